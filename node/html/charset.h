@@ -1,0 +1,35 @@
+// A page's bytes to UTF-8, by the HTML standard's order: BOM, Content-Type's charset, <meta> in the first 1024 bytes, then detection
+// (valid UTF-8, else windows-1252). Labels by the Encoding standard. ICU's only home besides idna. Thread rule: free functions; encoders are immutable.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "node/url/url.h"
+
+namespace orbweaver {
+
+struct DecodedText {
+  std::string charset;       // the Encoding standard's name, lower case: "utf-8", "windows-1252", "shift_jis"
+  std::string storage;       // holds the converted text when one was needed
+  std::string_view utf8;     // the text: a view of `storage`, or of the input (less its BOM) when that was UTF-8 already
+  DecodedText() = default;
+  DecodedText(DecodedText&&) = delete;  // utf8 may view storage
+};
+
+// `content_type` is the header's whole value ("text/html; charset=koi8-r"), empty when there is none.
+// The result is filled in place because `utf8` may point into it. `bytes` must outlive it.
+void decode_html(std::string_view bytes, std::string_view content_type, DecodedText& out);
+
+// The Encoding standard's name for a label ("latin1" -> "windows-1252"); nothing when unknown.
+std::optional<std::string> charset_from_label(std::string_view label);
+
+// For URLs' queries in a legacy charset; null for utf-8, utf-16 and the replacement encoding (which encode as UTF-8).
+std::unique_ptr<QueryEncoder> make_query_encoder(std::string_view charset);
+
+// "text/html" of "Text/HTML; charset=x": lower case, trimmed.
+std::string media_type(std::string_view content_type);
+
+}  // namespace orbweaver

@@ -1,0 +1,51 @@
+// Which peer owns a partition: consistent hashing with weighted points (Karger et al. 1997). Pure and integer-only, so that
+// every peer with the same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
+//
+// Points: peer p has capacity*2 points (100 -> 200), point i at the leading 64 bits of MD5(p.id bytes, i as 4 bytes big-endian).
+// Partition k stands at the leading 64 bits of MD5("partition", k as 4 bytes big-endian); its owner is the peer of the first point
+// at or after it (around the circle); its replicas are the next distinct peers. Equal points: the lower peer id first.
+// Immutable once made; cost of making: O(points log points); owner(): O(1) from a table; owners(): a walk.
+// Thread rule: a value, immutable; share freely.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ring/md5.h"
+#include "ring/types.h"
+
+namespace orbweaver::ring {
+
+// The partition of a host: the leading bits of its digest. `partitions` is a power of two.
+Partition partition_of(const Md5& host_digest, std::uint32_t partitions);
+
+class HashRing {
+ public:
+  HashRing() = default;  // owns nothing
+  // Takes the members that own partitions (owns_partitions), in any order.
+  HashRing(const std::vector<Member>& members, std::uint32_t partitions);
+
+  bool empty() const { return peers_.empty(); }
+  std::uint32_t partitions() const { return partitions_; }
+  // The owner; the ring must not be empty.
+  const PeerId& owner(Partition partition) const;
+  // The owner, then up to count-1 replicas, all distinct; fewer when the ring has fewer peers.
+  std::vector<PeerId> owners(Partition partition, std::size_t count) const;
+  std::vector<Partition> partitions_of(const PeerId& peer) const;
+  // Equal for two peers exactly when they compute the same owners: over (id, capacity) of the owners and the partition count.
+  // Suspicion, addresses and incarnations do not change it.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  struct Point {
+    std::uint64_t at;
+    std::uint32_t peer;  // index into peers_
+  };
+  std::vector<PeerId> peers_;
+  std::vector<Point> points_;
+  std::vector<std::uint32_t> owner_of_;  // by partition: index into peers_
+  std::uint32_t partitions_ = 0;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace orbweaver::ring

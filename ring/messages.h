@@ -1,0 +1,128 @@
+// Every message between peers, and between a command and a peer. Field order and type numbers are the wire format
+// (ring/codec.cc writes them, docs/formats.md lists them): append only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "ring/types.h"
+
+namespace orbweaver::ring {
+
+inline constexpr std::uint16_t protocol_version = 1;
+
+// Limits on what a peer's bytes may claim; a message beyond one is refused whole.
+inline constexpr std::size_t message_bytes_max = 8u << 20;      // one message
+inline constexpr std::size_t batch_records_max = 65536;         // records in one batch
+inline constexpr std::size_t members_max = 65536;               // members in one message
+inline constexpr std::size_t text_bytes_max = 4u << 20;         // one string
+inline constexpr std::size_t settings_max = 1024;               // ring-wide settings in one message
+
+using Settings = std::vector<std::pair<std::string, std::string>>;  // ring-wide setting name -> value as text, sorted by name
+
+// "Let me in." Sent to any member before anything else; ring-wide values that the joiner was given explicitly.
+struct Join {            // type 1
+  Member self;
+  RingId ring;           // all zero: takes the ring's; else it must be equal
+  Settings given;        // only what its user set; a difference is answered with Refuse
+};
+struct Welcome {         // type 2: answer to Join
+  RingId ring;
+  Settings settings;     // the ring's values, all of them
+  std::vector<Member> members;
+  std::vector<std::string> seeds;  // canonical seed URLs so far: the scope follows from them
+};
+struct Refuse {          // type 3: answer to anything from a peer that does not belong here
+  std::string reason;    // for people; names the difference
+};
+struct Ping {            // type 4: "are you there?"
+  std::uint64_t sequence = 0;
+  std::vector<Member> gossip;
+  std::uint64_t seeds_fingerprint = 0;  // of the sender's seed set: differs -> Sync
+};
+struct PingRequest {     // type 5: "ask `target` for me" (SWIM's indirect probe)
+  std::uint64_t sequence = 0;
+  Member target;
+  std::vector<Member> gossip;
+};
+struct PingAck {         // type 6: answer to Ping, or to PingRequest once the target answered
+  std::uint64_t sequence = 0;
+  std::vector<Member> gossip;
+  std::uint64_t seeds_fingerprint = 0;
+};
+struct Sync {            // type 7: the whole view and seed set, both ways (push-pull)
+  bool reply_wanted = false;
+  std::vector<Member> members;
+  std::vector<std::string> seeds;
+};
+struct BatchRecord {
+  Partition partition = 0;
+  std::string record;    // storage/record.h's encoding; opaque here
+};
+struct Batch {           // type 8: records for partitions that the receiver owns
+  std::uint64_t sequence = 0;      // the sender's own number for it
+  std::uint64_t ring_fingerprint = 0;
+  std::vector<BatchRecord> records;
+};
+struct BatchAck {        // type 9: every record of the batch is on the receiver's disk
+  std::uint64_t sequence = 0;
+};
+struct BatchRefused {    // type 10: the receiver does not own all of it; nothing was taken
+  std::uint64_t sequence = 0;
+  std::vector<Member> members;     // its view
+};
+// One peer's counts; `values` by name so that later versions can add some.
+struct WaveProbe {       // type 11: termination wave, from the member with the lowest id
+  std::uint64_t wave = 0;
+  std::uint64_t ring_fingerprint = 0;
+  std::uint64_t grant_sequence = 0;    // page allowance for the receiver, see node/crawl/budget.h
+  std::uint64_t grant_pages = 0;       // cumulative cap; meaningless when grant_sequence is 0
+};
+struct WaveReply {       // type 12
+  std::uint64_t wave = 0;
+  std::uint64_t ring_fingerprint = 0;  // the replier's; a wave counts only when all are equal
+  std::uint64_t incarnation = 0;
+  bool passive = false;                // nothing queued, in flight, in the outbox, or under way
+  std::uint64_t sent = 0;              // batches acknowledged to this peer since its start
+  std::uint64_t received = 0;          // batches this peer committed and acknowledged since its start
+  std::uint64_t grant_sequence = 0;
+  std::map<std::string, std::uint64_t> counts;
+};
+struct Finish {          // type 13: the crawl has ended
+  std::uint64_t wave = 0;
+  std::string reason;    // "nothing is left", "the page limit is reached"
+  std::map<std::string, std::uint64_t> totals;  // ring-wide
+};
+struct FinishAck {       // type 14
+  std::uint64_t wave = 0;
+};
+struct Ask {             // type 15: from a command or from a peer on a command's behalf
+  std::uint64_t sequence = 0;
+  std::string verb;      // "status", "seed", "explain", "leave", "stop"
+  std::string body;      // JSON
+  bool for_ring = false; // true: the receiver answers for the whole ring (asks the others); false: for itself
+};
+struct Answer {          // type 16
+  std::uint64_t sequence = 0;
+  std::string body;      // JSON
+};
+
+using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe, WaveReply,
+                          Finish, FinishAck, Ask, Answer>;
+
+struct Message {
+  std::uint16_t version = protocol_version;
+  RingId ring;                  // all zero before the sender knows it (Join, Ask from a command)
+  PeerId from;                  // all zero for a command
+  std::uint64_t incarnation = 0;
+  Body body;
+};
+
+// Name of a body's type, for logs and metrics: "ping", "batch_ack".
+std::string_view type_name(const Body& body);
+
+}  // namespace orbweaver::ring

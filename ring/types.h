@@ -1,0 +1,70 @@
+// Identities and small values of the ring. ring/ includes neither storage/ nor node/.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+namespace orbweaver::ring {
+
+// One kind of time everywhere: microseconds since the Unix epoch, always passed in, never asked for.
+using Duration = std::chrono::microseconds;
+using Time = std::chrono::sys_time<Duration>;
+
+struct Error {
+  std::string message;  // names the thing and the mend
+};
+template <class T>
+using Result = tl::expected<T, Error>;
+
+// A peer's identity: 128 random bits made with its data directory, kept across restarts and moves.
+struct PeerId {
+  std::array<std::uint8_t, 16> bytes{};
+  auto operator<=>(const PeerId&) const = default;
+  std::string hex() const;    // 32 lower-case digits
+  std::string brief() const;  // the first 8 of them, for logs and tables
+  static std::optional<PeerId> from_hex(std::string_view text);
+};
+
+// A ring's identity (the crawl id): made by the first peer of a ring. Messages of another ring are refused.
+using RingId = PeerId;
+
+// A fixed slice of the host space: the leading bits of MD5(canonical host). 0 to partitions-1.
+using Partition = std::uint16_t;
+
+// The number of partitions is fixed when a ring is made: a power of two.
+inline constexpr std::uint32_t partitions_default = 1024;
+inline constexpr std::uint32_t partitions_max = 65536;
+
+// Numbers are on the wire and on disk: append only.
+enum class MemberState : std::uint8_t {
+  joining = 0,  // known, owns nothing yet
+  active = 1,   // owns partitions
+  leaving = 2,  // owns nothing any more, hands over what it holds
+  left = 3,     // gone by its own word
+  down = 4,     // not heard of for longer than the suspicion time
+};
+
+// What is known of one peer. Precedence between two records of the same peer (SWIM, section 4.2): the higher incarnation
+// wins; with equal incarnations: left over down over suspect over not suspect; then the higher state.
+struct Member {
+  PeerId id;
+  std::string address;            // "host:port" that others reach it at
+  std::uint32_t capacity = 100;   // its weight on the ring: 100 is an ordinary peer
+  std::uint64_t incarnation = 0;  // raised by the peer itself only: at start (microseconds since the epoch), to change state, to refute
+  MemberState state = MemberState::joining;
+  bool suspect = false;           // does not answer probes; still owns its partitions
+  bool operator==(const Member&) const = default;
+};
+
+// Owns partitions: active, suspected or not.
+inline bool owns_partitions(const Member& member) { return member.state == MemberState::active; }
+// Worth sending to: not left, not down.
+inline bool reachable(const Member& member) { return member.state < MemberState::left; }
+
+}  // namespace orbweaver::ring
