@@ -1,11 +1,12 @@
-// Which peer owns a partition: consistent hashing with weighted points (Karger et al. 1997). Pure and integer-only, so that
-// every peer with the same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
+// Which peer owns a partition: consistent hashing with weighted points (Karger et al. 1997). Pure and integer-only, so
+// that every peer with the same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
 //
-// Points: peer p has capacity*2 points (100 -> 200), point i at the leading 64 bits of MD5(p.id bytes, i as 4 bytes big-endian).
-// Partition k stands at the leading 64 bits of MD5("partition", k as 4 bytes big-endian); its owner is the peer of the first point
-// at or after it (around the circle); its replicas are the next distinct peers. Equal points: the lower peer id first.
-// Immutable once made; cost of making: O(points log points); owner(): O(1) from a table; owners(): a walk.
-// Thread rule: a value, immutable; share freely.
+// Points: peer p has capacity*2 points (100 -> 200), point i at the leading 64 bits of MD5(p.id bytes, i as 4 bytes
+// big-endian). Partition k stands at the leading 64 bits of MD5("partition", k as 4 bytes big-endian); its owner is the
+// peer of the first point at or after it (around the circle); its replicas are the next distinct peers. Equal points:
+// the lower peer id first. Capacity 0 owns nothing; beyond capacity_max counts as capacity_max. Immutable once made;
+// cost of making: O(points log points); owner(): O(1) from a table; owners(): a walk. Thread rule: a value, immutable;
+// share freely.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ class HashRing {
   // The owner, then up to count-1 replicas, all distinct; fewer when the ring has fewer peers.
   std::vector<PeerId> owners(Partition partition, std::size_t count) const;
   std::vector<Partition> partitions_of(const PeerId& peer) const;
-  // Equal for two peers exactly when they compute the same owners: over (id, capacity) of the owners and the partition count.
-  // Suspicion, addresses and incarnations do not change it.
+  // Equal for two peers exactly when they compute the same owners: over (id, capacity) of the owners and the partition
+  // count. Suspicion, addresses and incarnations do not change it.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -41,7 +42,9 @@ class HashRing {
     std::uint64_t at;
     std::uint32_t peer;  // index into peers_
   };
-  std::vector<PeerId> peers_;
+  std::size_t first_point(std::uint32_t partition) const;  // index into points_, which must not be empty
+
+  std::vector<PeerId> peers_;  // sorted by id
   std::vector<Point> points_;
   std::vector<std::uint32_t> owner_of_;  // by partition: index into peers_
   std::uint32_t partitions_ = 0;

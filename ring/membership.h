@@ -1,29 +1,55 @@
-// Who is alive: SWIM (Das, Gupta, Motivala 2002): probe, indirect probe, suspicion with refutation by incarnation, piggybacked
-// gossip, and a periodic full exchange. Pure: no socket, clock or thread; `now` comes in, messages go out.
+// Who is alive: SWIM (Das, Gupta, Motivala 2002): probe, indirect probe, suspicion with refutation by incarnation,
+// piggybacked gossip, and a periodic full exchange. Pure: no socket, clock or thread; `now` comes in, messages go out.
 // Thread rule: one owner (the peer's loop).
+//
+// Everything random comes from `random_seed`: same seed and same calls, same messages. Memory is bounded by
+// members_max.
+//
+// Where this differs from the paper:
+//
+// - Several probes may be under way: the direct one gets probe_timeout, the indirect ones twice that again, whatever
+//   probe_every is.
+// - A suspected member that is pinged is told so in the same ping, so that it can refute at once (Lifeguard's buddy
+//   system).
+// - Hearsay of a death buries only whom this peer has itself suspected for half the suspicion time; any other it makes
+//   suspect. After a cut heals, each side would else bury its own living neighbours on the other side's word.
+// - A tick that comes late (a suspended process, a loaded machine) moves suspicions and probes under way on by as much
+// as
+//   it was late: the silence was ours (after Lifeguard's local health). So hand over the messages that wait before
+//   calling tick().
+// - A member that leaves says so to everyone at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "ring/gossip_queue.h"
 #include "ring/messages.h"
 
 namespace orbweaver::ring {
 
 struct MembershipConfig {
-  Duration probe_every{std::chrono::milliseconds{500}};     // one member is probed each period
-  Duration probe_timeout{std::chrono::milliseconds{300}};   // then others are asked to probe it
-  Duration suspicion_time{std::chrono::seconds{10}};        // from suspect to down
-  Duration sync_every{std::chrono::seconds{15}};            // full exchange with a random member
-  Duration forget_after{std::chrono::hours{24}};            // down and left members are forgotten
+  Duration probe_every{std::chrono::milliseconds{500}};    // one member is probed each period
+  Duration probe_timeout{std::chrono::milliseconds{300}};  // then others are asked to probe it
+  Duration suspicion_time{std::chrono::seconds{10}};       // from suspect to down
+  Duration sync_every{std::chrono::seconds{15}};           // full exchange with a random member
+  Duration forget_after{std::chrono::hours{24}};           // down and left members are forgotten, within sync_every
   std::size_t indirect_probes = 3;
-  std::size_t gossip_per_message = 8;                       // members piggybacked on a ping or ack
+  std::size_t gossip_per_message = 8;  // members piggybacked on a ping or ack, at most
 };
 
-// To a peer by id and address; the address is the one to use (the id may not be known to the transport yet).
+// Whether record `a` of a member replaces record `b` of the same member: the precedence of types.h, made total
+// (address, then capacity), so that peers that know the same records agree.
+bool supersedes(const Member& a, const Member& b);
+
+// To a peer by id and address; the address is the one to use (the id may not be known to the transport yet). An empty
+// address: the peer is not a known member, so it can be answered only on the connection its message came by.
 struct Send {
   PeerId to;
   std::string address;
@@ -35,24 +61,34 @@ class Membership {
   // `self.incarnation` must be larger than any this peer ever used (microseconds since the epoch at start).
   Membership(Member self, MembershipConfig config, std::uint64_t random_seed);
 
-  // Members known from the last run: they count as they were (and own what they owned) until heard of or suspected and declared down.
+  // Members known from the last run: they count as they were (and own what they owned) until heard of or suspected and
+  // declared down.
   void restore(const std::vector<Member>& members, Time now);
 
   // Changes this peer's own state (joining -> active -> leaving -> left); raises its incarnation and gossips it.
   void set_state(MemberState state, Time now);
 
-  // Merges records from Welcome, Sync, BatchRefused or gossip. A record that calls this peer suspect or down is refuted.
+  // Merges records from Welcome, Sync, BatchRefused. A record of this peer itself that supersedes its own is refuted.
+  // Records of left or down members that are not known here are skipped: else two peers could keep each other from ever
+  // forgetting one.
   void merge(const std::vector<Member>& members, Time now);
 
   // The three probe messages; answers are appended to `out`.
   void on_ping(const PeerId& from, const Ping& ping, Time now, std::vector<Send>& out);
   void on_ping_request(const PeerId& from, const PingRequest& request, Time now, std::vector<Send>& out);
   void on_ping_ack(const PeerId& from, const PingAck& ack, Time now, std::vector<Send>& out);
-  // Any message from a peer shows that it is alive: clears a probe under way to it (not a suspicion: only it refutes that).
+  // Any message from a peer shows that it is alive: clears a probe under way to it (not a suspicion: only it refutes
+  // that).
   void heard_from(const PeerId& from, Time now);
 
   void tick(Time now, std::vector<Send>& out);
+  // When tick() is next wanted; until then it does nothing. The epoch (at once) before the first tick. Never farther
+  // off than probe_every, except for a peer that has left: there Time::max(), never.
   Time next_deadline() const;
+
+  // The whole view, for an answer to a Sync that asks for one. The owner adds the seeds, here and to the Sync messages
+  // of tick().
+  Sync sync_message(bool reply_wanted) const;
 
   // Copied into pings and acks; set by the owner whenever its seed set changes.
   void set_seeds_fingerprint(std::uint64_t fingerprint);
@@ -64,8 +100,66 @@ class Membership {
   const Member* find(const PeerId& id) const;
   // Grows with every change of any member's record; for "has the view changed since".
   std::uint64_t version() const;
-  // Over ids, states, suspicion, incarnations, addresses: equal when two peers know the same (the membership's fingerprint, not the ring's).
+  // Over ids, states, suspicion, incarnations, addresses, capacities of the reachable members (a newcomer never hears
+  // of those gone before it): equal when two peers know the same (the membership's fingerprint, not the ring's). Cost:
+  // about 0.1 us a member.
   std::uint64_t fingerprint() const;
+
+ private:
+  struct Probe {
+    PeerId target;
+    Time started;
+    std::vector<PeerId> relays;  // asked to probe for us
+    bool indirect = false;       // the relays were asked
+  };
+  // A probe for another peer: when the target acknowledges our `sequence`, the asker is told.
+  struct Relay {
+    std::uint64_t sequence;
+    PeerId target;
+    PeerId asker;
+    std::uint64_t asker_sequence;
+    Time expires;
+  };
+  Member& own() { return members_.at(self_id_); }
+  void merge_record(const Member& member, Time now);
+  void put(const Member& member, Time now);
+  void refute(const Member& claim, Time now);
+  void forgive_lateness(Time now);
+  void ping(const PeerId& target, std::uint64_t sequence, std::vector<Send>& out);
+  void start_probe(Time now, std::vector<Send>& out);
+  void follow_probes(Time now, std::vector<Send>& out);
+  void suspect(const PeerId& id, Time now);
+  void bury_suspects(Time now);
+  void exchange(Time now, std::vector<Send>& out);
+  void forget_gone(Time now);
+  void say_farewell(std::vector<Send>& out);
+  std::optional<PeerId> next_target();
+  std::vector<PeerId> random_peers(std::size_t count, const PeerId& not_this, bool down_ones);
+  std::vector<Member> gossip_for(const PeerId& to);
+  std::string address_of(const PeerId& id) const;
+  std::uint64_t below(std::uint64_t bound);
+  Duration probe_lifetime() const { return 3 * config_.probe_timeout; }
+
+  PeerId self_id_;
+  MembershipConfig config_;
+  std::mt19937_64 random_;
+  std::map<PeerId, Member> members_;
+  std::map<PeerId, Time> suspect_since_;  // of those reachable and suspect
+  std::map<PeerId, Time> gone_since_;     // of those left or down: when this peer learned it
+  std::size_t reachable_ = 0;             // this peer among them
+  GossipQueue gossip_;
+  std::uint64_t version_ = 1;
+  std::uint64_t seeds_fingerprint_ = 0;
+
+  std::map<std::uint64_t, Probe> probes_;  // under way, by sequence
+  std::deque<Relay> relays_;               // by expiry; bounded, see membership.cc
+  std::uint64_t sequence_ = 0;
+  std::vector<PeerId> round_;  // this round's order of probing
+  std::size_t round_at_ = 0;   // the next to probe in it
+  bool started_ = false;
+  bool farewell_due_ = false;
+  Time next_probe_{};
+  Time next_sync_{};
 };
 
 }  // namespace orbweaver::ring

@@ -21,6 +21,11 @@ inline constexpr std::size_t batch_records_max = 65536;         // records in on
 inline constexpr std::size_t members_max = 65536;               // members in one message
 inline constexpr std::size_t text_bytes_max = 4u << 20;         // one string
 inline constexpr std::size_t settings_max = 1024;               // ring-wide settings in one message
+inline constexpr std::size_t seeds_max = 65536;                 // seeds in one message
+inline constexpr std::size_t counts_max = 1024;                 // named counts in one wave reply or finish
+inline constexpr std::size_t address_bytes_max = 300;           // a DNS name (253), a colon, a port
+// Far beyond microseconds since the epoch (2^51 by now), far below an overflow: a peer can always raise its own above it.
+inline constexpr std::uint64_t incarnation_max = 1ull << 62;
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  // ring-wide setting name -> value as text, sorted by name
 

@@ -41,6 +41,10 @@ using Partition = std::uint16_t;
 inline constexpr std::uint32_t partitions_default = 1024;
 inline constexpr std::uint32_t partitions_max = 65536;
 
+// A peer's weight on the ring is 0 (owns nothing) to this; ring points, and so memory, grow with it (2 points a unit,
+// 16 bytes each).
+inline constexpr std::uint32_t capacity_max = 10000;
+
 // Numbers are on the wire and on disk: append only.
 enum class MemberState : std::uint8_t {
   joining = 0,  // known, owns nothing yet
@@ -50,15 +54,16 @@ enum class MemberState : std::uint8_t {
   down = 4,     // not heard of for longer than the suspicion time
 };
 
-// What is known of one peer. Precedence between two records of the same peer (SWIM, section 4.2): the higher incarnation
-// wins; with equal incarnations: left over down over suspect over not suspect; then the higher state.
+// What is known of one peer. Precedence between two records of the same peer (SWIM, section 4.2): the higher
+// incarnation wins; with equal incarnations: left over down over suspect over not suspect; then the higher state.
 struct Member {
   PeerId id;
-  std::string address;            // "host:port" that others reach it at
-  std::uint32_t capacity = 100;   // its weight on the ring: 100 is an ordinary peer
-  std::uint64_t incarnation = 0;  // raised by the peer itself only: at start (microseconds since the epoch), to change state, to refute
+  std::string address;           // "host:port" that others reach it at
+  std::uint32_t capacity = 100;  // its weight on the ring: 100 is an ordinary peer
+  std::uint64_t incarnation =
+      0;  // raised by the peer itself only: at start (microseconds since the epoch), to change state, to refute
   MemberState state = MemberState::joining;
-  bool suspect = false;           // does not answer probes; still owns its partitions
+  bool suspect = false;  // does not answer probes; still owns its partitions
   bool operator==(const Member&) const = default;
 };
 

@@ -17,42 +17,46 @@
 namespace orbweaver::storage {
 
 struct WarcConfig {
-  std::string directory;          // made when it is not there
-  std::string name_prefix;        // unique in the ring: "orbweaver-<crawl>-<peer>-<worker>"; file: <prefix>-<UTC time 14 digits>-<serial 5 digits>.warc.gz
+  std::string directory;    // made when it is not there
+  std::string name_prefix;  // unique in the ring: "orbweaver-<crawl>-<peer>-<worker>"; file: <prefix>-<UTC time 14
+                            // digits>-<serial 5 digits>.warc.gz
   std::uint64_t file_bytes = 1u << 30;  // a file that reached this is closed and a new one begun
-  int level = 6;                  // deflate level 1 to 12
-  std::vector<std::pair<std::string, std::string>> info;  // warcinfo's application/warc-fields: software, format, robots, operator…
+  int level = 6;                        // deflate level 1 to 12
+  std::vector<std::pair<std::string, std::string>>
+      info;  // warcinfo's application/warc-fields: software, format, robots, operator…
 };
 
 // One HTTP exchange. Bytes exactly as on the wire (chunked framing kept).
 struct WarcExchange {
-  std::string_view target_uri;      // canonical URL, no fragment
-  Time started;                     // WARC-Date
-  std::string_view ip;              // empty: no field
-  std::string_view request_head;    // empty: no request record
-  std::string_view response_head;   // through the blank line
-  std::string_view body;            // as received
-  std::string_view payload;         // body without chunked framing, content coding kept: what the payload digest is over
-  std::string_view truncated;       // "", "length", "time", "disconnect"
+  std::string_view target_uri;     // canonical URL, no fragment
+  Time started;                    // WARC-Date
+  std::string_view ip;             // empty: no field
+  std::string_view request_head;   // empty: no request record
+  std::string_view response_head;  // through the blank line
+  std::string_view body;           // as received
+  std::string_view payload;        // body without chunked framing, content coding kept: what the payload digest is over
+  std::string_view truncated;      // "", "length", "time", "disconnect"
 };
 
 // Where a response record went.
 struct WarcPosition {
-  std::string file;                 // name without directory
-  std::uint64_t offset = 0;         // of its gzip member
-  std::uint64_t length = 0;         // of its gzip member, bytes
+  std::string file;          // name without directory
+  std::uint64_t offset = 0;  // of its gzip member
+  std::uint64_t length = 0;  // of its gzip member, bytes
 };
 
-// Open files are named "<final>.open" and renamed when closed. Thread rule: one owner. Each write is one append of whole members;
-// after a failed write the file is cut back to the last whole record and the error names the file and the cause (disk full among them).
+// Open files are named "<final>.open" and renamed when closed. Thread rule: one owner. Each write is one append of
+// whole members; after a failed write the file is cut back to the last whole record and the error names the file and
+// the cause (disk full among them).
 class WarcWriter {
  public:
-  // Repairs what an earlier process with the same prefix left open (see repair_warc), then is ready; the first file is made at the first write.
+  // Repairs what an earlier process with the same prefix left open (see repair_warc), then is ready; the first file is
+  // made at the first write.
   static Result<std::unique_ptr<WarcWriter>> open(WarcConfig config);
   ~WarcWriter();
   // `now` names a new file and dates its warcinfo.
   Result<WarcPosition> write(const WarcExchange& exchange, Time now);
-  Result<void> close();             // finishes and renames the current file
+  Result<void> close();  // finishes and renames the current file
   std::uint64_t bytes_written() const;
   WarcWriter(const WarcWriter&) = delete;
 
@@ -63,15 +67,17 @@ class WarcWriter {
 };
 
 struct WarcRecord {
-  std::uint64_t offset = 0;         // of its member (or of its first byte when not compressed)
+  std::uint64_t offset = 0;  // of its member (or of its first byte when not compressed)
   std::uint64_t length = 0;
   std::vector<std::pair<std::string, std::string>> fields;  // in order, names as written
   std::string block;
   std::string_view field(std::string_view name) const;  // first value, case-insensitive; empty when absent
 };
 
-// Reads records one by one: gzip members or plain, CRLF or bare LF headers. A damaged record is an error that names the offset; the
-// caller may go on with next(), which looks for the next readable record. Memory: one record (blocks larger than block_bytes_max are an error).
+// Reads records one by one: gzip members or plain, CRLF or bare LF headers. A damaged record is an error that names the
+// offset; the caller may go on with next(), which looks for the next readable record. Memory: one record (blocks larger
+// than block_bytes_max are an error). Records that share one gzip member (which the standard advises against) all have
+// the member's offset and length 0.
 class WarcReader {
  public:
   static Result<std::unique_ptr<WarcReader>> open(const std::string& path, std::uint64_t block_bytes_max = 1u << 30);
@@ -86,14 +92,21 @@ class WarcReader {
 };
 
 struct WarcRepair {
-  std::uint64_t records = 0;        // whole records kept
-  std::uint64_t bytes_cut = 0;      // torn tail removed
+  std::uint64_t records = 0;    // whole records kept
+  std::uint64_t bytes_cut = 0;  // torn tail removed
 };
-// Cuts a gzip WARC file after its last whole record.
+// Cuts a WARC file after its last whole record. Damage that whole records follow stays (the reader passes over it).
+// Fails with in_use when another process holds the file's lock.
 Result<WarcRepair> repair_warc(const std::string& path);
 
-// Writes a sorted CDXJ index (one line a response or revisit record: "surt timestamp {json}") of all *.warc.gz in `directory`.
-// Returns the number of lines. Fields: url, mime, status, digest, length, offset, filename.
-Result<std::uint64_t> write_cdxj(const std::vector<std::string>& warc_paths, const std::string& out_path);
+// Makes the sort key of a URI ("org,example)/path"). An empty key leaves the record out.
+using SurtKey = std::function<std::string(std::string_view uri)>;
+
+// Writes a CDXJ index of the files, sorted by bytes: one line a response or revisit record, "surt timestamp {json}"
+// with url, mime, status, digest, length, offset, filename (all strings, as pywb and wayback tools have them). Damaged
+// records are passed over. Returns the number of lines. Memory: the lines; of each record the first 64 KiB. Written
+// beside `out_path`, then renamed.
+Result<std::uint64_t> write_cdxj(const std::vector<std::string>& warc_paths, const std::string& out_path,
+                                 const SurtKey& surt_key);
 
 }  // namespace orbweaver::storage

@@ -1,6 +1,7 @@
-// Every setting of a peer and of a crawl: one row each in settings_table.cc (name, sentence, type, unit, default, bounds, ring-wide or this
-// peer's own, flag). TOML file, environment (ORBWEAVER_<NAME>) and flags all go through that table: an unknown key or a bad value is an
-// error that names it and says what is allowed. Precedence: flag over environment over file over default.
+// Every setting of a peer and of a crawl: one row each in settings_table.cc (name, sentence, type, unit, default,
+// bounds, ring-wide or this peer's own, flag). TOML file, environment (ORBWEAVER_<NAME>) and flags all go through that
+// table: an unknown key or a bad value is an error that names it and says what is allowed. Precedence: flag over
+// environment over file over default.
 #pragma once
 
 #include <cstdint>
@@ -22,50 +23,50 @@ struct Settings {
   // Ring-wide: equal on every peer, agreed when a peer joins.
   std::uint32_t partitions = 1024;
   ScopeKind scope = ScopeKind::host;
-  std::uint64_t max_pages = 0;        // 0: no limit
-  std::uint32_t max_depth = 0;        // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
+  std::uint64_t max_pages = 0;  // 0: no limit
+  std::uint32_t max_depth = 0;  // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
   Duration delay{std::chrono::seconds{1}};
-  bool stop_when_done = false;        // the ring stops by itself when nothing is left
+  bool stop_when_done = false;  // the ring stops by itself when nothing is left
   std::uint32_t redirects_max = 20;
-  std::uint32_t retries = 3;          // further tries after a failure that may pass
-  Duration retry_delay{std::chrono::seconds{5}};   // before the first retry; doubles
-  std::string user_agent;             // product token and contact; the token before '/' is matched in robots.txt
-  bool robots = true;                 // obey robots.txt
+  std::uint32_t retries = 3;                      // further tries after a failure that may pass
+  Duration retry_delay{std::chrono::seconds{5}};  // before the first retry; doubles
+  std::string user_agent;  // product token and contact; the token before '/' is matched in robots.txt
+  bool robots = true;      // obey robots.txt
 
   // This peer's own.
   std::string listen = "127.0.0.1:0";
-  std::string advertise;              // address told to others; empty: the listen address
+  std::string advertise;  // address told to others; empty: the listen address
   std::vector<std::string> join;
-  std::string ring_key_file;          // CURVE secret shared by the ring; empty: loopback only
+  std::string ring_key_file;  // CURVE secret shared by the ring; empty: loopback only
   std::uint32_t capacity = 100;
   ArchiveKind archive = ArchiveKind::gzip;
-  std::uint32_t archive_level = 0;    // set by the table
+  std::uint32_t archive_level = 0;  // set by the table
   std::uint64_t archive_file_bytes = 0;
   ParserKind parser = ParserKind::stream;
   bool text = false;
-  std::vector<std::string> resolve;   // HOST:PORT:ADDR
+  std::vector<std::string> resolve;        // HOST:PORT:ADDR
   std::vector<std::string> allow_private;  // CIDR
-  std::uint32_t fetches_max = 256;    // transfers under way
+  std::uint32_t fetches_max = 256;         // transfers under way
   Duration connect_timeout{};
   Duration fetch_timeout{};
   std::uint64_t low_speed_bytes = 0;  // slower than this a second for low_speed_time: given up
   Duration low_speed_time{};
-  std::uint64_t body_bytes_max = 0;   // on the wire; longer bodies are cut there
-  std::uint64_t decoded_bytes_max = 0;// after content decoding
-  std::uint64_t body_memory_max = 0;  // bodies under way together
+  std::uint64_t body_bytes_max = 0;     // on the wire; longer bodies are cut there
+  std::uint64_t decoded_bytes_max = 0;  // after content decoding
+  std::uint64_t body_memory_max = 0;    // bodies under way together
   std::uint64_t header_bytes_max = 0;
   std::uint32_t link_cache_entries = 65536;
   std::uint32_t batch_records = 0;
   std::uint64_t batch_bytes = 0;
   Duration batch_age{};
   std::uint32_t batches_under_way = 0;
-  Duration batch_timeout{};           // resent when not acknowledged
+  Duration batch_timeout{};                 // resent when not acknowledged
   std::uint32_t outbox_memory_records = 0;  // kept in memory for each peer; more stays on disk
-  std::uint32_t hosts_in_memory = 0;  // workbench bound
+  std::uint32_t hosts_in_memory = 0;        // workbench bound
   std::uint32_t host_queue_in_memory = 0;
-  std::uint32_t workers = 1;          // parse and archive threads
+  std::uint32_t workers = 1;  // parse and archive threads
   Durability durability = Durability::process;
-  std::uint64_t storage_memory = 0;   // RocksDB block cache
+  std::uint64_t storage_memory = 0;  // RocksDB block cache
   Duration probe_every{};
   Duration probe_timeout{};
   Duration suspicion_time{};
@@ -82,24 +83,29 @@ struct LoadedSettings {
 };
 
 struct SettingRow {
-  std::string name;         // "max_pages"; the flag is --max-pages, the environment ORBWEAVER_MAX_PAGES
-  std::string sentence;     // what it does, for people
-  std::string type;         // "duration", "size", "count", "text", "list", "one of host, domain, prefix, any", "yes or no"
+  std::string name;      // "max_pages"; the flag is --max-pages, the environment ORBWEAVER_MAX_PAGES
+  std::string sentence;  // what it does, for people
+  std::string type;      // "duration", "size", "count", "text", "list", "one of host, domain, prefix, any", "yes or no"
   std::string default_text;
-  std::string bounds;       // "1 to 65536", "" when none
-  std::string why;          // why that default or bound
+  std::string bounds;  // "1 to 65536", "" when none
+  std::string why;     // why that default or bound
   bool ring_wide = false;
 };
 
 const std::vector<SettingRow>& setting_rows();
+
+// Every field as its row's default says; a default-constructed Settings has not read the table.
+Settings default_settings();
 
 // Assigns one setting from text. The error names the setting, the text and what is allowed.
 Result<void> set_setting(Settings& settings, std::string_view name, std::string_view text);
 // The value as text; set_setting() gives the same value back.
 std::string setting_text(const Settings& settings, std::string_view name);
 
-// Reads defaults, then `toml_path` (empty: none), then the environment, then `flags` (name -> text, in order; lists append).
-Result<LoadedSettings> load_settings(const std::string& toml_path, const std::vector<std::pair<std::string, std::string>>& flags);
+// Reads defaults, then `toml_path` (empty: none), then the environment, then `flags` (name -> text, in order; lists
+// append).
+Result<LoadedSettings> load_settings(const std::string& toml_path,
+                                     const std::vector<std::pair<std::string, std::string>>& flags);
 
 // Ring-wide values as sorted (name, text), and back.
 std::vector<std::pair<std::string, std::string>> ring_wide_settings(const Settings& settings);

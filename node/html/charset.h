@@ -26,7 +26,9 @@ void decode_html(std::string_view bytes, std::string_view content_type, DecodedT
 // The Encoding standard's name for a label ("latin1" -> "windows-1252"); nothing when unknown.
 std::optional<std::string> charset_from_label(std::string_view label);
 
-// For URLs' queries in a legacy charset; null for utf-8, utf-16 and the replacement encoding (which encode as UTF-8).
+// For URLs' queries in a legacy charset; null for utf-8, utf-16, the replacement encoding (which encode as UTF-8),
+// x-user-defined and iso-8859-16. A
+// character that the charset lacks comes as "%26%23N%3B", which the URL parser leaves as it is.
 std::unique_ptr<QueryEncoder> make_query_encoder(std::string_view charset);
 
 // "text/html" of "Text/HTML; charset=x": lower case, trimmed.

@@ -30,7 +30,7 @@ struct PageLinks {
   bool meta_noindex = false;
 };
 
-// Limits on one page; what is beyond is counted, not kept.
+// Links kept of one page; what is beyond is left out.
 inline constexpr std::size_t links_per_page_max = 100'000;
 
 class LinkExtractor {
@@ -43,13 +43,18 @@ class LinkExtractor {
 std::unique_ptr<LinkExtractor> make_stream_extractor();  // node/html/stream_links.cc
 std::unique_ptr<LinkExtractor> make_tidy_extractor();    // node/html/tidy_document.cc
 
+// The URL that a page's links are resolved against (HTML standard 2.4.3, 4.2.3): its first <base> that has an href, itself resolved against
+// the document's URL; the document's URL when there is none or when that fails or is a data: or javascript: URL. A later <base> never counts.
+Url document_base(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder);
+
 struct ResolvedLinks {
   std::vector<CanonicalUrl> urls;   // each once, in order of first appearance; fragments dropped; http and https only
   std::uint32_t skipped_scheme = 0; // mailto:, javascript:, data:…
   std::uint32_t malformed = 0;      // the URL standard's failure, or longer than url_bytes_max
   std::uint32_t nofollow = 0;       // left out because of nofollow
 };
-// Resolves against the page's base (the document's URL, or its <base>, HTML standard 2.4.3: a data: or javascript: base is ignored).
+// Resolves against document_base(). Links marked nofollow, and all links of a page with meta_nofollow, are counted and left out: a caller that
+// does not honour nofollow clears the marks first.
 ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder);
 
 // What tidy's tree gives besides links.

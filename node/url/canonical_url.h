@@ -1,7 +1,7 @@
 // The crawler's canonical form of an http or https URL, and the only maker of it.
 //
-// CanonicalUrl is what the rest of the crawler means by "a URL": the router, the scope, the seen-set and the fetcher take
-// nothing else. Form: the WHATWG serialisation, fragment dropped, credentials dropped, plus the rules that
+// CanonicalUrl is what the rest of the crawler means by "a URL": the router, the scope, the seen-set and the fetcher
+// take nothing else. Form: the WHATWG serialisation, fragment dropped, credentials dropped, plus the rules that
 // canonical_url.cc lists. Idempotent: canonicalising a canonical URL gives it back.
 // Thread rule: a value, immutable once made. Cost: one MD5 of the text and one of the host at construction.
 #pragma once
@@ -26,14 +26,14 @@ class CanonicalUrl {
   // From a URL already parsed (a link resolved against its page).
   static Result<CanonicalUrl> from(const Url& url);
 
-  const std::string& text() const { return text_; }     // "http://example.com:8080/a?b"
-  std::string_view scheme() const;                       // "http" or "https"
-  std::string_view host() const;                         // "example.com", "[::1]"; no port
-  std::string_view authority() const;                    // "example.com:8080": host and port as in the text
-  std::string_view origin() const;                       // "http://example.com:8080": what one robots.txt governs
-  std::string_view path_and_query() const;               // "/a?b"; at least "/"
-  std::uint16_t port() const { return port_; }           // effective port: 80 or 443 where the text has none
-  const ring::Md5& digest() const { return digest_; }    // MD5(text())
+  const std::string& text() const { return text_; }    // "http://example.com:8080/a?b"
+  std::string_view scheme() const;                     // "http" or "https"
+  std::string_view host() const;                       // "example.com", "[::1]"; no port
+  std::string_view authority() const;                  // "example.com:8080": host and port as in the text
+  std::string_view origin() const;                     // "http://example.com:8080": what one robots.txt governs
+  std::string_view path_and_query() const;             // "/a?b"; at least "/"
+  std::uint16_t port() const { return port_; }         // effective port: 80 or 443 where the text has none
+  const ring::Md5& digest() const { return digest_; }  // MD5(text())
   const ring::Md5& host_digest() const { return host_digest_; }  // MD5(host())
 
   friend bool operator==(const CanonicalUrl& a, const CanonicalUrl& b) { return a.text_ == b.text_; }

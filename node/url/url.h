@@ -2,6 +2,7 @@
 // Thread rule: values. Cost: well under a microsecond for an ordinary absolute or relative http URL.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,8 +12,13 @@
 
 namespace orbweaver {
 
-// Turns a query's UTF-8 into a legacy charset's bytes before it is percent-encoded (URL standard, "percent-encode after encoding").
-// Unencodable characters become "&#N;" (percent-encoded). Null pointer where one is taken: UTF-8.
+// Longer input is refused unread: a canonical URL ends at 4 KiB, and a page whose <base> is a megabyte must not cost a
+// megabyte a link.
+inline constexpr std::size_t url_input_bytes_max = 16384;
+
+// Turns a query's UTF-8 into a legacy charset's bytes before it is percent-encoded (URL standard, "percent-encode after
+// encoding"). Unencodable characters become "&#N;", percent-encoded already: "%26%23N%3B". Null pointer where one is
+// taken: UTF-8.
 class QueryEncoder {
  public:
   virtual ~QueryEncoder() = default;
@@ -21,17 +27,19 @@ class QueryEncoder {
 
 class Url {
  public:
-  // The basic URL parser on UTF-8 text. The error says what the standard calls a failure ("no scheme and no base", "bad port").
-  static Result<Url> parse(std::string_view input, const Url* base = nullptr, const QueryEncoder* query_encoder = nullptr);
+  // The basic URL parser on UTF-8 text. Ill-formed UTF-8 is read as U+FFFD. The error names the input and
+  // says what the standard calls a failure ("it has no scheme, and there is no base URL", "a port above 65535").
+  static Result<Url> parse(std::string_view input, const Url* base = nullptr,
+                           const QueryEncoder* query_encoder = nullptr);
 
-  std::string href(bool with_fragment = true) const;  // the URL serialiser
+  std::string href(bool with_fragment = true) const;     // the URL serialiser
   const std::string& scheme() const { return scheme_; }  // without ':'
   const std::string& username() const { return username_; }
   const std::string& password() const { return password_; }
-  const std::optional<std::string>& host() const { return host_; }  // serialised: "example.com", "[::1]", "192.0.2.1"
-  std::optional<std::uint16_t> port() const { return port_; }       // nothing when it is the scheme's default
-  const std::string& path() const { return path_; }                 // serialised; opaque paths as they are
-  const std::optional<std::string>& query() const { return query_; }        // without '?'
+  const std::optional<std::string>& host() const { return host_; }    // serialised: "example.com", "[::1]", "192.0.2.1"
+  std::optional<std::uint16_t> port() const { return port_; }         // nothing when it is the scheme's default
+  const std::string& path() const { return path_; }                   // serialised; opaque paths as they are
+  const std::optional<std::string>& query() const { return query_; }  // without '?'
   const std::optional<std::string>& fragment() const { return fragment_; }  // without '#'
   bool is_http() const { return scheme_ == "http" || scheme_ == "https"; }
   bool has_opaque_path() const { return opaque_path_; }

@@ -1,0 +1,24 @@
+// How commands reach a running peer: an address, or the directory that it runs in; a question, its JSON answer.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+struct PeerTarget {
+  std::string peer;           // ADDR:PORT; empty: looked up in `directory`
+  std::string directory;      // a peer's directory, or a crawl's with peer-1, peer-2… in it
+  std::string ring_key_file;
+};
+
+// All addresses to try, in order.
+Result<std::vector<std::string>> peer_addresses(const PeerTarget& target);
+
+// The answer of the first peer that answers. An {"error": …} in the answer is an error here.
+Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body, bool for_ring,
+                                Duration timeout = std::chrono::seconds{5});
+
+}  // namespace orbweaver

@@ -1,0 +1,361 @@
+#include "node/cli/crawl_command.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "node/cli/ask.h"
+#include "node/cli/seed_file.h"
+#include "node/run/clock.h"
+#include "node/run/directory_lock.h"
+#include "node/run/peer_process.h"
+
+namespace orbweaver {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr Duration poll_every = std::chrono::milliseconds{100};
+constexpr Duration progress_every = std::chrono::seconds{1};
+// How long a peer may take to end once asked to; then it is killed (nothing is lost by that).
+constexpr Duration stop_wait_max = std::chrono::seconds{20};
+// A peer that dies this often within restart_window is not started again.
+constexpr std::size_t restarts_max = 5;
+constexpr Duration restart_window = std::chrono::seconds{30};
+constexpr Duration start_wait_max = std::chrono::seconds{60};
+
+struct Child {
+  std::string directory;
+  pid_t pid = -1;
+  std::vector<Time> starts;
+  std::optional<int> ended;  // exit code, when it ended by itself
+};
+
+class Crawl {
+ public:
+  explicit Crawl(const CrawlOptions& options) : options_(options) {}
+  int run();
+
+ private:
+  Result<void> prepare();
+  Result<void> start(Child& child, const std::string& join);
+  Result<std::string> wait_for_address(Child& child);
+  Result<void> reap();
+  void stop_all(int signal);
+  bool any_running() const;
+  void show_progress(Time now, bool last);
+  json summary() const;
+  void print_summary(const json& summary) const;
+
+  const CrawlOptions& options_;
+  Clock clock_;
+  std::optional<DirectoryLock> lock_;
+  std::vector<Child> children_;
+  std::string seed_path_;
+  Time begun_{};
+  Time next_progress_{};
+  std::uint64_t last_pages_ = 0;
+  Time last_time_{};
+  std::uint64_t pages_before_ = 0;   // by earlier runs on this directory
+  bool pages_before_known_ = false;
+  bool interrupted_ = false;
+  sigset_t signals_{};
+};
+
+// Seeds, settings, the directory: all that can be wrong is said before a process is started.
+Result<void> Crawl::prepare() {
+  std::vector<std::string> seeds = options_.urls;
+  if (!options_.seeds_file.empty()) {
+    auto more = read_seed_file(options_.seeds_file);
+    if (!more) return tl::make_unexpected(more.error());
+    seeds.insert(seeds.end(), more->begin(), more->end());
+  }
+  if (Result<void> checked = check_seeds(seeds); !checked) return checked;
+  if (const auto settings = options_.flags.load(); !settings) return tl::make_unexpected(settings.error());
+  const std::string plan_path = options_.out + "/crawl.json";
+  const bool resumed = std::filesystem::exists(plan_path);
+  if (seeds.empty() && !resumed) return fail(ErrorCode::invalid_input, "no URL to start from; name some, or a file of them with --seeds");
+  auto lock = DirectoryLock::take(options_.out);
+  if (!lock) return tl::make_unexpected(lock.error());
+  lock_.emplace(std::move(*lock));
+  if (resumed) {
+    std::ifstream in(plan_path);
+    const json plan = json::parse(in, nullptr, false);
+    const auto before = plan.is_object() ? plan.value("peers", 0u) : 0u;
+    if (before == 0) return fail(ErrorCode::io, plan_path + " cannot be read; is " + options_.out + " a crawl's directory?");
+    if (before > options_.peers)
+      return fail(ErrorCode::mismatch, "the crawl in " + options_.out + " has " + std::to_string(before) + " peers; with --peers " +
+                                           std::to_string(options_.peers) + " the queues of the others would wait unfetched. Use --peers " +
+                                           std::to_string(before) + ", or let peers leave first (orbweaver leave)");
+  }
+  std::ofstream plan(plan_path, std::ios::trunc);
+  plan << json{{"peers", options_.peers}}.dump() << "\n";
+  seed_path_ = options_.out + "/seeds.txt";
+  std::ofstream file(seed_path_, std::ios::trunc);
+  for (const std::string& seed : seeds) file << seed << "\n";
+  plan.flush();
+  file.flush();
+  if (!plan || !file) return fail(ErrorCode::io, "cannot write to " + options_.out + "; is the disk full?");
+  for (std::uint32_t i = 1; i <= options_.peers; ++i) {
+    Child child;
+    child.directory = options_.out + "/peer-" + std::to_string(i);
+    children_.push_back(std::move(child));
+  }
+  return {};
+}
+
+Result<void> Crawl::start(Child& child, const std::string& join) {
+  std::error_code ignored;
+  std::filesystem::create_directories(child.directory, ignored);
+  std::filesystem::remove(child.directory + "/ended.json", ignored);
+  std::vector<std::string> arguments = {"orbweaver", "node", "--dir", child.directory, "--stop-when-done", "yes"};
+  if (!options_.flags.config.empty()) arguments.insert(arguments.end(), {"--config", options_.flags.config});
+  for (const auto& [name, text] : options_.flags.given) {
+    std::string flag = "--" + name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    arguments.push_back(flag + "=" + text);
+  }
+  if (!join.empty()) arguments.insert(arguments.end(), {"--join", join});
+  if (&child == &children_.front())
+    arguments.insert(arguments.end(), {"--seeds", seed_path_, "--wait-for-peers", std::to_string(options_.peers)});
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail(ErrorCode::io, std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(0);
+    ::setpgid(0, 0);  // Ctrl-C is for the parent, which passes it on
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execv("/proc/self/exe", argv.data());
+    std::fprintf(stderr, "orbweaver: cannot run itself: %s\n", std::strerror(errno));
+    ::_exit(static_cast<int>(ErrorCode::internal));
+  }
+  child.pid = pid;
+  child.ended.reset();
+  child.starts.push_back(clock_.now());
+  return {};
+}
+
+// The address that a peer just started writes into its directory; reaps it when it dies instead.
+Result<std::string> Crawl::wait_for_address(Child& child) {
+  const Time until = clock_.now() + start_wait_max;
+  while (clock_.now() < until) {
+    if (const Result<PeerFile> file = read_peer_file(child.directory); file && file->pid == child.pid) return file->address;
+    int status = 0;
+    if (::waitpid(child.pid, &status, WNOHANG) == child.pid) {
+      child.pid = -1;
+      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(ErrorCode::internal);
+      return fail(static_cast<ErrorCode>(code == 0 ? static_cast<int>(ErrorCode::internal) : code), "the peer in " + child.directory + " did not start (see above)");
+    }
+    const timespec wait{0, 10'000'000};
+    siginfo_t info;
+    const int signal = sigtimedwait(&signals_, &info, &wait);
+    if (signal == SIGINT || signal == SIGTERM) {
+      interrupted_ = true;
+      return fail(ErrorCode::internal, "interrupted");
+    }
+  }
+  return fail(ErrorCode::unreachable, "the peer in " + child.directory + " did not come up; see its log/peer.log");
+}
+
+bool Crawl::any_running() const {
+  return std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.pid > 0; });
+}
+
+// Takes note of peers that ended; starts again those that died.
+Result<void> Crawl::reap() {
+  for (Child& child : children_) {
+    int status = 0;
+    if (child.pid <= 0 || ::waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
+    child.pid = -1;
+    const bool by_itself = WIFEXITED(status);
+    const int code = by_itself ? WEXITSTATUS(status) : 0;
+    if (by_itself && code == 0) {
+      child.ended = 0;
+      continue;
+    }
+    // A cause that a new start does not mend: disk full, directory of another ring…
+    if (by_itself && code <= static_cast<int>(ErrorCode::internal)) {
+      child.ended = code;
+      return fail(static_cast<ErrorCode>(code), "the peer in " + child.directory + " could not go on (see above); the others are stopped, nothing is lost");
+    }
+    // A peer that dies after the others were told of the end has nothing left to do.
+    const bool over = std::any_of(children_.begin(), children_.end(), [](const Child& other) { return other.ended == 0; });
+    if (interrupted_ || over) continue;
+    const Time now = clock_.now();
+    std::erase_if(child.starts, [&](Time at) { return now - at > restart_window; });
+    if (child.starts.size() > restarts_max)
+      return fail(ErrorCode::internal, "the peer in " + child.directory + " died " + std::to_string(child.starts.size()) + " times in a row; see its log/peer.log");
+    if (!options_.quiet)
+      std::fprintf(stderr, "\npeer in %s died (%s); starting it again\n", child.directory.c_str(),
+                   by_itself ? ("exit code " + std::to_string(code)).c_str() : strsignal(WTERMSIG(status)));
+    std::string join;
+    for (const Child& other : children_)
+      if (other.pid > 0)
+        if (const Result<PeerFile> file = read_peer_file(other.directory)) join = file->address;
+    if (Result<void> started = start(child, join); !started) return started;
+  }
+  return {};
+}
+
+void Crawl::stop_all(int signal) {
+  for (const Child& child : children_)
+    if (child.pid > 0) ::kill(child.pid, signal);
+}
+
+void Crawl::show_progress(Time now, bool last) {
+  if (options_.quiet || (now < next_progress_ && !last)) return;
+  next_progress_ = now + progress_every;
+  const Result<json> answer = ask_peer({{}, options_.out, {}}, "status", json::object(), true, std::chrono::seconds{1});
+  if (!answer) return;
+  const json& totals = (*answer)["totals"];
+  const auto count = [&](const char* name) { return static_cast<unsigned long long>(totals.value(name, std::uint64_t{0})); };
+  const std::uint64_t pages = count("fetched");
+  if (!pages_before_known_) {
+    pages_before_known_ = true;
+    last_pages_ = pages_before_ = pages;
+    last_time_ = now;
+  }
+  const double seconds = std::chrono::duration<double>(now - last_time_).count();
+  const double rate = seconds > 0.1 ? static_cast<double>(pages - std::min<std::uint64_t>(last_pages_, pages)) / seconds : 0;
+  last_pages_ = pages;
+  last_time_ = now;
+  std::fprintf(stderr, "%s%llu pages  %.0f pages/s  %llu queued  %llu forwarded  %llu failed  %zu/%u peers%s", ::isatty(2) ? "\r\033[K" : "",
+               static_cast<unsigned long long>(pages), rate, count("queued"), count("forwarded"), count("failed"), (*answer)["peers"].size(), options_.peers,
+               ::isatty(2) ? "" : "\n");
+  std::fflush(stderr);
+}
+
+json Crawl::summary() const {
+  json totals = json::object();
+  json peers = json::array();
+  json ring = json::object();   // ring-wide totals, which every peer of a crawl that ended has
+  std::string reason;
+  bool finished = false;
+  for (const Child& child : children_) {
+    std::ifstream in(child.directory + "/ended.json");
+    const json ended = json::parse(in, nullptr, false);
+    if (!ended.is_object()) continue;
+    if (ended.value("finished", false)) {
+      finished = true;
+      ring = ended.value("totals", json::object());
+    }
+    if (reason.empty() || ended.value("finished", false)) reason = ended.value("reason", "");
+    const json status = ended.value("status", json::object());
+    const json counts = status.value("counts", json::object());
+    for (const auto& [name, value] : counts.items())
+      if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
+    peers.push_back({{"directory", child.directory}, {"id", status.value("id", "")}, {"counts", counts}});
+  }
+  const double seconds = std::chrono::duration<double>(clock_.now() - begun_).count();
+  const auto number = [&](const char* name) { return (finished ? ring : totals).value(name, std::uint64_t{0}); };
+  return {{"finished", finished},
+          {"reason", interrupted_ ? "interrupted" : reason},
+          {"pages", number("fetched")},
+          {"failed", number("failed")},
+          {"excluded", number("excluded")},
+          {"queued", number("queued")},
+          {"seconds", seconds},
+          {"archive_dirs", [&] {
+             json dirs = json::array();
+             for (const Child& child : children_)
+               if (std::filesystem::exists(child.directory + "/archive")) dirs.push_back(child.directory + "/archive");
+             return dirs;
+           }()},
+          {"out", options_.out},
+          {"totals", totals},
+          {"peers", peers}};
+}
+
+void Crawl::print_summary(const json& summary) const {
+  const auto number = [&](const char* name) { return static_cast<unsigned long long>(summary.value(name, std::uint64_t{0})); };
+  const double seconds = summary.value("seconds", 0.0);
+  std::printf("%s: %s\n", summary.value("finished", false) ? "crawl ended" : "crawl stopped", summary.value("reason", "").c_str());
+  std::printf("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"), number("failed"), number("excluded"),
+              number("queued"), seconds);
+  for (const json& directory : summary["archive_dirs"]) std::printf("  archive %s\n", directory.get<std::string>().c_str());
+  if (!summary.value("finished", false)) std::printf("  the same command goes on where it was\n");
+}
+
+int Crawl::run() {
+  const auto failed = [](const Error& error) {
+    std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+    return static_cast<int>(error.code);
+  };
+  if (Result<void> prepared = prepare(); !prepared) return failed(prepared.error());
+  sigemptyset(&signals_);
+  for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals_, signal);
+  sigprocmask(SIG_BLOCK, &signals_, nullptr);
+  begun_ = clock_.now();
+  std::optional<Error> trouble;
+  std::string join;
+  for (Child& child : children_) {
+    Result<void> started = start(child, join);
+    if (started && join.empty()) {
+      const Result<std::string> address = wait_for_address(child);
+      if (address) {
+        join = *address;
+      } else {
+        started = tl::make_unexpected(address.error());
+      }
+    }
+    if (!started) {
+      if (!interrupted_) trouble = started.error();
+      break;
+    }
+  }
+  bool stopping = trouble.has_value() || interrupted_;
+  Time kill_at = clock_.now() + stop_wait_max;
+  if (stopping) stop_all(SIGTERM);
+  while (any_running()) {
+    const timespec wait{0, std::chrono::nanoseconds(poll_every).count()};
+    siginfo_t info;
+    const int signal = sigtimedwait(&signals_, &info, &wait);
+    if (signal == SIGINT || signal == SIGTERM) {
+      interrupted_ = stopping = true;
+      kill_at = clock_.now() + stop_wait_max;
+      stop_all(SIGTERM);
+    }
+    if (Result<void> reaped = reap(); !reaped && !stopping) {
+      trouble = reaped.error();
+      stopping = true;
+      kill_at = clock_.now() + stop_wait_max;
+      stop_all(SIGTERM);
+    }
+    const Time now = clock_.now();
+    if (stopping && now > kill_at) stop_all(SIGKILL);
+    if (!stopping) show_progress(now, false);
+  }
+  if (!options_.quiet && ::isatty(2)) std::fprintf(stderr, "\n");
+  if (trouble) return failed(*trouble);
+  const json result = summary();
+  if (options_.as_json) {
+    std::cout << result.dump(2) << "\n";
+  } else {
+    print_summary(result);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_crawl(const CrawlOptions& options) { return Crawl(options).run(); }
+
+}  // namespace orbweaver

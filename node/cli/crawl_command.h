@@ -1,0 +1,26 @@
+// orbweaver crawl: a ring of peers on this machine, as processes, crawled to its end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/cli/setting_flags.h"
+
+namespace orbweaver {
+
+struct CrawlOptions {
+  std::vector<std::string> urls;
+  std::string seeds_file;
+  std::uint32_t peers = 1;
+  std::string out = "orbweaver-crawl";
+  SettingFlags flags;
+  bool as_json = false;   // the summary as JSON on standard output
+  bool quiet = false;     // no progress line
+};
+
+// Starts the peers, starts again those that die, shows progress on standard error, stops cleanly on SIGINT and SIGTERM, prints a summary.
+// Exit code 0 when the crawl ended or was stopped cleanly.
+int run_crawl(const CrawlOptions& options);
+
+}  // namespace orbweaver

@@ -1,0 +1,61 @@
+#include "node/cli/fetch_once.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <future>
+#include <iostream>
+#include <iterator>
+
+#include "node/config/settings.h"
+#include "node/fetch/curl_fetcher.h"
+#include "node/fetch/http_message.h"
+#include "node/run/clock.h"
+#include "node/url/canonical_url.h"
+
+namespace orbweaver {
+
+Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::string>& allow_private) {
+  const Result<CanonicalUrl> url = CanonicalUrl::parse(text);
+  if (!url) return tl::make_unexpected(url.error());
+  const Result<LoadedSettings> loaded = load_settings({}, {});
+  if (!loaded) return tl::make_unexpected(loaded.error());
+  const Settings& settings = loaded->values;
+  const Clock clock;
+  CurlFetcherConfig config;
+  config.user_agent = settings.user_agent;
+  config.connect_timeout = settings.connect_timeout;
+  config.fetch_timeout = settings.fetch_timeout;
+  config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
+  auto guard = AddressGuard::create(allow_private);
+  if (!guard) return tl::make_unexpected(guard.error());
+  config.guard = std::move(*guard);
+  config.clock = [&clock] { return clock.now(); };
+  std::promise<FetchResponse> answered;
+  auto fetcher = CurlFetcher::create(std::move(config), [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
+  if (!fetcher) return tl::make_unexpected(fetcher.error());
+  (*fetcher)->start({1, url->text(), static_cast<std::size_t>(settings.body_bytes_max)});
+  const FetchResponse response = answered.get_future().get();
+  (*fetcher)->stop();
+  if (response.error != FetchError::none) return fail(ErrorCode::unreachable, url->text() + ": " + response.error_text);
+  FetchedPage page;
+  page.status = response.status;
+  page.content_type = header_value(response.response_head, "content-type").value_or("");
+  page.location = header_value(response.response_head, "location").value_or("");
+  page.body = response.body;
+  const auto transfer = header_value(response.response_head, "transfer-encoding");
+  if (transfer && transfer->find("chunked") != std::string::npos)
+    page.body = decode_chunked(page.body, static_cast<std::size_t>(settings.body_bytes_max)).bytes;
+  if (const auto coding = header_value(response.response_head, "content-encoding"))
+    page.body = decode_content(page.body, *coding, static_cast<std::size_t>(settings.decoded_bytes_max)).bytes;
+  return page;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(ErrorCode::invalid_input, "cannot read " + path + ": " + std::strerror(errno));
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+}  // namespace orbweaver

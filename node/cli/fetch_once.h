@@ -1,0 +1,24 @@
+// One GET for a tool, with the crawler's own fetcher: codings undone, redirects not followed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+struct FetchedPage {
+  int status = 0;
+  std::string content_type;
+  std::string location;
+  std::string body;  // decoded
+};
+
+// `allow_private` as the setting of that name. The error names the URL and what went wrong.
+Result<FetchedPage> fetch_once(const std::string& url, const std::vector<std::string>& allow_private);
+
+// The whole file; "-" is standard input.
+Result<std::string> read_file(const std::string& path);
+
+}  // namespace orbweaver

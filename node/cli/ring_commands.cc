@@ -1,0 +1,154 @@
+#include "node/cli/ring_commands.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "node/cli/ask.h"
+#include "node/cli/seed_file.h"
+
+namespace orbweaver {
+
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  PeerTarget target;
+  bool as_json = false;
+  std::vector<std::string> urls;
+  std::string seeds_file;
+  std::string url;
+  bool one = false;
+};
+
+int failed(const Error& error) {
+  std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+  return static_cast<int>(error.code);
+}
+
+void add_target(CLI::App& command, Options& options) {
+  command.add_option("--peer", options.target.peer, "any peer of the ring")->type_name("ADDR:PORT");
+  command.add_option("--dir,--out", options.target.directory, "directory of a peer, or of a crawl, on this machine")
+      ->type_name("DIR")
+      ->default_val("orbweaver-crawl");
+  command.add_option("--ring-key-file", options.target.ring_key_file, "the ring's key")->type_name("FILE");
+  command.add_flag("--json", options.as_json, "the answer as JSON");
+}
+
+std::uint64_t number(const json& counts, const char* name) { return counts.value(name, std::uint64_t{0}); }
+
+void print_status(const json& answer) {
+  const json& totals = answer["totals"];
+  std::printf("ring %s: %zu peers answer\n", answer.value("ring", "").c_str(), answer["peers"].size());
+  std::printf("%-10s %-22s %-9s %6s %9s %9s %7s %9s %9s %8s\n", "peer", "address", "state", "parts", "fetched", "queued", "failed", "excluded",
+              "forwarded", "outbox");
+  for (const json& peer : answer["peers"]) {
+    const json& counts = peer["counts"];
+    std::printf("%-10s %-22s %-9s %6llu %9llu %9llu %7llu %9llu %9llu %8llu\n", peer.value("id", "").substr(0, 8).c_str(),
+                peer.value("address", "").c_str(), peer.value("state", "").c_str(), static_cast<unsigned long long>(number(peer, "partitions")),
+                static_cast<unsigned long long>(number(counts, "fetched")), static_cast<unsigned long long>(number(counts, "queued")),
+                static_cast<unsigned long long>(number(counts, "failed")), static_cast<unsigned long long>(number(counts, "excluded")),
+                static_cast<unsigned long long>(number(counts, "forwarded")), static_cast<unsigned long long>(number(counts, "outbox")));
+  }
+  for (const json& silent : answer["unreachable"])
+    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(), silent.value("address", "").c_str());
+  std::printf("discovered %llu = fetched %llu + failed %llu + excluded %llu + queued %llu (in flight %llu); on the way to owners %llu\n",
+              static_cast<unsigned long long>(number(totals, "discovered")), static_cast<unsigned long long>(number(totals, "fetched")),
+              static_cast<unsigned long long>(number(totals, "failed")), static_cast<unsigned long long>(number(totals, "excluded")),
+              static_cast<unsigned long long>(number(totals, "queued")), static_cast<unsigned long long>(number(totals, "in_flight")),
+              static_cast<unsigned long long>(number(totals, "outbox")));
+}
+
+int status(const Options& options) {
+  const Result<json> answer = ask_peer(options.target, "status", json::object(), true);
+  if (!answer) return failed(answer.error());
+  if (options.as_json) {
+    std::cout << answer->dump(2) << "\n";
+  } else {
+    print_status(*answer);
+  }
+  return 0;
+}
+
+int seed(const Options& options) {
+  std::vector<std::string> urls = options.urls;
+  if (!options.seeds_file.empty()) {
+    const Result<std::vector<std::string>> more = read_seed_file(options.seeds_file);
+    if (!more) return failed(more.error());
+    urls.insert(urls.end(), more->begin(), more->end());
+  }
+  if (urls.empty()) return failed({ErrorCode::invalid_input, "no URL given; name some, or a file of them with --seeds"});
+  const Result<json> answer = ask_peer(options.target, "seed", {{"urls", urls}}, true);
+  if (!answer) return failed(answer.error());
+  if (options.as_json) {
+    std::cout << answer->dump(2) << "\n";
+  } else {
+    for (const json& url : (*answer)["accepted"]) std::printf("accepted %s\n", url.get<std::string>().c_str());
+    for (const json& item : (*answer)["refused"])
+      std::printf("refused  %s: %s\n", item.value("url", "").c_str(), item.value("why", "").c_str());
+  }
+  return (*answer)["refused"].empty() ? 0 : static_cast<int>(ErrorCode::invalid_input);
+}
+
+int explain(const Options& options) {
+  const Result<json> answer = ask_peer(options.target, "explain", {{"url", options.url}}, true);
+  if (!answer) return failed(answer.error());
+  if (options.as_json) {
+    std::cout << answer->dump(2) << "\n";
+    return 0;
+  }
+  std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(), answer->value("why", "").c_str());
+  for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "partition", "owner_address"})
+    if (answer->contains(name)) {
+      const json& value = (*answer)[name];
+      std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+    }
+  return 0;
+}
+
+int leave_or_stop(const Options& options, const std::string& verb) {
+  const Result<json> answer = ask_peer(options.target, verb, json::object(), verb == "stop" && !options.one);
+  if (!answer) return failed(answer.error());
+  if (options.as_json) {
+    std::cout << answer->dump(2) << "\n";
+  } else if (verb == "leave") {
+    std::printf("peer %s hands its partitions over and then ends\n", answer->value("leaving", "").substr(0, 8).c_str());
+  } else {
+    std::printf("%zu peers stop; each goes on where it was when it is started again\n", answer->contains("peers") ? (*answer)["peers"].size() : 1u);
+  }
+  return 0;
+}
+
+CLI::App* add(CLI::App& app, const char* name, const char* help, const std::shared_ptr<Options>& options) {
+  CLI::App* command = app.add_subcommand(name, help);
+  add_target(*command, *options);
+  return command;
+}
+
+}  // namespace
+
+void add_ring_commands(CLI::App& app, int& code) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = add(app, "status", "what every peer of the ring has done and has to do", options);
+  command->callback([options, &code] { code = status(*options); });
+
+  command = add(app, "seed", "more URLs to start from; they widen the scope on every peer", options);
+  command->add_option("urls", options->urls, "URLs")->type_name("URL");
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")->type_name("FILE");
+  command->callback([options, &code] { code = seed(*options); });
+
+  command = add(app, "explain", "what became of one URL, and why", options);
+  command->add_option("url", options->url, "the URL")->required()->type_name("URL");
+  command->callback([options, &code] { code = explain(*options); });
+
+  command = add(app, "leave", "one peer hands its partitions to the others and ends", options);
+  command->callback([options, &code] { code = leave_or_stop(*options, "leave"); });
+
+  command = add(app, "stop", "stops the whole ring, or one peer; nothing is lost", options);
+  command->add_flag("--one", options->one, "only the peer that is asked");
+  command->callback([options, &code] { code = leave_or_stop(*options, "stop"); });
+}
+
+}  // namespace orbweaver

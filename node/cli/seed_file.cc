@@ -1,0 +1,35 @@
+#include "node/cli/seed_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "node/url/canonical_url.h"
+
+namespace orbweaver {
+
+Result<std::vector<std::string>> read_seed_file(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) return fail(ErrorCode::invalid_input, "cannot read the seed file " + path + ": " + std::strerror(errno));
+  std::vector<std::string> urls;
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string::npos || line[first] == '#') continue;
+    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    if (const Result<CanonicalUrl> url = CanonicalUrl::parse(line); !url)
+      return fail(ErrorCode::invalid_input, path + ":" + std::to_string(number) + ": " + url.error().message);
+    urls.push_back(line);
+  }
+  if (in.bad()) return fail(ErrorCode::io, "reading the seed file " + path + " failed");
+  return urls;
+}
+
+Result<void> check_seeds(const std::vector<std::string>& urls) {
+  for (const std::string& text : urls)
+    if (const Result<CanonicalUrl> url = CanonicalUrl::parse(text); !url) return fail(ErrorCode::invalid_input, url.error().message);
+  return {};
+}
+
+}  // namespace orbweaver

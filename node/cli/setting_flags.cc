@@ -1,0 +1,28 @@
+#include "node/cli/setting_flags.h"
+
+#include <algorithm>
+
+namespace orbweaver {
+
+void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector<std::string>& except) {
+  command.add_option("--config", flags.config, "settings file (TOML); flags and ORBWEAVER_* variables win over it")->type_name("FILE");
+  for (const SettingRow& row : setting_rows()) {
+    if (std::find(except.begin(), except.end(), row.name) != except.end()) continue;
+    std::string flag = "--" + row.name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    const bool yes_or_no = row.type == "yes or no";
+    const auto keep = [&flags, name = row.name, yes_or_no](const std::vector<std::string>& texts) {
+      for (const std::string& text : texts) flags.given.emplace_back(name, yes_or_no && text.empty() ? "yes" : text);
+      return true;
+    };
+    std::string help = row.sentence;
+    if (!row.default_text.empty()) help += " [" + row.default_text + "]";
+    CLI::Option* option = command.add_option(flag, CLI::callback_t(keep), help)
+                              ->group(row.ring_wide ? "Ring-wide settings (equal on every peer)" : "This peer's own settings")
+                              ->type_name(row.type)
+                              ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (yes_or_no) option->expected(0, 1);
+  }
+}
+
+}  // namespace orbweaver

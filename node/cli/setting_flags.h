@@ -1,0 +1,23 @@
+// Every setting as a flag of a command, from the table of settings: --max-pages for max_pages.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/config/settings.h"
+
+namespace orbweaver {
+
+// Flags as they were given: setting name and text, in order. `config`: --config FILE.
+struct SettingFlags {
+  std::string config;
+  std::vector<std::pair<std::string, std::string>> given;
+  Result<LoadedSettings> load() const { return load_settings(config, given); }
+};
+
+// Adds --config and all settings; `flags` must outlive the parse. Names in `except` are left out.
+void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector<std::string>& except = {});
+
+}  // namespace orbweaver

@@ -1,0 +1,190 @@
+#include "node/cli/tool_commands.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "node/cli/fetch_once.h"
+#include "node/cli/links_command.h"
+#include "node/cli/robots_command.h"
+#include "node/cli/url_command.h"
+#include "node/config/settings.h"
+#include "node/run/metrics.h"
+#include "node/url/surt.h"
+#include "ring/zmq_transport.h"
+#include "storage/warc.h"
+
+namespace orbweaver {
+
+namespace {
+
+using nlohmann::json;
+
+int failed(const Error& error) {
+  std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+  return static_cast<int>(error.code);
+}
+
+void print(const json& value) { std::cout << value.dump(2, ' ', false, json::error_handler_t::replace) << "\n"; }
+
+bool is_url(const std::string& text) { return text.starts_with("http://") || text.starts_with("https://"); }
+
+struct ToolOptions {
+  std::vector<std::string> sources;
+  std::string base;
+  std::string content_type;
+  std::string parser = "stream";
+  std::string agent = "orbweaver";
+  std::vector<std::string> allow_private;
+  bool batch = false;
+};
+
+int links(const ToolOptions& options) {
+  const ParserKind parser = options.parser == "tidy" ? ParserKind::tidy : ParserKind::stream;
+  if (options.batch) return links_batch(std::cin, std::cout, parser);
+  if (options.sources.size() != 1) return failed({ErrorCode::invalid_input, "name one HTML file (- for standard input) or URL, or use --batch"});
+  const std::string& source = options.sources.front();
+  if (is_url(source)) {
+    const Result<FetchedPage> page = fetch_once(source, options.allow_private);
+    if (!page) return failed(page.error());
+    json report = links_report(page->body, options.base.empty() ? source : options.base, page->content_type, parser);
+    report["status"] = page->status;
+    if (!page->location.empty()) report["location"] = page->location;
+    print(report);
+    return 0;
+  }
+  const Result<std::string> html = read_file(source);
+  if (!html) return failed(html.error());
+  if (options.base.empty()) return failed({ErrorCode::invalid_input, "a file's links need the URL that it came from: --base URL"});
+  print(links_report(*html, options.base, options.content_type, parser));
+  return 0;
+}
+
+int url(const ToolOptions& options) {
+  if (options.batch) return url_batch(std::cin, std::cout);
+  if (options.sources.empty()) return failed({ErrorCode::invalid_input, "name a URL, or use --batch"});
+  int code = 0;
+  for (const std::string& text : options.sources) {
+    const Result<json> report = options.base.empty() ? url_report(text) : url_report(text, options.base);
+    if (report) {
+      print(*report);
+    } else {
+      code = failed(report.error());
+    }
+  }
+  return code;
+}
+
+int robots(const ToolOptions& options) {
+  if (options.batch) return robots_batch(std::cin, std::cout);
+  if (options.sources.size() < 2) return failed({ErrorCode::invalid_input, "name a robots.txt (a file, - or a URL) and the URLs to judge, or use --batch"});
+  std::string body;
+  if (is_url(options.sources.front())) {
+    const Result<FetchedPage> page = fetch_once(options.sources.front(), options.allow_private);
+    if (!page) return failed(page.error());
+    if (page->status != 200) return failed({ErrorCode::unreachable, options.sources.front() + " answered " + std::to_string(page->status)});
+    body = page->body;
+  } else {
+    Result<std::string> file = read_file(options.sources.front());
+    if (!file) return failed(file.error());
+    body = std::move(*file);
+  }
+  json reports = json::array();
+  for (std::size_t i = 1; i < options.sources.size(); ++i) {
+    json report = robots_report(body, options.agent, options.sources[i]);
+    report["url"] = options.sources[i];
+    reports.push_back(std::move(report));
+  }
+  print(reports);
+  return 0;
+}
+
+// A sorted CDXJ index of all archives below a directory.
+int index(const std::string& directory, const std::string& out) {
+  std::vector<std::string> files;
+  std::error_code trouble;
+  for (auto at = std::filesystem::recursive_directory_iterator(directory, trouble); !trouble && at != std::filesystem::recursive_directory_iterator();
+       at.increment(trouble))
+    if (const std::string path = at->path().string(); path.ends_with(".warc.gz")) files.push_back(path);
+  if (trouble) return failed({ErrorCode::invalid_input, "cannot read " + directory + ": " + trouble.message()});
+  if (files.empty()) return failed({ErrorCode::invalid_input, "there is no *.warc.gz below " + directory});
+  std::sort(files.begin(), files.end());
+  const auto key = [](std::string_view uri) {
+    const Result<CanonicalUrl> canonical = CanonicalUrl::parse(uri);
+    return canonical ? surt(*canonical) : std::string(uri);
+  };
+  const auto lines = storage::write_cdxj(files, out, key);
+  if (!lines) return failed({ErrorCode::io, lines.error().message});
+  std::printf("%llu captures of %zu files in %s\n", static_cast<unsigned long long>(*lines), files.size(), out.c_str());
+  return 0;
+}
+
+int settings(bool markdown, bool metrics) {
+  if (markdown) {
+    std::cout << (metrics ? metrics_markdown() : settings_markdown());
+    return 0;
+  }
+  if (metrics) {
+    for (const MetricRow& row : metric_rows()) std::printf("orbweaver_%-28s %s\n", std::string(row.name).c_str(), std::string(row.help).c_str());
+    return 0;
+  }
+  for (const SettingRow& row : setting_rows())
+    std::printf("%-24s %-10s %-14s %s\n", row.name.c_str(), row.ring_wide ? "ring-wide" : "own", row.default_text.c_str(), row.sentence.c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_tool_commands(CLI::App& app, int& code) {
+  const auto options = std::make_shared<ToolOptions>();
+  CLI::App* command = app.add_subcommand("links", "the links of an HTML page, as the crawler finds them (JSON)");
+  command->add_option("source", options->sources, "an HTML file, - for standard input, or a URL");
+  command->add_option("--base", options->base, "the URL that the page came from")->type_name("URL");
+  command->add_option("--content-type", options->content_type, "the Content-Type it came with")->type_name("TYPE");
+  command->add_option("--parser", options->parser, "the crawl's tokenizer, or tidy's tree")->check(CLI::IsMember({"stream", "tidy"}))->capture_default_str();
+  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")->type_name("CIDR");
+  command->add_flag("--batch", options->batch, R"(JSON lines: {"base_url", "html_b64", "charset"} in, {"links"} out)");
+  command->callback([options, &code] { code = links(*options); });
+
+  command = app.add_subcommand("url", "a URL as the crawler reads it: WHATWG form, canonical form, host, partition (JSON)");
+  command->add_option("url", options->sources, "URLs")->type_name("URL");
+  command->add_option("--base", options->base, "resolve against this")->type_name("URL");
+  command->add_flag("--batch", options->batch, R"(JSON lines: {"input", "base"} in, {"href"} out)");
+  command->callback([options, &code] { code = url(*options); });
+
+  command = app.add_subcommand("robots", "what a robots.txt says about URLs, and the line that decides (JSON)");
+  command->add_option("source", options->sources, "robots.txt (a file, - or a URL), then the URLs to judge");
+  command->add_option("--agent", options->agent, "for whom")->capture_default_str();
+  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")->type_name("CIDR");
+  command->add_flag("--batch", options->batch, R"(JSON lines: {"robots_b64", "agent", "url"} in, {"allowed"} out)");
+  command->callback([options, &code] { code = robots(*options); });
+
+  const auto directory = std::make_shared<std::string>("orbweaver-crawl");
+  const auto out = std::make_shared<std::string>();
+  command = app.add_subcommand("index", "a sorted CDXJ index of the archives below a directory");
+  command->add_option("directory", *directory, "where the *.warc.gz are")->capture_default_str();
+  command->add_option("--out", *out, "the index file [DIRECTORY/index.cdxj]")->type_name("FILE");
+  command->callback([directory, out, &code] { code = index(*directory, out->empty() ? *directory + "/index.cdxj" : *out); });
+
+  const auto markdown = std::make_shared<bool>(false);
+  const auto metrics = std::make_shared<bool>(false);
+  command = app.add_subcommand("settings", "every setting, its default and what it does");
+  command->add_flag("--markdown", *markdown, "as docs/settings.md has it");
+  command->add_flag("--metrics", *metrics, "the metrics instead");
+  command->callback([markdown, metrics, &code] { code = settings(*markdown, *metrics); });
+
+  command = app.add_subcommand("ring-key", "a new secret key for a ring, for --ring-key-file");
+  command->callback([&code] {
+    const std::string key = ring::make_ring_secret();
+    if (key.empty()) {
+      code = failed({ErrorCode::unsupported, "this build of libzmq has no CURVE; install Debian's libzmq5"});
+      return;
+    }
+    std::printf("%s\n", key.c_str());
+  });
+}
+
+}  // namespace orbweaver

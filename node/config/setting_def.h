@@ -1,0 +1,85 @@
+// What a row of the settings table is made of: the words for people, and how to read, check and print the field.
+// Only node/config/ includes this. Pure; the rows never change once made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "node/config/settings.h"
+
+namespace orbweaver {
+
+enum class SettingKind : std::uint8_t { duration, size, count, text, list, choice, yes_no };
+
+struct SettingDef {
+  SettingRow row;
+  SettingKind kind = SettingKind::text;
+  // The error is only what is wrong and what is allowed; set_setting() puts the name in front.
+  std::function<Result<void>(Settings&, std::string_view)> set;
+  std::function<std::string(const Settings&)> print;
+};
+
+// All rows: ring-wide ones first, in the order of the page of settings.
+const std::vector<SettingDef>& setting_defs();
+
+// nullptr: there is no such setting.
+const SettingDef* find_setting(std::string_view name);
+
+// "unknown setting 'dealy'; did you mean 'delay'?"
+std::string unknown_setting_text(std::string_view name);
+
+// Entries of a list in one text: separated by commas.
+std::vector<std::string> split_list(std::string_view text);
+std::string join_list(const std::vector<std::string>& entries);
+
+// Contradictions between settings that are each within bounds; the error names both.
+Result<void> check_together(const Settings& settings);
+
+// --- makers of rows, one for each kind of field ---
+
+// What people read.
+struct Words {
+  std::string name;
+  std::string sentence;
+  std::string why;
+};
+
+template <class T>
+using Field = T Settings::*;
+// What is wrong with a text, or empty.
+using TextCheck = std::function<std::string(std::string_view)>;
+
+SettingDef duration_setting(Words words, Field<Duration> field, std::string_view default_text, std::string_view min,
+                            std::string_view max);
+SettingDef size_setting(Words words, Field<std::uint64_t> field, std::string_view default_text, std::string_view min,
+                        std::string_view max);
+SettingDef count_setting(Words words, Field<std::uint32_t> field, std::uint32_t by_default, std::uint32_t min,
+                         std::uint32_t max);
+SettingDef count_setting(Words words, Field<std::uint64_t> field, std::uint64_t by_default, std::uint64_t min,
+                         std::uint64_t max);
+SettingDef yes_no_setting(Words words, Field<bool> field, bool by_default);
+SettingDef text_setting(Words words, Field<std::string> field, std::string_view default_text, std::string_view bounds,
+                        TextCheck check);
+SettingDef list_setting(Words words, Field<std::vector<std::string>> field, std::string_view bounds,
+                        TextCheck check_entry);
+
+// One of several names: `get` and `put` speak in positions of `names`.
+SettingDef choice_setting(Words words, std::function<std::size_t(const Settings&)> get,
+                          std::function<void(Settings&, std::size_t)> put, std::size_t by_default,
+                          std::vector<std::string> names);
+
+// For an enum whose values count from 0 in the order of `names`.
+template <class Enum>
+SettingDef choice_setting(Words words, Field<Enum> field, Enum by_default, std::vector<std::string> names) {
+  return choice_setting(
+      std::move(words), [field](const Settings& s) { return static_cast<std::size_t>(s.*field); },
+      [field](Settings& s, std::size_t at) { s.*field = static_cast<Enum>(at); }, static_cast<std::size_t>(by_default),
+      std::move(names));
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,329 @@
+// The table: every setting is one row here, and nowhere else. A new field of Settings needs one row and no other code:
+// file, environment, flags, the handshake and docs/settings.md all follow from it.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+#include "node/config/cidr.h"
+#include "node/config/endpoint.h"
+#include "node/config/setting_def.h"
+#include "node/config/shown.h"
+#include "ring/messages.h"
+
+namespace orbweaver {
+namespace {
+
+using Rows = std::vector<SettingDef>;
+
+// --- checks of texts: what is wrong, or nothing ---
+
+// RFC 9309 2.2.1: a product token is letters, '_' and '-'; RFC 9110 10.1.5: then a version and comments. Visible ASCII
+// only, for it is a header line.
+std::string check_user_agent(std::string_view text) {
+  const std::string_view token = text.substr(0, text.find_first_of("/ "));
+  const auto token_char = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+  };
+  if (token.empty() || !std::all_of(token.begin(), token.end(), token_char)) {
+    return shown(text) +
+           " does not start with a product token of letters, '_' and '-', for example mybot/1.0 "
+           "(+https://example.org/bot)";
+  }
+  const auto visible = [](char c) { return c >= ' ' && c <= '~'; };
+  if (!std::all_of(text.begin(), text.end(), visible))
+    return shown(text) + " holds a character that is not visible ASCII";
+  return {};
+}
+
+std::string check_listen(std::string_view text) {
+  const auto endpoint = parse_endpoint(text);
+  if (!endpoint) return endpoint.error().message;
+  if (!endpoint->is_ip)
+    return shown(text) +
+           " names no address of this machine: write an IP address, for example 127.0.0.1:7700 or [::]:7700";
+  return {};
+}
+
+std::string check_peer_address(std::string_view text) {
+  const auto endpoint = parse_endpoint(text);
+  if (!endpoint) return endpoint.error().message;
+  if (endpoint->port == 0) return shown(text) + " has port 0: others need the real port, from 1 to 65535";
+  return {};
+}
+
+std::string check_advertise(std::string_view text) { return text.empty() ? std::string{} : check_peer_address(text); }
+
+std::string check_status_listen(std::string_view text) { return text == "off" ? std::string{} : check_listen(text); }
+
+std::string check_resolve(std::string_view text) {
+  const auto entry = parse_resolve_entry(text);
+  return entry ? std::string{} : entry.error().message;
+}
+
+std::string check_cidr(std::string_view text) {
+  const auto range = Cidr::parse(text);
+  return range ? std::string{} : range.error().message;
+}
+
+std::string anything(std::string_view) { return {}; }
+
+// --- rows ---
+
+SettingDef partitions_setting() {
+  SettingDef def = count_setting(
+      {"partitions", "Slices of the host space that are owned, handed over and replicated as one.",
+       "1024 gives each of 100 peers about ten, so that shares come out even, and the table is 2 KiB. Fixed when "
+       "the ring is made; a power of two, because a partition is the leading bits of MD5(host)."},
+      &Settings::partitions, ring::partitions_default, 1, ring::partitions_max);
+  def.row.bounds += ", a power of two";
+  def.set = [in_bounds = std::move(def.set)](Settings& settings, std::string_view text) -> Result<void> {
+    Settings candidate = settings;
+    if (auto set = in_bounds(candidate, text); !set) return set;
+    if (!std::has_single_bit(candidate.partitions)) {
+      return fail(ErrorCode::invalid_setting, shown(text) + " is not a power of two, for example 256, 1024 or 4096");
+    }
+    settings.partitions = candidate.partitions;
+    return {};
+  };
+  return def;
+}
+
+void add_ring_wide(Rows& rows) {
+  rows.push_back(partitions_setting());
+  rows.push_back(choice_setting(
+      {"scope", "Which URLs belong to the crawl: a seed's host, its registered domain, its path prefix, or any.",
+       "A crawl that leaves its seeds' hosts has no end; who wants that says so."},
+      &Settings::scope, ScopeKind::host, {"host", "domain", "prefix", "any"}));
+  rows.push_back(
+      count_setting({"max_pages", "Pages the ring fetches in all; 0: no limit.", "A whole site is the usual wish."},
+                    &Settings::max_pages, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1'000'000'000'000}));
+  rows.push_back(count_setting(
+      {"max_depth", "Links followed from a seed, which has depth 0; 0: no limit.", "A whole site is the usual wish."},
+      &Settings::max_depth, 0U, 0U, 65'535U));
+  rows.push_back(
+      duration_setting({"delay", "Least time between two requests to one host, anywhere in the ring.",
+                        "One request a second is what site owners put up with; 0s is for one's own servers."},
+                       &Settings::delay, "1s", "0s", "24h"));
+  rows.push_back(yes_no_setting(
+      {"stop_when_done", "Every peer stops by itself when nothing is left to fetch anywhere in the ring.",
+       "A peer that was started alone waits for seeds; `orbweaver crawl` turns this on."},
+      &Settings::stop_when_done, false));
+  rows.push_back(count_setting(
+      {"redirects_max", "Redirects followed from one URL; each is a link that is admitted like any other.",
+       "20 is where browsers give up (Fetch standard, HTTP-redirect fetch)."},
+      &Settings::redirects_max, 20U, 0U, 100U));
+  rows.push_back(
+      count_setting({"retries", "Further tries after a failure that may pass, such as a timeout or status 503.",
+                     "With doubling waits, three tries bridge the usual restart of a server."},
+                    &Settings::retries, 3U, 0U, 100U));
+  rows.push_back(duration_setting({"retry_delay", "Wait before the first further try; it doubles with each.",
+                                   "Long enough for a server to breathe, short enough for a small crawl to end soon."},
+                                  &Settings::retry_delay, "5s", "0s", "24h"));
+  rows.push_back(text_setting(
+      {"user_agent", "The User-Agent header: product token, version, and where to complain.",
+       "The token before '/' is what robots.txt files name (RFC 9309, 2.2.1). Name a page or mail address in it before "
+       "crawling other people's sites."},
+      &Settings::user_agent, "orbweaver/0.1", "a token of letters, _ and - first; visible ASCII", check_user_agent));
+  rows.push_back(yes_no_setting({"robots", "Obey robots.txt.", "Polite by default; `no` is for one's own sites."},
+                                &Settings::robots, true));
+  for (SettingDef& def : rows) def.row.ring_wide = true;
+}
+
+void add_peer(Rows& rows) {
+  rows.push_back(
+      text_setting({"listen", "Address and port for other peers; port 0: any free one.",
+                    "Loopback, because without a ring key anyone who reaches the port can speak to the peer."},
+                   &Settings::listen, "127.0.0.1:0", "ADDR:PORT", check_listen));
+  rows.push_back(
+      text_setting({"advertise", "The address others are told to reach this peer at; empty: the listen address.",
+                    "Needed behind address translation, or when listening on every interface."},
+                   &Settings::advertise, "", "HOST:PORT", check_advertise));
+  rows.push_back(list_setting(
+      {"join", "Members of the ring to join: any one that answers is enough.", "None: this peer starts a ring."},
+      &Settings::join, "HOST:PORT each", check_peer_address));
+  rows.push_back(text_setting(
+      {"ring_key_file", "File with the secret that the ring's peers share; empty: this peer stays on loopback.",
+       "A file, so that the secret is seen in no process list."},
+      &Settings::ring_key_file, "", "a path", anything));
+  rows.push_back(
+      count_setting({"capacity", "This peer's weight on the ring; one with 200 owns twice as much as one with 100.",
+                     "100 is an ordinary peer, so that weights read as per cent."},
+                    &Settings::capacity, 100U, 1U, 10'000U));
+  rows.push_back(
+      count_setting({"workers", "Threads that parse pages and write archives.",
+                     "The streaming parser needs no more than one; more pay off with `text` or `parser = \"tidy\"`."},
+                    &Settings::workers, 1U, 1U, 256U));
+}
+
+void add_output(Rows& rows) {
+  rows.push_back(choice_setting(
+      {"archive", "Write WARC files, one gzip member a record, or nothing.", "An archive is what most crawls are for."},
+      &Settings::archive, ArchiveKind::gzip, {"off", "gzip"}));
+  rows.push_back(count_setting({"archive_level", "Compression level of the archive, by libdeflate's scale.",
+                                "6 is the knee: higher levels cost several times the CPU for a few per cent of size."},
+                               &Settings::archive_level, 6U, 1U, 12U));
+  rows.push_back(
+      size_setting({"archive_file_bytes", "A WARC file that has reached this size is closed and a new one begun.",
+                    "1 GB is what the WARC standard recommends (ISO 28500, annex C)."},
+                   &Settings::archive_file_bytes, "1GiB", "64KiB", "1TiB"));
+  rows.push_back(
+      choice_setting({"parser", "Where links come from: the streaming tokenizer, or the tree that tidy-html5 builds.",
+                      "The tokenizer costs a small part of the tree's CPU time and finds the same links."},
+                     &Settings::parser, ParserKind::stream, {"stream", "tidy"}));
+  rows.push_back(
+      yes_no_setting({"text", "Also write title, language and clean text of each page, one JSON line a page.",
+                      "It needs the whole document tree, which costs more than all the rest of a page."},
+                     &Settings::text, false));
+}
+
+void add_fetch(Rows& rows) {
+  rows.push_back(list_setting(
+      {"resolve", "Connect to ADDR for requests to HOST and PORT, instead of asking the DNS; HOST * is every host.",
+       "For tests, and for sites that have no name yet."},
+      &Settings::resolve, "HOST:PORT:ADDR each; IPv6 in brackets", check_resolve));
+  rows.push_back(list_setting(
+      {"allow_private", "Private, loopback or link-local ranges that may be fetched from.",
+       "None: otherwise any page could make the crawler ask machines of the inner network. Judged on the address that "
+       "is connected to."},
+      &Settings::allow_private, "ADDRESS/BITS each", check_cidr));
+  rows.push_back(count_setting({"fetches_max", "Transfers under way together.",
+                                "Each takes a file descriptor and some 100 KB; 256 fill a fast line and stay below the "
+                                "usual 1,024 descriptors."},
+                               &Settings::fetches_max, 256U, 1U, 10'000U));
+  rows.push_back(duration_setting({"connect_timeout", "Time for name, connection and TLS handshake.",
+                                   "Two lost SYN packets are made up for within 7 s (RFC 6298: 1 s, doubled)."},
+                                  &Settings::connect_timeout, "10s", "10ms", "10m"));
+  rows.push_back(duration_setting(
+      {"fetch_timeout", "Time for a whole exchange, the connection included.",
+       "At 64 MiB it asks for half a MiB/s; without it, a server that never ends holds its transfer for ever."},
+      &Settings::fetch_timeout, "2m", "100ms", "24h"));
+  rows.push_back(
+      size_setting({"low_speed_bytes", "Bytes a second; a transfer that stays below for `low_speed_time` is given up.",
+                    "No honest server is slower; those that drip a byte now and then to hold a crawler are."},
+                   &Settings::low_speed_bytes, "64B", "0B", "1GiB"));
+  rows.push_back(duration_setting({"low_speed_time", "How long a transfer may stay below `low_speed_bytes`.",
+                                   "Pages that are computed may take this long to their first byte."},
+                                  &Settings::low_speed_time, "20s", "1s", "1h"));
+  rows.push_back(size_setting({"body_bytes_max", "A longer body is cut here, and the record says so.",
+                               "Bodies are held in memory until they are archived; what is longer is seldom a page."},
+                              &Settings::body_bytes_max, "64MiB", "1KiB", "4GiB"));
+  rows.push_back(size_setting({"decoded_bytes_max", "No more than this is unpacked from a compressed body.",
+                               "A gzip bomb grows a thousandfold; a page does not grow beyond this."},
+                              &Settings::decoded_bytes_max, "64MiB", "1KiB", "4GiB"));
+  rows.push_back(size_setting({"body_memory_max", "Bodies under way together; when it is reached, transfers wait.",
+                               "Room for four of the largest bodies, or for 256 of 1 MiB."},
+                              &Settings::body_memory_max, "256MiB", "1MiB", "1TiB"));
+  rows.push_back(size_setting({"header_bytes_max", "Longer response headers are refused.",
+                               "Servers stop at 8 to 64 KiB; four times that leaves room for cookies without end."},
+                              &Settings::header_bytes_max, "256KiB", "1KiB", "16MiB"));
+}
+
+void add_forwarding(Rows& rows) {
+  rows.push_back(
+      count_setting({"link_cache_entries",
+                     "URLs remembered as lately forwarded or admitted; a hit costs no message and no disk read.",
+                     "Links repeat within a site: 65,536 entries of some 60 bytes are 4 MB. 0: no cache."},
+                    &Settings::link_cache_entries, 65'536U, 0U, 16'777'216U));
+  rows.push_back(count_setting(
+      {"batch_records", "URLs in a batch at most; a full batch leaves at once.",
+       "At about 100 bytes a URL this is 100 KB: large enough that the cost of a message is spread thin."},
+      &Settings::batch_records, 1024U, 1U, static_cast<std::uint32_t>(ring::batch_records_max)));
+  rows.push_back(size_setting(
+      {"batch_bytes", "Bytes in a batch at most; a full batch leaves at once.",
+       "Small beside the 8 MiB of the largest message; half of that is the bound, so that the last record fits too."},
+      &Settings::batch_bytes, "256KiB", "1KiB", size_text(ring::message_bytes_max / 2)));
+  rows.push_back(
+      duration_setting({"batch_age", "A batch leaves at this age even when it is not full.",
+                        "Short against the delay between two requests to a host, so that no host waits for it."},
+                       &Settings::batch_age, "100ms", "0s", "1m"));
+  rows.push_back(count_setting({"batches_under_way", "Batches sent to one peer and not yet acknowledged.",
+                                "Four hide the way there and back; more only fill the queues of a slow peer."},
+                               &Settings::batches_under_way, 4U, 1U, 1024U));
+  rows.push_back(duration_setting({"batch_timeout", "A batch that is not acknowledged by then is sent again.",
+                                   "Far beyond a durable write on a busy disk; sending twice does no harm, only work."},
+                                  &Settings::batch_timeout, "5s", "100ms", "10m"));
+  rows.push_back(
+      count_setting({"outbox_memory_records", "URLs for one peer that are kept in memory; more wait on disk only.",
+                     "64 batches ahead, some 8 MB for each peer: a slow peer costs disk, not memory."},
+                    &Settings::outbox_memory_records, 65'536U, 1U, 16'777'216U));
+}
+
+void add_frontier_and_storage(Rows& rows) {
+  rows.push_back(
+      count_setting({"hosts_in_memory", "Hosts on the workbench; further hosts wait on disk.",
+                     "Forty times the transfers under way, so that enough hosts are ready whatever their delay."},
+                    &Settings::hosts_in_memory, 10'000U, 1U, 10'000'000U));
+  rows.push_back(count_setting({"host_queue_in_memory", "URLs of one host that are kept ready in memory.",
+                                "A minute's work at the usual delay; 10,000 hosts hold some 100 MB at most."},
+                               &Settings::host_queue_in_memory, 64U, 1U, 100'000U));
+  rows.push_back(choice_setting(
+      {"durability", "What a committed write survives: the end of the process, or of the power too.",
+       "A write that is synced to the disk costs milliseconds; what a power cut takes is fetched again."},
+      &Settings::durability, Durability::process, {"process", "power"}));
+  rows.push_back(size_setting(
+      {"storage_memory", "RocksDB's block cache.", "Holds the index and the hot blocks of some 20 million URLs."},
+      &Settings::storage_memory, "64MiB", "1MiB", "1TiB"));
+}
+
+void add_membership(Rows& rows) {
+  rows.push_back(duration_setting({"probe_every", "One other peer is probed this often, each in turn.",
+                                   "SWIM's protocol period: gossip spreads within O(log N) of these."},
+                                  &Settings::probe_every, "500ms", "10ms", "1m"));
+  rows.push_back(duration_setting({"probe_timeout", "A probe that is not answered by then goes through other peers.",
+                                   "Beyond nearly every way around the world; less than `probe_every`, for the way "
+                                   "through others must fit in too."},
+                                  &Settings::probe_timeout, "300ms", "5ms", "1m"));
+  rows.push_back(duration_setting(
+      {"suspicion_time", "A peer that was not heard of for this long is down, and others own its partitions.",
+       "Longer than a restart or a pause of a busy machine; moving partitions costs more than waiting."},
+      &Settings::suspicion_time, "10s", "100ms", "1h"));
+}
+
+SettingDef log_level_setting() {
+  const std::vector<std::string> names{"debug", "info", "warning", "error"};
+  const auto get = [names](const Settings& settings) {
+    const auto found = std::find(names.begin(), names.end(), settings.log_level);
+    return found == names.end() ? std::size_t{1} : static_cast<std::size_t>(found - names.begin());
+  };
+  const auto put = [names](Settings& settings, std::size_t at) { settings.log_level = names.at(at); };
+  return choice_setting(
+      {"log_level", "The least level that is logged.", "A few lines a minute; debug has one for each page."}, get, put,
+      1, names);
+}
+
+void add_observation(Rows& rows) {
+  rows.push_back(
+      text_setting({"status_listen", "Where /metrics, /healthz and /status are served over HTTP; `off`: nowhere.",
+                    "Loopback, for it has no password; port 0: any free one."},
+                   &Settings::status_listen, "127.0.0.1:0", "ADDR:PORT or off", check_status_listen));
+  rows.push_back(log_level_setting());
+  rows.push_back(size_setting({"log_file_bytes", "A log file that has reached this size is closed and a new one begun.",
+                               "Opens in any editor."},
+                              &Settings::log_file_bytes, "16MiB", "4KiB", "16GiB"));
+  rows.push_back(count_setting(
+      {"log_files", "Closed log files that are kept.", "128 MiB in all, which is weeks at the level info."},
+      &Settings::log_files, 8U, 1U, 1000U));
+}
+
+Rows make_rows() {
+  Rows rows;
+  add_ring_wide(rows);
+  add_peer(rows);
+  add_output(rows);
+  add_fetch(rows);
+  add_forwarding(rows);
+  add_frontier_and_storage(rows);
+  add_membership(rows);
+  add_observation(rows);
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<SettingDef>& setting_defs() {
+  static const Rows rows = make_rows();
+  return rows;
+}
+
+}  // namespace orbweaver

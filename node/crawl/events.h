@@ -1,0 +1,96 @@
+// What goes into a peer's core and what comes out: the whole of its contact with the world.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "node/base.h"
+#include "node/fetch/fetcher.h"
+#include "node/run/log.h"
+#include "node/url/canonical_url.h"
+#include "ring/messages.h"
+#include "ring/transport.h"
+#include "storage/store.h"
+
+namespace orbweaver {
+
+enum class FetchKind : std::uint8_t { page, robots };
+
+// Leave to fetch one URL of a host that is held until the fetch ends. Only the core makes one.
+struct FetchJob {
+  std::uint64_t id = 0;
+  FetchKind kind = FetchKind::page;
+  CanonicalUrl url;
+  storage::QueuedUrl queued;   // page: its place in the frontier
+  storage::HostKey host;       // whose turn it is
+  std::string origin;          // robots: the origin that it is for (after a redirect the URL is elsewhere)
+  std::uint8_t hops = 0;       // robots: redirects followed
+  std::uint8_t attempts = 0;   // robots: tries that failed before
+};
+
+// --- events -------------------------------------------------------------------------------------------------------------------
+struct MessageEvent {
+  ring::Message message;
+  ring::ReplyPath reply;
+};
+// The exchange is over, the host is free again. With FetchError::none a PageDone follows from a worker.
+struct FetchEnded {
+  std::uint64_t id = 0;
+  FetchError error = FetchError::none;
+  std::string error_text;
+  int status = 0;
+  Time ended{};
+  std::optional<Duration> retry_after;
+  std::uint64_t bytes = 0;     // of the response as received
+};
+// The response is parsed and in the archive.
+struct PageDone {
+  std::uint64_t id = 0;
+  std::vector<CanonicalUrl> links;        // each once
+  std::optional<CanonicalUrl> redirect;   // target of a 3xx with a usable Location
+  std::uint32_t skipped_links = 0;        // other schemes, malformed, nofollow
+  std::uint64_t archived_bytes = 0;
+  std::string robots_body;                // robots jobs: decoded, cut at robots_bytes_max
+  std::optional<Error> failure;           // the archive could not be written: the page does not count as fetched
+};
+struct StopEvent {
+  bool leave = false;  // hand everything over first
+};
+struct TickEvent {};
+
+using Event = std::variant<MessageEvent, FetchEnded, PageDone, StopEvent, TickEvent>;
+
+// --- commands -----------------------------------------------------------------------------------------------------------------
+struct StartFetch {
+  FetchJob job;
+};
+struct SendMessage {
+  std::string address;
+  ring::Message message;
+};
+struct ReplyMessage {
+  ring::ReplyPath path;
+  ring::Message message;
+};
+struct Note {  // a line for the log
+  LogLevel level = LogLevel::info;
+  std::string_view channel;
+  std::string_view event;
+  std::vector<std::pair<std::string_view, std::string>> fields;
+  bool limited = false;  // a remote host or peer can trigger it
+};
+struct Exit {
+  int code = 0;         // 0: done or stopped as asked; else an ErrorCode
+  std::string message;
+  bool finished = false;  // the crawl has ended, ring-wide
+  std::map<std::string, std::uint64_t> totals;  // then: the ring's, equal on every peer
+};
+
+using Command = std::variant<StartFetch, SendMessage, ReplyMessage, Note, Exit>;
+using Commands = std::vector<Command>;
+
+}  // namespace orbweaver

@@ -1,0 +1,175 @@
+#include "node/crawl/forwarder.h"
+
+#include <algorithm>
+
+namespace orbweaver {
+
+namespace {
+
+// After a refusal: long enough for one round of gossip, short enough not to be seen.
+constexpr Duration refusal_wait = std::chrono::milliseconds{200};
+
+Error error_of(const storage::Error& error) {
+  return {error.kind == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io, error.message};
+}
+
+}  // namespace
+
+Forwarder::Forwarder(Config config, storage::Store& store, std::uint64_t first_sequence)
+    : config_(config), store_(&store), next_sequence_(first_sequence) {}
+
+void Forwarder::add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now) {
+  for (const storage::OutboxEntry& entry : entries) {
+    if (view.empty() || view.owns(entry.key.partition)) {
+      own_on_disk_ = true;
+      continue;
+    }
+    Queue& queue = queues_[view.owner(entry.key.partition)];
+    // Once some are on disk only, later ones join them there: they are read back in order.
+    if (queue.on_disk || queue.waiting.size() >= config_.memory_records) {
+      queue.on_disk = true;
+      continue;
+    }
+    if (queue.waiting.empty()) queue.oldest = now;
+    queue.waiting_bytes += entry.record.size();
+    queue.waiting.push_back(entry);
+  }
+}
+
+void Forwarder::owners_changed(const View& view) {
+  for (auto& [owner, queue] : queues_) {
+    queue.waiting.clear();
+    queue.waiting_bytes = 0;
+    // Late answers to these find nothing; the entries are sent again to whoever owns them now (merging is idempotent).
+    queue.under_way.clear();
+  }
+  if (store_->counts().outbox == 0) return;
+  own_on_disk_ = true;
+  if (view.empty()) return;
+  for (std::uint32_t partition = 0; partition < view.partitions(); ++partition) {
+    const ring::PeerId& owner = view.owner(static_cast<ring::Partition>(partition));
+    if (owner != view.self()) queues_[owner].on_disk = true;
+  }
+}
+
+void Forwarder::forget_peer(const ring::PeerId& peer) {
+  const auto found = queues_.find(peer);
+  if (found == queues_.end()) return;
+  if (!found->second.under_way.empty()) found->second.on_disk = true;
+  found->second.under_way.clear();
+}
+
+// Only when nothing is in memory or under way is all that is on disk for an owner known to be unsent.
+Result<void> Forwarder::reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now) {
+  queue.on_disk = false;
+  for (const ring::Partition partition : view.ring().partitions_of(owner)) {
+    auto found = store_->outbox_of(partition, 0, config_.memory_records - queue.waiting.size());
+    if (!found) return tl::make_unexpected(error_of(found.error()));
+    for (storage::OutboxEntry& entry : *found) {
+      queue.waiting_bytes += entry.record.size();
+      queue.waiting.push_back(std::move(entry));
+    }
+    if (queue.waiting.size() >= config_.memory_records) {
+      queue.on_disk = true;
+      break;
+    }
+  }
+  queue.oldest = now - config_.batch_age;  // has waited long enough
+  return {};
+}
+
+bool Forwarder::due(const Queue& queue, Time now) const {
+  return queue.waiting.size() >= config_.batch_records || queue.waiting_bytes >= config_.batch_bytes ||
+         now - queue.oldest >= config_.batch_age;
+}
+
+void Forwarder::send(const ring::PeerId& owner, Queue& queue, const View& view, Time now, std::vector<Out>& out) {
+  UnderWay next;
+  next.batch.sequence = next_sequence_++;
+  next.batch.ring_fingerprint = view.ring().fingerprint();
+  next.sent = now;
+  std::size_t bytes = 0;
+  while (!queue.waiting.empty() && next.keys.size() < config_.batch_records && bytes < config_.batch_bytes) {
+    storage::OutboxEntry& entry = queue.waiting.front();
+    bytes += entry.record.size();
+    next.keys.push_back(entry.key);
+    next.batch.records.push_back({entry.key.partition, std::move(entry.record)});
+    queue.waiting.pop_front();
+  }
+  queue.waiting_bytes -= std::min(queue.waiting_bytes, bytes);
+  queue.oldest = now;
+  ++batches_sent_;
+  bytes_sent_ += bytes;
+  records_sent_ += next.keys.size();
+  out.push_back({owner, next.batch});
+  const std::uint64_t sequence = next.batch.sequence;
+  queue.under_way.emplace(sequence, std::move(next));
+}
+
+Result<void> Forwarder::tick(Time now, const View& view, std::vector<Out>& out) {
+  if (view.empty()) return {};
+  for (auto& [owner, queue] : queues_) {
+    for (auto& [sequence, under_way] : queue.under_way) {
+      if (now - under_way.sent < config_.batch_timeout) continue;
+      under_way.sent = now;
+      under_way.batch.ring_fingerprint = view.ring().fingerprint();
+      out.push_back({owner, under_way.batch});
+    }
+    if (now < queue.not_before) continue;
+    if (queue.on_disk && queue.waiting.empty() && queue.under_way.empty())
+      if (Result<void> loaded = reload(owner, queue, view, now); !loaded) return loaded;
+    while (!queue.waiting.empty() && queue.under_way.size() < config_.under_way_max && due(queue, now)) send(owner, queue, view, now, out);
+  }
+  return {};
+}
+
+std::optional<Time> Forwarder::next_deadline() const {
+  std::optional<Time> earliest;
+  const auto consider = [&](Time at) { earliest = earliest ? std::min(*earliest, at) : at; };
+  for (const auto& [owner, queue] : queues_) {
+    for (const auto& [sequence, under_way] : queue.under_way) consider(under_way.sent + config_.batch_timeout);
+    if (!queue.waiting.empty() && queue.under_way.size() < config_.under_way_max)
+      consider(std::max(queue.oldest + config_.batch_age, queue.not_before));
+    if (queue.on_disk && queue.waiting.empty() && queue.under_way.empty()) consider(queue.not_before);
+  }
+  return earliest;
+}
+
+std::vector<storage::OutboxKey> Forwarder::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
+  const auto queue = queues_.find(from);
+  if (queue == queues_.end()) return {};
+  const auto found = queue->second.under_way.find(sequence);
+  if (found == queue->second.under_way.end()) return {};
+  std::vector<storage::OutboxKey> keys = std::move(found->second.keys);
+  queue->second.under_way.erase(found);
+  ++batches_acknowledged_;
+  return keys;
+}
+
+void Forwarder::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
+  const auto queue = queues_.find(from);
+  if (queue == queues_.end() || queue->second.under_way.erase(sequence) == 0) return;
+  queue->second.not_before = now + refusal_wait;
+  queue->second.on_disk = true;
+}
+
+Result<std::vector<storage::OutboxEntry>> Forwarder::take_own(const View& view, std::size_t limit) {
+  std::vector<storage::OutboxEntry> own;
+  if (!own_on_disk_ || view.empty()) return own;
+  for (const ring::Partition partition : view.ring().partitions_of(view.self())) {
+    auto found = store_->outbox_of(partition, 0, limit - own.size());
+    if (!found) return tl::make_unexpected(error_of(found.error()));
+    for (storage::OutboxEntry& entry : *found) own.push_back(std::move(entry));
+    if (own.size() >= limit) return own;
+  }
+  own_on_disk_ = false;
+  return own;
+}
+
+std::size_t Forwarder::batches_under_way() const {
+  std::size_t count = 0;
+  for (const auto& [owner, queue] : queues_) count += queue.under_way.size();
+  return count;
+}
+
+}  // namespace orbweaver

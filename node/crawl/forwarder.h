@@ -1,0 +1,92 @@
+// Foreign URLs on their way to their owners. The store's outbox is the truth; here is, for each owner, a bounded part of it in memory, and
+// the batches under way. An entry leaves the outbox only when its owner acknowledged it (after its own durable write).
+//
+// Bounds: memory_records entries and batches_under_way batches for each owner; what is more stays on disk until there is room. A dead or
+// slow owner costs disk only. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "node/base.h"
+#include "node/crawl/view.h"
+#include "ring/messages.h"
+#include "storage/store.h"
+
+namespace orbweaver {
+
+class Forwarder {
+ public:
+  struct Config {
+    std::size_t batch_records = 1024;
+    std::size_t batch_bytes = 256 << 10;
+    Duration batch_age{std::chrono::milliseconds{100}};
+    std::size_t under_way_max = 4;
+    Duration batch_timeout{std::chrono::seconds{5}};
+    std::size_t memory_records = 65536;
+  };
+  struct Out {
+    ring::PeerId to;
+    ring::Batch batch;
+  };
+  // `first_sequence` must be above any that this peer used before (microseconds since the epoch at start): late acks find nothing.
+  Forwarder(Config config, storage::Store& store, std::uint64_t first_sequence);
+
+  // Entries that a commit put into the outbox.
+  void add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now);
+  // After a change of owners, and at start: what is on disk is sorted out anew.
+  void owners_changed(const View& view);
+  // A peer is gone: its batches under way will not be answered.
+  void forget_peer(const ring::PeerId& peer);
+
+  // Forms batches that are due, resends those not acknowledged in time.
+  Result<void> tick(Time now, const View& view, std::vector<Out>& out);
+  std::optional<Time> next_deadline() const;
+
+  // The entries to take out of the outbox; empty for a batch not known.
+  std::vector<storage::OutboxKey> acknowledged(const ring::PeerId& from, std::uint64_t sequence);
+  // The owner says that it is not: the entries go back, and wait a moment for the views to agree.
+  void refused(const ring::PeerId& from, std::uint64_t sequence, Time now);
+
+  // Outbox entries whose owner is this peer itself (after a change of owners); the caller admits them and takes them out.
+  Result<std::vector<storage::OutboxEntry>> take_own(const View& view, std::size_t limit);
+
+  std::uint64_t batches_sent() const { return batches_sent_; }
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  std::uint64_t records_sent() const { return records_sent_; }
+  std::uint64_t batches_acknowledged() const { return batches_acknowledged_; }
+  std::size_t batches_under_way() const;
+  std::uint64_t new_sequence() { return next_sequence_++; }  // for other batches of this peer (hand-over)
+
+ private:
+  struct UnderWay {
+    ring::Batch batch;
+    std::vector<storage::OutboxKey> keys;
+    Time sent{};
+  };
+  struct Queue {
+    std::deque<storage::OutboxEntry> waiting;
+    std::size_t waiting_bytes = 0;
+    Time oldest{};                 // when the first of `waiting` came
+    bool on_disk = false;          // the outbox may hold entries for this owner that are neither waiting nor under way
+    Time not_before{};             // after a refusal
+    std::map<std::uint64_t, UnderWay> under_way;
+  };
+  Result<void> reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now);
+  void send(const ring::PeerId& owner, Queue& queue, const View& view, Time now, std::vector<Out>& out);
+  bool due(const Queue& queue, Time now) const;
+
+  Config config_;
+  storage::Store* store_;
+  std::map<ring::PeerId, Queue> queues_;
+  bool own_on_disk_ = true;
+  std::uint64_t next_sequence_;
+  std::uint64_t batches_sent_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+  std::uint64_t records_sent_ = 0;
+  std::uint64_t batches_acknowledged_ = 0;
+};
+
+}  // namespace orbweaver

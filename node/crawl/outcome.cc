@@ -1,0 +1,63 @@
+#include "node/crawl/outcome.h"
+
+#include <algorithm>
+
+namespace orbweaver {
+
+namespace {
+
+using storage::Reason;
+
+struct Row {
+  Reason reason;
+  bool may_pass;
+  bool host_failed;
+};
+
+Row row_of(FetchError error) {
+  switch (error) {
+    case FetchError::dns: return {Reason::dns, true, true};
+    case FetchError::connect: return {Reason::connect, true, true};
+    case FetchError::tls: return {Reason::tls, false, false};
+    case FetchError::timeout: return {Reason::timeout, true, true};
+    case FetchError::empty_reply: return {Reason::empty_reply, true, true};
+    case FetchError::broken: return {Reason::broken, true, false};
+    case FetchError::headers_too_large: return {Reason::headers_too_large, false, false};
+    case FetchError::address_refused: return {Reason::address_refused, false, false};
+    case FetchError::bad_response: return {Reason::bad_response, false, false};
+    case FetchError::none:
+    case FetchError::cancelled:
+    case FetchError::internal: break;
+  }
+  return {Reason::internal, false, false};
+}
+
+bool status_may_pass(int status) {
+  for (const int passing : {408, 425, 429, 500, 502, 503, 504})
+    if (status == passing) return true;
+  return false;
+}
+
+}  // namespace
+
+Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
+                    const Settings& settings) {
+  Outcome outcome;
+  bool may_pass = false;
+  if (error == FetchError::none) {
+    if (status >= 200 && status < 400) return outcome;
+    outcome.reason = Reason::http_status;
+    may_pass = status_may_pass(status);
+  } else {
+    const Row row = row_of(error);
+    outcome.reason = row.reason;
+    outcome.host_failed = row.host_failed;
+    may_pass = row.may_pass;
+  }
+  outcome.kind = may_pass && attempts < settings.retries ? Outcome::Kind::retry : Outcome::Kind::failed;
+  const Duration doubled = settings.retry_delay * (std::int64_t{1} << std::min<int>(attempts, 16));
+  outcome.wait = std::min(std::max(doubled, retry_after.value_or(Duration{})), wait_max);
+  return outcome;
+}
+
+}  // namespace orbweaver

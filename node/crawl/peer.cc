@@ -1,0 +1,329 @@
+#include "node/crawl/peer.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "ring/codec.h"
+
+namespace orbweaver {
+
+namespace {
+
+// The longest the loop sleeps.
+constexpr Duration idle_wait = std::chrono::milliseconds{500};
+// Between the last word to the others and the end of the process: the transport has sent it by then.
+constexpr Duration last_words = std::chrono::milliseconds{300};
+// Records read back from the outbox in one step when this peer turns out to be their owner.
+constexpr std::size_t own_outbox_step = 4096;
+
+ErrorCode code_of(storage::ErrorKind kind) {
+  switch (kind) {
+    case storage::ErrorKind::disk_full: return ErrorCode::disk_full;
+    case storage::ErrorKind::in_use: return ErrorCode::in_use;
+    case storage::ErrorKind::version: return ErrorCode::unsupported;
+    case storage::ErrorKind::io:
+    case storage::ErrorKind::corrupt: break;
+  }
+  return ErrorCode::io;
+}
+
+Error error_of(const storage::Error& error) { return {code_of(error.kind), error.message}; }
+
+Forwarder::Config forwarder_config(const Settings& s) {
+  return {s.batch_records, static_cast<std::size_t>(s.batch_bytes), s.batch_age, s.batches_under_way, s.batch_timeout,
+          s.outbox_memory_records};
+}
+
+ring::MembershipConfig membership_config(const Settings& s) {
+  ring::MembershipConfig config;
+  config.probe_every = s.probe_every;
+  config.probe_timeout = s.probe_timeout;
+  config.suspicion_time = s.suspicion_time;
+  return config;
+}
+
+std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
+
+}  // namespace
+
+std::string_view host_of(std::string_view canonical_url) {
+  const std::size_t begin = canonical_url.find("://");
+  if (begin == std::string_view::npos) return {};
+  std::string_view rest = canonical_url.substr(begin + 3);
+  rest = rest.substr(0, rest.find_first_of("/?#"));
+  if (!rest.empty() && rest.front() == '[') return rest.substr(0, rest.find(']') + 1);
+  return rest.substr(0, rest.find(':'));
+}
+
+Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
+    : settings_(std::move(start.settings.values)),
+      given_(std::move(start.settings.given)),
+      store_(&store),
+      membership_(self, membership_config(settings_), start.random_seed),
+      view_(self.id, settings_.partitions),
+      first_seeds_(std::move(start.seeds)),
+      wait_for_peers_(start.wait_for_peers),
+      link_cache_(settings_.link_cache_entries),
+      bench_({settings_.hosts_in_memory, settings_.host_queue_in_memory}, store,
+             [this](ring::Partition partition) { return view_.owns(partition); }),
+      forwarder_(forwarder_config(settings_), store, micros(now)),
+      drainer_(store, settings_.batch_records, settings_.batch_timeout),
+      waves_({settings_.max_pages, settings_.stop_when_done}),
+      started_(now) {}
+
+Result<std::unique_ptr<Peer>> Peer::open(PeerStart start, storage::Store& store, Time now) {
+  ring::Member self;
+  self.id = start.fresh_id;
+  const auto stored_id = store.meta(meta_name::peer);
+  if (!stored_id) return tl::make_unexpected(error_of(stored_id.error()));
+  if (*stored_id) {
+    const auto id = ring::PeerId::from_hex(**stored_id);
+    if (!id) return fail(ErrorCode::io, "the identity in the data directory cannot be read: '" + **stored_id + "'");
+    self.id = *id;
+  }
+  self.address = start.address;
+  self.capacity = start.settings.values.capacity;
+  self.incarnation = micros(now);
+
+  // The ring's values come first: everything below is made with them.
+  const auto stored_settings = store.meta(meta_name::settings);
+  if (!stored_settings) return tl::make_unexpected(error_of(stored_settings.error()));
+  if (*stored_settings) {
+    ring::Settings values;
+    try {
+      values = nlohmann::json::parse(**stored_settings).get<ring::Settings>();
+    } catch (const nlohmann::json::exception& error) {
+      return fail(ErrorCode::io, std::string("the ring's settings in the data directory cannot be read: ") + error.what());
+    }
+    for (const auto& [name, value] : values) {
+      const auto asked = start.settings.given.find(name);
+      if (asked == start.settings.given.end() || setting_text(start.settings.values, name) == value) continue;
+      return fail(ErrorCode::mismatch, "ring-wide setting '" + name + "' is " + value + " in this directory's crawl, but " + asked->second +
+                                           " says " + setting_text(start.settings.values, name) +
+                                           "; leave it out to go on with the crawl, or use a new directory");
+    }
+    if (Result<void> applied = apply_ring_wide(start.settings.values, values); !applied) return tl::make_unexpected(applied.error());
+  }
+  std::unique_ptr<Peer> peer(new Peer(start, store, self, now));
+  if (Result<void> restored = peer->restore(start, now); !restored) return tl::make_unexpected(restored.error());
+  return peer;
+}
+
+// Identity, ring, view and seeds of the last run; or a new ring when there is none to join.
+Result<void> Peer::restore(const PeerStart& start, Time now) {
+  storage::Commit commit;
+  commit.meta.emplace_back(meta_name::peer, id().hex());
+  const auto ring = store_->meta(meta_name::ring);
+  const auto members = store_->meta(meta_name::members);
+  const auto seeds = store_->meta(meta_name::seeds);
+  for (const auto* read : {&ring, &members, &seeds})
+    if (!*read) return tl::make_unexpected(error_of(read->error()));
+  if (*ring) {
+    const auto id = ring::RingId::from_hex(**ring);
+    if (!id) return fail(ErrorCode::io, "the ring's identity in the data directory cannot be read: '" + **ring + "'");
+    ring_ = *id;
+    has_ring_ = true;
+    // After a restart no host is asked before its delay has passed since the start: what was under way then is not known any more.
+    bench_.set_earliest(now + settings_.delay);
+  } else if (settings_.join.empty()) {
+    ring_ = start.fresh_ring;
+    has_ring_ = true;
+    commit.meta.emplace_back(meta_name::ring, ring_.hex());
+    commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
+  }
+  if (*members) {
+    const ring::Result<ring::Message> view = ring::decode(**members);
+    if (!view || !std::holds_alternative<ring::Sync>(view->body))
+      return fail(ErrorCode::io, "the members of the last run, in the data directory, cannot be read");
+    membership_.restore(std::get<ring::Sync>(view->body).members, now);
+  }
+  if (*seeds) {
+    std::istringstream lines(**seeds);
+    for (std::string line; std::getline(lines, line);) seeds_.insert(line);
+  }
+  Commands ignored;
+  add_seeds({}, ignored);
+  if (has_ring_) membership_.set_state(ring::MemberState::active, now);
+  if (const auto written = store_->commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
+  membership_changed(now, ignored);
+  return {};
+}
+
+void Peer::step(Time now, Event event, Commands& out) {
+  if (exited_) return;
+  if (auto* in = std::get_if<MessageEvent>(&event)) {
+    handle(now, *in, out);
+  } else if (auto* ended = std::get_if<FetchEnded>(&event)) {
+    on_fetch_ended(now, *ended, out);
+  } else if (auto* page = std::get_if<PageDone>(&event)) {
+    on_page_done(now, *page, out);
+  } else if (auto* stop = std::get_if<StopEvent>(&event)) {
+    (stop->leave ? leaving_ : stopping_) = true;
+    if (stop->leave && membership_.self().state < ring::MemberState::leaving)
+      membership_.set_state(ring::MemberState::leaving, now);
+  }
+  after(now, out);
+}
+
+void Peer::handle(Time now, MessageEvent& event, Commands& out) {
+  const ring::Message& in = event.message;
+  if (const auto* ask = std::get_if<ring::Ask>(&in.body)) return on_ask(now, in, *ask, event.reply, out);
+  if (const auto* join = std::get_if<ring::Join>(&in.body)) return on_join(now, in, *join, event.reply, out);
+  if (const auto* refuse = std::get_if<ring::Refuse>(&in.body)) {
+    ++counters_.messages_refused;
+    if (!has_ring_) return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse->reason, out);
+    return note(out, LogLevel::warning, "ring", "message refused", {{"peer", in.from.brief()}, {"reason", refuse->reason}}, true);
+  }
+  if (const auto* welcome = std::get_if<ring::Welcome>(&in.body)) return on_welcome(now, *welcome, out);
+  if (const auto* answer = std::get_if<ring::Answer>(&in.body)) return on_answer(in.from, *answer, out);
+  if (!has_ring_) return;
+  if (in.ring != ring_) {
+    ++counters_.messages_refused;
+    note(out, LogLevel::warning, "ring", "message of another ring", {{"peer", in.from.brief()}, {"ring", in.ring.hex()}}, true);
+    return reply_to(event.reply, in.from, ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex()},
+                    out);
+  }
+  membership_.heard_from(in.from, now);
+  std::vector<ring::Send> sends;
+  if (const auto* ping = std::get_if<ring::Ping>(&in.body)) {
+    membership_.on_ping(in.from, *ping, now, sends);
+    check_seeds(now, in.from, ping->seeds_fingerprint, out);
+  } else if (const auto* request = std::get_if<ring::PingRequest>(&in.body)) {
+    membership_.on_ping_request(in.from, *request, now, sends);
+  } else if (const auto* ack = std::get_if<ring::PingAck>(&in.body)) {
+    membership_.on_ping_ack(in.from, *ack, now, sends);
+    check_seeds(now, in.from, ack->seeds_fingerprint, out);
+  } else if (const auto* sync = std::get_if<ring::Sync>(&in.body)) {
+    on_sync(now, in, *sync, event.reply, out);
+  } else if (const auto* batch = std::get_if<ring::Batch>(&in.body)) {
+    on_batch(now, in, *batch, event.reply, out);
+  } else if (const auto* batch_ack = std::get_if<ring::BatchAck>(&in.body)) {
+    on_batch_ack(now, in.from, batch_ack->sequence, out);
+  } else if (const auto* refused = std::get_if<ring::BatchRefused>(&in.body)) {
+    membership_.merge(refused->members, now);
+    if (!drainer_.refused(in.from, refused->sequence, now)) forwarder_.refused(in.from, refused->sequence, now);
+  } else if (const auto* probe = std::get_if<ring::WaveProbe>(&in.body)) {
+    on_wave_probe(now, in, *probe, event.reply, out);
+  } else if (const auto* wave = std::get_if<ring::WaveReply>(&in.body)) {
+    waves_.on_reply(in.from, *wave);
+  } else if (const auto* finish = std::get_if<ring::Finish>(&in.body)) {
+    on_finish(now, in, *finish, event.reply, out);
+  } else if (std::holds_alternative<ring::FinishAck>(in.body)) {
+    finish_acks_.insert(in.from);
+  }
+  send_all(sends, out);
+}
+
+// Everything that time or the last event has made due, in one order.
+void Peer::after(Time now, Commands& out) {
+  if (exited_) return;
+  if (has_ring_) {
+    std::vector<ring::Send> sends;
+    membership_.tick(now, sends);
+    for (ring::Send& send : sends)
+      if (auto* sync = std::get_if<ring::Sync>(&send.body)) sync->seeds.assign(seeds_.begin(), seeds_.end());
+    send_all(sends, out);
+  }
+  if (membership_.version() != seen_version_) membership_changed(now, out);
+  join_tick(now, out);
+  if (has_ring_) {
+    auto own = forwarder_.take_own(view_, own_outbox_step);
+    if (!own) return fail_for_good(own.error(), out);
+    if (!own->empty()) {
+      storage::Commit commit;
+      for (const storage::OutboxEntry& entry : *own) {
+        commit.from_outbox.push_back(entry.key);
+        auto record = storage::decode_record(entry.record);
+        const auto url = record ? CanonicalUrl::parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
+        if (!url) continue;
+        admission_limits(*record, now);
+        commit.merges.push_back({{host_key(url->host_digest(), view_.partitions()), url->digest()}, std::move(*record)});
+      }
+      if (!apply(commit, out)) return;
+    }
+    first_seeds_tick(now, out);
+    issue_fetches(now, out);
+    if (exited_) return;
+    std::vector<Forwarder::Out> batches;
+    if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
+    auto drained = drainer_.tick(
+        now, view_, [this](ring::Partition partition) { return bench_.partition_busy(partition); },
+        [this] { return forwarder_.new_sequence(); });
+    if (!drained) return fail_for_good(drained.error(), out);
+    if (*drained) batches.push_back(std::move(**drained));
+    for (Forwarder::Out& batch : batches) send(batch.to, std::move(batch.batch), out);
+    waves_tick(now, out);
+    leave_tick(now, out);
+  }
+  gather_tick(now, out);
+  if (stopping_ && jobs_.empty() && !exit_at_) exit(now, 0, "stopped; the crawl goes on where it was when this directory is started again", out);
+  if (exit_at_ && now >= *exit_at_) {
+    exited_ = true;
+    out.push_back(exit_);
+  }
+}
+
+Time Peer::next_deadline(Time now) const {
+  Time at = now + idle_wait;
+  const auto consider = [&](std::optional<Time> other) {
+    if (other) at = std::min(at, *other);
+  };
+  if (has_ring_) {
+    consider(membership_.next_deadline());
+    consider(forwarder_.next_deadline());
+    consider(drainer_.next_deadline());
+    consider(waves_.next_deadline());
+    if (!stopping_ && !leaving_ && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
+  }
+  if (!welcomed_ && !settings_.join.empty()) consider(next_join_);
+  for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
+  consider(exit_at_);
+  return std::max(at, now);
+}
+
+// Commits, and tells the parts in memory what came of it. False: the store failed, the peer is on its way out.
+bool Peer::apply(const storage::Commit& commit, Commands& out, storage::CommitResult* result) {
+  auto done = store_->commit(commit);
+  if (!done) {
+    fail_for_good(error_of(done.error()), out);
+    return false;
+  }
+  for (const storage::NewlyQueued& queued : done->queued) bench_.admit(queued.url, host_of(queued.url.url), queued.moved);
+  if (result != nullptr) *result = std::move(*done);
+  return true;
+}
+
+// The store or the archive cannot be written: nothing more is taken on, what is durable stays, the process ends and says why.
+void Peer::fail_for_good(const Error& error, Commands& out) {
+  if (exited_) return;
+  exited_ = true;
+  note(out, LogLevel::error, "node", "cannot go on", {{"cause", error.message}});
+  out.push_back(Exit{static_cast<int>(error.code), error.message, false, {}});
+}
+
+// The process ends once the last words to the others are sent. Who leaves says so; who stops keeps its partitions and comes back.
+void Peer::exit(Time now, int code, std::string message, Commands& out) {
+  if (exit_at_) return;
+  exit_ = Exit{code, std::move(message), false, {}};
+  exit_at_ = now + last_words;
+  if (!leaving_ || !has_ring_) return;
+  membership_.set_state(ring::MemberState::left, now);
+  for (const ring::PeerId& member : reachable_members())
+    if (member != id()) send(member, sync_message(false), out);
+}
+
+// The crawl has ended: every peer of the ring ends with the same totals, and keeps its partitions for a later run.
+void Peer::finish(Time now, std::string reason, std::map<std::string, std::uint64_t> totals, Commands& out) {
+  if (exit_at_) return;
+  note(out, LogLevel::info, "crawl", "crawl ended", {{"reason", reason}});
+  exit_ = Exit{0, std::move(reason), true, std::move(totals)};
+  exit_at_ = now + last_words;
+}
+
+void Peer::note(Commands& out, LogLevel level, std::string_view channel, std::string_view event,
+                std::vector<std::pair<std::string_view, std::string>> fields, bool limited) const {
+  out.push_back(Note{level, channel, event, std::move(fields), limited});
+}
+
+}  // namespace orbweaver

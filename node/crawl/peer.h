@@ -1,0 +1,212 @@
+// A peer's core: the one object that knows the whole loop. Pure: step(now, event, commands); no socket, clock, thread or random device; the
+// only thing that it calls is the store. A loop feeds it events and carries out its commands, in order; the simulator does the same.
+//
+//   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
+//                                                               +- foreign -> link cache -> outbox -> batch -> owner
+//
+// Four files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_ring.cc (members, batches, waves,
+// seeds), peer_ask.cc (status, explain, seed, leave, stop). Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "node/config/settings.h"
+#include "node/crawl/drainer.h"
+#include "node/crawl/events.h"
+#include "node/crawl/forwarder.h"
+#include "node/crawl/link_cache.h"
+#include "node/crawl/outcome.h"
+#include "node/crawl/view.h"
+#include "node/crawl/waves.h"
+#include "node/crawl/workbench.h"
+#include "node/url/scope.h"
+
+namespace orbweaver {
+
+struct PeerStart {
+  LoadedSettings settings;
+  std::string address;          // that others reach it at
+  ring::PeerId fresh_id;        // 128 random bits, used when the directory has no identity yet
+  ring::RingId fresh_ring;      // 128 random bits, used when it makes a ring
+  std::uint64_t random_seed = 0;
+  std::vector<std::string> seeds;     // admitted once wait_for_peers members are active
+  std::size_t wait_for_peers = 1;
+};
+
+// Counts since the start of the process; the durable ones are in storage::Counts.
+struct PeerCounters {
+  std::uint64_t links_found = 0;        // on pages, each once a page
+  std::uint64_t links_skipped = 0;      // other schemes, malformed, nofollow
+  std::uint64_t links_out_of_scope = 0;
+  std::uint64_t links_own = 0;
+  std::uint64_t links_foreign = 0;
+  std::uint64_t robots_fetched = 0;
+  std::uint64_t fetches = 0;            // pages asked for, robots.txt not counted
+  std::uint64_t retries = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t archive_bytes = 0;
+  std::uint64_t batches_received = 0;
+  std::uint64_t records_received = 0;
+  std::uint64_t records_malformed = 0;
+  std::uint64_t messages_refused = 0;
+};
+
+class Peer {
+ public:
+  // Reads what an earlier run left in the store; makes or prepares to join a ring otherwise. Errors name the setting that differs from
+  // the ring's, or what in the directory cannot be read.
+  static Result<std::unique_ptr<Peer>> open(PeerStart start, storage::Store& store, Time now);
+
+  void step(Time now, Event event, Commands& out);
+  // When to step again (with a TickEvent) if nothing else happens.
+  Time next_deadline(Time now) const;
+
+  const ring::PeerId& id() const { return membership_.self().id; }
+  const ring::RingId& ring_id() const { return ring_; }
+  const Settings& settings() const { return settings_; }
+  bool stopping() const { return stopping_; }  // what is being fetched may be cancelled
+  nlohmann::json own_status() const;
+  std::vector<std::pair<std::string, double>> metrics() const;
+
+ private:
+  struct Job {
+    FetchJob job;
+    bool parsing = false;     // the exchange is over, PageDone is to come
+    int status = 0;
+    Outcome outcome;
+    Time ended{};
+  };
+  // A question that other peers must answer first.
+  struct Gathering {
+    ring::ReplyPath reply;
+    std::uint64_t sequence = 0;    // the asker's
+    std::string verb;
+    std::map<std::uint64_t, ring::PeerId> open;   // our sequence -> whom we asked
+    std::vector<std::string> answers;             // JSON
+    Time deadline{};
+  };
+
+  Peer(PeerStart start, storage::Store& store, ring::Member self, Time now);
+  Result<void> restore(const PeerStart& start, Time now);
+
+  // peer.cc
+  void handle(Time now, MessageEvent& event, Commands& out);
+  void after(Time now, Commands& out);   // what is due after any event
+  bool apply(const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr);
+  void fail_for_good(const Error& error, Commands& out);
+  void exit(Time now, int code, std::string message, Commands& out);
+  void finish(Time now, std::string reason, std::map<std::string, std::uint64_t> totals, Commands& out);
+  void note(Commands& out, LogLevel level, std::string_view channel, std::string_view event,
+            std::vector<std::pair<std::string_view, std::string>> fields, bool limited = false) const;
+
+  // peer_crawl.cc
+  void issue_fetches(Time now, Commands& out);
+  bool serve_host(Time now, BenchHost& host, Commands& out);
+  RobotsSlot& robots_slot(BenchHost& host, const std::string& origin, Time now);
+  void start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, std::uint8_t hops, Commands& out);
+  void on_fetch_ended(Time now, const FetchEnded& event, Commands& out);
+  void on_page_done(Time now, PageDone& event, Commands& out);
+  void finish_page(Time now, Job& job, PageDone* page, Commands& out);
+  void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
+  void add_links(const Job& job, const PageDone& page, storage::Commit& commit);
+  void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
+  void admission_limits(storage::UrlRecord& record, Time now) const;
+  bool may_start_page() const;
+  std::size_t pages_in_flight() const { return pages_in_flight_; }
+
+  // peer_ring.cc
+  void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply, Commands& out);
+  void on_welcome(Time now, const ring::Welcome& welcome, Commands& out);
+  void on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply, Commands& out);
+  void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
+  void on_sync(Time now, const ring::Message& message, const ring::Sync& sync, const ring::ReplyPath& reply, Commands& out);
+  void on_wave_probe(Time now, const ring::Message& message, const ring::WaveProbe& probe, const ring::ReplyPath& reply, Commands& out);
+  void on_finish(Time now, const ring::Message& message, const ring::Finish& finish, const ring::ReplyPath& reply, Commands& out);
+  void membership_changed(Time now, Commands& out);
+  void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
+  bool add_seeds(const std::vector<std::string>& seeds, Commands& out);
+  void spread_seeds(Commands& out);
+  ring::Sync sync_message(bool reply_wanted) const;
+  void join_tick(Time now, Commands& out);
+  void waves_tick(Time now, Commands& out);
+  void leave_tick(Time now, Commands& out);
+  bool passive() const;
+  ring::WaveReply wave_reply();
+  void send(const ring::PeerId& to, ring::Body body, Commands& out) const;
+  void send_all(const std::vector<ring::Send>& sends, Commands& out) const;
+  void reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const;
+  ring::Message message(ring::Body body) const;
+  std::vector<ring::PeerId> reachable_members() const;
+
+  // peer_ask.cc
+  void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply, Commands& out);
+  void on_answer(const ring::PeerId& from, const ring::Answer& answer, Commands& out);
+  void gather_tick(Time now, Commands& out);
+  void first_seeds_tick(Time now, Commands& out);
+  void finish_gathering(Gathering& gathering, Commands& out);
+  nlohmann::json answer_own(Time now, const std::string& verb, const nlohmann::json& body, Commands& out);
+  nlohmann::json explain(const CanonicalUrl& url);
+  nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
+
+  Settings settings_;
+  std::map<std::string, std::string> given_;   // settings that the user set: what a joiner insists on
+  storage::Store* store_;
+  ring::RingId ring_;
+  bool has_ring_ = false;                      // knows its ring: made it, was welcomed, or restored it
+  bool welcomed_ = false;                      // some member answered our Join since the start
+  ring::Membership membership_;
+  std::uint64_t seen_version_ = 0;             // membership_.version() acted upon
+  View view_;
+  std::set<std::string> seeds_;
+  std::vector<std::string> first_seeds_;       // given at the start, not yet admitted
+  std::size_t wait_for_peers_ = 1;
+  std::unique_ptr<Scope> scope_;
+  LinkCache link_cache_;
+  Workbench bench_;
+  Forwarder forwarder_;
+  Drainer drainer_;
+  Waves waves_;
+  PeerCounters counters_;
+
+  std::unordered_map<std::uint64_t, Job> jobs_;
+  std::size_t pages_in_flight_ = 0;
+  std::uint64_t next_job_ = 1;
+  std::uint64_t cap_ = 0;                      // pages this peer may have fetched in all, under a page limit
+  std::uint64_t last_wave_ = 0;                // probes older than this are late copies
+  ring::PeerId last_wave_from_;
+  std::uint64_t grant_applied_ = 0;
+  std::vector<Gathering> gatherings_;
+  std::uint64_t next_ask_ = 1;
+
+  Time started_{};
+  Time next_join_{};
+  Time next_seed_sync_{};
+  Time next_finish_{};
+  std::set<ring::PeerId> finish_acks_;
+  bool stopping_ = false;
+  bool leaving_ = false;
+  bool exited_ = false;
+  std::optional<Time> exit_at_;
+  Exit exit_;
+};
+
+// What is stored in the meta table, by name.
+namespace meta_name {
+inline constexpr std::string_view peer = "peer";          // identity, 32 hex digits
+inline constexpr std::string_view ring = "ring";          // ring identity, 32 hex digits
+inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
+inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
+inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
+}  // namespace meta_name
+
+// The host part of a canonical URL's text.
+std::string_view host_of(std::string_view canonical_url);
+
+}  // namespace orbweaver

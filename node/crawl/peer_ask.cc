@@ -1,0 +1,314 @@
+// Questions from commands: status, explain, seed, leave, stop. Answered for this peer or, by asking the others, for the whole ring.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/peer.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+namespace {
+
+// What does not answer by then is listed as unreachable.
+constexpr Duration gather_time = std::chrono::seconds{2};
+
+std::string utc(Time time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(seconds));
+  const std::chrono::hh_mm_ss clock(seconds - std::chrono::floor<std::chrono::days>(seconds));
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+                static_cast<unsigned>(day.day()), static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()));
+  return text;
+}
+
+std::string_view member_state_name(const ring::Member& member) {
+  if (member.suspect && ring::reachable(member)) return "suspect";
+  switch (member.state) {
+    case ring::MemberState::joining: return "joining";
+    case ring::MemberState::active: return "active";
+    case ring::MemberState::leaving: return "leaving";
+    case ring::MemberState::left: return "left";
+    case ring::MemberState::down: return "down";
+  }
+  return "unknown";
+}
+
+std::string why(const storage::UrlRecord& record) {
+  using storage::Reason;
+  switch (record.state) {
+    case storage::UrlState::fetched:
+      return "fetched; the server answered " + std::to_string(record.status);
+    case storage::UrlState::queued:
+      if (record.attempts > 0)
+        return "waits for try " + std::to_string(record.attempts + 1) + "; the last one ended with " + std::string(storage::reason_name(record.reason));
+      return "admitted, waits for its host's turn";
+    case storage::UrlState::failed:
+      if (record.reason == Reason::http_status) return "given up; the server answered " + std::to_string(record.status);
+      if (record.reason == Reason::host_down) return "given up; its host did not answer ten times in a row";
+      return "given up after " + std::to_string(record.attempts) + " tries: " + std::string(storage::reason_name(record.reason));
+    case storage::UrlState::excluded:
+      break;
+  }
+  switch (record.reason) {
+    case Reason::robots: return "robots.txt disallows it";
+    case Reason::depth: return "deeper than max_depth; a shorter way to it would queue it";
+    case Reason::redirects: return "at the end of more than redirects_max redirects";
+    case Reason::robots_unreachable: return "its robots.txt could not be had, which counts as 'disallow all' (RFC 9309, 2.3.1.4)";
+    default: return std::string(storage::reason_name(record.reason));
+  }
+}
+
+void add_numbers(json& totals, const json& counts) {
+  for (const auto& [name, value] : counts.items())
+    if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
+}
+
+}  // namespace
+
+json Peer::own_status() const {
+  const storage::Counts& counts = store_->counts();
+  json members = json::array();
+  for (const auto& [peer, member] : membership_.members())
+    members.push_back({{"id", peer.hex()},
+                       {"address", member.address},
+                       {"state", member_state_name(member)},
+                       {"capacity", member.capacity},
+                       {"incarnation", member.incarnation}});
+  return {{"id", id().hex()},
+          {"address", membership_.self().address},
+          {"state", member_state_name(membership_.self())},
+          {"ring", has_ring_ ? ring_.hex() : ""},
+          {"version", ORBWEAVER_VERSION},
+          {"started", utc(started_)},
+          {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
+          {"ring_fingerprint", view_.ring().fingerprint()},
+          {"members", std::move(members)},
+          {"seeds", seeds_.size()},
+          {"counts",
+           {{"discovered", counts.discovered()},
+            {"queued", counts.queued},
+            {"fetched", counts.fetched},
+            {"failed", counts.failed},
+            {"excluded", counts.excluded},
+            {"outbox", counts.outbox},
+            {"in_flight", jobs_.size()},
+            {"hosts", bench_.hosts()},
+            {"fetches", counters_.fetches},
+            {"retries", counters_.retries},
+            {"robots_fetched", counters_.robots_fetched},
+            {"bytes_received", counters_.bytes_received},
+            {"archive_bytes", counters_.archive_bytes},
+            {"links_found", counters_.links_found},
+            {"links_skipped", counters_.links_skipped},
+            {"links_out_of_scope", counters_.links_out_of_scope},
+            {"links_own", counters_.links_own},
+            {"links_foreign", counters_.links_foreign},
+            {"link_cache_hits", link_cache_.hits()},
+            {"link_cache_misses", link_cache_.misses()},
+            {"batches_sent", forwarder_.batches_sent()},
+            {"batch_bytes_sent", forwarder_.bytes_sent()},
+            {"forwarded", forwarder_.records_sent()},
+            {"batches_received", counters_.batches_received},
+            {"records_received", counters_.records_received},
+            {"records_malformed", counters_.records_malformed},
+            {"messages_refused", counters_.messages_refused},
+            {"partitions_to_hand_over", drainer_.partitions_left()}}}};
+}
+
+std::vector<std::pair<std::string, double>> Peer::metrics() const {
+  const storage::Counts& counts = store_->counts();
+  std::map<std::string_view, double> members;
+  for (const auto& [peer, member] : membership_.members()) ++members[member_state_name(member)];
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  return {{"pages_fetched_total", number(counts.fetched)},
+          {"pages_failed_total", number(counts.failed)},
+          {"pages_excluded_total", number(counts.excluded)},
+          {"urls_discovered_total", number(counts.discovered())},
+          {"urls_queued", number(counts.queued)},
+          {"fetches_in_flight", number(jobs_.size())},
+          {"bytes_received_total", number(counters_.bytes_received)},
+          {"links_found_total", number(counters_.links_found)},
+          {"links_own_total", number(counters_.links_own)},
+          {"links_foreign_total", number(counters_.links_foreign)},
+          {"link_cache_hits_total", number(link_cache_.hits())},
+          {"link_cache_misses_total", number(link_cache_.misses())},
+          {"batches_sent_total", number(forwarder_.batches_sent())},
+          {"batches_received_total", number(counters_.batches_received)},
+          {"batch_bytes_sent_total", number(forwarder_.bytes_sent())},
+          {"outbox_records", number(counts.outbox)},
+          {"hosts_active", number(bench_.hosts())},
+          {"members_active", members["active"]},
+          {"members_suspect", members["suspect"]},
+          {"members_down", members["down"]},
+          {"robots_fetched_total", number(counters_.robots_fetched)},
+          {"archive_bytes_total", number(counters_.archive_bytes)}};
+}
+
+json Peer::explain(const CanonicalUrl& url) {
+  const storage::UrlKey key{host_key(url.host_digest(), view_.partitions()), url.digest()};
+  json answer = {{"url", url.text()}, {"partition", key.host.partition}, {"owner", id().hex()}, {"owner_address", membership_.self().address}};
+  const auto record = store_->find(key);
+  if (!record) return {{"error", record.error().message}};
+  if (!*record) {
+    answer["state"] = scope_->contains(url) ? "unknown" : "out of scope";
+    answer["why"] = scope_->explain(url) + (scope_->contains(url) ? "; no page that was fetched so far links to it" : "");
+    return answer;
+  }
+  const storage::UrlRecord& known = **record;
+  answer["state"] = bench_.is_issued(key.url) ? "in flight" : storage::state_name(known.state);
+  answer["why"] = bench_.is_issued(key.url) ? "is being fetched now" : why(known);
+  answer["reason"] = storage::reason_name(known.reason);
+  answer["depth"] = known.depth;
+  answer["redirects"] = known.redirects;
+  answer["attempts"] = known.attempts;
+  answer["status"] = known.status;
+  if (known.changed != Time{}) answer[known.state == storage::UrlState::queued ? "not_before" : "when"] = utc(known.changed);
+  answer["scope"] = scope_->explain(url);
+  return answer;
+}
+
+// New seeds widen the scope everywhere before the first of them can be fetched: the word goes out ahead of the URLs, on the same connections.
+json Peer::seed(Time now, const json& body, Commands& out) {
+  json accepted = json::array();
+  json refused = json::array();
+  std::vector<CanonicalUrl> urls;
+  std::vector<std::string> texts;
+  for (const json& item : body.value("urls", json::array())) {
+    const std::string text = item.is_string() ? item.get<std::string>() : item.dump();
+    Result<CanonicalUrl> url = CanonicalUrl::parse(text);
+    if (!url) {
+      refused.push_back({{"url", text}, {"why", url.error().message}});
+      continue;
+    }
+    accepted.push_back(url->text());
+    texts.push_back(url->text());
+    urls.push_back(std::move(*url));
+  }
+  if (!add_seeds(texts, out)) return {{"error", "the store cannot be written"}};
+  spread_seeds(out);
+  storage::Commit commit;
+  for (const CanonicalUrl& url : urls) route(url, 0, 0, commit);
+  storage::CommitResult result;
+  if (!apply(commit, out, &result)) return {{"error", "the store cannot be written"}};
+  forwarder_.add(result.outbox, view_, now);
+  return {{"accepted", std::move(accepted)}, {"refused", std::move(refused)}};
+}
+
+// Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once.
+void Peer::first_seeds_tick(Time now, Commands& out) {
+  if (first_seeds_.empty()) return;
+  std::size_t active = 0;
+  for (const auto& [peer, member] : membership_.members())
+    if (ring::owns_partitions(member) && !member.suspect) ++active;
+  if (active < wait_for_peers_) return;
+  const std::vector<std::string> seeds = std::exchange(first_seeds_, {});
+  const json answer = seed(now, {{"urls", seeds}}, out);
+  for (const json& refused : answer.value("refused", json::array()))
+    note(out, LogLevel::error, "crawl", "seed refused", {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
+}
+
+json Peer::answer_own(Time now, const std::string& verb, const json& body, Commands& out) {
+  if (verb == "status") return own_status();
+  if (!has_ring_) return {{"error", "this peer has not joined its ring yet"}};
+  if (verb == "explain") {
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(body.value("url", std::string()));
+    if (!url) return {{"error", url.error().message}};
+    return explain(*url);
+  }
+  if (verb == "seed") return seed(now, body, out);
+  if (verb == "leave") {
+    leaving_ = true;
+    if (membership_.self().state < ring::MemberState::leaving) membership_.set_state(ring::MemberState::leaving, now);
+    return {{"leaving", id().hex()}};
+  }
+  if (verb == "stop") {
+    stopping_ = true;
+    return {{"stopping", id().hex()}};
+  }
+  return {{"error", "unknown question '" + verb + "'; this peer knows status, explain, seed, leave, stop"}};
+}
+
+void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply, Commands& out) {
+  const json body = json::parse(ask.body.empty() ? "{}" : ask.body, nullptr, false);
+  const auto answer = [&](const json& content) { reply_to(reply, in.from, ring::Answer{ask.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)}, out); };
+  if (body.is_discarded() || !body.is_object()) return answer({{"error", "the question's body is not a JSON object"}});
+  Gathering gathering;
+  gathering.reply = reply;
+  gathering.sequence = ask.sequence;
+  gathering.verb = ask.verb;
+  gathering.deadline = now + gather_time;
+  std::vector<ring::PeerId> whom;
+  if (ask.for_ring && has_ring_ && (ask.verb == "status" || ask.verb == "stop")) {
+    for (const ring::PeerId& member : reachable_members())
+      if (member != id()) whom.push_back(member);
+    gathering.answers.push_back(answer_own(now, ask.verb, body, out).dump());
+  } else if (ask.for_ring && has_ring_ && ask.verb == "explain") {
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(body.value("url", std::string()));
+    if (!url) return answer({{"error", url.error().message}});
+    if (!view_.empty()) {
+      const ring::PeerId& owner = view_.owner(host_key(url->host_digest(), view_.partitions()).partition);
+      if (owner != id()) whom.push_back(owner);
+    }
+  }
+  if (whom.empty() && gathering.answers.empty()) return answer(answer_own(now, ask.verb, body, out));
+  for (const ring::PeerId& member : whom) {
+    gathering.open.emplace(next_ask_, member);
+    send(member, ring::Ask{next_ask_++, ask.verb, ask.body, false}, out);
+  }
+  if (gathering.open.empty()) return finish_gathering(gathering, out);
+  gatherings_.push_back(std::move(gathering));
+}
+
+void Peer::on_answer(const ring::PeerId&, const ring::Answer& answer, Commands& out) {
+  for (auto at = gatherings_.begin(); at != gatherings_.end(); ++at) {
+    if (at->open.erase(answer.sequence) == 0) continue;
+    at->answers.push_back(answer.body);
+    if (at->open.empty()) {
+      finish_gathering(*at, out);
+      gatherings_.erase(at);
+    }
+    return;
+  }
+}
+
+void Peer::gather_tick(Time now, Commands& out) {
+  for (auto at = gatherings_.begin(); at != gatherings_.end();) {
+    if (now < at->deadline) {
+      ++at;
+      continue;
+    }
+    finish_gathering(*at, out);
+    at = gatherings_.erase(at);
+  }
+}
+
+void Peer::finish_gathering(Gathering& gathering, Commands& out) {
+  json silent = json::array();
+  for (const auto& [sequence, peer] : gathering.open) {
+    const ring::Member* member = membership_.find(peer);
+    silent.push_back({{"id", peer.hex()}, {"address", member == nullptr ? "" : member->address}});
+  }
+  json content;
+  if (gathering.verb == "explain") {
+    content = gathering.answers.empty() ? json{{"error", "the owner of this URL does not answer"}, {"owner", silent}}
+                                        : json::parse(gathering.answers.front(), nullptr, false);
+  } else {
+    json totals = json::object();
+    json peers = json::array();
+    for (const std::string& text : gathering.answers) {
+      json peer = json::parse(text, nullptr, false);
+      if (peer.is_discarded()) continue;
+      if (peer.contains("counts")) add_numbers(totals, peer["counts"]);
+      peers.push_back(std::move(peer));
+    }
+    for (const auto& [id, member] : membership_.members())
+      if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
+    content = {{"ring", ring_.hex()}, {"totals", std::move(totals)}, {"peers", std::move(peers)}, {"unreachable", std::move(silent)}};
+  }
+  out.push_back(ReplyMessage{gathering.reply, message(ring::Answer{gathering.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)})});
+}
+
+}  // namespace orbweaver

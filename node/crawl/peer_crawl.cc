@@ -1,0 +1,308 @@
+// Turns, fetches, outcomes and robots.txt: how the peer crawls what is its own.
+#include <algorithm>
+
+#include "node/crawl/peer.h"
+#include "node/robots/robots.h"
+
+namespace orbweaver {
+
+namespace {
+
+using storage::Reason;
+using storage::UrlState;
+
+// RFC 9309, 2.4: a robots.txt is used for at most a day.
+constexpr Duration robots_lifetime = std::chrono::hours{24};
+// RFC 9309, 2.3.1.2: at least five redirects are followed.
+constexpr std::uint8_t robots_hops_max = 5;
+// A Crawl-delay above this is taken as this: some files mean milliseconds, some mean "go away", which is what Disallow is for.
+constexpr Duration crawl_delay_max = std::chrono::minutes{5};
+// URLs of one host excluded in one go before other hosts get their turn.
+constexpr std::size_t exclusions_step = 256;
+
+// RobotsEntry::kind in the store. Append only.
+enum RobotsKind : std::uint8_t { robots_rules = 1, robots_allow_all = 2, robots_unreachable = 3 };
+
+storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, Reason reason, Time now) {
+  storage::UrlRecord record;
+  record.state = state;
+  record.reason = reason;
+  record.depth = queued.depth;
+  record.redirects = queued.redirects;
+  record.attempts = queued.attempts;
+  record.changed = now;
+  record.url = queued.url;
+  return record;
+}
+
+}  // namespace
+
+bool Peer::may_start_page() const {
+  return settings_.max_pages == 0 || store_->counts().fetched + pages_in_flight_ < cap_;
+}
+
+void Peer::issue_fetches(Time now, Commands& out) {
+  if (stopping_ || leaving_ || exit_at_) return;
+  while (jobs_.size() < settings_.fetches_max && may_start_page()) {
+    const Result<BenchHost*> host = bench_.take(now);
+    if (!host) return fail_for_good(host.error(), out);
+    if (*host == nullptr) return;
+    if (!serve_host(now, **host, out)) return;
+  }
+}
+
+// One turn of an acquired host: a robots.txt or a page is asked for, or the host is given back. False: the store failed.
+bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
+  storage::Commit excluded;
+  const auto give_up = [&](Reason reason, UrlState state) {
+    const storage::QueuedUrl queued = bench_.discard(host);
+    excluded.merges.push_back({queued.key, record_of(queued, state, reason, now)});
+  };
+  bool started = false;
+  while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step) {
+    const storage::QueuedUrl& front = host.head.front();
+    if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
+    Result<CanonicalUrl> url = CanonicalUrl::parse(front.url);
+    if (!url) {
+      give_up(Reason::internal, UrlState::failed);
+      continue;
+    }
+    if (host.failures >= host_failures_max) {
+      give_up(Reason::host_down, UrlState::failed);
+      continue;
+    }
+    if (settings_.robots) {
+      RobotsSlot& slot = robots_slot(host, std::string(url->origin()), now);
+      if (slot.rules == nullptr) {
+        Result<CanonicalUrl> robots_url = CanonicalUrl::parse(slot.origin + "/robots.txt");
+        if (!robots_url) {
+          give_up(Reason::internal, UrlState::failed);
+          continue;
+        }
+        start_robots(now, host, slot, std::move(*robots_url), 0, out);
+        started = true;
+        break;
+      }
+      if (!slot.rules->allowed(url->path_and_query())) {
+        give_up(slot.unreachable ? Reason::robots_unreachable : Reason::robots, UrlState::excluded);
+        continue;
+      }
+    }
+    FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0};
+    ++pages_in_flight_;
+    ++counters_.fetches;
+    Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}}).first->second;
+    out.push_back(StartFetch{slot.job});
+    started = true;
+  }
+  if (!started) bench_.release(host, host.next_allowed);
+  return excluded.merges.empty() || apply(excluded, out);
+}
+
+// What is known of an origin's robots.txt, from memory or from the store.
+RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time now) {
+  auto slot = std::find_if(host.robots.begin(), host.robots.end(), [&](const RobotsSlot& s) { return s.origin == origin; });
+  if (slot == host.robots.end()) slot = host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0});
+  if (slot->rules != nullptr && slot->expires <= now) slot->rules = nullptr;
+  if (slot->rules != nullptr) return *slot;
+  const auto stored = store_->robots(host.key, origin);
+  if (!stored || !*stored || (*stored)->expires <= now) return *slot;
+  slot->expires = (*stored)->expires;
+  slot->unreachable = (*stored)->kind == robots_unreachable;
+  if (slot->unreachable) {
+    slot->rules = std::make_shared<RobotsRules>(RobotsRules::disallow_all());
+  } else if ((*stored)->kind == robots_allow_all) {
+    slot->rules = std::make_shared<RobotsRules>(RobotsRules::allow_all());
+  } else {
+    slot->rules = std::make_shared<RobotsRules>(RobotsRules::parse((*stored)->body, settings_.user_agent));
+  }
+  if (const auto delay = slot->rules->crawl_delay()) host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, crawl_delay_max));
+  return *slot;
+}
+
+void Peer::start_robots(Time, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, std::uint8_t hops, Commands& out) {
+  FetchJob job{next_job_++, FetchKind::robots, std::move(url), {}, host.key, slot.origin, hops, slot.attempts};
+  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}}).first->second;
+  out.push_back(StartFetch{started.job});
+}
+
+void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
+  const auto found = jobs_.find(event.id);
+  if (found == jobs_.end()) return;
+  Job& job = found->second;
+  job.status = event.status;
+  job.ended = event.ended;
+  counters_.bytes_received += event.bytes;
+  BenchHost* host = bench_.find(job.job.host);
+  const bool page = job.job.kind == FetchKind::page;
+  job.outcome = judge_fetch(event.error, event.status, event.retry_after, page ? job.job.queued.attempts : job.job.attempts, settings_);
+  if (event.error != FetchError::none)
+    note(out, LogLevel::debug, "fetch", "no response",
+         {{"url", job.job.url.text()}, {"error", std::string(storage::reason_name(job.outcome.reason))}, {"text", event.error_text}}, true);
+
+  if (event.error == FetchError::cancelled) {
+    // Still queued on disk, as after a crash; this process will not fetch it.
+    if (page) {
+      --pages_in_flight_;
+      bench_.committed(job.job.queued.key);
+    }
+    jobs_.erase(found);
+    return;
+  }
+  if (host != nullptr) {
+    host->failures = job.outcome.host_failed ? host->failures + 1 : 0;
+    Time next = event.ended + std::max(settings_.delay, host->crawl_delay);
+    const bool asked_to_wait = event.retry_after.has_value() && event.status >= 400;
+    if (job.outcome.host_failed || asked_to_wait) next = std::max(next, event.ended + job.outcome.wait);
+    if (page) {
+      bench_.release(*host, next);
+    } else {
+      host->next_allowed = std::max(host->next_allowed, next);  // kept until its robots.txt is read
+    }
+  }
+  if (event.error == FetchError::none) {
+    job.parsing = true;
+    return;
+  }
+  Job ended = std::move(job);
+  jobs_.erase(found);
+  if (page) {
+    finish_page(now, ended, nullptr, out);
+  } else {
+    finish_robots(now, ended, nullptr, out);
+  }
+}
+
+void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
+  const auto found = jobs_.find(event.id);
+  if (found == jobs_.end()) return;
+  counters_.archive_bytes += event.archived_bytes;
+  if (event.failure) return fail_for_good(*event.failure, out);
+  Job job = std::move(found->second);
+  jobs_.erase(found);
+  if (job.job.kind == FetchKind::page) {
+    finish_page(now, job, &event, out);
+  } else {
+    finish_robots(now, job, &event, out);
+  }
+}
+
+// The page's outcome and its links, own and foreign, in one atomic write.
+void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
+  const storage::QueuedUrl& queued = job.job.queued;
+  --pages_in_flight_;
+  storage::Commit commit;
+  storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
+  record.status = static_cast<std::uint16_t>(job.status);
+  if (job.outcome.kind == Outcome::Kind::retry) {
+    ++counters_.retries;
+    record.state = UrlState::queued;
+    record.reason = job.outcome.reason;
+    record.attempts = static_cast<std::uint8_t>(queued.attempts + 1);
+    record.changed = job.ended + job.outcome.wait;
+  } else if (job.outcome.kind == Outcome::Kind::failed) {
+    record.state = UrlState::failed;
+    record.reason = job.outcome.reason;
+    record.attempts = static_cast<std::uint8_t>(std::min<int>(queued.attempts + 1, 255));
+  }
+  // Links of error pages lead to error pages; only a page that counts as fetched is followed.
+  if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
+  commit.merges.push_back({queued.key, std::move(record)});
+  if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
+    commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures, host->name});
+  const std::size_t links = commit.merges.size() - 1;
+  bench_.committed(queued.key);
+  storage::CommitResult result;
+  if (!apply(commit, out, &result)) return;
+  // What is durable may be remembered.
+  for (std::size_t i = 0; i < links; ++i) link_cache_.insert(commit.merges[i].key.url, commit.merges[i].record.depth);
+  forwarder_.add(result.outbox, view_, now);
+}
+
+void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& commit) {
+  const storage::QueuedUrl& source = job.job.queued;
+  counters_.links_found += page.links.size();
+  counters_.links_skipped += page.skipped_links;
+  const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
+  for (const CanonicalUrl& link : page.links) route(link, deeper, 0, commit);
+  if (page.redirect) {
+    ++counters_.links_found;
+    route(*page.redirect, source.depth, static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255)), commit);
+  }
+}
+
+// scope -> link cache -> own: a merge, foreign: the outbox. Both become durable with the page.
+void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit) {
+  if (!scope_->contains(url)) {
+    ++counters_.links_out_of_scope;
+    return;
+  }
+  if (link_cache_.hit(url.digest(), depth)) return;
+  const storage::HostKey host = host_key(url.host_digest(), view_.partitions());
+  storage::UrlRecord record;
+  record.depth = depth;
+  record.redirects = redirects;
+  record.url = url.text();
+  if (view_.owns(host.partition)) {
+    ++counters_.links_own;
+    admission_limits(record, Time{});
+    commit.merges.push_back({{host, url.digest()}, std::move(record)});
+    return;
+  }
+  ++counters_.links_foreign;
+  std::string bytes;
+  storage::encode_record(record, bytes);
+  commit.to_outbox.emplace_back(host.partition, std::move(bytes));
+  // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens.
+  link_cache_.insert(url.digest(), depth);
+}
+
+// What a queued record must not exceed, judged by its owner. `now` dates the exclusion (a link's has the epoch: it is not a time to wait for).
+void Peer::admission_limits(storage::UrlRecord& record, Time now) const {
+  if (record.state != UrlState::queued) return;
+  Reason reason = Reason::none;
+  if (settings_.max_depth > 0 && record.depth > settings_.max_depth) reason = Reason::depth;
+  if (record.redirects > settings_.redirects_max) reason = Reason::redirects;
+  if (reason == Reason::none) return;
+  record.state = UrlState::excluded;
+  record.reason = reason;
+  record.changed = now;
+}
+
+// RFC 9309, 2.3.1: 2xx rules, 3xx followed five times, 4xx allow all, else (5xx, 429, no answer) unreachable: disallow all, after tries.
+void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
+  BenchHost* host = bench_.find(job.job.host);
+  if (host == nullptr) return;
+  RobotsSlot& slot = robots_slot(*host, job.job.origin, now);
+  const int status = page == nullptr ? 0 : job.status;
+  if (status >= 300 && status < 400 && page->redirect && job.job.hops < robots_hops_max && !stopping_) {
+    start_robots(now, *host, slot, *page->redirect, static_cast<std::uint8_t>(job.job.hops + 1), out);
+    return;
+  }
+  ++counters_.robots_fetched;
+  storage::RobotsEntry entry;
+  entry.fetched = job.ended;
+  entry.expires = job.ended + robots_lifetime;
+  if (status >= 200 && status < 300) {
+    entry.kind = robots_rules;
+    entry.body = std::move(page->robots_body);
+  } else if (status >= 300 && status < 500 && status != 429) {
+    entry.kind = robots_allow_all;
+  } else if (job.job.attempts < settings_.retries) {
+    ++slot.attempts;
+    bench_.release(*host, std::max(host->next_allowed, job.ended + job.outcome.wait));
+    return;
+  } else {
+    entry.kind = robots_unreachable;
+    note(out, LogLevel::warning, "crawl", "robots.txt unreachable",
+         {{"origin", slot.origin}, {"status", std::to_string(status)}, {"reason", std::string(storage::reason_name(job.outcome.reason))}}, true);
+  }
+  storage::Commit commit;
+  commit.robots.emplace_back(host->key, slot.origin, std::move(entry));
+  if (!apply(commit, out)) return;
+  slot.attempts = 0;
+  robots_slot(*host, job.job.origin, now);  // reads it back, with its Crawl-delay
+  bench_.release(*host, std::max(host->next_allowed, job.ended + std::max(settings_.delay, host->crawl_delay)));
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,323 @@
+// Members, batches, waves and seeds: how the peer lives with the others.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/peer.h"
+#include "ring/codec.h"
+
+namespace orbweaver {
+
+namespace {
+
+constexpr Duration join_every = std::chrono::seconds{1};
+// A peer without a ring gives up when no member answered for this long.
+constexpr Duration join_wait_max = std::chrono::seconds{60};
+constexpr Duration seed_sync_every = std::chrono::milliseconds{500};
+constexpr Duration finish_every = std::chrono::milliseconds{300};
+
+}  // namespace
+
+ring::Message Peer::message(ring::Body body) const {
+  return {ring::protocol_version, has_ring_ ? ring_ : ring::RingId{}, membership_.self().id, membership_.self().incarnation, std::move(body)};
+}
+
+void Peer::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
+  if (const ring::Member* member = membership_.find(to); member != nullptr)
+    out.push_back(SendMessage{member->address, message(std::move(body))});
+}
+
+void Peer::send_all(const std::vector<ring::Send>& sends, Commands& out) const {
+  for (const ring::Send& send : sends) out.push_back(SendMessage{send.address, message(send.body)});
+}
+
+void Peer::reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const {
+  if (!path.route.empty()) {
+    out.push_back(ReplyMessage{path, message(std::move(body))});
+  } else {
+    send(from, std::move(body), out);
+  }
+}
+
+std::vector<ring::PeerId> Peer::reachable_members() const {
+  std::vector<ring::PeerId> members;
+  for (const auto& [id, member] : membership_.members())
+    if (ring::reachable(member)) members.push_back(id);
+  return members;
+}
+
+// --- joining ------------------------------------------------------------------------------------------------------------------
+
+void Peer::join_tick(Time now, Commands& out) {
+  if (welcomed_ || settings_.join.empty() || stopping_ || now < next_join_) return;
+  if (!has_ring_ && now - started_ > join_wait_max) {
+    std::string tried;
+    for (const std::string& address : settings_.join) tried += (tried.empty() ? "" : ", ") + address;
+    return exit(now, static_cast<int>(ErrorCode::unreachable),
+                "no member of the ring answered at " + tried + "; check the address and that a peer runs there", out);
+  }
+  next_join_ = now + join_every;
+  ring::Join join;
+  join.self = membership_.self();
+  join.ring = has_ring_ ? ring_ : ring::RingId{};
+  for (const auto& [name, value] : ring_wide_settings(settings_))
+    if (given_.contains(name)) join.given.emplace_back(name, value);
+  for (const std::string& address : settings_.join) {
+    if (address == membership_.self().address) continue;
+    out.push_back(SendMessage{address, message(join)});
+    if (!has_ring_ && now - started_ > join_every)
+      note(out, LogLevel::warning, "ring", "no answer yet, trying again", {{"join", address}}, true);
+  }
+}
+
+void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, const ring::ReplyPath& reply, Commands& out) {
+  if (!has_ring_) return;  // it asks again
+  const auto refuse = [&](std::string reason) {
+    ++counters_.messages_refused;
+    note(out, LogLevel::warning, "ring", "join refused", {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
+    reply_to(reply, in.from, ring::Refuse{std::move(reason)}, out);
+  };
+  if (join.ring != ring::RingId{} && join.ring != ring_)
+    return refuse("the data directory there belongs to ring " + join.ring.hex() + ", and this is ring " + ring_.hex() +
+                  "; join with a new directory");
+  for (const auto& [name, value] : ring_wide_settings(settings_))
+    for (const auto& [given_name, given_value] : join.given)
+      if (given_name == name && given_value != value)
+        return refuse("ring-wide setting '" + name + "' is " + value + " in the ring and " + given_value +
+                      " at the joining peer; leave it out to take the ring's");
+  if (join.self.id == id()) return refuse("the joining peer has this peer's identity: was its data directory copied?");
+  membership_.merge({join.self}, now);
+  ring::Welcome welcome;
+  welcome.ring = ring_;
+  welcome.settings = ring_wide_settings(settings_);
+  welcome.members = membership_.member_list();
+  welcome.seeds.assign(seeds_.begin(), seeds_.end());
+  reply_to(reply, in.from, std::move(welcome), out);
+}
+
+void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
+  if (has_ring_ && welcome.ring != ring_) return;
+  const bool first = !has_ring_;
+  welcomed_ = true;
+  if (first) {
+    if (Result<void> applied = apply_ring_wide(settings_, welcome.settings); !applied)
+      return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring's settings cannot be used: " + applied.error().message, out);
+    has_ring_ = true;
+    ring_ = welcome.ring;
+    view_ = View(id(), settings_.partitions);
+    waves_ = Waves({settings_.max_pages, settings_.stop_when_done});
+    storage::Commit commit;
+    commit.meta.emplace_back(meta_name::ring, ring_.hex());
+    commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
+    if (!apply(commit, out)) return;
+    note(out, LogLevel::info, "ring", "joined", {{"ring", ring_.hex()}, {"members", std::to_string(welcome.members.size())}});
+  }
+  membership_.merge(welcome.members, now);
+  if (!add_seeds(welcome.seeds, out)) return;
+  if (first) membership_.set_state(ring::MemberState::active, now);
+  // The others hear of this peer's state at once, not with the next probes.
+  for (const ring::PeerId& member : reachable_members())
+    if (member != id()) send(member, sync_message(true), out);
+}
+
+// --- view ---------------------------------------------------------------------------------------------------------------------
+
+ring::Sync Peer::sync_message(bool reply_wanted) const {
+  ring::Sync sync = membership_.sync_message(reply_wanted);
+  sync.seeds.assign(seeds_.begin(), seeds_.end());
+  return sync;
+}
+
+void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply, Commands& out) {
+  membership_.merge(sync.members, now);
+  if (!add_seeds(sync.seeds, out)) return;
+  if (sync.reply_wanted) reply_to(reply, in.from, sync_message(false), out);
+}
+
+void Peer::membership_changed(Time now, Commands& out) {
+  seen_version_ = membership_.version();
+  storage::Commit commit;
+  ring::Sync view;
+  for (const ring::Member& member : membership_.member_list())
+    if (member.id != id()) view.members.push_back(member);
+  commit.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view))));
+  if (!apply(commit, out)) return;
+  for (const auto& [peer, member] : membership_.members())
+    if (!ring::reachable(member)) forwarder_.forget_peer(peer);
+  if (!view_.update(membership_)) return;
+  note(out, LogLevel::info, "ring", "owners changed",
+       {{"peers", std::to_string(std::count_if(membership_.members().begin(), membership_.members().end(),
+                                               [](const auto& m) { return ring::owns_partitions(m.second); }))},
+        {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
+  link_cache_.clear();
+  bench_.owners_changed();
+  forwarder_.owners_changed(view_);
+  if (Result<void> found = drainer_.owners_changed(view_); !found) fail_for_good(found.error(), out);
+  (void)now;
+}
+
+// --- seeds --------------------------------------------------------------------------------------------------------------------
+
+// Adds to the ring's seed set; the scope follows from it. False: the store failed.
+bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out) {
+  const std::size_t before = seeds_.size();
+  for (const std::string& seed : seeds)
+    if (CanonicalUrl::parse(seed)) seeds_.insert(seed);
+  if (scope_ != nullptr && seeds_.size() == before) return true;
+  std::vector<CanonicalUrl> urls;
+  std::string lines;
+  for (const std::string& seed : seeds_) {
+    if (Result<CanonicalUrl> url = CanonicalUrl::parse(seed)) urls.push_back(std::move(*url));
+    lines += seed + "\n";
+  }
+  scope_ = std::make_unique<Scope>(settings_.scope, urls);
+  membership_.set_seeds_fingerprint(ring::leading_bits(ring::md5(lines)));
+  if (seeds_.size() == before) return true;
+  storage::Commit commit;
+  commit.meta.emplace_back(meta_name::seeds, lines);
+  return apply(commit, out);
+}
+
+void Peer::check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out) {
+  std::string lines;
+  for (const std::string& seed : seeds_) lines += seed + "\n";
+  if (fingerprint == ring::leading_bits(ring::md5(lines)) || now < next_seed_sync_) return;
+  next_seed_sync_ = now + seed_sync_every;
+  send(from, sync_message(true), out);
+}
+
+void Peer::spread_seeds(Commands& out) {
+  for (const ring::PeerId& member : reachable_members())
+    if (member != id()) send(member, sync_message(false), out);
+}
+
+// --- batches ------------------------------------------------------------------------------------------------------------------
+
+// A peer's bytes are outside input: each record enters where a parsed link does, at "canonicalise".
+void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch, const ring::ReplyPath& reply, Commands& out) {
+  storage::Commit commit;
+  std::size_t malformed = 0;
+  for (const ring::BatchRecord& entry : batch.records) {
+    if (storage::is_clock(entry.record)) {
+      auto clock = storage::decode_clock(entry.record);
+      if (!clock) {
+        ++malformed;
+        continue;
+      }
+      const storage::HostKey host = host_key(ring::md5(clock->host), view_.partitions());
+      if (!view_.owns(host.partition)) return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
+      if (const auto own = store_->clock(host); own && *own) *clock = storage::merge(**own, *clock);
+      commit.clocks.emplace_back(host, std::move(*clock));
+      continue;
+    }
+    auto record = storage::decode_record(entry.record);
+    const Result<CanonicalUrl> url = record ? CanonicalUrl::parse(record->url) : fail(ErrorCode::invalid_input, record.error().message);
+    if (!url) {
+      ++malformed;
+      note(out, LogLevel::warning, "ring", "malformed record", {{"peer", in.from.brief()}, {"cause", url.error().message}}, true);
+      continue;
+    }
+    const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
+    if (!view_.owns(host.partition)) return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
+    record->url = url->text();
+    admission_limits(*record, now);
+    commit.merges.push_back({{host, url->digest()}, std::move(*record)});
+  }
+  if (leaving_ || exit_at_) return;
+  if (!apply(commit, out)) return;
+  ++counters_.batches_received;
+  counters_.records_received += batch.records.size();
+  counters_.records_malformed += malformed;
+  reply_to(reply, in.from, ring::BatchAck{batch.sequence}, out);
+}
+
+void Peer::on_batch_ack(Time, const ring::PeerId& from, std::uint64_t sequence, Commands& out) {
+  storage::Commit commit;
+  commit.forget = drainer_.acknowledged(from, sequence);
+  if (commit.forget.empty()) commit.from_outbox = forwarder_.acknowledged(from, sequence);
+  if (!commit.forget.empty() || !commit.from_outbox.empty()) apply(commit, out);
+}
+
+// --- the end ------------------------------------------------------------------------------------------------------------------
+
+bool Peer::passive() const {
+  const storage::Counts& counts = store_->counts();
+  const bool only_lacks_pages = settings_.max_pages > 0 && !may_start_page();
+  return jobs_.empty() && first_seeds_.empty() && !seeds_.empty() && counts.outbox == 0 && drainer_.idle() && (counts.queued == 0 || only_lacks_pages);
+}
+
+ring::WaveReply Peer::wave_reply() {
+  const storage::Counts& counts = store_->counts();
+  const std::uint64_t used = counts.fetched + pages_in_flight_;
+  // What a peer without work holds is free for the others.
+  if (counts.queued == 0) cap_ = used;
+  ring::WaveReply reply;
+  reply.ring_fingerprint = view_.ring().fingerprint();
+  reply.incarnation = started_.time_since_epoch().count() > 0 ? static_cast<std::uint64_t>(started_.time_since_epoch().count()) : 0;
+  reply.passive = passive();
+  reply.sent = forwarder_.batches_acknowledged();
+  reply.received = counters_.batches_received;
+  reply.grant_sequence = grant_applied_;
+  reply.counts = {{"fetched", counts.fetched},
+                  {"failed", counts.failed},
+                  {"excluded", counts.excluded},
+                  {"queued", counts.queued},
+                  {"outbox", counts.outbox},
+                  {"forwarded", forwarder_.records_sent()},
+                  {"cap", std::max(cap_, used)},
+                  {"wants", settings_.max_pages > 0 && counts.queued > 0 && !may_start_page() ? 1u : 0u}};
+  return reply;
+}
+
+void Peer::on_wave_probe(Time, const ring::Message& in, const ring::WaveProbe& probe, const ring::ReplyPath& reply, Commands& out) {
+  if (in.from == last_wave_from_ && probe.wave < last_wave_) return;  // a late copy
+  if (in.from != last_wave_from_) grant_applied_ = 0;
+  last_wave_from_ = in.from;
+  last_wave_ = probe.wave;
+  if (probe.grant_sequence > grant_applied_) {
+    grant_applied_ = probe.grant_sequence;
+    cap_ = std::max(cap_, probe.grant_pages);
+  }
+  ring::WaveReply answer = wave_reply();
+  answer.wave = probe.wave;
+  reply_to(reply, in.from, std::move(answer), out);
+}
+
+void Peer::waves_tick(Time now, Commands& out) {
+  if (exit_at_) return;
+  bool complete = true;
+  for (const auto& [peer, member] : membership_.members())
+    if (member.state == ring::MemberState::down || member.state == ring::MemberState::joining) complete = false;
+  const std::vector<ring::PeerId> members = reachable_members();
+  if (!waves_.end()) {
+    std::vector<Waves::Probe> probes;
+    // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
+    if (!passive() && settings_.max_pages == 0) return;
+    waves_.tick(now, id(), members, complete && !stopping_ && !leaving_, view_.ring().fingerprint(), wave_reply(), probes);
+    for (Waves::Probe& probe : probes) send(probe.to, probe.probe, out);
+    if (const auto grant = waves_.own_grant()) cap_ = std::max(cap_, *grant);
+  }
+  const auto end = waves_.end();
+  if (!end) return;
+  std::vector<ring::PeerId> waiting;
+  for (const ring::PeerId& member : members)
+    if (member != id() && !finish_acks_.contains(member)) waiting.push_back(member);
+  if (waiting.empty()) return finish(now, end->reason, end->totals, out);
+  if (now < next_finish_) return;
+  next_finish_ = now + finish_every;
+  for (const ring::PeerId& member : waiting) send(member, ring::Finish{end->wave, end->reason, end->totals}, out);
+}
+
+void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& finish, const ring::ReplyPath& reply, Commands& out) {
+  reply_to(reply, in.from, ring::FinishAck{finish.wave}, out);
+  this->finish(now, finish.reason, finish.totals, out);
+}
+
+void Peer::leave_tick(Time now, Commands& out) {
+  if (!leaving_ || exit_at_ || !jobs_.empty()) return;
+  if (view_.empty())
+    return exit(now, 0, "left; nobody is there to hand over to: what remains is in the data directory", out);
+  if (store_->counts().outbox == 0 && drainer_.idle())
+    exit(now, 0, "left; all partitions were handed over", out);
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,143 @@
+#include "node/crawl/waves.h"
+
+#include <algorithm>
+
+namespace orbweaver {
+
+namespace {
+
+std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
+  const auto found = reply.counts.find(name);
+  return found == reply.counts.end() ? 0 : found->second;
+}
+
+bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
+  return a.incarnation == b.incarnation && a.sent == b.sent && a.received == b.received && a.ring_fingerprint == b.ring_fingerprint;
+}
+
+}  // namespace
+
+void Waves::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out, const ring::PeerId& self) {
+  ++wave_;
+  under_way_ = true;
+  sent_ = now;
+  members_ = members;
+  replies_.clear();
+  if (!grants_.empty()) ++grant_sequence_;
+  for (const ring::PeerId& member : members_) {
+    if (member == self) continue;
+    ring::WaveProbe probe;
+    probe.wave = wave_;
+    if (const auto grant = grants_.find(member); grant != grants_.end()) {
+      probe.grant_sequence = grant_sequence_;
+      probe.grant_pages = grant->second;
+    }
+    out.push_back({member, probe});
+  }
+}
+
+void Waves::tick(Time now, const ring::PeerId& self, const std::vector<ring::PeerId>& members, bool complete,
+                 std::uint64_t ring_fingerprint, const ring::WaveReply& own, std::vector<Probe>& out) {
+  const bool lowest = !members.empty() && *std::min_element(members.begin(), members.end()) == self;
+  active_ = lowest && complete && !end_ && (config_.stop_when_done || config_.max_pages > 0);
+  if (!active_) {
+    under_way_ = false;
+    last_passive_.clear();
+    grants_.clear();
+    own_grant_.reset();
+    return;
+  }
+  const std::size_t first = out.size();
+  if (under_way_ && members != members_) under_way_ = false;  // begun anew below
+  if (!under_way_) {
+    if (now < next_ && members == members_) return;
+    begin(now, members, out, self);
+  } else if (now - sent_ >= config_.resend) {
+    sent_ = now;
+    for (const ring::PeerId& member : members_) {
+      if (member == self || replies_.contains(member)) continue;
+      ring::WaveProbe probe;
+      probe.wave = wave_;
+      if (const auto grant = grants_.find(member); grant != grants_.end()) {
+        probe.grant_sequence = grant_sequence_;
+        probe.grant_pages = grant->second;
+      }
+      out.push_back({member, probe});
+    }
+  }
+  for (std::size_t i = first; i < out.size(); ++i) out[i].probe.ring_fingerprint = ring_fingerprint;
+  replies_[self] = own;
+  if (replies_.size() == members_.size()) evaluate(now, self);
+}
+
+void Waves::on_reply(const ring::PeerId& from, const ring::WaveReply& reply) {
+  if (!under_way_ || reply.wave != wave_) return;
+  if (std::find(members_.begin(), members_.end(), from) == members_.end()) return;
+  replies_[from] = reply;
+}
+
+void Waves::evaluate(Time now, const ring::PeerId& self) {
+  under_way_ = false;
+  bool all_passive = true;
+  bool one_view = true;
+  bool unchanged = last_passive_.size() == replies_.size();
+  bool wanting = false;
+  std::uint64_t pages = 0;
+  for (const auto& [peer, reply] : replies_) {
+    all_passive = all_passive && reply.passive;
+    one_view = one_view && reply.ring_fingerprint == replies_.at(self).ring_fingerprint;
+    const auto before = last_passive_.find(peer);
+    unchanged = unchanged && before != last_passive_.end() && same_counts(before->second, reply);
+    wanting = wanting || count(reply, "wants") > 0;
+    pages += count(reply, "fetched");
+  }
+  next_ = now + (all_passive || wanting ? config_.quick : config_.slow);
+  const bool limit_reached = config_.max_pages > 0 && pages >= config_.max_pages;
+  // A peer that only lacks pages to spend is passive; that is an end only when the limit is reached.
+  if (!all_passive || !one_view || (wanting && !limit_reached)) {
+    last_passive_.clear();
+    if (config_.max_pages > 0 && one_view) share_out(self);
+    return;
+  }
+  grants_.clear();
+  if (!unchanged) {
+    last_passive_ = replies_;
+    return;
+  }
+  if (!config_.stop_when_done) return;
+  End end;
+  end.wave = wave_;
+  end.reason = limit_reached ? "the page limit is reached" : "nothing is left to fetch";
+  for (const auto& [peer, reply] : replies_)
+    for (const auto& [name, value] : reply.counts) end.totals[name] += value;
+  end_ = std::move(end);
+}
+
+// What no peer has in its cap is shared among those that want pages, a part at a time, so that the last pages go where the work is.
+void Waves::share_out(const ring::PeerId& self) {
+  grants_.clear();
+  std::uint64_t held = 0;
+  std::vector<ring::PeerId> wanting;
+  for (const auto& [peer, reply] : replies_) {
+    held += count(reply, "cap");
+    if (count(reply, "wants") > 0) wanting.push_back(peer);
+  }
+  std::uint64_t free = config_.max_pages > held ? config_.max_pages - held : 0;
+  for (std::size_t i = 0; i < wanting.size() && free > 0; ++i) {
+    const std::uint64_t share = std::clamp<std::uint64_t>(free / (2 * (wanting.size() - i)), 1, 4096);
+    free -= share;
+    const std::uint64_t cap = count(replies_.at(wanting[i]), "cap") + share;
+    if (wanting[i] == self) {
+      own_grant_ = cap;
+    } else {
+      grants_[wanting[i]] = cap;
+    }
+  }
+}
+
+std::optional<Time> Waves::next_deadline() const {
+  if (!active_ || end_) return std::nullopt;
+  return under_way_ ? sent_ + config_.resend : next_;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,249 @@
+#include "node/crawl/workbench.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace orbweaver {
+
+using storage::HostKey;
+using storage::Position;
+using storage::QueuedUrl;
+
+namespace {
+
+// At most this many hosts are looked up on disk for one take().
+constexpr std::size_t discover_step = 128;
+
+Time not_before(const QueuedUrl& url) {
+  return url.position.band == 0 ? Time{} : Time(Duration(static_cast<std::int64_t>(url.position.order)));
+}
+
+Error error_of(const storage::Error& error) {
+  return {error.kind == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io, error.message};
+}
+
+bool earlier(const QueuedUrl& a, const Position& b) { return a.position < b; }
+
+}  // namespace
+
+std::size_t Workbench::DigestHash::operator()(const storage::UrlDigest& digest) const {
+  std::size_t value = 0;
+  std::memcpy(&value, digest.data(), sizeof value);
+  return value;
+}
+
+Workbench::Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> owns)
+    : config_(config), store_(&store), owns_(std::move(owns)) {}
+
+BenchHost* Workbench::find(const HostKey& key) {
+  const auto found = hosts_.find(key);
+  return found == hosts_.end() ? nullptr : found->second.get();
+}
+
+BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
+  std::unique_ptr<BenchHost>& slot = hosts_[key];
+  slot = std::make_unique<BenchHost>();
+  slot->key = key;
+  slot->name = name;
+  slot->next_allowed = earliest_;
+  if (const auto clock = store_->clock(key); clock && *clock) {
+    slot->next_allowed = std::max((*clock)->next_allowed, earliest_);
+    slot->failures = (*clock)->failures;
+  }
+  return *slot;
+}
+
+void Workbench::admit(const QueuedUrl& url, std::string_view host_name, bool moved) {
+  if (issued_.contains(url.key.url)) return;  // its outcome will find the record as it is then
+  BenchHost* host = find(url.key.host);
+  if (host == nullptr) {
+    if (!owns_(url.key.host.partition)) return;
+    if (hosts_.size() >= config_.hosts_max) {
+      dormant_ = true;
+      pass_clean_ = false;
+      return;
+    }
+    host = &add_host(url.key.host, host_name);
+    // While hosts sleep on disk this may be one of them: its queue is read from the start. Else this is its only URL.
+    if (dormant_) {
+      host->more_on_disk = true;
+      schedule(*host);
+      return;
+    }
+  }
+  if (host->foreign) return;
+  if (moved) {
+    const auto old = std::find_if(host->head.begin(), host->head.end(), [&](const QueuedUrl& q) { return q.key.url == url.key.url; });
+    if (old != host->head.end()) host->head.erase(old);
+  }
+  if (host->more_on_disk && host->loaded < url.position) {
+    if (!host->busy) schedule(*host);
+    return;
+  }
+  insert(*host, url);
+  if (!host->busy) schedule(*host);
+}
+
+void Workbench::insert(BenchHost& host, const QueuedUrl& url) {
+  const auto at = std::lower_bound(host.head.begin(), host.head.end(), url.position, earlier);
+  host.head.insert(at, url);
+  host.loaded = std::max(host.loaded, url.position);
+  if (host.head.size() > 2 * config_.head_max) {
+    host.head.resize(config_.head_max);
+    host.loaded = host.head.back().position;
+    host.more_on_disk = true;
+  }
+}
+
+Result<void> Workbench::refill(BenchHost& host) {
+  while (host.head.empty() && host.more_on_disk) {
+    const bool from_start = host.loaded == Position{};
+    auto found = store_->queue_head(host.key, from_start ? nullptr : &host.loaded, config_.head_max);
+    if (!found) return tl::make_unexpected(error_of(found.error()));
+    host.more_on_disk = found->size() == config_.head_max;
+    for (QueuedUrl& url : *found) {
+      host.loaded = url.position;
+      if (!issued_.contains(url.key.url)) host.head.push_back(std::move(url));
+    }
+  }
+  return {};
+}
+
+void Workbench::unschedule(BenchHost& host) {
+  if (!host.in_ready) return;
+  ready_.erase({host.queued_at, &host});
+  host.in_ready = false;
+}
+
+// Puts a host that is not busy where its next turn is; one with nothing to do leaves the queue.
+void Workbench::schedule(BenchHost& host) {
+  unschedule(host);
+  if (host.busy || host.foreign || (host.head.empty() && !host.more_on_disk)) return;
+  host.queued_at = host.next_allowed;
+  if (!host.head.empty()) host.queued_at = std::max(host.queued_at, not_before(host.head.front()));
+  host.in_ready = true;
+  ready_.insert({host.queued_at, &host});
+}
+
+void Workbench::erase(BenchHost& host) {
+  unschedule(host);
+  hosts_.erase(HostKey(host.key));
+}
+
+void Workbench::drop_if_idle(BenchHost& host) {
+  if (host.busy || host.pending > 0) return;
+  const bool empty = host.head.empty() && !host.more_on_disk;
+  const bool had_its_share = dormant_ && hosts_.size() >= config_.hosts_max && host.served >= config_.head_max;
+  // An idle host stays while there is room: its robots.txt and clock are at hand when the next link to it comes.
+  if (host.foreign || had_its_share || (empty && hosts_.size() > config_.hosts_max / 2)) {
+    if (!empty && !host.foreign) {
+      dormant_ = true;
+      pass_clean_ = false;
+    }
+    erase(host);
+  }
+}
+
+Result<void> Workbench::discover() {
+  for (std::size_t step = 0; dormant_ && hosts_.size() < config_.hosts_max && step < discover_step; ++step) {
+    const auto found = store_->next_queued_host(cursor_ ? &*cursor_ : nullptr);
+    if (!found) return tl::make_unexpected(error_of(found.error()));
+    if (!*found) {
+      cursor_.reset();
+      if (pass_clean_) dormant_ = false;
+      pass_clean_ = true;
+      break;
+    }
+    cursor_ = **found;
+    if (!owns_(cursor_->partition) || find(*cursor_) != nullptr) continue;
+    BenchHost& host = add_host(*cursor_, {});
+    host.more_on_disk = true;
+    if (Result<void> filled = refill(host); !filled) return filled;
+    schedule(host);
+  }
+  return {};
+}
+
+Result<BenchHost*> Workbench::take(Time now) {
+  if (dormant_ && hosts_.size() < config_.hosts_max)
+    if (Result<void> found = discover(); !found) return tl::make_unexpected(found.error());
+  while (!ready_.empty() && ready_.begin()->first <= now) {
+    BenchHost& host = *ready_.begin()->second;
+    unschedule(host);
+    if (Result<void> filled = refill(host); !filled) return tl::make_unexpected(filled.error());
+    if (host.head.empty()) {
+      drop_if_idle(host);
+      continue;
+    }
+    if (not_before(host.head.front()) > now) {
+      schedule(host);
+      continue;
+    }
+    host.busy = true;
+    return &host;
+  }
+  return nullptr;
+}
+
+QueuedUrl Workbench::issue(BenchHost& host) {
+  QueuedUrl url = discard(host);
+  issued_.insert(url.key.url);
+  ++host.pending;
+  ++host.served;
+  return url;
+}
+
+QueuedUrl Workbench::discard(BenchHost& host) {
+  QueuedUrl url = std::move(host.head.front());
+  host.head.pop_front();
+  return url;
+}
+
+void Workbench::release(BenchHost& host, Time next_allowed) {
+  host.busy = false;
+  host.next_allowed = std::max(host.next_allowed, next_allowed);
+  schedule(host);
+  drop_if_idle(host);
+}
+
+void Workbench::committed(const storage::UrlKey& key) {
+  issued_.erase(key.url);
+  if (BenchHost* host = find(key.host); host != nullptr && host->pending > 0) {
+    --host->pending;
+    drop_if_idle(*host);
+  }
+}
+
+bool Workbench::partition_busy(std::uint16_t partition) const {
+  for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
+    if (at->second->busy || at->second->pending > 0) return true;
+  return false;
+}
+
+void Workbench::owners_changed() {
+  std::vector<BenchHost*> all;
+  for (const auto& [key, host] : hosts_) all.push_back(host.get());
+  for (BenchHost* host : all) {
+    host->foreign = !owns_(host->key.partition);
+    if (!host->foreign) {
+      if (!host->busy) schedule(*host);
+      continue;
+    }
+    host->head.clear();
+    host->more_on_disk = true;  // should it come back, it is read anew
+    host->loaded = {};
+    unschedule(*host);
+    drop_if_idle(*host);
+  }
+  dormant_ = true;
+  pass_clean_ = true;
+  cursor_.reset();
+}
+
+std::optional<Time> Workbench::next_deadline() const {
+  if (dormant_ && hosts_.size() < config_.hosts_max) return Time{};
+  if (ready_.empty()) return std::nullopt;
+  return ready_.begin()->first;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,110 @@
+// Whose turn it is: hosts in memory, ordered by when they may next be asked, each with a short head of its queue (BUbiNG's workbench).
+// A host is acquired by take() and given back by release(), so two requests to one host cannot overlap. Breadth-first within a host (the
+// frontier's order), fair between hosts (the one that has waited longest goes first).
+//
+// Bounded: at most hosts_max hosts with at most 2*head_max URLs each; the rest is on disk and comes in as room is made. A host that has
+// served head_max URLs makes room when others wait on disk. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "node/base.h"
+#include "node/robots/robots.h"
+#include "storage/store.h"
+
+namespace orbweaver {
+
+// What is known of one origin's robots.txt.
+struct RobotsSlot {
+  std::string origin;
+  std::shared_ptr<const RobotsRules> rules;  // null: not known yet
+  Time expires{};
+  bool unreachable = false;                  // rules stand for "could not be had": disallow all
+  std::uint8_t attempts = 0;                 // tries that failed so far
+};
+
+struct BenchHost {
+  storage::HostKey key;
+  std::string name;
+  std::deque<storage::QueuedUrl> head;  // sorted by position
+  storage::Position loaded;             // everything on disk up to here is in head or issued
+  bool more_on_disk = false;            // there may be entries after `loaded`
+  bool busy = false;                    // acquired
+  bool foreign = false;                 // its partition has another owner now
+  Time next_allowed{};
+  Time queued_at{};                     // its key in the ready queue; meaningful while in it
+  bool in_ready = false;
+  std::uint32_t failures = 0;           // tries in a row without an answer
+  std::uint32_t pending = 0;            // issued and not yet committed
+  std::uint32_t served = 0;
+  Duration crawl_delay{};               // from robots.txt
+  std::vector<RobotsSlot> robots;       // by origin: few
+};
+
+class Workbench {
+ public:
+  struct Config {
+    std::size_t hosts_max = 10'000;
+    std::size_t head_max = 64;
+  };
+  Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> owns);
+
+  // A URL that a commit queued. `moved`: it may stand in the head at an older position.
+  void admit(const storage::QueuedUrl& url, std::string_view host, bool moved);
+
+  // The next host whose turn has come, acquired, with at least one URL at head.front() that may be tried now; null when none.
+  Result<BenchHost*> take(Time now);
+  // The front URL leaves the head and counts as issued.
+  storage::QueuedUrl issue(BenchHost& host);
+  // The front URL leaves the head for good (it was excluded or failed without a fetch).
+  storage::QueuedUrl discard(BenchHost& host);
+  void release(BenchHost& host, Time next_allowed);
+  // An issued URL's outcome is committed (or was given up: a stop).
+  void committed(const storage::UrlKey& key);
+
+  BenchHost* find(const storage::HostKey& key);
+  // After a change of owners: hosts of other peers leave, own ones are looked for on disk.
+  void owners_changed();
+
+  std::optional<Time> next_deadline() const;  // when take() is worth calling again
+  std::size_t hosts() const { return hosts_.size(); }
+  std::size_t issued() const { return issued_.size(); }
+  bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
+  bool partition_busy(std::uint16_t partition) const;  // has issued URLs
+  // No restart may shorten a wait: hosts that are loaded get at least this as their next allowed time.
+  void set_earliest(Time earliest) { earliest_ = earliest; }
+
+ private:
+  struct DigestHash {
+    std::size_t operator()(const storage::UrlDigest& digest) const;
+  };
+  BenchHost& add_host(const storage::HostKey& key, std::string_view name);
+  Result<void> discover();
+  Result<void> refill(BenchHost& host);
+  void insert(BenchHost& host, const storage::QueuedUrl& url);
+  void schedule(BenchHost& host);
+  void unschedule(BenchHost& host);
+  void drop_if_idle(BenchHost& host);
+  void erase(BenchHost& host);
+
+  Config config_;
+  storage::Store* store_;
+  std::function<bool(std::uint16_t)> owns_;
+  std::map<storage::HostKey, std::unique_ptr<BenchHost>> hosts_;
+  std::set<std::pair<Time, BenchHost*>> ready_;
+  std::unordered_set<storage::UrlDigest, DigestHash> issued_;
+  bool dormant_ = true;       // hosts with queued URLs may be on disk only
+  bool pass_clean_ = true;    // nothing was left out since the walk over the disk began
+  std::optional<storage::HostKey> cursor_;
+  Time earliest_{};
+};
+
+}  // namespace orbweaver

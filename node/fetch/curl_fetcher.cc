@@ -1,0 +1,319 @@
+#include "node/fetch/curl_fetcher.h"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "node/fetch/curl_sockets.h"
+#include "node/fetch/curl_transfer.h"
+
+namespace orbweaver {
+namespace {
+
+constexpr std::size_t idle_handles_max = 1024;  // easy handles kept for reuse, about 6 KB each
+
+bool append(Slist& list, const std::string& line) {
+  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+  if (longer == nullptr) return false;
+  list.release();
+  list.reset(longer);
+  return true;
+}
+
+}  // namespace
+
+// The thread's state. Everything but the inbox belongs to the thread.
+class CurlFetcher::Loop {
+ public:
+  Loop(CurlFetcherConfig config, Done done) : shared_(std::move(config)), done_(std::move(done)) {}
+  ~Loop();
+
+  Result<void> open();
+  void start(FetchRequest request);
+  void stop();
+  Counts counts() const { return counts_; }
+
+ private:
+  void run();
+  bool take_inbox();
+  void begin(FetchRequest request);
+  void end(CurlTransfer& transfer, CURLcode code);
+  void collect();
+  void resume_paused();
+  void end_late(SteadyTime now);
+  void cancel_all();
+  void answer_unbegun(const FetchRequest& request, FetchError error, const char* words);
+  int wait_milliseconds() const;
+  std::unique_ptr<CurlTransfer> make_transfer();
+  void note_oldest();
+  void allow_connections();
+
+  static int on_socket(CURL* easy, curl_socket_t fd, int what, void* loop, void* socket_data) noexcept;
+  static int on_timer(CURLM* multi, long milliseconds, void* loop) noexcept;
+
+  TransferShared shared_;
+  Done done_;
+  CURLM* multi_ = nullptr;
+  std::thread thread_;
+  Counts counts_;
+
+  std::mutex mutex_;
+  std::vector<FetchRequest> inbox_;  // guarded by mutex_
+  bool stopping_ = false;            // guarded by mutex_
+
+  std::vector<FetchRequest> taken_;
+  std::map<std::uint64_t, std::unique_ptr<CurlTransfer>> under_way_;  // by sequence: the first is the oldest
+  std::vector<std::unique_ptr<CurlTransfer>> idle_;
+  std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;  // once paused: when to end them
+  std::uint64_t next_sequence_ = 1;
+  std::size_t most_under_way_ = 0;
+  std::optional<SteadyTime> timer_;  // when libcurl wants to be called
+};
+
+CurlFetcher::Loop::~Loop() {
+  stop();
+  // Order matters: handles before the multi handle, whose connections still call on_close_socket().
+  under_way_.clear();
+  idle_.clear();
+  if (multi_ != nullptr) curl_multi_cleanup(multi_);
+}
+
+Result<void> CurlFetcher::Loop::open() {
+  const CurlFetcherConfig& config = shared_.config;
+  if (Result<void> opened = shared_.sockets.open(); !opened) return opened;
+  bool ok = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  ok = ok && append(shared_.headers, "Accept: text/html,application/xhtml+xml,*/*;q=0.8");
+  ok = ok && append(shared_.headers, "Accept-Encoding: gzip, br, zstd, deflate");
+  for (const std::string& entry : config.resolve) ok = ok && append(shared_.resolve, entry);
+  multi_ = ok ? curl_multi_init() : nullptr;
+  if (multi_ == nullptr) return fail(ErrorCode::internal, "libcurl cannot be set up");
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Loop::on_socket);
+  curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Loop::on_timer);
+  curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+void CurlFetcher::Loop::start(FetchRequest request) {
+  bool first = false;
+  bool late = false;
+  {
+    const std::lock_guard lock(mutex_);
+    late = stopping_;
+    first = inbox_.empty();
+    if (!late) inbox_.push_back(std::move(request));
+  }
+  if (late) {
+    answer_unbegun(request, FetchError::cancelled, "the peer is stopping");
+  } else if (first) {
+    shared_.sockets.wake();
+  }
+}
+
+void CurlFetcher::Loop::answer_unbegun(const FetchRequest& request, FetchError error, const char* words) {
+  FetchResponse response;
+  response.id = request.id;
+  response.error = error;
+  response.error_text = words;
+  response.started = response.ended = shared_.config.clock();
+  done_(std::move(response));
+}
+
+void CurlFetcher::Loop::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  if (!thread_.joinable()) return;
+  shared_.sockets.wake();
+  thread_.join();
+}
+
+int CurlFetcher::Loop::on_socket(CURL*, curl_socket_t fd, int what, void* loop, void*) noexcept {
+  std::uint8_t wanted = 0;
+  if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) wanted |= CurlSockets::readable;
+  if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) wanted |= CurlSockets::writable;
+  static_cast<Loop*>(loop)->shared_.sockets.want(fd, wanted);
+  return 0;
+}
+
+int CurlFetcher::Loop::on_timer(CURLM*, long milliseconds, void* loop) noexcept {
+  std::optional<SteadyTime>& timer = static_cast<Loop*>(loop)->timer_;
+  if (milliseconds < 0) {
+    timer.reset();
+  } else {
+    timer = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  }
+  return 0;
+}
+
+int CurlFetcher::Loop::wait_milliseconds() const {
+  std::optional<SteadyTime> until = timer_;
+  if (!resumed_.empty() && (!until || resumed_.begin()->first < *until)) until = resumed_.begin()->first;
+  if (!until) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - std::chrono::steady_clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
+}
+
+void CurlFetcher::Loop::run() {
+  int running = 0;
+  while (take_inbox()) {
+    for (const CurlSockets::Event& event : shared_.sockets.wait(wait_milliseconds())) {
+      int mask = 0;
+      if ((event.what & CurlSockets::readable) != 0) mask |= CURL_CSELECT_IN;
+      if ((event.what & CurlSockets::writable) != 0) mask |= CURL_CSELECT_OUT;
+      if ((event.what & CurlSockets::broken) != 0) mask |= CURL_CSELECT_ERR;
+      curl_multi_socket_action(multi_, event.fd, mask, &running);
+    }
+    const SteadyTime now = std::chrono::steady_clock::now();
+    if (timer_ && *timer_ <= now) {
+      timer_.reset();  // libcurl sets it again when it wants to
+      curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
+    collect();
+    end_late(now);
+    resume_paused();
+  }
+  cancel_all();
+  counts_.body_memory_peak = shared_.budget.peak();
+}
+
+// False when it is time to stop.
+bool CurlFetcher::Loop::take_inbox() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    taken_.swap(inbox_);
+  }
+  for (FetchRequest& request : taken_) begin(std::move(request));
+  taken_.clear();
+  return true;
+}
+
+std::unique_ptr<CurlTransfer> CurlFetcher::Loop::make_transfer() {
+  if (!idle_.empty()) {
+    std::unique_ptr<CurlTransfer> transfer = std::move(idle_.back());
+    idle_.pop_back();
+    return transfer;
+  }
+  auto transfer = std::make_unique<CurlTransfer>(shared_);
+  return transfer->open() ? std::move(transfer) : nullptr;
+}
+
+void CurlFetcher::Loop::note_oldest() { shared_.oldest = under_way_.empty() ? 0 : under_way_.begin()->first; }
+
+void CurlFetcher::Loop::begin(FetchRequest request) {
+  const Time started = shared_.config.clock();
+  std::unique_ptr<CurlTransfer> transfer = make_transfer();
+  if (!transfer) {
+    answer_unbegun(request, FetchError::internal, "libcurl has no memory for a handle");
+    return;
+  }
+  const std::uint64_t sequence = next_sequence_++;
+  transfer->begin(std::move(request), sequence, started, std::chrono::steady_clock::now());
+  CURL* easy = transfer->easy();
+  CurlTransfer& placed = *under_way_.emplace(sequence, std::move(transfer)).first->second;
+  note_oldest();
+  allow_connections();
+  if (curl_multi_add_handle(multi_, easy) != CURLM_OK) end(placed, CURLE_FAILED_INIT);
+}
+
+// libcurl's limit counts connections in use too, so it grows with the transfers: were it passed, no connection would be
+// kept.
+void CurlFetcher::Loop::allow_connections() {
+  if (under_way_.size() <= most_under_way_) return;
+  most_under_way_ = std::max(under_way_.size(), 2 * most_under_way_);
+  const std::size_t connections = most_under_way_ + shared_.config.idle_connections_max;
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(connections));
+}
+
+void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {
+  long connections = 0;
+  curl_easy_getinfo(transfer.easy(), CURLINFO_NUM_CONNECTS, &connections);
+  counts_.connections_opened += static_cast<std::uint64_t>(std::max(0L, connections));
+  curl_multi_remove_handle(multi_, transfer.easy());
+  shared_.paused.erase(transfer.sequence());
+  std::erase_if(resumed_, [&](const auto& entry) { return entry.second == &transfer; });
+  const auto found = under_way_.find(transfer.sequence());
+  std::unique_ptr<CurlTransfer> owned = std::move(found->second);
+  under_way_.erase(found);
+  note_oldest();
+  FetchResponse response = owned->finish(code, shared_.config.clock());
+  if (idle_.size() < idle_handles_max) idle_.push_back(std::move(owned));
+  done_(std::move(response));
+}
+
+void CurlFetcher::Loop::collect() {
+  int left = 0;
+  while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode code = message->data.result;  // the message dies with the handle's removal
+    char* transfer = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+    end(*reinterpret_cast<CurlTransfer*>(transfer), code);
+  }
+}
+
+// Oldest first, until one must wait again. The oldest never must, so there is always one that goes on.
+void CurlFetcher::Loop::resume_paused() {
+  while (!shared_.paused.empty()) {
+    const auto first = shared_.paused.begin();
+    CurlTransfer& transfer = *first->second;
+    if (!shared_.budget.may_take(1, first->first == shared_.oldest)) return;
+    ++counts_.pauses;
+    shared_.paused.erase(first);
+    const CURLcode code = transfer.resume(std::chrono::steady_clock::now());
+    if (code != CURLE_OK) {  // libcurl does not end a transfer whose held-back bytes were turned down
+      end(transfer, code);
+      continue;
+    }
+    if (shared_.paused.contains(transfer.sequence())) return;
+    resumed_.emplace(transfer.deadline(), &transfer);
+  }
+}
+
+void CurlFetcher::Loop::end_late(SteadyTime now) {
+  while (!resumed_.empty() && resumed_.begin()->first <= now) {
+    CurlTransfer& transfer = *resumed_.begin()->second;
+    resumed_.erase(resumed_.begin());
+    // One that waits again, or waited in between, has a later deadline.
+    if (!shared_.paused.contains(transfer.sequence()) && transfer.deadline() <= now)
+      end(transfer, CURLE_OPERATION_TIMEDOUT);
+  }
+}
+
+void CurlFetcher::Loop::cancel_all() {
+  while (!under_way_.empty()) end(*under_way_.begin()->second, CURLE_ABORTED_BY_CALLBACK);
+  std::vector<FetchRequest> never_begun;
+  {
+    const std::lock_guard lock(mutex_);
+    never_begun.swap(inbox_);
+  }
+  for (const FetchRequest& request : never_begun) {
+    answer_unbegun(request, FetchError::cancelled, "the peer is stopping");
+  }
+}
+
+CurlFetcher::CurlFetcher(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+CurlFetcher::~CurlFetcher() = default;
+
+Result<std::unique_ptr<CurlFetcher>> CurlFetcher::create(CurlFetcherConfig config, Done done) {
+  auto loop = std::make_unique<Loop>(std::move(config), std::move(done));
+  if (Result<void> opened = loop->open(); !opened) return tl::make_unexpected(opened.error());
+  return std::unique_ptr<CurlFetcher>(new CurlFetcher(std::move(loop)));
+}
+
+void CurlFetcher::start(FetchRequest request) { loop_->start(std::move(request)); }
+void CurlFetcher::stop() { loop_->stop(); }
+CurlFetcher::Counts CurlFetcher::counts() const { return loop_->counts(); }
+
+}  // namespace orbweaver

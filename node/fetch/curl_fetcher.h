@@ -1,0 +1,66 @@
+// The fetcher on libcurl's multi interface: one thread, one epoll set, thousands of transfers, connections used again.
+//
+// Bytes are delivered raw: neither chunked framing nor content codings are undone, for the archive keeps what was on
+// the wire. Cookies, redirects, proxies from the environment, netrc, HTTP/0.9 and protocols other than http and https
+// are off. Every address is judged by the AddressGuard as its socket is opened; a kept connection was judged when it
+// was opened. A whole head with a part of its body is an answer (FetchError::none) with the reason in `truncated`. DNS:
+// libcurl's threaded resolver; answers kept 60 s; a resolver that hangs costs its own transfer only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+#include "node/fetch/address_guard.h"
+#include "node/fetch/fetcher.h"
+
+namespace orbweaver {
+
+struct CurlFetcherConfig {
+  std::string user_agent;
+  bool record_requests = false;                         // fill FetchResponse::request_head
+  Duration connect_timeout = std::chrono::seconds{10};  // name lookup, TCP and TLS together
+  Duration fetch_timeout =
+      std::chrono::seconds{60};       // the whole exchange; time spent waiting for body memory not counted
+  std::uint64_t low_speed_bytes = 0;  // body bytes a second; 0: no such limit
+  Duration low_speed_time = std::chrono::seconds{20};  // rounded up to whole seconds
+  std::size_t header_bytes_max =
+      64u << 10;  // all header lines, interim responses' too; one line at most 100 KB (libcurl's own)
+  std::size_t body_memory_max =
+      256u << 20;                          // bodies under way together; below the longest body, that body is the bound
+  std::size_t idle_connections_max = 512;  // kept open for another request, beside those in use
+  std::vector<std::string> resolve;        // HOST:PORT:ADDR; HOST "*": every host at that port
+  AddressGuard guard;
+  std::string ca_file;          // PEM; empty: the system's
+  std::function<Time()> clock;  // for FetchResponse::started and ended; called on the fetcher's thread
+};
+
+class CurlFetcher final : public Fetcher {
+ public:
+  // `done`: see Fetcher. Exceptions must not leave it.
+  static Result<std::unique_ptr<CurlFetcher>> create(CurlFetcherConfig config, Done done);
+  ~CurlFetcher() override;
+
+  // After stop() the answer (cancelled) is given at once, on the caller's thread.
+  void start(FetchRequest request) override;
+  void stop() override;
+
+  struct Counts {
+    std::uint64_t connections_opened = 0;
+    std::uint64_t pauses = 0;            // transfers that waited for body memory
+    std::uint64_t body_memory_peak = 0;  // bytes
+  };
+  // Only after stop().
+  Counts counts() const;
+
+ private:
+  class Loop;
+  explicit CurlFetcher(std::unique_ptr<Loop> loop);
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace orbweaver

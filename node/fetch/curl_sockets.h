@@ -1,0 +1,57 @@
+// The epoll set under libcurl's multi interface: which sockets libcurl waits for, and for what.
+//
+// libcurl stops and starts to wait for a kept-alive connection once a transfer; telling the kernel each time would be
+// two system calls a page. So a socket of ours stays in the set until it speaks while nobody waits for it, or is
+// closed. That is only safe for sockets whose opening and closing pass through here (opened(), close_socket()); for
+// libcurl's own (its resolver's wake-up pair) the kernel is always told at once. Thread rule: the fetcher's thread;
+// wake() from any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+class CurlSockets {
+ public:
+  static constexpr std::uint8_t readable = 1;
+  static constexpr std::uint8_t writable = 2;
+  static constexpr std::uint8_t broken = 4;  // error or hang-up
+
+  struct Event {
+    int fd;
+    std::uint8_t what;
+  };
+
+  CurlSockets() = default;
+  ~CurlSockets();
+  CurlSockets(const CurlSockets&) = delete;
+  CurlSockets& operator=(const CurlSockets&) = delete;
+
+  Result<void> open();
+  void opened(int fd);
+  int close_socket(int fd);
+  // What libcurl waits for on `fd`; 0: nothing more.
+  void want(int fd, std::uint8_t what);
+  // Waits at most `milliseconds` (-1: for ever). The events stay valid until the next wait.
+  const std::vector<Event>& wait(int milliseconds);
+  void wake();
+
+ private:
+  struct Entry {
+    std::uint8_t wanted = 0;
+    std::uint8_t told = 0;  // what the kernel was told
+    bool ours = false;
+  };
+  Entry& entry(int fd);
+  void tell(int fd, Entry& entry, std::uint8_t what);
+
+  int epoll_ = -1;
+  int wake_ = -1;
+  std::vector<Entry> entries_;  // by fd: at most the process's limit of open files
+  std::vector<Event> events_;
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,99 @@
+// One exchange on one libcurl easy handle: its options, what its callbacks gather, and what its end means. Used again
+// for exchange after exchange. Included only by the fetcher. Thread rule: the fetcher's thread.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "node/fetch/body_budget.h"
+#include "node/fetch/curl_fetcher.h"
+#include "node/fetch/curl_sockets.h"
+#include "node/fetch/fetcher.h"
+#include "node/fetch/response_head.h"
+
+namespace orbweaver {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+struct SlistFree {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using Slist = std::unique_ptr<curl_slist, SlistFree>;
+
+class CurlTransfer;
+
+// What all transfers of a fetcher share. Outlives them.
+struct TransferShared {
+  explicit TransferShared(CurlFetcherConfig settings) : config(std::move(settings)), budget(config.body_memory_max) {}
+  CurlFetcherConfig config;
+  CurlSockets sockets;
+  BodyBudget budget;
+  Slist headers;
+  Slist resolve;
+  std::uint64_t oldest = 0;                       // sequence of the oldest transfer under way
+  std::map<std::uint64_t, CurlTransfer*> paused;  // waiting for body memory, by sequence
+};
+
+class CurlTransfer {
+ public:
+  explicit CurlTransfer(TransferShared& shared) : shared_(shared) {}
+  ~CurlTransfer();
+  CurlTransfer(const CurlTransfer&) = delete;
+  CurlTransfer& operator=(const CurlTransfer&) = delete;
+
+  // False when libcurl has no memory for a handle.
+  bool open();
+  void begin(FetchRequest request, std::uint64_t sequence, Time started, SteadyTime now);
+  // The answer; the handle must be out of the multi handle. Gives the body's memory back.
+  FetchResponse finish(CURLcode code, Time ended);
+
+  CURL* easy() const { return easy_; }
+  std::uint64_t sequence() const { return sequence_; }
+  // libcurl's own timeout would count a pause, so it is off after one: the fetcher's thread ends the transfer at
+  // deadline().
+  CURLcode resume(SteadyTime now);
+  SteadyTime deadline() const { return deadline_; }
+
+ private:
+  static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self) noexcept;
+  static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) noexcept;
+  static int on_debug(CURL* easy, curl_infotype type, char* data, std::size_t size, void* self) noexcept;
+  static curl_socket_t on_open_socket(void* self, curlsocktype purpose, curl_sockaddr* address) noexcept;
+  static int on_close_socket(void* shared, curl_socket_t fd) noexcept;
+  static int on_connected(void* self, char* ip, char* local_ip, int port, int local_port) noexcept;
+  std::size_t take_body(const char* data, std::size_t size);
+  bool make_room(std::size_t size);
+  void pause();
+  FetchError judge(CURLcode code, Truncated& truncated) const;
+  FetchError judge_timeout(Truncated& truncated) const;
+  FetchError judge_lost(CURLcode code, Truncated& truncated) const;
+  std::string words(FetchError error, CURLcode code) const;
+
+  TransferShared& shared_;
+  CURL* easy_ = nullptr;
+  FetchRequest request_;
+  std::uint64_t sequence_ = 0;
+  Time started_{};
+  SteadyTime deadline_{};
+  SteadyTime::duration left_{};  // until deadline_, when paused
+  ResponseHead head_;
+  std::string request_head_;
+  std::string body_;
+  std::size_t charged_ = 0;  // body_'s share of the budget
+  std::string ip_;
+  std::string refused_;         // the guard's reason, of the first address refused
+  bool socket_opened_ = false;  // an address passed the guard
+  bool connected_ = false;      // a request could be sent (over a new or a kept connection)
+  bool cut_ = false;            // body_bytes_max reached
+  bool out_of_memory_ = false;
+  std::array<char, CURL_ERROR_SIZE> error_buffer_{};
+};
+
+}  // namespace orbweaver

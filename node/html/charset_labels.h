@@ -1,0 +1,11 @@
+// The Encoding standard's labels (https://encoding.spec.whatwg.org/#names-and-labels).
+#pragma once
+
+#include <string_view>
+
+namespace orbweaver::html {
+
+// The standard's name in lower case of a label in lower case without spaces around it; empty when it knows none.
+std::string_view encoding_of_label(std::string_view lower_label);
+
+}  // namespace orbweaver::html

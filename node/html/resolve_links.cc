@@ -1,0 +1,60 @@
+// A page's links as URLs: resolved, canonical, each once.
+#include <cstring>
+#include <unordered_set>
+
+#include "node/html/links.h"
+
+namespace orbweaver {
+namespace {
+
+struct DigestHash {
+  std::size_t operator()(const ring::Md5& digest) const {
+    std::size_t hash = 0;
+    std::memcpy(&hash, digest.data(), sizeof hash);
+    return hash;
+  }
+};
+
+}  // namespace
+
+Url document_base(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder) {
+  if (!page.base) return document;
+  Result<Url> base = Url::parse(*page.base, &document, query_encoder);
+  if (!base || base->scheme() == "data" || base->scheme() == "javascript") return document;
+  return *std::move(base);
+}
+
+ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder) {
+  ResolvedLinks out;
+  const Url base = document_base(page, document, query_encoder);
+  std::unordered_set<std::string_view> hrefs;  // as written: pages repeat themselves, and parsing is the dearer part
+  std::unordered_set<ring::Md5, DigestHash> digests;
+  hrefs.reserve(page.links.size());
+  digests.reserve(page.links.size());
+  out.urls.reserve(page.links.size());
+  for (const PageLink& link : page.links) {
+    if (link.nofollow || page.meta_nofollow) {
+      ++out.nofollow;
+      continue;
+    }
+    if (!hrefs.insert(link.href).second) continue;
+    const Result<Url> url = Url::parse(link.href, &base, query_encoder);
+    if (!url) {
+      ++out.malformed;
+      continue;
+    }
+    if (!url->is_http()) {
+      ++out.skipped_scheme;
+      continue;
+    }
+    Result<CanonicalUrl> canonical = CanonicalUrl::from(*url);
+    if (!canonical) {
+      ++out.malformed;
+    } else if (digests.insert(canonical->digest()).second) {
+      out.urls.push_back(*std::move(canonical));
+    }
+  }
+  return out;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,48 @@
+// Keeps tidy-html5 from being given what would overrun its stack, hang it or eat the memory: it calls itself for each level of nesting, compares a
+// tag's attributes with each other, and copies open inline elements into every block that follows.
+#pragma once
+
+#include <tidy.h>
+
+#include <csetjmp>
+#include <cstddef>
+#include <string_view>
+
+namespace orbweaver::html {
+
+inline constexpr std::size_t tidy_page_bytes_max = std::size_t{4} << 20;
+// Elements open at once as a bound on nesting; tidy takes up to about 300 bytes of stack a level and some more to check.
+inline constexpr std::size_t tidy_open_elements_max = 500;
+inline constexpr std::size_t tidy_attributes_per_tag_max = 200;
+// Of tidy's own allocations for one page. An ordinary page of 25 KB takes less than 1 MiB.
+inline constexpr std::size_t tidy_memory_bytes_max = std::size_t{96} << 20;
+
+// Whether tidy may be given the page. One pass of the tokenizer.
+bool tidy_can_take(std::string_view html);
+
+// Tidy's memory for one page: taken in blocks, given back all at once, bounded. When the bound is reached, or tidy panics (it would end the
+// process), it jumps to `panic_exit`, which must be set and whose frame must be live; nothing of that document may be touched afterwards.
+class TidyArena : public TidyAllocator {
+ public:
+  TidyArena();
+  ~TidyArena();
+  TidyArena(const TidyArena&) = delete;
+  TidyArena& operator=(const TidyArena&) = delete;
+
+  std::jmp_buf panic_exit;
+  bool panic_exit_is_set = false;
+
+ private:
+  struct Block;
+  static void* TIDY_CALL allocate(TidyAllocator* self, size_t bytes);
+  static void* TIDY_CALL reallocate(TidyAllocator* self, void* old, size_t bytes);
+  static void TIDY_CALL release(TidyAllocator* self, void* old);
+  static void TIDY_CALL panic(TidyAllocator* self, ctmbstr message);
+  static const TidyAllocatorVtbl functions;
+
+  Block* blocks_ = nullptr;
+  std::size_t used_ = 0;  // of the newest block
+  std::size_t total_ = 0;
+};
+
+}  // namespace orbweaver::html

@@ -1,0 +1,89 @@
+// Just enough of the HTML standard's tree construction (13.2.6) to know, at each tag, whether an HTML element comes of it, how the
+// tokenizer reads on, and what is hidden: inside <template>, <select>, <svg> and <math>, or beside a <frameset>.
+//
+// It keeps the stack of open elements without the elements whose end tags may be left out (p, li, option…) and makes no tree. It differs
+// from the standard only in what no link depends on: foster parenting, the formatting elements' clones, heads opened late.
+// Thread rule: one owner. Memory: open_elements_hard_max entries of 16 bytes. Cost: a few nanoseconds a tag; a mismatched end tag looks through the
+// stack at most once.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "node/html/tags.h"
+#include "node/html/tokenizer.h"
+
+namespace orbweaver::html {
+
+// Deeper elements are not kept, as in browsers (Blink stops at 512). What changes the rules (tables, templates, svg…) may go deeper.
+inline constexpr std::size_t open_elements_max = 512;
+inline constexpr std::size_t open_elements_hard_max = 1024;
+
+class TreeContext {
+ public:
+  struct Verdict {
+    Tag tag = Tag::other;
+    bool inserted = false;  // an HTML element comes of it, in the document and not in a template
+    TextModel model = TextModel::data;
+  };
+
+  Verdict start_tag(const Token& token);
+  void end_tag(const Token& token);
+  void text(const Token& token);
+
+  // The current node is an SVG or MathML element: CDATA sections are allowed.
+  bool in_foreign_content() const { return !stack_.empty() && stack_.back().foreign; }
+  bool in_template() const { return template_depth_ != 0; }
+  bool in_select() const { return in_select_; }
+  bool in_body() const { return body_open_; }
+  // A <frameset> came and took the body's place: what was found in the body is gone.
+  bool body_replaced() const { return body_replaced_; }
+
+ private:
+  enum class Mode : std::uint8_t { document, frameset, after_frameset };
+
+  struct Open {
+    NameKey key = 0;
+    Tag tag = Tag::other;
+    bool foreign : 1 = false;
+    bool is_math : 1 = false;           // of the MathML namespace, else SVG; when foreign
+    bool html_integration : 1 = false;  // HTML inside it (13.2.6.5)
+    bool math_text : 1 = false;         // mi, mo, mn, ms, mtext
+    bool scope_end : 1 = false;         // "has an element in scope" stops here (13.2.4.2)
+    bool special : 1 = false;
+    bool select_before : 1 = false;     // of a template: whether it opened inside a select
+  };
+
+  Verdict foreign_start(const Token& token);
+  Verdict html_start(const Token& token, TagFacts facts);
+  Verdict select_start(const Token& token, TagFacts facts);
+  Verdict frameset_start(const Token& token, TagFacts facts);
+  bool html_rules_apply_to_start(NameKey key) const;
+  void html_end(const Token& token);
+  void select_end(NameKey key, Tag tag);
+  void end_table_part(NameKey key, Tag tag);
+  void end_formatting(NameKey key);
+  void end_in_scope(NameKey key);
+  void end_other(NameKey key);
+  void end_template();
+  void begin_table_part(NameKey key, Tag tag);
+  void leave_foreign_content();
+  void leave_select();
+  void open_body();
+  bool push(const Open& open, bool structural);
+  void push_foreign(const Token& token, bool is_math);
+  // Index of the nearest table not beyond a template, or -1.
+  std::ptrdiff_t nearest_table() const;
+
+  std::vector<Open> stack_;
+  std::uint32_t template_depth_ = 0;
+  std::uint32_t frameset_depth_ = 0;
+  Mode mode_ = Mode::document;
+  bool in_select_ = false;
+  bool select_in_table_ = false;
+  bool body_open_ = false;
+  bool frameset_ok_ = true;
+  bool body_replaced_ = false;
+};
+
+}  // namespace orbweaver::html

@@ -1,0 +1,37 @@
+// Visible text out of a page, white space folded, a newline between blocks: what tidy's tree and the tokenizer's stream have in common.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "node/html/links.h"
+#include "node/html/tags.h"
+
+namespace orbweaver::html {
+
+// What an element's edges do to the text around them.
+enum class TextBreak : std::uint8_t { none, space, line };
+TextBreak text_break(const TagFacts& facts);
+
+// Whether an element's content is never shown as text: scripts, styles, templates, frames' fallbacks, the title.
+bool hides_text(const TagFacts& facts);
+
+class TextBuilder {
+ public:
+  void append(std::string_view text);
+  void add_break(TextBreak kind) {
+    if (kind > pending_) pending_ = kind;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  TextBreak pending_ = TextBreak::none;  // written before the next word
+};
+
+std::string folded(std::string_view text);
+
+// By the tokenizer alone: for pages that tidy is not given.
+PageText extract_text_by_stream(std::string_view html);
+
+}  // namespace orbweaver::html

@@ -1,0 +1,122 @@
+// The one binary. Reads the command line and runs a command; the only place that sees everything.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "node/cli/crawl_command.h"
+#include "node/cli/ring_commands.h"
+#include "node/cli/sampleweb_command.h"
+#include "node/cli/seed_file.h"
+#include "node/cli/setting_flags.h"
+#include "node/cli/tool_commands.h"
+#include "node/run/peer_process.h"
+
+namespace orbweaver {
+
+namespace {
+
+int failed(const Error& error) {
+  std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+  return static_cast<int>(error.code);
+}
+
+void add_crawl(CLI::App& app, int& code) {
+  const auto options = std::make_shared<CrawlOptions>();
+  CLI::App* command = app.add_subcommand("crawl", "starts a ring of peers on this machine and crawls to the end");
+  command->add_option("urls", options->urls, "URLs to start from")->type_name("URL");
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")->type_name("FILE");
+  command->add_option("--peers", options->peers, "how many peers")->check(CLI::Range(1u, 256u))->capture_default_str();
+  command->add_option("--out", options->out, "where the crawl lives; the same directory goes on with it")->type_name("DIR")->capture_default_str();
+  command->add_flag("--json", options->as_json, "the summary as JSON");
+  command->add_flag("--quiet", options->quiet, "no progress line");
+  add_setting_flags(*command, options->flags, {"listen", "advertise", "join", "status_listen", "stop_when_done", "ring_key_file"});
+  command->callback([options, &code] { code = run_crawl(*options); });
+}
+
+struct NodeOptions {
+  std::string directory;
+  std::vector<std::string> urls;
+  std::string seeds_file;
+  std::size_t wait_for_peers = 1;
+  bool log_to_stderr = false;
+  SettingFlags flags;
+};
+
+int run_node(const NodeOptions& options) {
+  PeerOptions peer;
+  peer.directory = options.directory;
+  peer.seeds = options.urls;
+  if (!options.seeds_file.empty()) {
+    const Result<std::vector<std::string>> more = read_seed_file(options.seeds_file);
+    if (!more) return failed(more.error());
+    peer.seeds.insert(peer.seeds.end(), more->begin(), more->end());
+  }
+  if (const Result<void> checked = check_seeds(peer.seeds); !checked) return failed(checked.error());
+  Result<LoadedSettings> settings = options.flags.load();
+  if (!settings) return failed(settings.error());
+  peer.settings = std::move(*settings);
+  peer.wait_for_peers = options.wait_for_peers;
+  peer.log_to_stderr = options.log_to_stderr;
+  return run_peer(std::move(peer));
+}
+
+void add_node(CLI::App& app, int& code) {
+  const auto options = std::make_shared<NodeOptions>();
+  CLI::App* command = app.add_subcommand("node", "one peer: the same program on every machine");
+  command->add_option("urls", options->urls, "URLs to start from, if this peer is to bring them")->type_name("URL");
+  command->add_option("--dir", options->directory, "the peer's data directory")->required()->type_name("DIR");
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")->type_name("FILE");
+  command->add_option("--wait-for-peers", options->wait_for_peers, "the URLs wait until the ring has this many peers")->capture_default_str();
+  command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
+  add_setting_flags(*command, options->flags);
+  command->callback([options, &code] { code = run_node(*options); });
+}
+
+void add_sampleweb(CLI::App& app, int& code) {
+  const auto options = std::make_shared<SampleWebOptions>();
+  const auto latency = std::make_shared<std::string>("0s");
+  CLI::App* command = app.add_subcommand("sampleweb", "serves a web made from a seed, for trying and testing crawlers");
+  command->add_option("--seed", options->seed, "the same seed gives the same web")->capture_default_str();
+  command->add_option("--hosts", options->hosts, "how many hosts; 0: only the trees")->capture_default_str();
+  command->add_option("--pages", options->pages, "how many pages, of all hosts together")->capture_default_str();
+  command->add_option("--listen", options->listen, "where to serve; port 0: any free one")->capture_default_str();
+  command->add_option("--tree", options->trees, "a directory tree to serve as a host")->type_name("HOST=DIR");
+  command->add_option("--ready-file", options->ready_file, "the line that tells how to reach it is written there too")->type_name("FILE");
+  command->add_flag("--calm", options->calm, "pages only: no errors, redirects, slow hosts, traps");
+  command->add_flag("--open-trap", options->open_trap, "links lead into the endless calendar");
+  command->add_flag("--forbidden-trap", options->forbidden_trap, "robots.txt keeps crawlers out of the endless calendar");
+  command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();
+  command->callback([options, latency, &code] {
+    const Result<Duration> parsed = parse_duration(*latency);
+    if (!parsed) {
+      code = failed(parsed.error());
+      return;
+    }
+    options->latency = std::chrono::duration_cast<std::chrono::milliseconds>(*parsed);
+    code = sampleweb_main(*options);
+  });
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app("Orbweaver: a web crawler made of equal peers");
+  app.set_version_flag("--version", std::string("orbweaver " ORBWEAVER_VERSION));
+  app.require_subcommand(1);
+  int code = 0;
+  add_crawl(app, code);
+  add_node(app, code);
+  add_ring_commands(app, code);
+  add_tool_commands(app, code);
+  add_sampleweb(app, code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::invalid_setting);
+  }
+  return code;
+}
+
+}  // namespace orbweaver
+
+int main(int argc, char** argv) { return orbweaver::run(argc, argv); }

@@ -1,0 +1,285 @@
+#include "node/robots/robots.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <unordered_set>
+
+#include "node/robots/robots_encoding.h"
+#include "node/robots/robots_pattern.h"
+
+namespace orbweaver {
+namespace {
+
+// What is kept of a line; the rest of it is dropped. Eight times the longest URL that browsers took, as Google's parser
+// has it.
+constexpr std::size_t line_bytes_max = 2083 * 8 - 1;
+// A crawl-delay above this is read as this: it only has to be "as good as never", and fit a Duration.
+constexpr double crawl_delay_seconds_max = 366.0 * 24 * 3600;
+// Sitemap lines kept; RFC 9309 has no bound, real files stay far below.
+constexpr std::size_t sitemaps_max = 10'000;
+
+enum class Key { user_agent, allow, disallow, sitemap, crawl_delay, other };
+
+struct Spelling {
+  std::string_view text;
+  Key key;
+};
+// Spellings that are accepted at the start of a key: the misspelt ones are those that Google's parser takes.
+constexpr std::array<Spelling, 14> spellings{{{"user-agent", Key::user_agent},
+                                              {"useragent", Key::user_agent},
+                                              {"user agent", Key::user_agent},
+                                              {"allow", Key::allow},
+                                              {"disallow", Key::disallow},
+                                              {"dissallow", Key::disallow},
+                                              {"dissalow", Key::disallow},
+                                              {"disalow", Key::disallow},
+                                              {"diasllow", Key::disallow},
+                                              {"disallaw", Key::disallow},
+                                              {"sitemap", Key::sitemap},
+                                              {"site-map", Key::sitemap},
+                                              {"crawl-delay", Key::crawl_delay},
+                                              {"crawldelay", Key::crawl_delay}}};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool starts_with_ignoring_case(std::string_view text, std::string_view start) {
+  return text.size() >= start.size() && equal_ignoring_case(text.substr(0, start.size()), start);
+}
+
+bool space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+Key key_of(std::string_view text) {
+  for (const Spelling& spelling : spellings) {
+    if (starts_with_ignoring_case(text, spelling.text)) return spelling.key;
+  }
+  return Key::other;
+}
+
+bool token_char(char c) { return (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-'; }
+
+// A name as people give it: a product token that may hold digits ("bot3").
+std::string_view wide_token(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && (token_char(text[end]) || (text[end] >= '0' && text[end] <= '9'))) ++end;
+  return text.substr(0, end);
+}
+
+// What groups are looked up by: the token of "token", "token/1.0 …" or "token (…)". Anything else ("two words", a name
+// with letters outside ASCII) is no product token and matches no group but '*'.
+std::string_view agent_name(std::string_view agent) {
+  agent = trim(agent);
+  const std::string_view name = wide_token(agent);
+  const std::string_view rest = trim(agent.substr(name.size()));
+  const bool version = name.size() < agent.size() && agent[name.size()] == '/';
+  return rest.empty() || version || rest.front() == '(' ? name : std::string_view();
+}
+
+// The value without HTML line breaks at its end: pages made by an editor and served as robots.txt mean their rules.
+std::string_view without_break_tag(std::string_view value) {
+  while (value.ends_with('>')) {
+    const std::size_t tag = value.rfind('<');
+    if (tag == std::string_view::npos || !starts_with_ignoring_case(value.substr(tag), "<br")) break;
+    value = trim(value.substr(0, tag));
+  }
+  return value;
+}
+
+// The number that the value starts with, in seconds. "10", "0.5", "10<BR>"; nothing for words and negative numbers.
+std::optional<Duration> parse_delay(std::string_view value) {
+  double seconds = 0;
+  const auto [end, error] =
+      std::from_chars(value.data(), value.data() + value.size(), seconds, std::chars_format::fixed);
+  if (error == std::errc::result_out_of_range)
+    seconds = crawl_delay_seconds_max;
+  else if (error != std::errc())
+    return std::nullopt;
+  if (!(seconds >= 0)) return std::nullopt;  // "nan" too
+  seconds = std::min(seconds, crawl_delay_seconds_max);
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+std::string_view product_token(std::string_view user_agent) {
+  user_agent = trim(user_agent);
+  std::size_t end = 0;
+  while (end < user_agent.size() && token_char(user_agent[end])) ++end;
+  return user_agent.substr(0, end);
+}
+
+// One pass over the lines for one agent. Groups follow RFC 9309, 2.2.1: user-agent lines that follow each other share a
+// group; the first rule closes the list; groups that name the same agent are merged. Other records never end a group
+// (2.2.4).
+class RobotsParser {
+ public:
+  explicit RobotsParser(std::string_view agent) : agent_(agent_name(agent)) {}
+
+  RobotsRules run(std::string_view body) {
+    std::string decoded;
+    body = robots::as_utf8(body.substr(0, robots_bytes_max), decoded);
+    std::uint32_t number = 0;
+    while (!body.empty()) {
+      const std::size_t end = std::min(body.find_first_of("\r\n"), body.size());
+      line(body.substr(0, std::min(end, line_bytes_max)), ++number);
+      const bool crlf = end + 1 < body.size() && body[end] == '\r' && body[end + 1] == '\n';
+      body.remove_prefix(std::min(body.size(), end + (crlf ? 2u : 1u)));
+    }
+    return finish();
+  }
+
+ private:
+  // What belongs to one answer: the agent's own groups, or those of '*'.
+  struct Group {
+    bool open = false;  // the lines read now belong to it
+    bool seen = false;
+    std::string name;
+    std::vector<RobotsRules::Rule> rules;
+    std::optional<Duration> crawl_delay;
+  };
+
+  void line(std::string_view text, std::uint32_t number) {
+    text = trim(text.substr(0, text.find('#')));
+    std::size_t separator = text.find(':');
+    std::string_view value;
+    if (separator != std::string_view::npos) {
+      value = trim(text.substr(separator + 1));
+    } else {
+      // "Disallow /x": taken when there are exactly two words, as Google's parser does.
+      separator = text.find_first_of(" \t");
+      if (separator == std::string_view::npos) return;
+      value = trim(text.substr(separator));
+      if (value.find_first_of(" \t") != std::string_view::npos) return;
+    }
+    value = without_break_tag(value);
+    const std::string_view key = trim(text.substr(0, separator));
+    switch (key_of(key)) {
+      case Key::user_agent:
+        return user_agent(value);
+      case Key::allow:
+        return rule(true, value, number);
+      case Key::disallow:
+        return rule(false, value, number);
+      case Key::sitemap:
+        return sitemap(value);
+      case Key::crawl_delay:
+        return crawl_delay(value);
+      case Key::other:
+        break;
+    }
+    // A sitemap's address on a line of its own: somebody forgot "Sitemap:".
+    const bool address = equal_ignoring_case(key, "http") || equal_ignoring_case(key, "https");
+    if (address && value.starts_with("//") && text.find("sitemap") != std::string_view::npos) sitemap(text);
+  }
+
+  void user_agent(std::string_view value) {
+    if (rules_begun_) {
+      own_.open = any_.open = false;
+      rules_begun_ = false;
+    }
+    if (value.starts_with('*') && (value.size() == 1 || space(value[1]))) {
+      any_.open = any_.seen = true;
+      any_.name = "*";
+      return;
+    }
+    const std::string_view narrow = product_token(value);
+    const std::string_view wide = wide_token(value);
+    if (agent_.empty() || !(equal_ignoring_case(narrow, agent_) || equal_ignoring_case(wide, agent_))) return;
+    own_.open = own_.seen = true;
+    if (own_.name.empty()) own_.name = equal_ignoring_case(wide, agent_) ? wide : narrow;
+  }
+
+  void rule(bool allow, std::string_view value, std::uint32_t number) {
+    if (own_.open || any_.open) rules_begun_ = true;
+    if (value.empty()) return;  // matches nothing (RFC 9309, 2.2.2)
+    if (own_.open) {
+      add(own_, allow, value, value, number);
+    } else if (any_.open && !own_.seen) {
+      add(any_, allow, value, value, number);
+    }
+  }
+
+  static void add(Group& group, bool allow, std::string_view value, std::string_view text, std::uint32_t number) {
+    RobotsRules::Rule rule;
+    rule.allow = allow;
+    rule.literal = allow && robots::escapes_alphanumeric(value);
+    rule.line = number;
+    rule.octets = static_cast<std::uint32_t>(robots::pattern_octets(value));
+    rule.pattern = robots::normalise_pattern(value, !rule.literal);
+    rule.text = text;
+    group.rules.push_back(std::move(rule));
+    // Allowing a directory's index page allows the directory (Google's parser): most servers give the one for the
+    // other.
+    const std::size_t slash = value.rfind('/');
+    if (allow && slash != std::string_view::npos && value.substr(slash).starts_with("/index.htm")) {
+      add(group, true, std::string(value.substr(0, slash + 1)) + '$', text, number);
+    }
+  }
+
+  void crawl_delay(std::string_view value) {
+    const std::optional<Duration> delay = parse_delay(value);
+    // An agent's first line counts: with "agent a, delay 1, agent b, delay 2" both are in one group, yet 2 is meant for
+    // b.
+    if (own_.open && !own_.crawl_delay) own_.crawl_delay = delay;
+    if (any_.open && !any_.crawl_delay) any_.crawl_delay = delay;
+  }
+
+  void sitemap(std::string_view value) {
+    if (value.empty() || rules_.sitemaps_.size() >= sitemaps_max) return;
+    if (sitemaps_seen_.emplace(value).second) rules_.sitemaps_.emplace_back(value);
+  }
+
+  RobotsRules finish() {
+    Group& group = own_.seen ? own_ : any_;
+    rules_.rules_ = std::move(group.rules);
+    rules_.crawl_delay_ = group.crawl_delay;
+    rules_.group_ = std::move(group.name);
+    std::stable_sort(rules_.rules_.begin(), rules_.rules_.end(),
+                     [](const RobotsRules::Rule& a, const RobotsRules::Rule& b) {
+                       return a.octets != b.octets ? a.octets > b.octets : a.allow && !b.allow;
+                     });
+    return std::move(rules_);
+  }
+
+  std::string agent_;
+  Group own_;
+  Group any_;
+  bool rules_begun_ = false;  // the open group has a rule: the next user-agent line begins another
+  std::unordered_set<std::string> sitemaps_seen_;
+  RobotsRules rules_;
+};
+
+RobotsRules RobotsRules::parse(std::string_view body, std::string_view agent) { return RobotsParser(agent).run(body); }
+
+RobotsRules RobotsRules::allow_all() { return {}; }
+
+RobotsRules RobotsRules::disallow_all() { return parse("User-agent: *\nDisallow: /\n", "*"); }
+
+bool RobotsRules::allowed(std::string_view path_and_query) const { return decide(path_and_query).allowed; }
+
+RobotsRules::Decision RobotsRules::decide(std::string_view path_and_query) const {
+  Decision decision;
+  if (rules_.empty() || path_and_query == "/robots.txt") return decision;
+  const robots::PathForms path(path_and_query.empty() ? "/" : path_and_query);
+  for (const Rule& rule : rules_) {
+    const std::string& form = !rule.allow ? path.decoded : rule.literal ? path.literal : path.ascii;
+    if (!robots::matches(rule.pattern, form)) continue;
+    decision.allowed = rule.allow;
+    decision.line = rule.line;
+    decision.rule = (rule.allow ? "Allow: " : "Disallow: ") + rule.text;
+    break;
+  }
+  return decision;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,39 @@
+// The texts that robots.txt rules and URLs are compared in, and the comparison. Pure functions; any bytes.
+//
+// RFC 9309, 2.2.2: octets outside ASCII are compared percent-encoded, escapes of unreserved characters are decoded.
+// Google's parser does neither to a URL and decodes nothing in a rule. The two meet in one rule that errs towards not
+// fetching:
+//   - a Disallow rule is compared as the RFC says;
+//   - an Allow rule that escapes a letter or digit ("%62", which nobody ever had to; "%7E" for '~' once was needed, RFC
+//   1738,
+//     2.2) is compared as written, and a URL with raw octets outside ASCII (which is no URL; a CanonicalUrl never has
+//     one) satisfies no Allow rule that names them.
+// In both, '*' and '$' of a URL are what "%2A" and "%24" of a rule stand for (RFC 9309, 2.2.3).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace orbweaver::robots {
+
+// A URL's path and query in the three forms that rules are compared with.
+struct PathForms {
+  explicit PathForms(std::string_view path_and_query);
+  std::string decoded;  // as RFC 9309 says: for Disallow
+  std::string ascii;    // the same, but raw octets outside ASCII left raw: for Allow
+  std::string literal;  // escapes kept, only their hex digits put in upper case: for Allow rules with needless escapes
+};
+
+// A rule's value in the form that is compared; '*' and a last '$' stay special.
+std::string normalise_pattern(std::string_view value, bool decode_unreserved);
+// Whether the value escapes an ASCII letter or digit.
+bool escapes_alphanumeric(std::string_view value);
+// Octets of the value, those outside ASCII counted as the three they are escaped to.
+std::size_t pattern_octets(std::string_view value);
+
+// Whether the pattern matches the start of `text` ('*': any run of octets; a last '$': the end).
+// Each part between stars is taken at its first place, never again: time O(text + pattern).
+bool matches(std::string_view pattern, std::string_view text);
+
+}  // namespace orbweaver::robots

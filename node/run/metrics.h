@@ -1,0 +1,35 @@
+// What a peer counts, as one table, and its Prometheus text. The only file that knows prometheus-cpp.
+// Pure; thread rule: free functions and a constant table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+enum class MetricType : std::uint8_t {
+  counter,  // only grows while the process runs; the name ends in _total
+  gauge,    // a level
+};
+
+struct MetricRow {
+  std::string_view name;  // without the prefix "orbweaver_"
+  std::string_view help;
+  MetricType type;
+};
+
+const std::vector<MetricRow>& metric_rows();
+
+// Prometheus text format 0.0.4, in the table's order, names prefixed "orbweaver_". `values`: row name and value; a row
+// without a value is left out, a name without a row too (tests hold callers to the table). Of a name given twice the
+// last counts.
+std::string metrics_text(const std::vector<std::pair<std::string, double>>& values);
+
+// docs/metrics.md, from the table.
+std::string metrics_markdown();
+
+}  // namespace orbweaver

@@ -1,0 +1,407 @@
+#include "node/run/peer_process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+#include <unordered_map>
+
+#include "node/crawl/peer.h"
+#include "node/fetch/curl_fetcher.h"
+#include "node/fetch/http_message.h"
+#include "node/run/clock.h"
+#include "node/run/directory_lock.h"
+#include "node/run/event_queue.h"
+#include "node/run/metrics.h"
+#include "node/run/status_http.h"
+#include "node/run/workers.h"
+#include "ring/codec.h"
+#include "ring/zmq_transport.h"
+#include "storage/rocks_kv.h"
+
+namespace orbweaver {
+
+namespace {
+
+// How often /metrics, /healthz and /status are brought up to date.
+constexpr Duration status_every = std::chrono::milliseconds{250};
+// A core that has not stepped for this long is not healthy.
+constexpr Duration healthy_max = std::chrono::seconds{10};
+
+ring::PeerId random_id() {
+  std::random_device device;
+  ring::PeerId id;
+  for (std::uint8_t& byte : id.bytes) byte = static_cast<std::uint8_t>(device());
+  return id;
+}
+
+Error error_of(const storage::Error& error) {
+  switch (error.kind) {
+    case storage::ErrorKind::disk_full: return {ErrorCode::disk_full, error.message};
+    case storage::ErrorKind::in_use: return {ErrorCode::in_use, error.message};
+    case storage::ErrorKind::version: return {ErrorCode::unsupported, error.message};
+    case storage::ErrorKind::io:
+    case storage::ErrorKind::corrupt: break;
+  }
+  return {ErrorCode::io, error.message};
+}
+
+bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":0"); }
+
+class PeerProcess {
+ public:
+  explicit PeerProcess(PeerOptions options) : options_(std::move(options)) {}
+
+  Result<Exit> run() {
+    if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
+    Exit exit = loop();
+    close();
+    if (Result<void> written = write_ending(exit); !written && exit.code == 0) return tl::make_unexpected(written.error());
+    return exit;
+  }
+  // From any thread.
+  void stop() { events_.push(StopEvent{}); }
+
+ private:
+  Result<void> open();
+  Result<void> open_transport(const std::string& secret);
+  Result<void> write_peer_file();
+  Result<void> write_file(const std::string& name, const std::string& text);
+  Result<void> write_ending(const Exit& exit);
+  Result<void> start_crawling();
+  void fetch_done(FetchResponse response);
+  Exit loop();
+  bool carry_out(Command& command, Exit& exit);
+  void publish(Time now);
+  void close();
+
+  PeerOptions options_;
+  Clock clock_;
+  std::optional<DirectoryLock> lock_;
+  std::unique_ptr<storage::Kv> kv_;
+  std::optional<storage::Store> store_;
+  EventQueue events_;
+  std::unique_ptr<ring::ZmqTransport> transport_;
+  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<CurlFetcher> fetcher_;
+  StatusServer status_;
+  std::mutex jobs_mutex_;
+  std::unordered_map<std::uint64_t, FetchJob> jobs_;  // under way at the fetcher
+  std::mutex status_mutex_;
+  std::string status_json_ = "{}";                    // guarded by status_mutex_
+  std::string metrics_text_;                          // guarded by status_mutex_
+  Time status_at_{};                                  // guarded by status_mutex_
+};
+
+Result<void> PeerProcess::open_transport(const std::string& secret) {
+  const Settings& settings = options_.settings.values;
+  const auto on_message = [this](std::string bytes, ring::ReplyPath reply) {
+    ring::Result<ring::Message> message = ring::decode(bytes);
+    if (!message) {
+      log_limited(LogLevel::warning, "ring", "malformed message", {{"cause", message.error().message}, {"bytes", bytes.size()}});
+      return;
+    }
+    if (!events_.push_message({std::move(*message), std::move(reply)})) log_limited(LogLevel::warning, "ring", "too many messages wait, one dropped");
+  };
+  // A peer comes back where it was, if it may: others find it at once.
+  std::vector<std::string> tries = {settings.listen};
+  if (port_is_free_choice(settings.listen))
+    if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
+  for (const std::string& listen : tries) {
+    auto opened = ring::ZmqTransport::open({listen, secret}, on_message);
+    if (opened) {
+      transport_ = std::move(*opened);
+      return {};
+    }
+    if (&listen == &tries.back())
+      return fail(opened.error().message.find("in use") != std::string::npos ? ErrorCode::in_use : ErrorCode::invalid_setting, opened.error().message);
+  }
+  return {};
+}
+
+Result<void> PeerProcess::write_peer_file() {
+  const nlohmann::json file = {{"id", peer_->id().hex()},
+                               {"ring", peer_->ring_id().hex()},
+                               {"address", transport_->listen_address()},
+                               {"status_address", status_.address()},
+                               {"pid", ::getpid()}};
+  return write_file("peer.json", file.dump(2) + "\n");
+}
+
+Result<void> PeerProcess::write_ending(const Exit& exit) {
+  const nlohmann::json file = {{"finished", exit.finished}, {"code", exit.code}, {"reason", exit.message}, {"totals", exit.totals}, {"status", peer_->own_status()}};
+  return write_file("ended.json", file.dump(2) + "\n");
+}
+
+// Whole or not at all: readers never see a part of it.
+Result<void> PeerProcess::write_file(const std::string& name, const std::string& text) {
+  const std::string path = options_.directory + "/" + name;
+  {
+    std::ofstream out(path + ".new", std::ios::trunc);
+    out << text;
+    out.flush();
+    if (!out) return fail(ErrorCode::io, "cannot write " + path + ".new; is the disk full?");
+  }
+  std::error_code renamed;
+  std::filesystem::rename(path + ".new", path, renamed);
+  if (renamed) return fail(ErrorCode::io, "cannot write " + path + ": " + renamed.message());
+  return {};
+}
+
+Result<void> PeerProcess::open() {
+  Settings& settings = options_.settings.values;
+  auto lock = DirectoryLock::take(options_.directory);
+  if (!lock) return tl::make_unexpected(lock.error());
+  lock_.emplace(std::move(*lock));
+  LogConfig log_config;
+  log_config.file = options_.directory + "/log/peer.log";
+  log_config.file_bytes = settings.log_file_bytes;
+  log_config.files = settings.log_files;
+  log_config.to_stderr = options_.log_to_stderr;
+  for (const auto& [name, level] : {std::pair{"debug", LogLevel::debug}, {"info", LogLevel::info}, {"warning", LogLevel::warning}, {"error", LogLevel::error}})
+    if (settings.log_level == name) log_config.level = level;
+  if (Result<void> started = start_log(log_config); !started) return started;
+  std::error_code ignored;  // an old one, or none
+  std::filesystem::remove(options_.directory + "/ended.json", ignored);
+  const Result<std::string> secret = read_ring_key(settings.ring_key_file);
+  if (!secret) return tl::make_unexpected(secret.error());
+  auto kv = storage::open_rocks({options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power});
+  if (!kv) return tl::make_unexpected(error_of(kv.error()));
+  kv_ = std::move(*kv);
+  auto store = storage::Store::open(*kv_);
+  if (!store) return tl::make_unexpected(error_of(store.error()));
+  store_.emplace(std::move(*store));
+  if (Result<void> opened = open_transport(*secret); !opened) return opened;
+  PeerStart start;
+  start.settings = options_.settings;
+  start.address = settings.advertise.empty() ? transport_->listen_address() : settings.advertise;
+  start.fresh_id = random_id();
+  start.fresh_ring = random_id();
+  start.random_seed = std::random_device{}();
+  start.seeds = options_.seeds;
+  start.wait_for_peers = options_.wait_for_peers;
+  auto peer = Peer::open(std::move(start), *store_, clock_.now());
+  if (!peer) return tl::make_unexpected(peer.error());
+  peer_ = std::move(*peer);
+  publish(clock_.now());
+  StatusCallbacks callbacks;
+  callbacks.status_json = [this] {
+    const std::lock_guard guard(status_mutex_);
+    return status_json_;
+  };
+  callbacks.metrics_text = [this] {
+    const std::lock_guard guard(status_mutex_);
+    return metrics_text_;
+  };
+  callbacks.healthy = [this] {
+    const std::lock_guard guard(status_mutex_);
+    return clock_.now() - status_at_ < healthy_max;
+  };
+  if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks)); !listening) return listening;
+  log(LogLevel::info, "node", "peer started",
+      {{"id", peer_->id().hex()}, {"address", transport_->listen_address()}, {"status", status_.address()}, {"directory", options_.directory}});
+  return write_peer_file();
+}
+
+// The fetcher and the workers need the ring's values, which a joining peer learns first; so they start with the first fetch.
+Result<void> PeerProcess::start_crawling() {
+  const Settings& settings = peer_->settings();
+  WorkersConfig workers;
+  workers.settings = settings;
+  workers.archive_dir = options_.directory + "/archive";
+  workers.text_dir = options_.directory + "/text";
+  workers.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
+  auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
+  if (!started) return tl::make_unexpected(started.error());
+  workers_ = std::move(*started);
+  CurlFetcherConfig config;
+  config.user_agent = settings.user_agent;
+  config.record_requests = settings.archive != ArchiveKind::off;
+  config.connect_timeout = settings.connect_timeout;
+  config.fetch_timeout = settings.fetch_timeout;
+  config.low_speed_bytes = settings.low_speed_bytes;
+  config.low_speed_time = settings.low_speed_time;
+  config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
+  config.body_memory_max = static_cast<std::size_t>(settings.body_memory_max);
+  config.resolve = settings.resolve;
+  auto guard = AddressGuard::create(settings.allow_private);
+  if (!guard) return tl::make_unexpected(guard.error());
+  config.guard = std::move(*guard);
+  config.clock = [this] { return clock_.now(); };
+  auto fetcher = CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
+  if (!fetcher) return tl::make_unexpected(fetcher.error());
+  fetcher_ = std::move(*fetcher);
+  return {};
+}
+
+// Runs on the fetcher's thread.
+void PeerProcess::fetch_done(FetchResponse response) {
+  std::optional<FetchJob> job;
+  {
+    const std::lock_guard guard(jobs_mutex_);
+    if (const auto found = jobs_.find(response.id); found != jobs_.end()) {
+      job.emplace(std::move(found->second));
+      jobs_.erase(found);
+    }
+  }
+  if (!job) return;
+  FetchEnded ended;
+  ended.id = response.id;
+  ended.error = response.error;
+  ended.error_text = response.error_text;
+  ended.status = response.status;
+  ended.ended = response.ended;
+  ended.bytes = response.response_head.size() + response.body.size();
+  ended.retry_after = retry_after(response.response_head, response.ended);
+  // A body that the server did not finish is not the page: it is tried again. One that this peer cut at its limit is kept.
+  if (ended.error == FetchError::none && response.truncated == Truncated::disconnect) ended.error = FetchError::broken;
+  if (ended.error == FetchError::none && response.truncated == Truncated::time) ended.error = FetchError::timeout;
+  const bool page_follows = ended.error == FetchError::none;
+  events_.push(std::move(ended));
+  if (page_follows) workers_->push(std::move(*job), std::move(response));
+}
+
+void PeerProcess::publish(Time now) {
+  std::string json = peer_->own_status().dump();
+  std::string metrics = metrics_text(peer_->metrics());
+  const std::lock_guard guard(status_mutex_);
+  status_json_ = std::move(json);
+  metrics_text_ = std::move(metrics);
+  status_at_ = now;
+}
+
+bool PeerProcess::carry_out(Command& command, Exit& exit) {
+  if (auto* fetch = std::get_if<StartFetch>(&command)) {
+    if (fetcher_ == nullptr) {
+      if (Result<void> started = start_crawling(); !started) {
+        exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
+        return false;
+      }
+    }
+    const Settings& settings = peer_->settings();
+    FetchRequest request;
+    request.id = fetch->job.id;
+    request.url = fetch->job.url.text();
+    request.body_bytes_max = static_cast<std::size_t>(fetch->job.kind == FetchKind::robots ? std::uint64_t{robots_bytes_max} : settings.body_bytes_max);
+    {
+      const std::lock_guard guard(jobs_mutex_);
+      jobs_.emplace(request.id, std::move(fetch->job));
+    }
+    fetcher_->start(std::move(request));
+  } else if (auto* send = std::get_if<SendMessage>(&command)) {
+    transport_->send(send->address, ring::encode(send->message));
+  } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {
+    transport_->reply(reply->path, ring::encode(reply->message));
+  } else if (auto* note = std::get_if<Note>(&command)) {
+    std::string text;
+    for (const auto& [key, value] : note->fields) text += (text.empty() ? "" : " ") + std::string(key) + "=" + value;
+    (note->limited ? log_limited : log)(note->level, note->channel, note->event, {{"details", text}});
+  } else if (auto* ending = std::get_if<Exit>(&command)) {
+    exit = std::move(*ending);
+    return false;
+  }
+  return true;
+}
+
+Exit PeerProcess::loop() {
+  Exit exit;
+  Commands commands;
+  Time next_status{};
+  bool cancelled = false;
+  for (;;) {
+    Time now = clock_.now();
+    std::deque<Event> events = events_.wait(peer_->next_deadline(now) - now);
+    if (events.empty()) events.emplace_back(TickEvent{});
+    for (Event& event : events) {
+      const bool stop = std::holds_alternative<StopEvent>(event) && !std::get<StopEvent>(event).leave;
+      commands.clear();
+      now = clock_.now();
+      peer_->step(now, std::move(event), commands);
+      for (Command& command : commands)
+        if (!carry_out(command, exit)) return exit;
+      if ((stop || peer_->stopping()) && !cancelled && fetcher_ != nullptr) {
+        cancelled = true;
+        fetcher_->stop();  // answers with `cancelled` for what is under way
+      }
+    }
+    if (now >= next_status) {
+      next_status = now + status_every;
+      publish(now);
+    }
+  }
+}
+
+void PeerProcess::close() {
+  if (fetcher_ != nullptr) fetcher_->stop();
+  if (workers_ != nullptr)
+    if (const Result<void> closed = workers_->stop(); !closed) log(LogLevel::error, "storage", "archive not closed", {{"cause", closed.error().message}});
+  if (transport_ != nullptr) transport_->stop();
+  status_.stop();
+}
+
+}  // namespace
+
+Result<PeerFile> read_peer_file(const std::string& directory) {
+  const std::string path = directory + "/peer.json";
+  std::ifstream in(path);
+  if (!in) return fail(ErrorCode::unreachable, "no peer has run in " + directory + " (there is no " + path + ")");
+  const nlohmann::json file = nlohmann::json::parse(in, nullptr, false);
+  if (file.is_discarded() || !file.is_object()) return fail(ErrorCode::io, path + " cannot be read");
+  PeerFile peer;
+  peer.id = file.value("id", "");
+  peer.ring = file.value("ring", "");
+  peer.address = file.value("address", "");
+  peer.status_address = file.value("status_address", "");
+  peer.pid = file.value("pid", 0);
+  return peer;
+}
+
+Result<std::string> read_ring_key(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream in(path);
+  std::string key;
+  if (!in || !(in >> key)) return fail(ErrorCode::invalid_setting, "ring_key_file " + path + " cannot be read; make one with: orbweaver ring-key > " + path);
+  if (key.size() != 40) return fail(ErrorCode::invalid_setting, "ring_key_file " + path + " does not hold a key of 40 characters; make one with: orbweaver ring-key > " + path);
+  return key;
+}
+
+int run_peer(PeerOptions options) {
+  // Signals go to one thread that waits for them; all others have them blocked.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGUSR2);  // ends that thread
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  PeerProcess process(std::move(options));
+  std::thread waiter([&process, signals] {
+    int signal = 0;
+    while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop();
+  });
+  const Result<Exit> ended = process.run();
+  pthread_kill(waiter.native_handle(), SIGUSR2);
+  waiter.join();
+  int code = 0;
+  if (!ended) {
+    code = static_cast<int>(ended.error().code);
+    std::fprintf(stderr, "orbweaver: %s\n", ended.error().message.c_str());
+    log(LogLevel::error, "node", "peer could not run", {{"cause", ended.error().message}});
+  } else {
+    code = ended->code;
+    if (code != 0) std::fprintf(stderr, "orbweaver: %s\n", ended->message.c_str());
+    log(code == 0 ? LogLevel::info : LogLevel::error, "node", "peer ended", {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
+  }
+  stop_log();
+  return code;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,40 @@
+// One peer as a process: opens the data directory, starts the threads, feeds the core and carries out its commands.
+//
+//   loop (this thread): core, store        transport: ring/zmq_transport     fetcher: node/fetch/curl_fetcher
+//   workers: parse and archive             status: node/run/status_http      signals: waits for SIGINT and SIGTERM
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "node/config/settings.h"
+
+namespace orbweaver {
+
+struct PeerOptions {
+  std::string directory;
+  LoadedSettings settings;
+  bool log_to_stderr = false;
+  std::vector<std::string> seeds;   // admitted once wait_for_peers members are active
+  std::size_t wait_for_peers = 1;
+};
+
+// Runs until the crawl ends, or the peer is stopped or leaves. The process's exit code; the reason is on standard error when it is not 0.
+int run_peer(PeerOptions options);
+
+// What a running peer writes into <directory>/peer.json, for commands on this machine.
+struct PeerFile {
+  std::string id;
+  std::string ring;
+  std::string address;         // for other peers and commands
+  std::string status_address;  // http
+  int pid = 0;
+};
+// <directory>/ended.json, written when it ends: finished, reason, and its last status.
+Result<PeerFile> read_peer_file(const std::string& directory);
+
+// The ring's secret key from a file (40 characters of Z85), empty for an empty path.
+Result<std::string> read_ring_key(const std::string& path);
+
+}  // namespace orbweaver

@@ -1,0 +1,247 @@
+#include "node/run/workers.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/fetch/http_message.h"
+#include "node/html/charset.h"
+#include "node/html/links.h"
+#include "node/robots/robots.h"
+#include "storage/text_file.h"
+#include "storage/warc.h"
+
+namespace orbweaver {
+
+namespace {
+
+Error error_of(const storage::Error& error) {
+  return {error.kind == storage::ErrorKind::disk_full ? ErrorCode::disk_full
+          : error.kind == storage::ErrorKind::in_use  ? ErrorCode::in_use
+                                                      : ErrorCode::io,
+          error.message};
+}
+
+// HTML by its Content-Type; without one, by its first visible character.
+bool is_html(const std::string& type, std::string_view body) {
+  if (!type.empty()) return type == "text/html" || type == "application/xhtml+xml";
+  const std::size_t first = body.find_first_not_of(" \t\r\n\f\xef\xbb\xbf");
+  return first != std::string_view::npos && body[first] == '<';
+}
+
+std::string_view truncated_name(Truncated truncated) {
+  switch (truncated) {
+    case Truncated::length: return "length";
+    case Truncated::time: return "time";
+    case Truncated::disconnect: return "disconnect";
+    case Truncated::no: break;
+  }
+  return {};
+}
+
+bool is_chunked(std::string_view head) {
+  const auto coding = header_value(head, "transfer-encoding");
+  return coding && coding->find("chunked") != std::string::npos;
+}
+
+}  // namespace
+
+class Workers::Worker {
+ public:
+  static Result<std::unique_ptr<Worker>> open(const WorkersConfig& config, std::size_t index, const Clock& clock) {
+    std::unique_ptr<Worker> worker(new Worker(config.settings, clock));
+    const std::string prefix = config.name_prefix + "-" + std::to_string(index);
+    if (config.settings.archive == ArchiveKind::gzip) {
+      storage::WarcConfig warc;
+      warc.directory = config.archive_dir;
+      warc.name_prefix = prefix;
+      warc.file_bytes = config.settings.archive_file_bytes;
+      warc.level = static_cast<int>(config.settings.archive_level);
+      warc.info = {{"software", "orbweaver/" ORBWEAVER_VERSION},
+                   {"format", "WARC File Format 1.1"},
+                   {"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+                   {"robots", config.settings.robots ? "obey" : "ignore"},
+                   {"http-header-user-agent", config.settings.user_agent}};
+      auto opened = storage::WarcWriter::open(std::move(warc));
+      if (!opened) return tl::make_unexpected(error_of(opened.error()));
+      worker->archive_ = std::move(*opened);
+    }
+    if (config.settings.text) {
+      auto opened = storage::TextFile::open({config.text_dir, prefix});
+      if (!opened) return tl::make_unexpected(error_of(opened.error()));
+      worker->text_.emplace(std::move(*opened));
+    }
+    return worker;
+  }
+
+  PageDone read(const Item& item) {
+    const FetchResponse& response = item.response;
+    PageDone done;
+    done.id = item.job.id;
+    Decoded unchunked;
+    std::string_view payload = response.body;
+    if (is_chunked(response.response_head)) {
+      unchunked = decode_chunked(response.body, settings_.body_bytes_max);
+      payload = unchunked.bytes;
+    }
+    if (item.job.kind == FetchKind::robots) {
+      done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
+    } else if (response.status >= 200 && response.status < 300) {
+      read_page(item, payload, done);
+    }
+    if (response.status >= 300 && response.status < 400) done.redirect = redirect_target(item);
+    if (archive_ != nullptr && !done.failure) archive(response, item.job.url.text(), payload, done);
+    return done;
+  }
+
+  Result<void> close() {
+    Result<void> closed;
+    if (archive_ != nullptr)
+      if (const auto result = archive_->close(); !result) closed = tl::make_unexpected(error_of(result.error()));
+    if (text_)
+      if (const auto result = text_->close(); !result) closed = tl::make_unexpected(error_of(result.error()));
+    return closed;
+  }
+
+ private:
+  Worker(const Settings& settings, const Clock& clock)
+      : settings_(settings),
+        clock_(clock),
+        extractor_(settings.parser == ParserKind::tidy ? make_tidy_extractor() : make_stream_extractor()) {}
+
+  static std::string coding(const FetchResponse& response) {
+    std::string list;
+    for (const std::string& value : header_values(response.response_head, "content-encoding")) list += (list.empty() ? "" : ", ") + value;
+    return list;
+  }
+
+  static std::optional<CanonicalUrl> redirect_target(const Item& item) {
+    const auto location = header_value(item.response.response_head, "location");
+    if (!location || location->empty()) return std::nullopt;
+    const Result<Url> base = Url::parse(item.job.url.text());
+    if (!base) return std::nullopt;
+    const Result<Url> target = Url::parse(*location, &*base);
+    if (!target || !target->is_http()) return std::nullopt;
+    Result<CanonicalUrl> url = CanonicalUrl::from(*target);
+    if (!url) return std::nullopt;
+    return std::move(*url);
+  }
+
+  void read_page(const Item& item, std::string_view payload, PageDone& done) {
+    const std::string content_type = header_value(item.response.response_head, "content-type").value_or("");
+    const std::string type = media_type(content_type);
+    if (!type.empty() && !is_html(type, {})) return;
+    const std::string codings = coding(item.response);
+    Decoded decoded;
+    if (!codings.empty()) {
+      decoded = decode_content(payload, codings, settings_.decoded_bytes_max);
+      payload = decoded.bytes;
+    }
+    if (!is_html(type, payload)) return;
+    DecodedText text;
+    decode_html(payload, content_type, text);
+    const Result<Url> document = Url::parse(item.job.url.text());
+    if (!document) return;
+    const PageLinks links = extractor_->extract(text.utf8);
+    const auto encoder = make_query_encoder(text.charset);
+    ResolvedLinks resolved = resolve_links(links, *document, encoder.get());
+    done.links = std::move(resolved.urls);
+    done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
+    if (text_) write_text(item, text, done);
+  }
+
+  void write_text(const Item& item, const DecodedText& text, PageDone& done) {
+    const PageText page = extract_text(text.utf8);
+    const nlohmann::json line = {{"url", item.job.url.text()},
+                                 {"fetched_us", item.response.started.time_since_epoch().count()},
+                                 {"status", item.response.status},
+                                 {"charset", text.charset},
+                                 {"title", page.title},
+                                 {"language", page.language},
+                                 {"text", page.text}};
+    const auto written = text_->append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (!written) done.failure = error_of(written.error());
+  }
+
+  void archive(const FetchResponse& response, const std::string& url, std::string_view payload, PageDone& done) {
+    storage::WarcExchange exchange;
+    exchange.target_uri = url;
+    exchange.started = response.started;
+    exchange.ip = response.ip;
+    exchange.request_head = response.request_head;
+    exchange.response_head = response.response_head;
+    exchange.body = response.body;
+    exchange.payload = payload;
+    exchange.truncated = truncated_name(response.truncated);
+    const std::uint64_t before = archive_->bytes_written();
+    const auto written = archive_->write(exchange, clock_.now());
+    if (!written) {
+      done.failure = error_of(written.error());
+      return;
+    }
+    done.archived_bytes = archive_->bytes_written() - before;
+  }
+
+  const Settings settings_;
+  const Clock clock_;
+  std::unique_ptr<LinkExtractor> extractor_;
+  std::unique_ptr<storage::WarcWriter> archive_;
+  std::optional<storage::TextFile> text_;
+};
+
+Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Clock& clock, Done done) {
+  std::unique_ptr<Workers> workers(new Workers);
+  for (std::size_t i = 0; i < std::max<std::size_t>(config.settings.workers, 1); ++i) {
+    auto worker = Worker::open(config, i, clock);
+    if (!worker) return tl::make_unexpected(worker.error());
+    workers->workers_.push_back(std::move(*worker));
+  }
+  for (const std::unique_ptr<Worker>& worker : workers->workers_) {
+    workers->threads_.emplace_back([pool = workers.get(), self = worker.get(), done] {
+      std::deque<Item> items;
+      while (pool->pop(items)) {
+        for (const Item& item : items) done(self->read(item));
+        items.clear();
+      }
+    });
+  }
+  return workers;
+}
+
+// One item at a time when there are several workers, so that one does not hold what another could do.
+bool Workers::pop(std::deque<Item>& items) {
+  std::unique_lock lock(mutex_);
+  ready_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+  if (queue_.empty()) return false;
+  if (workers_.size() == 1) {
+    items.swap(queue_);
+  } else {
+    items.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return true;
+}
+
+void Workers::push(FetchJob job, FetchResponse response) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back({std::move(job), std::move(response)});
+  ready_.notify_one();
+}
+
+Result<void> Workers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  ready_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  Result<void> closed;
+  for (const std::unique_ptr<Worker>& worker : workers_)
+    if (Result<void> result = worker->close(); !result && closed) closed = result;
+  workers_.clear();
+  return closed;
+}
+
+Workers::~Workers() { (void)stop(); }
+
+}  // namespace orbweaver

@@ -1,0 +1,58 @@
+// The threads that read responses: undo the codings, find the links, write the archive and the text. Each has its own archive file, so nothing is shared.
+// A page's record is in the archive (handed to the operating system) before the core hears of the page, so a page that counts as
+// fetched is archived, whatever dies when. Thread rule: push() from the fetcher's thread; `done` runs on the workers' threads.
+// Bounded: by the number of fetches under way, which the core bounds.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/config/settings.h"
+#include "node/crawl/events.h"
+#include "node/run/clock.h"
+
+namespace orbweaver {
+
+struct WorkersConfig {
+  Settings settings;
+  std::string archive_dir;    // <peer's directory>/archive
+  std::string text_dir;       // <peer's directory>/text
+  std::string name_prefix;    // "orbweaver-<ring>-<peer>"; unique in the ring
+};
+
+class Workers {
+ public:
+  using Done = std::function<void(PageDone)>;
+  // Opens the archives (cutting torn tails of an earlier run) and starts the threads.
+  static Result<std::unique_ptr<Workers>> start(WorkersConfig config, const Clock& clock, Done done);
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  void push(FetchJob job, FetchResponse response);
+  // Finishes what is queued, closes the archives. The error is the first that a close met.
+  Result<void> stop();
+
+ private:
+  struct Item {
+    FetchJob job;
+    FetchResponse response;
+  };
+  class Worker;
+  Workers() = default;
+  bool pop(std::deque<Item>& items);
+
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::deque<Item> queue_;
+  bool stopping_ = false;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace orbweaver

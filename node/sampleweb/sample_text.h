@@ -1,0 +1,25 @@
+// Words, sentences and the legacy encodings of the sample web's pages.
+// Thread rule: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "node/sampleweb/sample_random.h"
+
+namespace orbweaver::sample {
+
+enum class Encoding : std::uint8_t { utf_8, windows_1251, shift_jis, iso_8859_1 };
+
+std::string_view encoding_label(Encoding encoding);  // "windows-1251"
+
+std::string_view word(std::uint64_t number);  // lower-case ASCII letters only
+// Sentences of generated words, at least `bytes` long (longer by a sentence at most).
+void append_sentences(std::string& out, Random& random, std::size_t bytes);
+// A sentence in the script that the encoding is for, in that encoding's bytes (German letters for UTF-8 too).
+std::string foreign_words(Encoding encoding, Random& random);
+// Text into an HTML attribute: '&' and '"' escaped.
+void append_attribute(std::string& out, std::string_view text);
+
+}  // namespace orbweaver::sample

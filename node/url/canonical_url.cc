@@ -1,0 +1,119 @@
+#include "node/url/canonical_url.h"
+
+#include <algorithm>
+#include <string>
+
+#include "node/config/shown.h"
+#include "node/url/percent_encode.h"
+
+// The canonical form, beyond the WHATWG serialisation:
+//   1. http and https only; no credentials, no fragment;
+//   2. one trailing dot of the host goes ("example.com." is "example.com"); more than one stay: such a host has no
+//   address anyway;
+//   3. an empty query goes ("/a?" is "/a");
+//   4. in path and query, "%xx" of an unreserved character (RFC 3986, 2.3 and 6.2.2.2) is decoded, other escapes get
+//   upper-case
+//      digits (6.2.2.1), and a '%' that starts no escape stays as it is;
+//   5. nothing else: parameters keep their order, "//" in a path stays, "/x" and "/x/" differ.
+//
+// Why it is idempotent: what rule 4 decodes, the parser leaves alone. It can make no dot segment: one made of '.' and
+// "%2e" was taken away by the parser, and no other decodes to one. It can make no new escape: see append_normalised().
+
+namespace orbweaver {
+
+using namespace url_text;
+
+namespace {
+
+// Appends with escapes normalised (rule 4). A hex digit is not decoded right after a '%' that starts no escape, nor one
+// place later:
+// "%%341" would become "%41", which is "A" the next time.
+void append_normalised(std::string& out, std::string_view text) {
+  constexpr std::size_t none = std::string::npos;
+  std::size_t stray = none;  // where the last stray '%' stands in `out`
+  for (std::size_t i = 0;;) {
+    const std::size_t percent = std::min(text.find('%', i), text.size());
+    out.append(text, i, percent - i);
+    if (percent == text.size()) return;
+    i = percent;
+    if (!is_escape(text, i)) {
+      stray = out.size();
+      out.push_back('%');
+      ++i;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(hex_value(text[i + 1]) << 4 | hex_value(text[i + 2]));
+    const auto character = static_cast<char>(byte);
+    const bool would_complete = stray != none && out.size() - stray <= 2 && is(character, hex_digit);
+    if (is(character, unreserved) && !would_complete) {
+      out.push_back(character);
+    } else {
+      append_escape(out, byte);
+    }
+    i += 3;
+  }
+}
+
+tl::unexpected<Error> refuse(const Url& url, const std::string& why) {
+  return fail(ErrorCode::invalid_input, "URL " + shown(url.href()) + ": " + why);
+}
+
+}  // namespace
+
+Result<CanonicalUrl> CanonicalUrl::parse(std::string_view text) {
+  const Result<Url> url = Url::parse(text);
+  if (!url) return tl::make_unexpected(url.error());
+  return from(*url);
+}
+
+Result<CanonicalUrl> CanonicalUrl::from(const Url& url) {
+  if (!url.is_http()) return refuse(url, "neither http nor https");
+  std::string_view host = *url.host();  // http and https URLs have one
+  if (host.ends_with('.') && !host.ends_with("..")) host.remove_suffix(1);
+  if (host.empty()) return refuse(url, "its host is nothing but a dot");
+
+  const std::size_t query_bytes = url.query() ? url.query()->size() : 0;
+  Result<CanonicalUrl> made{CanonicalUrl()};
+  CanonicalUrl& canonical = *made;
+  std::string& text = canonical.text_;
+  text.reserve(url.scheme().size() + host.size() + url.path().size() + query_bytes + 10);  // "://", ":65535", "?"
+  text.append(url.scheme()).append("://");
+  const std::size_t host_begin = text.size();
+  text.append(host);
+  const std::size_t host_end = text.size();
+  if (url.port()) text.append(":").append(std::to_string(*url.port()));
+  const std::size_t path_begin = text.size();
+  append_normalised(text, url.path());
+  if (query_bytes != 0) {
+    text.push_back('?');
+    append_normalised(text, *url.query());
+  }
+  if (text.size() > url_bytes_max) {
+    return refuse(url, "longer than " + std::to_string(url_bytes_max) + " bytes in canonical form");
+  }
+  static_assert(url_bytes_max <= UINT16_MAX);
+  canonical.host_begin_ = static_cast<std::uint16_t>(host_begin);
+  canonical.host_end_ = static_cast<std::uint16_t>(host_end);
+  canonical.path_begin_ = static_cast<std::uint16_t>(path_begin);
+  const std::uint16_t default_port = url.scheme() == "https" ? 443 : 80;
+  canonical.port_ = url.port().value_or(default_port);
+  canonical.digest_ = ring::md5(text);
+  canonical.host_digest_ = ring::md5(canonical.host());
+  return made;
+}
+
+std::string_view CanonicalUrl::scheme() const { return std::string_view(text_).substr(0, host_begin_ - 3u); }
+
+std::string_view CanonicalUrl::host() const {
+  return std::string_view(text_).substr(host_begin_, static_cast<std::size_t>(host_end_ - host_begin_));
+}
+
+std::string_view CanonicalUrl::authority() const {
+  return std::string_view(text_).substr(host_begin_, static_cast<std::size_t>(path_begin_ - host_begin_));
+}
+
+std::string_view CanonicalUrl::origin() const { return std::string_view(text_).substr(0, path_begin_); }
+
+std::string_view CanonicalUrl::path_and_query() const { return std::string_view(text_).substr(path_begin_); }
+
+}  // namespace orbweaver

@@ -1,0 +1,329 @@
+#include "ring/codec.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <msgpack.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace orbweaver::ring {
+
+namespace {
+
+// The wire: [version, type, ring, from, incarnation, body], body an array of the fields in the order of messages.h.
+// Ids and batch records are bin, texts are str, a member is an array, `counts` is a map. See docs/formats.md.
+constexpr std::size_t envelope_fields = 6;
+constexpr std::size_t nesting_max = 8;  // ours need 4; the rest is room for fields of later versions, which are skipped
+
+template <class T, class Variant>
+struct IndexOf;
+template <class T, class... Rest>
+struct IndexOf<T, std::variant<T, Rest...>> : std::integral_constant<std::size_t, 0> {};
+template <class T, class First, class... Rest>
+struct IndexOf<T, std::variant<First, Rest...>>
+    : std::integral_constant<std::size_t, 1 + IndexOf<T, std::variant<Rest...>>::value> {};
+
+// Type numbers on the wire are the place in Body, from 1: so Body is append only.
+static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
+              IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
+              IndexOf<Answer, Body>::value + 1 == 16 && std::variant_size_v<Body> == 16);
+
+constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
+    "join",      "welcome",       "refuse",     "ping",       "ping_request", "ping_ack",   "sync", "batch",
+    "batch_ack", "batch_refused", "wave_probe", "wave_reply", "finish",       "finish_ack", "ask",  "answer"};
+
+template <class T>
+using Is = std::type_identity<T>;
+
+// One list of fields for each type, for both directions: `io(a, b, c)` writes or reads them in this order.
+void fields(auto& io, auto& m, Is<Member>) { io(m.id, m.address, m.capacity, m.incarnation, m.state, m.suspect); }
+void fields(auto& io, auto& m, Is<Join>) { io(m.self, m.ring, m.given); }
+void fields(auto& io, auto& m, Is<Welcome>) { io(m.ring, m.settings, m.members, m.seeds); }
+void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason); }
+void fields(auto& io, auto& m, Is<Ping>) { io(m.sequence, m.gossip, m.seeds_fingerprint); }
+void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gossip); }
+void fields(auto& io, auto& m, Is<PingAck>) { io(m.sequence, m.gossip, m.seeds_fingerprint); }
+void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds); }
+void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
+void fields(auto& io, auto& m, Is<Batch>) { io(m.sequence, m.ring_fingerprint, m.records); }
+void fields(auto& io, auto& m, Is<BatchAck>) { io(m.sequence); }
+void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members); }
+void fields(auto& io, auto& m, Is<WaveProbe>) { io(m.wave, m.ring_fingerprint, m.grant_sequence, m.grant_pages); }
+void fields(auto& io, auto& m, Is<WaveReply>) {
+  io(m.wave, m.ring_fingerprint, m.incarnation, m.passive, m.sent, m.received, m.grant_sequence, m.counts);
+}
+void fields(auto& io, auto& m, Is<Finish>) { io(m.wave, m.reason, m.totals); }
+void fields(auto& io, auto& m, Is<FinishAck>) { io(m.wave); }
+void fields(auto& io, auto& m, Is<Ask>) { io(m.sequence, m.verb, m.body, m.for_ring); }
+void fields(auto& io, auto& m, Is<Answer>) { io(m.sequence, m.body); }
+
+// ---- writing ----
+
+struct StringSink {
+  std::string bytes;
+  void write(const char* data, std::size_t size) { bytes.append(data, size); }
+};
+
+struct BinaryOut {
+  const std::string& bytes;
+};
+
+class Writer {
+ public:
+  explicit Writer(StringSink& sink) : packer_(sink) {}
+
+  BinaryOut binary(const std::string& bytes) { return {bytes}; }
+
+  template <class... T>
+  void operator()(const T&... values) {
+    packer_.pack_array(static_cast<std::uint32_t>(sizeof...(values)));
+    (write(values), ...);
+  }
+
+  void write(std::uint64_t value) { packer_.pack_uint64(value); }
+  void write(std::uint32_t value) { packer_.pack_uint32(value); }
+  void write(std::uint16_t value) { packer_.pack_uint16(value); }
+  void write(MemberState state) { packer_.pack_uint8(static_cast<std::uint8_t>(state)); }
+  void write(bool value) { value ? packer_.pack_true() : packer_.pack_false(); }
+  void write(const std::string& text) {
+    packer_.pack_str(static_cast<std::uint32_t>(text.size()));
+    packer_.pack_str_body(text.data(), static_cast<std::uint32_t>(text.size()));
+  }
+  void write(const BinaryOut& binary) {
+    packer_.pack_bin(static_cast<std::uint32_t>(binary.bytes.size()));
+    packer_.pack_bin_body(binary.bytes.data(), static_cast<std::uint32_t>(binary.bytes.size()));
+  }
+  void write(const PeerId& id) {
+    packer_.pack_bin(static_cast<std::uint32_t>(id.bytes.size()));
+    packer_.pack_bin_body(reinterpret_cast<const char*>(id.bytes.data()), static_cast<std::uint32_t>(id.bytes.size()));
+  }
+  void write(const std::pair<std::string, std::string>& pair) { (*this)(pair.first, pair.second); }
+  void write(const std::map<std::string, std::uint64_t>& counts) {
+    packer_.pack_map(static_cast<std::uint32_t>(counts.size()));
+    for (const auto& [name, value] : counts) {
+      write(name);
+      write(value);
+    }
+  }
+  template <class T>
+  void write(const std::vector<T>& values) {
+    packer_.pack_array(static_cast<std::uint32_t>(values.size()));
+    for (const T& value : values) write(value);
+  }
+  template <class T>
+  requires std::is_class_v<T>
+  void write(const T& record) { fields(*this, record, Is<T>{}); }
+
+ private:
+  msgpack::packer<StringSink> packer_;
+};
+
+// Enough for most messages in one allocation; a batch is by far the largest.
+std::size_t size_guess(const Body& body) {
+  std::size_t size = 256;
+  if (const auto* batch = std::get_if<Batch>(&body)) {
+    for (const BatchRecord& entry : batch->records) size += entry.record.size() + 9;
+  }
+  return size;
+}
+
+// ---- reading ----
+
+// Thrown by Reader and caught by decode(), as msgpack's own errors are: one way out of a deep message.
+class Malformed : public std::exception {
+ public:
+  explicit Malformed(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
+struct BinaryIn {
+  std::string& bytes;
+};
+
+template <class T>
+constexpr std::size_t count_max() {
+  if constexpr (std::is_same_v<T, BatchRecord>) return batch_records_max;
+  if constexpr (std::is_same_v<T, Member>) return members_max;
+  if constexpr (std::is_same_v<T, std::pair<std::string, std::string>>) return settings_max;
+  return seeds_max;
+}
+
+// Reads one array of fields; more elements than we know are a later version's and are left alone.
+class Reader {
+ public:
+  explicit Reader(const msgpack::object& object) {
+    if (object.type != msgpack::type::ARRAY) throw Malformed("an array of fields is missing");
+    next_ = object.via.array.ptr;
+    left_ = object.via.array.size;
+  }
+
+  BinaryIn binary(std::string& bytes) { return {bytes}; }
+
+  template <class... T>
+  void operator()(T&&... values) {
+    if (left_ < sizeof...(values)) throw Malformed("fields are missing");
+    (read(*next_++, values), ...);
+  }
+
+  static std::uint64_t unsigned_in(const msgpack::object& from, std::uint64_t max) {
+    if (from.type != msgpack::type::POSITIVE_INTEGER) throw Malformed("a number is missing or negative");
+    if (from.via.u64 > max) throw Malformed("number " + std::to_string(from.via.u64) + " is too large");
+    return from.via.u64;
+  }
+  static void read(const msgpack::object& from, std::uint64_t& value) { value = unsigned_in(from, UINT64_MAX); }
+  static void read(const msgpack::object& from, std::uint32_t& value) {
+    value = static_cast<std::uint32_t>(unsigned_in(from, UINT32_MAX));
+  }
+  static void read(const msgpack::object& from, std::uint16_t& value) {
+    value = static_cast<std::uint16_t>(unsigned_in(from, UINT16_MAX));
+  }
+  static void read(const msgpack::object& from, MemberState& state) {
+    state = static_cast<MemberState>(unsigned_in(from, static_cast<std::uint64_t>(MemberState::down)));
+  }
+  static void read(const msgpack::object& from, bool& value) {
+    if (from.type != msgpack::type::BOOLEAN) throw Malformed("a true or false is missing");
+    value = from.via.boolean;
+  }
+  static void read(const msgpack::object& from, std::string& text) {
+    if (from.type != msgpack::type::STR) throw Malformed("a text is missing");
+    text.assign(from.via.str.ptr, from.via.str.size);
+  }
+  static void read(const msgpack::object& from, BinaryIn& binary) {
+    if (from.type != msgpack::type::BIN) throw Malformed("binary data is missing");
+    binary.bytes.assign(from.via.bin.ptr, from.via.bin.size);
+  }
+  static void read(const msgpack::object& from, PeerId& id) {
+    if (from.type != msgpack::type::BIN || from.via.bin.size != id.bytes.size())
+      throw Malformed("an id is not 16 bytes");
+    std::memcpy(id.bytes.data(), from.via.bin.ptr, id.bytes.size());
+  }
+  static void read(const msgpack::object& from, std::pair<std::string, std::string>& pair) {
+    Reader reader(from);
+    reader(pair.first, pair.second);
+  }
+  static void read(const msgpack::object& from, std::map<std::string, std::uint64_t>& counts) {
+    if (from.type != msgpack::type::MAP) throw Malformed("a map of counts is missing");
+    if (from.via.map.size > counts_max) throw Malformed("too many counts");
+    for (std::uint32_t i = 0; i < from.via.map.size; ++i) {
+      const msgpack::object_kv& entry = from.via.map.ptr[i];
+      std::string name;
+      read(entry.key, name);
+      read(entry.val, counts[std::move(name)]);
+    }
+  }
+  template <class T>
+  static void read(const msgpack::object& from, std::vector<T>& values) {
+    if (from.type != msgpack::type::ARRAY) throw Malformed("a list is missing");
+    if (from.via.array.size > count_max<T>())
+      throw Malformed("a list is longer than " + std::to_string(count_max<T>()));
+    values.resize(from.via.array.size);
+    for (std::uint32_t i = 0; i < from.via.array.size; ++i) read(from.via.array.ptr[i], values[i]);
+  }
+  template <class T>
+  requires std::is_class_v<T>
+  static void read(const msgpack::object& from, T& record) {
+    Reader reader(from);
+    fields(reader, record, Is<T>{});
+    if constexpr (std::is_same_v<T, Member>) check(record);
+  }
+
+ private:
+  static void check(const Member& member) {
+    if (member.address.size() > address_bytes_max) throw Malformed("an address is too long");
+    if (member.capacity > capacity_max)
+      throw Malformed("capacity " + std::to_string(member.capacity) + " is too large");
+    if (member.incarnation > incarnation_max) throw Malformed("an incarnation is out of bounds");
+  }
+
+  const msgpack::object* next_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+template <std::size_t... Index>
+bool read_body(const msgpack::object& from, std::uint64_t type, Body& body, std::index_sequence<Index...>) {
+  return ((type == Index + 1 && (Reader::read(from, body.emplace<Index>()), true)) || ...);
+}
+
+Message read_message(const msgpack::object& envelope) {
+  if (envelope.type != msgpack::type::ARRAY || envelope.via.array.size < envelope_fields) {
+    throw Malformed("it is not an Orbweaver message");
+  }
+  const msgpack::object* field = envelope.via.array.ptr;
+  Message message;
+  Reader::read(field[0], message.version);
+  Reader::read(field[2], message.ring);
+  Reader::read(field[3], message.from);
+  if (message.version == 0 || message.version > protocol_version) {
+    throw Malformed("it is of protocol version " + std::to_string(message.version) + ", this peer speaks version " +
+                    std::to_string(protocol_version) + "; run the same orbweaver everywhere");
+  }
+  const std::uint64_t type = Reader::unsigned_in(field[1], UINT64_MAX);
+  Reader::read(field[4], message.incarnation);
+  if (type == 0 || type > std::variant_size_v<Body>) {
+    throw Malformed("message type " + std::to_string(type) + " is unknown to protocol version " +
+                    std::to_string(protocol_version));
+  }
+  try {
+    read_body(field[5], type, message.body, std::make_index_sequence<std::variant_size_v<Body>>{});
+  } catch (const Malformed& error) {
+    throw Malformed("in " + std::string(type_names[type - 1]) + ": " + error.what());
+  }
+  return message;
+}
+
+tl::unexpected<Error> bad(const std::string& why) { return tl::make_unexpected(Error{"bad ring message: " + why}); }
+
+}  // namespace
+
+std::string_view type_name(const Body& body) {
+  return body.valueless_by_exception() ? "none" : type_names[body.index()];
+}
+
+std::string encode(const Message& message) {
+  StringSink sink;
+  sink.bytes.reserve(size_guess(message.body));
+  msgpack::packer<StringSink> packer(sink);
+  packer.pack_array(envelope_fields);
+  Writer writer(sink);
+  writer.write(message.version);
+  packer.pack_uint8(static_cast<std::uint8_t>(message.body.index() + 1));
+  writer.write(message.ring);
+  writer.write(message.from);
+  writer.write(message.incarnation);
+  std::visit([&writer](const auto& body) { writer.write(body); }, message.body);
+  return std::move(sink.bytes);
+}
+
+Result<Message> decode(std::string_view bytes) {
+  if (bytes.size() > message_bytes_max) return bad("it is larger than " + std::to_string(message_bytes_max) + " bytes");
+  // A claimed length beyond these is refused before memory is taken for it; what passes costs at most 24 bytes for each
+  // byte of the message and 1.5 MiB for each level of nesting.
+  const msgpack::unpack_limit limits(std::max(batch_records_max, members_max), counts_max, text_bytes_max,
+                                     text_bytes_max, 0, nesting_max);
+  try {
+    msgpack::zone zone(64 * 1024);
+    std::size_t used = 0;
+    bool referenced = false;
+    // Texts and binaries stay where they are in `bytes` until they are copied into the message.
+    const auto refer = [](msgpack::type::object_type, std::size_t, void*) { return true; };
+    const msgpack::object envelope =
+        msgpack::unpack(zone, bytes.data(), bytes.size(), used, referenced, refer, nullptr, limits);
+    if (used != bytes.size()) return bad("bytes follow its end");
+    return read_message(envelope);
+  } catch (const Malformed& error) {
+    return bad(error.what());
+  } catch (const msgpack::insufficient_bytes&) {
+    return bad("it is cut short");
+  } catch (const msgpack::size_overflow&) {
+    return bad("it claims a length or a nesting beyond the limits");
+  } catch (const std::exception& error) {
+    return bad(error.what());
+  }
+}
+
+}  // namespace orbweaver::ring

@@ -1,0 +1,416 @@
+#include "ring/membership.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <utility>
+
+#include "ring/md5.h"
+
+namespace orbweaver::ring {
+
+namespace {
+
+constexpr std::size_t relays_max = 4096;          // probes for others under way; beyond it they are not taken on
+constexpr std::uint32_t gossip_sends_factor = 3;  // times ceil(log2(n+1)): SWIM's lambda, for a loss of a few per cent
+
+// Suspicion and end of life within one incarnation: left over down over suspect over not suspect.
+int rank(const Member& member) {
+  if (member.state == MemberState::left) return 3;
+  if (member.state == MemberState::down) return 2;
+  return member.suspect ? 1 : 0;
+}
+
+void append(std::string& bytes, std::uint64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((value >> shift) & 0xff));
+}
+
+}  // namespace
+
+bool supersedes(const Member& a, const Member& b) {
+  const auto key = [](const Member& m) {
+    return std::make_tuple(m.incarnation, rank(m), m.state, std::string_view(m.address), m.capacity);
+  };
+  return key(a) > key(b);
+}
+
+Membership::Membership(Member self, MembershipConfig config, std::uint64_t random_seed)
+    : self_id_(self.id), config_(config), random_(random_seed) {
+  self.suspect = false;
+  put(self, Time{});
+}
+
+// ---- what is known ----
+
+void Membership::restore(const std::vector<Member>& members, Time now) {
+  for (const Member& member : members) {
+    if (member.id == self_id_) {
+      if (own().incarnation <= member.incarnation) refute(member, now);
+      continue;
+    }
+    const auto known = members_.find(member.id);
+    const bool fits = known == members_.end() ? members_.size() < members_max : supersedes(member, known->second);
+    if (!fits) continue;
+    put(member, now);
+    gossip_.remove(member.id);  // old knowledge is no news
+  }
+}
+
+void Membership::set_state(MemberState state, Time now) {
+  Member changed = self();
+  if (changed.state == state) return;
+  changed.state = state;
+  changed.incarnation = std::min(changed.incarnation + 1, incarnation_max);
+  farewell_due_ = state == MemberState::left;
+  put(changed, now);
+}
+
+void Membership::merge(const std::vector<Member>& members, Time now) {
+  for (const Member& member : members) merge_record(member, now);
+}
+
+void Membership::merge_record(const Member& member, Time now) {
+  const auto found = members_.find(member.id);
+  if (found == members_.end()) {
+    if (reachable(member) && members_.size() < members_max) put(member, now);
+    return;
+  }
+  const Member& known = found->second;
+  if (!supersedes(member, known)) return;
+  if (member.id == self_id_) return refute(member, now);
+  if (member.state == MemberState::down && reachable(known)) {
+    // Hearsay. It buries whom this peer has long suspected itself; anyone else may answer first, and the clock runs
+    // from the first doubt.
+    const auto since = suspect_since_.find(member.id);
+    const bool doubted_already = since != suspect_since_.end() && member.incarnation == known.incarnation;
+    if (doubted_already && now < since->second + config_.suspicion_time / 2) return;
+    if (!doubted_already) {
+      Member doubted = known;
+      doubted.incarnation = member.incarnation;
+      doubted.suspect = true;
+      return put(doubted, now);
+    }
+  }
+  put(member, now);
+}
+
+// The only place that changes a record: keeps the clocks, the counts, the round and the gossip in step with it.
+void Membership::put(const Member& member, Time now) {
+  const auto [at, added] = members_.try_emplace(member.id, member);
+  Member& known = at->second;
+  const bool was_reachable = !added && reachable(known);
+  const bool same_suspicion = was_reachable && known.suspect && known.incarnation == member.incarnation;
+  known = member;
+  if (!reachable(known)) known.suspect = false;
+  if (!known.suspect) {
+    suspect_since_.erase(known.id);
+  } else if (!same_suspicion) {
+    suspect_since_[known.id] = now;
+  }
+  if (reachable(known)) {
+    gone_since_.erase(known.id);
+    if (!was_reachable) {
+      ++reachable_;
+      // A newcomer's place in the round is random, so that not all peers probe it at once (SWIM, section 4.3).
+      if (known.id != self_id_) {
+        const auto place = round_at_ + below(round_.size() - round_at_ + 1);
+        round_.insert(round_.begin() + static_cast<std::ptrdiff_t>(place), known.id);
+      }
+    }
+  } else {
+    gone_since_.try_emplace(known.id, now);
+    if (was_reachable) --reachable_;
+    std::erase_if(probes_, [&](const auto& probe) { return probe.second.target == known.id; });
+  }
+  gossip_.add(known.id);
+  ++version_;
+}
+
+void Membership::refute(const Member& claim, Time now) {
+  Member refuted = self();
+  refuted.incarnation = std::min(std::max(refuted.incarnation, claim.incarnation) + 1, incarnation_max);
+  put(refuted, now);
+}
+
+// ---- probes ----
+
+std::vector<Member> Membership::gossip_for(const PeerId& to) {
+  std::vector<Member> records;
+  if (config_.gossip_per_message == 0) return records;
+  const auto receiver = members_.find(to);
+  // What is held against the receiver comes first: only it can refute it.
+  if (receiver != members_.end() && rank(receiver->second) > 0) records.push_back(receiver->second);
+  const auto sends_max = gossip_sends_factor * static_cast<std::uint32_t>(std::bit_width(reachable_));
+  for (const PeerId& id : gossip_.take(config_.gossip_per_message - records.size(), sends_max, to)) {
+    const auto member = members_.find(id);
+    if (member != members_.end()) records.push_back(member->second);
+  }
+  return records;
+}
+
+std::string Membership::address_of(const PeerId& id) const {
+  const auto found = members_.find(id);
+  return found == members_.end() ? std::string() : found->second.address;
+}
+
+void Membership::ping(const PeerId& target, std::uint64_t sequence, std::vector<Send>& out) {
+  out.push_back({target, address_of(target), Ping{sequence, gossip_for(target), seeds_fingerprint_}});
+}
+
+void Membership::on_ping(const PeerId& from, const Ping& ping, Time now, std::vector<Send>& out) {
+  for (const Member& member : ping.gossip) merge_record(member, now);
+  heard_from(from, now);
+  if (from == self_id_) return;
+  out.push_back({from, address_of(from), PingAck{ping.sequence, gossip_for(from), seeds_fingerprint_}});
+}
+
+void Membership::on_ping_request(const PeerId& from, const PingRequest& request, Time now, std::vector<Send>& out) {
+  for (const Member& member : request.gossip) merge_record(member, now);
+  heard_from(from, now);
+  if (from == self_id_ || request.target.id == from) return;
+  merge_record(request.target, now);
+  if (request.target.id == self_id_) {  // it is us that is asked for
+    out.push_back({from, address_of(from), PingAck{request.sequence, gossip_for(from), seeds_fingerprint_}});
+    return;
+  }
+  const auto target = members_.find(request.target.id);
+  if (target == members_.end() || !reachable(target->second) || relays_.size() >= relays_max) return;
+  relays_.push_back({++sequence_, target->first, from, request.sequence, now + probe_lifetime()});
+  ping(target->first, sequence_, out);
+}
+
+void Membership::on_ping_ack(const PeerId& from, const PingAck& ack, Time now, std::vector<Send>& out) {
+  for (const Member& member : ack.gossip) merge_record(member, now);
+  heard_from(from, now);
+  const auto probe = probes_.find(ack.sequence);
+  if (probe != probes_.end()) {
+    const std::vector<PeerId>& asked = probe->second.relays;
+    if (std::find(asked.begin(), asked.end(), from) != asked.end()) probes_.erase(probe);
+    return;
+  }
+  const auto relay = std::find_if(relays_.begin(), relays_.end(), [&](const Relay& waiting) {
+    return waiting.sequence == ack.sequence && waiting.target == from;
+  });
+  if (relay == relays_.end()) return;
+  const PeerId asker = relay->asker;
+  const std::uint64_t asker_sequence = relay->asker_sequence;
+  relays_.erase(relay);
+  out.push_back({asker, address_of(asker), PingAck{asker_sequence, gossip_for(asker), seeds_fingerprint_}});
+}
+
+void Membership::heard_from(const PeerId& from, Time) {
+  std::erase_if(probes_, [&](const auto& probe) { return probe.second.target == from; });
+}
+
+std::optional<PeerId> Membership::next_target() {
+  const auto is_under_way = [this](const PeerId& id) {
+    return std::any_of(probes_.begin(), probes_.end(), [&](const auto& probe) { return probe.second.target == id; });
+  };
+  for (int rounds = 0; rounds < 2; ++rounds) {
+    while (round_at_ < round_.size()) {
+      const PeerId id = round_[round_at_++];
+      const auto member = members_.find(id);
+      if (member != members_.end() && reachable(member->second) && !is_under_way(id)) return id;
+    }
+    round_.clear();
+    round_at_ = 0;
+    for (const auto& [id, member] : members_) {
+      if (id != self_id_ && reachable(member)) round_.push_back(id);
+    }
+    for (std::size_t left = round_.size(); left > 1; --left) std::swap(round_[left - 1], round_[below(left)]);
+  }
+  return std::nullopt;
+}
+
+void Membership::start_probe(Time now, std::vector<Send>& out) {
+  const std::optional<PeerId> target = next_target();
+  if (!target) return;
+  probes_.emplace(++sequence_, Probe{*target, now, {}, false});
+  ping(*target, sequence_, out);
+}
+
+void Membership::follow_probes(Time now, std::vector<Send>& out) {
+  std::vector<PeerId> silent;
+  for (auto at = probes_.begin(); at != probes_.end();) {
+    Probe& probe = at->second;
+    if (now >= probe.started + probe_lifetime()) {
+      silent.push_back(probe.target);
+      at = probes_.erase(at);
+      continue;
+    }
+    if (!probe.indirect && now >= probe.started + config_.probe_timeout) {
+      probe.indirect = true;
+      probe.relays = random_peers(config_.indirect_probes, probe.target, false);
+      for (const PeerId& relay : probe.relays) {
+        out.push_back({relay, address_of(relay), PingRequest{at->first, members_.at(probe.target), gossip_for(relay)}});
+      }
+    }
+    ++at;
+  }
+  for (const PeerId& id : silent) suspect(id, now);
+  while (!relays_.empty() && relays_.front().expires <= now) relays_.pop_front();
+}
+
+// ---- suspicion and the end ----
+
+void Membership::suspect(const PeerId& id, Time now) {
+  const auto found = members_.find(id);
+  if (found == members_.end() || !reachable(found->second) || found->second.suspect) return;
+  Member doubted = found->second;
+  doubted.suspect = true;
+  put(doubted, now);
+}
+
+void Membership::bury_suspects(Time now) {
+  std::vector<PeerId> due;
+  for (const auto& [id, since] : suspect_since_) {
+    if (now >= since + config_.suspicion_time) due.push_back(id);
+  }
+  for (const PeerId& id : due) {
+    Member gone = members_.at(id);
+    gone.state = MemberState::down;
+    gone.suspect = false;
+    put(gone, now);
+  }
+}
+
+void Membership::forget_gone(Time now) {
+  std::erase_if(gone_since_, [&](const auto& entry) {
+    const auto& [id, since] = entry;
+    if (now < since + config_.forget_after || id == self_id_) return false;
+    members_.erase(id);
+    gossip_.remove(id);
+    ++version_;
+    return true;
+  });
+}
+
+void Membership::say_farewell(std::vector<Send>& out) {
+  farewell_due_ = false;
+  for (const auto& [id, member] : members_) {
+    if (id != self_id_ && reachable(member)) out.push_back({id, member.address, Sync{false, {self()}, {}}});
+  }
+}
+
+// ---- time ----
+
+void Membership::exchange(Time, std::vector<Send>& out) {
+  // One that is up, and one that is down: so that the two sides of a healed cut find each other.
+  for (const bool down_ones : {false, true}) {
+    for (const PeerId& id : random_peers(1, self_id_, down_ones)) {
+      out.push_back({id, address_of(id), sync_message(true)});
+    }
+  }
+}
+
+// The loop calls at next_deadline(). Much later means that this process stood still, and heard nobody through no fault
+// of theirs.
+void Membership::forgive_lateness(Time now) {
+  const Time due = next_deadline();
+  if (now <= due + probe_lifetime()) return;
+  const Duration late = now - due;
+  for (auto& [sequence, probe] : probes_) probe.started += late;
+  for (auto& [id, since] : suspect_since_) since = std::min(since + late, now);
+}
+
+void Membership::tick(Time now, std::vector<Send>& out) {
+  if (farewell_due_) say_farewell(out);
+  if (self().state == MemberState::left) {
+    probes_.clear();
+    return;
+  }
+  if (!started_) {
+    started_ = true;
+    // A random phase, so that peers started together do not probe and exchange in step.
+    next_probe_ =
+        now + Duration(static_cast<Duration::rep>(below(static_cast<std::uint64_t>(config_.probe_every.count()))));
+    next_sync_ =
+        now + Duration(static_cast<Duration::rep>(below(static_cast<std::uint64_t>(config_.sync_every.count()))));
+  }
+  forgive_lateness(now);
+  follow_probes(now, out);
+  bury_suspects(now);
+  if (now >= next_probe_) {
+    start_probe(now, out);
+    next_probe_ += config_.probe_every;
+    if (next_probe_ <= now) next_probe_ = now + config_.probe_every;
+  }
+  if (now >= next_sync_) {
+    forget_gone(now);
+    exchange(now, out);
+    next_sync_ += config_.sync_every;
+    if (next_sync_ <= now) next_sync_ = now + config_.sync_every;
+  }
+}
+
+Time Membership::next_deadline() const {
+  if (farewell_due_ || !started_) return Time{};
+  if (self().state == MemberState::left) return Time::max();
+  Time next = std::min(next_probe_, next_sync_);
+  for (const auto& [sequence, probe] : probes_) {
+    next = std::min(next, probe.started + (probe.indirect ? probe_lifetime() : config_.probe_timeout));
+  }
+  for (const auto& [id, since] : suspect_since_) next = std::min(next, since + config_.suspicion_time);
+  return next;
+}
+
+// ---- the rest ----
+
+// Without the modulo's bias mattering (bounds are far below 2^64), and unlike std::uniform_int_distribution the same
+// everywhere.
+std::uint64_t Membership::below(std::uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
+
+// Up to `count` distinct others, those that are down or those that are reachable; not this peer. Suspects only when
+// they are all.
+std::vector<PeerId> Membership::random_peers(std::size_t count, const PeerId& not_this, bool down_ones) {
+  std::vector<PeerId> good;
+  std::vector<PeerId> doubtful;
+  for (const auto& [id, member] : members_) {
+    if (id == self_id_ || id == not_this) continue;
+    if (down_ones ? member.state != MemberState::down : !reachable(member)) continue;
+    (member.suspect ? doubtful : good).push_back(id);
+  }
+  std::vector<PeerId>& from = good.empty() ? doubtful : good;
+  const std::size_t wanted = std::min(count, from.size());
+  for (std::size_t i = 0; i < wanted; ++i) std::swap(from[i], from[i + below(from.size() - i)]);
+  from.resize(wanted);
+  return std::move(from);
+}
+
+Sync Membership::sync_message(bool reply_wanted) const { return Sync{reply_wanted, member_list(), {}}; }
+
+void Membership::set_seeds_fingerprint(std::uint64_t fingerprint) { seeds_fingerprint_ = fingerprint; }
+
+const Member& Membership::self() const { return members_.at(self_id_); }
+
+const std::map<PeerId, Member>& Membership::members() const { return members_; }
+
+std::vector<Member> Membership::member_list() const {
+  std::vector<Member> list;
+  list.reserve(members_.size());
+  for (const auto& [id, member] : members_) list.push_back(member);
+  return list;
+}
+
+const Member* Membership::find(const PeerId& id) const {
+  const auto found = members_.find(id);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+std::uint64_t Membership::version() const { return version_; }
+
+std::uint64_t Membership::fingerprint() const {
+  std::string described;
+  for (const auto& [id, member] : members_) {
+    if (!reachable(member)) continue;
+    described.append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
+    append(described, static_cast<std::uint64_t>(member.state) * 2 + (member.suspect ? 1 : 0));
+    append(described, member.incarnation);
+    append(described, member.capacity);
+    append(described, member.address.size());
+    described.append(member.address);
+  }
+  return leading_bits(md5(described));
+}
+
+}  // namespace orbweaver::ring

@@ -1,0 +1,145 @@
+#include "ring/zmq_curve.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "ring/messages.h"
+#include "ring/zmq_transport.h"
+
+namespace orbweaver::ring {
+
+namespace {
+
+constexpr std::size_t z85_key_chars = 40;
+constexpr std::size_t key_bytes = 32;
+// libzmq holds the limit against the frame as it travels; CURVE adds a nonce and an authenticator to it.
+constexpr std::int64_t frame_bytes_max = static_cast<std::int64_t>(message_bytes_max) + 256;
+constexpr int heartbeat_every_ms = 5000;
+constexpr int heartbeat_timeout_ms = 15000;
+constexpr int handshake_timeout_ms = 5000;  // a connection that says nothing is closed after this
+
+constexpr const char* zap_endpoint = "inproc://zeromq.zap.01";
+constexpr const char* zap_domain = "orbweaver";
+
+bool is_ipv4_literal(const std::string& host) {
+  return !host.empty() && host.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+}
+
+bool is_ipv6_char(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.' || c == '%';
+}
+
+}  // namespace
+
+std::string HostPort::endpoint() const {
+  return "tcp://" + (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+bool HostPort::is_loopback() const {
+  if (is_ipv6) return host == "::1";
+  return host == "localhost" || (is_ipv4_literal(host) && host.starts_with("127."));
+}
+
+std::optional<HostPort> parse_host_port(const std::string& text) {
+  if (text.size() > address_bytes_max) return std::nullopt;
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return std::nullopt;
+  HostPort parsed;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data() + colon + 1, end, parsed.port);
+  if (failure != std::errc() || stop != end) return std::nullopt;
+  parsed.host = text.substr(0, colon);
+  if (parsed.host.front() == '[') {
+    if (parsed.host.size() < 4 || parsed.host.back() != ']') return std::nullopt;
+    parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
+    parsed.is_ipv6 = true;
+    const bool plausible = parsed.host.find(':') != std::string::npos;
+    if (!plausible || !std::all_of(parsed.host.begin(), parsed.host.end(), is_ipv6_char)) return std::nullopt;
+    return parsed;
+  }
+  if (!std::all_of(parsed.host.begin(), parsed.host.end(), is_name_char)) return std::nullopt;
+  return parsed;
+}
+
+Result<RingKeys> keys_from(const std::string& ring_secret) {
+  if (ring_secret.empty()) return RingKeys{};
+  std::array<char, z85_key_chars + 1> public_key{};
+  if (ring_secret.size() != z85_key_chars || zmq_curve_public(public_key.data(), ring_secret.c_str()) != 0) {
+    return tl::make_unexpected(
+        Error{"the ring key is not 40 characters of Z85; make one with `orbweaver ring-key` and give the same "
+              "--ring-key-file to every peer and command"});
+  }
+  return RingKeys{ring_secret, std::string(public_key.data(), z85_key_chars)};
+}
+
+std::string make_ring_secret() {
+  std::array<char, z85_key_chars + 1> public_key{};
+  std::array<char, z85_key_chars + 1> secret{};
+  if (zmq_curve_keypair(public_key.data(), secret.data()) != 0) return {};
+  return std::string(secret.data(), z85_key_chars);
+}
+
+void set_common_options(zmq::socket_t& socket, const HostPort& address) {
+  socket.set(zmq::sockopt::linger, 0);
+  // Not for names: libzmq tries only the first address of a name, and "localhost" would be ::1 where peers listen on
+  // 127.0.0.1.
+  socket.set(zmq::sockopt::ipv6, address.is_ipv6);
+  socket.set(zmq::sockopt::maxmsgsize, frame_bytes_max);
+  socket.set(zmq::sockopt::sndhwm, ZmqTransport::send_high_water);
+  socket.set(zmq::sockopt::rcvhwm, ZmqTransport::receive_high_water);
+  socket.set(zmq::sockopt::heartbeat_ivl, heartbeat_every_ms);
+  socket.set(zmq::sockopt::heartbeat_timeout, heartbeat_timeout_ms);
+  socket.set(zmq::sockopt::handshake_ivl, handshake_timeout_ms);
+}
+
+void act_as_server(zmq::socket_t& socket, const RingKeys& keys) {
+  if (keys.empty()) return;
+  socket.set(zmq::sockopt::curve_server, true);
+  socket.set(zmq::sockopt::curve_secretkey, keys.secret);
+  socket.set(zmq::sockopt::zap_domain, zap_domain);
+}
+
+void act_as_client(zmq::socket_t& socket, const RingKeys& keys) {
+  if (keys.empty()) return;
+  socket.set(zmq::sockopt::curve_serverkey, keys.public_key);
+  socket.set(zmq::sockopt::curve_publickey, keys.public_key);
+  socket.set(zmq::sockopt::curve_secretkey, keys.secret);
+}
+
+ZapHandler::ZapHandler(zmq::context_t& context, const RingKeys& keys) : socket_(context, zmq::socket_type::rep) {
+  public_key_.resize(key_bytes);
+  zmq_z85_decode(reinterpret_cast<std::uint8_t*>(public_key_.data()), keys.public_key.c_str());
+  socket_.set(zmq::sockopt::linger, 0);
+  socket_.bind(zap_endpoint);
+}
+
+bool ZapHandler::answer_one() {
+  // Version, request id, domain, address, identity, mechanism, credentials; written by libzmq itself, from the client's
+  // handshake.
+  std::vector<std::string> frames;
+  bool more = true;
+  while (more) {
+    zmq::message_t frame;
+    if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return false;
+    more = frame.more();
+    if (frames.size() < 8) frames.push_back(frame.to_string());
+  }
+  const bool welcome = frames.size() == 7 && frames[0] == "1.0" && frames[2] == zap_domain && frames[5] == "CURVE" &&
+                       frames[6] == public_key_;
+  const std::string request_id = frames.size() > 1 ? frames[1] : std::string();
+  const std::array<std::string, 6> answer = {
+      "1.0", request_id, welcome ? "200" : "400", welcome ? "OK" : "not this ring's key", "", ""};
+  for (std::size_t i = 0; i < answer.size(); ++i) {
+    const auto flags = i + 1 < answer.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+    socket_.send(zmq::buffer(answer[i]), flags | zmq::send_flags::dontwait);
+  }
+  return !welcome;
+}
+
+}  // namespace orbweaver::ring

@@ -1,0 +1,50 @@
+// What the ZeroMQ transport and its client share: addresses, the ring key on a socket, and the ZAP handler. Only for
+// ring/zmq_*.cc.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+#include "ring/types.h"
+
+namespace orbweaver::ring {
+
+struct HostPort {
+  std::string host;  // without brackets
+  std::uint16_t port = 0;
+  bool is_ipv6 = false;          // a literal
+  std::string endpoint() const;  // "tcp://host:port", IPv6 in brackets
+  bool is_loopback() const;      // 127.0.0.0/8, ::1, localhost
+};
+// "host:port", "1.2.3.4:port", "[v6]:port". Nothing for anything else; the host is not looked up.
+std::optional<HostPort> parse_host_port(const std::string& text);
+
+struct RingKeys {
+  std::string secret;  // both empty: no key
+  std::string public_key;
+  bool empty() const { return secret.empty(); }
+};
+Result<RingKeys> keys_from(const std::string& ring_secret);
+
+// Limits and heartbeats that every socket has; `address` is the one to be bound or connected to. Names are looked up as
+// IPv4.
+void set_common_options(zmq::socket_t& socket, const HostPort& address);
+void act_as_server(zmq::socket_t& socket, const RingKeys& keys);
+void act_as_client(zmq::socket_t& socket, const RingKeys& keys);
+
+// ZAP (RFC 27 of ZeroMQ): libzmq asks it whether a client's public key is let in; only the ring's own is.
+// Made before the listening socket is bound; polled by the thread that made it.
+class ZapHandler {
+ public:
+  ZapHandler(zmq::context_t& context, const RingKeys& keys);
+  zmq::socket_ref socket() { return socket_; }
+  // Answers one question; true when it was answered "no".
+  bool answer_one();
+
+ private:
+  zmq::socket_t socket_;
+  std::string public_key_;  // 32 bytes
+};
+
+}  // namespace orbweaver::ring

@@ -1,0 +1,469 @@
+#include "ring/zmq_transport.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ring/zmq_curve.h"
+
+namespace orbweaver::ring {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t replies_queued_max = 4096;  // answers waiting for the I/O thread
+constexpr std::size_t received_at_a_time = 64;    // from one socket, before the others have their turn
+constexpr std::chrono::milliseconds housekeeping_every{1000};
+constexpr int linger_at_stop_ms = 500;
+constexpr int reconnect_min_ms = 100;
+constexpr int reconnect_max_ms = 2000;
+constexpr const char* monitor_endpoint = "inproc://orbweaver.listener";
+
+// The bytes travel without a copy; ZeroMQ frees them when they are sent.
+zmq::message_t message_of(std::string bytes) {
+  auto owned = std::make_unique<std::string>(std::move(bytes));
+  const auto free_string = [](void*, void* hint) { delete static_cast<std::string*>(hint); };
+  zmq::message_t message(owned->data(), owned->size(), free_string, owned.get());
+  static_cast<void>(owned.release());  // the message owns it now
+  return message;
+}
+
+struct Outgoing {
+  std::string address;  // empty: an answer, by `route`
+  std::string route;
+  std::string bytes;
+};
+
+struct Queued {
+  std::size_t messages = 0;
+  std::size_t bytes = 0;
+};
+
+struct Waiting {
+  zmq::message_t message;
+  std::size_t bytes;
+  Clock::time_point since;
+};
+
+struct Link {
+  zmq::socket_t dealer;
+  std::deque<Waiting> waiting;
+  Clock::time_point last_used;
+};
+
+struct Counters {
+  std::atomic<std::uint64_t> messages_in{0}, bytes_in{0}, messages_out{0}, bytes_out{0};
+  std::atomic<std::uint64_t> refused{0}, unroutable{0}, malformed{0}, strangers{0}, connections{0};
+};
+
+// One message: its frames up to `frames_max` of them; nothing when none waits. More frames than that are read and
+// forgotten.
+std::optional<std::vector<zmq::message_t>> receive(zmq::socket_ref socket, std::size_t frames_max) {
+  std::vector<zmq::message_t> frames;
+  std::size_t count = 0;
+  bool more = true;
+  while (more) {
+    zmq::message_t frame;
+    if (!socket.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
+    more = frame.more();
+    if (++count <= frames_max) frames.push_back(std::move(frame));
+  }
+  if (count > frames_max) frames.clear();
+  return frames;
+}
+
+Error listen_error(const std::string& listen, int number) {
+  const std::string start = "cannot listen on " + listen + ": ";
+  if (number == EADDRINUSE) {
+    return {start +
+            "the address is in use by another program (a peer that still runs?); stop it, or choose another port " +
+            "with --listen (port 0 takes any free one)"};
+  }
+  if (number == EADDRNOTAVAIL || number == ENODEV) {
+    return {start +
+            "it is not a numeric address of this machine; --listen takes ADDR:PORT with one of its own addresses"};
+  }
+  if (number == EACCES) return {start + "ports below 1024 need root; choose another with --listen"};
+  return {start + zmq_strerror(number)};
+}
+
+}  // namespace
+
+class ZmqTransport::Impl {
+ public:
+  Impl(RingKeys keys, OnMessage on_message)
+      : keys_(std::move(keys)), on_message_(std::move(on_message)), wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    context_.set(zmq::ctxopt::max_sockets, static_cast<int>(addresses_max) + 64);
+    if (!keys_.empty()) zap_.emplace(context_, keys_);
+    router_ = zmq::socket_t(context_, zmq::socket_type::router);
+    act_as_server(router_, keys_);
+    router_.set(zmq::sockopt::router_mandatory, true);
+    constexpr int failures = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+    if (zmq_socket_monitor(router_.handle(), monitor_endpoint, failures) != 0) throw zmq::error_t();
+    monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
+    monitor_.set(zmq::sockopt::linger, 0);
+    monitor_.connect(monitor_endpoint);
+  }
+
+  ~Impl() {
+    stop();
+    if (wake_fd_ >= 0) ::close(wake_fd_);
+  }
+
+  void start(const HostPort& listen) {
+    if (wake_fd_ < 0) throw zmq::error_t();
+    set_common_options(router_, listen);
+    router_.bind(listen.endpoint());
+    listen_address_ = router_.get(zmq::sockopt::last_endpoint).substr(std::string_view("tcp://").size());
+    // Signals are for the main thread.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake();
+    const std::lock_guard joining(join_mutex_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+  bool enqueue(Outgoing outgoing) {
+    const std::size_t messages_max = outgoing.address.empty() ? replies_queued_max : queued_messages_max;
+    const std::size_t bytes_max = outgoing.address.empty() ? queued_bytes_total_max : queued_bytes_max;
+    const std::size_t bytes = outgoing.bytes.size();
+    bool was_empty = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_ || bytes > message_bytes_max || queued_bytes_total_ + bytes > queued_bytes_total_max)
+        return refuse();
+      const auto queued = queued_.find(outgoing.address);
+      if (queued == queued_.end() && queued_.size() >= addresses_max) return refuse();
+      Queued& here = queued != queued_.end() ? queued->second : queued_[outgoing.address];
+      if (here.messages >= messages_max || here.bytes + bytes > bytes_max) return refuse();
+      ++here.messages;
+      here.bytes += bytes;
+      queued_bytes_total_ += bytes;
+      was_empty = outbox_.empty();
+      outbox_.push_back(std::move(outgoing));
+    }
+    if (was_empty) wake();
+    return true;
+  }
+
+  bool refuse() {
+    ++counters_.refused;
+    return false;
+  }
+
+  const std::string& listen_address() const { return listen_address_; }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  void wake() const {
+    const std::uint64_t one = 1;
+    // It fails only when the counter is full, and then the thread is awake anyway.
+    [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
+  }
+
+  // ---- from here on: the I/O thread ----
+
+  void run() {
+    bool last = false;
+    while (!last) {
+      try {
+        last = step();
+      } catch (const zmq::error_t& error) {
+        if (error.num() == EINTR) continue;
+        std::fprintf(stderr, "orbweaver: ZeroMQ failed on its own sockets: %s\n", error.what());
+        std::abort();
+      }
+    }
+    close();
+  }
+
+  // One turn of the loop; true when it was the last.
+  bool step() {
+    const bool last = take_outbox();
+    for (auto& [address, link] : links_) flush(address, link);
+    if (last) return true;
+    wait();
+    serve_listener();
+    for (auto& [address, link] : links_) receive_answers(link);
+    const auto now = Clock::now();
+    if (now >= next_housekeeping_) {
+      next_housekeeping_ = now + housekeeping_every;
+      housekeep(now);
+    }
+    return false;
+  }
+
+  void wait() {
+    std::vector<zmq::pollitem_t> items;
+    items.push_back({nullptr, wake_fd_, ZMQ_POLLIN, 0});
+    items.push_back({router_.handle(), 0, ZMQ_POLLIN, 0});
+    items.push_back({monitor_.handle(), 0, ZMQ_POLLIN, 0});
+    if (zap_) items.push_back({zap_->socket().handle(), 0, ZMQ_POLLIN, 0});
+    for (auto& [address, link] : links_) {
+      const int events = link.waiting.empty() ? ZMQ_POLLIN : ZMQ_POLLIN | ZMQ_POLLOUT;
+      items.push_back({link.dealer.handle(), 0, static_cast<short>(events), 0});
+    }
+    zmq::poll(items, housekeeping_every);
+    std::uint64_t wakes = 0;
+    [[maybe_unused]] const auto got = ::read(wake_fd_, &wakes, sizeof wakes);
+  }
+
+  // Moves what other threads queued to the links; true when it is time to stop.
+  bool take_outbox() {
+    std::deque<Outgoing> taken;
+    bool stopping = false;
+    {
+      const std::lock_guard lock(mutex_);
+      taken.swap(outbox_);
+      stopping = stopping_;
+    }
+    const auto now = Clock::now();
+    for (Outgoing& outgoing : taken) {
+      if (outgoing.address.empty()) {
+        send_answer(std::move(outgoing));
+      } else if (Link* link = link_to(outgoing.address)) {
+        const std::size_t bytes = outgoing.bytes.size();
+        link->waiting.push_back({message_of(std::move(outgoing.bytes)), bytes, now});
+        link->last_used = now;
+      } else {
+        drop(outgoing.address, outgoing.bytes.size());
+      }
+    }
+    return stopping;
+  }
+
+  // The DEALER to an address, made when there is none; null when it cannot be (out of file descriptors, too many
+  // addresses).
+  Link* link_to(const std::string& address) {
+    const auto found = links_.find(address);
+    if (found != links_.end()) return &found->second;
+    if (links_.size() >= addresses_max) return nullptr;
+    const HostPort peer = *parse_host_port(address);  // send() looked at it
+    try {
+      zmq::socket_t dealer(context_, zmq::socket_type::dealer);
+      set_common_options(dealer, peer);
+      act_as_client(dealer, keys_);
+      dealer.set(zmq::sockopt::immediate, true);  // nothing is queued inside ZeroMQ for a peer that is not connected
+      dealer.set(zmq::sockopt::reconnect_ivl, reconnect_min_ms);
+      dealer.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
+      dealer.connect(peer.endpoint());
+      ++counters_.connections;
+      return &links_.emplace(address, Link{std::move(dealer), {}, Clock::now()}).first->second;
+    } catch (const zmq::error_t&) {
+      return nullptr;
+    }
+  }
+
+  void flush(const std::string& address, Link& link) {
+    while (!link.waiting.empty()) {
+      Waiting& first = link.waiting.front();
+      try {
+        if (!link.dealer.send(first.message, zmq::send_flags::dontwait)) return;  // not connected, or it does not read
+        sent(address, first.bytes);
+      } catch (const zmq::error_t&) {
+        drop(address, first.bytes);
+      }
+      link.waiting.pop_front();
+    }
+  }
+
+  void send_answer(Outgoing outgoing) {
+    const std::size_t bytes = outgoing.bytes.size();
+    try {
+      const auto to = router_.send(zmq::buffer(outgoing.route), zmq::send_flags::sndmore | zmq::send_flags::dontwait);
+      if (!to) return drop(outgoing.address, bytes);  // it does not read its answers
+      router_.send(message_of(std::move(outgoing.bytes)), zmq::send_flags::dontwait);
+      sent(outgoing.address, bytes);
+    } catch (const zmq::error_t&) {  // EHOSTUNREACH: it is gone
+      drop(outgoing.address, bytes);
+    }
+  }
+
+  void sent(const std::string& address, std::size_t bytes) {
+    ++counters_.messages_out;
+    counters_.bytes_out += bytes;
+    release(address, bytes);
+  }
+
+  void drop(const std::string& address, std::size_t bytes) {
+    ++counters_.unroutable;
+    release(address, bytes);
+  }
+
+  void release(const std::string& address, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    queued_bytes_total_ -= bytes;
+    const auto queued = queued_.find(address);
+    queued->second.bytes -= bytes;
+    if (--queued->second.messages == 0) queued_.erase(queued);
+  }
+
+  void serve_listener() {
+    for (std::size_t i = 0; zap_ && i < received_at_a_time && zap_->socket().get(zmq::sockopt::events) & ZMQ_POLLIN;
+         ++i) {
+      if (zap_->answer_one()) ++counters_.strangers;
+    }
+    for (std::size_t i = 0; i < received_at_a_time && receive(monitor_, 2); ++i) ++counters_.strangers;
+    for (std::size_t i = 0; i < received_at_a_time; ++i) {
+      const auto frames = receive(router_, 2);
+      if (!frames) return;
+      if (frames->size() == 2) {
+        deliver((*frames)[1], ReplyPath{(*frames)[0].to_string()});
+      } else {
+        ++counters_.malformed;
+      }
+    }
+  }
+
+  void receive_answers(Link& link) {
+    for (std::size_t i = 0; i < received_at_a_time; ++i) {
+      const auto frames = receive(link.dealer, 1);
+      if (!frames) return;
+      link.last_used = Clock::now();
+      if (frames->size() == 1) {
+        deliver((*frames)[0], ReplyPath{});
+      } else {
+        ++counters_.malformed;
+      }
+    }
+  }
+
+  void deliver(const zmq::message_t& message, ReplyPath reply) {
+    ++counters_.messages_in;
+    counters_.bytes_in += message.size();
+    on_message_(message.to_string(), std::move(reply));
+  }
+
+  void housekeep(Clock::time_point now) {
+    for (auto at = links_.begin(); at != links_.end();) {
+      auto& [address, link] = *at;
+      while (!link.waiting.empty() && now - link.waiting.front().since > queued_age_max) {
+        drop(address, link.waiting.front().bytes);
+        link.waiting.pop_front();
+      }
+      const bool idle = link.waiting.empty() && now - link.last_used > idle_close_after;
+      if (idle) --counters_.connections;
+      at = idle ? links_.erase(at) : std::next(at);
+    }
+  }
+
+  void close() {
+    for (auto& [address, link] : links_) link.dealer.set(zmq::sockopt::linger, linger_at_stop_ms);
+    router_.set(zmq::sockopt::linger, linger_at_stop_ms);
+    zmq_socket_monitor(router_.handle(), nullptr, 0);
+    links_.clear();
+    counters_.connections = 0;
+    router_.close();
+    monitor_.close();
+    zap_.reset();
+    context_.close();  // waits for the linger, no longer
+  }
+
+  const RingKeys keys_;
+  const OnMessage on_message_;
+  const int wake_fd_;
+  std::string listen_address_;
+  Counters counters_;
+
+  std::mutex mutex_;
+  std::deque<Outgoing> outbox_;           // on the way to the I/O thread
+  std::map<std::string, Queued> queued_;  // by address ("": answers): in outbox_ or waiting in a link
+  std::size_t queued_bytes_total_ = 0;
+  bool stopping_ = false;
+
+  zmq::context_t context_;  // after it: what must be closed before it
+  std::optional<ZapHandler> zap_;
+  zmq::socket_t router_;
+  zmq::socket_t monitor_;
+  std::map<std::string, Link> links_;
+  Clock::time_point next_housekeeping_{};
+  std::mutex join_mutex_;
+  std::thread thread_;
+};
+
+ZmqTransport::ZmqTransport(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+ZmqTransport::~ZmqTransport() = default;
+
+Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(Config config, OnMessage on_message) {
+  std::optional<HostPort> listen = parse_host_port(config.listen);
+  if (!listen) {
+    return tl::make_unexpected(
+        Error{"cannot listen on \"" + config.listen + "\": --listen takes ADDR:PORT, as 127.0.0.1:7400 or [::1]:7400"});
+  }
+  const Result<RingKeys> keys = keys_from(config.ring_secret_key);
+  if (!keys) return tl::make_unexpected(keys.error());
+  if (keys->empty() && !listen->is_loopback()) {
+    return tl::make_unexpected(
+        Error{"cannot listen on " + config.listen +
+              " without a ring key: anyone who reaches it could join the ring; make a key " +
+              "with `orbweaver ring-key` and give it to every peer with --ring-key-file, or listen on 127.0.0.1"});
+  }
+  if (listen->host == "localhost") listen->host = "127.0.0.1";  // ZeroMQ looks up no names to listen on
+  try {
+    auto impl = std::make_unique<Impl>(*keys, std::move(on_message));
+    impl->start(*listen);
+    return std::unique_ptr<ZmqTransport>(new ZmqTransport(std::move(impl)));
+  } catch (const zmq::error_t& error) {
+    return tl::make_unexpected(listen_error(config.listen, error.num()));
+  } catch (const std::exception& error) {
+    return tl::make_unexpected(Error{"cannot listen on " + config.listen + ": " + error.what()});
+  }
+}
+
+bool ZmqTransport::send(const std::string& address, std::string bytes) {
+  const auto parsed = parse_host_port(address);
+  if (!parsed || parsed->port == 0) return impl_->refuse();
+  return impl_->enqueue({address, {}, std::move(bytes)});
+}
+
+bool ZmqTransport::reply(const ReplyPath& path, std::string bytes) {
+  if (path.route.empty()) return impl_->refuse();
+  return impl_->enqueue({{}, path.route, std::move(bytes)});
+}
+
+std::string ZmqTransport::listen_address() const { return impl_->listen_address(); }
+
+TransportStats ZmqTransport::stats() const {
+  const Counters& now = impl_->counters();
+  TransportStats stats;
+  stats.messages_in = now.messages_in;
+  stats.bytes_in = now.bytes_in;
+  stats.messages_out = now.messages_out;
+  stats.bytes_out = now.bytes_out;
+  stats.refused = now.refused;
+  stats.unroutable = now.unroutable;
+  stats.malformed = now.malformed;
+  stats.strangers = now.strangers;
+  stats.connections = now.connections;
+  return stats;
+}
+
+void ZmqTransport::stop() { impl_->stop(); }
+
+}  // namespace orbweaver::ring

@@ -1,0 +1,99 @@
+// Bytes between peers over ZeroMQ; this header's .cc files and ring/zmq_curve.* are the only ones that know it.
+//
+// One ROUTER listens; for each address sent to there is one DEALER, made on demand and closed after idle_close_after. A
+// message is one frame. An answer goes back on the connection that the question came by.
+//
+// Trust: with a ring key every link is CURVE (RFC 26 of ZeroMQ). All peers and commands of a ring share one key pair; a
+// ZAP handler lets in that public key alone. Without a key only loopback addresses may be listened on.
+//
+// Bounds: for each address queued_messages_max messages and queued_bytes_max bytes wait here (plus send_high_water
+// messages inside ZeroMQ, and those only while connected); all addresses together queued_bytes_total_max. What has
+// waited for queued_age_max is dropped: whoever sent it has long sent it again. A message lost with a connection is
+// lost: senders repeat.
+//
+// Thread rule: send(), reply(), stats(), listen_address() and stop() from any thread; on_message is called on the
+// transport's own I/O thread, and after stop() never again. stop() must not be called from on_message.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "ring/messages.h"
+#include "ring/transport.h"
+#include "ring/types.h"
+
+namespace orbweaver::ring {
+
+// Counted since open(). Bytes are those of the messages, without ZeroMQ's framing.
+struct TransportStats {
+  std::uint64_t messages_in = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t messages_out = 0;  // taken by ZeroMQ
+  std::uint64_t bytes_out = 0;
+  std::uint64_t refused = 0;  // send() or reply() answered false: queue full, unusable address, message too large
+  std::uint64_t unroutable =
+      0;  // accepted, then dropped: not connected for queued_age_max, or the asker is gone or does not read
+  std::uint64_t malformed = 0;    // received with a frame layout that is not ours, and dropped
+  std::uint64_t strangers = 0;    // connections refused: another ring key or none, or not ZeroMQ at all
+  std::uint64_t connections = 0;  // addresses with a DEALER now
+};
+
+class ZmqTransport : public Transport {
+ public:
+  static constexpr std::size_t queued_messages_max = 256;            // to one address
+  static constexpr std::size_t queued_bytes_max = 16u << 20;         // to one address: two of the largest messages
+  static constexpr std::size_t queued_bytes_total_max = 128u << 20;  // to all
+  static constexpr std::size_t addresses_max = 4096;                 // DEALERs at a time
+  static constexpr int send_high_water = 64;                         // messages in ZeroMQ's pipe to one peer
+  static constexpr int receive_high_water = 64;                      // from one peer
+  static constexpr Duration queued_age_max{std::chrono::seconds{30}};
+  static constexpr Duration idle_close_after{std::chrono::minutes{5}};
+
+  struct Config {
+    std::string listen;           // "127.0.0.1:7400", "[::1]:0"; port 0: any free one
+    std::string ring_secret_key;  // 40 characters of Z85, see make_ring_secret(); empty: no encryption, loopback only
+  };
+  static Result<std::unique_ptr<ZmqTransport>> open(Config config, OnMessage on_message);
+  ~ZmqTransport() override;
+  ZmqTransport(const ZmqTransport&) = delete;
+  ZmqTransport& operator=(const ZmqTransport&) = delete;
+
+  bool send(const std::string& address, std::string bytes) override;
+  bool reply(const ReplyPath& path, std::string bytes) override;
+
+  std::string listen_address() const;  // "127.0.0.1:7400", with the real port
+  TransportStats stats() const;
+  // Sends what connected peers still take within half a second, then closes everything and joins the thread. Safe to
+  // repeat.
+  void stop();
+
+ private:
+  class Impl;
+  explicit ZmqTransport(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// A new ring key: a CURVE secret key, 40 characters of Z85. Empty when libzmq was built without CURVE.
+std::string make_ring_secret();
+
+// For commands: asks one peer, waits for the answer. Thread rule: one owner.
+class ZmqClient {
+ public:
+  // Does not connect yet; an error means an unusable address or key. `ring_secret` empty: no encryption.
+  static Result<std::unique_ptr<ZmqClient>> open(const std::string& address, const std::string& ring_secret);
+  ~ZmqClient();
+  ZmqClient(const ZmqClient&) = delete;
+  ZmqClient& operator=(const ZmqClient&) = delete;
+
+  // One request, one answer. The error tells whether nobody listens there, the ring key was refused, or no answer came.
+  Result<std::string> ask(std::string bytes, Duration timeout);
+
+ private:
+  class Impl;
+  explicit ZmqClient(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace orbweaver::ring

@@ -1,0 +1,165 @@
+#include "storage/append_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace orbweaver::storage {
+namespace {
+
+// Takes the lock of an open file and its size; closes it on failure.
+Result<std::uint64_t> lock_and_measure(int fd, const std::string& path) {
+  struct stat status {};
+  int error = 0;
+  bool held_by_other = false;
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    error = errno;
+    held_by_other = error == EWOULDBLOCK;
+  } else if (::fstat(fd, &status) != 0) {
+    error = errno;
+  }
+  if (error == 0 && status.st_nlink > 0) return static_cast<std::uint64_t>(status.st_size);
+  ::close(fd);
+  if (held_by_other) return fail(ErrorKind::in_use, path + ": another process is writing this file");
+  if (error == 0) return fail(ErrorKind::in_use, path + ": another process removed this file");
+  return io_error("cannot lock", path, error);
+}
+
+// True after a crash between link and unlink.
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+}  // namespace
+
+tl::unexpected<Error> io_error(const std::string& what, const std::string& path, int error_number) {
+  const bool full = error_number == ENOSPC || error_number == EDQUOT;
+  return fail(full ? ErrorKind::disk_full : ErrorKind::io,
+              what + " " + path + ": " + std::error_code(error_number, std::generic_category()).message());
+}
+
+Result<AppendFile> AppendFile::create(const std::string& path) {
+  AppendFile file;
+  file.path_ = path;
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return io_error("cannot make", path, errno);
+  const Result<std::uint64_t> size = lock_and_measure(fd, path);
+  if (!size) return tl::make_unexpected(size.error());
+  file.fd_ = fd;
+  return file;
+}
+
+Result<AppendFile> AppendFile::open_existing(const std::string& path) {
+  AppendFile file;
+  file.path_ = path;
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return io_error("cannot open", path, errno);
+  const Result<std::uint64_t> size = lock_and_measure(fd, path);
+  if (!size) return tl::make_unexpected(size.error());
+  file.fd_ = fd;
+  file.size_ = *size;
+  return file;
+}
+
+AppendFile::AppendFile(AppendFile&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), size_(other.size_), torn_(other.torn_) {}
+
+AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
+  if (this != &other) {
+    close();
+    path_ = std::move(other.path_);
+    fd_ = std::exchange(other.fd_, -1);
+    size_ = other.size_;
+    torn_ = other.torn_;
+  }
+  return *this;
+}
+
+AppendFile::~AppendFile() { close(); }
+
+void AppendFile::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Result<void> AppendFile::append(std::string_view bytes) {
+  if (torn_) {
+    if (auto mended = cut(size_); !mended) return mended;
+  }
+  std::string_view left = bytes;
+  while (!left.empty()) {
+    const auto offset = static_cast<::off_t>(size_ + (bytes.size() - left.size()));
+    const ::ssize_t wrote = ::pwrite(fd_, left.data(), left.size(), offset);
+    if (wrote > 0) {
+      left.remove_prefix(static_cast<std::size_t>(wrote));
+    } else if (wrote < 0 && errno == EINTR) {
+      continue;
+    } else {
+      const int error = wrote == 0 ? ENOSPC : errno;
+      torn_ = true;
+      (void)cut(size_);  // when this fails too, the next append tries again before it writes
+      return io_error("cannot write to", path_, error);
+    }
+  }
+  size_ += bytes.size();
+  return {};
+}
+
+Result<void> AppendFile::cut(std::uint64_t size) {
+  if (::ftruncate(fd_, static_cast<::off_t>(size)) != 0) return io_error("cannot cut", path_, errno);
+  size_ = size;
+  torn_ = false;
+  return {};
+}
+
+Result<void> AppendFile::sync() {
+  if (::fsync(fd_) != 0) return io_error("cannot sync", path_, errno);
+  return {};
+}
+
+Result<std::uint64_t> AppendFile::read_at(std::uint64_t offset, char* to, std::uint64_t count) const {
+  for (;;) {
+    const ::ssize_t got = ::pread(fd_, to, static_cast<std::size_t>(count), static_cast<::off_t>(offset));
+    if (got >= 0) return static_cast<std::uint64_t>(got);
+    if (errno != EINTR) return io_error("cannot read", path_, errno);
+  }
+}
+
+Result<void> rename_durably(const std::string& from, const std::string& to) {
+  // link and unlink instead of rename: rename would replace a file of that name.
+  if (::link(from.c_str(), to.c_str()) == 0 || (errno == EEXIST && same_file(from, to))) {
+    if (::unlink(from.c_str()) != 0) return io_error("cannot remove", from, errno);
+  } else {
+    const int error = errno;
+    if (error == EEXIST || ::access(to.c_str(), F_OK) == 0)
+      return io_error("cannot rename " + from + " to", to, EEXIST);
+    // A file system without hard links.
+    if (::rename(from.c_str(), to.c_str()) != 0) return io_error("cannot rename " + from + " to", to, errno);
+  }
+  // Should this fail: after a power cut the old name may be back, which a reader of old names has to bear anyway.
+  const std::string directory = std::filesystem::path(to).parent_path().string();
+  const int fd = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    (void)::fsync(fd);
+    ::close(fd);
+  }
+  return {};
+}
+
+Result<void> make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return io_error("cannot make directory", path, error.value());
+  return {};
+}
+
+}  // namespace orbweaver::storage

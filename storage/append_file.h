@@ -1,0 +1,47 @@
+// A file that grows by whole pieces: each append is one write(2) (more only when the system takes less), and after a
+// failure the file is cut back to its last whole piece. Locked with flock while open, so that another process sees that
+// it is in use. Thread rule: one owner.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "storage/types.h"
+
+namespace orbweaver::storage {
+
+class AppendFile {
+ public:
+  // Makes a file that must not be there yet (O_EXCL).
+  static Result<AppendFile> create(const std::string& path);
+  // Opens a file that is there; fails with in_use when another process holds its lock.
+  static Result<AppendFile> open_existing(const std::string& path);
+  AppendFile() = default;
+  AppendFile(AppendFile&& other) noexcept;
+  AppendFile& operator=(AppendFile&& other) noexcept;
+  ~AppendFile();
+
+  bool is_open() const { return fd_ >= 0; }
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+  Result<void> append(std::string_view bytes);
+  Result<void> cut(std::uint64_t size);                                                      // truncates to `size`
+  Result<void> sync();                                                                       // to the disk
+  Result<std::uint64_t> read_at(std::uint64_t offset, char* to, std::uint64_t count) const;  // bytes read; 0 at the end
+  void close();
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+  bool torn_ = false;  // a failed append could not be cut back yet
+};
+
+// "what path: cause" of errno; disk_full for ENOSPC and EDQUOT.
+tl::unexpected<Error> io_error(const std::string& what, const std::string& path, int error_number);
+// Renames, and syncs the directory so that the name survives a power cut. Never replaces a file.
+Result<void> rename_durably(const std::string& from, const std::string& to);
+Result<void> make_directory(const std::string& path);
+
+}  // namespace orbweaver::storage

@@ -1,0 +1,80 @@
+// The ordered key-value store that everything durable stands on: what RocksDB gives, and no more. storage/rocks_kv.h is the real one;
+// storage/memory_kv.h the one of the tests and the simulator, with faults.
+// Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/types.h"
+
+namespace orbweaver::storage {
+
+// Numbers index the stores' tables: append only.
+enum class Table : std::uint8_t { meta = 0, urls = 1, frontier = 2, hosts = 3, outbox = 4 };
+inline constexpr std::size_t table_count = 5;
+inline constexpr const char* table_names[table_count] = {"meta", "urls", "frontier", "hosts", "outbox"};
+
+// Writes that become visible and durable together or not at all. Keys and values live in one buffer.
+class KvBatch {
+ public:
+  struct Op {
+    Table table;
+    bool put;
+    std::string_view key;
+    std::string_view value;
+  };
+  void put(Table table, std::string_view key, std::string_view value) { add(table, true, key, value); }
+  void remove(Table table, std::string_view key) { add(table, false, key, {}); }
+  std::size_t size() const { return ops_.size(); }
+  Op operator[](std::size_t i) const {
+    const Stored& op = ops_[i];
+    const std::string_view bytes(bytes_);
+    return {op.table, op.put, bytes.substr(op.at, op.key_bytes), bytes.substr(op.at + op.key_bytes, op.value_bytes)};
+  }
+
+ private:
+  struct Stored {
+    std::size_t at;
+    std::uint32_t key_bytes;
+    std::uint32_t value_bytes;
+    Table table;
+    bool put;
+  };
+  void add(Table table, bool is_put, std::string_view key, std::string_view value) {
+    ops_.push_back({bytes_.size(), static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()), table, is_put});
+    bytes_.append(key).append(value);
+  }
+  std::string bytes_;
+  std::vector<Stored> ops_;
+};
+
+// Reads a table in key order as it was when the cursor was made. Views are good until the next call.
+class KvCursor {
+ public:
+  virtual ~KvCursor() = default;
+  virtual void seek(std::string_view key) = 0;  // to the first key not below
+  virtual bool valid() const = 0;
+  virtual std::string_view key() const = 0;
+  virtual std::string_view value() const = 0;
+  virtual void next() = 0;
+  virtual Result<void> status() const = 0;  // an error that ended the reading early
+};
+
+class Kv {
+ public:
+  virtual ~Kv() = default;
+  virtual Result<std::optional<std::string>> get(Table table, std::string_view key) = 0;
+  // `keys` sorted ascending; `values[i]` answers `keys[i]`.
+  virtual Result<void> multi_get(Table table, std::span<const std::string_view> keys, std::vector<std::optional<std::string>>& values) = 0;
+  // `upper_bound`: keys at or above it are not seen; empty: none. It must outlive the cursor.
+  virtual std::unique_ptr<KvCursor> cursor(Table table, std::string_view upper_bound) = 0;
+  virtual Result<void> write(const KvBatch& batch) = 0;
+};
+
+}  // namespace orbweaver::storage

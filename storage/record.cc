@@ -1,0 +1,124 @@
+#include "storage/record.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "storage/bytes.h"
+
+namespace orbweaver::storage {
+
+namespace {
+
+int rank(const UrlRecord& record) {
+  switch (record.state) {
+    case UrlState::excluded:
+      return record.reason == Reason::depth ? 0 : 2;
+    case UrlState::queued:
+      return 1;
+    case UrlState::failed:
+      return 3;
+    case UrlState::fetched:
+      return 4;
+  }
+  return 0;
+}
+
+auto parts(const UrlRecord& r) { return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url); }
+
+}  // namespace
+
+std::string_view reason_name(Reason reason) {
+  switch (reason) {
+    case Reason::none: return "none";
+    case Reason::robots: return "robots";
+    case Reason::depth: return "depth";
+    case Reason::redirects: return "redirects";
+    case Reason::robots_unreachable: return "robots_unreachable";
+    case Reason::http_status: return "http_status";
+    case Reason::dns: return "dns";
+    case Reason::connect: return "connect";
+    case Reason::tls: return "tls";
+    case Reason::timeout: return "timeout";
+    case Reason::empty_reply: return "empty_reply";
+    case Reason::broken: return "broken";
+    case Reason::headers_too_large: return "headers_too_large";
+    case Reason::address_refused: return "address_refused";
+    case Reason::bad_response: return "bad_response";
+    case Reason::host_down: return "host_down";
+    case Reason::internal: return "internal";
+  }
+  return "unknown";
+}
+
+std::string_view state_name(UrlState state) {
+  switch (state) {
+    case UrlState::queued: return "queued";
+    case UrlState::excluded: return "excluded";
+    case UrlState::failed: return "failed";
+    case UrlState::fetched: return "fetched";
+  }
+  return "unknown";
+}
+
+UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
+  if (rank(a) != rank(b)) return rank(a) > rank(b) ? a : b;
+  if (a.state != UrlState::queued) return parts(a) < parts(b) ? b : a;
+  UrlRecord joined = a;
+  joined.reason = std::max(a.reason, b.reason);
+  joined.depth = std::min(a.depth, b.depth);
+  joined.redirects = std::min(a.redirects, b.redirects);
+  joined.attempts = std::max(a.attempts, b.attempts);
+  joined.status = std::max(a.status, b.status);
+  joined.changed = std::max(a.changed, b.changed);
+  return joined;
+}
+
+void encode_record(const UrlRecord& record, std::string& out) {
+  out.reserve(out.size() + record_head_bytes + record.url.size());
+  put_be(out, record_format);
+  put_be(out, static_cast<std::uint8_t>(record.state));
+  put_be(out, static_cast<std::uint8_t>(record.reason));
+  put_be(out, record.depth);
+  put_be(out, record.redirects);
+  put_be(out, record.attempts);
+  put_be(out, record.status);
+  put_be(out, static_cast<std::uint64_t>(record.changed.time_since_epoch().count()));
+  out.append(record.url);
+}
+
+Result<UrlRecord> decode_record(std::string_view bytes) {
+  if (bytes.size() <= record_head_bytes) return fail(ErrorKind::corrupt, "a URL record of " + std::to_string(bytes.size()) + " bytes");
+  const auto format = get_be<std::uint8_t>(bytes, 0);
+  if (format != record_format) return fail(ErrorKind::version, "a URL record of format " + std::to_string(format));
+  UrlRecord record;
+  const auto state = get_be<std::uint8_t>(bytes, 1);
+  if (state < 1 || state > 4) return fail(ErrorKind::corrupt, "a URL record in state " + std::to_string(state));
+  record.state = static_cast<UrlState>(state);
+  record.reason = static_cast<Reason>(get_be<std::uint8_t>(bytes, 2));
+  record.depth = get_be<std::uint16_t>(bytes, 3);
+  record.redirects = get_be<std::uint8_t>(bytes, 5);
+  record.attempts = get_be<std::uint8_t>(bytes, 6);
+  record.status = get_be<std::uint16_t>(bytes, 7);
+  record.changed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
+  record.url = bytes.substr(record_head_bytes);
+  return record;
+}
+
+HostClock merge(const HostClock& a, const HostClock& b) {
+  return {std::max(a.next_allowed, b.next_allowed), std::max(a.failures, b.failures), std::max(a.host, b.host)};
+}
+
+void encode_clock(const HostClock& clock, std::string& out) {
+  put_be(out, clock_format);
+  put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));
+  put_be(out, clock.failures);
+  out.append(clock.host);
+}
+
+Result<HostClock> decode_clock(std::string_view bytes) {
+  if (bytes.size() <= 13 || !is_clock(bytes)) return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
+  return HostClock{Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1)))), get_be<std::uint32_t>(bytes, 9),
+                   std::string(bytes.substr(13))};
+}
+
+}  // namespace orbweaver::storage

@@ -1,0 +1,176 @@
+#include "storage/rocks_kv.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <array>
+#include <utility>
+
+#include "storage/store.h"
+
+namespace orbweaver::storage {
+
+namespace {
+
+tl::unexpected<Error> failed(const std::string& what, const rocksdb::Status& status) {
+  const std::string text = status.ToString();
+  const bool full = status.IsNoSpace() || status.subcode() == rocksdb::Status::kNoSpace ||
+                    text.find("No space left") != std::string::npos || text.find("Disk quota") != std::string::npos;
+  if (full) return fail(ErrorKind::disk_full, what + ": the disk is full; free some space and start again: nothing is lost (" + text + ")");
+  if (text.find("lock hold by current process") != std::string::npos || text.find("While lock file") != std::string::npos)
+    return fail(ErrorKind::in_use, what + ": another process has it open; stop that peer first, or give this one its own directory");
+  if (status.IsCorruption()) return fail(ErrorKind::corrupt, what + ": stored bytes cannot be read: " + text);
+  return fail(ErrorKind::io, what + ": " + text);
+}
+
+rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
+
+class RocksCursor final : public KvCursor {
+ public:
+  RocksCursor(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view upper_bound) : bound_(upper_bound) {
+    rocksdb::ReadOptions options;
+    bound_slice_ = slice(bound_);
+    if (!bound_.empty()) options.iterate_upper_bound = &bound_slice_;
+    iterator_.reset(db.NewIterator(options, family));
+  }
+  void seek(std::string_view key) override { iterator_->Seek(slice(key)); }
+  bool valid() const override { return iterator_->Valid(); }
+  std::string_view key() const override { return view(iterator_->key()); }
+  std::string_view value() const override { return view(iterator_->value()); }
+  void next() override { iterator_->Next(); }
+  Result<void> status() const override {
+    if (iterator_->status().ok()) return {};
+    return failed("reading the store", iterator_->status());
+  }
+
+ private:
+  std::string bound_;
+  rocksdb::Slice bound_slice_;
+  std::unique_ptr<rocksdb::Iterator> iterator_;
+};
+
+class RocksKv final : public Kv {
+ public:
+  RocksKv(RocksConfig config, rocksdb::DB* db, std::vector<rocksdb::ColumnFamilyHandle*> families)
+      : config_(std::move(config)), db_(db), families_(std::move(families)) {}
+  ~RocksKv() override {
+    for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
+    db_->Close();
+  }
+  RocksKv(const RocksKv&) = delete;
+
+  Result<std::optional<std::string>> get(Table table, std::string_view key) override {
+    std::string value;
+    const rocksdb::Status status = db_->Get(rocksdb::ReadOptions(), family(table), slice(key), &value);
+    if (status.IsNotFound()) return std::optional<std::string>();
+    if (!status.ok()) return failed("reading " + config_.directory, status);
+    return std::optional<std::string>(std::move(value));
+  }
+
+  Result<void> multi_get(Table table, std::span<const std::string_view> keys,
+                         std::vector<std::optional<std::string>>& values) override {
+    values.assign(keys.size(), std::nullopt);
+    // RocksDB takes at most 32 keys a round inside; one call with all of them lets it share the block reads.
+    key_slices_.clear();
+    for (const std::string_view key : keys) key_slices_.push_back(slice(key));
+    found_.resize(keys.size());
+    statuses_.assign(keys.size(), rocksdb::Status());
+    db_->MultiGet(rocksdb::ReadOptions(), family(table), keys.size(), key_slices_.data(), found_.data(), statuses_.data(), true);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (statuses_[i].ok()) {
+        values[i].emplace(found_[i].data(), found_[i].size());
+      } else if (!statuses_[i].IsNotFound()) {
+        return failed("reading " + config_.directory, statuses_[i]);
+      }
+      found_[i].Reset();
+    }
+    return {};
+  }
+
+  std::unique_ptr<KvCursor> cursor(Table table, std::string_view upper_bound) override {
+    return std::make_unique<RocksCursor>(*db_, family(table), upper_bound);
+  }
+
+  Result<void> write(const KvBatch& batch) override {
+    batch_.Clear();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const KvBatch::Op op = batch[i];
+      const rocksdb::Status status = op.put ? batch_.Put(family(op.table), slice(op.key), slice(op.value))
+                                            : batch_.Delete(family(op.table), slice(op.key));
+      if (!status.ok()) return failed("preparing a write to " + config_.directory, status);
+    }
+    rocksdb::WriteOptions options;
+    options.sync = config_.sync_writes;
+    const rocksdb::Status status = db_->Write(options, &batch_);
+    if (!status.ok()) return failed("writing to " + config_.directory, status);
+    return {};
+  }
+
+ private:
+  rocksdb::ColumnFamilyHandle* family(Table table) const { return families_[static_cast<std::size_t>(table)]; }
+
+  RocksConfig config_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<rocksdb::ColumnFamilyHandle*> families_;
+  rocksdb::WriteBatch batch_;
+  std::vector<rocksdb::Slice> key_slices_;
+  std::vector<rocksdb::PinnableSlice> found_;
+  std::vector<rocksdb::Status> statuses_;
+};
+
+rocksdb::ColumnFamilyOptions table_options(const std::shared_ptr<rocksdb::Cache>& cache, Table table) {
+  rocksdb::ColumnFamilyOptions options;
+  rocksdb::BlockBasedTableOptions blocks;
+  blocks.block_cache = cache;
+  blocks.cache_index_and_filter_blocks = true;  // bounded: counted in the cache
+  blocks.pin_l0_filter_and_index_blocks_in_cache = true;
+  blocks.format_version = 5;
+  // Only the seen-set is asked for keys that are mostly absent.
+  if (table == Table::urls) blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10, false));
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
+  options.compression = rocksdb::kLZ4Compression;
+  options.write_buffer_size = table == Table::meta ? (1u << 20) : (16u << 20);
+  options.max_write_buffer_number = 3;
+  options.level_compaction_dynamic_level_bytes = true;
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
+  rocksdb::DBOptions options;
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  options.max_background_jobs = 2;
+  options.max_open_files = 512;
+  options.keep_log_file_num = 2;
+  options.max_log_file_size = 4u << 20;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.max_total_wal_size = 64u << 20;
+  // A write-ahead log torn by a crash is read up to its last whole record: what was acknowledged is before that.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(config.cache_bytes);
+  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+  for (std::size_t i = 0; i < table_count; ++i) {
+    const std::string name = i == 0 ? rocksdb::kDefaultColumnFamilyName : table_names[i];
+    descriptors.emplace_back(name, table_options(cache, static_cast<Table>(i)));
+  }
+  rocksdb::DB* db = nullptr;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  const rocksdb::Status status = rocksdb::DB::Open(options, config.directory, descriptors, &families, &db);
+  if (status.IsInvalidArgument() && status.ToString().find("Column families not opened") != std::string::npos)
+    return fail(ErrorKind::version, config.directory + " was written by a later version of orbweaver: it has tables that this build does not "
+                                                       "know; use that version");
+  if (!status.ok()) return failed("opening " + config.directory, status);
+  std::unique_ptr<Kv> kv = std::make_unique<RocksKv>(config, db, std::move(families));
+  if (const Result<void> checked = check_format(*kv, config.directory); !checked) return tl::make_unexpected(checked.error());
+  return kv;
+}
+
+}  // namespace orbweaver::storage

@@ -1,0 +1,23 @@
+// The Kv on RocksDB: one instance a peer, a column family a table. RocksDB's only home.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/kv.h"
+
+namespace orbweaver::storage {
+
+struct RocksConfig {
+  std::string directory;
+  std::uint64_t cache_bytes = 64u << 20;  // block cache, shared by all tables
+  // False: a write survives the death of the process (it is in the operating system's hands).
+  // True: it survives a power cut (fsync at each write; some ten times slower).
+  bool sync_writes = false;
+};
+
+// Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later build,
+// corrupt, disk_full, io; each message names the directory and the mend.
+Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config);
+
+}  // namespace orbweaver::storage

@@ -1,0 +1,402 @@
+#include "storage/store.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "storage/bytes.h"
+
+namespace orbweaver::storage {
+
+namespace {
+
+constexpr std::string_view counts_name = "counts";
+constexpr std::string_view format_name = "format";
+constexpr std::size_t host_key_bytes = 10;
+constexpr std::size_t position_bytes = 13;
+
+void append(std::string& out, const HostKey& key) {
+  put_be(out, key.partition);
+  out.append(reinterpret_cast<const char*>(key.host.data()), key.host.size());
+}
+
+std::string bytes_of(const HostKey& key) {
+  std::string out;
+  append(out, key);
+  return out;
+}
+
+std::string bytes_of(const UrlKey& key) {
+  std::string out;
+  append(out, key.host);
+  out.append(reinterpret_cast<const char*>(key.url.data()), key.url.size());
+  return out;
+}
+
+// The key after every key that begins with `prefix`; empty when there is none.
+std::string after_prefix(std::string prefix) {
+  while (!prefix.empty() && static_cast<std::uint8_t>(prefix.back()) == 0xff) prefix.pop_back();
+  if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<std::uint8_t>(prefix.back()) + 1);
+  return prefix;
+}
+
+void append(std::string& out, const Position& position) {
+  put_be(out, position.band);
+  put_be(out, position.priority);
+  put_be(out, position.order);
+}
+
+std::string frontier_key(const HostKey& host, const Position& position) {
+  std::string out;
+  append(out, host);
+  append(out, position);
+  out.append(reinterpret_cast<const char*>(position.url.data()), position.url.size());
+  return out;
+}
+
+HostKey host_key_at(std::string_view bytes) {
+  HostKey key;
+  key.partition = get_be<std::uint16_t>(bytes, 0);
+  std::copy_n(bytes.data() + 2, 8, reinterpret_cast<char*>(key.host.data()));
+  return key;
+}
+
+UrlDigest digest_at(std::string_view bytes, std::size_t at) {
+  UrlDigest digest;
+  std::copy_n(bytes.data() + at, 16, reinterpret_cast<char*>(digest.data()));
+  return digest;
+}
+
+std::string outbox_key(const OutboxKey& key) {
+  std::string out;
+  put_be(out, key.partition);
+  put_be(out, key.sequence);
+  return out;
+}
+
+// queued.depth, redirects, attempts, URL
+std::string frontier_value(const UrlRecord& record) {
+  std::string out;
+  put_be(out, record.depth);
+  put_be(out, record.redirects);
+  put_be(out, record.attempts);
+  out.append(record.url);
+  return out;
+}
+
+std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
+Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
+
+std::uint64_t& count_of(Counts& counts, UrlState state) {
+  switch (state) {
+    case UrlState::queued: return counts.queued;
+    case UrlState::excluded: return counts.excluded;
+    case UrlState::failed: return counts.failed;
+    case UrlState::fetched: break;
+  }
+  return counts.fetched;
+}
+
+}  // namespace
+
+Result<void> check_format(Kv& kv, const std::string& directory) {
+  const Result<std::optional<std::string>> found = kv.get(Table::meta, format_name);
+  if (!found) return tl::make_unexpected(found.error());
+  const std::string ours = std::to_string(store_format);
+  if (!*found) {
+    KvBatch batch;
+    batch.put(Table::meta, format_name, ours);
+    return kv.write(batch);
+  }
+  if (**found == ours) return {};
+  return fail(ErrorKind::version, directory + " has format version " + **found + " and this build reads version " + ours +
+                                      "; use the version of orbweaver that wrote it, or another directory");
+}
+
+// A row of the urls table: the record without its URL when queued (the frontier's row has it), and where it stands in the frontier.
+//   u8 state, then encode_record()'s bytes, and for a queued one 13 bytes of position before the (empty) URL.
+struct Store::Stored {
+  UrlRecord record;
+  Position position;
+
+  static std::string encode(const UrlRecord& record, const Position& position) {
+    std::string out;
+    if (record.state == UrlState::queued) {
+      append(out, position);
+      UrlRecord bare = record;
+      bare.url.assign(1, '-');
+      encode_record(bare, out);
+    } else {
+      encode_record(record, out);
+    }
+    out.insert(out.begin(), static_cast<char>(record.state));
+    return out;
+  }
+};
+
+Result<Store::Stored> Store::decode_stored(std::string_view bytes, const UrlDigest& url) {
+  Stored stored;
+  if (bytes.empty()) return fail(ErrorKind::corrupt, "an empty row in the table of URLs");
+  const bool queued = bytes[0] == static_cast<char>(UrlState::queued);
+  bytes.remove_prefix(1);
+  if (queued) {
+    if (bytes.size() < position_bytes) return fail(ErrorKind::corrupt, "a short row in the table of URLs");
+    stored.position = {get_be<std::uint8_t>(bytes, 0), get_be<std::uint32_t>(bytes, 1), get_be<std::uint64_t>(bytes, 5), url};
+    bytes.remove_prefix(position_bytes);
+  }
+  Result<UrlRecord> record = decode_record(bytes);
+  if (!record) return tl::make_unexpected(record.error());
+  stored.record = std::move(*record);
+  if (queued) stored.record.url.clear();
+  return stored;
+}
+
+Result<Store> Store::open(Kv& kv) {
+  Store store(kv);
+  const Result<std::optional<std::string>> counts = kv.get(Table::meta, counts_name);
+  if (!counts) return tl::make_unexpected(counts.error());
+  if (*counts) {
+    const std::string& row = **counts;
+    if (row.size() != 7 * 8) return fail(ErrorKind::corrupt, "the store's counts have " + std::to_string(row.size()) + " bytes");
+    store.counts_ = {get_be<std::uint64_t>(row, 0), get_be<std::uint64_t>(row, 8), get_be<std::uint64_t>(row, 16),
+                     get_be<std::uint64_t>(row, 24), get_be<std::uint64_t>(row, 32)};
+    store.next_order_ = get_be<std::uint64_t>(row, 40);
+    store.next_outbox_ = get_be<std::uint64_t>(row, 48);
+  }
+  return store;
+}
+
+// Reads what is known of the keys, joins the new with it, and stages the rows that change.
+Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts, std::uint64_t& order) {
+  const std::size_t n = commit.merges.size();
+  result.outcomes.assign(n, MergeOutcome::known);
+  if (n == 0) return {};
+  std::vector<std::string> keys;
+  keys.reserve(n);
+  for (const Merge& merge : commit.merges) keys.push_back(bytes_of(merge.key));
+  std::vector<std::size_t> sorted(n);
+  std::iota(sorted.begin(), sorted.end(), 0u);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+  std::vector<std::string_view> wanted;
+  wanted.reserve(n);
+  for (const std::size_t i : sorted)
+    if (wanted.empty() || wanted.back() != keys[i]) wanted.push_back(keys[i]);
+  std::vector<std::optional<std::string>> rows;
+  if (Result<void> read = kv_->multi_get(Table::urls, wanted, rows); !read) return read;
+
+  std::size_t row = 0;
+  for (std::size_t first = 0; first < n; ++row) {
+    const std::size_t at = sorted[first];
+    const UrlKey& key = commit.merges[at].key;
+    UrlRecord record = commit.merges[at].record;
+    std::size_t last = first + 1;
+    for (; last < n && keys[sorted[last]] == keys[at]; ++last) record = merge(record, commit.merges[sorted[last]].record);
+    first = last;
+
+    std::optional<Stored> before;
+    if (rows[row]) {
+      Result<Stored> stored = decode_stored(*rows[row], key.url);
+      if (!stored) return tl::make_unexpected(stored.error());
+      before = std::move(*stored);
+      std::string text = record.url;
+      if (before->record.url.empty()) before->record.url = text;
+      record = merge(before->record, record);
+      if (record == before->record) continue;
+    }
+    result.outcomes[at] = before ? MergeOutcome::changed : MergeOutcome::added;
+    if (before) {
+      --count_of(counts, before->record.state);
+      if (before->record.state == UrlState::queued) batch.remove(Table::frontier, frontier_key(key.host, before->position));
+    }
+    ++count_of(counts, record.state);
+    Position position;
+    if (record.state == UrlState::queued) {
+      const bool again = record.attempts > 0;
+      position = {static_cast<std::uint8_t>(again ? 1 : 0), again ? 0 : static_cast<std::uint32_t>(record.depth),
+                  again ? micros(record.changed) : order++, key.url};
+      batch.put(Table::frontier, frontier_key(key.host, position), frontier_value(record));
+      const bool moved = before && before->record.state == UrlState::queued;
+      result.queued.push_back({{key, position, record.depth, record.redirects, record.attempts, record.url}, moved});
+    }
+    batch.put(Table::urls, keys[at], Stored::encode(record, position));
+  }
+  return {};
+}
+
+Result<void> Store::stage_forget(const Commit& commit, KvBatch& batch, Counts& counts) {
+  for (const UrlKey& key : commit.forget) {
+    const std::string bytes = bytes_of(key);
+    const Result<std::optional<std::string>> row = kv_->get(Table::urls, bytes);
+    if (!row) return tl::make_unexpected(row.error());
+    if (!*row) continue;
+    const Result<Stored> stored = decode_stored(**row, key.url);
+    if (!stored) return tl::make_unexpected(stored.error());
+    --count_of(counts, stored->record.state);
+    if (stored->record.state == UrlState::queued) batch.remove(Table::frontier, frontier_key(key.host, stored->position));
+    batch.remove(Table::urls, bytes);
+  }
+  return {};
+}
+
+Result<CommitResult> Store::commit(const Commit& commit) {
+  KvBatch batch;
+  CommitResult result;
+  Counts counts = counts_;
+  std::uint64_t order = next_order_;
+  std::uint64_t outbox = next_outbox_;
+  if (Result<void> staged = stage_merges(commit, batch, result, counts, order); !staged) return tl::make_unexpected(staged.error());
+  if (Result<void> staged = stage_forget(commit, batch, counts); !staged) return tl::make_unexpected(staged.error());
+  for (const auto& [partition, record] : commit.to_outbox) {
+    const OutboxKey key{partition, outbox++};
+    batch.put(Table::outbox, outbox_key(key), record);
+    result.outbox.push_back({key, record});
+  }
+  counts.outbox += commit.to_outbox.size();
+  for (const OutboxKey& key : commit.from_outbox) batch.remove(Table::outbox, outbox_key(key));
+  counts.outbox -= commit.from_outbox.size();
+  for (const auto& [host, clock] : commit.clocks) {
+    std::string value;
+    encode_clock(clock, value);
+    batch.put(Table::hosts, bytes_of(host) + '\0', value);
+  }
+  for (const auto& [host, origin, robots] : commit.robots) {
+    std::string value;
+    put_be(value, micros(robots.fetched));
+    put_be(value, micros(robots.expires));
+    put_be(value, robots.kind);
+    value.append(robots.body);
+    batch.put(Table::hosts, bytes_of(host) + '\1' + origin, value);
+  }
+  for (const auto& [name, value] : commit.meta) batch.put(Table::meta, name, value);
+  if (batch.size() == 0) return result;
+  std::string row;
+  for (const std::uint64_t value : {counts.queued, counts.fetched, counts.failed, counts.excluded, counts.outbox, order, outbox})
+    put_be(row, value);
+  batch.put(Table::meta, counts_name, row);
+  if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
+  counts_ = counts;
+  next_order_ = order;
+  next_outbox_ = outbox;
+  return result;
+}
+
+Result<std::optional<UrlRecord>> Store::find(const UrlKey& key) {
+  const Result<std::optional<std::string>> row = kv_->get(Table::urls, bytes_of(key));
+  if (!row) return tl::make_unexpected(row.error());
+  if (!*row) return std::optional<UrlRecord>();
+  Result<Stored> stored = decode_stored(**row, key.url);
+  if (!stored) return tl::make_unexpected(stored.error());
+  return std::optional<UrlRecord>(std::move(stored->record));
+}
+
+Result<std::vector<QueuedUrl>> Store::queue_head(const HostKey& host, const Position* after, std::size_t limit) {
+  const std::string prefix = bytes_of(host);
+  const std::string end = after_prefix(prefix);
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::frontier, end);
+  cursor->seek(after == nullptr ? prefix : frontier_key(host, *after) + '\0');
+  std::vector<QueuedUrl> found;
+  for (; cursor->valid() && found.size() < limit; cursor->next()) {
+    const std::string_view key = cursor->key();
+    const std::string_view value = cursor->value();
+    if (key.size() != host_key_bytes + position_bytes + 16 || value.size() < 4)
+      return fail(ErrorKind::corrupt, "a row of the frontier has " + std::to_string(key.size()) + " bytes of key");
+    const UrlDigest url = digest_at(key, host_key_bytes + position_bytes);
+    const Position position{get_be<std::uint8_t>(key, 10), get_be<std::uint32_t>(key, 11), get_be<std::uint64_t>(key, 15), url};
+    found.push_back({{host, url}, position, get_be<std::uint16_t>(value, 0), get_be<std::uint8_t>(value, 2),
+                     get_be<std::uint8_t>(value, 3), std::string(value.substr(4))});
+  }
+  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  return found;
+}
+
+Result<std::optional<HostKey>> Store::next_queued_host(const HostKey* after) {
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::frontier, {});
+  if (after == nullptr) {
+    cursor->seek({});
+  } else {
+    const std::string next = after_prefix(bytes_of(*after));
+    if (next.empty()) return std::optional<HostKey>();
+    cursor->seek(next);
+  }
+  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (!cursor->valid()) return std::optional<HostKey>();
+  if (cursor->key().size() < host_key_bytes) return fail(ErrorKind::corrupt, "a row of the frontier has a short key");
+  return std::optional<HostKey>(host_key_at(cursor->key()));
+}
+
+Result<std::optional<HostClock>> Store::clock(const HostKey& host) {
+  const Result<std::optional<std::string>> row = kv_->get(Table::hosts, bytes_of(host) + '\0');
+  if (!row) return tl::make_unexpected(row.error());
+  if (!*row) return std::optional<HostClock>();
+  Result<HostClock> clock = decode_clock(**row);
+  if (!clock) return tl::make_unexpected(clock.error());
+  return std::optional<HostClock>(std::move(*clock));
+}
+
+Result<std::optional<RobotsEntry>> Store::robots(const HostKey& host, std::string_view origin) {
+  const Result<std::optional<std::string>> row = kv_->get(Table::hosts, bytes_of(host) + '\1' + std::string(origin));
+  if (!row) return tl::make_unexpected(row.error());
+  if (!*row) return std::optional<RobotsEntry>();
+  const std::string& value = **row;
+  if (value.size() < 17) return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
+  return std::optional<RobotsEntry>(
+      {time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)), get_be<std::uint8_t>(value, 16), value.substr(17)});
+}
+
+Result<std::vector<OutboxEntry>> Store::outbox_of(std::uint16_t partition, std::uint64_t after_sequence, std::size_t limit) {
+  std::string prefix;
+  put_be(prefix, partition);
+  const std::string end = after_prefix(prefix);
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::outbox, end);
+  cursor->seek(outbox_key({partition, after_sequence + 1}));
+  std::vector<OutboxEntry> found;
+  for (; cursor->valid() && found.size() < limit; cursor->next()) {
+    if (cursor->key().size() != 10) return fail(ErrorKind::corrupt, "a row of the outbox has a key of another size");
+    found.push_back({{partition, get_be<std::uint64_t>(cursor->key(), 2)}, std::string(cursor->value())});
+  }
+  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  return found;
+}
+
+Result<std::vector<Merge>> Store::scan(std::uint16_t partition, const UrlKey* after, std::size_t limit) {
+  std::string prefix;
+  put_be(prefix, partition);
+  const std::string end = after_prefix(prefix);
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, end);
+  cursor->seek(after == nullptr ? prefix : bytes_of(*after) + '\0');
+  std::vector<Merge> found;
+  for (; cursor->valid() && found.size() < limit; cursor->next()) {
+    if (cursor->key().size() != host_key_bytes + 16) return fail(ErrorKind::corrupt, "a row of the table of URLs has a key of another size");
+    const UrlKey key{host_key_at(cursor->key()), digest_at(cursor->key(), host_key_bytes)};
+    Result<Stored> stored = decode_stored(cursor->value(), key.url);
+    if (!stored) return tl::make_unexpected(stored.error());
+    if (stored->record.state == UrlState::queued) {
+      const Result<std::optional<std::string>> row = kv_->get(Table::frontier, frontier_key(key.host, stored->position));
+      if (!row) return tl::make_unexpected(row.error());
+      if (!*row || (*row)->size() < 4) return fail(ErrorKind::corrupt, "a queued URL has no row in the frontier");
+      stored->record.url = (*row)->substr(4);
+    }
+    found.push_back({key, std::move(stored->record)});
+  }
+  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  return found;
+}
+
+Result<std::vector<std::uint16_t>> Store::partitions() {
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, {});
+  std::vector<std::uint16_t> found;
+  for (cursor->seek({}); cursor->valid();) {
+    if (cursor->key().size() < 2) return fail(ErrorKind::corrupt, "a row of the table of URLs has a short key");
+    found.push_back(get_be<std::uint16_t>(cursor->key(), 0));
+    std::string prefix;
+    put_be(prefix, found.back());
+    const std::string next = after_prefix(prefix);
+    if (next.empty()) break;
+    cursor->seek(next);
+  }
+  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  return found;
+}
+
+Result<std::optional<std::string>> Store::meta(std::string_view name) { return kv_->get(Table::meta, name); }
+
+}  // namespace orbweaver::storage

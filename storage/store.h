@@ -1,0 +1,158 @@
+// What a peer keeps: the seen-set and the URLs' states, the frontier, hosts' clocks and robots.txt files, the outbox, and a few facts about
+// itself. Everything changes through commit(): one atomic write. Keys begin with the partition, so a partition is one range of each table;
+// a page's links to one host fall together (docs/formats.md lists the bytes).
+//
+// On a crash (kill -9) at any moment: a commit is there whole or not at all. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/kv.h"
+#include "storage/record.h"
+
+namespace orbweaver::storage {
+
+inline constexpr std::uint32_t store_format = 1;  // raised with every change of the bytes on disk
+// Refuses a store of another format; marks a new one. Called at open.
+Result<void> check_format(Kv& kv, const std::string& directory);
+
+using HostDigest = std::array<std::uint8_t, 8>;  // the first eight bytes of MD5(host)
+using UrlDigest = std::array<std::uint8_t, 16>;  // MD5(canonical URL)
+
+struct HostKey {
+  std::uint16_t partition = 0;
+  HostDigest host{};
+  auto operator<=>(const HostKey&) const = default;
+};
+
+struct UrlKey {
+  HostKey host;
+  UrlDigest url{};
+  auto operator<=>(const UrlKey&) const = default;
+};
+
+// Where a queued URL stands in its host's queue; lower is earlier. band 0: never tried, by (priority, order of admission); band 1: waits for
+// another try, by the time before which it must not be made (`order`, us since the epoch).
+struct Position {
+  std::uint8_t band = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t order = 0;
+  UrlDigest url{};  // makes it unique
+  auto operator<=>(const Position&) const = default;
+};
+
+struct QueuedUrl {
+  UrlKey key;
+  Position position;
+  std::uint16_t depth = 0;
+  std::uint8_t redirects = 0;
+  std::uint8_t attempts = 0;
+  std::string url;
+};
+
+struct Merge {
+  UrlKey key;
+  UrlRecord record;
+};
+
+struct OutboxKey {
+  std::uint16_t partition = 0;
+  std::uint64_t sequence = 0;
+  auto operator<=>(const OutboxKey&) const = default;
+};
+struct OutboxEntry {
+  OutboxKey key;
+  std::string record;  // encode_record()
+};
+
+struct RobotsEntry {
+  Time fetched{};
+  Time expires{};
+  std::uint8_t kind = 0;      // node/crawl/robots_cache.h numbers them
+  std::string body;
+};
+
+// One atomic write.
+struct Commit {
+  std::vector<Merge> merges;                                    // links admitted, outcomes, batches, hand-overs: all the same
+  std::vector<std::pair<std::uint16_t, std::string>> to_outbox; // partition, record
+  std::vector<OutboxKey> from_outbox;                           // acknowledged
+  std::vector<std::pair<HostKey, HostClock>> clocks;
+  std::vector<std::tuple<HostKey, std::string, RobotsEntry>> robots;  // by origin
+  std::vector<std::pair<std::string, std::string>> meta;
+  std::vector<UrlKey> forget;                                   // handed over to another peer and acknowledged
+};
+
+enum class MergeOutcome : std::uint8_t { known, added, changed };
+
+struct NewlyQueued {
+  QueuedUrl url;
+  bool moved = false;                        // it was queued before, at another position
+};
+
+struct CommitResult {
+  std::vector<MergeOutcome> outcomes;        // for each of Commit::merges (of several with one key, the first tells)
+  std::vector<NewlyQueued> queued;           // records that are newly queued, or queued at a new position
+  std::vector<OutboxEntry> outbox;           // as numbered
+};
+
+// How many records there are; kept in every commit, so right after a crash too.
+struct Counts {
+  std::uint64_t queued = 0;
+  std::uint64_t fetched = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t excluded = 0;
+  std::uint64_t outbox = 0;
+  std::uint64_t discovered() const { return queued + fetched + failed + excluded; }
+  bool operator==(const Counts&) const = default;
+};
+
+class Store {
+ public:
+  // Reads the counts and the last sequence numbers. `kv` must outlive it.
+  static Result<Store> open(Kv& kv);
+
+  Result<CommitResult> commit(const Commit& commit);
+
+  const Counts& counts() const { return counts_; }
+  Result<std::optional<UrlRecord>> find(const UrlKey& key);
+
+  // Up to `limit` queued URLs of a host after `after` (from the first when null), in order.
+  Result<std::vector<QueuedUrl>> queue_head(const HostKey& host, const Position* after, std::size_t limit);
+  // The first host after `after` (from the start when null) that has queued URLs.
+  Result<std::optional<HostKey>> next_queued_host(const HostKey* after);
+
+  Result<std::optional<HostClock>> clock(const HostKey& host);
+  Result<std::optional<RobotsEntry>> robots(const HostKey& host, std::string_view origin);
+
+  // Outbox entries of a partition after `after_sequence`, in order.
+  Result<std::vector<OutboxEntry>> outbox_of(std::uint16_t partition, std::uint64_t after_sequence, std::size_t limit);
+
+  // Records of a partition in key order after `after` (null: from the first), for handing over; with the URL's text.
+  Result<std::vector<Merge>> scan(std::uint16_t partition, const UrlKey* after, std::size_t limit);
+  // Partitions that hold at least one record.
+  Result<std::vector<std::uint16_t>> partitions();
+
+  Result<std::optional<std::string>> meta(std::string_view name);
+
+ private:
+  explicit Store(Kv& kv) : kv_(&kv) {}
+  struct Stored;
+  static Result<Stored> decode_stored(std::string_view bytes, const UrlDigest& url);
+  Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts, std::uint64_t& order);
+  Result<void> stage_forget(const Commit& commit, KvBatch& batch, Counts& counts);
+
+  Kv* kv_;
+  Counts counts_;
+  std::uint64_t next_order_ = 1;     // of admissions
+  std::uint64_t next_outbox_ = 1;
+};
+
+}  // namespace orbweaver::storage

@@ -1,0 +1,44 @@
+// JSON Lines files that only grow: one line an append, a new file when one is large enough, a torn last line cut off at
+// open. Files: <directory>/<prefix>-<serial 5 digits>.jsonl; the newest is gone on with. Thread rule: one owner.
+// Memory: none kept. On a crash at most the line being written is lost; lines reach the disk when the system writes
+// them out or at close().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "storage/append_file.h"
+#include "storage/types.h"
+
+namespace orbweaver::storage {
+
+struct TextFileConfig {
+  std::string directory;                  // made when it is not there
+  std::string name_prefix;                // unique in the ring
+  std::uint64_t file_bytes = 256u << 20;  // a file that reached this is closed and a new one begun
+};
+
+class TextFile {
+ public:
+  // Fails with in_use when another process has the newest file open.
+  static Result<TextFile> open(TextFileConfig config);
+  // Adds the line and a line feed in one write; line ends inside it are written as spaces (JSON has none outside
+  // strings, and none inside). After a failure the file is as it was.
+  Result<void> append(std::string_view line);
+  Result<void> close();
+  const std::string& path() const { return file_.path(); }
+
+ private:
+  explicit TextFile(TextFileConfig config) : config_(std::move(config)) {}
+  std::string path_of(std::uint64_t serial) const;
+  Result<void> begin_file();
+  Result<void> cut_torn_line();
+
+  TextFileConfig config_;
+  std::uint64_t next_serial_ = 0;
+  AppendFile file_;
+  std::string scratch_;
+};
+
+}  // namespace orbweaver::storage

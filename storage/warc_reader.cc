@@ -1,0 +1,38 @@
+#include "storage/warc.h"
+#include "storage/warc_scan.h"
+
+namespace orbweaver::storage {
+
+struct WarcReader::Impl {
+  std::unique_ptr<WarcScan> scan;
+  std::string path;
+  std::uint64_t block_bytes_max = 0;
+};
+
+WarcReader::WarcReader() : impl_(std::make_unique<Impl>()) {}
+WarcReader::~WarcReader() = default;
+
+Result<std::unique_ptr<WarcReader>> WarcReader::open(const std::string& path, std::uint64_t block_bytes_max) {
+  auto scan = scan_file(path);
+  if (!scan) return tl::make_unexpected(scan.error());
+  std::unique_ptr<WarcReader> reader(new WarcReader());
+  reader->impl_->scan = std::move(*scan);
+  reader->impl_->path = path;
+  reader->impl_->block_bytes_max = block_bytes_max;
+  return reader;
+}
+
+Result<bool> WarcReader::next(WarcRecord& out) {
+  ScannedRecord scanned;
+  const Result<bool> found = impl_->scan->next(scanned, impl_->block_bytes_max);
+  if (!found || !*found) return found;
+  if (scanned.block_bytes > impl_->block_bytes_max) {
+    return fail(ErrorKind::corrupt, impl_->path + ": record at offset " + std::to_string(scanned.record.offset) +
+                                        ": a block of " + std::to_string(scanned.block_bytes) +
+                                        " bytes is above the limit of " + std::to_string(impl_->block_bytes_max));
+  }
+  out = std::move(scanned.record);
+  return true;
+}
+
+}  // namespace orbweaver::storage

@@ -1,0 +1,443 @@
+// The wire format: what goes in comes out, and what a stranger sends does no harm.
+#include "ring/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <string>
+
+namespace orbweaver::ring {
+namespace {
+
+// Random messages of every type.
+class Maker {
+ public:
+  explicit Maker(std::uint32_t seed) : random_(seed) {}
+
+  std::uint64_t number() { return random_() >> (random_() % 64); }
+  std::string bytes(std::size_t max) {
+    std::string text(random_() % (max + 1), '\0');
+    for (char& c : text) c = static_cast<char>(random_());
+    return text;
+  }
+  PeerId id() {
+    PeerId made;
+    for (std::uint8_t& byte : made.bytes) byte = static_cast<std::uint8_t>(random_());
+    return made;
+  }
+  Member member() {
+    Member made;
+    made.id = id();
+    made.address = bytes(address_bytes_max);
+    made.capacity = static_cast<std::uint32_t>(random_() % (capacity_max + 1));
+    made.incarnation = number() >> 2;
+    made.state = static_cast<MemberState>(random_() % 5);
+    made.suspect = random_() % 2 == 0;
+    return made;
+  }
+  template <class T>
+  std::vector<T> some(T (Maker::*make)()) {
+    std::vector<T> made(random_() % 5);
+    for (T& one : made) one = (this->*make)();
+    return made;
+  }
+  std::string text() { return bytes(100); }
+  std::pair<std::string, std::string> setting() { return {text(), text()}; }
+  BatchRecord record() { return {static_cast<Partition>(random_()), bytes(300)}; }
+  std::map<std::string, std::uint64_t> counts() {
+    std::map<std::string, std::uint64_t> made;
+    for (std::size_t i = random_() % 5; i > 0; --i) made[text()] = number();
+    return made;
+  }
+  bool coin() { return random_() % 2 == 0; }
+
+  Body body(std::size_t type) {
+    switch (type) {
+      case 1:
+        return Join{member(), id(), some(&Maker::setting)};
+      case 2:
+        return Welcome{id(), some(&Maker::setting), some(&Maker::member), some(&Maker::text)};
+      case 3:
+        return Refuse{text()};
+      case 4:
+        return Ping{number(), some(&Maker::member), number()};
+      case 5:
+        return PingRequest{number(), member(), some(&Maker::member)};
+      case 6:
+        return PingAck{number(), some(&Maker::member), number()};
+      case 7:
+        return Sync{coin(), some(&Maker::member), some(&Maker::text)};
+      case 8:
+        return Batch{number(), number(), some(&Maker::record)};
+      case 9:
+        return BatchAck{number()};
+      case 10:
+        return BatchRefused{number(), some(&Maker::member)};
+      case 11:
+        return WaveProbe{number(), number(), number(), number()};
+      case 12:
+        return WaveReply{number(), number(), number(), coin(), number(), number(), number(), counts()};
+      case 13:
+        return Finish{number(), text(), counts()};
+      case 14:
+        return FinishAck{number()};
+      case 15:
+        return Ask{number(), text(), text(), coin()};
+      default:
+        return Answer{number(), text()};
+    }
+  }
+  Message message(std::size_t type) { return Message{protocol_version, id(), id(), number(), body(type)}; }
+
+  std::mt19937_64& random() { return random_; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+void expect_same(const Settings& a, const Settings& b) { EXPECT_EQ(a, b); }
+
+// Field by field, not by encoding again: an error that both directions share would hide in that.
+struct Same {
+  template <class A, class B>
+  void operator()(const A&, const B&) const {
+    ADD_FAILURE() << "another type came out";
+  }
+  void operator()(const Join& a, const Join& b) const {
+    EXPECT_EQ(a.self, b.self);
+    EXPECT_EQ(a.ring, b.ring);
+    expect_same(a.given, b.given);
+  }
+  void operator()(const Welcome& a, const Welcome& b) const {
+    EXPECT_EQ(a.ring, b.ring);
+    expect_same(a.settings, b.settings);
+    EXPECT_EQ(a.members, b.members);
+    EXPECT_EQ(a.seeds, b.seeds);
+  }
+  void operator()(const Refuse& a, const Refuse& b) const { EXPECT_EQ(a.reason, b.reason); }
+  void operator()(const Ping& a, const Ping& b) const {
+    EXPECT_EQ(a.sequence, b.sequence);
+    EXPECT_EQ(a.gossip, b.gossip);
+    EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
+  }
+  void operator()(const PingRequest& a, const PingRequest& b) const {
+    EXPECT_EQ(a.sequence, b.sequence);
+    EXPECT_EQ(a.target, b.target);
+    EXPECT_EQ(a.gossip, b.gossip);
+  }
+  void operator()(const PingAck& a, const PingAck& b) const {
+    EXPECT_EQ(a.sequence, b.sequence);
+    EXPECT_EQ(a.gossip, b.gossip);
+    EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
+  }
+  void operator()(const Sync& a, const Sync& b) const {
+    EXPECT_EQ(a.reply_wanted, b.reply_wanted);
+    EXPECT_EQ(a.members, b.members);
+    EXPECT_EQ(a.seeds, b.seeds);
+  }
+  void operator()(const Batch& a, const Batch& b) const {
+    EXPECT_EQ(a.sequence, b.sequence);
+    EXPECT_EQ(a.ring_fingerprint, b.ring_fingerprint);
+    ASSERT_EQ(a.records.size(), b.records.size());
+    for (std::size_t i = 0; i < a.records.size(); ++i) {
+      EXPECT_EQ(a.records[i].partition, b.records[i].partition);
+      EXPECT_EQ(a.records[i].record, b.records[i].record);
+    }
+  }
+  void operator()(const BatchAck& a, const BatchAck& b) const { EXPECT_EQ(a.sequence, b.sequence); }
+  void operator()(const BatchRefused& a, const BatchRefused& b) const {
+    EXPECT_EQ(a.sequence, b.sequence);
+    EXPECT_EQ(a.members, b.members);
+  }
+  void operator()(const WaveProbe& a, const WaveProbe& b) const {
+    EXPECT_EQ(std::tie(a.wave, a.ring_fingerprint, a.grant_sequence, a.grant_pages),
+              std::tie(b.wave, b.ring_fingerprint, b.grant_sequence, b.grant_pages));
+  }
+  void operator()(const WaveReply& a, const WaveReply& b) const {
+    EXPECT_EQ(
+        std::tie(a.wave, a.ring_fingerprint, a.incarnation, a.passive, a.sent, a.received, a.grant_sequence, a.counts),
+        std::tie(b.wave, b.ring_fingerprint, b.incarnation, b.passive, b.sent, b.received, b.grant_sequence, b.counts));
+  }
+  void operator()(const Finish& a, const Finish& b) const {
+    EXPECT_EQ(std::tie(a.wave, a.reason, a.totals), std::tie(b.wave, b.reason, b.totals));
+  }
+  void operator()(const FinishAck& a, const FinishAck& b) const { EXPECT_EQ(a.wave, b.wave); }
+  void operator()(const Ask& a, const Ask& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.verb, a.body, a.for_ring), std::tie(b.sequence, b.verb, b.body, b.for_ring));
+  }
+  void operator()(const Answer& a, const Answer& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.body), std::tie(b.sequence, b.body));
+  }
+};
+
+constexpr std::size_t types = std::variant_size_v<Body>;
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+std::string error_of(std::string_view bytes) {
+  const Result<Message> decoded = decode(bytes);
+  return decoded ? "decoded" : decoded.error().message;
+}
+
+// An envelope up to the body: [1, type, ring, from, 0, ...].
+std::string envelope(std::uint8_t type, std::string body) {
+  const std::string id = std::string("\xc4\x10") + std::string(16, '\0');
+  return std::string("\x96\x01") + static_cast<char>(type) + id + id + std::string(1, '\0') + std::move(body);
+}
+
+TEST(Codec, EveryTypeComesBackAsItWas) {
+  Maker maker(1);
+  for (std::size_t type = 1; type <= types; ++type) {
+    for (int round = 0; round < 200; ++round) {
+      const Message sent = maker.message(type);
+      ASSERT_EQ(sent.body.index() + 1, type);
+      const Result<Message> got = decode(encode(sent));
+      ASSERT_TRUE(got) << got.error().message;
+      EXPECT_EQ(got->version, sent.version);
+      EXPECT_EQ(got->ring, sent.ring);
+      EXPECT_EQ(got->from, sent.from);
+      EXPECT_EQ(got->incarnation, sent.incarnation);
+      std::visit(Same{}, got->body, sent.body);
+    }
+  }
+}
+
+// The bytes themselves, by hand from the msgpack specification: a change here breaks rings of mixed versions.
+TEST(Codec, Vectors_TheBytesOnTheWire) {
+  Message message;
+  message.ring.bytes.fill(0x11);
+  message.from.bytes.fill(0x22);
+  message.incarnation = 300;
+  message.body = Batch{5, 1ull << 40, {{1023, std::string("\x00\xff", 2)}}};
+  EXPECT_EQ(hex(encode(message)),
+            "96"
+            "01"
+            "08"
+            "c410"
+            "11111111111111111111111111111111"
+            "c410"
+            "22222222222222222222222222222222"
+            "cd012c"
+            "93"
+            "05"
+            "cf0000010000000000"
+            "91"
+            "92"
+            "cd03ff"
+            "c402"
+            "00ff");
+  Member member;
+  member.id.bytes.fill(0x33);
+  member.address = "a:1";
+  member.incarnation = 7;
+  member.state = MemberState::down;
+  message.body = Ping{1, {member}, 2};
+  EXPECT_EQ(hex(encode(message)),
+            "96"
+            "01"
+            "04"
+            "c410"
+            "11111111111111111111111111111111"
+            "c410"
+            "22222222222222222222222222222222"
+            "cd012c"
+            "93"
+            "01"
+            "91"
+            "96"
+            "c410"
+            "33333333333333333333333333333333"
+            "a3613a31"
+            "64"
+            "07"
+            "04"
+            "c2"
+            "02");
+  message.body = Finish{1, "end", {{"pages", 9}}};
+  EXPECT_EQ(hex(encode(message)).substr(84),
+            "93"
+            "01"
+            "a3656e64"
+            "81"
+            "a57061676573"
+            "09");
+}
+
+TEST(Codec, TypesAreNamed) {
+  EXPECT_EQ(type_name(Body{Join{}}), "join");
+  EXPECT_EQ(type_name(Body{PingRequest{}}), "ping_request");
+  EXPECT_EQ(type_name(Body{BatchAck{}}), "batch_ack");
+  EXPECT_EQ(type_name(Body{Answer{}}), "answer");
+}
+
+TEST(Codec, EveryTruncationIsAnError) {
+  Maker maker(2);
+  for (std::size_t type = 1; type <= types; ++type) {
+    for (int round = 0; round < 3; ++round) {
+      const std::string bytes = encode(maker.message(type));
+      for (std::size_t size = 0; size < bytes.size(); ++size) {
+        EXPECT_FALSE(decode(std::string_view(bytes).substr(0, size)))
+            << type_name(maker.body(type)) << " cut to " << size;
+      }
+      EXPECT_FALSE(decode(bytes + '\0')) << "a byte too many";
+    }
+  }
+}
+
+TEST(Codec, MutationsNeverEscape_AndWhatDecodesEncodesAgain) {
+  Maker maker(3);
+  std::size_t decoded = 0;
+  std::size_t refused = 0;
+  for (int round = 0; round < 40000; ++round) {
+    std::string bytes = encode(maker.message(1 + static_cast<std::size_t>(round) % types));
+    const std::size_t changes = 1 + maker.random()() % 4;
+    for (std::size_t i = 0; i < changes; ++i)
+      bytes[maker.random()() % bytes.size()] = static_cast<char>(maker.random()());
+    const Result<Message> got = decode(bytes);
+    if (!got) {
+      EXPECT_FALSE(got.error().message.empty());
+      ++refused;
+      continue;
+    }
+    ++decoded;
+    EXPECT_TRUE(decode(encode(*got)));
+  }
+  EXPECT_GT(decoded, 1000u);
+  EXPECT_GT(refused, 1000u);
+}
+
+TEST(Codec, NoiseIsRefused) {
+  Maker maker(4);
+  for (int round = 0; round < 20000; ++round) EXPECT_FALSE(decode(maker.bytes(200)));
+  EXPECT_EQ(error_of(""), "bad ring message: it is cut short");
+  EXPECT_EQ(error_of("\x01"), "bad ring message: it is not an Orbweaver message");
+  EXPECT_EQ(error_of("GET / HTTP/1.1\r\n\r\n"), "bad ring message: bytes follow its end");
+}
+
+TEST(Codec, UnknownTypeAndNewerVersionAreNamed) {
+  EXPECT_NE(error_of(envelope(17, "\x90")).find("type 17"), std::string::npos);
+  EXPECT_NE(error_of(envelope(0, "\x90")).find("type 0"), std::string::npos);
+  Message message;
+  message.version = 2;
+  message.body = FinishAck{1};
+  EXPECT_NE(error_of(encode(message)).find("version 2"), std::string::npos);
+  message.version = 0;
+  EXPECT_FALSE(decode(encode(message)));
+  // A newer version is told as such even where its type is unknown and its envelope longer.
+  std::string newer = envelope(99, "\x90");
+  newer[0] = '\x97';
+  newer[1] = '\x07';
+  newer += "\xc0";
+  EXPECT_NE(error_of(newer).find("version 7"), std::string::npos);
+}
+
+TEST(Codec, MoreFieldsThanKnownAreSkipped) {
+  std::string longer = envelope(9, "\x93\x05\xa3new\x92\x01\xc0");
+  longer[0] = '\x97';
+  longer += "\x81\xa1k\xcb" + std::string(8, '\0');
+  const Result<Message> got = decode(longer);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(std::get<BatchAck>(got->body).sequence, 5u);
+}
+
+TEST(Codec, WrongShapesAreRefusedWithTheTypeInTheMessage) {
+  EXPECT_EQ(error_of(envelope(9, "\x90")), "bad ring message: in batch_ack: fields are missing");
+  EXPECT_EQ(error_of(envelope(9, "\x05")), "bad ring message: in batch_ack: an array of fields is missing");
+  EXPECT_EQ(error_of(envelope(9, "\x91\xff")), "bad ring message: in batch_ack: a number is missing or negative");
+  EXPECT_EQ(error_of(envelope(3, "\x91\xc4\x01x")), "bad ring message: in refuse: a text is missing");
+  EXPECT_EQ(error_of(envelope(8, std::string("\x93\x01\x02\x91\x92\x00\xa1x", 8))),
+            "bad ring message: in batch: binary data is missing");
+  EXPECT_EQ(error_of(envelope(8, std::string("\x93\x01\x02\x91\x92\xce\x00\x01\x00\x00\xc4\x00", 12))),
+            "bad ring message: in batch: number 65536 is too large");
+}
+
+TEST(Codec, ClaimedLengthsCostNothing) {
+  // An array, a map, a text and a binary that claim four billion bytes or elements each.
+  for (const char* claim :
+       {"\xdd\xff\xff\xff\xff", "\xdf\xff\xff\xff\xff", "\xdb\xff\xff\xff\xff", "\xc6\xff\xff\xff\xff"}) {
+    EXPECT_FALSE(decode(envelope(3, std::string("\x91") + claim)));
+    EXPECT_FALSE(decode(claim));
+  }
+  EXPECT_FALSE(decode(std::string(1000, '\x91')));  // nested without end
+  EXPECT_FALSE(decode(std::string(1u << 20, '\x91')));
+  EXPECT_FALSE(decode(envelope(3, std::string("\x91\xc7\x01\x05x"))));  // an extension
+}
+
+TEST(Codec, LimitsHold) {
+  Message message;
+  message.body = Refuse{std::string(text_bytes_max, 'x')};
+  EXPECT_TRUE(decode(encode(message)));
+  message.body = Refuse{std::string(text_bytes_max + 1, 'x')};
+  EXPECT_FALSE(decode(encode(message)));
+  message.body = Batch{1, 1, std::vector<BatchRecord>(batch_records_max)};
+  EXPECT_TRUE(decode(encode(message)));
+  message.body = Batch{1, 1, std::vector<BatchRecord>(batch_records_max + 1)};
+  EXPECT_FALSE(decode(encode(message)));
+  message.body = Sync{false, std::vector<Member>(members_max), {}};
+  EXPECT_TRUE(decode(encode(message)));
+  message.body = Sync{false, std::vector<Member>(members_max + 1), {}};
+  EXPECT_FALSE(decode(encode(message)));
+  message.body = Join{{}, {}, Settings(settings_max + 1)};
+  EXPECT_FALSE(decode(encode(message)));
+  Finish finish;
+  for (std::size_t i = 0; i <= counts_max; ++i) finish.totals[std::to_string(i)] = i;
+  message.body = finish;
+  EXPECT_FALSE(decode(encode(message)));
+  message.body = Batch{1, 1, {{1, std::string(4u << 20, 'x')}, {1, std::string(4u << 20, 'x')}}};
+  EXPECT_NE(error_of(encode(message)).find("larger than 8388608 bytes"), std::string::npos);
+}
+
+TEST(Codec, MembersBeyondTheirBoundsAreRefused) {
+  Message message;
+  Member member;
+  const auto error_with = [&message](const Member& claimed) {
+    message.body = Sync{false, {claimed}, {}};
+    return error_of(encode(message));
+  };
+  EXPECT_EQ(error_with(member), "decoded");
+  member.capacity = capacity_max + 1;
+  EXPECT_NE(error_with(member).find("capacity 10001"), std::string::npos);
+  member = {};
+  member.incarnation = incarnation_max + 1;
+  EXPECT_NE(error_with(member).find("incarnation"), std::string::npos);
+  member = {};
+  member.address = std::string(address_bytes_max + 1, 'a');
+  EXPECT_NE(error_with(member).find("address"), std::string::npos);
+  member = {};
+  member.state = static_cast<MemberState>(5);
+  EXPECT_NE(error_with(member).find("number 5"), std::string::npos);
+}
+
+TEST(Codec, ABatchOfAThousandRecordsIsSmallAndFast) {
+  Maker maker(5);
+  Message message = maker.message(9);
+  Batch batch{1, 2, {}};
+  std::size_t payload = 0;
+  for (int i = 0; i < 1000; ++i) {
+    batch.records.push_back({static_cast<Partition>(i), std::string(90, 'x')});
+    payload += 90;
+  }
+  message.body = batch;
+  const std::string bytes = encode(message);
+  EXPECT_LT(bytes.size(), payload + 1000 * 7 + 100);
+  constexpr int rounds = 200;
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t records = 0;
+  for (int i = 0; i < rounds; ++i) records += std::get<Batch>(decode(encode(message))->body).records.size();
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(records, rounds * 1000u);
+  RecordProperty("microseconds_per_batch_both_ways", std::to_string(took.count() / rounds));
+  EXPECT_LT(took.count() / rounds, 50000);  // about 150 us; far above it something copies
+}
+
+}  // namespace
+}  // namespace orbweaver::ring

@@ -1,0 +1,242 @@
+// Ownership is a rule that every peer of every version must compute alike: the vectors come from hash_ring_vectors.py,
+// which knows nothing of this code.
+#include "ring/hash_ring.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+
+namespace orbweaver::ring {
+namespace {
+
+PeerId id_of(int number) {
+  PeerId id;
+  id.bytes = md5("peer " + std::to_string(number));
+  return id;
+}
+
+Member active(int number, std::uint32_t capacity = 100) {
+  Member member;
+  member.id = id_of(number);
+  member.address = "127.0.0.1:" + std::to_string(7000 + number);
+  member.capacity = capacity;
+  member.incarnation = 1;
+  member.state = MemberState::active;
+  return member;
+}
+
+std::vector<Member> peers(std::vector<std::uint32_t> capacities) {
+  std::vector<Member> members;
+  for (std::size_t i = 0; i < capacities.size(); ++i) members.push_back(active(static_cast<int>(i), capacities[i]));
+  return members;
+}
+
+std::string owners_as_text(const HashRing& ring, int peer_count) {
+  std::string text;
+  for (std::uint32_t partition = 0; partition < ring.partitions(); ++partition) {
+    for (int number = 0; number < peer_count; ++number) {
+      if (ring.owner(static_cast<Partition>(partition)) == id_of(number)) text += static_cast<char>('0' + number);
+    }
+  }
+  return text;
+}
+
+std::string order_as_text(const HashRing& ring, Partition partition, int peer_count) {
+  std::string text;
+  for (const PeerId& id : ring.owners(partition, 100)) {
+    for (int number = 0; number < peer_count; ++number) {
+      if (id == id_of(number)) text += static_cast<char>('0' + number);
+    }
+  }
+  return text;
+}
+
+TEST(HashRing, Vectors_ThreePeers) {
+  const HashRing ring(peers({100, 100, 100}), 256);
+  EXPECT_EQ(owners_as_text(ring, 3),
+            "1221120222121221221112000220221011111200011212022102102000121201"
+            "1202201220221222022211110122110122220201000020002100201121201200"
+            "1200000020221112222102012120210210020101201221221111001221001100"
+            "2111122200111021100111100101012110122010102122211012002021100022");
+  const std::vector<std::string> orders = {"120", "201", "201", "120", "120", "201", "012", "201"};
+  for (Partition i = 0; i < 8; ++i) EXPECT_EQ(order_as_text(ring, i, 3), orders[i]);
+  EXPECT_EQ(ring.fingerprint(), 0x119b0e4c46ac79e3u);
+}
+
+TEST(HashRing, Vectors_FivePeersOfUnequalCapacity) {
+  const HashRing ring(peers({100, 50, 200, 100, 25}), 256);
+  EXPECT_EQ(owners_as_text(ring, 5),
+            "2221124232423221231242024224224001203300014213022222422000334204"
+            "3243231223331222432221313422310222232202303023032303433131203300"
+            "2200030033222342223102322422220233422203204221231122022223303140"
+            "3212222200114024420321402204033120222023132222200342002023300022");
+  const std::vector<std::string> orders = {"23014", "23041", "23401", "13204", "12034", "20314", "40312", "20143"};
+  for (Partition i = 0; i < 8; ++i) EXPECT_EQ(order_as_text(ring, i, 5), orders[i]);
+  EXPECT_EQ(ring.fingerprint(), 0xd38295e7f179fd49u);
+}
+
+TEST(HashRing, Vectors_PartitionOfAHost) {
+  EXPECT_EQ(partition_of(md5("example.com"), 1024), 362);
+  EXPECT_EQ(partition_of(md5("www.debian.org"), 1024), 431);
+  EXPECT_EQ(partition_of(md5("127.0.0.1"), 1024), 980);
+  EXPECT_EQ(partition_of(md5("example.com"), 1), 0);
+  EXPECT_EQ(partition_of(md5("example.com"), 65536), 0x5aba);
+}
+
+// The slow obvious twin: for each partition, the peer whose nearest point clockwise is nearest.
+std::vector<PeerId> nearest_peers(const std::vector<Member>& members, std::uint32_t partition) {
+  const auto place = [](std::string bytes, std::uint32_t number) {
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((number >> shift) & 0xff);
+    return leading_bits(md5(bytes));
+  };
+  const std::uint64_t at = place("partition", partition);
+  std::vector<std::pair<std::uint64_t, PeerId>> distances;
+  for (const Member& member : members) {
+    if (member.state != MemberState::active || member.capacity == 0) continue;
+    std::uint64_t least = UINT64_MAX;
+    for (std::uint32_t i = 0; i < member.capacity * 2; ++i) {
+      const std::string id(reinterpret_cast<const char*>(member.id.bytes.data()), 16);
+      least = std::min(least, place(id, i) - at);  // wraps around the circle
+    }
+    distances.emplace_back(least, member.id);
+  }
+  std::sort(distances.begin(), distances.end());
+  std::vector<PeerId> order;
+  for (const auto& [distance, id] : distances) order.push_back(id);
+  return order;
+}
+
+TEST(HashRing, AgreesWithTheSlowTwin_OnRandomRings) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Member> members;
+    const int count = 1 + static_cast<int>(random() % 8);
+    for (int i = 0; i < count; ++i) {
+      Member member = active(static_cast<int>(random() % 1000) * 10 + i, static_cast<std::uint32_t>(random() % 40));
+      member.state = static_cast<MemberState>(random() % 5 == 0 ? random() % 5 : 1);
+      members.push_back(member);
+    }
+    const HashRing ring(members, 64);
+    for (std::uint32_t partition = 0; partition < 64; ++partition) {
+      const std::vector<PeerId> expected = nearest_peers(members, partition);
+      ASSERT_EQ(ring.empty(), expected.empty());
+      EXPECT_EQ(ring.owners(static_cast<Partition>(partition), 100), expected);
+      if (ring.empty()) continue;
+      EXPECT_EQ(ring.owner(static_cast<Partition>(partition)), expected.front());
+    }
+  }
+}
+
+TEST(HashRing, OrderOfMembersDoesNotMatter) {
+  std::vector<Member> members = peers({100, 70, 30, 100, 10, 100});
+  const HashRing ring(members, 1024);
+  std::mt19937 random(2);
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(members.begin(), members.end(), random);
+    const HashRing shuffled(members, 1024);
+    EXPECT_EQ(owners_as_text(shuffled, 6), owners_as_text(ring, 6));
+    EXPECT_EQ(shuffled.fingerprint(), ring.fingerprint());
+  }
+}
+
+TEST(HashRing, Karger1997_AJoinMovesPartitionsOnlyToTheJoiner) {
+  for (int count = 1; count < 12; ++count) {
+    const HashRing before(peers(std::vector<std::uint32_t>(static_cast<std::size_t>(count), 100)), 1024);
+    const HashRing after(peers(std::vector<std::uint32_t>(static_cast<std::size_t>(count) + 1, 100)), 1024);
+    std::size_t moved = 0;
+    for (std::uint32_t i = 0; i < 1024; ++i) {
+      const auto partition = static_cast<Partition>(i);
+      if (before.owner(partition) == after.owner(partition)) continue;
+      ++moved;
+      EXPECT_EQ(after.owner(partition), id_of(count));
+    }
+    EXPECT_EQ(moved, after.partitions_of(id_of(count)).size());
+    EXPECT_GT(moved, 1024u / (static_cast<unsigned>(count) + 1) / 2);
+    EXPECT_LT(moved, 1024u / (static_cast<unsigned>(count) + 1) * 2);
+    EXPECT_NE(before.fingerprint(), after.fingerprint());
+  }
+}
+
+TEST(HashRing, WhoTakesOverIsTheNextReplica) {
+  const std::vector<Member> members = peers({100, 100, 100, 100});
+  const HashRing ring(members, 1024);
+  for (int gone = 0; gone < 4; ++gone) {
+    std::vector<Member> left = members;
+    left[static_cast<std::size_t>(gone)].state = MemberState::down;
+    const HashRing without(left, 1024);
+    for (std::uint32_t i = 0; i < 1024; ++i) {
+      std::vector<PeerId> order = ring.owners(static_cast<Partition>(i), 4);
+      ASSERT_EQ(order.size(), 4u);
+      std::erase(order, id_of(gone));
+      EXPECT_EQ(without.owners(static_cast<Partition>(i), 4), order);
+    }
+  }
+}
+
+TEST(HashRing, SharesFollowCapacity) {
+  const HashRing ring(peers({100, 100, 100, 200, 50}), 65536);
+  const double share = 65536.0 / 550;
+  const std::vector<double> capacities = {100, 100, 100, 200, 50};
+  std::size_t total = 0;
+  for (int i = 0; i < 5; ++i) {
+    const std::size_t owned = ring.partitions_of(id_of(i)).size();
+    total += owned;
+    // 200 points: the standard deviation of a share is about 7 %.
+    EXPECT_NEAR(static_cast<double>(owned) / (share * capacities[static_cast<std::size_t>(i)]), 1.0, 0.25);
+  }
+  EXPECT_EQ(total, 65536u);
+}
+
+TEST(HashRing, OnlyIdAndCapacityOfOwnersCount) {
+  std::vector<Member> members = peers({100, 100});
+  const std::uint64_t fingerprint = HashRing(members, 1024).fingerprint();
+  members[0].suspect = true;
+  members[0].incarnation = 99;
+  members[1].address = "[::1]:1";
+  members.push_back(active(7));
+  members.back().state = MemberState::joining;
+  members.push_back(active(8, 0));
+  EXPECT_EQ(HashRing(members, 1024).fingerprint(), fingerprint);
+  EXPECT_NE(HashRing(members, 512).fingerprint(), fingerprint);
+  members[0].capacity = 101;
+  EXPECT_NE(HashRing(members, 1024).fingerprint(), fingerprint);
+}
+
+TEST(HashRing, EmptyOrAllWithoutCapacity) {
+  EXPECT_TRUE(HashRing().empty());
+  EXPECT_TRUE(HashRing({}, 1024).empty());
+  EXPECT_TRUE(HashRing({active(1, 0)}, 1024).empty());
+  EXPECT_TRUE(HashRing({}, 1024).owners(3, 2).empty());
+  EXPECT_TRUE(HashRing({active(1)}, 1024).owners(3, 0).empty());
+  EXPECT_TRUE(HashRing({active(1)}, 1024).partitions_of(id_of(2)).empty());
+}
+
+TEST(HashRing, CapacityIsBounded) {
+  const HashRing huge({active(1, UINT32_MAX)}, 16);
+  EXPECT_EQ(huge.fingerprint(), HashRing({active(1, capacity_max)}, 16).fingerprint());
+}
+
+TEST(HashRingDeathTest, PartitionsMustBeAPowerOfTwo) {
+  EXPECT_DEATH(HashRing({active(1)}, 1000), "power of two");
+  EXPECT_DEATH(HashRing({active(1)}, 0), "power of two");
+  EXPECT_DEATH(partition_of(md5("x"), 3), "power of two");
+}
+
+TEST(PeerId, HexBothWays) {
+  const PeerId id = id_of(3);
+  EXPECT_EQ(PeerId::from_hex(id.hex()), id);
+  EXPECT_EQ(id.hex().size(), 32u);
+  EXPECT_EQ(id.brief(), id.hex().substr(0, 8));
+  EXPECT_EQ(PeerId::from_hex("00112233445566778899AABBCCDDEEFF")->hex(), "00112233445566778899aabbccddeeff");
+  EXPECT_FALSE(PeerId::from_hex(""));
+  EXPECT_FALSE(PeerId::from_hex(std::string(31, '0')));
+  EXPECT_FALSE(PeerId::from_hex(std::string(33, '0')));
+  EXPECT_FALSE(PeerId::from_hex(std::string(31, '0') + "g"));
+}
+
+}  // namespace
+}  // namespace orbweaver::ring

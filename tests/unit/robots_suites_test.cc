@@ -1,0 +1,177 @@
+// The outside suites for robots.txt, through the same line protocol that `orbweaver robots --batch` speaks.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "node/cli/robots_command.h"
+#include "node/robots/robots.h"
+#include "tests/unit/suites.h"
+
+namespace orbweaver {
+namespace {
+
+using nlohmann::json;
+using test::suite_exists;
+using test::suite_path;
+
+#define NEEDS_SUITE(name) \
+  if (!suite_exists(name)) GTEST_SKIP() << "no " << suite_path(name) << " (set ORBWEAVER_SUITES)"
+
+json load_cases(const std::string& name) { return json::parse(test::read_file(suite_path(name))).at("cases"); }
+
+std::string body_of(const json& c) {
+  return c.contains("robots") && c["robots"].is_string() ? test::base64_of(c["robots"].get<std::string>())
+                                                         : c.at("robots_b64").get<std::string>();
+}
+
+struct Score {
+  std::size_t total = 0;
+  std::vector<std::string> failed;
+};
+
+// Asks the batch about each case; `key` names the field with the verdict.
+Score ask(const std::vector<json>& requests, const std::vector<json>& cases) {
+  std::stringstream in;
+  for (const json& request : requests) in << request.dump() << '\n';
+  std::stringstream out;
+  EXPECT_EQ(robots_batch(in, out), 0);
+  Score score;
+  std::string line;
+  for (const json& c : cases) {
+    ++score.total;
+    if (!std::getline(out, line)) line = "{}";
+    if (json::parse(line).value("allowed", json()) != c.at("allowed")) score.failed.push_back(c.dump(-1, ' ', true));
+  }
+  return score;
+}
+
+template <class Wanted>
+Score ask_file(const std::string& name, Wanted wanted) {
+  std::vector<json> requests;
+  std::vector<json> cases;
+  for (const json& c : load_cases(name)) {
+    if (!wanted(c)) continue;
+    const std::string url = c.at("url");
+    requests.push_back({{"robots_b64", body_of(c)},
+                        {"agent", c.at("user_agent")},
+                        {"url", url.find("://") == std::string::npos ? "http://example.com" + url : url}});
+    cases.push_back(c);
+  }
+  return ask(requests, cases);
+}
+
+void expect_all(const Score& score, std::size_t at_least) {
+  EXPECT_GE(score.total, at_least);
+  EXPECT_EQ(score.failed.size(), 0u) << (score.failed.empty() ? "" : score.failed.front());
+}
+
+const auto every = [](const json&) { return true; };
+const auto undisputed = [](const json& c) { return c.at("undisputed").get<bool>(); };
+const auto disputed = [](const json& c) { return !c.at("undisputed").get<bool>(); };
+
+TEST(RobotsSuites, GoogleRobotstxt_All) {
+  NEEDS_SUITE("robots/google_robotstxt.json");
+  expect_all(ask_file("robots/google_robotstxt.json", every), 145);
+}
+
+TEST(RobotsSuites, Rfc9309_Examples_All) {
+  NEEDS_SUITE("robots/rfc9309_examples.json");
+  expect_all(ask_file("robots/rfc9309_examples.json", every), 57);
+}
+
+TEST(RobotsSuites, CrawlerCommons_Undisputed) {
+  NEEDS_SUITE("robots/crawler_commons.json");
+  expect_all(ask_file("robots/crawler_commons.json", undisputed), 326);
+}
+
+TEST(RobotsSuites, Protego_Undisputed) {
+  NEEDS_SUITE("robots/protego.json");
+  expect_all(ask_file("robots/protego.json", undisputed), 311);
+}
+
+// Where the parsers disagree among themselves, the number that goes the other way is pinned, so that a change is
+// noticed. Reasons: several agents on one line, prefix matching of agents, names outside ASCII or with signs (no
+// product tokens by RFC 9309), unknown keys that end a group, further misspellings, long crawl-delays read as "do not
+// come", "$" read two ways.
+TEST(RobotsSuites, Disputed_DifferencesArePinned) {
+  NEEDS_SUITE("robots/protego.json");
+  const Score commons = ask_file("robots/crawler_commons.json", disputed);
+  const Score protego = ask_file("robots/protego.json", disputed);
+  EXPECT_EQ(commons.failed.size(), 23u);
+  EXPECT_EQ(protego.failed.size(), 21u);
+}
+
+TEST(RobotsSuites, RealWorld_ThreeParsersAgree_SoDoWe) {
+  NEEDS_SUITE("robots/realworld_consensus.jsonl.gz");
+  std::map<std::string, std::string> bodies;
+  std::istringstream files(test::read_gzip_file(suite_path("robots/realworld_bodies.jsonl.gz")));
+  for (std::string line; std::getline(files, line);) {
+    const json file = json::parse(line);
+    bodies[file.at("file")] = file.at("robots_b64");
+  }
+  std::vector<json> requests;
+  std::vector<json> cases;
+  std::string last;
+  std::istringstream probes(test::read_gzip_file(suite_path("robots/realworld_consensus.jsonl.gz")));
+  for (std::string line; std::getline(probes, line);) {
+    json probe = json::parse(line);
+    json request = {{"agent", probe.at("user_agent")}, {"url", probe.at("url")}};
+    if (probe.at("file") != last) {
+      last = probe.at("file");
+      request["robots_b64"] = bodies.at(last);
+    }
+    requests.push_back(std::move(request));
+    cases.push_back(std::move(probe));
+  }
+  expect_all(ask(requests, cases), 81094);
+}
+
+// A sitemap line's address against the file's own, as far as the suite needs it: absolute, or a path.
+std::string resolved(const std::string& sitemap, const std::string& base) {
+  return sitemap.starts_with("/") ? base + sitemap : sitemap;
+}
+
+TEST(RobotsSuites, CrawlerCommons_DelayAndSitemaps) {
+  NEEDS_SUITE("robots/crawler_commons_delay_sitemap.json");
+  std::size_t checked = 0;
+  for (const json& c : load_cases("robots/crawler_commons_delay_sitemap.json")) {
+    if (!c.at("robots").is_string() || c["robots"].get<std::string>().starts_with("\xEF\xBF\xBD"))
+      continue;  // UTF-16, its mark lost in the recording
+    // Several names for one crawler: the one that has a group counts.
+    std::string agent = c.at("user_agents").empty() ? "*" : c["user_agents"].front().get<std::string>();
+    for (const json& name : c.at("user_agents")) {
+      const std::string group = RobotsRules::parse(c["robots"].get<std::string>(), name.get<std::string>()).group();
+      if (group != "*" && !group.empty()) agent = name;
+    }
+    const RobotsRules rules = RobotsRules::parse(c["robots"].get<std::string>(), agent);
+    json delay;
+    if (rules.crawl_delay()) delay = rules.crawl_delay()->count() / 1000;
+    EXPECT_EQ(delay, c.at("crawl_delay_ms")) << c.at("test");
+    json sitemaps = json::array();
+    for (const std::string& sitemap : rules.sitemaps()) sitemaps.push_back(resolved(sitemap, c.at("robots_url")));
+    EXPECT_EQ(sitemaps, c.at("sitemaps")) << c.at("test");
+    ++checked;
+  }
+  EXPECT_EQ(checked, 32u);
+}
+
+TEST(RobotsSuites, Protego_CrawlDelay) {
+  NEEDS_SUITE("robots/protego_crawl_delay.json");
+  std::size_t checked = 0;
+  for (const json& c : load_cases("robots/protego_crawl_delay.json")) {
+    const RobotsRules rules =
+        RobotsRules::parse(c.at("robots").get<std::string>(), c.at("user_agent").get<std::string>());
+    json delay;
+    if (rules.crawl_delay()) delay = std::chrono::duration<double>(*rules.crawl_delay()).count();
+    EXPECT_EQ(delay, c.at("crawl_delay")) << c.at("robots");
+    ++checked;
+  }
+  EXPECT_EQ(checked, 6u);
+}
+
+}  // namespace
+}  // namespace orbweaver

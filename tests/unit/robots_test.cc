@@ -1,0 +1,322 @@
+// RobotsRules: the rules of RFC 9309, the tolerance of Google's parser, and the bounds.
+#include "node/robots/robots.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <sstream>
+
+#include "node/cli/robots_command.h"
+#include "node/robots/robots_pattern.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+bool allowed(std::string_view body, std::string_view path, std::string_view agent = "orbweaver") {
+  return RobotsRules::parse(body, agent).allowed(path);
+}
+
+// The obvious matcher: tries every length for every star. Exponential; for short texts only.
+bool slow_matches(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return true;
+  if (pattern == "$") return text.empty();
+  if (pattern.front() == '*') {
+    for (std::size_t skip = 0; skip <= text.size(); ++skip) {
+      if (slow_matches(pattern.substr(1), text.substr(skip))) return true;
+    }
+    return false;
+  }
+  return !text.empty() && text.front() == pattern.front() && slow_matches(pattern.substr(1), text.substr(1));
+}
+
+TEST(RobotsPattern, MatchesItsSlowTwin) {
+  std::mt19937 random(20240901);
+  const auto draw = [&random](std::string_view letters, unsigned longest) {
+    std::string text(random() % (longest + 1), ' ');
+    for (char& c : text) c = letters[random() % letters.size()];
+    return text;
+  };
+  std::size_t hits = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    std::string pattern = draw("aab*", 7);
+    if (random() % 3 == 0) pattern += '$';
+    const std::string text = draw("ab", 9);
+    ASSERT_EQ(robots::matches(pattern, text), slow_matches(pattern, text)) << pattern << " on " << text;
+    hits += robots::matches(pattern, text) ? 1 : 0;
+  }
+  EXPECT_GT(hits, 20'000u);
+  EXPECT_LT(hits, 180'000u);
+}
+
+TEST(RobotsPattern, ManyStarsCostNoBacktracking) {
+  std::string pattern = "/";
+  for (int i = 0; i < 2000; ++i) pattern += "*a";
+  pattern += "*b$";
+  const std::string path = "/" + std::string(60'000, 'a');
+  EXPECT_FALSE(robots::matches(pattern, path));
+  EXPECT_TRUE(robots::matches(pattern, path + "b"));
+}
+
+TEST(RobotsPattern, ManyAlmostMatchingRulesStayFast) {
+  // Each rule looks for a part that almost matches everywhere: a naive search takes path * pattern steps, 50 times.
+  std::string body = "User-agent: *\n";
+  for (int i = 0; i < 50; ++i) body += "Disallow: /*" + std::string(9000, 'a') + "b\n";
+  const RobotsRules rules = RobotsRules::parse(body, "orbweaver");
+  const std::string path = "/" + std::string(200'000, 'a');
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(rules.allowed(path));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(5));
+}
+
+TEST(Robots, Rfc9309_2_2_2_LongestMatchWins) {
+  const char* body = "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/c\n";
+  EXPECT_FALSE(allowed(body, "/a"));
+  EXPECT_TRUE(allowed(body, "/a/b"));
+  EXPECT_FALSE(allowed(body, "/a/b/c/d"));
+  EXPECT_TRUE(allowed(body, "/b"));
+}
+
+TEST(Robots, Rfc9309_2_2_2_AllowWinsATie) {
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /page\nAllow: /page\n", "/page"));
+  EXPECT_TRUE(allowed("User-agent: *\nAllow: /page\nDisallow: /page\n", "/page"));
+}
+
+TEST(Robots, Rfc9309_2_2_2_LengthIsInOctets) {
+  // "/ü*" escaped has 8 octets, "/????" would have 5 characters: the escaped length decides.
+  EXPECT_FALSE(allowed("User-agent: *\nAllow: /*xyz\nDisallow: /\xC3\xBC\n", "/%C3%BCxyz"));
+}
+
+TEST(Robots, Rfc9309_2_2_2_EmptyRuleMatchesNothing) {
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow:\n", "/x"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /\nAllow:\n", "/x"));
+}
+
+TEST(Robots, Rfc9309_2_2_2_RobotsTxtIsAlwaysAllowed) {
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /\n", "/robots.txt"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /\n", "/robots.txt2"));
+  EXPECT_TRUE(RobotsRules::disallow_all().allowed("/robots.txt"));
+}
+
+TEST(Robots, Rfc9309_2_2_1_GroupsThatNameTheSameAgentAreMerged) {
+  const char* body =
+      "User-agent: orbweaver\nDisallow: /a\n\nUser-agent: other\nDisallow: /b\n\nUser-agent: ORBWEAVER\nDisallow: /c\n";
+  EXPECT_FALSE(allowed(body, "/a"));
+  EXPECT_TRUE(allowed(body, "/b"));
+  EXPECT_FALSE(allowed(body, "/c"));
+}
+
+TEST(Robots, Rfc9309_2_2_1_OwnGroupHidesStarGroup) {
+  const char* body = "User-agent: *\nDisallow: /\nUser-agent: orbweaver\nDisallow: /x\n";
+  EXPECT_TRUE(allowed(body, "/y"));
+  EXPECT_FALSE(allowed(body, "/x"));
+  EXPECT_FALSE(allowed(body, "/y", "other"));
+}
+
+TEST(Robots, Rfc9309_2_2_1_AnOwnGroupWithoutRulesAllowsAll) {
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /\n\nUser-agent: orbweaver\n", "/y"));
+}
+
+TEST(Robots, Rfc9309_2_2_4_OtherRecordsDoNotEndAGroup) {
+  EXPECT_FALSE(allowed("User-agent: orbweaver\nSitemap: http://e/s.xml\nFoo: bar\nUser-agent: x\nDisallow: /\n", "/y"));
+}
+
+TEST(Robots, RulesBeforeAnyGroupCountForNobody) { EXPECT_TRUE(allowed("Disallow: /\nUser-agent: x\n", "/y")); }
+
+TEST(Robots, Rfc9309_2_2_1_ProductTokenOfAFullUserAgent) {
+  const char* body = "User-agent: Orbweaver/2.0\nDisallow: /\n";
+  EXPECT_FALSE(allowed(body, "/", "orbweaver/1.0 (+https://example.org)"));
+  EXPECT_FALSE(allowed(body, "/", "orbweaver (+https://example.org)"));
+  EXPECT_TRUE(allowed(body, "/", "orbweaverbot"));
+  EXPECT_TRUE(allowed(body, "/", "orb"));
+  EXPECT_EQ(product_token("Orb-weaver_x/1.0"), "Orb-weaver_x");
+  EXPECT_EQ(product_token("9bot"), "");
+}
+
+TEST(Robots, AgentsWithDigitsAreTheirOwn) {
+  const char* body = "User-agent: bot1\nDisallow: /a\n\nUser-agent: bot2\nDisallow: /b\n";
+  EXPECT_TRUE(allowed(body, "/a", "bot2"));
+  EXPECT_FALSE(allowed(body, "/b", "bot2"));
+}
+
+TEST(Robots, Rfc9309_2_2_3_DollarEndsAndIsLiteralElsewhere) {
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /*.gif$\n", "/a/b.gif"));
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /*.gif$\n", "/a/b.gif?x"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /a$b\n", "/a$bc"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /%24\n", "/$1"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /%2A/\n", "/*/"));
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /%2A/\n", "/x/"));
+}
+
+TEST(Robots, Rfc9309_2_2_2_PercentEncodingIsNormalised) {
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /\xE3\x83\x84\n", "/%E3%83%84"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /%e3%83%84\n", "/%E3%83%84"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /%62%61%7A\n", "/baz"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /baz\n", "/%62%61%7A"));
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: /a%2Fb\n", "/a%2fb"));
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /a%2Fb\n", "/a/b"));
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /\nAllow: /%7Ejoe\n", "/~joe"));
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /a%4\n", "/aD"));  // a broken escape is three octets
+}
+
+TEST(Robots, GoogleParser_NeedlessEscapesInAllowAreTakenAsWritten) {
+  const char* body = "User-agent: *\nDisallow: /\nAllow: /%62%61%7A\n";
+  EXPECT_FALSE(allowed(body, "/baz"));
+  EXPECT_TRUE(allowed(body, "/%62%61%7A"));
+}
+
+TEST(Robots, GoogleParser_LineEnds) {
+  for (const char* end : {"\n", "\r", "\r\n"}) {
+    const std::string body = std::string("User-agent: *") + end + end + "Disallow: /x" + end + "Disallow: /y";
+    const RobotsRules rules = RobotsRules::parse(body, "orbweaver");
+    EXPECT_EQ(rules.decide("/x").line, 3u);
+    EXPECT_EQ(rules.decide("/y").line, 4u);
+  }
+}
+
+TEST(Robots, GoogleParser_ByteOrderMarks) {
+  EXPECT_FALSE(allowed("\xEF\xBB\xBFUser-agent: *\nDisallow: /\n", "/x"));
+  EXPECT_FALSE(allowed("\xEF\xBBUser-agent: *\nDisallow: /\n", "/x"));
+}
+
+TEST(Robots, Utf16WithAMarkIsRead) {
+  const std::string_view text = "User-agent: *\nDisallow: /x\n";
+  std::string little = "\xFF\xFE";
+  std::string big = "\xFE\xFF";
+  for (const char c : text) {
+    little += c;
+    little += '\0';
+    big += '\0';
+    big += c;
+  }
+  EXPECT_FALSE(allowed(little, "/x"));
+  EXPECT_FALSE(allowed(big, "/x"));
+  EXPECT_TRUE(allowed(big, "/y"));
+  EXPECT_FALSE(allowed(big + "\x01", "/x"));  // an odd byte at the end
+}
+
+TEST(Robots, GoogleParser_MisspeltKeysAndMissingColons) {
+  for (const char* key : {"Dissallow:", "disalow :", "DIASLLOW:", "disallaw:", "dissalow:", "Disallow"}) {
+    EXPECT_FALSE(allowed(std::string("useragent: *\n") + key + " /x\n", "/x")) << key;
+  }
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow /x y\n", "/x y"));
+}
+
+TEST(Robots, GoogleParser_CommentsAreCut) {
+  EXPECT_FALSE(allowed("User-agent: * # all\nDisallow: /x # not\n", "/x"));
+  EXPECT_TRUE(allowed("User-agent: *\n#Disallow: /x\n", "/x"));
+}
+
+TEST(Robots, GoogleParser_IndexPageAllowsItsDirectory) {
+  const char* body = "User-agent: *\nAllow: /d/index.html\nDisallow: /\n";
+  EXPECT_TRUE(allowed(body, "/d/"));
+  EXPECT_FALSE(allowed(body, "/d/x"));
+}
+
+TEST(Robots, GoogleParser_OverlongLineIsCut) {
+  const std::string path = "/" + std::string(40'000, 'a');
+  EXPECT_FALSE(allowed("User-agent: *\nDisallow: " + path + "\n", path.substr(0, 17'000)));
+}
+
+TEST(Robots, Rfc9309_2_5_OnlyTheFirst500KiBCount) {
+  const std::string filler = std::string(robots_bytes_max - 100, '#') + "\n";
+  EXPECT_FALSE(allowed(filler + "User-agent: *\nDisallow: /\n", "/x"));
+  EXPECT_TRUE(allowed(filler + std::string(100, '#') + "\nUser-agent: *\nDisallow: /\n", "/x"));
+}
+
+TEST(Robots, DecisionNamesRuleLineAndGroup) {
+  const RobotsRules rules = RobotsRules::parse("# hello\nUser-agent: OrbWeaver/1\nDisallow: /private*\n", "orbweaver");
+  const RobotsRules::Decision decision = rules.decide("/private/x");
+  EXPECT_FALSE(decision.allowed);
+  EXPECT_EQ(decision.line, 3u);
+  EXPECT_EQ(decision.rule, "Disallow: /private*");
+  EXPECT_EQ(rules.group(), "OrbWeaver");
+  EXPECT_EQ(rules.decide("/other").line, 0u);
+  EXPECT_EQ(rules.decide("/other").rule, "");
+  EXPECT_EQ(RobotsRules::parse("User-agent: *\n", "orbweaver").group(), "*");
+  EXPECT_EQ(RobotsRules::parse("", "orbweaver").group(), "");
+}
+
+TEST(Robots, CrawlDelayBelongsToItsAgents) {
+  const char* body = "User-agent: a\nCrawl-delay: 10\nUser-agent: b\nCrawl-delay: 0.5\nUser-agent: *\nDisallow: /x\n";
+  EXPECT_EQ(RobotsRules::parse(body, "a").crawl_delay(), Duration(seconds(10)));
+  EXPECT_EQ(RobotsRules::parse(body, "b").crawl_delay(), Duration(milliseconds(500)));
+  EXPECT_EQ(RobotsRules::parse(body, "c").crawl_delay(), std::nullopt);
+}
+
+TEST(Robots, CrawlDelayBadValues) {
+  const auto delay = [](const std::string& value) {
+    return RobotsRules::parse("User-agent: *\nCrawl-delay: " + value + "\n", "a").crawl_delay();
+  };
+  EXPECT_EQ(delay("ten"), std::nullopt);
+  EXPECT_EQ(delay("-3"), std::nullopt);
+  EXPECT_EQ(delay("nan"), std::nullopt);
+  EXPECT_EQ(delay(""), std::nullopt);
+  EXPECT_EQ(delay("10 seconds"), Duration(seconds(10)));
+  EXPECT_LE(delay("999999999999999999999"), Duration(std::chrono::hours(24 * 366)));
+  EXPECT_LE(delay(std::string(400, '9')), Duration(std::chrono::hours(24 * 366)));
+}
+
+TEST(Robots, SitemapsOfTheWholeFileOnce) {
+  const RobotsRules rules = RobotsRules::parse(
+      "Sitemap: http://e/1.xml\nUser-agent: x\nDisallow: /\nsite-map: /2.xml\nsitemap: http://e/1.xml\n", "orbweaver");
+  EXPECT_EQ(rules.sitemaps(), (std::vector<std::string>{"http://e/1.xml", "/2.xml"}));
+}
+
+TEST(RobotsCommand, ReportEncodesWhatAUrlMayNotHold) {
+  const char* body = "User-agent: *\nDisallow: /\nAllow: /\xE3\x83\x84\nCrawl-delay: 2\nSitemap: http://e/s\n";
+  const nlohmann::json report = robots_report(body, "orbweaver", "http://e.org/\xE3\x83\x84?q#f");
+  EXPECT_EQ(report.at("allowed"), true);
+  EXPECT_EQ(report.at("line"), 3);
+  EXPECT_EQ(report.at("group"), "*");
+  EXPECT_EQ(report.at("crawl_delay_seconds"), 2.0);
+  EXPECT_EQ(report.at("sitemaps").size(), 1u);
+}
+
+TEST(RobotsCommand, ReportTakesPathsToo) {
+  const char* body = "User-agent: *\nDisallow: /a\n";
+  for (const char* url : {"/a", "http://e/a", "https://e:8080/a?x=http://y", "//e/a", "e.org/a"}) {
+    EXPECT_EQ(robots_report(body, "x", url).at("allowed"), false) << url;
+  }
+  for (const char* url : {"", "/", "http://e", "http://e?/a", "http://e/b#/a", "/b?c=http://e/a"}) {
+    EXPECT_EQ(robots_report(body, "x", url).at("allowed"), true) << url;
+  }
+}
+
+TEST(RobotsCommand, BatchAnswersEveryLine) {
+  std::istringstream in(
+      "{\"agent\":\"x\",\"url\":\"/a\"}\n"
+      "{\"robots_b64\":\"VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo=\",\"agent\":\"x\",\"url\":\"http://e/\"}\n"
+      "{\"agent\":\"x\",\"url\":\"http://e/a\"}\n"
+      "not json\n\xFF\n{\"agent\":1,\"url\":\"/\"}\n{\"robots_b64\":\"?\",\"agent\":\"x\",\"url\":\"/\"}\n");
+  std::ostringstream out;
+  EXPECT_EQ(robots_batch(in, out), 2);
+  std::istringstream lines(out.str());
+  std::vector<nlohmann::json> answers;
+  for (std::string line; std::getline(lines, line);) answers.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(answers.size(), 7u);
+  EXPECT_EQ(answers[0].at("allowed"), true);
+  EXPECT_EQ(answers[1].at("allowed"), false);
+  EXPECT_EQ(answers[2].at("allowed"), false);
+  for (std::size_t i = 3; i < 7; ++i) EXPECT_TRUE(answers[i].contains("error")) << i;
+}
+
+TEST(Robots, AnyBytesAreBorne) {
+  std::mt19937 random(7);
+  const std::vector<std::string> words{"User-agent", ":", " *",   "\n", "\r",        "Disallow", "/",
+                                       "$",          "%", "\xFF", "#",  "orbweaver", "Allow",    "\xEF\xBB"};
+  for (int i = 0; i < 5000; ++i) {
+    std::string body;
+    for (auto k = random() % 40; k > 0; --k) body += words[random() % words.size()];
+    const RobotsRules rules = RobotsRules::parse(body, "orbweaver");
+    const RobotsRules::Decision decision = rules.decide("/a%zz*$");
+    EXPECT_EQ(decision.allowed, rules.allowed("/a%zz*$"));
+    EXPECT_TRUE(decision.allowed || decision.line > 0);
+  }
+}
+
+}  // namespace
+}  // namespace orbweaver
