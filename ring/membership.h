@@ -41,7 +41,7 @@ struct MembershipConfig {
   Duration sync_every{std::chrono::seconds{15}};           // full exchange with a random member
   Duration forget_after{std::chrono::hours{24}};           // down and left members are forgotten, within sync_every
   std::size_t indirect_probes = 3;
-  std::size_t gossip_per_message = 8;  // members piggybacked on a ping or ack, at most
+  std::size_t gossip_per_message = 32;  // members piggybacked on a ping or ack, at most: 2 KB when there is much news
 };
 
 // Whether record `a` of a member replaces record `b` of the same member: the precedence of types.h, made total

@@ -1,6 +1,6 @@
 // The document tree by tidy-html5: its only home beside tidy_guard. Pages that tidy must not be given go through the tokenizer instead.
-#include <tidy.h>
-#include <tidybuffio.h>
+#include <tidy/tidy.h>
+#include <tidy/tidybuffio.h>
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 // tag's attributes with each other, and copies open inline elements into every block that follows.
 #pragma once
 
-#include <tidy.h>
+#include <tidy/tidy.h>
 
 #include <csetjmp>
 #include <cstddef>

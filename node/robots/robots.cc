@@ -75,8 +75,8 @@ std::string_view wide_token(std::string_view text) {
   return text.substr(0, end);
 }
 
-// What groups are looked up by: the token of "token", "token/1.0 …" or "token (…)". Anything else ("two words", a name
-// with letters outside ASCII) is no product token and matches no group but '*'.
+// What groups are looked up by: the token of "token", "token/1.0 ..." or "token (...)". Anything else ("two words", a
+// name with letters outside ASCII) is no product token and matches no group but '*'.
 std::string_view agent_name(std::string_view agent) {
   agent = trim(agent);
   const std::string_view name = wide_token(agent);

@@ -18,8 +18,8 @@ inline constexpr std::size_t robots_bytes_max = 500 * 1024;
 class RobotsRules {
  public:
   // Keeps the group (or merged groups) that applies to `agent`, else the '*' groups. `agent` is a product token
-  // ("orbweaver") or a full user-agent string ("orbweaver/1.0 (+https://…)"), of which the token is taken; tokens with
-  // digits ("bot3") match as a whole. UTF-16 with a byte order mark is read too.
+  // ("orbweaver") or a full user-agent string ("orbweaver/1.0 (+https://...)"), of which the token is taken; tokens
+  // with digits ("bot3") match as a whole. UTF-16 with a byte order mark is read too.
   static RobotsRules parse(std::string_view body, std::string_view agent);
   static RobotsRules allow_all();
   static RobotsRules disallow_all();
@@ -57,7 +57,7 @@ class RobotsRules {
   std::string group_;
 };
 
-// The product token of a user-agent string: the leading [A-Za-z_-]+ ("orbweaver" of "orbweaver/1.0 (+https://…)").
+// The product token of a user-agent string: the leading [A-Za-z_-]+ ("orbweaver" of "orbweaver/1.0 (+https://...)").
 std::string_view product_token(std::string_view user_agent);
 
 }  // namespace orbweaver

@@ -161,6 +161,9 @@ Result<void> PeerProcess::open() {
   auto lock = DirectoryLock::take(options_.directory);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
+  std::error_code made;
+  std::filesystem::create_directories(options_.directory + "/log", made);
+  if (made) return fail(ErrorCode::io, "cannot make the directory " + options_.directory + "/log: " + made.message());
   LogConfig log_config;
   log_config.file = options_.directory + "/log/peer.log";
   log_config.file_bytes = settings.log_file_bytes;

@@ -166,13 +166,21 @@ struct SampleServer::Impl {
     json("/urls", [this] { return counts.urls_json(); });
     json("/expected", [this] { return web ? json_list(web->expected()) : std::string("[]"); });
     json("/expected_twice", [this] { return web ? json_list(web->expected_twice()) : std::string("[]"); });
-    control.Post("/reset", [this](const httplib::Request&, httplib::Response& response) {
-      counts.reset();
-      response.set_content("{\"reset\":true}", "application/json");
-    });
-    control.Post("/quit", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content("{\"quit\":true}", "application/json");
-      if (options.on_quit) options.on_quit();
+    // Before routing, because there the library waits for a body, and a client that sends none need not say so.
+    control.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      if (request.method != "POST") return httplib::Server::HandlerResponse::Unhandled;
+      response.set_header("Connection", "close");
+      if (request.path == "/reset") {
+        counts.reset();
+      } else if (request.path == "/quit" && options.on_quit) {
+        options.on_quit();
+      } else {
+        response.status = 404;
+        return httplib::Server::HandlerResponse::Handled;
+      }
+      response.status = 200;
+      response.set_content("{\"done\":true}", "application/json");
+      return httplib::Server::HandlerResponse::Handled;
     });
     control.set_socket_options([](socket_t fd) {
       const int on = 1;

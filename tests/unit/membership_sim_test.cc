@@ -54,7 +54,7 @@ TEST_P(MembershipSim, Swim_NobodyIsBuriedAliveWhenMessagesAreLost) {
     Sim sim(7);
     settle(sim, GetParam());
     sim.loss = loss;
-    sim.after_step = [&sim] { ASSERT_TRUE(sim.buried_alive().empty()) << "at " << sim.now.time_since_epoch().count(); };
+    sim.after_step = [&sim] { ASSERT_TRUE(sim.buried_alive().empty()) << "loss " << sim.loss; };
     sim.run_for(GetParam() > 20 ? seconds(60) : seconds(300));
     sim.after_step = [] {};
     sim.loss = 0;
