@@ -24,7 +24,7 @@ inline constexpr std::size_t settings_max = 1024;               // ring-wide set
 inline constexpr std::size_t seeds_max = 65536;                 // seeds in one message
 inline constexpr std::size_t counts_max = 1024;                 // named counts in one wave reply or finish
 inline constexpr std::size_t address_bytes_max = 300;           // a DNS name (253), a colon, a port
-// Far beyond microseconds since the epoch (2^51 by now), far below an overflow: a peer can always raise its own above it.
+// Far beyond microseconds since the epoch (2^51 by now), far below an overflow.
 inline constexpr std::uint64_t incarnation_max = 1ull << 62;
 
 using Settings = std::vector<std::pair<std::string, std::string>>;  // ring-wide setting name -> value as text, sorted by name

@@ -17,7 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* monitor_endpoint = "inproc://orbweaver.client";
 constexpr int reconnect_ms = 100;
 
 tl::unexpected<Error> failure(std::string message) { return tl::make_unexpected(Error{std::move(message)}); }
@@ -71,7 +70,9 @@ class ZmqClient::Impl {
     dealer_.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
     constexpr int failures =
         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-    if (zmq_socket_monitor(dealer_.handle(), monitor_endpoint, failures) != 0) throw zmq::error_t();
+    // A new name each time: ZeroMQ gives the old one free only some time after its socket is closed.
+    const std::string monitor_endpoint = "inproc://orbweaver.client." + std::to_string(++connects_);
+    if (zmq_socket_monitor(dealer_.handle(), monitor_endpoint.c_str(), failures) != 0) throw zmq::error_t();
     monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
     monitor_.set(zmq::sockopt::linger, 0);
     monitor_.connect(monitor_endpoint);
@@ -126,6 +127,7 @@ class ZmqClient::Impl {
   zmq::context_t context_;
   zmq::socket_t dealer_;
   zmq::socket_t monitor_;
+  int connects_ = 0;
 };
 
 ZmqClient::ZmqClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -50,6 +50,8 @@ struct PeerCounters {
   std::uint64_t robots_fetched = 0;
   std::uint64_t fetches = 0;            // pages asked for, robots.txt not counted
   std::uint64_t retries = 0;
+  std::uint64_t pages_fetched = 0;
+  std::uint64_t pages_failed = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t archive_bytes = 0;
   std::uint64_t batches_received = 0;

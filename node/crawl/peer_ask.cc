@@ -123,10 +123,12 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
   std::map<std::string_view, double> members;
   for (const auto& [peer, member] : membership_.members()) ++members[member_state_name(member)];
   const auto number = [](auto value) { return static_cast<double>(value); };
-  return {{"pages_fetched_total", number(counts.fetched)},
-          {"pages_failed_total", number(counts.failed)},
-          {"pages_excluded_total", number(counts.excluded)},
-          {"urls_discovered_total", number(counts.discovered())},
+  return {{"pages_fetched_total", number(counters_.pages_fetched)},
+          {"pages_failed_total", number(counters_.pages_failed)},
+          {"retries_total", number(counters_.retries)},
+          {"urls_fetched", number(counts.fetched)},
+          {"urls_failed", number(counts.failed)},
+          {"urls_excluded", number(counts.excluded)},
           {"urls_queued", number(counts.queued)},
           {"fetches_in_flight", number(jobs_.size())},
           {"bytes_received_total", number(counters_.bytes_received)},

@@ -194,6 +194,8 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   storage::Commit commit;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
+  if (job.outcome.kind == Outcome::Kind::fetched) ++counters_.pages_fetched;
+  if (job.outcome.kind == Outcome::Kind::failed) ++counters_.pages_failed;
   if (job.outcome.kind == Outcome::Kind::retry) {
     ++counters_.retries;
     record.state = UrlState::queued;

@@ -22,8 +22,8 @@ void configure(TidyDoc doc, TidyOutputSink* silence) {
   tidySetErrorSink(doc, silence);
   tidySetReportFilter(doc, no_report);
   tidySetCharEncoding(doc, "utf8");
-  for (const TidyOptionId off : {TidyShowWarnings, TidyShowInfo, TidyFixUri, TidyFixBackslash, TidyFixComments, TidyDropEmptyElems,
-                                 TidyDropEmptyParas, TidyMark, TidyJoinStyles, TidyCoerceEndTags, TidyNCR, TidyAnchorAsName}) {
+  for (const TidyOptionId off : {TidyShowWarnings, TidyShowInfo, TidyFixUri, TidyFixBackslash, TidyDropEmptyElems,
+                                 TidyDropEmptyParas, TidyMark, TidyJoinStyles, TidyCoerceEndTags, TidyAnchorAsName}) {
     tidyOptSetBool(doc, off, no);
   }
   tidyOptSetBool(doc, TidyQuiet, yes);

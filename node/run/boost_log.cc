@@ -183,7 +183,7 @@ void stop_log() {
   s.stream_sink.reset();
 }
 
-void log(LogLevel level, std::string_view channel, std::string_view event, std::initializer_list<LogField> fields) {
+void log(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields) {
   if (!wanted(level)) return;
   const Time now = now_utc();
   std::vector<HeldBack> held;
@@ -194,11 +194,10 @@ void log(LogLevel level, std::string_view channel, std::string_view event, std::
     held = s.limiter.ended(now);
   }
   write_held_back(held, now);
-  write_line(log_line(now, level, channel, event, {fields.begin(), fields.size()}));
+  write_line(log_line(now, level, channel, event, fields));
 }
 
-void log_limited(LogLevel level, std::string_view channel, std::string_view event,
-                 std::initializer_list<LogField> fields) {
+void log_limited(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields) {
   if (!wanted(level)) return;
   const Time now = now_utc();
   std::vector<HeldBack> held;
@@ -210,7 +209,7 @@ void log_limited(LogLevel level, std::string_view channel, std::string_view even
     admitted = s.limiter.admit(level, channel, event, now);
   }
   write_held_back(held, now);
-  if (admitted) write_line(log_line(now, level, channel, event, {fields.begin(), fields.size()}));
+  if (admitted) write_line(log_line(now, level, channel, event, fields));
 }
 
 }  // namespace orbweaver

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -36,10 +37,17 @@ Result<void> start_log(const LogConfig& config);
 void stop_log();  // flushes
 
 // `channel` names the part: "ring", "crawl", "fetch", "storage", "node". `event` is a few fixed words.
-void log(LogLevel level, std::string_view channel, std::string_view event, std::initializer_list<LogField> fields = {});
+void log(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields);
+inline void log(LogLevel level, std::string_view channel, std::string_view event,
+                std::initializer_list<LogField> fields = {}) {
+  log(level, channel, event, std::span<const LogField>(fields.begin(), fields.size()));
+}
 // For what a remote host or peer can trigger: at most 20 records a minute for each (channel, event); then one "held
 // back" record with the count.
-void log_limited(LogLevel level, std::string_view channel, std::string_view event,
-                 std::initializer_list<LogField> fields = {});
+void log_limited(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields);
+inline void log_limited(LogLevel level, std::string_view channel, std::string_view event,
+                        std::initializer_list<LogField> fields = {}) {
+  log_limited(level, channel, event, std::span<const LogField>(fields.begin(), fields.size()));
+}
 
 }  // namespace orbweaver

@@ -304,9 +304,14 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {
     transport_->reply(reply->path, ring::encode(reply->message));
   } else if (auto* note = std::get_if<Note>(&command)) {
-    std::string text;
-    for (const auto& [key, value] : note->fields) text += (text.empty() ? "" : " ") + std::string(key) + "=" + value;
-    (note->limited ? log_limited : log)(note->level, note->channel, note->event, {{"details", text}});
+    std::vector<LogField> fields;
+    for (const auto& [key, value] : note->fields) fields.emplace_back(key, std::string_view(value));
+    const std::span<const LogField> view(fields);
+    if (note->limited) {
+      log_limited(note->level, note->channel, note->event, view);
+    } else {
+      log(note->level, note->channel, note->event, view);
+    }
   } else if (auto* ending = std::get_if<Exit>(&command)) {
     exit = std::move(*ending);
     return false;

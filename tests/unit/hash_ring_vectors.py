@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Owners of partitions by the rule in ring/hash_ring.h, computed without the project's code.
 
-Run it once and paste what it prints into hash_ring_test.cc; when the two differ, the C++ has broken the rule, for a change of
+Run it once and paste what it prints into hash_ring_test.cc. When the two differ, the C++ has broken the rule: a change of
 the rule moves every running ring's partitions.
 """
 import hashlib

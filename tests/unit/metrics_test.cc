@@ -26,10 +26,10 @@ TEST(Metrics, RowsAreUniqueAndNamedAsPrometheusAsks) {
 
 TEST(Metrics, TextFormat004_OneCounterAndOneGauge) {
   EXPECT_EQ(metrics_text({{"urls_queued", 12.5}, {"pages_failed_total", 7}}),
-            "# HELP orbweaver_pages_failed_total URLs that ended without a response, after all retries\n"
+            "# HELP orbweaver_pages_failed_total pages given up since the start of the process\n"
             "# TYPE orbweaver_pages_failed_total counter\n"
             "orbweaver_pages_failed_total 7\n"
-            "# HELP orbweaver_urls_queued URLs waiting in this peer's frontier\n"
+            "# HELP orbweaver_urls_queued URLs in state queued that this peer holds\n"
             "# TYPE orbweaver_urls_queued gauge\n"
             "orbweaver_urls_queued 12.5\n");
 }

@@ -81,7 +81,7 @@ TEST(SettingsTable, EveryRowIsWholeAndItsDefaultIsItsOwn) {
 TEST(SettingsTable, HasARowForEveryFieldThatTheHeaderLeavesOpen) {
   const Settings s = default_settings();
   EXPECT_EQ(s.user_agent, "orbweaver/0.1");
-  EXPECT_EQ(s.archive_level, 6U);
+  EXPECT_EQ(s.archive_level, 1U);
   EXPECT_EQ(s.archive_file_bytes, 1ULL << 30);
   EXPECT_EQ(s.connect_timeout, 10s);
   EXPECT_EQ(s.fetch_timeout, 120s);

@@ -1,0 +1,49 @@
+"""Reads WARC files by the book (ISO 28500, RFC 1952), with nothing of the product: every record a gzip member of its own,
+every length right, nothing between or after. What is torn raises."""
+import zlib
+
+
+class Torn(Exception):
+    """A file that does not hold whole records from its first byte to its last."""
+
+
+def records(path):
+    """[(header fields, block)] of a .warc.gz file."""
+    data = path.read_bytes()
+    at, found = 0, []
+    while at < len(data):
+        unpacker = zlib.decompressobj(31)
+        try:
+            record = unpacker.decompress(data[at:])
+        except zlib.error as error:
+            raise Torn(f"{path.name}: at byte {at}: {error}") from error
+        if not unpacker.eof:
+            raise Torn(f"{path.name}: the member at byte {at} has no end")
+        at = len(data) - len(unpacker.unused_data)
+        head, mark, rest = record.partition(b"\r\n\r\n")
+        lines = head.decode("utf-8").split("\r\n")
+        if not mark or lines[0] != "WARC/1.1":
+            raise Torn(f"{path.name}: no WARC/1.1 record ends at byte {at}: {record[:60]}")
+        fields = dict(line.split(": ", 1) for line in lines[1:])
+        length = int(fields["Content-Length"])
+        if rest[length:] != b"\r\n\r\n":
+            raise Torn(f"{path.name}: the record that ends at byte {at} is not as long as it says")
+        found.append((fields, rest[:length]))
+    return found
+
+
+def read_all(directory):
+    """{URL: how many response records}, of all *.warc.gz below a directory; raises Torn."""
+    responses = {}
+    ids = set()
+    for path in sorted(directory.rglob("*.warc.gz")):
+        whole = records(path)
+        if not whole or whole[0][0]["WARC-Type"] != "warcinfo":
+            raise Torn(f"{path.name}: does not begin with warcinfo")
+        for fields, _ in whole:
+            if fields["WARC-Record-ID"] in ids:
+                raise Torn(f"{path.name}: the record id {fields['WARC-Record-ID']} occurs twice")
+            ids.add(fields["WARC-Record-ID"])
+            if fields["WARC-Type"] == "response":
+                responses[fields["WARC-Target-URI"]] = responses.get(fields["WARC-Target-URI"], 0) + 1
+    return responses

@@ -1,0 +1,53 @@
+// An invariant of the contract, watched from outside the peers: what the web's servers saw, what went over the network, what is in the
+// stores. Each lives in a file of its own; the world calls them all. Thread rule: one owner (the world).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/crawl/events.h"
+#include "tests/sim/fake_web.h"
+
+namespace orbweaver::sim {
+
+class World;
+
+// One request as its server saw it.
+struct Request {
+  std::size_t peer = 0;
+  std::uint64_t job = 0;
+  FetchKind kind = FetchKind::page;
+  std::string url;
+  std::string host;
+  Time begun{};
+  Time ended{};      // when it will be over; cut short by a crash
+  Answer answer;
+  bool over = false; // the exchange has ended, what came is being parsed
+};
+
+class Checker {
+ public:
+  virtual ~Checker() = default;
+  virtual std::string_view name() const = 0;
+  virtual void request_begun(World&, const Request&) {}
+  // The exchange is over; `cut`: the peer crashed or cancelled it.
+  virtual void request_ended(World&, const Request&, bool /*cut*/) {}
+  // The peer took note of the outcome and committed it.
+  virtual void committed(World&, const Request&) {}
+  // `open`: requests begun or answered, and not committed.
+  virtual void crashed(World&, std::size_t /*peer*/, const std::vector<Request>& /*open*/) {}
+  virtual void stepped(World&, std::size_t /*peer*/) {}
+  virtual void message_sent(World&, std::size_t /*from*/, std::size_t /*to*/, const ring::Message&) {}
+  virtual void message_arrived(World&, std::size_t /*from*/, std::size_t /*to*/, const ring::Message&) {}
+  virtual void owners_changed(World&, std::size_t /*peer*/) {}
+  virtual void exited(World&, std::size_t /*peer*/, const Exit&) {}
+  // All is over and quiet.
+  virtual void ended(World&) {}
+};
+
+std::vector<std::unique_ptr<Checker>> all_checkers();
+
+}  // namespace orbweaver::sim

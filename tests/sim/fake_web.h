@@ -1,0 +1,88 @@
+// A web made from a seed: what a URL is (page, redirect, gone, failing, flaky) and where its links go is a hash of the URL, so nothing is
+// stored and any part can be asked in any order (after BUbiNG's RandomNamedGraphServer). Pure. Thread rule: immutable once made.
+//
+// Hosts h0.sim.example, h1..., each with pages /p0... and /private/p...; robots.txt of several kinds; slow, dead and flaky hosts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/base.h"
+#include "node/fetch/fetcher.h"
+
+namespace orbweaver::sim {
+
+struct WebConfig {
+  std::uint64_t seed = 1;
+  std::uint32_t hosts = 8;
+  std::uint32_t pages_per_host = 20;   // at most; each host has its own number
+  std::uint32_t links_per_page = 4;    // at most, besides those of the tree that makes most pages reachable
+  std::uint32_t away = 300;            // per mille of those links that go to another host
+  std::uint32_t redirects = 60;        // per mille of pages
+  std::uint32_t gone = 40;             // per mille: 404
+  std::uint32_t failing = 20;          // per mille: 500 or broken for ever
+  std::uint32_t flaky = 60;            // per mille: fail at first, then answer
+  std::uint32_t flaky_tries = 2;       // at most so many failures of a flaky page or robots.txt; not above Settings::retries
+  std::uint32_t slow_hosts = 100;      // per mille
+  std::uint32_t dead_hosts = 50;       // per mille
+  bool robots_redirects = false;       // some robots.txt files are elsewhere on their host
+  Duration answer_min{std::chrono::milliseconds{2}};
+  Duration answer_max{std::chrono::milliseconds{150}};
+  Duration slow_max{std::chrono::seconds{4}};
+};
+
+struct Answer {
+  FetchError error = FetchError::none;
+  int status = 0;
+  Duration takes{};
+  std::optional<Duration> retry_after;
+  std::vector<std::string> links;
+  std::optional<std::string> redirect;
+  std::string robots_body;
+  bool may_pass = false;   // a crawler may try again
+};
+
+enum class RobotsFile : std::uint8_t { missing, rules, crawl_delay, disallow_all, unavailable, flaky, moved };
+
+class FakeWeb {
+ public:
+  explicit FakeWeb(WebConfig config) : config_(config) {}
+
+  const WebConfig& config() const { return config_; }
+  std::string host_name(std::uint32_t host) const { return "h" + std::to_string(host) + ".sim.example"; }
+  std::string page_url(std::uint32_t host, std::uint32_t page) const;
+  // `tries`: how often this URL was asked for before.
+  Answer answer(const std::string& url, std::uint32_t tries) const;
+  RobotsFile robots_of(std::string_view host) const;
+  bool dead(std::string_view host) const;
+  // What the host's robots.txt asks for; zero: nothing.
+  Duration crawl_delay(std::string_view host) const;
+  // What robots.txt says of a URL, for a right crawler that obeys it.
+  bool disallowed(std::string_view url) const;
+
+ private:
+  std::uint32_t pages_of(std::uint32_t host) const;
+  std::vector<std::string> links_of(const std::string& url) const;
+  void robots_answer(std::string_view host, std::string_view path, std::uint32_t tries, Answer& answer) const;
+  void page_answer(const std::string& url, std::uint32_t tries, Answer& answer) const;
+
+  WebConfig config_;
+};
+
+// The slow obvious twin of the ring: one walker, no delays, no peers. What becomes of each URL that a right crawler comes to know.
+struct Walk {
+  std::set<std::string> fetched;
+  std::set<std::string> not_fetched;   // failed for good, or excluded by robots.txt
+};
+// `hosts_in_scope`: names of hosts; empty: any. `robots`: obey robots.txt.
+Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::set<std::string>& hosts_in_scope, bool robots);
+
+std::string_view host_in(std::string_view url);
+std::string_view path_in(std::string_view url);
+
+}  // namespace orbweaver::sim

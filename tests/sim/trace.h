@@ -1,0 +1,42 @@
+// What happened, one line an event: a digest over all of it (two runs are the same when it is), the last lines for people, and the whole
+// text when asked for. Thread rule: one owner.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "node/base.h"
+#include "tests/sim/random.h"
+
+namespace orbweaver::sim {
+
+class Trace {
+ public:
+  explicit Trace(bool keep_all = false) : keep_all_(keep_all) {}
+
+  // `since_start` is simulated time.
+  void add(Duration since_start, std::string line) {
+    line.insert(0, std::to_string(since_start.count()) + " ");
+    digest_ = hash_of(digest_, line);
+    ++lines_;
+    if (keep_all_) all_ += line + "\n";
+    last_.push_back(std::move(line));
+    if (last_.size() > last_max) last_.pop_front();
+  }
+
+  std::uint64_t digest() const { return digest_; }
+  std::uint64_t lines() const { return lines_; }
+  const std::deque<std::string>& last() const { return last_; }
+  const std::string& all() const { return all_; }
+
+ private:
+  static constexpr std::size_t last_max = 60;
+  bool keep_all_;
+  std::uint64_t digest_ = 0;
+  std::uint64_t lines_ = 0;
+  std::deque<std::string> last_;
+  std::string all_;
+};
+
+}  // namespace orbweaver::sim
