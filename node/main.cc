@@ -24,12 +24,16 @@ void add_crawl(CLI::App& app, int& code) {
   const auto options = std::make_shared<CrawlOptions>();
   CLI::App* command = app.add_subcommand("crawl", "starts a ring of peers on this machine and crawls to the end");
   command->add_option("urls", options->urls, "URLs to start from")->type_name("URL");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")->type_name("FILE");
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+      ->type_name("FILE");
   command->add_option("--peers", options->peers, "how many peers")->check(CLI::Range(1u, 256u))->capture_default_str();
-  command->add_option("--out", options->out, "where the crawl lives; the same directory goes on with it")->type_name("DIR")->capture_default_str();
+  command->add_option("--out", options->out, "where the crawl lives; the same directory goes on with it")
+      ->type_name("DIR")
+      ->capture_default_str();
   command->add_flag("--json", options->as_json, "the summary as JSON");
   command->add_flag("--quiet", options->quiet, "no progress line");
-  add_setting_flags(*command, options->flags, {"listen", "advertise", "join", "status_listen", "stop_when_done", "ring_key_file"});
+  add_setting_flags(*command, options->flags,
+                    {"listen", "advertise", "join", "status_listen", "stop_when_done", "ring_key_file"});
   command->callback([options, &code] { code = run_crawl(*options); });
 }
 
@@ -65,8 +69,10 @@ void add_node(CLI::App& app, int& code) {
   CLI::App* command = app.add_subcommand("node", "one peer: the same program on every machine");
   command->add_option("urls", options->urls, "URLs to start from, if this peer is to bring them")->type_name("URL");
   command->add_option("--dir", options->directory, "the peer's data directory")->required()->type_name("DIR");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")->type_name("FILE");
-  command->add_option("--wait-for-peers", options->wait_for_peers, "the URLs wait until the ring has this many peers")->capture_default_str();
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+      ->type_name("FILE");
+  command->add_option("--wait-for-peers", options->wait_for_peers, "the URLs wait until the ring has this many peers")
+      ->capture_default_str();
   command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
   add_setting_flags(*command, options->flags);
   command->callback([options, &code] { code = run_node(*options); });
@@ -81,10 +87,12 @@ void add_sampleweb(CLI::App& app, int& code) {
   command->add_option("--pages", options->pages, "how many pages, of all hosts together")->capture_default_str();
   command->add_option("--listen", options->listen, "where to serve; port 0: any free one")->capture_default_str();
   command->add_option("--tree", options->trees, "a directory tree to serve as a host")->type_name("HOST=DIR");
-  command->add_option("--ready-file", options->ready_file, "the line that tells how to reach it is written there too")->type_name("FILE");
+  command->add_option("--ready-file", options->ready_file, "the line that tells how to reach it is written there too")
+      ->type_name("FILE");
   command->add_flag("--calm", options->calm, "pages only: no errors, redirects, slow hosts, traps");
   command->add_flag("--open-trap", options->open_trap, "links lead into the endless calendar");
-  command->add_flag("--forbidden-trap", options->forbidden_trap, "robots.txt keeps crawlers out of the endless calendar");
+  command->add_flag("--forbidden-trap", options->forbidden_trap,
+                    "robots.txt keeps crawlers out of the endless calendar");
   command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();
   command->callback([options, latency, &code] {
     const Result<Duration> parsed = parse_duration(*latency);

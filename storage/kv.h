@@ -1,6 +1,6 @@
-// The ordered key-value store that everything durable stands on: what RocksDB gives, and no more. storage/rocks_kv.h is the real one;
-// storage/memory_kv.h the one of the tests and the simulator, with faults.
-// Thread rule: one owner (the peer's loop).
+// The ordered key-value store that everything durable stands on: what RocksDB gives, and no more. storage/rocks_kv.h is
+// the real one; storage/memory_kv.h the one of the tests and the simulator, with faults. Thread rule: one owner (the
+// peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ class KvBatch {
     bool put;
   };
   void add(Table table, bool is_put, std::string_view key, std::string_view value) {
-    ops_.push_back({bytes_.size(), static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()), table, is_put});
+    ops_.push_back({bytes_.size(), static_cast<std::uint32_t>(key.size()), static_cast<std::uint32_t>(value.size()),
+                    table, is_put});
     bytes_.append(key).append(value);
   }
   std::string bytes_;
@@ -71,7 +72,8 @@ class Kv {
   virtual ~Kv() = default;
   virtual Result<std::optional<std::string>> get(Table table, std::string_view key) = 0;
   // `keys` sorted ascending; `values[i]` answers `keys[i]`.
-  virtual Result<void> multi_get(Table table, std::span<const std::string_view> keys, std::vector<std::optional<std::string>>& values) = 0;
+  virtual Result<void> multi_get(Table table, std::span<const std::string_view> keys,
+                                 std::vector<std::optional<std::string>>& values) = 0;
   // `upper_bound`: keys at or above it are not seen; empty: none. It must outlive the cursor.
   virtual std::unique_ptr<KvCursor> cursor(Table table, std::string_view upper_bound) = 0;
   virtual Result<void> write(const KvBatch& batch) = 0;

@@ -5,7 +5,8 @@ namespace orbweaver::storage {
 // Walks the live map; the crawl's rules never write while a cursor is open.
 class MemoryCursor final : public KvCursor {
  public:
-  MemoryCursor(const MemoryKv::Rows& rows, std::string_view upper_bound) : rows_(rows), at_(rows.end()), upper_bound_(upper_bound) {}
+  MemoryCursor(const MemoryKv::Rows& rows, std::string_view upper_bound)
+      : rows_(rows), at_(rows.end()), upper_bound_(upper_bound) {}
   void seek(std::string_view key) override { at_ = rows_.lower_bound(key); }
   bool valid() const override { return at_ != rows_.end() && (upper_bound_.empty() || at_->first < upper_bound_); }
   std::string_view key() const override { return at_->first; }

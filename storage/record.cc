@@ -23,39 +23,62 @@ int rank(const UrlRecord& record) {
   return 0;
 }
 
-auto parts(const UrlRecord& r) { return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url); }
+auto parts(const UrlRecord& r) {
+  return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url);
+}
 
 }  // namespace
 
 std::string_view reason_name(Reason reason) {
   switch (reason) {
-    case Reason::none: return "none";
-    case Reason::robots: return "robots";
-    case Reason::depth: return "depth";
-    case Reason::redirects: return "redirects";
-    case Reason::robots_unreachable: return "robots_unreachable";
-    case Reason::http_status: return "http_status";
-    case Reason::dns: return "dns";
-    case Reason::connect: return "connect";
-    case Reason::tls: return "tls";
-    case Reason::timeout: return "timeout";
-    case Reason::empty_reply: return "empty_reply";
-    case Reason::broken: return "broken";
-    case Reason::headers_too_large: return "headers_too_large";
-    case Reason::address_refused: return "address_refused";
-    case Reason::bad_response: return "bad_response";
-    case Reason::host_down: return "host_down";
-    case Reason::internal: return "internal";
+    case Reason::none:
+      return "none";
+    case Reason::robots:
+      return "robots";
+    case Reason::depth:
+      return "depth";
+    case Reason::redirects:
+      return "redirects";
+    case Reason::robots_unreachable:
+      return "robots_unreachable";
+    case Reason::http_status:
+      return "http_status";
+    case Reason::dns:
+      return "dns";
+    case Reason::connect:
+      return "connect";
+    case Reason::tls:
+      return "tls";
+    case Reason::timeout:
+      return "timeout";
+    case Reason::empty_reply:
+      return "empty_reply";
+    case Reason::broken:
+      return "broken";
+    case Reason::headers_too_large:
+      return "headers_too_large";
+    case Reason::address_refused:
+      return "address_refused";
+    case Reason::bad_response:
+      return "bad_response";
+    case Reason::host_down:
+      return "host_down";
+    case Reason::internal:
+      return "internal";
   }
   return "unknown";
 }
 
 std::string_view state_name(UrlState state) {
   switch (state) {
-    case UrlState::queued: return "queued";
-    case UrlState::excluded: return "excluded";
-    case UrlState::failed: return "failed";
-    case UrlState::fetched: return "fetched";
+    case UrlState::queued:
+      return "queued";
+    case UrlState::excluded:
+      return "excluded";
+    case UrlState::failed:
+      return "failed";
+    case UrlState::fetched:
+      return "fetched";
   }
   return "unknown";
 }
@@ -87,7 +110,8 @@ void encode_record(const UrlRecord& record, std::string& out) {
 }
 
 Result<UrlRecord> decode_record(std::string_view bytes) {
-  if (bytes.size() <= record_head_bytes) return fail(ErrorKind::corrupt, "a URL record of " + std::to_string(bytes.size()) + " bytes");
+  if (bytes.size() <= record_head_bytes)
+    return fail(ErrorKind::corrupt, "a URL record of " + std::to_string(bytes.size()) + " bytes");
   const auto format = get_be<std::uint8_t>(bytes, 0);
   if (format != record_format) return fail(ErrorKind::version, "a URL record of format " + std::to_string(format));
   UrlRecord record;
@@ -116,9 +140,10 @@ void encode_clock(const HostClock& clock, std::string& out) {
 }
 
 Result<HostClock> decode_clock(std::string_view bytes) {
-  if (bytes.size() <= 13 || !is_clock(bytes)) return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
-  return HostClock{Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1)))), get_be<std::uint32_t>(bytes, 9),
-                   std::string(bytes.substr(13))};
+  if (bytes.size() <= 13 || !is_clock(bytes))
+    return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
+  return HostClock{Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1)))),
+                   get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(13))};
 }
 
 }  // namespace orbweaver::storage

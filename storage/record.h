@@ -1,11 +1,12 @@
-// What is known of one URL: the record, its bytes, and merge: the one operation that forwarding, hand-off, restart and healing share.
+// What is known of one URL: the record, its bytes, and merge: the one operation that forwarding, hand-off, restart and
+// healing share.
 //
 // Records of the same URL form a join-semilattice. A rank orders what is known:
 //   excluded for now (depth) < queued < excluded for good < failed < fetched
-// The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number of redirects, the
-// larger number of attempts, the later not_before. Between two others of equal rank the later one wins, then the larger bytes.
-// So merge is commutative, associative and idempotent: copies may come late, twice, in any order (tests/unit/merge_test.cc).
-// Thread rule: values.
+// The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
+// of redirects, the larger number of attempts, the later not_before. Between two others of equal rank the later one
+// wins, then the larger bytes. So merge is commutative, associative and idempotent: copies may come late, twice, in any
+// order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
 #include <cstdint>
@@ -36,21 +37,21 @@ enum class Reason : std::uint8_t {
   headers_too_large = 23,
   address_refused = 24,
   bad_response = 25,
-  host_down = 26,          // failed: its host did not answer ten times in a row
+  host_down = 26,  // failed: its host did not answer ten times in a row
   internal = 27,
 };
-std::string_view reason_name(Reason reason);     // "robots", "http_status"
-std::string_view state_name(UrlState state);     // "queued"
+std::string_view reason_name(Reason reason);  // "robots", "http_status"
+std::string_view state_name(UrlState state);  // "queued"
 
 struct UrlRecord {
   UrlState state = UrlState::queued;
   Reason reason = Reason::none;
-  std::uint16_t depth = 0;       // links from a seed; a redirect's target has its source's depth
-  std::uint8_t redirects = 0;    // redirects in a row that led here
-  std::uint8_t attempts = 0;     // tries that failed so far
-  std::uint16_t status = 0;      // HTTP status of the last answer, 0 when none
-  Time changed{};                // when it came into this state; for a queued record: not before this time
-  std::string url;               // canonical text
+  std::uint16_t depth = 0;     // links from a seed; a redirect's target has its source's depth
+  std::uint8_t redirects = 0;  // redirects in a row that led here
+  std::uint8_t attempts = 0;   // tries that failed so far
+  std::uint16_t status = 0;    // HTTP status of the last answer, 0 when none
+  Time changed{};              // when it came into this state; for a queued record: not before this time
+  std::string url;             // canonical text
 
   bool operator==(const UrlRecord&) const = default;
 };
@@ -59,13 +60,15 @@ struct UrlRecord {
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 
 // Bytes of a record on the wire and in the outbox, version 1:
-//   u8 format=1, u8 state, u8 reason, u16 depth, u8 redirects, u8 attempts, u16 status, i64 changed (us since the epoch), rest: URL. Big-endian.
+//   u8 format=1, u8 state, u8 reason, u16 depth, u8 redirects, u8 attempts, u16 status, i64 changed (us since the
+//   epoch), rest: URL. Big-endian.
 inline constexpr std::uint8_t record_format = 1;
 inline constexpr std::size_t record_head_bytes = 17;
 void encode_record(const UrlRecord& record, std::string& out);  // appends
 Result<UrlRecord> decode_record(std::string_view bytes);
 
-// A host's clock travels with its partition. Bytes, version 1: u8 format=2, i64 next_allowed (us since the epoch), u32 failures, rest: host.
+// A host's clock travels with its partition. Bytes, version 1: u8 format=2, i64 next_allowed (us since the epoch), u32
+// failures, rest: host.
 struct HostClock {
   Time next_allowed{};         // no request to the host before this
   std::uint32_t failures = 0;  // tries in a row that got no answer
@@ -78,6 +81,8 @@ HostClock merge(const HostClock& a, const HostClock& b);
 void encode_clock(const HostClock& clock, std::string& out);  // appends
 Result<HostClock> decode_clock(std::string_view bytes);
 // Which of the two an encoding is.
-inline bool is_clock(std::string_view bytes) { return !bytes.empty() && static_cast<std::uint8_t>(bytes[0]) == clock_format; }
+inline bool is_clock(std::string_view bytes) {
+  return !bytes.empty() && static_cast<std::uint8_t>(bytes[0]) == clock_format;
+}
 
 }  // namespace orbweaver::storage

@@ -20,9 +20,13 @@ tl::unexpected<Error> failed(const std::string& what, const rocksdb::Status& sta
   const std::string text = status.ToString();
   const bool full = status.IsNoSpace() || status.subcode() == rocksdb::Status::kNoSpace ||
                     text.find("No space left") != std::string::npos || text.find("Disk quota") != std::string::npos;
-  if (full) return fail(ErrorKind::disk_full, what + ": the disk is full; free some space and start again: nothing is lost (" + text + ")");
-  if (text.find("lock hold by current process") != std::string::npos || text.find("While lock file") != std::string::npos)
-    return fail(ErrorKind::in_use, what + ": another process has it open; stop that peer first, or give this one its own directory");
+  if (full)
+    return fail(ErrorKind::disk_full,
+                what + ": the disk is full; free some space and start again: nothing is lost (" + text + ")");
+  if (text.find("lock hold by current process") != std::string::npos ||
+      text.find("While lock file") != std::string::npos)
+    return fail(ErrorKind::in_use,
+                what + ": another process has it open; stop that peer first, or give this one its own directory");
   if (status.IsCorruption()) return fail(ErrorKind::corrupt, what + ": stored bytes cannot be read: " + text);
   return fail(ErrorKind::io, what + ": " + text);
 }
@@ -32,7 +36,8 @@ std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes
 
 class RocksCursor final : public KvCursor {
  public:
-  RocksCursor(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view upper_bound) : bound_(upper_bound) {
+  RocksCursor(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family, std::string_view upper_bound)
+      : bound_(upper_bound) {
     rocksdb::ReadOptions options;
     bound_slice_ = slice(bound_);
     if (!bound_.empty()) options.iterate_upper_bound = &bound_slice_;
@@ -80,7 +85,8 @@ class RocksKv final : public Kv {
     for (const std::string_view key : keys) key_slices_.push_back(slice(key));
     found_.resize(keys.size());
     statuses_.assign(keys.size(), rocksdb::Status());
-    db_->MultiGet(rocksdb::ReadOptions(), family(table), keys.size(), key_slices_.data(), found_.data(), statuses_.data(), true);
+    db_->MultiGet(rocksdb::ReadOptions(), family(table), keys.size(), key_slices_.data(), found_.data(),
+                  statuses_.data(), true);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (statuses_[i].ok()) {
         values[i].emplace(found_[i].data(), found_[i].size());
@@ -165,11 +171,14 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
   std::vector<rocksdb::ColumnFamilyHandle*> families;
   const rocksdb::Status status = rocksdb::DB::Open(options, config.directory, descriptors, &families, &db);
   if (status.IsInvalidArgument() && status.ToString().find("Column families not opened") != std::string::npos)
-    return fail(ErrorKind::version, config.directory + " was written by a later version of orbweaver: it has tables that this build does not "
-                                                       "know; use that version");
+    return fail(ErrorKind::version,
+                config.directory +
+                    " was written by a later version of orbweaver: it has tables that this build does not "
+                    "know; use that version");
   if (!status.ok()) return failed("opening " + config.directory, status);
   std::unique_ptr<Kv> kv = std::make_unique<RocksKv>(config, db, std::move(families));
-  if (const Result<void> checked = check_format(*kv, config.directory); !checked) return tl::make_unexpected(checked.error());
+  if (const Result<void> checked = check_format(*kv, config.directory); !checked)
+    return tl::make_unexpected(checked.error());
   return kv;
 }
 

@@ -16,8 +16,8 @@ struct RocksConfig {
   bool sync_writes = false;
 };
 
-// Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later build,
-// corrupt, disk_full, io; each message names the directory and the mend.
+// Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later
+// build, corrupt, disk_full, io; each message names the directory and the mend.
 Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config);
 
 }  // namespace orbweaver::storage

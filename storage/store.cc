@@ -88,10 +88,14 @@ Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_
 
 std::uint64_t& count_of(Counts& counts, UrlState state) {
   switch (state) {
-    case UrlState::queued: return counts.queued;
-    case UrlState::excluded: return counts.excluded;
-    case UrlState::failed: return counts.failed;
-    case UrlState::fetched: break;
+    case UrlState::queued:
+      return counts.queued;
+    case UrlState::excluded:
+      return counts.excluded;
+    case UrlState::failed:
+      return counts.failed;
+    case UrlState::fetched:
+      break;
   }
   return counts.fetched;
 }
@@ -108,11 +112,12 @@ Result<void> check_format(Kv& kv, const std::string& directory) {
     return kv.write(batch);
   }
   if (**found == ours) return {};
-  return fail(ErrorKind::version, directory + " has format version " + **found + " and this build reads version " + ours +
-                                      "; use the version of orbweaver that wrote it, or another directory");
+  return fail(ErrorKind::version, directory + " has format version " + **found + " and this build reads version " +
+                                      ours + "; use the version of orbweaver that wrote it, or another directory");
 }
 
-// A row of the urls table: the record without its URL when queued (the frontier's row has it), and where it stands in the frontier.
+// A row of the urls table: the record without its URL when queued (the frontier's row has it), and where it stands in
+// the frontier.
 //   u8 state, then encode_record()'s bytes, and for a queued one 13 bytes of position before the (empty) URL.
 struct Store::Stored {
   UrlRecord record;
@@ -140,7 +145,8 @@ Result<Store::Stored> Store::decode_stored(std::string_view bytes, const UrlDige
   bytes.remove_prefix(1);
   if (queued) {
     if (bytes.size() < position_bytes) return fail(ErrorKind::corrupt, "a short row in the table of URLs");
-    stored.position = {get_be<std::uint8_t>(bytes, 0), get_be<std::uint32_t>(bytes, 1), get_be<std::uint64_t>(bytes, 5), url};
+    stored.position = {get_be<std::uint8_t>(bytes, 0), get_be<std::uint32_t>(bytes, 1), get_be<std::uint64_t>(bytes, 5),
+                       url};
     bytes.remove_prefix(position_bytes);
   }
   Result<UrlRecord> record = decode_record(bytes);
@@ -156,7 +162,8 @@ Result<Store> Store::open(Kv& kv) {
   if (!counts) return tl::make_unexpected(counts.error());
   if (*counts) {
     const std::string& row = **counts;
-    if (row.size() != 7 * 8) return fail(ErrorKind::corrupt, "the store's counts have " + std::to_string(row.size()) + " bytes");
+    if (row.size() != 7 * 8)
+      return fail(ErrorKind::corrupt, "the store's counts have " + std::to_string(row.size()) + " bytes");
     store.counts_ = {get_be<std::uint64_t>(row, 0), get_be<std::uint64_t>(row, 8), get_be<std::uint64_t>(row, 16),
                      get_be<std::uint64_t>(row, 24), get_be<std::uint64_t>(row, 32)};
     store.next_order_ = get_be<std::uint64_t>(row, 40);
@@ -166,7 +173,8 @@ Result<Store> Store::open(Kv& kv) {
 }
 
 // Reads what is known of the keys, joins the new with it, and stages the rows that change.
-Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts, std::uint64_t& order) {
+Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts,
+                                 std::uint64_t& order) {
   const std::size_t n = commit.merges.size();
   result.outcomes.assign(n, MergeOutcome::known);
   if (n == 0) return {};
@@ -189,7 +197,8 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     const UrlKey& key = commit.merges[at].key;
     UrlRecord record = commit.merges[at].record;
     std::size_t last = first + 1;
-    for (; last < n && keys[sorted[last]] == keys[at]; ++last) record = merge(record, commit.merges[sorted[last]].record);
+    for (; last < n && keys[sorted[last]] == keys[at]; ++last)
+      record = merge(record, commit.merges[sorted[last]].record);
     first = last;
 
     std::optional<Stored> before;
@@ -205,7 +214,8 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     result.outcomes[at] = before ? MergeOutcome::changed : MergeOutcome::added;
     if (before) {
       --count_of(counts, before->record.state);
-      if (before->record.state == UrlState::queued) batch.remove(Table::frontier, frontier_key(key.host, before->position));
+      if (before->record.state == UrlState::queued)
+        batch.remove(Table::frontier, frontier_key(key.host, before->position));
     }
     ++count_of(counts, record.state);
     Position position;
@@ -231,7 +241,8 @@ Result<void> Store::stage_forget(const Commit& commit, KvBatch& batch, Counts& c
     const Result<Stored> stored = decode_stored(**row, key.url);
     if (!stored) return tl::make_unexpected(stored.error());
     --count_of(counts, stored->record.state);
-    if (stored->record.state == UrlState::queued) batch.remove(Table::frontier, frontier_key(key.host, stored->position));
+    if (stored->record.state == UrlState::queued)
+      batch.remove(Table::frontier, frontier_key(key.host, stored->position));
     batch.remove(Table::urls, bytes);
   }
   return {};
@@ -243,7 +254,8 @@ Result<CommitResult> Store::commit(const Commit& commit) {
   Counts counts = counts_;
   std::uint64_t order = next_order_;
   std::uint64_t outbox = next_outbox_;
-  if (Result<void> staged = stage_merges(commit, batch, result, counts, order); !staged) return tl::make_unexpected(staged.error());
+  if (Result<void> staged = stage_merges(commit, batch, result, counts, order); !staged)
+    return tl::make_unexpected(staged.error());
   if (Result<void> staged = stage_forget(commit, batch, counts); !staged) return tl::make_unexpected(staged.error());
   for (const auto& [partition, record] : commit.to_outbox) {
     const OutboxKey key{partition, outbox++};
@@ -269,7 +281,8 @@ Result<CommitResult> Store::commit(const Commit& commit) {
   for (const auto& [name, value] : commit.meta) batch.put(Table::meta, name, value);
   if (batch.size() == 0) return result;
   std::string row;
-  for (const std::uint64_t value : {counts.queued, counts.fetched, counts.failed, counts.excluded, counts.outbox, order, outbox})
+  for (const std::uint64_t value :
+       {counts.queued, counts.fetched, counts.failed, counts.excluded, counts.outbox, order, outbox})
     put_be(row, value);
   batch.put(Table::meta, counts_name, row);
   if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
@@ -300,9 +313,14 @@ Result<std::vector<QueuedUrl>> Store::queue_head(const HostKey& host, const Posi
     if (key.size() != host_key_bytes + position_bytes + 16 || value.size() < 4)
       return fail(ErrorKind::corrupt, "a row of the frontier has " + std::to_string(key.size()) + " bytes of key");
     const UrlDigest url = digest_at(key, host_key_bytes + position_bytes);
-    const Position position{get_be<std::uint8_t>(key, 10), get_be<std::uint32_t>(key, 11), get_be<std::uint64_t>(key, 15), url};
-    found.push_back({{host, url}, position, get_be<std::uint16_t>(value, 0), get_be<std::uint8_t>(value, 2),
-                     get_be<std::uint8_t>(value, 3), std::string(value.substr(4))});
+    const Position position{get_be<std::uint8_t>(key, 10), get_be<std::uint32_t>(key, 11),
+                            get_be<std::uint64_t>(key, 15), url};
+    found.push_back({{host, url},
+                     position,
+                     get_be<std::uint16_t>(value, 0),
+                     get_be<std::uint8_t>(value, 2),
+                     get_be<std::uint8_t>(value, 3),
+                     std::string(value.substr(4))});
   }
   if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
   return found;
@@ -337,12 +355,14 @@ Result<std::optional<RobotsEntry>> Store::robots(const HostKey& host, std::strin
   if (!row) return tl::make_unexpected(row.error());
   if (!*row) return std::optional<RobotsEntry>();
   const std::string& value = **row;
-  if (value.size() < 17) return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
-  return std::optional<RobotsEntry>(
-      {time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)), get_be<std::uint8_t>(value, 16), value.substr(17)});
+  if (value.size() < 17)
+    return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
+  return std::optional<RobotsEntry>({time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
+                                     get_be<std::uint8_t>(value, 16), value.substr(17)});
 }
 
-Result<std::vector<OutboxEntry>> Store::outbox_of(std::uint16_t partition, std::uint64_t after_sequence, std::size_t limit) {
+Result<std::vector<OutboxEntry>> Store::outbox_of(std::uint16_t partition, std::uint64_t after_sequence,
+                                                  std::size_t limit) {
   std::string prefix;
   put_be(prefix, partition);
   const std::string end = after_prefix(prefix);
@@ -365,12 +385,14 @@ Result<std::vector<Merge>> Store::scan(std::uint16_t partition, const UrlKey* af
   cursor->seek(after == nullptr ? prefix : bytes_of(*after) + '\0');
   std::vector<Merge> found;
   for (; cursor->valid() && found.size() < limit; cursor->next()) {
-    if (cursor->key().size() != host_key_bytes + 16) return fail(ErrorKind::corrupt, "a row of the table of URLs has a key of another size");
+    if (cursor->key().size() != host_key_bytes + 16)
+      return fail(ErrorKind::corrupt, "a row of the table of URLs has a key of another size");
     const UrlKey key{host_key_at(cursor->key()), digest_at(cursor->key(), host_key_bytes)};
     Result<Stored> stored = decode_stored(cursor->value(), key.url);
     if (!stored) return tl::make_unexpected(stored.error());
     if (stored->record.state == UrlState::queued) {
-      const Result<std::optional<std::string>> row = kv_->get(Table::frontier, frontier_key(key.host, stored->position));
+      const Result<std::optional<std::string>> row =
+          kv_->get(Table::frontier, frontier_key(key.host, stored->position));
       if (!row) return tl::make_unexpected(row.error());
       if (!*row || (*row)->size() < 4) return fail(ErrorKind::corrupt, "a queued URL has no row in the frontier");
       stored->record.url = (*row)->substr(4);

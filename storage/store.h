@@ -1,6 +1,7 @@
-// What a peer keeps: the seen-set and the URLs' states, the frontier, hosts' clocks and robots.txt files, the outbox, and a few facts about
-// itself. Everything changes through commit(): one atomic write. Keys begin with the partition, so a partition is one range of each table;
-// a page's links to one host fall together (docs/formats.md lists the bytes).
+// What a peer keeps: the seen-set and the URLs' states, the frontier, hosts' clocks and robots.txt files, the outbox,
+// and a few facts about itself. Everything changes through commit(): one atomic write. Keys begin with the partition,
+// so a partition is one range of each table; a page's links to one host fall together (docs/formats.md lists the
+// bytes).
 //
 // On a crash (kill -9) at any moment: a commit is there whole or not at all. Thread rule: one owner (the peer's loop).
 #pragma once
@@ -38,8 +39,9 @@ struct UrlKey {
   auto operator<=>(const UrlKey&) const = default;
 };
 
-// Where a queued URL stands in its host's queue; lower is earlier. band 0: never tried, by (priority, order of admission); band 1: waits for
-// another try, by the time before which it must not be made (`order`, us since the epoch).
+// Where a queued URL stands in its host's queue; lower is earlier. band 0: never tried, by (priority, order of
+// admission); band 1: waits for another try, by the time before which it must not be made (`order`, us since the
+// epoch).
 struct Position {
   std::uint8_t band = 0;
   std::uint32_t priority = 0;
@@ -75,32 +77,32 @@ struct OutboxEntry {
 struct RobotsEntry {
   Time fetched{};
   Time expires{};
-  std::uint8_t kind = 0;      // node/crawl/robots_cache.h numbers them
+  std::uint8_t kind = 0;  // node/crawl/robots_cache.h numbers them
   std::string body;
 };
 
 // One atomic write.
 struct Commit {
-  std::vector<Merge> merges;                                    // links admitted, outcomes, batches, hand-overs: all the same
-  std::vector<std::pair<std::uint16_t, std::string>> to_outbox; // partition, record
-  std::vector<OutboxKey> from_outbox;                           // acknowledged
+  std::vector<Merge> merges;  // links admitted, outcomes, batches, hand-overs: all the same
+  std::vector<std::pair<std::uint16_t, std::string>> to_outbox;  // partition, record
+  std::vector<OutboxKey> from_outbox;                            // acknowledged
   std::vector<std::pair<HostKey, HostClock>> clocks;
   std::vector<std::tuple<HostKey, std::string, RobotsEntry>> robots;  // by origin
   std::vector<std::pair<std::string, std::string>> meta;
-  std::vector<UrlKey> forget;                                   // handed over to another peer and acknowledged
+  std::vector<UrlKey> forget;  // handed over to another peer and acknowledged
 };
 
 enum class MergeOutcome : std::uint8_t { known, added, changed };
 
 struct NewlyQueued {
   QueuedUrl url;
-  bool moved = false;                        // it was queued before, at another position
+  bool moved = false;  // it was queued before, at another position
 };
 
 struct CommitResult {
-  std::vector<MergeOutcome> outcomes;        // for each of Commit::merges (of several with one key, the first tells)
-  std::vector<NewlyQueued> queued;           // records that are newly queued, or queued at a new position
-  std::vector<OutboxEntry> outbox;           // as numbered
+  std::vector<MergeOutcome> outcomes;  // for each of Commit::merges (of several with one key, the first tells)
+  std::vector<NewlyQueued> queued;     // records that are newly queued, or queued at a new position
+  std::vector<OutboxEntry> outbox;     // as numbered
 };
 
 // How many records there are; kept in every commit, so right after a crash too.
@@ -146,12 +148,13 @@ class Store {
   explicit Store(Kv& kv) : kv_(&kv) {}
   struct Stored;
   static Result<Stored> decode_stored(std::string_view bytes, const UrlDigest& url);
-  Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts, std::uint64_t& order);
+  Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts,
+                            std::uint64_t& order);
   Result<void> stage_forget(const Commit& commit, KvBatch& batch, Counts& counts);
 
   Kv* kv_;
   Counts counts_;
-  std::uint64_t next_order_ = 1;     // of admissions
+  std::uint64_t next_order_ = 1;  // of admissions
   std::uint64_t next_outbox_ = 1;
 };
 

@@ -14,11 +14,11 @@ using Duration = std::chrono::microseconds;
 using Time = std::chrono::sys_time<Duration>;
 
 enum class ErrorKind : std::uint8_t {
-  io,           // the operating system or RocksDB refused
-  disk_full,    // no space left
-  corrupt,      // stored bytes that cannot be read
-  in_use,       // another process holds the directory
-  version,      // a format this build does not know
+  io,         // the operating system or RocksDB refused
+  disk_full,  // no space left
+  corrupt,    // stored bytes that cannot be read
+  in_use,     // another process holds the directory
+  version,    // a format this build does not know
 };
 
 struct Error {
@@ -28,6 +28,8 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
-inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) { return tl::make_unexpected(Error{kind, std::move(message)}); }
+inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
+  return tl::make_unexpected(Error{kind, std::move(message)});
+}
 
 }  // namespace orbweaver::storage

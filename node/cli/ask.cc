@@ -21,11 +21,13 @@ Result<std::vector<std::string>> peer_addresses(const PeerTarget& target) {
   for (const std::string& directory : below)
     if (const Result<PeerFile> peer = read_peer_file(directory)) addresses.push_back(peer->address);
   if (addresses.empty())
-    return fail(ErrorCode::unreachable, "no peer has run in " + target.directory + "; name one with --peer ADDR:PORT, or its directory with --dir");
+    return fail(ErrorCode::unreachable, "no peer has run in " + target.directory +
+                                            "; name one with --peer ADDR:PORT, or its directory with --dir");
   return addresses;
 }
 
-Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body, bool for_ring, Duration timeout) {
+Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,
+                                bool for_ring, Duration timeout) {
   const Result<std::vector<std::string>> addresses = peer_addresses(target);
   if (!addresses) return tl::make_unexpected(addresses.error());
   const Result<std::string> secret = read_ring_key(target.ring_key_file);
@@ -52,7 +54,8 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
     }
     nlohmann::json content = nlohmann::json::parse(answer->body, nullptr, false);
     if (content.is_discarded()) return fail(ErrorCode::io, address + " sent an answer that is not JSON");
-    if (content.is_object() && content.contains("error")) return fail(ErrorCode::invalid_input, content["error"].get<std::string>());
+    if (content.is_object() && content.contains("error"))
+      return fail(ErrorCode::invalid_input, content["error"].get<std::string>());
     return content;
   }
   return fail(ErrorCode::unreachable, last);

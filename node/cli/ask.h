@@ -9,8 +9,8 @@
 namespace orbweaver {
 
 struct PeerTarget {
-  std::string peer;           // ADDR:PORT; empty: looked up in `directory`
-  std::string directory;      // a peer's directory, or a crawl's with peer-1, peer-2… in it
+  std::string peer;       // ADDR:PORT; empty: looked up in `directory`
+  std::string directory;  // a peer's directory, or a crawl's with peer-1, peer-2… in it
   std::string ring_key_file;
 };
 
@@ -18,7 +18,7 @@ struct PeerTarget {
 Result<std::vector<std::string>> peer_addresses(const PeerTarget& target);
 
 // The answer of the first peer that answers. An {"error": …} in the answer is an error here.
-Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body, bool for_ring,
-                                Duration timeout = std::chrono::seconds{5});
+Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,
+                                bool for_ring, Duration timeout = std::chrono::seconds{5});
 
 }  // namespace orbweaver

@@ -68,7 +68,7 @@ class Crawl {
   Time next_progress_{};
   std::uint64_t last_pages_ = 0;
   Time last_time_{};
-  std::uint64_t pages_before_ = 0;   // by earlier runs on this directory
+  std::uint64_t pages_before_ = 0;  // by earlier runs on this directory
   bool pages_before_known_ = false;
   bool interrupted_ = false;
   sigset_t signals_{};
@@ -86,7 +86,8 @@ Result<void> Crawl::prepare() {
   if (const auto settings = options_.flags.load(); !settings) return tl::make_unexpected(settings.error());
   const std::string plan_path = options_.out + "/crawl.json";
   const bool resumed = std::filesystem::exists(plan_path);
-  if (seeds.empty() && !resumed) return fail(ErrorCode::invalid_input, "no URL to start from; name some, or a file of them with --seeds");
+  if (seeds.empty() && !resumed)
+    return fail(ErrorCode::invalid_input, "no URL to start from; name some, or a file of them with --seeds");
   auto lock = DirectoryLock::take(options_.out);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
@@ -94,10 +95,12 @@ Result<void> Crawl::prepare() {
     std::ifstream in(plan_path);
     const json plan = json::parse(in, nullptr, false);
     const auto before = plan.is_object() ? plan.value("peers", 0u) : 0u;
-    if (before == 0) return fail(ErrorCode::io, plan_path + " cannot be read; is " + options_.out + " a crawl's directory?");
+    if (before == 0)
+      return fail(ErrorCode::io, plan_path + " cannot be read; is " + options_.out + " a crawl's directory?");
     if (before > options_.peers)
-      return fail(ErrorCode::mismatch, "the crawl in " + options_.out + " has " + std::to_string(before) + " peers; with --peers " +
-                                           std::to_string(options_.peers) + " the queues of the others would wait unfetched. Use --peers " +
+      return fail(ErrorCode::mismatch, "the crawl in " + options_.out + " has " + std::to_string(before) +
+                                           " peers; with --peers " + std::to_string(options_.peers) +
+                                           " the queues of the others would wait unfetched. Use --peers " +
                                            std::to_string(before) + ", or let peers leave first (orbweaver leave)");
   }
   std::ofstream plan(plan_path, std::ios::trunc);
@@ -157,12 +160,14 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
 Result<std::string> Crawl::wait_for_address(Child& child) {
   const Time until = clock_.now() + start_wait_max;
   while (clock_.now() < until) {
-    if (const Result<PeerFile> file = read_peer_file(child.directory); file && file->pid == child.pid) return file->address;
+    if (const Result<PeerFile> file = read_peer_file(child.directory); file && file->pid == child.pid)
+      return file->address;
     int status = 0;
     if (::waitpid(child.pid, &status, WNOHANG) == child.pid) {
       child.pid = -1;
       const int code = WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(ErrorCode::internal);
-      return fail(static_cast<ErrorCode>(code == 0 ? static_cast<int>(ErrorCode::internal) : code), "the peer in " + child.directory + " did not start (see above)");
+      return fail(static_cast<ErrorCode>(code == 0 ? static_cast<int>(ErrorCode::internal) : code),
+                  "the peer in " + child.directory + " did not start (see above)");
     }
     const timespec wait{0, 10'000'000};
     siginfo_t info;
@@ -194,15 +199,20 @@ Result<void> Crawl::reap() {
     // A cause that a new start does not mend: disk full, directory of another ring…
     if (by_itself && code <= static_cast<int>(ErrorCode::internal)) {
       child.ended = code;
-      return fail(static_cast<ErrorCode>(code), "the peer in " + child.directory + " could not go on (see above); the others are stopped, nothing is lost");
+      return fail(
+          static_cast<ErrorCode>(code),
+          "the peer in " + child.directory + " could not go on (see above); the others are stopped, nothing is lost");
     }
     // A peer that dies after the others were told of the end has nothing left to do.
-    const bool over = std::any_of(children_.begin(), children_.end(), [](const Child& other) { return other.ended == 0; });
+    const bool over =
+        std::any_of(children_.begin(), children_.end(), [](const Child& other) { return other.ended == 0; });
     if (interrupted_ || over) continue;
     const Time now = clock_.now();
     std::erase_if(child.starts, [&](Time at) { return now - at > restart_window; });
     if (child.starts.size() > restarts_max)
-      return fail(ErrorCode::internal, "the peer in " + child.directory + " died " + std::to_string(child.starts.size()) + " times in a row; see its log/peer.log");
+      return fail(ErrorCode::internal, "the peer in " + child.directory + " died " +
+                                           std::to_string(child.starts.size()) +
+                                           " times in a row; see its log/peer.log");
     if (!options_.quiet)
       std::fprintf(stderr, "\npeer in %s died (%s); starting it again\n", child.directory.c_str(),
                    by_itself ? ("exit code " + std::to_string(code)).c_str() : strsignal(WTERMSIG(status)));
@@ -226,7 +236,9 @@ void Crawl::show_progress(Time now, bool last) {
   const Result<json> answer = ask_peer({{}, options_.out, {}}, "status", json::object(), true, std::chrono::seconds{1});
   if (!answer) return;
   const json& totals = (*answer)["totals"];
-  const auto count = [&](const char* name) { return static_cast<unsigned long long>(totals.value(name, std::uint64_t{0})); };
+  const auto count = [&](const char* name) {
+    return static_cast<unsigned long long>(totals.value(name, std::uint64_t{0}));
+  };
   const std::uint64_t pages = count("fetched");
   if (!pages_before_known_) {
     pages_before_known_ = true;
@@ -234,19 +246,20 @@ void Crawl::show_progress(Time now, bool last) {
     last_time_ = now;
   }
   const double seconds = std::chrono::duration<double>(now - last_time_).count();
-  const double rate = seconds > 0.1 ? static_cast<double>(pages - std::min<std::uint64_t>(last_pages_, pages)) / seconds : 0;
+  const double rate =
+      seconds > 0.1 ? static_cast<double>(pages - std::min<std::uint64_t>(last_pages_, pages)) / seconds : 0;
   last_pages_ = pages;
   last_time_ = now;
-  std::fprintf(stderr, "%s%llu pages  %.0f pages/s  %llu queued  %llu forwarded  %llu failed  %zu/%u peers%s", ::isatty(2) ? "\r\033[K" : "",
-               static_cast<unsigned long long>(pages), rate, count("queued"), count("forwarded"), count("failed"), (*answer)["peers"].size(), options_.peers,
-               ::isatty(2) ? "" : "\n");
+  std::fprintf(stderr, "%s%llu pages  %.0f pages/s  %llu queued  %llu forwarded  %llu failed  %zu/%u peers%s",
+               ::isatty(2) ? "\r\033[K" : "", static_cast<unsigned long long>(pages), rate, count("queued"),
+               count("forwarded"), count("failed"), (*answer)["peers"].size(), options_.peers, ::isatty(2) ? "" : "\n");
   std::fflush(stderr);
 }
 
 json Crawl::summary() const {
   json totals = json::object();
   json peers = json::array();
-  json ring = json::object();   // ring-wide totals, which every peer of a crawl that ended has
+  json ring = json::object();  // ring-wide totals, which every peer of a crawl that ended has
   std::string reason;
   bool finished = false;
   for (const Child& child : children_) {
@@ -273,7 +286,8 @@ json Crawl::summary() const {
           {"excluded", number("excluded")},
           {"queued", number("queued")},
           {"seconds", seconds},
-          {"archive_dirs", [&] {
+          {"archive_dirs",
+           [&] {
              json dirs = json::array();
              for (const Child& child : children_)
                if (std::filesystem::exists(child.directory + "/archive")) dirs.push_back(child.directory + "/archive");
@@ -285,12 +299,16 @@ json Crawl::summary() const {
 }
 
 void Crawl::print_summary(const json& summary) const {
-  const auto number = [&](const char* name) { return static_cast<unsigned long long>(summary.value(name, std::uint64_t{0})); };
+  const auto number = [&](const char* name) {
+    return static_cast<unsigned long long>(summary.value(name, std::uint64_t{0}));
+  };
   const double seconds = summary.value("seconds", 0.0);
-  std::printf("%s: %s\n", summary.value("finished", false) ? "crawl ended" : "crawl stopped", summary.value("reason", "").c_str());
-  std::printf("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"), number("failed"), number("excluded"),
-              number("queued"), seconds);
-  for (const json& directory : summary["archive_dirs"]) std::printf("  archive %s\n", directory.get<std::string>().c_str());
+  std::printf("%s: %s\n", summary.value("finished", false) ? "crawl ended" : "crawl stopped",
+              summary.value("reason", "").c_str());
+  std::printf("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"),
+              number("failed"), number("excluded"), number("queued"), seconds);
+  for (const json& directory : summary["archive_dirs"])
+    std::printf("  archive %s\n", directory.get<std::string>().c_str());
   if (!summary.value("finished", false)) std::printf("  the same command goes on where it was\n");
 }
 

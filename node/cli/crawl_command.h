@@ -15,12 +15,12 @@ struct CrawlOptions {
   std::uint32_t peers = 1;
   std::string out = "orbweaver-crawl";
   SettingFlags flags;
-  bool as_json = false;   // the summary as JSON on standard output
-  bool quiet = false;     // no progress line
+  bool as_json = false;  // the summary as JSON on standard output
+  bool quiet = false;    // no progress line
 };
 
-// Starts the peers, starts again those that die, shows progress on standard error, stops cleanly on SIGINT and SIGTERM, prints a summary.
-// Exit code 0 when the crawl ended or was stopped cleanly.
+// Starts the peers, starts again those that die, shows progress on standard error, stops cleanly on SIGINT and SIGTERM,
+// prints a summary. Exit code 0 when the crawl ended or was stopped cleanly.
 int run_crawl(const CrawlOptions& options);
 
 }  // namespace orbweaver

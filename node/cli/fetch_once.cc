@@ -32,7 +32,8 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   config.guard = std::move(*guard);
   config.clock = [&clock] { return clock.now(); };
   std::promise<FetchResponse> answered;
-  auto fetcher = CurlFetcher::create(std::move(config), [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
+  auto fetcher = CurlFetcher::create(std::move(config),
+                                     [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
   (*fetcher)->start({1, url->text(), static_cast<std::size_t>(settings.body_bytes_max)});
   const FetchResponse response = answered.get_future().get();

@@ -42,23 +42,33 @@ std::uint64_t number(const json& counts, const char* name) { return counts.value
 void print_status(const json& answer) {
   const json& totals = answer["totals"];
   std::printf("ring %s: %zu peers answer\n", answer.value("ring", "").c_str(), answer["peers"].size());
-  std::printf("%-10s %-22s %-9s %6s %9s %9s %7s %9s %9s %8s\n", "peer", "address", "state", "parts", "fetched", "queued", "failed", "excluded",
-              "forwarded", "outbox");
+  std::printf("%-10s %-22s %-9s %6s %9s %9s %7s %9s %9s %8s\n", "peer", "address", "state", "parts", "fetched",
+              "queued", "failed", "excluded", "forwarded", "outbox");
   for (const json& peer : answer["peers"]) {
     const json& counts = peer["counts"];
-    std::printf("%-10s %-22s %-9s %6llu %9llu %9llu %7llu %9llu %9llu %8llu\n", peer.value("id", "").substr(0, 8).c_str(),
-                peer.value("address", "").c_str(), peer.value("state", "").c_str(), static_cast<unsigned long long>(number(peer, "partitions")),
-                static_cast<unsigned long long>(number(counts, "fetched")), static_cast<unsigned long long>(number(counts, "queued")),
-                static_cast<unsigned long long>(number(counts, "failed")), static_cast<unsigned long long>(number(counts, "excluded")),
-                static_cast<unsigned long long>(number(counts, "forwarded")), static_cast<unsigned long long>(number(counts, "outbox")));
+    std::printf("%-10s %-22s %-9s %6llu %9llu %9llu %7llu %9llu %9llu %8llu\n",
+                peer.value("id", "").substr(0, 8).c_str(), peer.value("address", "").c_str(),
+                peer.value("state", "").c_str(), static_cast<unsigned long long>(number(peer, "partitions")),
+                static_cast<unsigned long long>(number(counts, "fetched")),
+                static_cast<unsigned long long>(number(counts, "queued")),
+                static_cast<unsigned long long>(number(counts, "failed")),
+                static_cast<unsigned long long>(number(counts, "excluded")),
+                static_cast<unsigned long long>(number(counts, "forwarded")),
+                static_cast<unsigned long long>(number(counts, "outbox")));
   }
   for (const json& silent : answer["unreachable"])
-    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(), silent.value("address", "").c_str());
-  std::printf("discovered %llu = fetched %llu + failed %llu + excluded %llu + queued %llu (in flight %llu); on the way to owners %llu\n",
-              static_cast<unsigned long long>(number(totals, "discovered")), static_cast<unsigned long long>(number(totals, "fetched")),
-              static_cast<unsigned long long>(number(totals, "failed")), static_cast<unsigned long long>(number(totals, "excluded")),
-              static_cast<unsigned long long>(number(totals, "queued")), static_cast<unsigned long long>(number(totals, "in_flight")),
-              static_cast<unsigned long long>(number(totals, "outbox")));
+    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
+                silent.value("address", "").c_str());
+  std::printf(
+      "discovered %llu = fetched %llu + failed %llu + excluded %llu + queued %llu (in flight %llu); on the way to "
+      "owners %llu\n",
+      static_cast<unsigned long long>(number(totals, "discovered")),
+      static_cast<unsigned long long>(number(totals, "fetched")),
+      static_cast<unsigned long long>(number(totals, "failed")),
+      static_cast<unsigned long long>(number(totals, "excluded")),
+      static_cast<unsigned long long>(number(totals, "queued")),
+      static_cast<unsigned long long>(number(totals, "in_flight")),
+      static_cast<unsigned long long>(number(totals, "outbox")));
 }
 
 int status(const Options& options) {
@@ -79,7 +89,8 @@ int seed(const Options& options) {
     if (!more) return failed(more.error());
     urls.insert(urls.end(), more->begin(), more->end());
   }
-  if (urls.empty()) return failed({ErrorCode::invalid_input, "no URL given; name some, or a file of them with --seeds"});
+  if (urls.empty())
+    return failed({ErrorCode::invalid_input, "no URL given; name some, or a file of them with --seeds"});
   const Result<json> answer = ask_peer(options.target, "seed", {{"urls", urls}}, true);
   if (!answer) return failed(answer.error());
   if (options.as_json) {
@@ -99,8 +110,10 @@ int explain(const Options& options) {
     std::cout << answer->dump(2) << "\n";
     return 0;
   }
-  std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(), answer->value("why", "").c_str());
-  for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "partition", "owner_address"})
+  std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
+              answer->value("why", "").c_str());
+  for (const char* name :
+       {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
@@ -116,7 +129,8 @@ int leave_or_stop(const Options& options, const std::string& verb) {
   } else if (verb == "leave") {
     std::printf("peer %s hands its partitions over and then ends\n", answer->value("leaving", "").substr(0, 8).c_str());
   } else {
-    std::printf("%zu peers stop; each goes on where it was when it is started again\n", answer->contains("peers") ? (*answer)["peers"].size() : 1u);
+    std::printf("%zu peers stop; each goes on where it was when it is started again\n",
+                answer->contains("peers") ? (*answer)["peers"].size() : 1u);
   }
   return 0;
 }
@@ -136,7 +150,8 @@ void add_ring_commands(CLI::App& app, int& code) {
 
   command = add(app, "seed", "more URLs to start from; they widen the scope on every peer", options);
   command->add_option("urls", options->urls, "URLs")->type_name("URL");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")->type_name("FILE");
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+      ->type_name("FILE");
   command->callback([options, &code] { code = seed(*options); });
 
   command = add(app, "explain", "what became of one URL, and why", options);

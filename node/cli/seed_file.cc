@@ -28,7 +28,8 @@ Result<std::vector<std::string>> read_seed_file(const std::string& path) {
 
 Result<void> check_seeds(const std::vector<std::string>& urls) {
   for (const std::string& text : urls)
-    if (const Result<CanonicalUrl> url = CanonicalUrl::parse(text); !url) return fail(ErrorCode::invalid_input, url.error().message);
+    if (const Result<CanonicalUrl> url = CanonicalUrl::parse(text); !url)
+      return fail(ErrorCode::invalid_input, url.error().message);
   return {};
 }
 

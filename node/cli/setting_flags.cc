@@ -5,7 +5,8 @@
 namespace orbweaver {
 
 void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector<std::string>& except) {
-  command.add_option("--config", flags.config, "settings file (TOML); flags and ORBWEAVER_* variables win over it")->type_name("FILE");
+  command.add_option("--config", flags.config, "settings file (TOML); flags and ORBWEAVER_* variables win over it")
+      ->type_name("FILE");
   for (const SettingRow& row : setting_rows()) {
     if (std::find(except.begin(), except.end(), row.name) != except.end()) continue;
     std::string flag = "--" + row.name;
@@ -17,10 +18,11 @@ void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector
     };
     std::string help = row.sentence;
     if (!row.default_text.empty()) help += " [" + row.default_text + "]";
-    CLI::Option* option = command.add_option(flag, CLI::callback_t(keep), help)
-                              ->group(row.ring_wide ? "Ring-wide settings (equal on every peer)" : "This peer's own settings")
-                              ->type_name(row.type)
-                              ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    CLI::Option* option =
+        command.add_option(flag, CLI::callback_t(keep), help)
+            ->group(row.ring_wide ? "Ring-wide settings (equal on every peer)" : "This peer's own settings")
+            ->type_name(row.type)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (yes_or_no) option->expected(0, 1);
   }
 }

@@ -45,7 +45,8 @@ struct ToolOptions {
 int links(const ToolOptions& options) {
   const ParserKind parser = options.parser == "tidy" ? ParserKind::tidy : ParserKind::stream;
   if (options.batch) return links_batch(std::cin, std::cout, parser);
-  if (options.sources.size() != 1) return failed({ErrorCode::invalid_input, "name one HTML file (- for standard input) or URL, or use --batch"});
+  if (options.sources.size() != 1)
+    return failed({ErrorCode::invalid_input, "name one HTML file (- for standard input) or URL, or use --batch"});
   const std::string& source = options.sources.front();
   if (is_url(source)) {
     const Result<FetchedPage> page = fetch_once(source, options.allow_private);
@@ -58,7 +59,8 @@ int links(const ToolOptions& options) {
   }
   const Result<std::string> html = read_file(source);
   if (!html) return failed(html.error());
-  if (options.base.empty()) return failed({ErrorCode::invalid_input, "a file's links need the URL that it came from: --base URL"});
+  if (options.base.empty())
+    return failed({ErrorCode::invalid_input, "a file's links need the URL that it came from: --base URL"});
   print(links_report(*html, options.base, options.content_type, parser));
   return 0;
 }
@@ -80,12 +82,15 @@ int url(const ToolOptions& options) {
 
 int robots(const ToolOptions& options) {
   if (options.batch) return robots_batch(std::cin, std::cout);
-  if (options.sources.size() < 2) return failed({ErrorCode::invalid_input, "name a robots.txt (a file, - or a URL) and the URLs to judge, or use --batch"});
+  if (options.sources.size() < 2)
+    return failed(
+        {ErrorCode::invalid_input, "name a robots.txt (a file, - or a URL) and the URLs to judge, or use --batch"});
   std::string body;
   if (is_url(options.sources.front())) {
     const Result<FetchedPage> page = fetch_once(options.sources.front(), options.allow_private);
     if (!page) return failed(page.error());
-    if (page->status != 200) return failed({ErrorCode::unreachable, options.sources.front() + " answered " + std::to_string(page->status)});
+    if (page->status != 200)
+      return failed({ErrorCode::unreachable, options.sources.front() + " answered " + std::to_string(page->status)});
     body = page->body;
   } else {
     Result<std::string> file = read_file(options.sources.front());
@@ -106,8 +111,8 @@ int robots(const ToolOptions& options) {
 int index(const std::string& directory, const std::string& out) {
   std::vector<std::string> files;
   std::error_code trouble;
-  for (auto at = std::filesystem::recursive_directory_iterator(directory, trouble); !trouble && at != std::filesystem::recursive_directory_iterator();
-       at.increment(trouble))
+  for (auto at = std::filesystem::recursive_directory_iterator(directory, trouble);
+       !trouble && at != std::filesystem::recursive_directory_iterator(); at.increment(trouble))
     if (const std::string path = at->path().string(); path.ends_with(".warc.gz")) files.push_back(path);
   if (trouble) return failed({ErrorCode::invalid_input, "cannot read " + directory + ": " + trouble.message()});
   if (files.empty()) return failed({ErrorCode::invalid_input, "there is no *.warc.gz below " + directory});
@@ -128,11 +133,13 @@ int settings(bool markdown, bool metrics) {
     return 0;
   }
   if (metrics) {
-    for (const MetricRow& row : metric_rows()) std::printf("orbweaver_%-28s %s\n", std::string(row.name).c_str(), std::string(row.help).c_str());
+    for (const MetricRow& row : metric_rows())
+      std::printf("orbweaver_%-28s %s\n", std::string(row.name).c_str(), std::string(row.help).c_str());
     return 0;
   }
   for (const SettingRow& row : setting_rows())
-    std::printf("%-24s %-10s %-14s %s\n", row.name.c_str(), row.ring_wide ? "ring-wide" : "own", row.default_text.c_str(), row.sentence.c_str());
+    std::printf("%-24s %-10s %-14s %s\n", row.name.c_str(), row.ring_wide ? "ring-wide" : "own",
+                row.default_text.c_str(), row.sentence.c_str());
   return 0;
 }
 
@@ -144,12 +151,16 @@ void add_tool_commands(CLI::App& app, int& code) {
   command->add_option("source", options->sources, "an HTML file, - for standard input, or a URL");
   command->add_option("--base", options->base, "the URL that the page came from")->type_name("URL");
   command->add_option("--content-type", options->content_type, "the Content-Type it came with")->type_name("TYPE");
-  command->add_option("--parser", options->parser, "the crawl's tokenizer, or tidy's tree")->check(CLI::IsMember({"stream", "tidy"}))->capture_default_str();
-  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")->type_name("CIDR");
+  command->add_option("--parser", options->parser, "the crawl's tokenizer, or tidy's tree")
+      ->check(CLI::IsMember({"stream", "tidy"}))
+      ->capture_default_str();
+  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
+      ->type_name("CIDR");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"base_url", "html_b64", "charset"} in, {"links"} out)");
   command->callback([options, &code] { code = links(*options); });
 
-  command = app.add_subcommand("url", "a URL as the crawler reads it: WHATWG form, canonical form, host, partition (JSON)");
+  command =
+      app.add_subcommand("url", "a URL as the crawler reads it: WHATWG form, canonical form, host, partition (JSON)");
   command->add_option("url", options->sources, "URLs")->type_name("URL");
   command->add_option("--base", options->base, "resolve against this")->type_name("URL");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"input", "base"} in, {"href"} out)");
@@ -158,7 +169,8 @@ void add_tool_commands(CLI::App& app, int& code) {
   command = app.add_subcommand("robots", "what a robots.txt says about URLs, and the line that decides (JSON)");
   command->add_option("source", options->sources, "robots.txt (a file, - or a URL), then the URLs to judge");
   command->add_option("--agent", options->agent, "for whom")->capture_default_str();
-  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")->type_name("CIDR");
+  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
+      ->type_name("CIDR");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"robots_b64", "agent", "url"} in, {"allowed"} out)");
   command->callback([options, &code] { code = robots(*options); });
 
@@ -167,7 +179,8 @@ void add_tool_commands(CLI::App& app, int& code) {
   command = app.add_subcommand("index", "a sorted CDXJ index of the archives below a directory");
   command->add_option("directory", *directory, "where the *.warc.gz are")->capture_default_str();
   command->add_option("--out", *out, "the index file [DIRECTORY/index.cdxj]")->type_name("FILE");
-  command->callback([directory, out, &code] { code = index(*directory, out->empty() ? *directory + "/index.cdxj" : *out); });
+  command->callback(
+      [directory, out, &code] { code = index(*directory, out->empty() ? *directory + "/index.cdxj" : *out); });
 
   const auto markdown = std::make_shared<bool>(false);
   const auto metrics = std::make_shared<bool>(false);

@@ -1,5 +1,5 @@
-// orbweaver links, url, robots: the crawler's own link extractor, URL canonicaliser and robots matcher, for people and scripts; and
-// index, settings, metrics, ring-key.
+// orbweaver links, url, robots: the crawler's own link extractor, URL canonicaliser and robots matcher, for people and
+// scripts; and index, settings, metrics, ring-key.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -26,7 +26,8 @@ Result<void> Drainer::owners_changed(const View& view) {
   return {};
 }
 
-Result<std::optional<Forwarder::Out>> Drainer::tick(Time now, const View& view, const std::function<bool(ring::Partition)>& busy,
+Result<std::optional<Forwarder::Out>> Drainer::tick(Time now, const View& view,
+                                                    const std::function<bool(ring::Partition)>& busy,
                                                     const std::function<std::uint64_t()>& new_sequence) {
   if (under_way_) {
     if (now - under_way_->sent < batch_timeout_) return std::optional<Forwarder::Out>();

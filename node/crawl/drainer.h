@@ -1,5 +1,6 @@
-// Records of partitions that have another owner now, on their way there: after a join, a leave, or a return. One batch at a time, the same
-// message as any batch; what is acknowledged is forgotten here. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+// Records of partitions that have another owner now, on their way there: after a join, a leave, or a return. One batch
+// at a time, the same message as any batch; what is acknowledged is forgotten here. Pure but for reads of the store.
+// Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <deque>
@@ -18,7 +19,8 @@ class Drainer {
   // After a change of owners, and at start: which partitions with records here belong to others.
   Result<void> owners_changed(const View& view);
   // The next batch, or the last one again. `busy(partition)`: fetches are under way in it, it waits.
-  Result<std::optional<Forwarder::Out>> tick(Time now, const View& view, const std::function<bool(ring::Partition)>& busy,
+  Result<std::optional<Forwarder::Out>> tick(Time now, const View& view,
+                                             const std::function<bool(ring::Partition)>& busy,
                                              const std::function<std::uint64_t()>& new_sequence);
   // The records that the owner has now, to be forgotten; empty when the batch is not the one under way.
   std::vector<storage::UrlKey> acknowledged(const ring::PeerId& from, std::uint64_t sequence);

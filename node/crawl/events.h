@@ -25,14 +25,15 @@ struct FetchJob {
   std::uint64_t id = 0;
   FetchKind kind = FetchKind::page;
   CanonicalUrl url;
-  storage::QueuedUrl queued;   // page: its place in the frontier
-  storage::HostKey host;       // whose turn it is
-  std::string origin;          // robots: the origin that it is for (after a redirect the URL is elsewhere)
-  std::uint8_t hops = 0;       // robots: redirects followed
-  std::uint8_t attempts = 0;   // robots: tries that failed before
+  storage::QueuedUrl queued;  // page: its place in the frontier
+  storage::HostKey host;      // whose turn it is
+  std::string origin;         // robots: the origin that it is for (after a redirect the URL is elsewhere)
+  std::uint8_t hops = 0;      // robots: redirects followed
+  std::uint8_t attempts = 0;  // robots: tries that failed before
 };
 
-// --- events -------------------------------------------------------------------------------------------------------------------
+// --- events
+// -------------------------------------------------------------------------------------------------------------------
 struct MessageEvent {
   ring::Message message;
   ring::ReplyPath reply;
@@ -45,17 +46,17 @@ struct FetchEnded {
   int status = 0;
   Time ended{};
   std::optional<Duration> retry_after;
-  std::uint64_t bytes = 0;     // of the response as received
+  std::uint64_t bytes = 0;  // of the response as received
 };
 // The response is parsed and in the archive.
 struct PageDone {
   std::uint64_t id = 0;
-  std::vector<CanonicalUrl> links;        // each once
-  std::optional<CanonicalUrl> redirect;   // target of a 3xx with a usable Location
-  std::uint32_t skipped_links = 0;        // other schemes, malformed, nofollow
+  std::vector<CanonicalUrl> links;       // each once
+  std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
+  std::uint32_t skipped_links = 0;       // other schemes, malformed, nofollow
   std::uint64_t archived_bytes = 0;
-  std::string robots_body;                // robots jobs: decoded, cut at robots_bytes_max
-  std::optional<Error> failure;           // the archive could not be written: the page does not count as fetched
+  std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max
+  std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
 };
 struct StopEvent {
   bool leave = false;  // hand everything over first
@@ -64,7 +65,8 @@ struct TickEvent {};
 
 using Event = std::variant<MessageEvent, FetchEnded, PageDone, StopEvent, TickEvent>;
 
-// --- commands -----------------------------------------------------------------------------------------------------------------
+// --- commands
+// -----------------------------------------------------------------------------------------------------------------
 struct StartFetch {
   FetchJob job;
 };
@@ -84,9 +86,9 @@ struct Note {  // a line for the log
   bool limited = false;  // a remote host or peer can trigger it
 };
 struct Exit {
-  int code = 0;         // 0: done or stopped as asked; else an ErrorCode
+  int code = 0;  // 0: done or stopped as asked; else an ErrorCode
   std::string message;
-  bool finished = false;  // the crawl has ended, ring-wide
+  bool finished = false;                        // the crawl has ended, ring-wide
   std::map<std::string, std::uint64_t> totals;  // then: the ring's, equal on every peer
 };
 

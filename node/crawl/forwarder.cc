@@ -118,7 +118,8 @@ Result<void> Forwarder::tick(Time now, const View& view, std::vector<Out>& out) 
     if (now < queue.not_before) continue;
     if (queue.on_disk && queue.waiting.empty() && queue.under_way.empty())
       if (Result<void> loaded = reload(owner, queue, view, now); !loaded) return loaded;
-    while (!queue.waiting.empty() && queue.under_way.size() < config_.under_way_max && due(queue, now)) send(owner, queue, view, now, out);
+    while (!queue.waiting.empty() && queue.under_way.size() < config_.under_way_max && due(queue, now))
+      send(owner, queue, view, now, out);
   }
   return {};
 }

@@ -1,8 +1,10 @@
-// Foreign URLs on their way to their owners. The store's outbox is the truth; here is, for each owner, a bounded part of it in memory, and
-// the batches under way. An entry leaves the outbox only when its owner acknowledged it (after its own durable write).
+// Foreign URLs on their way to their owners. The store's outbox is the truth; here is, for each owner, a bounded part
+// of it in memory, and the batches under way. An entry leaves the outbox only when its owner acknowledged it (after its
+// own durable write).
 //
-// Bounds: memory_records entries and batches_under_way batches for each owner; what is more stays on disk until there is room. A dead or
-// slow owner costs disk only. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+// Bounds: memory_records entries and batches_under_way batches for each owner; what is more stays on disk until there
+// is room. A dead or slow owner costs disk only. Pure but for reads of the store. Thread rule: one owner (the peer's
+// loop).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,8 @@ class Forwarder {
     ring::PeerId to;
     ring::Batch batch;
   };
-  // `first_sequence` must be above any that this peer used before (microseconds since the epoch at start): late acks find nothing.
+  // `first_sequence` must be above any that this peer used before (microseconds since the epoch at start): late acks
+  // find nothing.
   Forwarder(Config config, storage::Store& store, std::uint64_t first_sequence);
 
   // Entries that a commit put into the outbox.
@@ -50,7 +53,8 @@ class Forwarder {
   // The owner says that it is not: the entries go back, and wait a moment for the views to agree.
   void refused(const ring::PeerId& from, std::uint64_t sequence, Time now);
 
-  // Outbox entries whose owner is this peer itself (after a change of owners); the caller admits them and takes them out.
+  // Outbox entries whose owner is this peer itself (after a change of owners); the caller admits them and takes them
+  // out.
   Result<std::vector<storage::OutboxEntry>> take_own(const View& view, std::size_t limit);
 
   std::uint64_t batches_sent() const { return batches_sent_; }
@@ -69,9 +73,9 @@ class Forwarder {
   struct Queue {
     std::deque<storage::OutboxEntry> waiting;
     std::size_t waiting_bytes = 0;
-    Time oldest{};                 // when the first of `waiting` came
-    bool on_disk = false;          // the outbox may hold entries for this owner that are neither waiting nor under way
-    Time not_before{};             // after a refusal
+    Time oldest{};         // when the first of `waiting` came
+    bool on_disk = false;  // the outbox may hold entries for this owner that are neither waiting nor under way
+    Time not_before{};     // after a refusal
     std::map<std::uint64_t, UnderWay> under_way;
   };
   Result<void> reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now);

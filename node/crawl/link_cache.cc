@@ -8,7 +8,9 @@ namespace orbweaver {
 namespace {
 std::uint32_t home_of(const ring::Md5& url, std::uint32_t mask) {
   // Any four bytes of an MD5 are as good a hash as any others.
-  return (std::uint32_t{url[8]} | std::uint32_t{url[9]} << 8 | std::uint32_t{url[10]} << 16 | std::uint32_t{url[11]} << 24) & mask;
+  return (std::uint32_t{url[8]} | std::uint32_t{url[9]} << 8 | std::uint32_t{url[10]} << 16 |
+          std::uint32_t{url[11]} << 24) &
+         mask;
 }
 }  // namespace
 

@@ -1,5 +1,6 @@
-// The in-memory LRU of URLs lately forwarded or admitted (Broder, Najork, Wiener 2003): a hit costs no message and no disk read.
-// Bounded: fixed arrays of `capacity` entries, 28 bytes each, made at construction. Thread rule: one owner (the peer's loop).
+// The in-memory LRU of URLs lately forwarded or admitted (Broder, Najork, Wiener 2003): a hit costs no message and no
+// disk read. Bounded: fixed arrays of `capacity` entries, 28 bytes each, made at construction. Thread rule: one owner
+// (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,11 @@ class LinkCache {
  public:
   explicit LinkCache(std::uint32_t capacity);  // 0: every look-up misses
 
-  // True when the URL was put in at this depth or a lesser one; makes it the most recent. A greater depth than now is a miss: the
-  // owner must hear of the shorter way.
+  // True when the URL was put in at this depth or a lesser one; makes it the most recent. A greater depth than now is a
+  // miss: the owner must hear of the shorter way.
   bool hit(const ring::Md5& url, std::uint16_t depth);
-  // Puts it in (or lessens its depth), as the most recent; the least recent leaves when full. Call only once the URL is durable.
+  // Puts it in (or lessens its depth), as the most recent; the least recent leaves when full. Call only once the URL is
+  // durable.
   void insert(const ring::Md5& url, std::uint16_t depth);
   // Forgets all: after a change of the ring, what was admitted here may have another owner.
   void clear();

@@ -16,18 +16,28 @@ struct Row {
 
 Row row_of(FetchError error) {
   switch (error) {
-    case FetchError::dns: return {Reason::dns, true, true};
-    case FetchError::connect: return {Reason::connect, true, true};
-    case FetchError::tls: return {Reason::tls, false, false};
-    case FetchError::timeout: return {Reason::timeout, true, true};
-    case FetchError::empty_reply: return {Reason::empty_reply, true, true};
-    case FetchError::broken: return {Reason::broken, true, false};
-    case FetchError::headers_too_large: return {Reason::headers_too_large, false, false};
-    case FetchError::address_refused: return {Reason::address_refused, false, false};
-    case FetchError::bad_response: return {Reason::bad_response, false, false};
+    case FetchError::dns:
+      return {Reason::dns, true, true};
+    case FetchError::connect:
+      return {Reason::connect, true, true};
+    case FetchError::tls:
+      return {Reason::tls, false, false};
+    case FetchError::timeout:
+      return {Reason::timeout, true, true};
+    case FetchError::empty_reply:
+      return {Reason::empty_reply, true, true};
+    case FetchError::broken:
+      return {Reason::broken, true, false};
+    case FetchError::headers_too_large:
+      return {Reason::headers_too_large, false, false};
+    case FetchError::address_refused:
+      return {Reason::address_refused, false, false};
+    case FetchError::bad_response:
+      return {Reason::bad_response, false, false};
     case FetchError::none:
     case FetchError::cancelled:
-    case FetchError::internal: break;
+    case FetchError::internal:
+      break;
   }
   return {Reason::internal, false, false};
 }

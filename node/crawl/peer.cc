@@ -19,11 +19,15 @@ constexpr std::size_t own_outbox_step = 4096;
 
 ErrorCode code_of(storage::ErrorKind kind) {
   switch (kind) {
-    case storage::ErrorKind::disk_full: return ErrorCode::disk_full;
-    case storage::ErrorKind::in_use: return ErrorCode::in_use;
-    case storage::ErrorKind::version: return ErrorCode::unsupported;
+    case storage::ErrorKind::disk_full:
+      return ErrorCode::disk_full;
+    case storage::ErrorKind::in_use:
+      return ErrorCode::in_use;
+    case storage::ErrorKind::version:
+      return ErrorCode::unsupported;
     case storage::ErrorKind::io:
-    case storage::ErrorKind::corrupt: break;
+    case storage::ErrorKind::corrupt:
+      break;
   }
   return ErrorCode::io;
 }
@@ -31,8 +35,9 @@ ErrorCode code_of(storage::ErrorKind kind) {
 Error error_of(const storage::Error& error) { return {code_of(error.kind), error.message}; }
 
 Forwarder::Config forwarder_config(const Settings& s) {
-  return {s.batch_records, static_cast<std::size_t>(s.batch_bytes), s.batch_age, s.batches_under_way, s.batch_timeout,
-          s.outbox_memory_records};
+  return {s.batch_records, static_cast<std::size_t>(s.batch_bytes),
+          s.batch_age,     s.batches_under_way,
+          s.batch_timeout, s.outbox_memory_records};
 }
 
 ring::MembershipConfig membership_config(const Settings& s) {
@@ -94,16 +99,19 @@ Result<std::unique_ptr<Peer>> Peer::open(PeerStart start, storage::Store& store,
     try {
       values = nlohmann::json::parse(**stored_settings).get<ring::Settings>();
     } catch (const nlohmann::json::exception& error) {
-      return fail(ErrorCode::io, std::string("the ring's settings in the data directory cannot be read: ") + error.what());
+      return fail(ErrorCode::io,
+                  std::string("the ring's settings in the data directory cannot be read: ") + error.what());
     }
     for (const auto& [name, value] : values) {
       const auto asked = start.settings.given.find(name);
       if (asked == start.settings.given.end() || setting_text(start.settings.values, name) == value) continue;
-      return fail(ErrorCode::mismatch, "ring-wide setting '" + name + "' is " + value + " in this directory's crawl, but " + asked->second +
-                                           " says " + setting_text(start.settings.values, name) +
+      return fail(ErrorCode::mismatch, "ring-wide setting '" + name + "' is " + value +
+                                           " in this directory's crawl, but " + asked->second + " says " +
+                                           setting_text(start.settings.values, name) +
                                            "; leave it out to go on with the crawl, or use a new directory");
     }
-    if (Result<void> applied = apply_ring_wide(start.settings.values, values); !applied) return tl::make_unexpected(applied.error());
+    if (Result<void> applied = apply_ring_wide(start.settings.values, values); !applied)
+      return tl::make_unexpected(applied.error());
   }
   std::unique_ptr<Peer> peer(new Peer(start, store, self, now));
   if (Result<void> restored = peer->restore(start, now); !restored) return tl::make_unexpected(restored.error());
@@ -124,7 +132,8 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     if (!id) return fail(ErrorCode::io, "the ring's identity in the data directory cannot be read: '" + **ring + "'");
     ring_ = *id;
     has_ring_ = true;
-    // After a restart no host is asked before its delay has passed since the start: what was under way then is not known any more.
+    // After a restart no host is asked before its delay has passed since the start: what was under way then is not
+    // known any more.
     bench_.set_earliest(now + settings_.delay);
   } else if (settings_.join.empty()) {
     ring_ = start.fresh_ring;
@@ -172,16 +181,20 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   if (const auto* join = std::get_if<ring::Join>(&in.body)) return on_join(now, in, *join, event.reply, out);
   if (const auto* refuse = std::get_if<ring::Refuse>(&in.body)) {
     ++counters_.messages_refused;
-    if (!has_ring_) return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse->reason, out);
-    return note(out, LogLevel::warning, "ring", "message refused", {{"peer", in.from.brief()}, {"reason", refuse->reason}}, true);
+    if (!has_ring_)
+      return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse->reason, out);
+    return note(out, LogLevel::warning, "ring", "message refused",
+                {{"peer", in.from.brief()}, {"reason", refuse->reason}}, true);
   }
   if (const auto* welcome = std::get_if<ring::Welcome>(&in.body)) return on_welcome(now, *welcome, out);
   if (const auto* answer = std::get_if<ring::Answer>(&in.body)) return on_answer(in.from, *answer, out);
   if (!has_ring_) return;
   if (in.ring != ring_) {
     ++counters_.messages_refused;
-    note(out, LogLevel::warning, "ring", "message of another ring", {{"peer", in.from.brief()}, {"ring", in.ring.hex()}}, true);
-    return reply_to(event.reply, in.from, ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex()},
+    note(out, LogLevel::warning, "ring", "message of another ring",
+         {{"peer", in.from.brief()}, {"ring", in.ring.hex()}}, true);
+    return reply_to(event.reply, in.from,
+                    ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex()},
                     out);
   }
   membership_.heard_from(in.from, now);
@@ -238,7 +251,8 @@ void Peer::after(Time now, Commands& out) {
         const auto url = record ? CanonicalUrl::parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
         if (!url) continue;
         admission_limits(*record, now);
-        commit.merges.push_back({{host_key(url->host_digest(), view_.partitions()), url->digest()}, std::move(*record)});
+        commit.merges.push_back(
+            {{host_key(url->host_digest(), view_.partitions()), url->digest()}, std::move(*record)});
       }
       if (!apply(commit, out)) return;
     }
@@ -257,7 +271,8 @@ void Peer::after(Time now, Commands& out) {
     leave_tick(now, out);
   }
   gather_tick(now, out);
-  if (stopping_ && jobs_.empty() && !exit_at_) exit(now, 0, "stopped; the crawl goes on where it was when this directory is started again", out);
+  if (stopping_ && jobs_.empty() && !exit_at_)
+    exit(now, 0, "stopped; the crawl goes on where it was when this directory is started again", out);
   if (exit_at_ && now >= *exit_at_) {
     exited_ = true;
     out.push_back(exit_);
@@ -274,7 +289,8 @@ Time Peer::next_deadline(Time now) const {
     consider(forwarder_.next_deadline());
     consider(drainer_.next_deadline());
     consider(waves_.next_deadline());
-    if (!stopping_ && !leaving_ && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
+    if (!stopping_ && !leaving_ && jobs_.size() < settings_.fetches_max && may_start_page())
+      consider(bench_.next_deadline());
   }
   if (!welcomed_ && !settings_.join.empty()) consider(next_join_);
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
@@ -289,12 +305,14 @@ bool Peer::apply(const storage::Commit& commit, Commands& out, storage::CommitRe
     fail_for_good(error_of(done.error()), out);
     return false;
   }
-  for (const storage::NewlyQueued& queued : done->queued) bench_.admit(queued.url, host_of(queued.url.url), queued.moved);
+  for (const storage::NewlyQueued& queued : done->queued)
+    bench_.admit(queued.url, host_of(queued.url.url), queued.moved);
   if (result != nullptr) *result = std::move(*done);
   return true;
 }
 
-// The store or the archive cannot be written: nothing more is taken on, what is durable stays, the process ends and says why.
+// The store or the archive cannot be written: nothing more is taken on, what is durable stays, the process ends and
+// says why.
 void Peer::fail_for_good(const Error& error, Commands& out) {
   if (exited_) return;
   exited_ = true;
@@ -302,7 +320,8 @@ void Peer::fail_for_good(const Error& error, Commands& out) {
   out.push_back(Exit{static_cast<int>(error.code), error.message, false, {}});
 }
 
-// The process ends once the last words to the others are sent. Who leaves says so; who stops keeps its partitions and comes back.
+// The process ends once the last words to the others are sent. Who leaves says so; who stops keeps its partitions and
+// comes back.
 void Peer::exit(Time now, int code, std::string message, Commands& out) {
   if (exit_at_) return;
   exit_ = Exit{code, std::move(message), false, {}};

@@ -1,21 +1,22 @@
-// A peer's core: the one object that knows the whole loop. Pure: step(now, event, commands); no socket, clock, thread or random device; the
-// only thing that it calls is the store. A loop feeds it events and carries out its commands, in order; the simulator does the same.
+// A peer's core: the one object that knows the whole loop. Pure: step(now, event, commands); no socket, clock, thread
+// or random device; the only thing that it calls is the store. A loop feeds it events and carries out its commands, in
+// order; the simulator does the same.
 //
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Four files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_ring.cc (members, batches, waves,
-// seeds), peer_ask.cc (status, explain, seed, leave, stop). Thread rule: one owner (the peer's loop).
+// Four files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_ring.cc
+// (members, batches, waves, seeds), peer_ask.cc (status, explain, seed, leave, stop). Thread rule: one owner (the
+// peer's loop).
 #pragma once
 
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "node/config/settings.h"
 #include "node/crawl/drainer.h"
@@ -32,23 +33,23 @@ namespace orbweaver {
 
 struct PeerStart {
   LoadedSettings settings;
-  std::string address;          // that others reach it at
-  ring::PeerId fresh_id;        // 128 random bits, used when the directory has no identity yet
-  ring::RingId fresh_ring;      // 128 random bits, used when it makes a ring
+  std::string address;      // that others reach it at
+  ring::PeerId fresh_id;    // 128 random bits, used when the directory has no identity yet
+  ring::RingId fresh_ring;  // 128 random bits, used when it makes a ring
   std::uint64_t random_seed = 0;
-  std::vector<std::string> seeds;     // admitted once wait_for_peers members are active
+  std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
 };
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
 struct PeerCounters {
-  std::uint64_t links_found = 0;        // on pages, each once a page
-  std::uint64_t links_skipped = 0;      // other schemes, malformed, nofollow
+  std::uint64_t links_found = 0;    // on pages, each once a page
+  std::uint64_t links_skipped = 0;  // other schemes, malformed, nofollow
   std::uint64_t links_out_of_scope = 0;
   std::uint64_t links_own = 0;
   std::uint64_t links_foreign = 0;
   std::uint64_t robots_fetched = 0;
-  std::uint64_t fetches = 0;            // pages asked for, robots.txt not counted
+  std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
   std::uint64_t retries = 0;
   std::uint64_t pages_fetched = 0;
   std::uint64_t pages_failed = 0;
@@ -62,8 +63,8 @@ struct PeerCounters {
 
 class Peer {
  public:
-  // Reads what an earlier run left in the store; makes or prepares to join a ring otherwise. Errors name the setting that differs from
-  // the ring's, or what in the directory cannot be read.
+  // Reads what an earlier run left in the store; makes or prepares to join a ring otherwise. Errors name the setting
+  // that differs from the ring's, or what in the directory cannot be read.
   static Result<std::unique_ptr<Peer>> open(PeerStart start, storage::Store& store, Time now);
 
   void step(Time now, Event event, Commands& out);
@@ -80,7 +81,7 @@ class Peer {
  private:
   struct Job {
     FetchJob job;
-    bool parsing = false;     // the exchange is over, PageDone is to come
+    bool parsing = false;  // the exchange is over, PageDone is to come
     int status = 0;
     Outcome outcome;
     Time ended{};
@@ -88,10 +89,10 @@ class Peer {
   // A question that other peers must answer first.
   struct Gathering {
     ring::ReplyPath reply;
-    std::uint64_t sequence = 0;    // the asker's
+    std::uint64_t sequence = 0;  // the asker's
     std::string verb;
-    std::map<std::uint64_t, ring::PeerId> open;   // our sequence -> whom we asked
-    std::vector<std::string> answers;             // JSON
+    std::map<std::uint64_t, ring::PeerId> open;  // our sequence -> whom we asked
+    std::vector<std::string> answers;            // JSON
     Time deadline{};
   };
 
@@ -100,7 +101,7 @@ class Peer {
 
   // peer.cc
   void handle(Time now, MessageEvent& event, Commands& out);
-  void after(Time now, Commands& out);   // what is due after any event
+  void after(Time now, Commands& out);  // what is due after any event
   bool apply(const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr);
   void fail_for_good(const Error& error, Commands& out);
   void exit(Time now, int code, std::string message, Commands& out);
@@ -124,13 +125,18 @@ class Peer {
   std::size_t pages_in_flight() const { return pages_in_flight_; }
 
   // peer_ring.cc
-  void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply, Commands& out);
+  void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply,
+               Commands& out);
   void on_welcome(Time now, const ring::Welcome& welcome, Commands& out);
-  void on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply, Commands& out);
+  void on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply,
+                Commands& out);
   void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
-  void on_sync(Time now, const ring::Message& message, const ring::Sync& sync, const ring::ReplyPath& reply, Commands& out);
-  void on_wave_probe(Time now, const ring::Message& message, const ring::WaveProbe& probe, const ring::ReplyPath& reply, Commands& out);
-  void on_finish(Time now, const ring::Message& message, const ring::Finish& finish, const ring::ReplyPath& reply, Commands& out);
+  void on_sync(Time now, const ring::Message& message, const ring::Sync& sync, const ring::ReplyPath& reply,
+               Commands& out);
+  void on_wave_probe(Time now, const ring::Message& message, const ring::WaveProbe& probe, const ring::ReplyPath& reply,
+                     Commands& out);
+  void on_finish(Time now, const ring::Message& message, const ring::Finish& finish, const ring::ReplyPath& reply,
+                 Commands& out);
   void membership_changed(Time now, Commands& out);
   void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
   bool add_seeds(const std::vector<std::string>& seeds, Commands& out);
@@ -148,7 +154,8 @@ class Peer {
   std::vector<ring::PeerId> reachable_members() const;
 
   // peer_ask.cc
-  void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply, Commands& out);
+  void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
+              Commands& out);
   void on_answer(const ring::PeerId& from, const ring::Answer& answer, Commands& out);
   void gather_tick(Time now, Commands& out);
   void first_seeds_tick(Time now, Commands& out);
@@ -158,16 +165,16 @@ class Peer {
   nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
 
   Settings settings_;
-  std::map<std::string, std::string> given_;   // settings that the user set: what a joiner insists on
+  std::map<std::string, std::string> given_;  // settings that the user set: what a joiner insists on
   storage::Store* store_;
   ring::RingId ring_;
-  bool has_ring_ = false;                      // knows its ring: made it, was welcomed, or restored it
-  bool welcomed_ = false;                      // some member answered our Join since the start
+  bool has_ring_ = false;  // knows its ring: made it, was welcomed, or restored it
+  bool welcomed_ = false;  // some member answered our Join since the start
   ring::Membership membership_;
-  std::uint64_t seen_version_ = 0;             // membership_.version() acted upon
+  std::uint64_t seen_version_ = 0;  // membership_.version() acted upon
   View view_;
   std::set<std::string> seeds_;
-  std::vector<std::string> first_seeds_;       // given at the start, not yet admitted
+  std::vector<std::string> first_seeds_;  // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::unique_ptr<Scope> scope_;
   LinkCache link_cache_;
@@ -180,8 +187,8 @@ class Peer {
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;
   std::uint64_t next_job_ = 1;
-  std::uint64_t cap_ = 0;                      // pages this peer may have fetched in all, under a page limit
-  std::uint64_t last_wave_ = 0;                // probes older than this are late copies
+  std::uint64_t cap_ = 0;        // pages this peer may have fetched in all, under a page limit
+  std::uint64_t last_wave_ = 0;  // probes older than this are late copies
   ring::PeerId last_wave_from_;
   std::uint64_t grant_applied_ = 0;
   std::vector<Gathering> gatherings_;

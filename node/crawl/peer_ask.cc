@@ -1,4 +1,5 @@
-// Questions from commands: status, explain, seed, leave, stop. Answered for this peer or, by asking the others, for the whole ring.
+// Questions from commands: status, explain, seed, leave, stop. Answered for this peer or, by asking the others, for the
+// whole ring.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -18,8 +19,9 @@ std::string utc(Time time) {
   const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(seconds));
   const std::chrono::hh_mm_ss clock(seconds - std::chrono::floor<std::chrono::days>(seconds));
   char text[32];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
-                static_cast<unsigned>(day.day()), static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(day.year()),
+                static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()),
+                static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
                 static_cast<int>(clock.seconds().count()));
   return text;
 }
@@ -27,11 +29,16 @@ std::string utc(Time time) {
 std::string_view member_state_name(const ring::Member& member) {
   if (member.suspect && ring::reachable(member)) return "suspect";
   switch (member.state) {
-    case ring::MemberState::joining: return "joining";
-    case ring::MemberState::active: return "active";
-    case ring::MemberState::leaving: return "leaving";
-    case ring::MemberState::left: return "left";
-    case ring::MemberState::down: return "down";
+    case ring::MemberState::joining:
+      return "joining";
+    case ring::MemberState::active:
+      return "active";
+    case ring::MemberState::leaving:
+      return "leaving";
+    case ring::MemberState::left:
+      return "left";
+    case ring::MemberState::down:
+      return "down";
   }
   return "unknown";
 }
@@ -43,21 +50,28 @@ std::string why(const storage::UrlRecord& record) {
       return "fetched; the server answered " + std::to_string(record.status);
     case storage::UrlState::queued:
       if (record.attempts > 0)
-        return "waits for try " + std::to_string(record.attempts + 1) + "; the last one ended with " + std::string(storage::reason_name(record.reason));
+        return "waits for try " + std::to_string(record.attempts + 1) + "; the last one ended with " +
+               std::string(storage::reason_name(record.reason));
       return "admitted, waits for its host's turn";
     case storage::UrlState::failed:
       if (record.reason == Reason::http_status) return "given up; the server answered " + std::to_string(record.status);
       if (record.reason == Reason::host_down) return "given up; its host did not answer ten times in a row";
-      return "given up after " + std::to_string(record.attempts) + " tries: " + std::string(storage::reason_name(record.reason));
+      return "given up after " + std::to_string(record.attempts) +
+             " tries: " + std::string(storage::reason_name(record.reason));
     case storage::UrlState::excluded:
       break;
   }
   switch (record.reason) {
-    case Reason::robots: return "robots.txt disallows it";
-    case Reason::depth: return "deeper than max_depth; a shorter way to it would queue it";
-    case Reason::redirects: return "at the end of more than redirects_max redirects";
-    case Reason::robots_unreachable: return "its robots.txt could not be had, which counts as 'disallow all' (RFC 9309, 2.3.1.4)";
-    default: return std::string(storage::reason_name(record.reason));
+    case Reason::robots:
+      return "robots.txt disallows it";
+    case Reason::depth:
+      return "deeper than max_depth; a shorter way to it would queue it";
+    case Reason::redirects:
+      return "at the end of more than redirects_max redirects";
+    case Reason::robots_unreachable:
+      return "its robots.txt could not be had, which counts as 'disallow all' (RFC 9309, 2.3.1.4)";
+    default:
+      return std::string(storage::reason_name(record.reason));
   }
 }
 
@@ -151,12 +165,16 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
 
 json Peer::explain(const CanonicalUrl& url) {
   const storage::UrlKey key{host_key(url.host_digest(), view_.partitions()), url.digest()};
-  json answer = {{"url", url.text()}, {"partition", key.host.partition}, {"owner", id().hex()}, {"owner_address", membership_.self().address}};
+  json answer = {{"url", url.text()},
+                 {"partition", key.host.partition},
+                 {"owner", id().hex()},
+                 {"owner_address", membership_.self().address}};
   const auto record = store_->find(key);
   if (!record) return {{"error", record.error().message}};
   if (!*record) {
     answer["state"] = scope_->contains(url) ? "unknown" : "out of scope";
-    answer["why"] = scope_->explain(url) + (scope_->contains(url) ? "; no page that was fetched so far links to it" : "");
+    answer["why"] =
+        scope_->explain(url) + (scope_->contains(url) ? "; no page that was fetched so far links to it" : "");
     return answer;
   }
   const storage::UrlRecord& known = **record;
@@ -167,12 +185,14 @@ json Peer::explain(const CanonicalUrl& url) {
   answer["redirects"] = known.redirects;
   answer["attempts"] = known.attempts;
   answer["status"] = known.status;
-  if (known.changed != Time{}) answer[known.state == storage::UrlState::queued ? "not_before" : "when"] = utc(known.changed);
+  if (known.changed != Time{})
+    answer[known.state == storage::UrlState::queued ? "not_before" : "when"] = utc(known.changed);
   answer["scope"] = scope_->explain(url);
   return answer;
 }
 
-// New seeds widen the scope everywhere before the first of them can be fetched: the word goes out ahead of the URLs, on the same connections.
+// New seeds widen the scope everywhere before the first of them can be fetched: the word goes out ahead of the URLs, on
+// the same connections.
 json Peer::seed(Time now, const json& body, Commands& out) {
   json accepted = json::array();
   json refused = json::array();
@@ -209,7 +229,8 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
   const std::vector<std::string> seeds = std::exchange(first_seeds_, {});
   const json answer = seed(now, {{"urls", seeds}}, out);
   for (const json& refused : answer.value("refused", json::array()))
-    note(out, LogLevel::error, "crawl", "seed refused", {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
+    note(out, LogLevel::error, "crawl", "seed refused",
+         {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
 }
 
 json Peer::answer_own(Time now, const std::string& verb, const json& body, Commands& out) {
@@ -233,9 +254,13 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
   return {{"error", "unknown question '" + verb + "'; this peer knows status, explain, seed, leave, stop"}};
 }
 
-void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply, Commands& out) {
+void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
+                  Commands& out) {
   const json body = json::parse(ask.body.empty() ? "{}" : ask.body, nullptr, false);
-  const auto answer = [&](const json& content) { reply_to(reply, in.from, ring::Answer{ask.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)}, out); };
+  const auto answer = [&](const json& content) {
+    reply_to(reply, in.from, ring::Answer{ask.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)},
+             out);
+  };
   if (body.is_discarded() || !body.is_object()) return answer({{"error", "the question's body is not a JSON object"}});
   Gathering gathering;
   gathering.reply = reply;
@@ -308,9 +333,14 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
     }
     for (const auto& [id, member] : membership_.members())
       if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
-    content = {{"ring", ring_.hex()}, {"totals", std::move(totals)}, {"peers", std::move(peers)}, {"unreachable", std::move(silent)}};
+    content = {{"ring", ring_.hex()},
+               {"totals", std::move(totals)},
+               {"peers", std::move(peers)},
+               {"unreachable", std::move(silent)}};
   }
-  out.push_back(ReplyMessage{gathering.reply, message(ring::Answer{gathering.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)})});
+  out.push_back(ReplyMessage{
+      gathering.reply,
+      message(ring::Answer{gathering.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)})});
 }
 
 }  // namespace orbweaver

@@ -15,7 +15,8 @@ using storage::UrlState;
 constexpr Duration robots_lifetime = std::chrono::hours{24};
 // RFC 9309, 2.3.1.2: at least five redirects are followed.
 constexpr std::uint8_t robots_hops_max = 5;
-// A Crawl-delay above this is taken as this: some files mean milliseconds, some mean "go away", which is what Disallow is for.
+// A Crawl-delay above this is taken as this: some files mean milliseconds, some mean "go away", which is what Disallow
+// is for.
 constexpr Duration crawl_delay_max = std::chrono::minutes{5};
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
@@ -51,7 +52,8 @@ void Peer::issue_fetches(Time now, Commands& out) {
   }
 }
 
-// One turn of an acquired host: a robots.txt or a page is asked for, or the host is given back. False: the store failed.
+// One turn of an acquired host: a robots.txt or a page is asked for, or the host is given back. False: the store
+// failed.
 bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   storage::Commit excluded;
   const auto give_up = [&](Reason reason, UrlState state) {
@@ -101,8 +103,10 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
 
 // What is known of an origin's robots.txt, from memory or from the store.
 RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time now) {
-  auto slot = std::find_if(host.robots.begin(), host.robots.end(), [&](const RobotsSlot& s) { return s.origin == origin; });
-  if (slot == host.robots.end()) slot = host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0});
+  auto slot =
+      std::find_if(host.robots.begin(), host.robots.end(), [&](const RobotsSlot& s) { return s.origin == origin; });
+  if (slot == host.robots.end())
+    slot = host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0});
   if (slot->rules != nullptr && slot->expires <= now) slot->rules = nullptr;
   if (slot->rules != nullptr) return *slot;
   const auto stored = store_->robots(host.key, origin);
@@ -116,7 +120,8 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   } else {
     slot->rules = std::make_shared<RobotsRules>(RobotsRules::parse((*stored)->body, settings_.user_agent));
   }
-  if (const auto delay = slot->rules->crawl_delay()) host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, crawl_delay_max));
+  if (const auto delay = slot->rules->crawl_delay())
+    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, crawl_delay_max));
   return *slot;
 }
 
@@ -135,10 +140,14 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
   counters_.bytes_received += event.bytes;
   BenchHost* host = bench_.find(job.job.host);
   const bool page = job.job.kind == FetchKind::page;
-  job.outcome = judge_fetch(event.error, event.status, event.retry_after, page ? job.job.queued.attempts : job.job.attempts, settings_);
+  job.outcome = judge_fetch(event.error, event.status, event.retry_after,
+                            page ? job.job.queued.attempts : job.job.attempts, settings_);
   if (event.error != FetchError::none)
     note(out, LogLevel::debug, "fetch", "no response",
-         {{"url", job.job.url.text()}, {"error", std::string(storage::reason_name(job.outcome.reason))}, {"text", event.error_text}}, true);
+         {{"url", job.job.url.text()},
+          {"error", std::string(storage::reason_name(job.outcome.reason))},
+          {"text", event.error_text}},
+         true);
 
   if (event.error == FetchError::cancelled) {
     // Still queued on disk, as after a crash; this process will not fetch it.
@@ -259,7 +268,8 @@ void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redi
   link_cache_.insert(url.digest(), depth);
 }
 
-// What a queued record must not exceed, judged by its owner. `now` dates the exclusion (a link's has the epoch: it is not a time to wait for).
+// What a queued record must not exceed, judged by its owner. `now` dates the exclusion (a link's has the epoch: it is
+// not a time to wait for).
 void Peer::admission_limits(storage::UrlRecord& record, Time now) const {
   if (record.state != UrlState::queued) return;
   Reason reason = Reason::none;
@@ -271,7 +281,8 @@ void Peer::admission_limits(storage::UrlRecord& record, Time now) const {
   record.changed = now;
 }
 
-// RFC 9309, 2.3.1: 2xx rules, 3xx followed five times, 4xx allow all, else (5xx, 429, no answer) unreachable: disallow all, after tries.
+// RFC 9309, 2.3.1: 2xx rules, 3xx followed five times, 4xx allow all, else (5xx, 429, no answer) unreachable: disallow
+// all, after tries.
 void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   BenchHost* host = bench_.find(job.job.host);
   if (host == nullptr) return;
@@ -297,7 +308,10 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   } else {
     entry.kind = robots_unreachable;
     note(out, LogLevel::warning, "crawl", "robots.txt unreachable",
-         {{"origin", slot.origin}, {"status", std::to_string(status)}, {"reason", std::string(storage::reason_name(job.outcome.reason))}}, true);
+         {{"origin", slot.origin},
+          {"status", std::to_string(status)},
+          {"reason", std::string(storage::reason_name(job.outcome.reason))}},
+         true);
   }
   storage::Commit commit;
   commit.robots.emplace_back(host->key, slot.origin, std::move(entry));

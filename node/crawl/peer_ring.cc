@@ -18,7 +18,8 @@ constexpr Duration finish_every = std::chrono::milliseconds{300};
 }  // namespace
 
 ring::Message Peer::message(ring::Body body) const {
-  return {ring::protocol_version, has_ring_ ? ring_ : ring::RingId{}, membership_.self().id, membership_.self().incarnation, std::move(body)};
+  return {ring::protocol_version, has_ring_ ? ring_ : ring::RingId{}, membership_.self().id,
+          membership_.self().incarnation, std::move(body)};
 }
 
 void Peer::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
@@ -45,7 +46,8 @@ std::vector<ring::PeerId> Peer::reachable_members() const {
   return members;
 }
 
-// --- joining ------------------------------------------------------------------------------------------------------------------
+// --- joining
+// ------------------------------------------------------------------------------------------------------------------
 
 void Peer::join_tick(Time now, Commands& out) {
   if (welcomed_ || settings_.join.empty() || stopping_ || now < next_join_) return;
@@ -69,11 +71,13 @@ void Peer::join_tick(Time now, Commands& out) {
   }
 }
 
-void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, const ring::ReplyPath& reply, Commands& out) {
+void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, const ring::ReplyPath& reply,
+                   Commands& out) {
   if (!has_ring_) return;  // it asks again
   const auto refuse = [&](std::string reason) {
     ++counters_.messages_refused;
-    note(out, LogLevel::warning, "ring", "join refused", {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
+    note(out, LogLevel::warning, "ring", "join refused",
+         {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
     reply_to(reply, in.from, ring::Refuse{std::move(reason)}, out);
   };
   if (join.ring != ring::RingId{} && join.ring != ring_)
@@ -100,7 +104,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   welcomed_ = true;
   if (first) {
     if (Result<void> applied = apply_ring_wide(settings_, welcome.settings); !applied)
-      return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring's settings cannot be used: " + applied.error().message, out);
+      return exit(now, static_cast<int>(ErrorCode::mismatch),
+                  "the ring's settings cannot be used: " + applied.error().message, out);
     has_ring_ = true;
     ring_ = welcome.ring;
     view_ = View(id(), settings_.partitions);
@@ -109,7 +114,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
     if (!apply(commit, out)) return;
-    note(out, LogLevel::info, "ring", "joined", {{"ring", ring_.hex()}, {"members", std::to_string(welcome.members.size())}});
+    note(out, LogLevel::info, "ring", "joined",
+         {{"ring", ring_.hex()}, {"members", std::to_string(welcome.members.size())}});
   }
   membership_.merge(welcome.members, now);
   if (!add_seeds(welcome.seeds, out)) return;
@@ -119,7 +125,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     if (member != id()) send(member, sync_message(true), out);
 }
 
-// --- view ---------------------------------------------------------------------------------------------------------------------
+// --- view
+// ---------------------------------------------------------------------------------------------------------------------
 
 ring::Sync Peer::sync_message(bool reply_wanted) const {
   ring::Sync sync = membership_.sync_message(reply_wanted);
@@ -127,7 +134,8 @@ ring::Sync Peer::sync_message(bool reply_wanted) const {
   return sync;
 }
 
-void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply, Commands& out) {
+void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply,
+                   Commands& out) {
   membership_.merge(sync.members, now);
   if (!add_seeds(sync.seeds, out)) return;
   if (sync.reply_wanted) reply_to(reply, in.from, sync_message(false), out);
@@ -155,7 +163,8 @@ void Peer::membership_changed(Time now, Commands& out) {
   (void)now;
 }
 
-// --- seeds --------------------------------------------------------------------------------------------------------------------
+// --- seeds
+// --------------------------------------------------------------------------------------------------------------------
 
 // Adds to the ring's seed set; the scope follows from it. False: the store failed.
 bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out) {
@@ -190,10 +199,12 @@ void Peer::spread_seeds(Commands& out) {
     if (member != id()) send(member, sync_message(false), out);
 }
 
-// --- batches ------------------------------------------------------------------------------------------------------------------
+// --- batches
+// ------------------------------------------------------------------------------------------------------------------
 
 // A peer's bytes are outside input: each record enters where a parsed link does, at "canonicalise".
-void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch, const ring::ReplyPath& reply, Commands& out) {
+void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch, const ring::ReplyPath& reply,
+                    Commands& out) {
   storage::Commit commit;
   std::size_t malformed = 0;
   for (const ring::BatchRecord& entry : batch.records) {
@@ -204,20 +215,24 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
         continue;
       }
       const storage::HostKey host = host_key(ring::md5(clock->host), view_.partitions());
-      if (!view_.owns(host.partition)) return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
+      if (!view_.owns(host.partition))
+        return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
       if (const auto own = store_->clock(host); own && *own) *clock = storage::merge(**own, *clock);
       commit.clocks.emplace_back(host, std::move(*clock));
       continue;
     }
     auto record = storage::decode_record(entry.record);
-    const Result<CanonicalUrl> url = record ? CanonicalUrl::parse(record->url) : fail(ErrorCode::invalid_input, record.error().message);
+    const Result<CanonicalUrl> url =
+        record ? CanonicalUrl::parse(record->url) : fail(ErrorCode::invalid_input, record.error().message);
     if (!url) {
       ++malformed;
-      note(out, LogLevel::warning, "ring", "malformed record", {{"peer", in.from.brief()}, {"cause", url.error().message}}, true);
+      note(out, LogLevel::warning, "ring", "malformed record",
+           {{"peer", in.from.brief()}, {"cause", url.error().message}}, true);
       continue;
     }
     const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
-    if (!view_.owns(host.partition)) return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
+    if (!view_.owns(host.partition))
+      return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
     record->url = url->text();
     admission_limits(*record, now);
     commit.merges.push_back({{host, url->digest()}, std::move(*record)});
@@ -237,12 +252,14 @@ void Peer::on_batch_ack(Time, const ring::PeerId& from, std::uint64_t sequence, 
   if (!commit.forget.empty() || !commit.from_outbox.empty()) apply(commit, out);
 }
 
-// --- the end ------------------------------------------------------------------------------------------------------------------
+// --- the end
+// ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::passive() const {
   const storage::Counts& counts = store_->counts();
   const bool only_lacks_pages = settings_.max_pages > 0 && !may_start_page();
-  return jobs_.empty() && first_seeds_.empty() && !seeds_.empty() && counts.outbox == 0 && drainer_.idle() && (counts.queued == 0 || only_lacks_pages);
+  return jobs_.empty() && first_seeds_.empty() && !seeds_.empty() && counts.outbox == 0 && drainer_.idle() &&
+         (counts.queued == 0 || only_lacks_pages);
 }
 
 ring::WaveReply Peer::wave_reply() {
@@ -252,7 +269,8 @@ ring::WaveReply Peer::wave_reply() {
   if (counts.queued == 0) cap_ = used;
   ring::WaveReply reply;
   reply.ring_fingerprint = view_.ring().fingerprint();
-  reply.incarnation = started_.time_since_epoch().count() > 0 ? static_cast<std::uint64_t>(started_.time_since_epoch().count()) : 0;
+  reply.incarnation =
+      started_.time_since_epoch().count() > 0 ? static_cast<std::uint64_t>(started_.time_since_epoch().count()) : 0;
   reply.passive = passive();
   reply.sent = forwarder_.batches_acknowledged();
   reply.received = counters_.batches_received;
@@ -268,7 +286,8 @@ ring::WaveReply Peer::wave_reply() {
   return reply;
 }
 
-void Peer::on_wave_probe(Time, const ring::Message& in, const ring::WaveProbe& probe, const ring::ReplyPath& reply, Commands& out) {
+void Peer::on_wave_probe(Time, const ring::Message& in, const ring::WaveProbe& probe, const ring::ReplyPath& reply,
+                         Commands& out) {
   if (in.from == last_wave_from_ && probe.wave < last_wave_) return;  // a late copy
   if (in.from != last_wave_from_) grant_applied_ = 0;
   last_wave_from_ = in.from;
@@ -292,7 +311,8 @@ void Peer::waves_tick(Time now, Commands& out) {
     std::vector<Waves::Probe> probes;
     // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
     if (!passive() && settings_.max_pages == 0) return;
-    waves_.tick(now, id(), members, complete && !stopping_ && !leaving_, view_.ring().fingerprint(), wave_reply(), probes);
+    waves_.tick(now, id(), members, complete && !stopping_ && !leaving_, view_.ring().fingerprint(), wave_reply(),
+                probes);
     for (Waves::Probe& probe : probes) send(probe.to, probe.probe, out);
     if (const auto grant = waves_.own_grant()) cap_ = std::max(cap_, *grant);
   }
@@ -307,7 +327,8 @@ void Peer::waves_tick(Time now, Commands& out) {
   for (const ring::PeerId& member : waiting) send(member, ring::Finish{end->wave, end->reason, end->totals}, out);
 }
 
-void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& finish, const ring::ReplyPath& reply, Commands& out) {
+void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& finish, const ring::ReplyPath& reply,
+                     Commands& out) {
   reply_to(reply, in.from, ring::FinishAck{finish.wave}, out);
   this->finish(now, finish.reason, finish.totals, out);
 }
@@ -316,8 +337,7 @@ void Peer::leave_tick(Time now, Commands& out) {
   if (!leaving_ || exit_at_ || !jobs_.empty()) return;
   if (view_.empty())
     return exit(now, 0, "left; nobody is there to hand over to: what remains is in the data directory", out);
-  if (store_->counts().outbox == 0 && drainer_.idle())
-    exit(now, 0, "left; all partitions were handed over", out);
+  if (store_->counts().outbox == 0 && drainer_.idle()) exit(now, 0, "left; all partitions were handed over", out);
 }
 
 }  // namespace orbweaver

@@ -12,12 +12,14 @@ std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
 }
 
 bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
-  return a.incarnation == b.incarnation && a.sent == b.sent && a.received == b.received && a.ring_fingerprint == b.ring_fingerprint;
+  return a.incarnation == b.incarnation && a.sent == b.sent && a.received == b.received &&
+         a.ring_fingerprint == b.ring_fingerprint;
 }
 
 }  // namespace
 
-void Waves::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out, const ring::PeerId& self) {
+void Waves::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out,
+                  const ring::PeerId& self) {
   ++wave_;
   under_way_ = true;
   sent_ = now;
@@ -113,7 +115,8 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
   end_ = std::move(end);
 }
 
-// What no peer has in its cap is shared among those that want pages, a part at a time, so that the last pages go where the work is.
+// What no peer has in its cap is shared among those that want pages, a part at a time, so that the last pages go where
+// the work is.
 void Waves::share_out(const ring::PeerId& self) {
   grants_.clear();
   std::uint64_t held = 0;

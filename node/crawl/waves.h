@@ -1,10 +1,12 @@
-// The end of a crawl, and the page limit, decided by counting waves over the ring (Mattern 1987, "Algorithms for distributed termination
-// detection": the four-counter method): the member with the lowest id asks all members what they hold and what they sent and
-// received; when two waves in a row find everyone passive with the same counts, nothing is left anywhere and nothing is under way. Never a
-// time-out guess. Pure. Thread rule: one owner (the peer's loop).
+// The end of a crawl, and the page limit, decided by counting waves over the ring (Mattern 1987, "Algorithms for
+// distributed termination detection": the four-counter method): the member with the lowest id asks all members what
+// they hold and what they sent and received; when two waves in a row find everyone passive with the same counts,
+// nothing is left anywhere and nothing is under way. Never a time-out guess. Pure. Thread rule: one owner (the peer's
+// loop).
 //
-// The page limit: each peer has a cumulative cap of pages; the caps of all peers together never exceed max_pages. The initiator
-// raises the caps of those that want more with the next wave; a peer without work lowers its own to what it used when it replies.
+// The page limit: each peer has a cumulative cap of pages; the caps of all peers together never exceed max_pages. The
+// initiator raises the caps of those that want more with the next wave; a peer without work lowers its own to what it
+// used when it replies.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +23,11 @@ namespace orbweaver {
 class Waves {
  public:
   struct Config {
-    std::uint64_t max_pages = 0;   // 0: no limit
+    std::uint64_t max_pages = 0;  // 0: no limit
     bool stop_when_done = false;
-    Duration quick{std::chrono::milliseconds{50}};   // between waves when the end may be near, or pages are wanted
-    Duration slow{std::chrono::milliseconds{500}};   // otherwise
-    Duration resend{std::chrono::seconds{1}};        // a probe not answered
+    Duration quick{std::chrono::milliseconds{50}};  // between waves when the end may be near, or pages are wanted
+    Duration slow{std::chrono::milliseconds{500}};  // otherwise
+    Duration resend{std::chrono::seconds{1}};       // a probe not answered
   };
   struct Probe {
     ring::PeerId to;
@@ -38,13 +40,14 @@ class Waves {
   };
   explicit Waves(Config config) : config_(config) {}
 
-  // Called with the members that must answer (reachable ones and this peer, by id) and this peer's own reply. `complete` is false when some
-  // member is down: its queue is unknown, so the crawl cannot be called ended.
-  void tick(Time now, const ring::PeerId& self, const std::vector<ring::PeerId>& members, bool complete, std::uint64_t ring_fingerprint,
-            const ring::WaveReply& own, std::vector<Probe>& out);
+  // Called with the members that must answer (reachable ones and this peer, by id) and this peer's own reply.
+  // `complete` is false when some member is down: its queue is unknown, so the crawl cannot be called ended.
+  void tick(Time now, const ring::PeerId& self, const std::vector<ring::PeerId>& members, bool complete,
+            std::uint64_t ring_fingerprint, const ring::WaveReply& own, std::vector<Probe>& out);
   void on_reply(const ring::PeerId& from, const ring::WaveReply& reply);
   std::optional<End> end() const { return end_; }
-  // What this peer may have fetched in all, as granted to itself; nothing without a limit or when it is not the initiator.
+  // What this peer may have fetched in all, as granted to itself; nothing without a limit or when it is not the
+  // initiator.
   std::optional<std::uint64_t> own_grant() const { return own_grant_; }
   std::optional<Time> next_deadline() const;
 
@@ -58,7 +61,7 @@ class Waves {
   bool under_way_ = false;
   Time sent_{};
   Time next_{};
-  bool active_ = false;                                   // this peer is the initiator
+  bool active_ = false;  // this peer is the initiator
   std::vector<ring::PeerId> members_;
   std::map<ring::PeerId, ring::WaveReply> replies_;       // of this wave
   std::map<ring::PeerId, ring::WaveReply> last_passive_;  // of the wave before, when all were passive

@@ -73,7 +73,8 @@ void Workbench::admit(const QueuedUrl& url, std::string_view host_name, bool mov
   }
   if (host->foreign) return;
   if (moved) {
-    const auto old = std::find_if(host->head.begin(), host->head.end(), [&](const QueuedUrl& q) { return q.key.url == url.key.url; });
+    const auto old = std::find_if(host->head.begin(), host->head.end(),
+                                  [&](const QueuedUrl& q) { return q.key.url == url.key.url; });
     if (old != host->head.end()) host->head.erase(old);
   }
   if (host->more_on_disk && host->loaded < url.position) {

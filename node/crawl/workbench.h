@@ -1,9 +1,11 @@
-// Whose turn it is: hosts in memory, ordered by when they may next be asked, each with a short head of its queue (BUbiNG's workbench).
-// A host is acquired by take() and given back by release(), so two requests to one host cannot overlap. Breadth-first within a host (the
-// frontier's order), fair between hosts (the one that has waited longest goes first).
+// Whose turn it is: hosts in memory, ordered by when they may next be asked, each with a short head of its queue
+// (BUbiNG's workbench). A host is acquired by take() and given back by release(), so two requests to one host cannot
+// overlap. Breadth-first within a host (the frontier's order), fair between hosts (the one that has waited longest goes
+// first).
 //
-// Bounded: at most hosts_max hosts with at most 2*head_max URLs each; the rest is on disk and comes in as room is made. A host that has
-// served head_max URLs makes room when others wait on disk. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+// Bounded: at most hosts_max hosts with at most 2*head_max URLs each; the rest is on disk and comes in as room is made.
+// A host that has served head_max URLs makes room when others wait on disk. Pure but for reads of the store. Thread
+// rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +29,8 @@ struct RobotsSlot {
   std::string origin;
   std::shared_ptr<const RobotsRules> rules;  // null: not known yet
   Time expires{};
-  bool unreachable = false;                  // rules stand for "could not be had": disallow all
-  std::uint8_t attempts = 0;                 // tries that failed so far
+  bool unreachable = false;   // rules stand for "could not be had": disallow all
+  std::uint8_t attempts = 0;  // tries that failed so far
 };
 
 struct BenchHost {
@@ -40,13 +42,13 @@ struct BenchHost {
   bool busy = false;                    // acquired
   bool foreign = false;                 // its partition has another owner now
   Time next_allowed{};
-  Time queued_at{};                     // its key in the ready queue; meaningful while in it
+  Time queued_at{};  // its key in the ready queue; meaningful while in it
   bool in_ready = false;
-  std::uint32_t failures = 0;           // tries in a row without an answer
-  std::uint32_t pending = 0;            // issued and not yet committed
+  std::uint32_t failures = 0;  // tries in a row without an answer
+  std::uint32_t pending = 0;   // issued and not yet committed
   std::uint32_t served = 0;
-  Duration crawl_delay{};               // from robots.txt
-  std::vector<RobotsSlot> robots;       // by origin: few
+  Duration crawl_delay{};          // from robots.txt
+  std::vector<RobotsSlot> robots;  // by origin: few
 };
 
 class Workbench {
@@ -60,7 +62,8 @@ class Workbench {
   // A URL that a commit queued. `moved`: it may stand in the head at an older position.
   void admit(const storage::QueuedUrl& url, std::string_view host, bool moved);
 
-  // The next host whose turn has come, acquired, with at least one URL at head.front() that may be tried now; null when none.
+  // The next host whose turn has come, acquired, with at least one URL at head.front() that may be tried now; null when
+  // none.
   Result<BenchHost*> take(Time now);
   // The front URL leaves the head and counts as issued.
   storage::QueuedUrl issue(BenchHost& host);
@@ -101,8 +104,8 @@ class Workbench {
   std::map<storage::HostKey, std::unique_ptr<BenchHost>> hosts_;
   std::set<std::pair<Time, BenchHost*>> ready_;
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;
-  bool dormant_ = true;       // hosts with queued URLs may be on disk only
-  bool pass_clean_ = true;    // nothing was left out since the walk over the disk began
+  bool dormant_ = true;     // hosts with queued URLs may be on disk only
+  bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
   std::optional<storage::HostKey> cursor_;
   Time earliest_{};
 };

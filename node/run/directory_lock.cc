@@ -17,19 +17,22 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
   const std::string path = directory + "/lock";
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0)
-    return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io, "cannot open " + path + ": " + std::strerror(errno));
+    return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
+                "cannot open " + path + ": " + std::strerror(errno));
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     char holder[32] = {};
     const ssize_t got = ::pread(fd, holder, sizeof holder - 1, 0);
     ::close(fd);
-    return fail(ErrorCode::in_use, "the directory " + directory + " is in use by process " + std::string(holder, got > 0 ? static_cast<std::size_t>(got) : 0) +
+    return fail(ErrorCode::in_use, "the directory " + directory + " is in use by process " +
+                                       std::string(holder, got > 0 ? static_cast<std::size_t>(got) : 0) +
                                        "; stop it first (orbweaver stop), or use another directory");
   }
   const std::string pid = std::to_string(::getpid());
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     const int error = errno;
     ::close(fd);
-    return fail(error == ENOSPC ? ErrorCode::disk_full : ErrorCode::io, "cannot write " + path + ": " + std::strerror(error));
+    return fail(error == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
+                "cannot write " + path + ": " + std::strerror(error));
   }
   return DirectoryLock(fd);
 }

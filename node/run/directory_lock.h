@@ -1,5 +1,5 @@
-// Holds a data directory for one process: flock on <directory>/lock, which names the holder. Freed by the system when the process dies.
-// Thread rule: one owner.
+// Holds a data directory for one process: flock on <directory>/lock, which names the holder. Freed by the system when
+// the process dies. Thread rule: one owner.
 #pragma once
 
 #include <string>

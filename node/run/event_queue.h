@@ -1,5 +1,6 @@
-// What waits for the core. Messages from peers are bounded: when too many wait, more are refused (their senders repeat them). Events of
-// this peer's own fetches are bounded by the number of fetches under way. Thread rule: push from any thread, wait() from the loop.
+// What waits for the core. Messages from peers are bounded: when too many wait, more are refused (their senders repeat
+// them). Events of this peer's own fetches are bounded by the number of fetches under way. Thread rule: push from any
+// thread, wait() from the loop.
 #pragma once
 
 #include <condition_variable>

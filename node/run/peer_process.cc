@@ -44,11 +44,15 @@ ring::PeerId random_id() {
 
 Error error_of(const storage::Error& error) {
   switch (error.kind) {
-    case storage::ErrorKind::disk_full: return {ErrorCode::disk_full, error.message};
-    case storage::ErrorKind::in_use: return {ErrorCode::in_use, error.message};
-    case storage::ErrorKind::version: return {ErrorCode::unsupported, error.message};
+    case storage::ErrorKind::disk_full:
+      return {ErrorCode::disk_full, error.message};
+    case storage::ErrorKind::in_use:
+      return {ErrorCode::in_use, error.message};
+    case storage::ErrorKind::version:
+      return {ErrorCode::unsupported, error.message};
     case storage::ErrorKind::io:
-    case storage::ErrorKind::corrupt: break;
+    case storage::ErrorKind::corrupt:
+      break;
   }
   return {ErrorCode::io, error.message};
 }
@@ -63,7 +67,8 @@ class PeerProcess {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
     Exit exit = loop();
     close();
-    if (Result<void> written = write_ending(exit); !written && exit.code == 0) return tl::make_unexpected(written.error());
+    if (Result<void> written = write_ending(exit); !written && exit.code == 0)
+      return tl::make_unexpected(written.error());
     return exit;
   }
   // From any thread.
@@ -96,9 +101,9 @@ class PeerProcess {
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;  // under way at the fetcher
   std::mutex status_mutex_;
-  std::string status_json_ = "{}";                    // guarded by status_mutex_
-  std::string metrics_text_;                          // guarded by status_mutex_
-  Time status_at_{};                                  // guarded by status_mutex_
+  std::string status_json_ = "{}";  // guarded by status_mutex_
+  std::string metrics_text_;        // guarded by status_mutex_
+  Time status_at_{};                // guarded by status_mutex_
 };
 
 Result<void> PeerProcess::open_transport(const std::string& secret) {
@@ -106,10 +111,12 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   const auto on_message = [this](std::string bytes, ring::ReplyPath reply) {
     ring::Result<ring::Message> message = ring::decode(bytes);
     if (!message) {
-      log_limited(LogLevel::warning, "ring", "malformed message", {{"cause", message.error().message}, {"bytes", bytes.size()}});
+      log_limited(LogLevel::warning, "ring", "malformed message",
+                  {{"cause", message.error().message}, {"bytes", bytes.size()}});
       return;
     }
-    if (!events_.push_message({std::move(*message), std::move(reply)})) log_limited(LogLevel::warning, "ring", "too many messages wait, one dropped");
+    if (!events_.push_message({std::move(*message), std::move(reply)}))
+      log_limited(LogLevel::warning, "ring", "too many messages wait, one dropped");
   };
   // A peer comes back where it was, if it may: others find it at once.
   std::vector<std::string> tries = {settings.listen};
@@ -122,7 +129,9 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
       return {};
     }
     if (&listen == &tries.back())
-      return fail(opened.error().message.find("in use") != std::string::npos ? ErrorCode::in_use : ErrorCode::invalid_setting, opened.error().message);
+      return fail(
+          opened.error().message.find("in use") != std::string::npos ? ErrorCode::in_use : ErrorCode::invalid_setting,
+          opened.error().message);
   }
   return {};
 }
@@ -137,7 +146,11 @@ Result<void> PeerProcess::write_peer_file() {
 }
 
 Result<void> PeerProcess::write_ending(const Exit& exit) {
-  const nlohmann::json file = {{"finished", exit.finished}, {"code", exit.code}, {"reason", exit.message}, {"totals", exit.totals}, {"status", peer_->own_status()}};
+  const nlohmann::json file = {{"finished", exit.finished},
+                               {"code", exit.code},
+                               {"reason", exit.message},
+                               {"totals", exit.totals},
+                               {"status", peer_->own_status()}};
   return write_file("ended.json", file.dump(2) + "\n");
 }
 
@@ -169,14 +182,18 @@ Result<void> PeerProcess::open() {
   log_config.file_bytes = settings.log_file_bytes;
   log_config.files = settings.log_files;
   log_config.to_stderr = options_.log_to_stderr;
-  for (const auto& [name, level] : {std::pair{"debug", LogLevel::debug}, {"info", LogLevel::info}, {"warning", LogLevel::warning}, {"error", LogLevel::error}})
+  for (const auto& [name, level] : {std::pair{"debug", LogLevel::debug},
+                                    {"info", LogLevel::info},
+                                    {"warning", LogLevel::warning},
+                                    {"error", LogLevel::error}})
     if (settings.log_level == name) log_config.level = level;
   if (Result<void> started = start_log(log_config); !started) return started;
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);
   if (!secret) return tl::make_unexpected(secret.error());
-  auto kv = storage::open_rocks({options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power});
+  auto kv = storage::open_rocks(
+      {options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
   kv_ = std::move(*kv);
   auto store = storage::Store::open(*kv_);
@@ -210,11 +227,15 @@ Result<void> PeerProcess::open() {
   };
   if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks)); !listening) return listening;
   log(LogLevel::info, "node", "peer started",
-      {{"id", peer_->id().hex()}, {"address", transport_->listen_address()}, {"status", status_.address()}, {"directory", options_.directory}});
+      {{"id", peer_->id().hex()},
+       {"address", transport_->listen_address()},
+       {"status", status_.address()},
+       {"directory", options_.directory}});
   return write_peer_file();
 }
 
-// The fetcher and the workers need the ring's values, which a joining peer learns first; so they start with the first fetch.
+// The fetcher and the workers need the ring's values, which a joining peer learns first; so they start with the first
+// fetch.
 Result<void> PeerProcess::start_crawling() {
   const Settings& settings = peer_->settings();
   WorkersConfig workers;
@@ -239,7 +260,8 @@ Result<void> PeerProcess::start_crawling() {
   if (!guard) return tl::make_unexpected(guard.error());
   config.guard = std::move(*guard);
   config.clock = [this] { return clock_.now(); };
-  auto fetcher = CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
+  auto fetcher =
+      CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
   fetcher_ = std::move(*fetcher);
   return {};
@@ -264,7 +286,8 @@ void PeerProcess::fetch_done(FetchResponse response) {
   ended.ended = response.ended;
   ended.bytes = response.response_head.size() + response.body.size();
   ended.retry_after = retry_after(response.response_head, response.ended);
-  // A body that the server did not finish is not the page: it is tried again. One that this peer cut at its limit is kept.
+  // A body that the server did not finish is not the page: it is tried again. One that this peer cut at its limit is
+  // kept.
   if (ended.error == FetchError::none && response.truncated == Truncated::disconnect) ended.error = FetchError::broken;
   if (ended.error == FetchError::none && response.truncated == Truncated::time) ended.error = FetchError::timeout;
   const bool page_follows = ended.error == FetchError::none;
@@ -293,7 +316,8 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     FetchRequest request;
     request.id = fetch->job.id;
     request.url = fetch->job.url.text();
-    request.body_bytes_max = static_cast<std::size_t>(fetch->job.kind == FetchKind::robots ? std::uint64_t{robots_bytes_max} : settings.body_bytes_max);
+    request.body_bytes_max = static_cast<std::size_t>(
+        fetch->job.kind == FetchKind::robots ? std::uint64_t{robots_bytes_max} : settings.body_bytes_max);
     {
       const std::lock_guard guard(jobs_mutex_);
       jobs_.emplace(request.id, std::move(fetch->job));
@@ -350,7 +374,8 @@ Exit PeerProcess::loop() {
 void PeerProcess::close() {
   if (fetcher_ != nullptr) fetcher_->stop();
   if (workers_ != nullptr)
-    if (const Result<void> closed = workers_->stop(); !closed) log(LogLevel::error, "storage", "archive not closed", {{"cause", closed.error().message}});
+    if (const Result<void> closed = workers_->stop(); !closed)
+      log(LogLevel::error, "storage", "archive not closed", {{"cause", closed.error().message}});
   if (transport_ != nullptr) transport_->stop();
   status_.stop();
 }
@@ -376,8 +401,13 @@ Result<std::string> read_ring_key(const std::string& path) {
   if (path.empty()) return std::string();
   std::ifstream in(path);
   std::string key;
-  if (!in || !(in >> key)) return fail(ErrorCode::invalid_setting, "ring_key_file " + path + " cannot be read; make one with: orbweaver ring-key > " + path);
-  if (key.size() != 40) return fail(ErrorCode::invalid_setting, "ring_key_file " + path + " does not hold a key of 40 characters; make one with: orbweaver ring-key > " + path);
+  if (!in || !(in >> key))
+    return fail(ErrorCode::invalid_setting,
+                "ring_key_file " + path + " cannot be read; make one with: orbweaver ring-key > " + path);
+  if (key.size() != 40)
+    return fail(
+        ErrorCode::invalid_setting,
+        "ring_key_file " + path + " does not hold a key of 40 characters; make one with: orbweaver ring-key > " + path);
   return key;
 }
 
@@ -406,7 +436,8 @@ int run_peer(PeerOptions options) {
   } else {
     code = ended->code;
     if (code != 0) std::fprintf(stderr, "orbweaver: %s\n", ended->message.c_str());
-    log(code == 0 ? LogLevel::info : LogLevel::error, "node", "peer ended", {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
+    log(code == 0 ? LogLevel::info : LogLevel::error, "node", "peer ended",
+        {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
   }
   stop_log();
   return code;

@@ -16,11 +16,12 @@ struct PeerOptions {
   std::string directory;
   LoadedSettings settings;
   bool log_to_stderr = false;
-  std::vector<std::string> seeds;   // admitted once wait_for_peers members are active
+  std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
 };
 
-// Runs until the crawl ends, or the peer is stopped or leaves. The process's exit code; the reason is on standard error when it is not 0.
+// Runs until the crawl ends, or the peer is stopped or leaves. The process's exit code; the reason is on standard error
+// when it is not 0.
 int run_peer(PeerOptions options);
 
 // What a running peer writes into <directory>/peer.json, for commands on this machine.

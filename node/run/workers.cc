@@ -30,10 +30,14 @@ bool is_html(const std::string& type, std::string_view body) {
 
 std::string_view truncated_name(Truncated truncated) {
   switch (truncated) {
-    case Truncated::length: return "length";
-    case Truncated::time: return "time";
-    case Truncated::disconnect: return "disconnect";
-    case Truncated::no: break;
+    case Truncated::length:
+      return "length";
+    case Truncated::time:
+      return "time";
+    case Truncated::disconnect:
+      return "disconnect";
+    case Truncated::no:
+      break;
   }
   return {};
 }
@@ -110,7 +114,8 @@ class Workers::Worker {
 
   static std::string coding(const FetchResponse& response) {
     std::string list;
-    for (const std::string& value : header_values(response.response_head, "content-encoding")) list += (list.empty() ? "" : ", ") + value;
+    for (const std::string& value : header_values(response.response_head, "content-encoding"))
+      list += (list.empty() ? "" : ", ") + value;
     return list;
   }
 

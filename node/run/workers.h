@@ -1,7 +1,8 @@
-// The threads that read responses: undo the codings, find the links, write the archive and the text. Each has its own archive file, so nothing is shared.
-// A page's record is in the archive (handed to the operating system) before the core hears of the page, so a page that counts as
-// fetched is archived, whatever dies when. Thread rule: push() from the fetcher's thread; `done` runs on the workers' threads.
-// Bounded: by the number of fetches under way, which the core bounds.
+// The threads that read responses: undo the codings, find the links, write the archive and the text. Each has its own
+// archive file, so nothing is shared. A page's record is in the archive (handed to the operating system) before the
+// core hears of the page, so a page that counts as fetched is archived, whatever dies when. Thread rule: push() from
+// the fetcher's thread; `done` runs on the workers' threads. Bounded: by the number of fetches under way, which the
+// core bounds.
 #pragma once
 
 #include <condition_variable>
@@ -21,9 +22,9 @@ namespace orbweaver {
 
 struct WorkersConfig {
   Settings settings;
-  std::string archive_dir;    // <peer's directory>/archive
-  std::string text_dir;       // <peer's directory>/text
-  std::string name_prefix;    // "orbweaver-<ring>-<peer>"; unique in the ring
+  std::string archive_dir;  // <peer's directory>/archive
+  std::string text_dir;     // <peer's directory>/text
+  std::string name_prefix;  // "orbweaver-<ring>-<peer>"; unique in the ring
 };
 
 class Workers {

@@ -1,5 +1,5 @@
-// Runs a fuzz target (LLVMFuzzerTestOneInput) without libFuzzer, so that every build and CI run has a short version of each: random bytes,
-// and mutations of files, from a printed seed.
+// Runs a fuzz target (LLVMFuzzerTestOneInput) without libFuzzer, so that every build and CI run has a short version of
+// each: random bytes, and mutations of files, from a printed seed.
 //   NAME_fuzz [--runs N] [--seed S] [FILE…]
 // With clang, the same target links with -fsanitize=fuzzer instead (tests/fuzz/run --long).
 #include <cstddef>
@@ -20,10 +20,46 @@ namespace {
 constexpr std::size_t input_bytes_max = 64 << 10;
 
 // Pieces of the formats that the targets read, so that random inputs get past the first check.
-const char* const pieces[] = {"http://", "https://", "%2e", "%", "/../", "?", "#", "@", ":80", "[::1]", "xn--", "<a href=", "<script>", "</script>",
-                              "<!--", "-->", "<![CDATA[", "&amp;", "&#x41;", "'", "\"", ">", "<base href=", "User-agent: *\n", "Disallow: /", "Allow: *$\n",
-                              "\r\n", "\r\n\r\n", "WARC/1.1\r\n", "Content-Length: ", "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n", "\x1f\x8b\x08",
-                              "0\r\n\r\n", "ffffffffffffffff\r\n", "\x97\x01", "\xc4\x10", "\xdd\xff\xff\xff\xff", "\xef\xbb\xbf", "\xff\xfe"};
+const char* const pieces[] = {"http://",
+                              "https://",
+                              "%2e",
+                              "%",
+                              "/../",
+                              "?",
+                              "#",
+                              "@",
+                              ":80",
+                              "[::1]",
+                              "xn--",
+                              "<a href=",
+                              "<script>",
+                              "</script>",
+                              "<!--",
+                              "-->",
+                              "<![CDATA[",
+                              "&amp;",
+                              "&#x41;",
+                              "'",
+                              "\"",
+                              ">",
+                              "<base href=",
+                              "User-agent: *\n",
+                              "Disallow: /",
+                              "Allow: *$\n",
+                              "\r\n",
+                              "\r\n\r\n",
+                              "WARC/1.1\r\n",
+                              "Content-Length: ",
+                              "HTTP/1.1 200 OK\r\n",
+                              "Transfer-Encoding: chunked\r\n",
+                              "\x1f\x8b\x08",
+                              "0\r\n\r\n",
+                              "ffffffffffffffff\r\n",
+                              "\x97\x01",
+                              "\xc4\x10",
+                              "\xdd\xff\xff\xff\xff",
+                              "\xef\xbb\xbf",
+                              "\xff\xfe"};
 
 std::string random_input(std::mt19937_64& random, const std::vector<std::string>& corpus) {
   std::string input;
@@ -69,10 +105,11 @@ int main(int argc, char** argv) {
       corpus.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
     }
   }
-  std::printf("%s: %llu runs from seed %llu, %zu files\n", argv[0], static_cast<unsigned long long>(runs), static_cast<unsigned long long>(seed),
-              corpus.size());
+  std::printf("%s: %llu runs from seed %llu, %zu files\n", argv[0], static_cast<unsigned long long>(runs),
+              static_cast<unsigned long long>(seed), corpus.size());
   std::fflush(stdout);
-  for (const std::string& file : corpus) LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
+  for (const std::string& file : corpus)
+    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
   std::mt19937_64 random(seed);
   for (std::uint64_t run = 0; run < runs; ++run) {
     const std::string input = random_input(random, corpus);
