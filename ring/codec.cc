@@ -40,7 +40,7 @@ using Is = std::type_identity<T>;
 // One list of fields for each type, for both directions: `io(a, b, c)` writes or reads them in this order.
 void fields(auto& io, auto& m, Is<Member>) { io(m.id, m.address, m.capacity, m.incarnation, m.state, m.suspect); }
 void fields(auto& io, auto& m, Is<Join>) { io(m.self, m.ring, m.given); }
-void fields(auto& io, auto& m, Is<Welcome>) { io(m.ring, m.settings, m.members, m.seeds); }
+void fields(auto& io, auto& m, Is<Welcome>) { io(m.ring, m.settings, m.members, m.seeds, m.seeds_fingerprint); }
 void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason); }
 void fields(auto& io, auto& m, Is<Ping>) { io(m.sequence, m.gossip, m.seeds_fingerprint); }
 void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gossip); }

@@ -39,7 +39,8 @@ struct Welcome {         // type 2: answer to Join
   RingId ring;
   Settings settings;     // the ring's values, all of them
   std::vector<Member> members;
-  std::vector<std::string> seeds;  // canonical seed URLs so far: the scope follows from them
+  std::vector<std::string> seeds;  // canonical seed URLs so far, or a part of them: the scope follows from them
+  std::uint64_t seeds_fingerprint = 0;  // of all of them: the joiner is complete when its own is equal
 };
 struct Refuse {          // type 3: answer to anything from a peer that does not belong here
   std::string reason;    // for people; names the difference

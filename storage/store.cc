@@ -83,6 +83,14 @@ std::string frontier_value(const UrlRecord& record) {
   return out;
 }
 
+// A key that a commit names twice must count once.
+template <class Key>
+std::vector<Key> each_once(std::vector<Key> keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
 std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
 Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
 
@@ -233,7 +241,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
 }
 
 Result<void> Store::stage_forget(const Commit& commit, KvBatch& batch, Counts& counts) {
-  for (const UrlKey& key : commit.forget) {
+  for (const UrlKey& key : each_once(commit.forget)) {
     const std::string bytes = bytes_of(key);
     const Result<std::optional<std::string>> row = kv_->get(Table::urls, bytes);
     if (!row) return tl::make_unexpected(row.error());
@@ -263,8 +271,9 @@ Result<CommitResult> Store::commit(const Commit& commit) {
     result.outbox.push_back({key, record});
   }
   counts.outbox += commit.to_outbox.size();
-  for (const OutboxKey& key : commit.from_outbox) batch.remove(Table::outbox, outbox_key(key));
-  counts.outbox -= commit.from_outbox.size();
+  const std::vector<OutboxKey> acknowledged = each_once(commit.from_outbox);
+  for (const OutboxKey& key : acknowledged) batch.remove(Table::outbox, outbox_key(key));
+  counts.outbox -= acknowledged.size();
   for (const auto& [host, clock] : commit.clocks) {
     std::string value;
     encode_clock(clock, value);

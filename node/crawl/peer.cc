@@ -234,8 +234,6 @@ void Peer::after(Time now, Commands& out) {
   if (has_ring_) {
     std::vector<ring::Send> sends;
     membership_.tick(now, sends);
-    for (ring::Send& send : sends)
-      if (auto* sync = std::get_if<ring::Sync>(&send.body)) sync->seeds.assign(seeds_.begin(), seeds_.end());
     send_all(sends, out);
   }
   if (membership_.version() != seen_version_) membership_changed(now, out);
@@ -329,7 +327,7 @@ void Peer::exit(Time now, int code, std::string message, Commands& out) {
   if (!leaving_ || !has_ring_) return;
   membership_.set_state(ring::MemberState::left, now);
   for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send(member, sync_message(false), out);
+    if (member != id()) send(member, membership_.sync_message(false), out);
 }
 
 // The crawl has ended: every peer of the ring ends with the same totals, and keeps its partitions for a later run.

@@ -74,6 +74,7 @@ class Peer {
   const ring::PeerId& id() const { return membership_.self().id; }
   const ring::RingId& ring_id() const { return ring_; }
   const Settings& settings() const { return settings_; }
+  bool has_ring() const { return has_ring_; }
   bool stopping() const { return stopping_; }  // what is being fetched may be cancelled
   nlohmann::json own_status() const;
   std::vector<std::pair<std::string, double>> metrics() const;
@@ -140,8 +141,7 @@ class Peer {
   void membership_changed(Time now, Commands& out);
   void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
   bool add_seeds(const std::vector<std::string>& seeds, Commands& out);
-  void spread_seeds(Commands& out);
-  ring::Sync sync_message(bool reply_wanted) const;
+  void send_seeds(const ring::PeerId& to, const std::vector<std::string>& seeds, Commands& out) const;
   void join_tick(Time now, Commands& out);
   void waves_tick(Time now, Commands& out);
   void leave_tick(Time now, Commands& out);
@@ -174,6 +174,7 @@ class Peer {
   std::uint64_t seen_version_ = 0;  // membership_.version() acted upon
   View view_;
   std::set<std::string> seeds_;
+  std::uint64_t seeds_fingerprint_ = 0;
   std::vector<std::string> first_seeds_;  // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::unique_ptr<Scope> scope_;

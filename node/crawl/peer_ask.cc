@@ -210,7 +210,8 @@ json Peer::seed(Time now, const json& body, Commands& out) {
     urls.push_back(std::move(*url));
   }
   if (!add_seeds(texts, out)) return {{"error", "the store cannot be written"}};
-  spread_seeds(out);
+  for (const ring::PeerId& member : reachable_members())
+    if (member != id()) send_seeds(member, texts, out);
   storage::Commit commit;
   for (const CanonicalUrl& url : urls) route(url, 0, 0, commit);
   storage::CommitResult result;

@@ -18,6 +18,8 @@ constexpr std::uint8_t robots_hops_max = 5;
 // A Crawl-delay above this is taken as this: some files mean milliseconds, some mean "go away", which is what Disallow
 // is for.
 constexpr Duration crawl_delay_max = std::chrono::minutes{5};
+// Origins of one host (scheme and port) whose robots.txt is kept in memory.
+constexpr std::size_t robots_slots_max = 16;
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
 
@@ -105,8 +107,11 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
 RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time now) {
   auto slot =
       std::find_if(host.robots.begin(), host.robots.end(), [&](const RobotsSlot& s) { return s.origin == origin; });
-  if (slot == host.robots.end())
+  if (slot == host.robots.end()) {
+    // A host has few origins; one with very many ports is not worth remembering all of them.
+    if (host.robots.size() >= robots_slots_max) host.robots.erase(host.robots.begin());
     slot = host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0});
+  }
   if (slot->rules != nullptr && slot->expires <= now) slot->rules = nullptr;
   if (slot->rules != nullptr) return *slot;
   const auto stored = store_->robots(host.key, origin);

@@ -12,6 +12,8 @@ namespace {
 constexpr Duration join_every = std::chrono::seconds{1};
 // A peer without a ring gives up when no member answered for this long.
 constexpr Duration join_wait_max = std::chrono::seconds{60};
+// So that a message stays well under ring::message_bytes_max.
+constexpr std::size_t seeds_per_message = 1000;
 constexpr Duration seed_sync_every = std::chrono::milliseconds{500};
 constexpr Duration finish_every = std::chrono::milliseconds{300};
 
@@ -90,18 +92,24 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
                       " at the joining peer; leave it out to take the ring's");
   if (join.self.id == id()) return refuse("the joining peer has this peer's identity: was its data directory copied?");
   membership_.merge({join.self}, now);
-  ring::Welcome welcome;
-  welcome.ring = ring_;
-  welcome.settings = ring_wide_settings(settings_);
-  welcome.members = membership_.member_list();
-  welcome.seeds.assign(seeds_.begin(), seeds_.end());
-  reply_to(reply, in.from, std::move(welcome), out);
+  // Many seeds go in several messages; the joiner is complete when its seeds' fingerprint is ours.
+  const std::vector<std::string> seeds(seeds_.begin(), seeds_.end());
+  for (std::size_t at = 0; at == 0 || at < seeds.size(); at += seeds_per_message) {
+    ring::Welcome welcome;
+    welcome.ring = ring_;
+    welcome.settings = ring_wide_settings(settings_);
+    welcome.members = membership_.member_list();
+    welcome.seeds.assign(seeds.begin() + static_cast<std::ptrdiff_t>(at),
+                         seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + seeds_per_message, seeds.size())));
+    welcome.seeds_fingerprint = seeds_fingerprint_;
+    reply_to(reply, in.from, std::move(welcome), out);
+  }
 }
 
 void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   if (has_ring_ && welcome.ring != ring_) return;
+  if (welcomed_) return;
   const bool first = !has_ring_;
-  welcomed_ = true;
   if (first) {
     if (Result<void> applied = apply_ring_wide(settings_, welcome.settings); !applied)
       return exit(now, static_cast<int>(ErrorCode::mismatch),
@@ -119,26 +127,23 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   }
   membership_.merge(welcome.members, now);
   if (!add_seeds(welcome.seeds, out)) return;
-  if (first) membership_.set_state(ring::MemberState::active, now);
+  // Not before it knows the whole scope: links that it judged by a part of it would be lost.
+  if (seeds_fingerprint_ != welcome.seeds_fingerprint && membership_.self().state == ring::MemberState::joining) return;
+  welcomed_ = true;
+  if (membership_.self().state == ring::MemberState::joining) membership_.set_state(ring::MemberState::active, now);
   // The others hear of this peer's state at once, not with the next probes.
   for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send(member, sync_message(true), out);
+    if (member != id()) send(member, membership_.sync_message(true), out);
 }
 
 // --- view
 // ---------------------------------------------------------------------------------------------------------------------
 
-ring::Sync Peer::sync_message(bool reply_wanted) const {
-  ring::Sync sync = membership_.sync_message(reply_wanted);
-  sync.seeds.assign(seeds_.begin(), seeds_.end());
-  return sync;
-}
-
 void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply,
                    Commands& out) {
   membership_.merge(sync.members, now);
   if (!add_seeds(sync.seeds, out)) return;
-  if (sync.reply_wanted) reply_to(reply, in.from, sync_message(false), out);
+  if (sync.reply_wanted) reply_to(reply, in.from, membership_.sync_message(false), out);
 }
 
 void Peer::membership_changed(Time now, Commands& out) {
@@ -179,24 +184,28 @@ bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out) {
     lines += seed + "\n";
   }
   scope_ = std::make_unique<Scope>(settings_.scope, urls);
-  membership_.set_seeds_fingerprint(ring::leading_bits(ring::md5(lines)));
+  seeds_fingerprint_ = ring::leading_bits(ring::md5(lines));
+  membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::seeds, lines);
   return apply(commit, out);
 }
 
+// The other one knows other seeds: it is told ours, and will tell us its own for the same reason.
 void Peer::check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out) {
-  std::string lines;
-  for (const std::string& seed : seeds_) lines += seed + "\n";
-  if (fingerprint == ring::leading_bits(ring::md5(lines)) || now < next_seed_sync_) return;
+  if (fingerprint == seeds_fingerprint_ || now < next_seed_sync_) return;
   next_seed_sync_ = now + seed_sync_every;
-  send(from, sync_message(true), out);
+  send_seeds(from, {seeds_.begin(), seeds_.end()}, out);
 }
 
-void Peer::spread_seeds(Commands& out) {
-  for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send(member, sync_message(false), out);
+void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& seeds, Commands& out) const {
+  for (std::size_t at = 0; at < seeds.size(); at += seeds_per_message) {
+    ring::Sync sync;
+    sync.seeds.assign(seeds.begin() + static_cast<std::ptrdiff_t>(at),
+                      seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + seeds_per_message, seeds.size())));
+    send(to, std::move(sync), out);
+  }
 }
 
 // --- batches
@@ -206,6 +215,7 @@ void Peer::spread_seeds(Commands& out) {
 void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch, const ring::ReplyPath& reply,
                     Commands& out) {
   storage::Commit commit;
+  std::vector<std::string> seeds;
   std::size_t malformed = 0;
   for (const ring::BatchRecord& entry : batch.records) {
     if (storage::is_clock(entry.record)) {
@@ -234,11 +244,15 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
     if (!view_.owns(host.partition))
       return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
     record->url = url->text();
+    // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of it.
+    if (record->state == storage::UrlState::queued && record->depth == 0 && record->redirects == 0) seeds.push_back(record->url);
     admission_limits(*record, now);
     commit.merges.push_back({{host, url->digest()}, std::move(*record)});
   }
   if (leaving_ || exit_at_) return;
+  if (!seeds.empty() && !add_seeds(seeds, out)) return;
   if (!apply(commit, out)) return;
+  for (const auto& [host, clock] : commit.clocks) bench_.delay(host, clock.next_allowed);
   ++counters_.batches_received;
   counters_.records_received += batch.records.size();
   counters_.records_malformed += malformed;

@@ -215,6 +215,13 @@ void Workbench::committed(const storage::UrlKey& key) {
   }
 }
 
+void Workbench::delay(const HostKey& key, Time next_allowed) {
+  BenchHost* host = find(key);
+  if (host == nullptr || host->next_allowed >= next_allowed) return;
+  host->next_allowed = next_allowed;
+  if (!host->busy) schedule(*host);
+}
+
 bool Workbench::partition_busy(std::uint16_t partition) const {
   for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
     if (at->second->busy || at->second->pending > 0) return true;

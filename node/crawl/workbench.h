@@ -74,6 +74,8 @@ class Workbench {
   void committed(const storage::UrlKey& key);
 
   BenchHost* find(const storage::HostKey& key);
+  // A host's clock that came from another peer: it is not asked before that.
+  void delay(const storage::HostKey& key, Time next_allowed);
   // After a change of owners: hosts of other peers leave, own ones are looked for on disk.
   void owners_changed();
 

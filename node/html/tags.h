@@ -26,6 +26,6 @@ struct TagFacts {
   bool special = false;               // stops the search for an unknown end tag's element (13.2.4.2)
 };
 
-TagFacts tag_facts(NameKey key);
+const TagFacts& tag_facts(NameKey key);
 
 }  // namespace orbweaver::html

@@ -66,9 +66,9 @@ class TidyPage {
   TidyDoc doc_ = nullptr;
 };
 
-html::TagFacts facts_of(TidyNode node) {
+const html::TagFacts& facts_of(TidyNode node) {
   const ctmbstr name = tidyNodeGetName(node);
-  return name != nullptr ? html::tag_facts(html::name_key(name)) : html::TagFacts{};
+  return html::tag_facts(html::name_key(name != nullptr ? name : ""));
 }
 
 bool is_element(TidyNode node) {
@@ -231,7 +231,7 @@ PageText extract_text(std::string_view html_text) {
         const TidyNodeType type = tidyNodeGetType(node);
         if (type == TidyNode_Text || type == TidyNode_CDATA) text.append(characters.of(doc, node));
         if (!is_element(node)) return false;
-        const html::TagFacts facts = facts_of(node);
+        const html::TagFacts& facts = facts_of(node);
         text.add_break(html::text_break(facts));
         return !html::hides_text(facts);
       },

@@ -1,8 +1,10 @@
 #include "node/html/tidy_guard.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <unordered_map>
 
 #include "node/html/tags.h"
@@ -24,7 +26,7 @@ bool tidy_can_take(std::string_view html) {
   std::size_t depth = 0;
   while (tokenizer.next(token)) {
     if (token.kind == TokenKind::text) continue;
-    const TagFacts facts = tag_facts(token.key);
+    const TagFacts& facts = tag_facts(token.key);
     if (token.kind == TokenKind::end_tag) {
       const auto found = open.find(token.key);
       if (found == open.end() || found->second == 0) continue;
@@ -54,10 +56,15 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256} << 10;
 constexpr std::size_t alignment = alignof(std::max_align_t);
-// Each allocation carries its size in front, for reallocation.
+// Each place carries the logarithm of its size in front.
 constexpr std::size_t size_header_bytes = alignment;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+// Places are powers of two from 32 bytes, kept by size when released: tidy makes and drops a message for each thing it finds wrong.
+std::size_t size_class(std::size_t bytes) {
+  return std::max<std::size_t>(5, static_cast<std::size_t>(std::bit_width(std::max<std::size_t>(bytes, 1) - 1)));
+}
 
 }  // namespace
 
@@ -76,7 +83,12 @@ TidyArena::~TidyArena() {
 void* TidyArena::allocate(TidyAllocator* self, size_t bytes) {
   auto& arena = *static_cast<TidyArena*>(self);
   if (bytes > tidy_memory_bytes_max) panic(self, "an allocation beyond the bound");
-  const std::size_t needed = aligned(bytes) + size_header_bytes;
+  const std::size_t kind = size_class(bytes);
+  if (void* const released = arena.released_[kind]) {
+    std::memcpy(&arena.released_[kind], released, sizeof(void*));
+    return released;
+  }
+  const std::size_t needed = (std::size_t{1} << kind) + size_header_bytes;
   const std::size_t block_header = aligned(sizeof(Block));
   if (arena.blocks_ == nullptr || arena.blocks_->bytes - arena.used_ < needed) {
     const std::size_t size = std::max(block_bytes, needed);
@@ -88,21 +100,33 @@ void* TidyArena::allocate(TidyAllocator* self, size_t bytes) {
   }
   char* const place = reinterpret_cast<char*>(arena.blocks_) + block_header + arena.used_;
   arena.used_ += needed;
-  std::memcpy(place, &bytes, sizeof bytes);
+  std::memcpy(place, &kind, sizeof kind);
   return place + size_header_bytes;
+}
+
+std::size_t TidyArena::kind_of(void* place) {
+  std::size_t kind = 0;
+  std::memcpy(&kind, static_cast<char*>(place) - size_header_bytes, sizeof kind);
+  return kind;
 }
 
 void* TidyArena::reallocate(TidyAllocator* self, void* old, size_t bytes) {
   if (old == nullptr) return allocate(self, bytes);
-  std::size_t old_bytes = 0;
-  std::memcpy(&old_bytes, static_cast<char*>(old) - size_header_bytes, sizeof old_bytes);
-  if (bytes <= old_bytes) return old;
+  const std::size_t kind = kind_of(old);
+  if (bytes <= std::size_t{1} << kind) return old;
   void* const fresh = allocate(self, bytes);
-  std::memcpy(fresh, old, old_bytes);
+  std::memcpy(fresh, old, std::size_t{1} << kind);
+  release(self, old);
   return fresh;
 }
 
-void TidyArena::release(TidyAllocator* /*self*/, void* /*old*/) {}
+void TidyArena::release(TidyAllocator* self, void* old) {
+  if (old == nullptr) return;
+  auto& arena = *static_cast<TidyArena*>(self);
+  void*& list = arena.released_[kind_of(old)];
+  std::memcpy(old, &list, sizeof(void*));
+  list = old;
+}
 
 void TidyArena::panic(TidyAllocator* self, ctmbstr /*message*/) {
   auto& arena = *static_cast<TidyArena*>(self);

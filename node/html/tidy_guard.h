@@ -4,6 +4,7 @@
 
 #include <tidy/tidy.h>
 
+#include <array>
 #include <csetjmp>
 #include <cstddef>
 #include <string_view>
@@ -38,10 +39,12 @@ class TidyArena : public TidyAllocator {
   static void* TIDY_CALL reallocate(TidyAllocator* self, void* old, size_t bytes);
   static void TIDY_CALL release(TidyAllocator* self, void* old);
   static void TIDY_CALL panic(TidyAllocator* self, ctmbstr message);
+  static std::size_t kind_of(void* place);
   static const TidyAllocatorVtbl functions;
 
   Block* blocks_ = nullptr;
-  std::size_t used_ = 0;  // of the newest block
+  std::array<void*, 48> released_{};  // lists of places to use again, by the logarithm of their size
+  std::size_t used_ = 0;              // of the newest block
   std::size_t total_ = 0;
 };
 

@@ -1,12 +1,35 @@
 #include "node/html/tokenizer.h"
 
+#include <array>
 #include <cstring>
 
 namespace orbweaver::html {
 namespace {
 
-constexpr bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-constexpr bool ends_name(char c) { return is_html_space(c) || c == '/' || c == '>'; }
+// What a byte is to the tokenizer's states, as bits of one table.
+enum : std::uint8_t { space_bit = 1, ends_name_bit = 2, ends_attribute_name_bit = 4, ends_unquoted_bit = 8, alpha_bit = 16, upper_bit = 32 };
+
+constexpr std::array<std::uint8_t, 256> make_byte_classes() {
+  std::array<std::uint8_t, 256> classes{};
+  for (unsigned i = 0; i < 256; ++i) {
+    const char c = static_cast<char>(i);
+    unsigned bits = 0;
+    if (is_html_space(c)) bits |= space_bit | ends_name_bit | ends_attribute_name_bit | ends_unquoted_bit;
+    if (c == '/' || c == '>') bits |= ends_name_bit | ends_attribute_name_bit;
+    if (c == '=') bits |= ends_attribute_name_bit;
+    if (c == '>') bits |= ends_unquoted_bit;
+    if (c >= 'A' && c <= 'Z') bits |= alpha_bit | upper_bit;
+    if (c >= 'a' && c <= 'z') bits |= alpha_bit;
+    classes[i] = static_cast<std::uint8_t>(bits);
+  }
+  return classes;
+}
+
+constexpr auto byte_classes = make_byte_classes();
+
+unsigned class_of(char c) { return byte_classes[static_cast<unsigned char>(c)]; }
+bool is_alpha(char c) { return (class_of(c) & alpha_bit) != 0; }
+bool ends_name(char c) { return (class_of(c) & ends_name_bit) != 0; }
 
 const char* find(const char* p, const char* end, char c) {
   const void* found = p == end ? nullptr : std::memchr(p, c, static_cast<std::size_t>(end - p));
@@ -18,12 +41,13 @@ bool starts_with(const char* p, const char* end, std::string_view lower) {
 }
 
 // A name's characters are added to its key as they are read; only long names are hashed, when they are whole.
-const char* scan_tag_name(const char* p, const char* end, NameKey& key) {
+const char* scan_name(const char* p, const char* end, unsigned ends, NameKey& key) {
   const char* const begin = p;
   NameKey packed = 0;
-  while (p != end && !ends_name(*p)) {
-    packed = packed << 8 | static_cast<unsigned char>(to_lower_ascii(*p));
-    ++p;
+  for (; p != end; ++p) {
+    const unsigned bits = class_of(*p);
+    if ((bits & ends) != 0) break;
+    packed = packed << 8 | (static_cast<unsigned char>(*p) + (bits & upper_bit));  // the bit is the distance to the lower case
   }
   const auto length = static_cast<std::size_t>(p - begin);
   key = length <= 8 ? packed : name_key({begin, length});
@@ -31,7 +55,7 @@ const char* scan_tag_name(const char* p, const char* end, NameKey& key) {
 }
 
 const char* skip_spaces(const char* p, const char* end) {
-  while (p != end && is_html_space(*p)) ++p;
+  while (p != end && (class_of(*p) & space_bit) != 0) ++p;
   return p;
 }
 
@@ -192,7 +216,7 @@ bool Tokenizer::tag(Token& token, const char* name_begin, TokenKind kind) {
   token.kind = kind;
   token.self_closing = false;
   token.attributes.clear();
-  const char* const p = scan_tag_name(name_begin, end_, token.key);
+  const char* const p = scan_name(name_begin, end_, ends_name_bit, token.key);
   token.name = {name_begin, static_cast<std::size_t>(p - name_begin)};
   if (p != end_ && *p == '>') {
     at_ = p + 1;
@@ -216,31 +240,33 @@ bool Tokenizer::attributes(Token& token, const char* p) {
       continue;
     }
     const char* const name = p;
-    ++p;  // a leading '=' belongs to the name
-    while (p != end_ && *p != '=' && !ends_name(*p)) ++p;
-    Attribute attribute;
-    attribute.name = {name, static_cast<std::size_t>(p - name)};
+    NameKey key = 0;
+    if (*p == '=') {  // a leading '=' belongs to the name, and no attribute that matters has one
+      while (++p != end_ && (class_of(*p) & ends_attribute_name_bit) == 0) {
+      }
+    } else {
+      p = scan_name(p, end_, ends_attribute_name_bit, key);
+    }
+    const std::string_view name_text(name, static_cast<std::size_t>(p - name));
+    std::string_view value;
     p = skip_spaces(p, end_);
     if (p != end_ && *p == '=') {
       p = skip_spaces(p + 1, end_);
       if (p == end_) break;
       const char quote = *p;
-      const char* value = p;
+      const char* begin = p;
       if (quote == '"' || quote == '\'') {
-        value = p + 1;
-        p = find(value, end_, quote);
+        begin = ++p;
+        p = find(begin, end_, quote);
         if (p == end_) break;
-        attribute.value = {value, static_cast<std::size_t>(p - value)};
+        value = {begin, static_cast<std::size_t>(p - begin)};
         ++p;
       } else {
-        while (p != end_ && *p != '>' && !is_html_space(*p)) ++p;
-        attribute.value = {value, static_cast<std::size_t>(p - value)};
+        while (p != end_ && (class_of(*p) & ends_unquoted_bit) == 0) ++p;
+        value = {begin, static_cast<std::size_t>(p - begin)};
       }
     }
-    if (token.attributes.size() < attributes_per_tag_max) {
-      attribute.key = name_key(attribute.name);
-      token.attributes.push_back(attribute);
-    }
+    if (token.attributes.size() < attributes_per_tag_max) token.attributes.push_back({name_text, value, key});
   }
   at_ = end_;
   return false;

@@ -39,7 +39,7 @@ inline constexpr std::size_t attributes_per_tag_max = 256;
 struct Attribute {
   std::string_view name;   // as written
   std::string_view value;  // as written, without its quotes
-  NameKey key = 0;
+  NameKey key = 0;         // 0 for names that begin with '='
 };
 
 enum class TokenKind : std::uint8_t { text, start_tag, end_tag };

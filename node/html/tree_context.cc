@@ -45,7 +45,7 @@ TreeContext::Verdict TreeContext::start_tag(const Token& token) {
   if (mode_ == Mode::document && in_foreign_content() && !html_rules_apply_to_start(token.key)) {
     return foreign_start(token);
   }
-  const TagFacts facts = tag_facts(token.key);
+  const TagFacts& facts = tag_facts(token.key);
   if (mode_ != Mode::document) return frameset_start(token, facts);
   if (in_select_) return select_start(token, facts);
   return html_start(token, facts);
@@ -59,7 +59,7 @@ bool TreeContext::html_rules_apply_to_start(NameKey key) const {
 }
 
 // In a frameset only frames and noframes are heard (13.2.6.4.20, .21).
-TreeContext::Verdict TreeContext::frameset_start(const Token& token, TagFacts facts) {
+TreeContext::Verdict TreeContext::frameset_start(const Token& token, const TagFacts& facts) {
   Verdict verdict{facts.tag, false, TextModel::data};
   if (facts.tag == Tag::noframes) verdict.model = facts.model;
   if (mode_ == Mode::after_frameset) return verdict;
@@ -69,7 +69,7 @@ TreeContext::Verdict TreeContext::frameset_start(const Token& token, TagFacts fa
 }
 
 TreeContext::Verdict TreeContext::foreign_start(const Token& token) {
-  const TagFacts facts = tag_facts(token.key);
+  const TagFacts& facts = tag_facts(token.key);
   if (breaks_out(token, facts)) {
     leave_foreign_content();
     return html_start(token, facts);
@@ -83,7 +83,7 @@ void TreeContext::leave_foreign_content() {
 }
 
 // "In select" (13.2.6.4.16, .17): nearly everything is dropped.
-TreeContext::Verdict TreeContext::select_start(const Token& token, TagFacts facts) {
+TreeContext::Verdict TreeContext::select_start(const Token& token, const TagFacts& facts) {
   const bool leaves = facts.tag == Tag::input || facts.tag == Tag::textarea || token.key == name_key("keygen") ||
                       (select_in_table_ && closes_select_in_table(token.key, facts.tag));
   if (leaves) {
@@ -105,7 +105,7 @@ void TreeContext::open_body() {
   if (template_depth_ == 0) body_open_ = true;
 }
 
-TreeContext::Verdict TreeContext::html_start(const Token& token, TagFacts facts) {
+TreeContext::Verdict TreeContext::html_start(const Token& token, const TagFacts& facts) {
   Verdict verdict{facts.tag, template_depth_ == 0, facts.model};
   if (facts.tag == Tag::frameset) {
     verdict.inserted = template_depth_ == 0 && (!body_open_ || frameset_ok_);
@@ -238,7 +238,7 @@ void TreeContext::end_tag(const Token& token) {
 }
 
 void TreeContext::html_end(const Token& token) {
-  const TagFacts facts = tag_facts(token.key);
+  const TagFacts& facts = tag_facts(token.key);
   if (facts.tag == Tag::template_) {
     end_template();
     return;

@@ -55,9 +55,9 @@ class TreeContext {
   };
 
   Verdict foreign_start(const Token& token);
-  Verdict html_start(const Token& token, TagFacts facts);
-  Verdict select_start(const Token& token, TagFacts facts);
-  Verdict frameset_start(const Token& token, TagFacts facts);
+  Verdict html_start(const Token& token, const TagFacts& facts);
+  Verdict select_start(const Token& token, const TagFacts& facts);
+  Verdict frameset_start(const Token& token, const TagFacts& facts);
   bool html_rules_apply_to_start(NameKey key) const;
   void html_end(const Token& token);
   void select_end(NameKey key, Tag tag);

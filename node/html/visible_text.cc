@@ -96,7 +96,7 @@ PageText extract_text_by_stream(std::string_view html) {
       }
       continue;
     }
-    const TagFacts facts = tag_facts(token.key);
+    const TagFacts& facts = tag_facts(token.key);
     text.add_break(text_break(facts));
     title_comes = false;
     if (token.kind == TokenKind::end_tag) {

@@ -203,6 +203,8 @@ Result<void> PeerProcess::open() {
   PeerStart start;
   start.settings = options_.settings;
   start.address = settings.advertise.empty() ? transport_->listen_address() : settings.advertise;
+  if (start.address.starts_with("0.0.0.0:") || start.address.starts_with("[::]:"))
+    return fail(ErrorCode::invalid_setting, "listen is " + start.address + ", which others cannot connect to; say where they can with --advertise ADDR:PORT");
   start.fresh_id = random_id();
   start.fresh_ring = random_id();
   start.random_seed = std::random_device{}();
@@ -231,6 +233,9 @@ Result<void> PeerProcess::open() {
        {"address", transport_->listen_address()},
        {"status", status_.address()},
        {"directory", options_.directory}});
+  // Archives that an earlier run left open are repaired now, not with the first fetch: there may be none.
+  if (peer_->has_ring())
+    if (Result<void> started = start_crawling(); !started) return started;
   return write_peer_file();
 }
 

@@ -14,8 +14,9 @@ Ends on SIGTERM and SIGINT.
   /behaviours   JSON: {path: {"outcome": "ok" | "fail" | "either", "link": "/ok/…" or null, "what": …}}
   /stats        JSON: {"requests": {path: count}, "connections": N, "open": N}; /reset starts the counts afresh
 
-Outcomes: ok, the page is fetched and its link found; fail, no page results (or one marked as cut); either, both are right
-so long as the crawler neither crashes nor hangs nor grows. One thread a connection; every endless behaviour ends when the client goes away.
+Outcomes: ok, the page is fetched and its link found; fail, no page results (or one marked as cut); either, both are
+right so long as the crawler neither crashes nor hangs nor grows. One thread a connection; every endless behaviour ends
+when the client goes away.
 """
 import argparse
 import json
@@ -185,7 +186,8 @@ class Server:
             c.whole(self.index(path == "/hosts"), close=False)
         elif path == "/behaviours":
             table = {p: {"outcome": o, "link": l, "what": w} for p, (_, o, l, w) in BEHAVIOURS.items()}
-            table[f"http://{self.address}:{self.deaf_port}/B01"] = {"outcome": "fail", "link": None, "what": "no accept"}
+            deaf = f"http://{self.address}:{self.deaf_port}/B01"
+            table[deaf] = {"outcome": "fail", "link": None, "what": "no accept"}
             c.whole(json.dumps(table).encode(), close=False, type_="application/json")
         elif path == "/stats":
             with self.lock:

@@ -32,10 +32,18 @@ def records(path):
     return found
 
 
+def responses(whole):
+    """{URL: how many response records}."""
+    found = {}
+    for fields, _ in whole:
+        if fields["WARC-Type"] == "response":
+            found[fields["WARC-Target-URI"]] = found.get(fields["WARC-Target-URI"], 0) + 1
+    return found
+
+
 def read_all(directory):
     """{URL: how many response records}, of all *.warc.gz below a directory; raises Torn."""
-    responses = {}
-    ids = set()
+    every, ids = [], set()
     for path in sorted(directory.rglob("*.warc.gz")):
         whole = records(path)
         if not whole or whole[0][0]["WARC-Type"] != "warcinfo":
@@ -44,6 +52,5 @@ def read_all(directory):
             if fields["WARC-Record-ID"] in ids:
                 raise Torn(f"{path.name}: the record id {fields['WARC-Record-ID']} occurs twice")
             ids.add(fields["WARC-Record-ID"])
-            if fields["WARC-Type"] == "response":
-                responses[fields["WARC-Target-URI"]] = responses.get(fields["WARC-Target-URI"], 0) + 1
-    return responses
+        every += whole
+    return responses(every)

@@ -3,6 +3,7 @@
 
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 namespace orbweaver::test {
 
 inline constexpr std::uint32_t few_partitions = 16;
+
+using storage::Time;
 
 inline Time at_ms(std::int64_t milliseconds) { return Time(std::chrono::milliseconds(milliseconds)); }
 
@@ -35,6 +38,20 @@ inline storage::UrlRecord queued_record(std::size_t host, std::size_t page, std:
 }
 inline storage::Merge queued_merge(std::size_t host, std::size_t page, std::uint16_t depth = 0) {
   return {url_key_of(host, page), queued_record(host, page, depth)};
+}
+
+// A Commit of which only some parts are named: commit_of({.merges = {...}}).
+struct CommitParts {
+  std::vector<storage::Merge> merges{};
+  std::vector<std::pair<std::uint16_t, std::string>> to_outbox{};
+  std::vector<storage::OutboxKey> from_outbox{};
+  std::vector<std::pair<storage::HostKey, storage::HostClock>> clocks{};
+  std::vector<std::tuple<storage::HostKey, std::string, storage::RobotsEntry>> robots{};
+  std::vector<std::pair<std::string, std::string>> meta{};
+  std::vector<storage::UrlKey> forget{};
+};
+inline storage::Commit commit_of(const CommitParts& parts) {
+  return {parts.merges, parts.to_outbox, parts.from_outbox, parts.clocks, parts.robots, parts.meta, parts.forget};
 }
 
 inline ring::PeerId peer_id(std::size_t number) {
@@ -71,6 +88,8 @@ inline View view_of(std::size_t self, const std::vector<std::size_t>& peers,
 }
 
 // A number from 0 to bound-1.
-inline std::size_t below(std::mt19937_64& random, std::size_t bound) { return static_cast<std::size_t>(random() % bound); }
+inline std::size_t below(std::mt19937_64& random, std::size_t bound) {
+  return static_cast<std::size_t>(random() % bound);
+}
 
 }  // namespace orbweaver::test

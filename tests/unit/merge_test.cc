@@ -138,10 +138,10 @@ std::string bytes_of(const HostClock& clock) {
 }
 
 TEST(RecordBytes, RecordH_LayoutIsPinned) {
-  const UrlRecord record{UrlState::failed, Reason::http_status, 0x0102,       3, 4, 0x01f4,
-                         Time(Duration(0x0102030405060708)),    "http://a.b/"};
-  EXPECT_EQ(bytes_of(record), std::string("\x01\x03\x10\x01\x02\x03\x04\x01\xf4\x01\x02\x03\x04\x05\x06\x07\x08", 17) +
-                                  "http://a.b/");
+  const UrlRecord record{
+      UrlState::failed, Reason::http_status, 0x0102, 3, 4, 0x01f4, Time(Duration(0x0102030405060708)), "http://a.b/"};
+  EXPECT_EQ(bytes_of(record),
+            std::string("\x01\x03\x10\x01\x02\x03\x04\x01\xf4\x01\x02\x03\x04\x05\x06\x07\x08", 17) + "http://a.b/");
   EXPECT_EQ(bytes_of(HostClock{Time(Duration(1)), 2, "a.b"}),
             std::string("\x02\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02", 13) + "a.b");
 }

@@ -1,0 +1,129 @@
+"""What may happen to a peer's ports and its disk: rubbish, floods, no space left."""
+import json
+import os
+import random
+import socket
+import subprocess
+
+import ring
+import warcs
+
+
+class RubbishAtThePorts(ring.Case):
+    def throw(self, address, data, keep=None):
+        host, port = address.rsplit(":", 1)
+        sock = socket.create_connection((host, int(port)), timeout=10)
+        try:
+            sock.sendall(data)
+        except OSError:
+            pass  # hung up on, which is an answer too
+        if keep is None:
+            sock.close()
+        else:
+            keep.append(sock)
+            self.addCleanup(sock.close)
+
+    def rubbish(self):
+        source = random.Random(7)
+        greeting = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + b"\x00" + bytes(31)
+        ready = b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
+        pieces = [b"", b"\0", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", source.randbytes(10), source.randbytes(100_000), b"\xff" * 4096,
+                  greeting[:11], greeting, greeting + source.randbytes(5000), greeting.replace(b"NULL", b"PLAIN", 1),
+                  greeting + b"\x06" + (1 << 62).to_bytes(8, "big") + source.randbytes(1000)]
+        # A real handshake, and then frames that are no messages of ours: short, long, nested deep, with huge counts.
+        for body in (b"", b"\xc1", b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\x91" * 200, b"\xc6\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff",
+                     *(source.randbytes(200) for _ in range(30))):
+            pieces.append(greeting + ready + b"\x01\x00" + b"\x00" + bytes([len(body)]) + body)
+            pieces.append(greeting + ready + b"\x00" + bytes([len(body)]) + body)
+        return pieces
+
+    @ring.about(8)
+    def test_rubbish_at_the_ring_port_does_no_harm(self):
+        web = self.web(hosts=6, pages=150, latency="10ms")
+        first = self.node("a", "--scope", "domain", *ring.QUICK, *web.reach)
+        second = self.node("b", "--join", first.address, *web.reach)
+        self.wait_for_members([first, second], 2)
+        self.ok("seed", "--peer", second.address, *web.seeds)
+        held = []
+        for node in (first, second):
+            for data in self.rubbish():
+                self.throw(node.address, data)
+                self.throw(node.address, data, held)
+            for _ in range(100):
+                self.throw(node.address, b"", held)
+        self.wait_for_rest([first, second])
+        self.check_whole(web)
+        self.assertEqual(len(self.status(first)["peers"]), 2)
+        third = self.node("c", "--join", first.address, *web.reach)
+        self.wait_for_members([first, second, third], 3)
+        for node in (first, second):
+            self.assertLess(ring.high_water_kib(node.pid), 300 * 1024)
+            self.assertLess(len(node.log()), 200_000, "bytes of log: the rubbish floods it")
+
+    def test_rubbish_at_the_status_port_does_no_harm(self):
+        node = self.node("a")
+        held = []
+        for data in (b"", b"\0" * 1000, b"GET", b"GET / HTTP/9.9\r\n\r\n", b"POST /status HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+                     b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", b"GET /status HTTP/1.1\r\n" + b"X-A: b\r\n" * 10_000, os.urandom(10_000)):
+            self.throw(node.status_address, data)
+        for _ in range(3):
+            self.throw(node.status_address, b"GET /sta", held)
+        status, _ = ring.get(f"http://{node.status_address}/healthz", timeout=30)
+        self.assertEqual(status, 200)
+        for path in ("/", "/etc/passwd", "/../peer.json", "/status/x", "/metricsx"):
+            self.assertEqual(ring.get(f"http://{node.status_address}{path}")[0], 404, path)
+        self.assertEqual(len(self.status(node)["peers"]), 1)
+
+
+class FullDisk(ring.Case):
+    def small_disk(self, mebibytes):
+        place = self.dir / "small"
+        place.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", str(place)], capture_output=True, check=False)
+        if done.returncode != 0:
+            self.skipTest("a small file system cannot be mounted here: " + done.stderr.decode().strip())
+        self.mounts.append(str(place))
+        return place
+
+    def fill(self, place, leave_bytes):
+        with open(place / "ballast", "ab") as ballast:
+            free = os.statvfs(place).f_bavail * os.statvfs(place).f_frsize
+            ballast.write(bytes(max(0, free - leave_bytes)))
+
+    def check_full(self, peers, leave_bytes):
+        place = self.small_disk(48)
+        web = self.web(hosts=8, pages=500, latency="5ms")
+        command = self.crawl_arguments(web, "--peers", peers, "--fetches-max", 4, out="small/crawl")
+        crawl = self.keep(ring.Process([ring.BINARY, *command], self.dir, "crawling"))
+        ring.wait_until("it crawls", lambda: web.total() >= 40 or not crawl.running())
+        self.fill(place, leave_bytes)
+        self.assertEqual(crawl.wait(), ring.DISK_FULL, crawl.err)
+        self.assertIn(str(place), crawl.err)
+        self.assertRegex(crawl.err, "(?i)no space left|disk (is )?full")
+        self.assertNotIn("terminate called", crawl.err)
+        self.assertEqual(self.peer_files("small/crawl"), {}, "peers that still run")
+        self.assertLess(len(web.pages()), len(web.expected()))
+        # Still full: again the cause, and no harm.
+        self.fill(place, 0)
+        code, _, err = self.run_it(*command)
+        self.assertEqual(code, ring.DISK_FULL, err)
+        (place / "ballast").unlink()
+        summary = json.loads(self.ok(*command))
+        self.assertTrue(summary["finished"], summary)
+        twice = self.check_nothing_lost(web)
+        self.assertLessEqual(len(twice), 4 * peers, f"more than was being fetched: {twice}")
+        self.assertEqual(web.expected() - set(warcs.read_all(place / "crawl")), set(), "fetched and not in the archive")
+
+    @ring.about(15)
+    def test_a_peer_ends_with_the_cause_and_goes_on_when_there_is_space(self):
+        self.check_full(1, 300_000)
+
+    @ring.about(15)
+    def test_so_does_a_ring(self):
+        self.check_full(3, 600_000)
+
+    def test_no_space_from_the_start(self):
+        place = self.small_disk(1)
+        self.fill(place, 0)
+        for arguments in (["node", "--dir", place / "peer"], ["crawl", "http://a.test/", "--out", place / "crawl"]):
+            self.refused(ring.DISK_FULL, [str(place)], *arguments, seconds=30)

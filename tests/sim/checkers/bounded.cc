@@ -1,0 +1,62 @@
+// Bounded (contract, 5): transfers of a peer, and batches on their way from one peer to another.
+#include <map>
+#include <set>
+
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+class Bounded final : public Checker {
+ public:
+  std::string_view name() const override { return "bounded"; }
+
+  void request_begun(World& world, const Request& request) override {
+    const SimPeer& peer = world.peers()[request.peer];
+    if (peer.requests.size() > peer.settings.values.fetches_max)
+      world.fail(name(), "peer " + std::to_string(request.peer) + " has " + std::to_string(peer.requests.size()) +
+                             " fetches under way");
+  }
+
+  void message_sent(World& world, std::size_t from, std::size_t to, const ring::Message& message) override {
+    const auto* batch = std::get_if<ring::Batch>(&message.body);
+    if (batch == nullptr) return;
+    const Settings& settings = world.peers()[from].settings.values;
+    Link& link = links_[{from, to}];
+    if (link.life != world.peers()[from].life) link = {world.peers()[from].life, {}};
+    link.under_way.insert(batch->sequence);
+    // One more may be a hand-over's, which has a place of its own.
+    if (link.under_way.size() > settings.batches_under_way + 1)
+      world.fail(name(), "peer " + std::to_string(from) + " has " + std::to_string(link.under_way.size()) +
+                             " batches under way to peer " + std::to_string(to));
+    if (batch->records.size() > 2 * std::size_t{settings.batch_records})
+      world.fail(name(), "a batch of " + std::to_string(batch->records.size()) + " records");
+  }
+
+  void message_arrived(World&, std::size_t from, std::size_t to, const ring::Message& message) override {
+    if (const auto* ack = std::get_if<ring::BatchAck>(&message.body)) links_[{to, from}].under_way.erase(ack->sequence);
+    if (const auto* refused = std::get_if<ring::BatchRefused>(&message.body))
+      links_[{to, from}].under_way.erase(refused->sequence);
+  }
+
+  // What was under way is sorted out anew.
+  void owners_changed(World&, std::size_t peer) override {
+    for (auto& [ends, link] : links_)
+      if (ends.first == peer) link.under_way.clear();
+  }
+
+ private:
+  struct Link {
+    std::uint64_t life = 0;
+    std::set<std::uint64_t> under_way;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, Link> links_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_bounded() { return std::make_unique<Bounded>(); }
+
+}  // namespace orbweaver::sim

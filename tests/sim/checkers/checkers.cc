@@ -1,0 +1,17 @@
+#include "tests/sim/checkers/checkers.h"
+
+namespace orbweaver::sim {
+
+std::vector<std::unique_ptr<Checker>> all_checkers() {
+  std::vector<std::unique_ptr<Checker>> checkers;
+  checkers.push_back(make_twice());
+  checkers.push_back(make_polite());
+  checkers.push_back(make_bounded());
+  checkers.push_back(make_ledger());
+  checkers.push_back(make_page_limit());
+  checkers.push_back(make_ends());
+  checkers.push_back(make_lost());
+  return checkers;
+}
+
+}  // namespace orbweaver::sim

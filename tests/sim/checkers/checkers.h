@@ -1,0 +1,23 @@
+// The invariants, one file each.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "storage/store.h"
+#include "tests/sim/checkers/checker.h"
+
+namespace orbweaver::sim {
+
+std::unique_ptr<Checker> make_lost();
+std::unique_ptr<Checker> make_twice();
+std::unique_ptr<Checker> make_polite();
+std::unique_ptr<Checker> make_bounded();
+std::unique_ptr<Checker> make_ledger();
+std::unique_ptr<Checker> make_ends();
+std::unique_ptr<Checker> make_page_limit();
+
+// Counts of a store, record by record; nothing when it cannot be read.
+std::optional<storage::Counts> recount(storage::Store& store, std::uint32_t partitions);
+
+}  // namespace orbweaver::sim

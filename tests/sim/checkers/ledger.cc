@@ -1,0 +1,70 @@
+// A ledger that balances: the counts that a peer keeps are those of a recount of its store, record by record, at any moment, and after a
+// restart too. (That discovered is the sum of the states is how Counts is made; that each record is in one state is what the recount sees.)
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+std::optional<storage::Counts> recount(storage::Store& store, std::uint32_t partitions) {
+  storage::Counts counts;
+  const auto held = store.partitions();
+  if (!held) return std::nullopt;
+  for (const std::uint16_t partition : *held) {
+    const auto records = store.scan(partition, nullptr, 1'000'000);
+    if (!records) return std::nullopt;
+    for (const storage::Merge& merge : *records) {
+      switch (merge.record.state) {
+        case storage::UrlState::queued:
+          ++counts.queued;
+          break;
+        case storage::UrlState::excluded:
+          ++counts.excluded;
+          break;
+        case storage::UrlState::failed:
+          ++counts.failed;
+          break;
+        case storage::UrlState::fetched:
+          ++counts.fetched;
+          break;
+      }
+    }
+  }
+  for (std::uint32_t partition = 0; partition < partitions; ++partition) {
+    const auto entries = store.outbox_of(static_cast<std::uint16_t>(partition), 0, 1'000'000);
+    if (!entries) return std::nullopt;
+    counts.outbox += entries->size();
+  }
+  return counts;
+}
+
+namespace {
+
+class Ledger final : public Checker {
+ public:
+  std::string_view name() const override { return "ledger"; }
+
+  void stepped(World& world, std::size_t number) override {
+    if (++steps_ % world.parameters().recount_every == 0) check(world, number);
+  }
+  void exited(World& world, std::size_t number, const Exit&) override { check(world, number); }
+
+ private:
+  void check(World& world, std::size_t number) {
+    storage::Store& store = *world.peers()[number].store;
+    const auto counted = recount(store, world.parameters().settings.partitions);
+    if (!counted) return world.fail(name(), "the store of peer " + std::to_string(number) + " cannot be recounted");
+    if (*counted == store.counts()) return;
+    const auto text = [](const storage::Counts& c) {
+      return "queued " + std::to_string(c.queued) + ", fetched " + std::to_string(c.fetched) + ", failed " +
+             std::to_string(c.failed) + ", excluded " + std::to_string(c.excluded) + ", outbox " + std::to_string(c.outbox);
+    };
+    world.fail(name(), "peer " + std::to_string(number) + " counts " + text(store.counts()) + "; a recount gives " + text(*counted));
+  }
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_ledger() { return std::make_unique<Ledger>(); }
+
+}  // namespace orbweaver::sim

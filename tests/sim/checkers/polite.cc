@@ -1,0 +1,59 @@
+// Polite everywhere (contract, 3): from the server's side, one request at a time to a host, and from the beginning of one to the beginning of
+// the next at least the delay: the crawl's, or its robots.txt's Crawl-delay once that was read. When partitions change hands this version has
+// no clock to hand over in time: counted, not failed.
+#include <map>
+
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+class Polite final : public Checker {
+ public:
+  std::string_view name() const override { return "polite"; }
+
+  void request_begun(World& world, const Request& request) override {
+    Host& host = hosts_[request.host];
+    Duration delay = world.parameters().settings.delay;
+    if (host.rules_read) delay = std::max(delay, world.web().crawl_delay(request.host));
+    std::string breach;
+    if (host.open > 0) {
+      breach = "two requests at a time to ";
+    } else if (host.asked && request.begun < host.last + delay) {
+      breach = "no more than " + duration_text(request.begun - host.last) + " between two requests to ";
+    }
+    if (!breach.empty()) {
+      if (world.ring_moved()) {
+        world.tolerate("impolite");
+      } else {
+        world.fail(name(), breach + request.url + " by peer " + std::to_string(request.peer));
+      }
+    }
+    ++host.open;
+    host.asked = true;
+    host.last = request.begun;
+  }
+
+  void request_ended(World&, const Request& request, bool) override { --hosts_[request.host].open; }
+
+  void committed(World&, const Request& request) override {
+    if (request.kind == FetchKind::robots && request.answer.status == 200) hosts_[request.host].rules_read = true;
+  }
+
+ private:
+  struct Host {
+    int open = 0;
+    bool asked = false;
+    bool rules_read = false;
+    Time last{};
+  };
+  std::map<std::string, Host> hosts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_polite() { return std::make_unique<Polite>(); }
+
+}  // namespace orbweaver::sim

@@ -1,0 +1,47 @@
+// Nothing twice (contract, 2): a page is asked for once; again only when the last answer was one that may pass, or when the peer that asked
+// went away before it had committed the outcome. When partitions change hands this version fetches some again: counted, not failed.
+#include <map>
+
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+class Twice final : public Checker {
+ public:
+  std::string_view name() const override { return "twice"; }
+
+  void request_begun(World& world, const Request& request) override {
+    if (request.kind != FetchKind::page) return;
+    const auto [left, first] = leave_.try_emplace(request.url, 1);
+    if (left->second > 0) {
+      --left->second;
+    } else if (world.ring_moved()) {
+      world.tolerate("fetched twice");
+    } else {
+      world.fail(name(), request.url + " is fetched again without a reason, by peer " + std::to_string(request.peer));
+    }
+  }
+
+  void request_ended(World&, const Request& request, bool cut) override {
+    if (request.kind == FetchKind::page && !cut && request.answer.may_pass) ++leave_[request.url];
+  }
+
+  void crashed(World&, std::size_t, const std::vector<Request>& open) override {
+    for (const Request& request : open) {
+      const bool counted = request.over && request.answer.may_pass;  // by request_ended
+      if (request.kind == FetchKind::page && !counted) ++leave_[request.url];
+    }
+  }
+
+ private:
+  std::map<std::string, std::uint32_t> leave_;  // by URL: requests that it may still get
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_twice() { return std::make_unique<Twice>(); }
+
+}  // namespace orbweaver::sim

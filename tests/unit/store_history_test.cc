@@ -1,0 +1,273 @@
+// Random histories of commits, failed commits and restarts against a slow obvious twin (ordered maps, everything
+// counted anew each time).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+
+#include "storage/store.h"
+#include "tests/unit/crawl_keys.h"
+#include "tests/unit/store_backends.h"
+
+namespace orbweaver::storage {
+namespace {
+
+using test::below;
+
+constexpr std::size_t hosts = 8;
+constexpr std::size_t pages = 12;
+
+struct Twin {
+  // Where a queued URL stands: band, depth or 0, then the commit that put it there (band 0) or its time (band 1).
+  using Place = std::tuple<int, std::uint32_t, std::uint64_t>;
+  std::map<UrlKey, UrlRecord> urls;
+  std::map<UrlKey, Place> places;
+  std::map<OutboxKey, std::string> outbox;
+  std::map<HostKey, HostClock> clocks;
+  std::map<std::string, std::string> meta;
+  std::uint64_t commits = 0;
+
+  void apply(const test::CommitParts& commit, const CommitResult& result) {
+    ++commits;
+    std::map<UrlKey, UrlRecord> joined;  // what this commit brings of each key
+    for (const Merge& merge : commit.merges) {
+      const auto [at, first] = joined.try_emplace(merge.key, merge.record);
+      if (!first) at->second = storage::merge(at->second, merge.record);
+    }
+    std::map<UrlKey, bool> queued;
+    std::map<UrlKey, MergeOutcome> told;
+    for (auto& [key, record] : joined) {
+      const auto before = urls.find(key);
+      told[key] = before == urls.end() ? MergeOutcome::added : MergeOutcome::changed;
+      const bool was_queued = before != urls.end() && before->second.state == UrlState::queued;
+      if (before != urls.end()) {
+        record = storage::merge(before->second, record);
+        if (record == before->second) {
+          told[key] = MergeOutcome::known;
+          continue;
+        }
+      }
+      urls[key] = record;
+      places.erase(key);
+      if (record.state != UrlState::queued) continue;
+      queued[key] = was_queued;
+      places[key] = record.attempts > 0
+                        ? Place{1, 0, static_cast<std::uint64_t>(record.changed.time_since_epoch().count())}
+                        : Place{0, record.depth, commits};
+    }
+    for (const UrlKey& key : commit.forget) {
+      urls.erase(key);
+      places.erase(key);
+    }
+    for (const OutboxKey& key : commit.from_outbox) outbox.erase(key);
+    ASSERT_EQ(result.outbox.size(), commit.to_outbox.size());
+    for (std::size_t i = 0; i < result.outbox.size(); ++i) {
+      ASSERT_EQ(result.outbox[i].key.partition, commit.to_outbox[i].first);
+      ASSERT_TRUE(outbox.emplace(result.outbox[i].key, commit.to_outbox[i].second).second) << "a number twice";
+    }
+    for (const auto& [host, clock] : commit.clocks) clocks[host] = clock;
+    for (const auto& [name, value] : commit.meta) meta[name] = value;
+    check_result(commit, result, queued, told);
+  }
+
+  static void check_result(const test::CommitParts& commit, const CommitResult& result,
+                           const std::map<UrlKey, bool>& queued, std::map<UrlKey, MergeOutcome>& told) {
+    ASSERT_EQ(result.outcomes.size(), commit.merges.size());
+    for (std::size_t i = 0; i < commit.merges.size(); ++i) {
+      ASSERT_EQ(result.outcomes[i], told[commit.merges[i].key]);
+      told[commit.merges[i].key] = MergeOutcome::known;  // the first tells
+    }
+    std::map<UrlKey, bool> said;
+    for (const NewlyQueued& url : result.queued) ASSERT_TRUE(said.emplace(url.url.key, url.moved).second);
+    ASSERT_EQ(said, queued);
+  }
+
+  Counts counts() const {
+    Counts counts;
+    for (const auto& [key, record] : urls) {
+      if (record.state == UrlState::queued) ++counts.queued;
+      if (record.state == UrlState::fetched) ++counts.fetched;
+      if (record.state == UrlState::failed) ++counts.failed;
+      if (record.state == UrlState::excluded) ++counts.excluded;
+    }
+    counts.outbox = outbox.size();
+    return counts;
+  }
+};
+
+class StoreHistoryTest : public test::StoreOnEachBackend {
+ protected:
+  void run(std::uint64_t seed, int steps);
+  test::CommitParts random_commit();
+  Merge random_merge();
+  void check_all();
+  void check_queues();
+
+  std::mt19937_64 random_;
+  Twin twin_;
+};
+
+Merge StoreHistoryTest::random_merge() {
+  const std::size_t host = below(random_, hosts), page = below(random_, pages);
+  Merge merge = test::queued_merge(host, page, static_cast<std::uint16_t>(below(random_, 5)));
+  UrlRecord& record = merge.record;
+  record.redirects = static_cast<std::uint8_t>(below(random_, 2));
+  const std::size_t kind = below(random_, 12);
+  if (kind == 0) record.state = UrlState::fetched;
+  if (kind == 1) std::tie(record.state, record.reason) = std::tuple(UrlState::failed, Reason::dns);
+  if (kind == 2) std::tie(record.state, record.reason) = std::tuple(UrlState::excluded, Reason::robots);
+  if (kind == 3 || kind == 4) std::tie(record.state, record.reason) = std::tuple(UrlState::excluded, Reason::depth);
+  if (kind == 5 || kind == 6) record.attempts = static_cast<std::uint8_t>(1 + below(random_, 3));
+  if (kind <= 6) record.changed = test::at_ms(static_cast<std::int64_t>(below(random_, 50)));
+  return merge;
+}
+
+test::CommitParts StoreHistoryTest::random_commit() {
+  test::CommitParts commit;
+  for (std::size_t i = below(random_, 8); i > 0; --i) commit.merges.push_back(random_merge());
+  for (std::size_t i = below(random_, 3); i > 0; --i)
+    commit.to_outbox.emplace_back(static_cast<std::uint16_t>(below(random_, 3)), "record " + std::to_string(random_()));
+  for (const auto& [key, record] : twin_.outbox)
+    if (below(random_, 4) == 0) commit.from_outbox.push_back(key);
+  if (!commit.from_outbox.empty() && below(random_, 2) == 0) commit.from_outbox.push_back(commit.from_outbox.front());
+  if (below(random_, 4) == 0) {
+    const std::size_t host = below(random_, hosts);
+    commit.clocks.emplace_back(
+        test::host_key_of(host),
+        HostClock{test::at_ms(static_cast<std::int64_t>(random_() % 99)), 3, test::host_text(host)});
+  }
+  if (below(random_, 4) == 0)
+    commit.meta.emplace_back("name " + std::to_string(random_() % 3), std::to_string(random_()));
+  // What is handed over is no longer merged here: never both of one key.
+  if (below(random_, 6) == 0)
+    for (std::size_t i = 0; i < 6; ++i) {
+      const UrlKey key = test::url_key_of(below(random_, hosts), below(random_, pages));
+      if (std::none_of(commit.merges.begin(), commit.merges.end(), [&](const Merge& m) { return m.key == key; }))
+        commit.forget.push_back(key);
+    }
+  return commit;
+}
+
+// Every queue of every host, in order, by pages of three.
+void StoreHistoryTest::check_queues() {
+  std::size_t rows = 0;
+  std::optional<HostKey> host;
+  for (;;) {
+    const auto next = store().next_queued_host(host ? &*host : nullptr);
+    ASSERT_TRUE(next);
+    if (!*next) break;
+    host = **next;
+    std::optional<Position> after;
+    std::optional<Twin::Place> last;
+    for (;;) {
+      const auto part = store().queue_head(*host, after ? &*after : nullptr, 3);
+      ASSERT_TRUE(part);
+      for (const QueuedUrl& url : *part) {
+        ++rows;
+        const auto place = twin_.places.find(url.key);
+        ASSERT_NE(place, twin_.places.end()) << url.url << " is in the queue and should not";
+        ASSERT_TRUE(!last || *last <= place->second) << url.url << " is out of order";
+        last = place->second;
+        const UrlRecord& record = twin_.urls.at(url.key);
+        ASSERT_EQ(std::tie(url.depth, url.redirects, url.attempts, url.url),
+                  std::tie(record.depth, record.redirects, record.attempts, record.url));
+        ASSERT_TRUE(!after || *after < url.position);
+        after = url.position;
+      }
+      if (part->size() < 3) break;
+    }
+    ASSERT_TRUE(after) << "a host without a queue";
+  }
+  ASSERT_EQ(rows, twin_.places.size());
+}
+
+void StoreHistoryTest::check_all() {
+  ASSERT_EQ(store().counts(), twin_.counts());
+  std::map<UrlKey, UrlRecord> found;
+  std::vector<std::uint16_t> held;
+  std::map<OutboxKey, std::string> outbox;
+  for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition) {
+    std::optional<UrlKey> after;
+    for (;;) {
+      const auto part = store().scan(partition, after ? &*after : nullptr, 5);
+      ASSERT_TRUE(part) << part.error().message;
+      for (const Merge& merge : *part) ASSERT_TRUE(found.emplace(merge.key, merge.record).second);
+      if (part->size() < 5) break;
+      after = part->back().key;
+    }
+    if (!found.empty() && found.rbegin()->first.host.partition == partition) held.push_back(partition);
+    const auto entries = store().outbox_of(partition, 0, 1'000'000);
+    ASSERT_TRUE(entries);
+    for (const OutboxEntry& entry : *entries) outbox.emplace(entry.key, entry.record);
+  }
+  ASSERT_EQ(found, twin_.urls);
+  ASSERT_EQ(*store().partitions(), held);
+  ASSERT_EQ(outbox, twin_.outbox);
+  ASSERT_EQ(test::rows_of(kv(), Table::frontier).size(), twin_.places.size()) << "rows that nobody will find";
+  for (const auto& [host, clock] : twin_.clocks) ASSERT_EQ(*store().clock(host), clock);
+  for (const auto& [name, value] : twin_.meta) ASSERT_EQ(*store().meta(name), value);
+  for (const auto& [key, record] : twin_.urls) {
+    const auto one = store().find(key);
+    ASSERT_TRUE(one && *one);
+    ASSERT_EQ((*one)->state, record.state);
+    ASSERT_EQ((*one)->depth, record.depth);
+    ASSERT_EQ((*one)->changed, record.changed);
+  }
+  check_queues();
+}
+
+void StoreHistoryTest::run(std::uint64_t seed, int steps) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  random_.seed(seed);
+  for (int step = 0; step < steps; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    const test::CommitParts parts = random_commit();
+    if (memory() != nullptr && below(random_, 5) == 0) {
+      memory()->fail_after(0, ErrorKind::disk_full);
+      const auto failed = store().commit(commit_of(parts));
+      const bool nothing = parts.merges.empty() && parts.to_outbox.empty() && parts.from_outbox.empty() &&
+                           parts.clocks.empty() && parts.meta.empty() && parts.forget.empty();
+      if (!failed) {
+        ASSERT_EQ(failed.error().kind, ErrorKind::disk_full);
+      } else {
+        // Only a commit that has nothing to write may do without.
+        ASSERT_TRUE(failed->queued.empty() && failed->outbox.empty());
+        ASSERT_TRUE(nothing || (parts.from_outbox.empty() && parts.clocks.empty() && parts.meta.empty()));
+      }
+      memory()->heal();
+      check_all();
+      if (HasFatalFailure()) return;
+    }
+    const auto result = store().commit(commit_of(parts));
+    ASSERT_TRUE(result) << result.error().message;
+    twin_.apply(parts, *result);
+    if (HasFatalFailure()) return;
+    ASSERT_EQ(store().counts(), twin_.counts());
+    if (below(random_, 40) == 0) {
+      reopen();
+      ASSERT_EQ(store().counts(), twin_.counts()) << "after a restart";
+    }
+    if (below(random_, 10) == 0) check_all();
+    if (HasFatalFailure()) return;
+  }
+  reopen();
+  check_all();
+}
+
+TEST_P(StoreHistoryTest, Issue2_5_CountsRecordsAndQueuesAreWhatAFullScanFinds) {
+  const bool memory = GetParam() == test::Backend::memory;
+  for (std::uint64_t seed = 1; seed <= (memory ? 15 : 1); ++seed) {
+    run(seed, memory ? 400 : 600);
+    if (HasFatalFailure()) return;
+    twin_ = {};
+    if (memory) replace();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, StoreHistoryTest, testing::Values(test::Backend::memory, test::Backend::rocks),
+                         test::backend_name);
+
+}  // namespace
+}  // namespace orbweaver::storage
