@@ -25,7 +25,8 @@ Md5 md5(std::string_view bytes) {
   if (hasher.algorithm == nullptr || EVP_DigestInit_ex2(hasher.context.get(), hasher.algorithm.get(), nullptr) != 1 ||
       EVP_DigestUpdate(hasher.context.get(), bytes.data(), bytes.size()) != 1 ||
       EVP_DigestFinal_ex(hasher.context.get(), digest.data(), &size) != 1) {
-    std::fputs("orbweaver: OpenSSL offers no MD5 here (a FIPS-only build?); it is needed for keys, not for security\n", stderr);
+    std::fputs("orbweaver: OpenSSL offers no MD5 here (a FIPS-only build?); it is needed for keys, not for security\n",
+               stderr);
     std::abort();
   }
   return digest;

@@ -27,7 +27,8 @@ inline constexpr std::size_t address_bytes_max = 300;           // a DNS name (2
 // Far beyond microseconds since the epoch (2^51 by now), far below an overflow.
 inline constexpr std::uint64_t incarnation_max = 1ull << 62;
 
-using Settings = std::vector<std::pair<std::string, std::string>>;  // ring-wide setting name -> value as text, sorted by name
+// Ring-wide setting name -> value as text, sorted by name.
+using Settings = std::vector<std::pair<std::string, std::string>>;
 
 // "Let me in." Sent to any member before anything else; ring-wide values that the joiner was given explicitly.
 struct Join {            // type 1
@@ -117,8 +118,8 @@ struct Answer {          // type 16
   std::string body;      // JSON
 };
 
-using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe, WaveReply,
-                          Finish, FinishAck, Ask, Answer>;
+using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
+                          WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer>;
 
 struct Message {
   std::uint16_t version = protocol_version;

@@ -12,7 +12,8 @@
 // lost: senders repeat.
 //
 // Thread rule: send(), reply(), stats(), listen_address() and stop() from any thread; on_message is called on the
-// transport's own I/O thread, and after stop() never again. stop() must not be called from on_message.
+// transport's own I/O thread, perhaps before open() has returned (a peer that knows this port from an earlier run), and
+// after stop() never again. stop() must not be called from on_message.
 #pragma once
 
 #include <cstddef>

@@ -286,7 +286,7 @@ Time Peer::next_deadline(Time now) const {
     consider(membership_.next_deadline());
     consider(forwarder_.next_deadline());
     consider(drainer_.next_deadline());
-    consider(waves_.next_deadline());
+    if (waves_wanted()) consider(waves_.next_deadline());
     if (!stopping_ && !leaving_ && jobs_.size() < settings_.fetches_max && may_start_page())
       consider(bench_.next_deadline());
   }

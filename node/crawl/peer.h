@@ -146,6 +146,7 @@ class Peer {
   void waves_tick(Time now, Commands& out);
   void leave_tick(Time now, Commands& out);
   bool passive() const;
+  bool waves_wanted() const;
   ring::WaveReply wave_reply();
   void send(const ring::PeerId& to, ring::Body body, Commands& out) const;
   void send_all(const std::vector<ring::Send>& sends, Commands& out) const;

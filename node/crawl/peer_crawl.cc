@@ -87,6 +87,11 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         started = true;
         break;
       }
+      // Rules that were read back after a restart: what this peer asked for before it is not known, so wait as after that.
+      if (const Time earliest = started_ + host.crawl_delay; now < earliest) {
+        host.next_allowed = std::max(host.next_allowed, earliest);
+        break;
+      }
       if (!slot.rules->allowed(url->path_and_query())) {
         give_up(slot.unreachable ? Reason::robots_unreachable : Reason::robots, UrlState::excluded);
         continue;
@@ -225,7 +230,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
-    commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures, host->name});
+    commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures, std::string(job.job.url.host())});
   const std::size_t links = commit.merges.size() - 1;
   bench_.committed(queued.key);
   storage::CommitResult result;
@@ -298,6 +303,14 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
     return;
   }
   ++counters_.robots_fetched;
+  // A host that makes room in memory is read back with its clock; no page's outcome writes it here.
+  const auto keep_clock = [&] {
+    storage::Commit clock;
+    if (host->next_allowed > now)
+      clock.clocks.emplace_back(
+          host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.origin))});
+    return apply(clock, out);
+  };
   storage::RobotsEntry entry;
   entry.fetched = job.ended;
   entry.expires = job.ended + robots_lifetime;
@@ -308,7 +321,9 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
     entry.kind = robots_allow_all;
   } else if (job.job.attempts < settings_.retries) {
     ++slot.attempts;
-    bench_.release(*host, std::max(host->next_allowed, job.ended + job.outcome.wait));
+    host->next_allowed = std::max(host->next_allowed, job.ended + job.outcome.wait);
+    if (!keep_clock()) return;
+    bench_.release(*host, host->next_allowed);
     return;
   } else {
     entry.kind = robots_unreachable;
@@ -323,7 +338,9 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   if (!apply(commit, out)) return;
   slot.attempts = 0;
   robots_slot(*host, job.job.origin, now);  // reads it back, with its Crawl-delay
-  bench_.release(*host, std::max(host->next_allowed, job.ended + std::max(settings_.delay, host->crawl_delay)));
+  host->next_allowed = std::max(host->next_allowed, job.ended + std::max(settings_.delay, host->crawl_delay));
+  if (!keep_clock()) return;
+  bench_.release(*host, host->next_allowed);
 }
 
 }  // namespace orbweaver

@@ -315,6 +315,9 @@ void Peer::on_wave_probe(Time, const ring::Message& in, const ring::WaveProbe& p
   reply_to(reply, in.from, std::move(answer), out);
 }
 
+// Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
+bool Peer::waves_wanted() const { return passive() || settings_.max_pages > 0; }
+
 void Peer::waves_tick(Time now, Commands& out) {
   if (exit_at_) return;
   bool complete = true;
@@ -323,8 +326,7 @@ void Peer::waves_tick(Time now, Commands& out) {
   const std::vector<ring::PeerId> members = reachable_members();
   if (!waves_.end()) {
     std::vector<Waves::Probe> probes;
-    // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
-    if (!passive() && settings_.max_pages == 0) return;
+    if (!waves_wanted()) return;
     waves_.tick(now, id(), members, complete && !stopping_ && !leaving_, view_.ring().fingerprint(), wave_reply(),
                 probes);
     for (Waves::Probe& probe : probes) send(probe.to, probe.probe, out);

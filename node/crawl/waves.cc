@@ -16,16 +16,23 @@ bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
          a.ring_fingerprint == b.ring_fingerprint;
 }
 
+// Members take a lower number than the last for a late copy. This process may not be the first of this peer: numbers
+// follow the time, so that they rise over a restart too.
+std::uint64_t next_number(std::uint64_t last, Time now) {
+  const std::int64_t since_epoch = now.time_since_epoch().count();
+  return std::max(last + 1, since_epoch > 0 ? static_cast<std::uint64_t>(since_epoch) : 0);
+}
+
 }  // namespace
 
 void Waves::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out,
                   const ring::PeerId& self) {
-  ++wave_;
+  wave_ = next_number(wave_, now);
   under_way_ = true;
   sent_ = now;
   members_ = members;
   replies_.clear();
-  if (!grants_.empty()) ++grant_sequence_;
+  if (!grants_.empty()) grant_sequence_ = next_number(grant_sequence_, now);
   for (const ring::PeerId& member : members_) {
     if (member == self) continue;
     ring::WaveProbe probe;
@@ -40,13 +47,13 @@ void Waves::begin(Time now, const std::vector<ring::PeerId>& members, std::vecto
 
 void Waves::tick(Time now, const ring::PeerId& self, const std::vector<ring::PeerId>& members, bool complete,
                  std::uint64_t ring_fingerprint, const ring::WaveReply& own, std::vector<Probe>& out) {
+  own_grant_.reset();
   const bool lowest = !members.empty() && *std::min_element(members.begin(), members.end()) == self;
   active_ = lowest && complete && !end_ && (config_.stop_when_done || config_.max_pages > 0);
   if (!active_) {
     under_way_ = false;
     last_passive_.clear();
     grants_.clear();
-    own_grant_.reset();
     return;
   }
   const std::size_t first = out.size();

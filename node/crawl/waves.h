@@ -46,8 +46,8 @@ class Waves {
             std::uint64_t ring_fingerprint, const ring::WaveReply& own, std::vector<Probe>& out);
   void on_reply(const ring::PeerId& from, const ring::WaveReply& reply);
   std::optional<End> end() const { return end_; }
-  // What this peer may have fetched in all, as granted to itself; nothing without a limit or when it is not the
-  // initiator.
+  // What this peer may have fetched in all, when the last tick() granted it that. To be taken before the next: what a
+  // peer has since given back is no longer its own.
   std::optional<std::uint64_t> own_grant() const { return own_grant_; }
   std::optional<Time> next_deadline() const;
 

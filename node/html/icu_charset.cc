@@ -78,6 +78,15 @@ Converter open_converter(std::string_view charset, bool encode) {
   return converter;
 }
 
+// ICU's own callback writes U+001A for some bytes.
+void U_CALLCONV write_replacement(const void* /*context*/, UConverterToUnicodeArgs* args, const char* /*units*/,
+                                  int32_t /*length*/, UConverterCallbackReason reason, UErrorCode* error) {
+  if (reason > UCNV_IRREGULAR) return;
+  constexpr UChar replacement = 0xFFFD;
+  *error = U_ZERO_ERROR;
+  ucnv_cbToUWriteUChars(args, &replacement, 1, 0, error);
+}
+
 bool append_converted(std::string_view bytes, UConverter* converter, std::string& out) {
   const std::size_t before = out.size();
   out.resize(before + bytes.size() * 3 + 16);
@@ -91,7 +100,9 @@ bool append_converted(std::string_view bytes, UConverter* converter, std::string
 
 bool decode_through_icu(std::string_view bytes, std::string_view charset, std::string& out) {
   const Converter converter = open_converter(charset, false);
+  UErrorCode error = U_ZERO_ERROR;
   if (!converter) return false;
+  ucnv_setToUCallBack(converter.get(), write_replacement, nullptr, nullptr, nullptr, &error);
   bytes = bytes.substr(0, decoded_bytes_max);
   const auto corrected = corrections(charset);
   if (corrected.empty()) return append_converted(bytes, converter.get(), out);

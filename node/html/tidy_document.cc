@@ -53,7 +53,7 @@ bool parse(html::TidyArena& arena, std::string_view page, TidyOutputSink* silenc
 // A parsed page. Its memory goes with the arena, so tidyRelease(), which would walk all of it, is not needed.
 class TidyPage {
  public:
-  explicit TidyPage(std::string_view page) {
+  explicit TidyPage(std::string_view page) : arena_(page.size()) {
     if (page.empty() || !html::tidy_can_take(page)) return;
     silence_.putByte = no_byte;
     if (!parse(arena_, page, &silence_, &doc_)) doc_ = nullptr;

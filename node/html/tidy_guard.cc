@@ -12,8 +12,43 @@
 namespace orbweaver::html {
 namespace {
 
-// The words that tidy itself closes or never nests.
-bool never_nests(const TagFacts& facts) { return facts.is_void || facts.model != TextModel::data; }
+bool is_inline(const TagFacts& facts) {
+  return facts.tag == Tag::formatting || facts.tag == Tag::font || facts.tag == Tag::a || facts.tag == Tag::other;
+}
+
+// p, li, td…: a new one ends the one before.
+bool is_one_at_a_time(const TagFacts& facts) {
+  return facts.tag == Tag::implied || facts.tag == Tag::option || facts.tag == Tag::row || facts.tag == Tag::cell;
+}
+
+// Counts open elements by name. An end tag closes one of its name; what was left open inside it stays counted: the sum is a bound.
+class OpenCounts {
+ public:
+  // False when a limit is passed.
+  bool start(NameKey key, const TagFacts& facts) {
+    if (!is_inline(facts)) copies_ += inlines_;
+    std::size_t& count = open_[key];
+    if (!is_one_at_a_time(facts) || count == 0) {
+      ++count;
+      ++depth_;
+      if (is_inline(facts)) ++inlines_;
+    }
+    return depth_ <= tidy_open_elements_max && copies_ <= tidy_inline_copies_max;
+  }
+  void end(NameKey key, const TagFacts& facts) {
+    const auto found = open_.find(key);
+    if (found == open_.end() || found->second == 0) return;
+    --found->second;
+    --depth_;
+    if (is_inline(facts)) --inlines_;
+  }
+
+ private:
+  std::unordered_map<NameKey, std::size_t> open_;
+  std::size_t depth_ = 0;
+  std::size_t inlines_ = 0;
+  std::size_t copies_ = 0;
+};
 
 }  // namespace
 
@@ -21,28 +56,19 @@ bool tidy_can_take(std::string_view html) {
   if (html.size() > tidy_page_bytes_max) return false;
   Tokenizer tokenizer(html);
   Token token;
-  // Open elements by name. An end tag closes one of its name; what was left open inside stays counted, so that the sum is a bound.
-  std::unordered_map<NameKey, std::size_t> open;
-  std::size_t depth = 0;
+  OpenCounts open;
+  std::size_t tags = 0;
   while (tokenizer.next(token)) {
     if (token.kind == TokenKind::text) continue;
+    if (++tags > tidy_tags_max || token.attributes.size() > tidy_attributes_per_tag_max) return false;
     const TagFacts& facts = tag_facts(token.key);
     if (token.kind == TokenKind::end_tag) {
-      const auto found = open.find(token.key);
-      if (found == open.end() || found->second == 0) continue;
-      --found->second;
-      --depth;
+      open.end(token.key, facts);
       continue;
     }
-    if (token.attributes.size() > tidy_attributes_per_tag_max) return false;
     if (facts.model != TextModel::data) tokenizer.enter(facts.model, token.key);
-    if (never_nests(facts) || token.self_closing) continue;
-    // p, li, td… end where the next one begins.
-    const bool is_one_at_a_time = facts.tag == Tag::implied || facts.tag == Tag::option || facts.tag == Tag::row || facts.tag == Tag::cell;
-    std::size_t& count = open[token.key];
-    if (is_one_at_a_time && count > 0) continue;
-    ++count;
-    if (++depth > tidy_open_elements_max) return false;
+    if (facts.is_void || facts.model != TextModel::data || token.self_closing) continue;
+    if (!open.start(token.key, facts)) return false;
   }
   return true;
 }
@@ -70,7 +96,10 @@ std::size_t size_class(std::size_t bytes) {
 
 const TidyAllocatorVtbl TidyArena::functions = {&TidyArena::allocate, &TidyArena::reallocate, &TidyArena::release, &TidyArena::panic};
 
-TidyArena::TidyArena() : TidyAllocator{&functions} {}
+TidyArena::TidyArena(std::size_t page_bytes)
+    : TidyAllocator{&functions},
+      bytes_left_(tidy_memory_bytes_max(page_bytes)),
+      allocations_left_(tidy_allocations_max(page_bytes)) {}
 
 TidyArena::~TidyArena() {
   while (blocks_ != nullptr) {
@@ -82,7 +111,8 @@ TidyArena::~TidyArena() {
 
 void* TidyArena::allocate(TidyAllocator* self, size_t bytes) {
   auto& arena = *static_cast<TidyArena*>(self);
-  if (bytes > tidy_memory_bytes_max) panic(self, "an allocation beyond the bound");
+  if (arena.allocations_left_-- == 0) panic(self, "too many allocations");
+  if (bytes > tidy_page_bytes_max * 64) panic(self, "an allocation beyond any bound");
   const std::size_t kind = size_class(bytes);
   if (void* const released = arena.released_[kind]) {
     std::memcpy(&arena.released_[kind], released, sizeof(void*));
@@ -92,9 +122,9 @@ void* TidyArena::allocate(TidyAllocator* self, size_t bytes) {
   const std::size_t block_header = aligned(sizeof(Block));
   if (arena.blocks_ == nullptr || arena.blocks_->bytes - arena.used_ < needed) {
     const std::size_t size = std::max(block_bytes, needed);
-    arena.total_ += size;
-    void* const raw = arena.total_ > tidy_memory_bytes_max ? nullptr : std::malloc(block_header + size);
+    void* const raw = size > arena.bytes_left_ ? nullptr : std::malloc(block_header + size);
     if (raw == nullptr) panic(self, "the bound on memory is reached");
+    arena.bytes_left_ -= size;
     arena.blocks_ = new (raw) Block{arena.blocks_, size};
     arena.used_ = 0;
   }

@@ -11,12 +11,18 @@
 
 namespace orbweaver::html {
 
-inline constexpr std::size_t tidy_page_bytes_max = std::size_t{4} << 20;
+inline constexpr std::size_t tidy_page_bytes_max = std::size_t{2} << 20;
 // Elements open at once as a bound on nesting; tidy takes up to about 300 bytes of stack a level and some more to check.
 inline constexpr std::size_t tidy_open_elements_max = 500;
 inline constexpr std::size_t tidy_attributes_per_tag_max = 200;
-// Of tidy's own allocations for one page. An ordinary page of 25 KB takes less than 1 MiB.
-inline constexpr std::size_t tidy_memory_bytes_max = std::size_t{96} << 20;
+// Each may be an error to tidy, and an error takes it about 10 µs even when nobody reads it.
+inline constexpr std::size_t tidy_tags_max = 50'000;
+// Copies of open inline elements into the blocks that follow, as counted by the guard.
+inline constexpr std::size_t tidy_inline_copies_max = 100'000;
+// Of tidy's own memory for one page, and how many places it may ask for: some broken pages of a few hundred bytes make it go round for ever,
+// adding a node or a message each time. Real pages take at most a tenth of either (tests/real/parser_agreement pages).
+constexpr std::size_t tidy_memory_bytes_max(std::size_t page_bytes) { return (std::size_t{4} << 20) + 64 * page_bytes; }
+constexpr std::size_t tidy_allocations_max(std::size_t page_bytes) { return 20'000 + 16 * page_bytes; }
 
 // Whether tidy may be given the page. One pass of the tokenizer.
 bool tidy_can_take(std::string_view html);
@@ -25,7 +31,7 @@ bool tidy_can_take(std::string_view html);
 // process), it jumps to `panic_exit`, which must be set and whose frame must be live; nothing of that document may be touched afterwards.
 class TidyArena : public TidyAllocator {
  public:
-  TidyArena();
+  explicit TidyArena(std::size_t page_bytes);
   ~TidyArena();
   TidyArena(const TidyArena&) = delete;
   TidyArena& operator=(const TidyArena&) = delete;
@@ -45,7 +51,8 @@ class TidyArena : public TidyAllocator {
   Block* blocks_ = nullptr;
   std::array<void*, 48> released_{};  // lists of places to use again, by the logarithm of their size
   std::size_t used_ = 0;              // of the newest block
-  std::size_t total_ = 0;
+  std::size_t bytes_left_;
+  std::size_t allocations_left_;
 };
 
 }  // namespace orbweaver::html

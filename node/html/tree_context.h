@@ -15,9 +15,10 @@
 
 namespace orbweaver::html {
 
-// Deeper elements are not kept, as in browsers (Blink stops at 512). What changes the rules (tables, templates, svg…) may go deeper.
-inline constexpr std::size_t open_elements_max = 512;
-inline constexpr std::size_t open_elements_hard_max = 1024;
+// Deeper elements are not kept (browsers stop too, Blink at 512). What changes the rules (tables, templates, svg…) may go deeper. The bounds are
+// also what a mismatched end tag costs at most, in steps.
+inline constexpr std::size_t open_elements_max = 256;
+inline constexpr std::size_t open_elements_hard_max = 512;
 
 class TreeContext {
  public:

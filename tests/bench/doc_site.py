@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Debian's HTML documentation, served by nginx as several hosts on several loopback addresses: the real input of tests and benches.
+"""Debian's HTML documentation, served by nginx as several hosts on several loopback addresses: the real input of tests
+and benches.
 
-As a module: `with DocSite("full") as site:`. As a program: doc_site.py [--set full|quick] [--links] serves until it is stopped, and
-prints one JSON line with seeds and the flags for `orbweaver crawl`.
+As a module: `with DocSite("full") as site:`. As a program: doc_site.py [--set full|quick] [--links] serves until it
+is stopped, and prints one JSON line with seeds and the flags for `orbweaver crawl`.
 
-Everything but the installed packages lies in one temporary directory, which is removed at the end, as is nginx (its own, with its own
-configuration and log; a system-wide nginx is left alone).
+Everything but the installed packages lies in one temporary directory, which is removed at the end, as is nginx (its
+own, with its own configuration and log; a system-wide nginx is left alone).
 """
+
 import argparse
 import json
 import os
@@ -40,8 +42,10 @@ SETS = {
     },
 }
 START = "start.docs.test"  # the page that links every host
-LOG = ('log_format requests escape=json \'{"host":"$host","port":$server_port,"uri":"$request_uri","status":$status,'
-       '"time":$msec,"bytes":$bytes_sent,"agent":"$http_user_agent"}\';')
+LOG = (
+    'log_format requests escape=json \'{"host":"$host","port":$server_port,"uri":"$request_uri","status":$status,'
+    '"time":$msec,"bytes":$bytes_sent,"agent":"$http_user_agent"}\';'
+)
 
 
 class SiteError(Exception):
@@ -49,7 +53,9 @@ class SiteError(Exception):
 
 
 def installed(package):
-    query = subprocess.run(["dpkg-query", "-W", "-f", "${Status}", package], capture_output=True, text=True, check=False)
+    query = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Status}", package], capture_output=True, text=True, check=False
+    )
     return query.stdout == "install ok installed"
 
 
@@ -66,14 +72,16 @@ def install(packages):
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:  # the package lists may be old or absent
-            update = command[:command.index("-o")] + ["update"]
+            update = command[: command.index("-o")] + ["update"]
             subprocess.run(update, env=environment, capture_output=True, check=False)
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
         raise SiteError(f"cannot install {' '.join(missing)}: {error.filename} is not there") from error
     if done.returncode != 0:
-        raise SiteError(f"cannot install {' '.join(missing)}:\n{done.stderr.strip()}\nmend: sudo apt-get install -y "
-                        f"{' '.join(missing)}")
+        raise SiteError(
+            f"cannot install {' '.join(missing)}:\n{done.stderr.strip()}\nmend: sudo apt-get install -y "
+            f"{' '.join(missing)}"
+        )
 
 
 def free_port(addresses):
@@ -125,8 +133,10 @@ class DocSite:
         self.stop()
 
     def start(self):
-        install((["nginx-light"] if not shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin") else []) +
-                [package for package, _ in self.hosts.values()])
+        install(
+            (["nginx-light"] if not shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin") else [])
+            + [package for package, _ in self.hosts.values()]
+        )
         for host, (package, directory) in self.hosts.items():
             if not os.path.isdir(directory):
                 raise SiteError(f"{package} is installed but has no {directory}, which {host} should serve")
@@ -139,8 +149,13 @@ class DocSite:
         config = os.path.join(self.directory, "nginx.conf")
         errors = os.path.join(self.directory, "error.log")
         # Its own process group: a Ctrl-C for the script must not stop nginx before the crawls are.
-        self.process = subprocess.Popen([nginx, "-e", errors, "-p", self.directory, "-c", config], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+        self.process = subprocess.Popen(
+            [nginx, "-e", errors, "-p", self.directory, "-c", config],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         self.wait_until_it_answers(errors)
 
     def wait_until_it_answers(self, errors):
@@ -148,7 +163,9 @@ class DocSite:
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 with open(errors, encoding="utf-8", errors="replace") as lines:
-                    raise SiteError("nginx does not start: " + (lines.read().strip() or self.process.stderr.read().decode()))
+                    raise SiteError(
+                        "nginx does not start: " + (lines.read().strip() or self.process.stderr.read().decode())
+                    )
             try:
                 socket.create_connection((self.address[self.start_host], self.port), timeout=1).close()
                 return
@@ -164,14 +181,20 @@ class DocSite:
         os.mkdir(start)
         links = "".join(f'<li><a href="{self.root_url(host)}">{host}</a></li>\n' for host in self.hosts)
         with open(os.path.join(start, "index.html"), "w", encoding="utf-8") as out:
-            out.write(f"<!DOCTYPE html>\n<html><head><title>Documentation</title></head><body><ul>\n{links}</ul></body></html>\n")
+            out.write(
+                f"<!DOCTYPE html>\n<title>Documentation</title><ul>\n{links}</ul>\n"
+            )
         servers = [self.server(self.start_host, start, "")]
         for host, (_, directory) in self.hosts.items():
-            others = "".join(f'<a href="{self.root_url(other)}">{other}</a> ' for other in self.address if other != host)
+            others = "".join(
+                f'<a href="{self.root_url(other)}">{other}</a> ' for other in self.address if other != host
+            )
             foot = f"sub_filter '</body>' '<p>{others}</p></body>'; sub_filter_once on;" if self.links else ""
             servers.append(self.server(host, directory, foot))
-        temporary = "".join(f"  {kind}_temp_path {self.directory}/{kind};\n"
-                            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        temporary = "".join(
+            f"  {kind}_temp_path {self.directory}/{kind};\n"
+            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
         compress = "gzip on; gzip_comp_level 1; gzip_min_length 500;" if self.gzip else "gzip off;"
         with open(os.path.join(self.directory, "nginx.conf"), "w", encoding="utf-8") as out:
             out.write(f"""daemon off;
@@ -191,8 +214,10 @@ http {{
 """)
 
     def server(self, host, directory, more):
-        return (f"  server {{ listen {self.address[host]}:{self.port}; server_name {host}; root {directory}; "
-                f"index index.html; {more} }}\n")
+        return (
+            f"  server {{ listen {self.address[host]}:{self.port}; server_name {host}; root {directory}; "
+            f"index index.html; {more} }}\n"
+        )
 
     def seeds(self):
         """The start page, and every host's root: with the scope `host` each host must be a seed's."""
@@ -260,8 +285,18 @@ def main():
     stop_on_signals()
     try:
         with DocSite(options.set, options.links, options.gzip) as site:
-            print(json.dumps({"ready": True, "port": site.port, "seeds": site.seeds(), "flags": site.crawl_flags(),
-                              "log": site.log_path}), flush=True)
+            print(
+                json.dumps(
+                    {
+                        "ready": True,
+                        "port": site.port,
+                        "seeds": site.seeds(),
+                        "flags": site.crawl_flags(),
+                        "log": site.log_path,
+                    }
+                ),
+                flush=True,
+            )
             site.process.wait()
     except SiteError as error:
         sys.exit(f"error: {error}")

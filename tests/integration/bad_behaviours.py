@@ -1,4 +1,5 @@
 """The behaviours of badserver.py, one function each (or one for several variants), under the path that names them."""
+
 import gzip
 import random
 import socket
@@ -245,8 +246,14 @@ def stored_zstd(data):
 def codings(c, variant):
     """each content coding"""
     body = page(c.link())
-    pack = {"gzip": gzip.compress, "x-gzip": gzip.compress, "deflate": zlib.compress, "raw-deflate": raw_deflate,
-            "br": stored_brotli, "zstd": stored_zstd}[variant]
+    pack = {
+        "gzip": gzip.compress,
+        "x-gzip": gzip.compress,
+        "deflate": zlib.compress,
+        "raw-deflate": raw_deflate,
+        "br": stored_brotli,
+        "zstd": stored_zstd,
+    }[variant]
     c.whole(pack(body), "Content-Encoding: " + variant.replace("raw-", ""))
 
 
@@ -268,12 +275,12 @@ def coding_broken(c, variant):
     body = page(c.link(), fill=20000)
     packed = gzip.compress(body)
     if variant == "truncated":
-        c.whole(packed[:len(packed) - 20], "Content-Encoding: gzip")
+        c.whole(packed[: len(packed) - 20], "Content-Encoding: gzip")
     elif variant == "crc":
         c.whole(packed[:-8] + b"\1\2\3\4" + packed[-4:], "Content-Encoding: gzip")
     else:
         c.head(f"Content-Length: {len(packed)}", "Content-Encoding: gzip")
-        c.send(packed[:len(packed) // 2])
+        c.send(packed[: len(packed) // 2])
 
 
 def zstd_bomb_blocks(total):
@@ -312,9 +319,19 @@ def gzip_oddities(c, variant):
         packed = gzip.compress(body[:30]) + gzip.compress(body[30:])
     else:
         flags = 4 | 8 | 16  # FEXTRA, FNAME, FCOMMENT (RFC 1952)
-        packed = (b"\x1f\x8b\x08" + bytes([flags]) + b"\0\0\0\0\0\xff" + struct.pack("<H", 60000) + b"e" * 60000 +
-                  b"n" * 5000 + b"\0" + b"c" * 50000 + b"\0" + raw_deflate(body) +
-                  struct.pack("<II", zlib.crc32(body), len(body)))
+        packed = (
+            b"\x1f\x8b\x08"
+            + bytes([flags])
+            + b"\0\0\0\0\0\xff"
+            + struct.pack("<H", 60000)
+            + b"e" * 60000
+            + b"n" * 5000
+            + b"\0"
+            + b"c" * 50000
+            + b"\0"
+            + raw_deflate(body)
+            + struct.pack("<II", zlib.crc32(body), len(body))
+        )
     c.whole(packed, "Content-Encoding: gzip")
 
 
@@ -346,8 +363,12 @@ def large_head(c, variant):
 @behaviour("B31", "either", "nul", "no-colon", "leading-space", "8-bit", "bare-cr")
 def strange_fields(c, variant):
     """header fields that break the grammar"""
-    odd = {"nul": "X-Nul: a\0b", "no-colon": "this line has no colon", "8-bit": "X-\xe4: \xff\xfe",
-           "bare-cr": "X-A: a\rX-B: b"}
+    odd = {
+        "nul": "X-Nul: a\0b",
+        "no-colon": "this line has no colon",
+        "8-bit": "X-\xe4: \xff\xfe",
+        "bare-cr": "X-A: a\rX-B: b",
+    }
     body = page(c.link())
     if variant == "leading-space":
         c.keep = False
@@ -371,10 +392,17 @@ def version_nine(c, _):
     c.send(page(c.link()))
 
 
-STATUS_LINES = {"999": "HTTP/1.1 999 Denied", "digits": "HTTP/1.1 " + "2" * 100 + " OK", "negative": "HTTP/1.1 -200 OK",
-                "version": "HTTP/1.2 200 OK", "version-9": "HTTP/9.9 200 OK", "no-reason": "HTTP/1.1 200",
-                "rubbish": "SSH-2.0-OpenSSH_9.2", "zero": "HTTP/1.1 000 OK",
-                "long-reason": "HTTP/1.1 200 " + "O" * 50_000}
+STATUS_LINES = {
+    "999": "HTTP/1.1 999 Denied",
+    "digits": "HTTP/1.1 " + "2" * 100 + " OK",
+    "negative": "HTTP/1.1 -200 OK",
+    "version": "HTTP/1.2 200 OK",
+    "version-9": "HTTP/9.9 200 OK",
+    "no-reason": "HTTP/1.1 200",
+    "rubbish": "SSH-2.0-OpenSSH_9.2",
+    "zero": "HTTP/1.1 000 OK",
+    "long-reason": "HTTP/1.1 200 " + "O" * 50_000,
+}
 
 
 @behaviour("B34", "either", *STATUS_LINES)
@@ -427,10 +455,15 @@ def redirect_forms(c, variant):
     """each way to write a Location"""
     link = c.link()
     name = link.rsplit("/", 1)[1]
-    target = {"relative": "../ok/" + name, "scheme-relative": f"//{c.server.name}{link}",
-              "dots": "../../x/../ok/" + name, "query": link + "?a=b", "fragment": link + "#part",
-              "space": link + " with space",
-              "utf-8": link + "-\xc3\xa4"}[variant]
+    target = {
+        "relative": "../ok/" + name,
+        "scheme-relative": f"//{c.server.name}{link}",
+        "dots": "../../x/../ok/" + name,
+        "query": link + "?a=b",
+        "fragment": link + "#part",
+        "space": link + " with space",
+        "utf-8": link + "-\xc3\xa4",
+    }[variant]
     c.whole(b"moved", "Location: " + target, status="302 Found")
 
 
@@ -444,14 +477,18 @@ def redirect_nowhere(c, variant):
 @behaviour("B40", "fail", "self", "pair", "chain", "growing")
 def redirect_loops(c, variant):
     """to itself; in a pair; a chain of 25; a path that grows by a segment each time"""
-    target = {"self": "/B40/self", "pair": "/B40-more/pair", "chain": "/B40-more/chain/25",
-              "growing": "/B40-more/growing/a"}
+    target = {
+        "self": "/B40/self",
+        "pair": "/B40-more/pair",
+        "chain": "/B40-more/chain/25",
+        "growing": "/B40-more/growing/a",
+    }
     c.whole(b"moved", "Location: " + target[variant], status="302 Found")
 
 
 def redirect_more(c):
     """The further hops of B40."""
-    step = c.path[len("/B40-more/"):]
+    step = c.path[len("/B40-more/") :]
     if step == "pair":
         target = "/B40/pair"
     elif step.startswith("chain/"):
@@ -465,9 +502,15 @@ def redirect_more(c):
 @behaviour("B41", "fail", "file", "ftp", "javascript", "data", "gopher", "smb", "mailto")
 def redirect_schemes(c, variant):
     """a redirect to a scheme that is not http or https"""
-    target = {"file": "file:///etc/passwd", "ftp": "ftp://127.0.0.1/x", "javascript": "javascript:alert(1)",
-              "data": "data:text/html,<a href=/fake/B41>x</a>", "gopher": "gopher://127.0.0.1:70/1",
-              "smb": "smb://127.0.0.1/x", "mailto": "mailto:nobody@bad.test"}[variant]
+    target = {
+        "file": "file:///etc/passwd",
+        "ftp": "ftp://127.0.0.1/x",
+        "javascript": "javascript:alert(1)",
+        "data": "data:text/html,<a href=/fake/B41>x</a>",
+        "gopher": "gopher://127.0.0.1:70/1",
+        "smb": "smb://127.0.0.1/x",
+        "mailto": "mailto:nobody@bad.test",
+    }[variant]
     c.whole(b"moved", "Location: " + target, status="302 Found")
 
 
@@ -499,8 +542,11 @@ def unsolicited(c, variant):
     """an answer followed by bytes, or by an answer, that nobody asked for"""
     c.whole(page(c.link()), close=False)
     extra = page("/fake/B47")
-    c.send(b"rubbish\r\n" * 20 if variant == "bytes" else
-           b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(extra), extra))
+    c.send(
+        b"rubbish\r\n" * 20
+        if variant == "bytes"
+        else b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s" % (len(extra), extra)
+    )
     c.pause(0.2)
 
 
@@ -521,8 +567,9 @@ def endless_body(c, variant):
     c.head(*(["Transfer-Encoding: chunked"] if variant == "chunked" else []))
     first = page(c.link())
     c.chunk(first) if variant == "chunked" else c.send(first)
-    block = {"repeating": b"<p>again</p>\n" * 5000, "one-line": b"a" * 65536,
-             "chunked": b"<p>more</p>\n" * 5000}.get(variant)
+    block = {"repeating": b"<p>again</p>\n" * 5000, "one-line": b"a" * 65536, "chunked": b"<p>more</p>\n" * 5000}.get(
+        variant
+    )
     while True:
         data = block or random.randbytes(65536)
         c.chunk(data) if variant == "chunked" else c.send(data)

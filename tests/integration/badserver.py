@@ -18,6 +18,7 @@ Outcomes: ok, the page is fetched and its link found; fail, no page results (or 
 right so long as the crawler neither crashes nor hangs nor grows. One thread a connection; every endless behaviour ends
 when the client goes away.
 """
+
 import argparse
 import json
 import os
@@ -224,8 +225,16 @@ def main():
     except OSError as error:
         sys.exit(f"badserver: cannot listen on {options.listen}:{options.port}: {error.strerror}")
     base = f"http://{options.listen}:{server.port}"
-    line = json.dumps({"ready": True, "port": server.port, "deaf_port": server.deaf_port, "address": options.listen,
-                       "index": base + "/", "hosts": base + "/hosts"})
+    line = json.dumps(
+        {
+            "ready": True,
+            "port": server.port,
+            "deaf_port": server.deaf_port,
+            "address": options.listen,
+            "index": base + "/",
+            "hosts": base + "/hosts",
+        }
+    )
     print(line, flush=True)
     if options.ready:
         with open(options.ready + ".tmp", "w", encoding="utf-8") as out:

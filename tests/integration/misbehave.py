@@ -1,4 +1,5 @@
 """Servers for tests of what the world may send: badserver.py as a process, and a small one inside the test."""
+
 import contextlib
 import http.server
 import json
@@ -38,6 +39,7 @@ class BadServer(ring.Process):
 
 class Answers(http.server.BaseHTTPRequestHandler):
     """Answers as the server's `answer(handler, host, path)` says; counts requests by host and path."""
+
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):  # pylint: disable=invalid-name
@@ -74,13 +76,22 @@ class Answers(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Listener(http.server.ThreadingHTTPServer):
+    """For many clients at once, of which some hang up."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 256
+
+    def handle_error(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
 class SmallServer:
     """A server inside the test, at an address of the loopback network."""
 
     def __init__(self, case, answer, address="127.0.0.1"):
-        self.server = http.server.ThreadingHTTPServer((address, 0), Answers)
-        self.server.daemon_threads = True
-        self.server.block_on_close = False
+        self.server = Listener((address, 0), Answers)
         self.server.answer = answer
         self.server.lock = threading.Lock()
         self.server.over = threading.Event()

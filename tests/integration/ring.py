@@ -3,6 +3,7 @@
 A test is a method of a Case. What it starts is ended by its process id when the test is over, whatever came of it.
 Nothing waits a fixed time: wait_until() asks again until a deadline.
 """
+
 import contextlib
 import json
 import os
@@ -40,6 +41,14 @@ def end_all_started():
         for pid in _running:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def hold_binary(directory):
+    """The tests use a copy of the binary from here on: a build meanwhile does not disturb them."""
+    global BINARY  # pylint: disable=global-statement
+    if not os.access(BINARY, os.X_OK):
+        raise SystemExit(f"there is no {BINARY}: build it (deploy/build), or name another with ORBWEAVER_BINARY")
+    BINARY = shutil.copy2(BINARY, directory)
 
 
 def get(url, timeout=10.0):
@@ -99,8 +108,15 @@ class Process:
         env.update(environment or {})
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             # pylint: disable=consider-using-with
-            self.process = subprocess.Popen([str(a) for a in arguments], stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=err, cwd=directory, env=env, start_new_session=True)
+            self.process = subprocess.Popen(
+                [str(a) for a in arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=directory,
+                env=env,
+                start_new_session=True,
+            )
         self.pid = self.process.pid
         with _running_lock:
             _running.add(self.pid)
@@ -121,8 +137,10 @@ class Process:
         try:
             code = self.process.wait(PATIENCE if seconds is None else seconds)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{self.name} did not end within {seconds or PATIENCE:.0f} s; it wrote: "
-                                 f"{self.out[-500:]} {self.err[-1500:]}") from None
+            raise AssertionError(
+                f"{self.name} did not end within {seconds or PATIENCE:.0f} s; it wrote: "
+                f"{self.out[-500:]} {self.err[-1500:]}"
+            ) from None
         with _running_lock:
             _running.discard(self.pid)
         return code
@@ -141,8 +159,22 @@ class SampleWeb(Process):
 
     def __init__(self, directory, name="web", seed=1, hosts=8, pages=200, calm=True, latency="0s", trees=()):
         ready = pathlib.Path(directory) / f"{name}.ready"
-        arguments = [BINARY, "sampleweb", "--listen", "127.0.0.1:0", "--seed", seed, "--hosts", hosts, "--pages", pages,
-                     "--latency", latency, "--ready-file", ready]
+        arguments = [
+            BINARY,
+            "sampleweb",
+            "--listen",
+            "127.0.0.1:0",
+            "--seed",
+            seed,
+            "--hosts",
+            hosts,
+            "--pages",
+            pages,
+            "--latency",
+            latency,
+            "--ready-file",
+            ready,
+        ]
         for host, tree in trees:
             arguments += ["--tree", f"{host}={tree}"]
         super().__init__(arguments + (["--calm"] if calm else []), directory, name)
@@ -289,8 +321,19 @@ class Case(unittest.TestCase):
         return err
 
     def crawl_arguments(self, web, *more, out="crawl", seeds=None, scope="domain", quick=True):
-        return ["crawl", *(web.seeds if seeds is None else seeds), "--out", self.dir / out, "--json", "--quiet",
-                "--scope", scope, *(QUICK if quick else []), *web.reach, *more]
+        return [
+            "crawl",
+            *(web.seeds if seeds is None else seeds),
+            "--out",
+            self.dir / out,
+            "--json",
+            "--quiet",
+            "--scope",
+            scope,
+            *(QUICK if quick else []),
+            *web.reach,
+            *more,
+        ]
 
     def crawl(self, web, *more, seconds=None, **options):
         """A crawl to its end: the summary."""
@@ -321,16 +364,21 @@ class Case(unittest.TestCase):
 
     def wait_for_members(self, nodes, count, seconds=None):
         """Until each of them sees so many active members."""
+
         def met():
             return all(sum(m["state"] == "active" for m in self.own_status(n)["members"]) == count for n in nodes)
+
         wait_until(f"{[n.name for n in nodes]} see {count} active members", met, seconds)
 
     def wait_for_rest(self, nodes, seconds=None):
         """Until nothing is queued, under way or on its way to an owner: all that was found has ended."""
+
         def at_rest():
             counts = [self.own_status(n)["counts"] for n in nodes]
-            return (sum(c["discovered"] for c in counts) > 0 and
-                    all(c[name] == 0 for c in counts for name in ("queued", "outbox", "in_flight")))
+            return sum(c["discovered"] for c in counts) > 0 and all(
+                c[name] == 0 for c in counts for name in ("queued", "outbox", "in_flight")
+            )
+
         wait_until(f"{[n.name for n in nodes]} have nothing left to fetch", at_rest, seconds, every=0.1)
 
     def check_nothing_lost(self, web):
@@ -358,9 +406,11 @@ class Case(unittest.TestCase):
 
 def about(seconds):
     """Marks a test that takes long: the runner begins with those."""
+
     def mark(test):
         test.about_seconds = seconds
         return test
+
     return mark
 
 

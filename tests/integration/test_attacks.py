@@ -1,4 +1,6 @@
 """What may happen to a peer's ports and its disk: rubbish, floods, no space left."""
+
+import contextlib
 import json
 import os
 import random
@@ -27,12 +29,30 @@ class RubbishAtThePorts(ring.Case):
         source = random.Random(7)
         greeting = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + b"\x00" + bytes(31)
         ready = b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
-        pieces = [b"", b"\0", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", source.randbytes(10), source.randbytes(100_000), b"\xff" * 4096,
-                  greeting[:11], greeting, greeting + source.randbytes(5000), greeting.replace(b"NULL", b"PLAIN", 1),
-                  greeting + b"\x06" + (1 << 62).to_bytes(8, "big") + source.randbytes(1000)]
+        pieces = [
+            b"",
+            b"\0",
+            b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+            source.randbytes(10),
+            source.randbytes(100_000),
+            b"\xff" * 4096,
+            greeting[:11],
+            greeting,
+            greeting + source.randbytes(5000),
+            greeting.replace(b"NULL", b"PLAIN", 1),
+            greeting + b"\x06" + (1 << 62).to_bytes(8, "big") + source.randbytes(1000),
+        ]
         # A real handshake, and then frames that are no messages of ours: short, long, nested deep, with huge counts.
-        for body in (b"", b"\xc1", b"\xdd\xff\xff\xff\xff", b"\xdf\xff\xff\xff\xff", b"\x91" * 200, b"\xc6\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff",
-                     *(source.randbytes(200) for _ in range(30))):
+        for body in (
+            b"",
+            b"\xc1",
+            b"\xdd\xff\xff\xff\xff",
+            b"\xdf\xff\xff\xff\xff",
+            b"\x91" * 200,
+            b"\xc6\xff\xff\xff\xff",
+            b"\xdb\xff\xff\xff\xff",
+            *(source.randbytes(200) for _ in range(30)),
+        ):
             pieces.append(greeting + ready + b"\x01\x00" + b"\x00" + bytes([len(body)]) + body)
             pieces.append(greeting + ready + b"\x00" + bytes([len(body)]) + body)
         return pieces
@@ -63,8 +83,16 @@ class RubbishAtThePorts(ring.Case):
     def test_rubbish_at_the_status_port_does_no_harm(self):
         node = self.node("a")
         held = []
-        for data in (b"", b"\0" * 1000, b"GET", b"GET / HTTP/9.9\r\n\r\n", b"POST /status HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
-                     b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", b"GET /status HTTP/1.1\r\n" + b"X-A: b\r\n" * 10_000, os.urandom(10_000)):
+        for data in (
+            b"",
+            b"\0" * 1000,
+            b"GET",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"POST /status HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+            b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n",
+            b"GET /status HTTP/1.1\r\n" + b"X-A: b\r\n" * 10_000,
+            os.urandom(10_000),
+        ):
             self.throw(node.status_address, data)
         for _ in range(3):
             self.throw(node.status_address, b"GET /sta", held)
@@ -79,21 +107,28 @@ class FullDisk(ring.Case):
     def small_disk(self, mebibytes):
         place = self.dir / "small"
         place.mkdir()
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", str(place)], capture_output=True, check=False)
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", str(place)], capture_output=True, check=False
+        )
         if done.returncode != 0:
             self.skipTest("a small file system cannot be mounted here: " + done.stderr.decode().strip())
         self.mounts.append(str(place))
         return place
 
     def fill(self, place, leave_bytes):
-        with open(place / "ballast", "ab") as ballast:
-            free = os.statvfs(place).f_bavail * os.statvfs(place).f_frsize
-            ballast.write(bytes(max(0, free - leave_bytes)))
+        """Leaves so many bytes free, or fewer: the crawl writes meanwhile."""
 
-    def check_full(self, peers, leave_bytes):
-        place = self.small_disk(48)
+        def free():
+            return os.statvfs(place).f_bavail * os.statvfs(place).f_frsize
+
+        with contextlib.suppress(OSError), open(place / "ballast", "ab", buffering=0) as ballast:
+            while (step := min(1 << 20, free() - leave_bytes)) > 0:
+                ballast.write(bytes(step))
+
+    def check_full(self, peers, leave_bytes, *more, mebibytes=48, still_full=False):
+        place = self.small_disk(mebibytes)
         web = self.web(hosts=8, pages=500, latency="5ms")
-        command = self.crawl_arguments(web, "--peers", peers, "--fetches-max", 4, out="small/crawl")
+        command = self.crawl_arguments(web, "--peers", peers, "--fetches-max", 4, *more, out="small/crawl")
         crawl = self.keep(ring.Process([ring.BINARY, *command], self.dir, "crawling"))
         ring.wait_until("it crawls", lambda: web.total() >= 40 or not crawl.running())
         self.fill(place, leave_bytes)
@@ -103,24 +138,35 @@ class FullDisk(ring.Case):
         self.assertNotIn("terminate called", crawl.err)
         self.assertEqual(self.peer_files("small/crawl"), {}, "peers that still run")
         self.assertLess(len(web.pages()), len(web.expected()))
-        # Still full: again the cause, and no harm.
-        self.fill(place, 0)
-        code, _, err = self.run_it(*command)
-        self.assertEqual(code, ring.DISK_FULL, err)
+        if still_full:
+            self.fill(place, 0)
+            self.refused(ring.DISK_FULL, [str(place)], *command)
         (place / "ballast").unlink()
         summary = json.loads(self.ok(*command))
         self.assertTrue(summary["finished"], summary)
         twice = self.check_nothing_lost(web)
         self.assertLessEqual(len(twice), 4 * peers, f"more than was being fetched: {twice}")
-        self.assertEqual(web.expected() - set(warcs.read_all(place / "crawl")), set(), "fetched and not in the archive")
+        if not more:
+            self.assertEqual(
+                web.expected() - set(warcs.read_all(place / "crawl")), set(), "fetched and not in the archive"
+            )
 
     @ring.about(15)
     def test_a_peer_ends_with_the_cause_and_goes_on_when_there_is_space(self):
         self.check_full(1, 300_000)
 
     @ring.about(15)
+    def test_a_start_while_it_is_still_full_says_so_and_does_no_harm(self):
+        self.check_full(1, 300_000, still_full=True)
+
+    @ring.about(15)
     def test_so_does_a_ring(self):
-        self.check_full(3, 600_000)
+        self.check_full(3, 600_000, mebibytes=128)  # each of the stores holds some 20 MiB in advance
+
+    @ring.about(15)
+    def test_so_does_a_peer_that_writes_no_archive(self):
+        """The store is what the disk is too full for; a small disk, so that it holds no space in advance."""
+        self.check_full(1, 20_000, "--archive", "off", mebibytes=12)
 
     def test_no_space_from_the_start(self):
         place = self.small_disk(1)

@@ -1,4 +1,5 @@
-"""Bad input by its user: each is told in a message that names the thing, with the exit code of its kind, and does no harm."""
+"""Bad input by its user: told in a message that names the thing, with its kind's exit code, and does no harm."""
+
 import json
 import shutil
 import socket
@@ -16,7 +17,15 @@ class CommandLine(ring.Case):
         self.assertLessEqual(len(said.strip().splitlines()), 3, said)
 
     def test_malformed_url(self):
-        for url in ("http://[bad/", "no-scheme.test/x", "http://", "http://a b/", "http://a.test:99999/", "http://%zz.test/", "://"):
+        for url in (
+            "http://[bad/",
+            "no-scheme.test/x",
+            "http://",
+            "http://a b/",
+            "http://a.test:99999/",
+            "http://%zz.test/",
+            "://",
+        ):
             with self.subTest(url):
                 self.check(ring.INVALID_INPUT, [url], url)
 
@@ -58,11 +67,28 @@ class CommandLine(ring.Case):
         self.check(ring.INVALID_SETTING, ["--dealy"], "http://a.test/", "--dealy", "1s")
         self.refused(ring.INVALID_SETTING, ["frobnicate"], "frobnicate")
 
-    BAD_VALUES = [("delay", "5"), ("delay", "-1s"), ("delay", "1 fortnight"), ("delay", ""), ("delay", "1e400s"), ("scope", "planet"),
-                  ("max-pages", "many"), ("max-pages", "-1"), ("max-pages", "99999999999999999999"), ("body-bytes-max", "5"),
-                  ("body-bytes-max", "1XB"), ("partitions", "1000"), ("archive-level", "99"), ("robots", "maybe"),
-                  ("user-agent", "böt/1.0"), ("user-agent", "a\r\nX-Evil: 1"), ("resolve", "a:b:c"), ("allow-private", "127.0.0.1/99"),
-                  ("parser", "regex"), ("workers", "0")]
+    BAD_VALUES = [
+        ("delay", "5"),
+        ("delay", "-1s"),
+        ("delay", "1 fortnight"),
+        ("delay", ""),
+        ("delay", "1e400s"),
+        ("scope", "planet"),
+        ("max-pages", "many"),
+        ("max-pages", "-1"),
+        ("max-pages", "99999999999999999999"),
+        ("body-bytes-max", "5"),
+        ("body-bytes-max", "1XB"),
+        ("partitions", "1000"),
+        ("archive-level", "99"),
+        ("robots", "maybe"),
+        ("user-agent", "böt/1.0"),
+        ("user-agent", "a\r\nX-Evil: 1"),
+        ("resolve", "a:b:c"),
+        ("allow-private", "127.0.0.1/99"),
+        ("parser", "regex"),
+        ("workers", "0"),
+    ]
 
     def test_bad_values_by_flag(self):
         for name, value in self.BAD_VALUES:
@@ -76,7 +102,12 @@ class CommandLine(ring.Case):
                 self.check(ring.INVALID_SETTING, [variable], "http://a.test/", environment={variable: value})
 
     def test_unknown_variable(self):
-        self.check(ring.INVALID_SETTING, ["ORBWEAVER_DELLAY", "ORBWEAVER_DELAY"], "http://a.test/", environment={"ORBWEAVER_DELLAY": "1s"})
+        self.check(
+            ring.INVALID_SETTING,
+            ["ORBWEAVER_DELLAY", "ORBWEAVER_DELAY"],
+            "http://a.test/",
+            environment={"ORBWEAVER_DELLAY": "1s"},
+        )
 
     def config(self, text):
         path = self.dir / "crawl.toml"
@@ -84,12 +115,27 @@ class CommandLine(ring.Case):
         return path
 
     def test_bad_values_by_file_name_the_line(self):
-        for line, word in (('delay = "abc"', "delay"), ("delay = 5", "delay"), ('dellay = "1s"', "dellay"), ("delay =", ""),
-                           ('scope = ["host"]', "scope"), ("max_pages = 1.5", "max_pages"), ('resolve = "*:80"', "resolve"),
-                           ("[crawl]", "crawl"), ('delay = "1s"\ndelay = "2s"', "delay"), ("\x01", "")):
+        for line, word in (
+            ('delay = "abc"', "delay"),
+            ("delay = 5", "delay"),
+            ('dellay = "1s"', "dellay"),
+            ("delay =", ""),
+            ('scope = ["host"]', "scope"),
+            ("max_pages = 1.5", "max_pages"),
+            ('resolve = "*:80"', "resolve"),
+            ("[crawl]", "crawl"),
+            ('delay = "1s"\ndelay = "2s"', "delay"),
+            ("\x01", ""),
+        ):
             with self.subTest(line):
                 path = self.config("# settings\n" + line + "\n")
-                self.check(ring.INVALID_SETTING, [f"{path}:{3 if line.count('delay') == 2 else 2}", word], "http://a.test/", "--config", path)
+                self.check(
+                    ring.INVALID_SETTING,
+                    [f"{path}:{3 if line.count('delay') == 2 else 2}", word],
+                    "http://a.test/",
+                    "--config",
+                    path,
+                )
 
     def test_settings_file_that_cannot_be_read(self):
         for path in (self.dir / "absent.toml", self.dir):
@@ -99,10 +145,20 @@ class CommandLine(ring.Case):
     def test_flag_wins_over_environment_and_that_over_the_file(self):
         web = self.web(hosts=2, pages=12)
         path = self.config('max_pages = 3\ndelay = "0s"\n')
-        pages = [self.crawl(web, "--config", path, out="file")["pages"],
-                 json.loads(self.ok(*self.crawl_arguments(web, "--config", path, out="both"), environment={"ORBWEAVER_MAX_PAGES": "5"}))["pages"],
-                 json.loads(self.ok(*self.crawl_arguments(web, "--config", path, "--max-pages", 7, out="all"),
-                                    environment={"ORBWEAVER_MAX_PAGES": "5"}))["pages"]]
+        pages = [
+            self.crawl(web, "--config", path, out="file")["pages"],
+            json.loads(
+                self.ok(
+                    *self.crawl_arguments(web, "--config", path, out="both"), environment={"ORBWEAVER_MAX_PAGES": "5"}
+                )
+            )["pages"],
+            json.loads(
+                self.ok(
+                    *self.crawl_arguments(web, "--config", path, "--max-pages", 7, out="all"),
+                    environment={"ORBWEAVER_MAX_PAGES": "5"},
+                )
+            )["pages"],
+        ]
         self.assertEqual(pages, [3, 5, 7])
 
     def test_number_of_peers(self):
@@ -128,10 +184,26 @@ class CommandLine(ring.Case):
                 self.assertIn(code, (ring.INVALID_INPUT, ring.INVALID_SETTING), err)
                 self.assertIn(address, err)
         for setting in ("listen", "status-listen"):
-            self.refused(ring.INVALID_SETTING, [setting.replace("-", "_"), "nonsense"], "node", "--dir", self.dir / "p", f"--{setting}", "nonsense")
+            self.refused(
+                ring.INVALID_SETTING,
+                [setting.replace("-", "_"), "nonsense"],
+                "node",
+                "--dir",
+                self.dir / "p",
+                f"--{setting}",
+                "nonsense",
+            )
 
     def test_a_status_port_for_others_is_refused(self):
-        self.refused(ring.INVALID_SETTING, ["status_listen", "0.0.0.0"], "node", "--dir", self.dir / "p", "--status-listen", "0.0.0.0:0")
+        self.refused(
+            ring.INVALID_SETTING,
+            ["status_listen", "0.0.0.0"],
+            "node",
+            "--dir",
+            self.dir / "p",
+            "--status-listen",
+            "0.0.0.0:0",
+        )
 
     @ring.only_waits
     def test_questions_to_nobody(self):
@@ -152,7 +224,15 @@ class InUse(ring.Case):
         port = self.held_port()
         for flag in ("--listen", "--status-listen"):
             with self.subTest(flag):
-                self.refused(ring.IN_USE, [f"127.0.0.1:{port}", "in use"], "node", "--dir", self.dir / "p", flag, f"127.0.0.1:{port}")
+                self.refused(
+                    ring.IN_USE,
+                    [f"127.0.0.1:{port}", "in use"],
+                    "node",
+                    "--dir",
+                    self.dir / "p",
+                    flag,
+                    f"127.0.0.1:{port}",
+                )
 
     def test_port_of_another_peer(self):
         node = self.node("a")
@@ -198,10 +278,26 @@ class InUse(ring.Case):
 class AnotherRing(ring.Case):
     def test_ring_wide_value_that_differs_is_refused_by_name(self):
         first = self.node("a", "--delay", "300ms", "--max-depth", 5)
-        for flag, value in (("--delay", "7s"), ("--max-depth", "6"), ("--scope", "any"), ("--partitions", "512"), ("--user-agent", "other/1.0")):
+        for flag, value in (
+            ("--delay", "7s"),
+            ("--max-depth", "6"),
+            ("--scope", "any"),
+            ("--partitions", "512"),
+            ("--user-agent", "other/1.0"),
+        ):
             with self.subTest(flag):
                 name = flag[2:].replace("-", "_")
-                self.refused(ring.MISMATCH, [name, value], "node", "--dir", self.dir / ("p" + flag), "--join", first.address, flag, value)
+                self.refused(
+                    ring.MISMATCH,
+                    [name, value],
+                    "node",
+                    "--dir",
+                    self.dir / ("p" + flag),
+                    "--join",
+                    first.address,
+                    flag,
+                    value,
+                )
         self.assertEqual(len(self.own_status(first)["members"]), 1, "a peer that was refused is a member")
         second = self.node("b", "--join", first.address, "--delay", "300ms")
         self.wait_for_members([first, second], 2)
@@ -224,7 +320,9 @@ class AnotherRing(ring.Case):
         ring_a, ring_b = first.file()["ring"], second.file()["ring"]
         self.assertNotEqual(ring_a, ring_b)
         second.kill()
-        self.refused(ring.MISMATCH, [ring_a, ring_b], "node", "--dir", second.directory, "--join", first.address, seconds=20)
+        self.refused(
+            ring.MISMATCH, [ring_a, ring_b], "node", "--dir", second.directory, "--join", first.address, seconds=20
+        )
         self.assertEqual(len(self.own_status(first)["members"]), 1)
         self.assertEqual(self.node("b").file()["ring"], ring_b)
 
@@ -237,7 +335,9 @@ class AnotherRing(ring.Case):
         shutil.copytree(first.directory, self.dir / "copy")
         first = self.node("a")
         self.wait_for_members([first, second], 2)
-        self.refused(ring.MISMATCH, ["identity"], "node", "--dir", self.dir / "copy", "--join", first.address, seconds=20)
+        self.refused(
+            ring.MISMATCH, ["identity"], "node", "--dir", self.dir / "copy", "--join", first.address, seconds=20
+        )
 
     def test_directory_of_something_else(self):
         """Files that the peer did not make are left alone; it starts beside them or says what is in the way."""

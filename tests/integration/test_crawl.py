@@ -1,4 +1,5 @@
 """orbweaver crawl: the whole way, judged from the server's side."""
+
 import json
 import signal
 import time
@@ -186,7 +187,9 @@ class TwoAtOnce(ring.Case):
     @ring.about(8)
     def test_two_crawls_on_one_machine_do_not_disturb_each_other(self):
         webs = [self.web(name=f"web-{seed}", seed=seed, hosts=6, pages=150, latency="5ms") for seed in (1, 2)]
-        crawls = [self.start_crawl(web, "--peers", 2, name=f"crawl-{i}", out=f"crawl-{i}") for i, web in enumerate(webs)]
+        crawls = [
+            self.start_crawl(web, "--peers", 2, name=f"crawl-{i}", out=f"crawl-{i}") for i, web in enumerate(webs)
+        ]
         for crawl, web in zip(crawls, webs):
             self.assertEqual(crawl.wait(), 0, crawl.err)
             self.assertTrue(json.loads(crawl.out)["finished"], crawl.out)

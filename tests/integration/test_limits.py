@@ -1,4 +1,5 @@
 """What a crawl takes and what it leaves: page and depth limits, the kinds of scope, robots.txt, text, both parsers."""
+
 import json
 
 import ring
@@ -39,25 +40,36 @@ class PageLimit(ring.Case):
 class DepthAndScope(ring.Case):
     def setUp(self):
         super().setUp()
-        self.site = self.tree("site", {
-            "index.html": ["/a.html", "/docs/"],
-            "a.html": ["/b.html", "/docs/one.html"],
-            "b.html": ["/c.html"],
-            "c.html": ["/d.html"],
-            "d.html": ["/a.html"],
-            "docs/index.html": ["/docs/one.html", "/docs-other/x.html"],
-            "docs/one.html": ["/docs/deep/two.html", "/a.html", "http://www.site.test:{port}/", "http://other.test:{port}/"],
-            "docs/deep/two.html": ["/b.html"],
-            "docs-other/x.html": ["/docs/"],
-        })
+        self.site = self.tree(
+            "site",
+            {
+                "index.html": ["/a.html", "/docs/"],
+                "a.html": ["/b.html", "/docs/one.html"],
+                "b.html": ["/c.html"],
+                "c.html": ["/d.html"],
+                "d.html": ["/a.html"],
+                "docs/index.html": ["/docs/one.html", "/docs-other/x.html"],
+                "docs/one.html": [
+                    "/docs/deep/two.html",
+                    "/a.html",
+                    "http://www.site.test:{port}/",
+                    "http://other.test:{port}/",
+                ],
+                "docs/deep/two.html": ["/b.html"],
+                "docs-other/x.html": ["/docs/"],
+            },
+        )
         self.www = self.tree("www", {"index.html": ["/more.html", "http://other.test:{port}/"], "more.html": ["/"]})
         self.other = self.tree("other", {"index.html": ["/far.html", "http://site.test:{port}/"], "far.html": ["/"]})
-        self.served = self.web(hosts=0, pages=0, trees=[("site.test", self.site), ("www.site.test", self.www),
-                                                        ("other.test", self.other)])
+        self.served = self.web(
+            hosts=0, pages=0, trees=[("site.test", self.site), ("www.site.test", self.www), ("other.test", self.other)]
+        )
         # The port is known only now; the server reads the files when it is asked.
         for root in (self.site, self.www, self.other):
             for page in root.rglob("*.html"):
-                page.write_text(page.read_text(encoding="utf-8").replace("{port}", str(self.served.port)), encoding="utf-8")
+                page.write_text(
+                    page.read_text(encoding="utf-8").replace("{port}", str(self.served.port)), encoding="utf-8"
+                )
 
     def asked(self, seed, *more, scope):
         summary = self.crawl(self.served, *more, seeds=[seed], scope=scope)
@@ -67,8 +79,17 @@ class DepthAndScope(ring.Case):
         self.assertEqual({url: n for url, n in pages.items() if n > 1}, {})
         return {url.removeprefix("http://").replace(base, "") for url in pages}
 
-    SITE = {"site.test/", "site.test/a.html", "site.test/b.html", "site.test/c.html", "site.test/d.html", "site.test/docs/",
-            "site.test/docs/one.html", "site.test/docs/deep/two.html", "site.test/docs-other/x.html"}
+    SITE = {
+        "site.test/",
+        "site.test/a.html",
+        "site.test/b.html",
+        "site.test/c.html",
+        "site.test/d.html",
+        "site.test/docs/",
+        "site.test/docs/one.html",
+        "site.test/docs/deep/two.html",
+        "site.test/docs-other/x.html",
+    }
     WWW = {"www.site.test/", "www.site.test/more.html"}
     OTHER = {"other.test/", "other.test/far.html"}
 
@@ -83,25 +104,40 @@ class DepthAndScope(ring.Case):
         self.assertEqual(self.asked(self.served.url("www.site.test"), scope="domain"), self.WWW)
 
     def test_scope_any(self):
-        self.assertEqual(self.asked(self.served.url("site.test"), "--peers", 2, scope="any"),
-                         self.SITE | self.WWW | self.OTHER)
+        self.assertEqual(
+            self.asked(self.served.url("site.test"), "--peers", 2, scope="any"), self.SITE | self.WWW | self.OTHER
+        )
 
     def test_scope_prefix(self):
-        self.assertEqual(self.asked(self.served.url("site.test", "/docs/"), scope="prefix"),
-                         {"site.test/docs/", "site.test/docs/one.html", "site.test/docs/deep/two.html"})
+        self.assertEqual(
+            self.asked(self.served.url("site.test", "/docs/"), scope="prefix"),
+            {"site.test/docs/", "site.test/docs/one.html", "site.test/docs/deep/two.html"},
+        )
 
     def test_max_depth_counts_from_the_seed(self):
-        self.assertEqual(self.asked(self.served.url("site.test"), "--max-depth", 1, scope="host"),
-                         {"site.test/", "site.test/a.html", "site.test/docs/"})
+        self.assertEqual(
+            self.asked(self.served.url("site.test"), "--max-depth", 1, scope="host"),
+            {"site.test/", "site.test/a.html", "site.test/docs/"},
+        )
 
     def test_max_depth_two_with_three_peers(self):
-        self.assertEqual(self.asked(self.served.url("site.test"), "--max-depth", 2, "--peers", 3, scope="any"),
-                         {"site.test/", "site.test/a.html", "site.test/docs/", "site.test/b.html", "site.test/docs/one.html",
-                          "site.test/docs-other/x.html"})
+        self.assertEqual(
+            self.asked(self.served.url("site.test"), "--max-depth", 2, "--peers", 3, scope="any"),
+            {
+                "site.test/",
+                "site.test/a.html",
+                "site.test/docs/",
+                "site.test/b.html",
+                "site.test/docs/one.html",
+                "site.test/docs-other/x.html",
+            },
+        )
 
     def test_a_shorter_way_found_later_brings_in_what_was_too_deep(self):
         """d.html is five deep from the first seed, and one deep from the second."""
-        crawl = self.asked(self.served.url("site.test"), self.served.url("site.test", "/c.html"), "--max-depth", 1, scope="host")
+        crawl = self.asked(
+            self.served.url("site.test"), self.served.url("site.test", "/c.html"), "--max-depth", 1, scope="host"
+        )
         self.assertIn("site.test/d.html", crawl)
 
     def test_what_was_too_deep_is_explained(self):
@@ -141,8 +177,11 @@ class TextAndParsers(ring.Case):
         summary = self.crawl(web, "--text", "--peers", 2)
         self.assertTrue(summary["finished"])
         self.check_whole(web)
-        lines = [json.loads(line) for path in sorted((self.dir / "crawl").glob("peer-*/text/*.jsonl"))
-                 for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [
+            json.loads(line)
+            for path in sorted((self.dir / "crawl").glob("peer-*/text/*.jsonl"))
+            for line in path.read_text(encoding="utf-8").splitlines()
+        ]
         urls = [line["url"] for line in lines]
         self.assertEqual(len(urls), len(set(urls)), "a page has two lines")
         self.assertLessEqual(set(urls), set(web.pages()))

@@ -1,4 +1,5 @@
 """Peers started by hand: joining, status, seed, explain, leave, stop, and the ring's key."""
+
 import json
 import os
 import signal
@@ -6,8 +7,8 @@ import unittest
 
 import ring
 
-# The hand-off of a partition that is being crawled belongs to the next step: until then what the old owner had fetched may
-# be fetched again by the new one.
+# The hand-off of a partition that is being crawled belongs to the next step: until then what the old owner had
+# fetched may be fetched again by the new one.
 HAND_OFF = os.environ.get("ORBWEAVER_HAND_OFF") == "1"
 NO_HAND_OFF = "live hand-off is not there yet (ORBWEAVER_HAND_OFF=1 runs it)"
 
@@ -80,6 +81,7 @@ class ByHand(ring.Case):
 
         def of(*hosts):
             return {url for url in web.expected() if url.startswith(tuple(web.url(host) for host in hosts))}
+
         self.assertEqual(set(web.pages()), of(0))
         for later, through in ((1, nodes[1]), (2, nodes[2]), (3, nodes[0])):
             told = json.loads(self.ok("seed", "--json", "--peer", through.address, web.url(later)))
@@ -191,7 +193,7 @@ class ByHand(ring.Case):
 
     @ring.about(15)
     def test_a_killed_peers_work_is_taken_on_by_the_others_and_it_may_come_back(self):
-        """Step 1 has no replicas: what only the dead one knew waits in its directory; nothing is lost once it is back."""
+        """Step 1 has no replicas: what only the dead one knew waits in its directory until it is back."""
         web = self.web(hosts=8, pages=240, latency="10ms")
         nodes = self.three(web, "--suspicion-time", "1s", seeds=web.seeds)
         ring.wait_until("80 requests", lambda: web.total() >= 80)
@@ -201,6 +203,7 @@ class ByHand(ring.Case):
         def seen_down():
             members = self.own_status(nodes[0])["members"]
             return any(m["id"] == nodes[1].id and m["state"] == "down" for m in members)
+
         ring.wait_until("it is seen to be down", seen_down)
         self.assertEqual([silent["id"] for silent in self.status(nodes[0])["unreachable"]], [nodes[1].id])
         back = self.node("b", "--join", nodes[0].address, *web.reach)
@@ -231,11 +234,15 @@ class RingKey(ring.Case):
         second = self.node("b", "--join", first.address, key_file=key)
         self.wait_for_members([first, second], 2)
         self.assertEqual(len(self.status(first)["peers"]), 2)
-        strangers = [self.node("without", "--join", first.address, up=False),
-                     self.node("another", "--join", first.address, key_file=other, up=False)]
+        strangers = [
+            self.node("without", "--join", first.address, up=False),
+            self.node("another", "--join", first.address, key_file=other, up=False),
+        ]
         for stranger in strangers:
-            ring.wait_until(f"{stranger.name} has tried in vain, or was told so",
-                            lambda s=stranger: "no answer yet" in s.log() or not s.running())
+            ring.wait_until(
+                f"{stranger.name} has tried in vain, or was told so",
+                lambda s=stranger: "no answer yet" in s.log() or not s.running(),
+            )
             if not stranger.running():
                 self.assertIn(stranger.wait(), (ring.UNREACHABLE, ring.MISMATCH))
                 self.assertIn(first.address, stranger.err)
@@ -250,17 +257,24 @@ class RingKey(ring.Case):
             self.refused(ring.UNREACHABLE, [node.address, "key"], "stop", "--peer", node.address, *wrong)
         self.assertTrue(node.running())
         open_node = self.node("open")
-        self.refused(ring.UNREACHABLE, [open_node.address, "key"], "status", "--peer", open_node.address, "--ring-key-file", key)
+        self.refused(
+            ring.UNREACHABLE, [open_node.address, "key"], "status", "--peer", open_node.address, "--ring-key-file", key
+        )
 
     def test_a_port_that_others_can_reach_needs_a_key(self):
         for listen in ("0.0.0.0:0", "[::]:0"):
-            self.refused(ring.INVALID_SETTING, [listen, "ring_key_file"],
-                         "node", "--dir", self.dir / "peer", "--listen", listen)
-        node = self.node("a", "--listen", "0.0.0.0:0", "--advertise", f"127.0.0.1:{ring.free_port()}", key_file=self.key("key"))
+            self.refused(
+                ring.INVALID_SETTING, [listen, "ring_key_file"], "node", "--dir", self.dir / "peer", "--listen", listen
+            )
+        node = self.node(
+            "a", "--listen", "0.0.0.0:0", "--advertise", f"127.0.0.1:{ring.free_port()}", key_file=self.key("key")
+        )
         self.assertTrue(node.running())
 
     def test_a_key_file_that_is_no_key_is_an_error_that_names_it(self):
         short = self.dir / "short"
         short.write_text("abc\n", encoding="utf-8")
         for path in (short, self.dir / "absent"):
-            self.refused(ring.INVALID_SETTING, [str(path), "ring-key"], "node", "--dir", self.dir / "p", "--ring-key-file", path)
+            self.refused(
+                ring.INVALID_SETTING, [str(path), "ring-key"], "node", "--dir", self.dir / "p", "--ring-key-file", path
+            )

@@ -1,5 +1,6 @@
-"""Reads WARC files by the book (ISO 28500, RFC 1952), with nothing of the product: every record a gzip member of its own,
-every length right, nothing between or after. What is torn raises."""
+"""Reads WARC files by the book (ISO 28500, RFC 1952), with nothing of the product: every record a gzip
+member of its own, every length right, nothing between or after. What is torn raises."""
+
 import zlib
 
 

@@ -1,10 +1,12 @@
-// An independent walker: what a crawler should find, by parse5 (the HTML standard's parser) and Node's own URL class (the URL standard).
-// Follows <a>, <area>, <frame>, <iframe>, <meta http-equiv=refresh>, <link rel=canonical|alternate|next|prev> and redirects; honours
-// <base>; no robots, no nofollow unless asked, no limits. It shares nothing with the crawler but the rules it was written from.
+// An independent walker: what a crawler should find, by parse5 (the HTML standard's parser) and Node's own URL class
+// (the URL standard). Follows <a>, <area>, <frame>, <iframe>, <meta http-equiv=refresh>, <link rel=canonical|alternate|
+// next|prev> and redirects; honours <base>; no robots, no nofollow unless asked, no limits. It shares nothing with the
+// crawler but the rules it was written from.
 //
-//   node walker.mjs --modules DIR [--nofollow] [--resolve HOST:PORT:ADDR]… URL…   (scope: the hosts and ports of the URLs)
+//   node walker.mjs --modules DIR [--nofollow] [--resolve HOST:PORT:ADDR]… URL…
 //
-// Prints {"urls":{URL:status},"seconds":…,"html":N,"nofollow":N}. DIR holds node_modules/parse5.
+// The scope is the hosts of the URLs. Prints {"urls":{URL:status},"seconds":…,"html":N,"nofollow":N}. DIR holds
+// node_modules/parse5.
 import {createRequire} from 'node:module';
 import http from 'node:http';
 import path from 'node:path';
@@ -26,8 +28,8 @@ function options(words) {
   return out;
 }
 
-// The crawler's documented canonical form on top of the URL standard's: no fragment, no credentials, no dot at the host's end, no empty query,
-// escapes of unreserved characters decoded, others in upper case.
+// The crawler's documented canonical form on top of the URL standard's: no fragment, no credentials, no dot at the
+// host's end, no empty query, escapes of unreserved characters decoded, others in upper case.
 function canonical(url) {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return null;
   const escapes = text => text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex) => {
@@ -124,10 +126,13 @@ function get(url) {
   const {hostname, port, pathname, search, host} = new URL(url);
   const address = settings.resolve.get(`${hostname}:${port || 80}`) ?? hostname;
   return new Promise((resolve, reject) => {
-    const request = http.get({agent, host: address, port: port || 80, path: pathname + search, headers: {Host: host}}, answer => {
+    const where = {agent, host: address, port: port || 80, path: pathname + search, headers: {Host: host}};
+    const request = http.get(where, answer => {
       const pieces = [];
       answer.on('data', piece => pieces.push(piece));
-      answer.on('end', () => resolve({status: answer.statusCode, headers: answer.headers, body: Buffer.concat(pieces)}));
+      answer.on('end', () => {
+        resolve({status: answer.statusCode, headers: answer.headers, body: Buffer.concat(pieces)});
+      });
       answer.on('error', reject);
     });
     request.on('error', reject);

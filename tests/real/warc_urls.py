@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Which URLs stand in WARC files, how often: by the standard library alone, as an archive's independent reader.
 
-warc_urls.py FILE_OR_DIRECTORY… prints {"files":N,"records":{type:N},"responses":{URL:count},"problems":[…]}. Checked on the way: each
-record is a gzip member of its own, its lengths are right, its WARC-Block-Digest and WARC-Payload-Digest (sha1, base32) are those of its bytes.
+warc_urls.py FILE_OR_DIRECTORY… prints {"files":N,"records":{type:N},"responses":{URL:count},"problems":[…]}. Checked
+on the way: each record is a gzip member of its own, its lengths are right, its WARC-Block-Digest and
+WARC-Payload-Digest (sha1, base32) are those of its bytes.
 """
+
 import base64
 import hashlib
 import json
@@ -47,7 +49,8 @@ def digest(data):
 
 
 def payload_of(block):
-    """The body of an HTTP answer without its chunks' framing, content coding kept: what the payload digest is over (RFC 9112, 7.1)."""
+    """The body of an HTTP answer without its chunks' framing (RFC 9112, 7.1), content coding kept: what the payload
+    digest is over."""
     head, _, body = block.partition(b"\r\n\r\n")
     if not headers_of(head).get("transfer-encoding", "").lower().endswith("chunked"):
         return body
@@ -61,7 +64,7 @@ def payload_of(block):
             length = 0  # the framing is broken or cut: what stands before it counts
         if length <= 0:
             return b"".join(out)
-        out.append(body[end + 2:end + 2 + length])
+        out.append(body[end + 2 : end + 2 + length])
         at = end + 2 + length + 2
 
 
@@ -75,7 +78,10 @@ def check(record, problem):
     length = int(headers.get("content-length", "-1"))
     block = rest[:length]
     if length < 0 or rest[length:] != b"\r\n\r\n":
-        problem(f"{headers.get('warc-type')} {headers.get('warc-target-uri')}: wrong Content-Length, or more than one record in a member")
+        problem(
+            f"{headers.get('warc-type')} {headers.get('warc-target-uri')}: wrong "
+            "Content-Length, or more than one record in a member"
+        )
         return headers
     if headers.get("warc-block-digest", "").startswith("sha1:") and headers["warc-block-digest"] != digest(block):
         problem(f"{headers.get('warc-target-uri')}: WARC-Block-Digest is not the block's")
@@ -118,8 +124,12 @@ def read(paths):
 def files_under(path):
     if not os.path.isdir(path):
         return [path]
-    return sorted(os.path.join(directory, name) for directory, _, names in os.walk(path) for name in names
-                  if name.endswith(".warc.gz"))
+    return sorted(
+        os.path.join(directory, name)
+        for directory, _, names in os.walk(path)
+        for name in names
+        if name.endswith(".warc.gz")
+    )
 
 
 def main():

@@ -160,7 +160,8 @@ void FakeWeb::page_answer(const std::string& url, std::uint32_t tries, Answer& a
   std::uint64_t below = config_.redirects;
   if (lot < below) {
     answer.status = random.chance(500) ? 301 : 302;
-    const auto host = random.chance(500) ? host_number(host_in(url)) : static_cast<std::uint32_t>(random.below(config_.hosts));
+    const auto host =
+        random.chance(500) ? host_number(host_in(url)) : static_cast<std::uint32_t>(random.below(config_.hosts));
     answer.redirect = page_url(host, static_cast<std::uint32_t>(random.below(pages_of(host))));
     return;
   }

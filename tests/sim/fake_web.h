@@ -1,7 +1,9 @@
-// A web made from a seed: what a URL is (page, redirect, gone, failing, flaky) and where its links go is a hash of the URL, so nothing is
-// stored and any part can be asked in any order (after BUbiNG's RandomNamedGraphServer). Pure. Thread rule: immutable once made.
+// A web made from a seed: what a URL is (page, redirect, gone, failing, flaky) and where its links go is a hash of the
+// URL, so nothing is stored and any part can be asked in any order (after BUbiNG's RandomNamedGraphServer). Pure.
+// Thread rule: immutable once made.
 //
-// Hosts h0.sim.example, h1..., each with pages /p0... and /private/p...; robots.txt of several kinds; slow, dead and flaky hosts.
+// Hosts h0.sim.example, h1..., each with pages /p0... and /private/p...; robots.txt of several kinds; slow, dead and
+// flaky hosts.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +22,17 @@ namespace orbweaver::sim {
 struct WebConfig {
   std::uint64_t seed = 1;
   std::uint32_t hosts = 8;
-  std::uint32_t pages_per_host = 20;   // at most; each host has its own number
-  std::uint32_t links_per_page = 4;    // at most, besides those of the tree that makes most pages reachable
-  std::uint32_t away = 300;            // per mille of those links that go to another host
-  std::uint32_t redirects = 60;        // per mille of pages
-  std::uint32_t gone = 40;             // per mille: 404
-  std::uint32_t failing = 20;          // per mille: 500 or broken for ever
-  std::uint32_t flaky = 60;            // per mille: fail at first, then answer
-  std::uint32_t flaky_tries = 2;       // at most so many failures of a flaky page or robots.txt; not above Settings::retries
-  std::uint32_t slow_hosts = 100;      // per mille
-  std::uint32_t dead_hosts = 50;       // per mille
-  bool robots_redirects = false;       // some robots.txt files are elsewhere on their host
+  std::uint32_t pages_per_host = 20;  // at most; each host has its own number
+  std::uint32_t links_per_page = 4;   // at most, besides those of the tree that makes most pages reachable
+  std::uint32_t away = 300;           // per mille of those links that go to another host
+  std::uint32_t redirects = 60;       // per mille of pages
+  std::uint32_t gone = 40;            // per mille: 404
+  std::uint32_t failing = 20;         // per mille: 500 or broken for ever
+  std::uint32_t flaky = 60;           // per mille: fail at first, then answer
+  std::uint32_t flaky_tries = 2;  // at most so many failures of a flaky page or robots.txt; not above Settings::retries
+  std::uint32_t slow_hosts = 100;  // per mille
+  std::uint32_t dead_hosts = 50;   // per mille
+  bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
   Duration answer_min{std::chrono::milliseconds{2}};
   Duration answer_max{std::chrono::milliseconds{150}};
   Duration slow_max{std::chrono::seconds{4}};
@@ -44,7 +46,7 @@ struct Answer {
   std::vector<std::string> links;
   std::optional<std::string> redirect;
   std::string robots_body;
-  bool may_pass = false;   // a crawler may try again
+  bool may_pass = false;  // a crawler may try again
 };
 
 enum class RobotsFile : std::uint8_t { missing, rules, crawl_delay, disallow_all, unavailable, flaky, moved };
@@ -74,13 +76,15 @@ class FakeWeb {
   WebConfig config_;
 };
 
-// The slow obvious twin of the ring: one walker, no delays, no peers. What becomes of each URL that a right crawler comes to know.
+// The slow obvious twin of the ring: one walker, no delays, no peers. What becomes of each URL that a right crawler
+// comes to know.
 struct Walk {
   std::set<std::string> fetched;
-  std::set<std::string> not_fetched;   // failed for good, or excluded by robots.txt
+  std::set<std::string> not_fetched;  // failed for good, or excluded by robots.txt
 };
 // `hosts_in_scope`: names of hosts; empty: any. `robots`: obey robots.txt.
-Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::set<std::string>& hosts_in_scope, bool robots);
+Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::set<std::string>& hosts_in_scope,
+          bool robots);
 
 std::string_view host_in(std::string_view url);
 std::string_view path_in(std::string_view url);

@@ -46,7 +46,8 @@ void draw_web(Random& random, Parameters& p) {
 }
 
 void draw_network_faults(Random& random, Parameters& p) {
-  p.network.delay_max = random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
+  p.network.delay_max =
+      random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
   p.network.loss = random.pick({0U, 10U, 50U, 200U});
   p.network.doubled = random.pick({0U, 10U, 100U});
   p.network.reordered = random.pick({0U, 10U, 200U});
@@ -55,9 +56,7 @@ void draw_network_faults(Random& random, Parameters& p) {
 void draw_crashes(Random& random, Parameters& p) {
   for (std::uint64_t left = random.between(1, 4); left > 0; --left) {
     Deed deed;
-    deed.kind = random.chance(200)   ? Deed::Kind::crash_all
-                : random.chance(250) ? Deed::Kind::stop
-                                     : Deed::Kind::crash;
+    deed.kind = random.chance(200) ? Deed::Kind::crash_all : random.chance(250) ? Deed::Kind::stop : Deed::Kind::crash;
     deed.peer = random.below(p.peers);
     deed.at = random.between(Duration{seconds{3}}, p.faults_end);
     // Back before the others have given it up.
@@ -115,10 +114,10 @@ std::string Parameters::text() const {
   number("peers", peers);
   number("seed_hosts", seed_hosts);
   number("seeds_at_all", seeds_at_all ? 1 : 0);
-  for (const char* name : {"partitions", "scope", "delay", "max_pages", "max_depth", "retries", "retry_delay", "robots",
-                           "fetches_max", "link_cache_entries", "batch_records", "batch_age", "batches_under_way",
-                           "batch_timeout", "outbox_memory_records", "hosts_in_memory", "host_queue_in_memory",
-                           "suspicion_time"})
+  for (const char* name :
+       {"partitions", "scope", "delay", "max_pages", "max_depth", "retries", "retry_delay", "robots", "fetches_max",
+        "link_cache_entries", "batch_records", "batch_age", "batches_under_way", "batch_timeout",
+        "outbox_memory_records", "hosts_in_memory", "host_queue_in_memory", "suspicion_time"})
     out += std::string(name) + "=" + setting_text(settings, name) + "\n";
   number("web.seed", web.seed);
   number("web.hosts", web.hosts);

@@ -1,5 +1,5 @@
-// Everything that a run is made of, drawn from its seed or set by a named scenario, and printed: a seed is never a riddle.
-// Thread rule: values.
+// Everything that a run is made of, drawn from its seed or set by a named scenario, and printed: a seed is never a
+// riddle. Thread rule: values.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct NetworkConfig {
 
 // What is done to a peer, counted from the start of the run.
 struct Deed {
-  // crash: kill -9, then started again over the same store after `down`. stop: cleanly, then started again after `down`.
-  // leave: hands everything over and goes. join: starts only now.
+  // crash: kill -9, then started again over the same store after `down`. stop: cleanly, then started again after
+  // `down`. leave: hands everything over and goes. join: starts only now.
   enum class Kind : std::uint8_t { crash, crash_all, stop, leave, join } kind = Kind::crash;
   std::size_t peer = 0;
   Duration at{};
@@ -33,10 +33,10 @@ struct Deed {
 struct Parameters {
   std::uint64_t seed = 0;
   std::size_t peers = 1;
-  Settings settings;             // the ring's, and each peer's own
+  Settings settings;  // the ring's, and each peer's own
   WebConfig web;
-  NetworkConfig network;         // until faults_end
-  NetworkConfig healed;          // after it
+  NetworkConfig network;  // until faults_end
+  NetworkConfig healed;   // after it
   Duration faults_end{};
   std::vector<Deed> deeds;
   bool seeds_at_all = false;     // every peer is given the seeds, or only the first

@@ -51,9 +51,9 @@ bool read(int count, char** arguments, Options& options) {
 void print_stats(const WorldStats& stats) {
   std::printf("steps=%llu messages=%llu bytes=%llu lost=%llu requests=%llu crashes=%llu owners_changed=%llu\n",
               static_cast<unsigned long long>(stats.steps), static_cast<unsigned long long>(stats.messages),
-              static_cast<unsigned long long>(stats.message_bytes), static_cast<unsigned long long>(stats.messages_lost),
-              static_cast<unsigned long long>(stats.requests), static_cast<unsigned long long>(stats.crashes),
-              static_cast<unsigned long long>(stats.owners_changed));
+              static_cast<unsigned long long>(stats.message_bytes),
+              static_cast<unsigned long long>(stats.messages_lost), static_cast<unsigned long long>(stats.requests),
+              static_cast<unsigned long long>(stats.crashes), static_cast<unsigned long long>(stats.owners_changed));
   for (const auto& [what, times] : stats.tolerated)
     std::printf("tolerated: %s, %llu times\n", what.c_str(), static_cast<unsigned long long>(times));
 }
@@ -68,8 +68,10 @@ int run_one(const Options& options) {
     for (const std::string& line : world.trace().last()) std::printf("%s\n", line.c_str());
   print_stats(world.stats());
   std::printf("digest=%016llx lines=%llu simulated=%s\n", static_cast<unsigned long long>(world.trace().digest()),
-              static_cast<unsigned long long>(world.trace().lines()), orbweaver::duration_text(world.since_start()).c_str());
-  for (const std::string& failure : world.failures()) std::printf("FAIL seed %llu: %s\n", static_cast<unsigned long long>(options.seed), failure.c_str());
+              static_cast<unsigned long long>(world.trace().lines()),
+              orbweaver::duration_text(world.since_start()).c_str());
+  for (const std::string& failure : world.failures())
+    std::printf("FAIL seed %llu: %s\n", static_cast<unsigned long long>(options.seed), failure.c_str());
   if (passed) std::printf("PASS\n");
   return passed ? 0 : 1;
 }
@@ -85,7 +87,8 @@ int run_many(const Options& options) {
     World world(Parameters::draw(seed), false);
     if (!world.run_to_end()) {
       ++failed;
-      std::printf("FAIL seed %llu: %s\n", static_cast<unsigned long long>(seed), world.failures().front().substr(0, 400).c_str());
+      std::printf("FAIL seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                  world.failures().front().substr(0, 400).c_str());
       std::fflush(stdout);
     }
     requests += world.stats().requests;

@@ -1,5 +1,5 @@
-// What happened, one line an event: a digest over all of it (two runs are the same when it is), the last lines for people, and the whole
-// text when asked for. Thread rule: one owner.
+// What happened, one line an event: a digest over all of it (two runs are the same when it is), the last lines for
+// people, and the whole text when asked for. Thread rule: one owner.
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,8 @@ std::size_t World::add_peer(Duration starts, std::optional<std::size_t> join,
   const auto ring_wide = ring_wide_settings(parameters_.settings);
   if (join && random_.chance(500)) {
     // Knows nothing of the crawl and takes the ring's values.
-    if (!apply_ring_wide(peer.settings.values, ring_wide_settings(default_settings()))) fail("world", "default settings");
+    if (!apply_ring_wide(peer.settings.values, ring_wide_settings(default_settings())))
+      fail("world", "default settings");
   } else {
     for (const auto& [name, value] : ring_wide) peer.settings.given[name] = "flag --" + name;
   }
@@ -103,7 +104,8 @@ void World::start(std::size_t number) {
     return;
   }
   auto store = storage::Store::open(*peer.kv);
-  if (!store) return fail("world", "peer " + std::to_string(number) + " cannot open its store: " + store.error().message);
+  if (!store)
+    return fail("world", "peer " + std::to_string(number) + " cannot open its store: " + store.error().message);
   peer.store = std::make_unique<storage::Store>(std::move(*store));
   ++peer.life;
   PeerStart begin;
@@ -122,7 +124,8 @@ void World::start(std::size_t number) {
   peer.cancelled = false;
   peer.wake.reset();
   peer.idle_ticks = 0;
-  note("peer " + std::to_string(number) + " starts as " + peer.core->id().brief() + ", life " + std::to_string(peer.life));
+  note("peer " + std::to_string(number) + " starts as " + peer.core->id().brief() + ", life " +
+       std::to_string(peer.life));
   step(number, TickEvent{});
 }
 
@@ -331,7 +334,8 @@ void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) 
 
 // ---- network ----
 
-void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life, const ring::Message& message) {
+void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life,
+                 const ring::Message& message) {
   const std::string bytes = ring::encode(message);
   if (std::holds_alternative<ring::Finish>(message.body)) ending_ = true;
   tell([&](Checker& checker) { checker.message_sent(*this, from, to, message); });
@@ -352,7 +356,9 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
       Time& last = link_[{from, to}];
       arrives = last = std::max(arrives, last);
     }
-    schedule(arrives, [this, from, life = peers_[from].life, to, only_life, bytes] { deliver(from, life, to, only_life, bytes); });
+    schedule(arrives, [this, from, life = peers_[from].life, to, only_life, bytes] {
+      deliver(from, life, to, only_life, bytes);
+    });
   }
 }
 
@@ -385,7 +391,8 @@ bool World::run(Duration until) {
 
 bool World::run_to_end() {
   const auto over = [&] {
-    return std::all_of(peers_.begin(), peers_.end(), [](const SimPeer& peer) { return peer.standing == Standing::gone; });
+    return std::all_of(peers_.begin(), peers_.end(),
+                       [](const SimPeer& peer) { return peer.standing == Standing::gone; });
   };
   while (failures_.empty() && !events_.empty() && since_start() < parameters_.time_max && !over()) {
     auto next = events_.extract(events_.begin());

@@ -1,9 +1,11 @@
-// The simulated world: real peers' cores over stores in memory, a clock that jumps from event to event, a network that delays, loses,
-// doubles and reorders, and a web made from a seed. The same Parameters give the same run, byte for byte.
+// The simulated world: real peers' cores over stores in memory, a clock that jumps from event to event, a network that
+// delays, loses, doubles and reorders, and a web made from a seed. The same Parameters give the same run, byte for
+// byte.
 //
-// It drives a Peer as node/run/peer_process.cc does: StartFetch is answered by FetchEnded and, when the exchange succeeded, PageDone;
-// messages go through ring::encode and decode; a step with TickEvent at next_deadline(). A crash drops the core and all that it had in
-// memory; what its store wrote stays, and a new core opens it with a later incarnation.
+// It drives a Peer as node/run/peer_process.cc does: StartFetch is answered by FetchEnded and, when the exchange
+// succeeded, PageDone; messages go through ring::encode and decode; a step with TickEvent at next_deadline(). A crash
+// drops the core and all that it had in memory; what its store wrote stays, and a new core opens it with a later
+// incarnation.
 //
 // Thread rule: one owner.
 #pragma once
@@ -26,7 +28,8 @@
 
 namespace orbweaver::sim {
 
-// Where a peer stands. absent: not started yet; down: crashed or stopped, its store is kept; gone: ended for good (finished, left, failed).
+// Where a peer stands. absent: not started yet; down: crashed or stopped, its store is kept; gone: ended for good
+// (finished, left, failed).
 enum class Standing : std::uint8_t { absent, up, down, gone };
 
 struct SimPeer {
@@ -38,15 +41,16 @@ struct SimPeer {
   std::unique_ptr<storage::Store> store;  // null while down
   std::unique_ptr<Peer> core;             // null while down or gone
   Standing standing = Standing::absent;
-  std::uint64_t life = 0;                 // counts the starts; what was meant for an earlier one does not arrive
+  std::uint64_t life = 0;                     // counts the starts; what was meant for an earlier one does not arrive
   std::map<std::uint64_t, Request> requests;  // by job: begun, not yet committed
   std::optional<Time> wake;
-  bool cancelled = false;                 // its fetcher was stopped
+  bool cancelled = false;  // its fetcher was stopped
   bool leaving = false;
   std::optional<Duration> restart_after;  // once it has exited by itself
   std::optional<Exit> exit;
-  std::uint32_t idle_ticks = 0;           // in a row that did nothing and asked for another at once
-  storage::Counts counts;                 // of the store as last seen, up or not
+  bool may_be_refused = false;   // a scenario sends it to a ring that must not take it
+  std::uint32_t idle_ticks = 0;  // in a row that did nothing and asked for another at once
+  storage::Counts counts;        // of the store as last seen, up or not
 };
 
 struct WorldStats {
@@ -57,7 +61,7 @@ struct WorldStats {
   std::uint64_t messages_refused = 0;
   std::uint64_t requests = 0;
   std::uint64_t crashes = 0;
-  std::uint64_t owners_changed = 0;       // after the first request
+  std::uint64_t owners_changed = 0;                // after the first request
   std::map<std::string, std::uint64_t> tolerated;  // breaches that this version permits under the run's faults, by what
 };
 
@@ -107,7 +111,9 @@ class World {
 
  private:
   using Action = std::function<void()>;
-  void schedule(Time at, Action action) { events_.emplace(std::make_pair(std::max(at, now_), next_event_++), std::move(action)); }
+  void schedule(Time at, Action action) {
+    events_.emplace(std::make_pair(std::max(at, now_), next_event_++), std::move(action));
+  }
   void deal(const Deed& deed);
   void step(std::size_t peer, Event event);
   void carry_out(std::size_t peer, Command& command);
@@ -135,8 +141,9 @@ class World {
   std::uint64_t next_event_ = 0;
   std::vector<SimPeer> peers_;
   std::map<std::string, std::size_t> by_address_;
-  std::map<std::pair<std::size_t, std::size_t>, Time> link_;   // when the last message of a link arrives: first in, first out
-  std::map<std::string, std::uint32_t> tries_;                 // requests by URL
+  std::map<std::pair<std::size_t, std::size_t>, Time>
+      link_;                                    // when the last message of a link arrives: first in, first out
+  std::map<std::string, std::uint32_t> tries_;  // requests by URL
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::vector<std::string> seeds_;
   std::vector<std::string> failures_;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Owners of partitions by the rule in ring/hash_ring.h, computed without the project's code.
 
-Run it once and paste what it prints into hash_ring_test.cc. When the two differ, the C++ has broken the rule: a change of
-the rule moves every running ring's partitions.
+Run it once and paste what it prints into hash_ring_test.cc. When the two differ, the C++ has broken the rule: a change
+of the rule moves every running ring's partitions.
 """
 import hashlib
 import struct

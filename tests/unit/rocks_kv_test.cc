@@ -23,14 +23,14 @@ constexpr std::size_t links_per_commit = 20;
 constexpr std::uint64_t first_link = 1'000'000;  // page numbers from here on are links
 
 // Commit `number` as a page makes one: its outcome, links to other hosts, outbox entries in and out, a clock, meta.
-Commit numbered_commit(std::uint64_t number) {
+Commit numbered_commit(std::uint64_t number, std::size_t record_bytes = 200) {
   test::CommitParts parts;
   for (std::size_t i = 0; i < links_per_commit; ++i)
     parts.merges.push_back(test::queued_merge(number % 50, first_link + number * links_per_commit + i, 1));
   Merge page = test::queued_merge(number % 50, number);
   page.record.state = UrlState::fetched;
   parts.merges.push_back(page);
-  parts.to_outbox = {{3, std::string(200, 'a')}, {4, std::string(200, 'b')}};
+  parts.to_outbox = {{3, std::string(record_bytes, 'a')}, {4, std::string(record_bytes, 'b')}};
   if (number > 1) parts.from_outbox = {{3, 2 * number - 3}};
   parts.clocks.emplace_back(test::host_key_of(number % 50),
                             HostClock{test::at_ms(static_cast<std::int64_t>(number)), 0, test::host_text(number % 50)});
@@ -252,7 +252,7 @@ TEST(RocksKv, BadInput_AFullDiskIsSaidAndNothingIsLost) {
     std::optional<Error> error;
     for (std::uint64_t number = 1; number < 100'000 && !error; ++number) {
       const Counts before = store->counts();
-      const auto committed = store->commit(numbered_commit(number));
+      const auto committed = store->commit(numbered_commit(number, 50'000));
       if (committed) {
         done = number;
       } else {
@@ -261,6 +261,7 @@ TEST(RocksKv, BadInput_AFullDiskIsSaidAndNothingIsLost) {
       }
     }
     ASSERT_TRUE(error) << "the disk never filled";
+    for (int again = 0; again < 3; ++again) EXPECT_FALSE(store->commit(numbered_commit(done + 1, 50'000)));
     EXPECT_EQ(error->kind, ErrorKind::disk_full) << error->message;
     EXPECT_NE(error->message.find(path), std::string::npos);
     EXPECT_NE(error->message.find("disk is full"), std::string::npos);

@@ -440,10 +440,10 @@ TEST(SampleCounts, SmallestGapAndMostAtOnce) {
   counts.answered("a");
   counts.answered("a");
   EXPECT_EQ(counts.arrived("a", "u3", false, start + milliseconds(50)), 0U);  // a third URL: beyond the bound
-  EXPECT_EQ(
-      counts.stats_json(),
-      R"({"hosts":{"a":{"most_at_once":2,"requests":3,"robots_requests":1,"smallest_gap_ms":20.0},)"
-      R"("b":{"most_at_once":1,"requests":1,"robots_requests":0,"smallest_gap_ms":null}},"total":4,"urls_not_kept":1})");
+  EXPECT_EQ(counts.stats_json(),
+            R"({"hosts":{"a":{"most_at_once":2,"requests":3,"robots_requests":1,"smallest_gap_ms":20.0},)"
+            R"("b":{"most_at_once":1,"requests":1,"robots_requests":0,"smallest_gap_ms":null}},)"
+            R"("total":4,"urls_not_kept":1})");
   EXPECT_EQ(counts.urls_json(), R"({"u1":2,"u2":1})");
   counts.reset();
   counts.answered("a");

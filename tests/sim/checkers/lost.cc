@@ -1,6 +1,7 @@
-// Nothing is lost (contract, 1): in the end every URL that a right crawler comes to know is in a state with a reason, in some store, and what
-// can be fetched is fetched; and nothing else is known. With a page limit: as many as there are, up to it. With a depth limit what is
-// reached depends on which way was found first, so there each fetched page is held to its own links.
+// Nothing is lost (contract, 1): in the end every URL that a right crawler comes to know is in a state with a reason,
+// in some store, and what can be fetched is fetched; and nothing else is known. With a page limit: as many as there
+// are, up to it. With a depth limit what is reached depends on which way was found first, so there each fetched page is
+// held to its own links.
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,6 @@
-// Polite everywhere (contract, 3): from the server's side, one request at a time to a host, and from the beginning of one to the beginning of
-// the next at least the delay: the crawl's, or its robots.txt's Crawl-delay once that was read. When partitions change hands this version has
-// no clock to hand over in time: counted, not failed.
+// Polite everywhere (contract, 3): from the server's side, one request at a time to a host, and from the beginning of
+// one to the beginning of the next at least the delay: the crawl's, or its robots.txt's Crawl-delay once that was read.
+// When partitions change hands this version has no clock to hand over in time: counted, not failed.
 #include <map>
 
 #include "tests/sim/checkers/checkers.h"

@@ -1,5 +1,6 @@
-// Nothing twice (contract, 2): a page is asked for once; again only when the last answer was one that may pass, or when the peer that asked
-// went away before it had committed the outcome. When partitions change hands this version fetches some again: counted, not failed.
+// Nothing twice (contract, 2): a page is asked for once; again only when the last answer was one that may pass, or when
+// the peer that asked went away before it had committed the outcome. When partitions change hands this version fetches
+// some again: counted, not failed.
 #include <map>
 
 #include "tests/sim/checkers/checkers.h"

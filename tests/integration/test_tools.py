@@ -1,0 +1,186 @@
+"""The commands for people, and what a running peer tells over HTTP."""
+
+import json
+import re
+import subprocess
+import sys
+
+import ring
+import warcs
+
+
+class StatusPages(ring.Case):
+    def test_metrics_healthz_and_status_of_a_running_peer(self):
+        web = self.web(hosts=4, pages=60)
+        node = self.node("a", *web.seeds, "--scope", "domain", *ring.QUICK, *web.reach)
+        told = json.loads((node.directory / "peer.json").read_text(encoding="utf-8"))
+        self.assertEqual(told["status_address"], node.status_address)
+        self.wait_for_rest([node])
+        base = f"http://{node.status_address}"
+        self.assertEqual(ring.get(base + "/healthz"), (200, "ok\n"))
+        status = ring.get_json(base + "/status")
+        self.assertEqual(status["id"], node.id)
+        self.assertEqual(status["counts"]["fetched"], 60)
+        code, text = ring.get(base + "/metrics")
+        self.assertEqual(code, 200)
+        values = {}
+        for line in text.splitlines():
+            if not line.startswith("#"):
+                self.assertRegex(line, r"^[a-z_]+(\{[^}]*\})? [-+0-9.e]+$")
+                values[line.rsplit(" ", 1)[0]] = float(line.rsplit(" ", 1)[1])
+        self.assertEqual(values["orbweaver_pages_fetched_total"], 60)
+        self.assertEqual(values["orbweaver_urls_queued"], 0)
+        self.assertEqual(values["orbweaver_members_active"], 1)
+        listed = {line.split()[0] for line in self.ok("settings", "--metrics").splitlines()}
+        self.assertEqual({re.sub(r"\{.*", "", name) for name in values}, listed)
+        self.assertEqual({line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}, listed)
+
+    def test_off_means_no_port(self):
+        node = self.node("a", "--status-listen", "off")
+        self.assertEqual(node.status_address, "")
+        self.assertEqual(len(self.status(node)["peers"]), 1)
+
+
+class Tools(ring.Case):
+    def test_help_everywhere(self):
+        out = self.ok("--help")
+        commands = re.findall(r"^  ([a-z-]+) {2,}\S", out.split("Subcommands:")[1], re.MULTILINE)
+        self.assertGreaterEqual(len(commands), 13)
+        for command in commands:
+            self.assertIn("Usage:", self.ok(command, "--help"))
+        self.assertRegex(self.ok("--version"), r"orbweaver \d+\.\d+\.\d+")
+
+    def test_settings_are_the_flags_of_a_node(self):
+        names = [line.split()[0] for line in self.ok("settings").splitlines()]
+        self.assertEqual(len(names), len(set(names)))
+        help_text = self.ok("node", "--help")
+        for name in names:
+            self.assertIn("--" + name.replace("_", "-"), help_text)
+        page = self.ok("settings", "--markdown")
+        for name in names:
+            self.assertIn(f"`{name}`", page)
+
+    def test_url(self):
+        told = json.loads(self.ok("url", "HTTP://EXAMPLE.test:80/a/../%7Eb?x#f"))
+        self.assertEqual(told["href"], "http://example.test/%7Eb?x#f")
+        self.assertIn("http://example.test/~b?x", told.values())
+        told = json.loads(self.ok("url", "--base", "http://a.test/x/y", "../z"))
+        self.assertEqual(told["href"], "http://a.test/z")
+        self.refused(ring.INVALID_INPUT, ["http://[bad/"], "url", "http://[bad/")
+        self.refused(ring.INVALID_INPUT, ["URL"], "url")
+
+    def test_links(self):
+        page = self.dir / "page.html"
+        page.write_text(
+            '<base href="/d/"><a href="x?y=1&amp;z">1</a><!-- <a href=no> --><img src=no><area href=//b.test/>',
+            encoding="utf-8",
+        )
+        for parser in ("stream", "tidy"):
+            out = self.ok("links", page, "--base", "http://a.test/", "--parser", parser)
+            self.assertIn("http://a.test/d/x?y=1&z", out)
+            self.assertIn("http://b.test/", out)
+            self.assertNotIn('/no"', out)
+        self.refused(ring.INVALID_INPUT, ["--base"], "links", page)
+        code, _, err = self.run_it("links", self.dir / "absent", "--base", "http://a.test/")
+        self.assertIn(code, (ring.INVALID_INPUT, ring.IO))
+        self.assertIn("absent", err)
+
+    def test_links_and_robots_of_a_url(self):
+        web = self.web(hosts=8, pages=60, calm=False)
+        url = f"http://127.0.0.1:{web.port}/"
+        code, _, err = self.run_it("links", url)
+        self.assertNotEqual(code, 0, "a private address was asked")
+        self.assertIn("allow-private", err)
+        self.ok("links", url, "--allow-private", "127.0.0.1/32")
+        self.assertEqual(web.stats()["total"], 1)
+
+    def test_robots(self):
+        path = self.dir / "robots.txt"
+        path.write_text(
+            "User-agent: *\nDisallow: /a\nAllow: /a/b\n\nUser-agent: other\nDisallow: /\n", encoding="utf-8"
+        )
+        told = json.loads(self.ok("robots", path, "http://x.test/a/c", "http://x.test/a/b", "http://x.test/"))
+        self.assertEqual([entry["allowed"] for entry in told], [False, True, True])
+        self.assertEqual(told[0]["line"], 2)
+        told = json.loads(self.ok("robots", "--agent", "other", path, "http://x.test/"))
+        self.assertFalse(told[0]["allowed"])
+        code, _, err = self.run_it("robots", self.dir / "absent", "http://x.test/")
+        self.assertIn(code, (ring.INVALID_INPUT, ring.IO))
+        self.assertIn("absent", err)
+
+    def test_index_lists_every_response_sorted(self):
+        web = self.web(hosts=3, pages=40, calm=False)
+        self.crawl(web, "--peers", 2)
+        out = self.ok("index", self.dir / "crawl")
+        lines = (self.dir / "crawl" / "index.cdxj").read_text(encoding="utf-8").splitlines()
+        captures = [line for line in lines if not line.startswith("!")]
+        self.assertEqual(captures, sorted(captures))
+        found = {}
+        for line in captures:
+            key, stamp, rest = line.split(" ", 2)
+            self.assertTrue(key.startswith("test,sample,"), line)
+            self.assertRegex(stamp, r"^\d{14}$")
+            entry = json.loads(rest)
+            found[entry["url"]] = found.get(entry["url"], 0) + 1
+            [path] = (self.dir / "crawl").rglob(entry["filename"].rsplit("/", 1)[-1])
+            with open(path, "rb") as file:
+                file.seek(int(entry["offset"]))
+                self.assertEqual(file.read(2), b"\x1f\x8b", line)
+        self.assertEqual(found, warcs.read_all(self.dir / "crawl"))
+        self.assertIn(str(len(captures)), out)
+        self.refused(ring.INVALID_INPUT, [str(self.dir / "nothing")], "index", self.dir / "nothing")
+
+    def test_ring_keys_differ(self):
+        keys = {self.ok("ring-key").strip() for _ in range(5)}
+        self.assertEqual(len(keys), 5)
+        self.assertEqual({len(key) for key in keys}, {40})
+
+    def test_sampleweb_is_the_same_for_the_same_seed(self):
+        def paths(seed, name):
+            web = self.web(name=name, seed=seed, hosts=5, pages=50, calm=False)
+            return {url.replace(f":{web.port}", "") for url in web.expected()}
+
+        self.assertEqual(paths(3, "one"), paths(3, "two"))
+        self.assertNotEqual(paths(3, "three"), paths(4, "four"))
+
+
+class Suites(ring.Case):
+    """The outside suites, through the commands' --batch."""
+
+    def suite(self, name):
+        script = ring.SUITES / "run_suites.py"
+        if not script.exists():
+            self.skipTest(f"there is no {script} (set ORBWEAVER_SUITES)")
+        process = self.keep(
+            ring.Process([sys.executable, script, name, "--cmd", f"{ring.BINARY} {name} --batch"], self.dir, name)
+        )
+        self.assertEqual(process.wait(180), 0, process.out + process.err)
+        counts = re.findall(r"(\d+) / +(\d+)$", process.out, re.MULTILINE)
+        self.assertTrue(counts, process.out)
+        for right, cases in counts:
+            self.assertEqual(right, cases, process.out)
+
+    def test_robots(self):
+        self.suite("robots")
+
+    def test_url(self):
+        self.suite("url")
+
+    def test_links(self):
+        self.suite("links")
+
+    def test_a_batch_survives_lines_of_rubbish(self):
+        lines = b'\n{\nnull\n[]\n"x"\n{"input": 5}\n\xff\xfe\n' + b"[" * 100_000 + b"\n"
+        good = {
+            "url": b'{"input": "http://a.test/x", "base": null}',
+            "robots": b'{"robots_b64": "", "agent": "a", "url": "http://a.test/"}',
+            "links": b'{"base_url": "http://a.test/", "html_b64": "PGEgaHJlZj14Pg==", "charset": null}',
+        }
+        for name, line in good.items():
+            done = subprocess.run(
+                [ring.BINARY, name, "--batch"], input=lines + line + b"\n", capture_output=True, timeout=30, check=False
+            )
+            self.assertGreaterEqual(done.returncode, 0, f"{name}: {done.stderr[-500:]}")
+            answers = done.stdout.decode().strip().splitlines()
+            self.assertEqual(len(answers), lines.count(b"\n") + 1, f"{name}: an answer a line; {done.stderr[-300:]}")
+            self.assertNotIn("error", json.loads(answers[-1]), name)

@@ -1,0 +1,98 @@
+#include "node/run/directory_lock.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <optional>
+
+#include "tests/unit/temp_dir.h"
+
+namespace orbweaver {
+namespace {
+
+TEST(DirectoryLock, Issue2_BadInput_ASecondTakerIsToldWhoHasIt) {
+  const test::TempDir directory;
+  std::optional<Result<DirectoryLock>> first(DirectoryLock::take(directory.file("data")));
+  ASSERT_TRUE(*first) << first->error().message;
+  const auto second = DirectoryLock::take(directory.file("data"));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::in_use);
+  EXPECT_NE(second.error().message.find(directory.file("data")), std::string::npos);
+  EXPECT_NE(second.error().message.find("process " + std::to_string(::getpid()) + ";"), std::string::npos)
+      << second.error().message;
+  first.reset();
+  EXPECT_TRUE(DirectoryLock::take(directory.file("data"))) << "given back";
+}
+
+TEST(DirectoryLock, DirectoryLockH_MakesTheDirectoryAndItsParents) {
+  const test::TempDir directory;
+  ASSERT_TRUE(DirectoryLock::take(directory.file("a/b/c")));
+  EXPECT_EQ(::access(directory.file("a/b/c").c_str(), W_OK), 0);
+}
+
+TEST(DirectoryLock, DirectoryLockH_AMovedLockHoldsOn) {
+  const test::TempDir directory;
+  auto taken = DirectoryLock::take(directory.path());
+  ASSERT_TRUE(taken);
+  const DirectoryLock moved(std::move(*taken));
+  EXPECT_FALSE(DirectoryLock::take(directory.path()));
+}
+
+TEST(DirectoryLock, DirectoryLockH_TheSystemFreesItWhenTheProcessDies) {
+  const test::TempDir directory;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto lock = DirectoryLock::take(directory.path());
+    const char said = lock ? 'y' : 'n';
+    if (::write(ready[1], &said, 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char said = 0;
+  ASSERT_EQ(::read(ready[0], &said, 1), 1);
+  ASSERT_EQ(said, 'y');
+  const auto refused = DirectoryLock::take(directory.path());
+  EXPECT_FALSE(refused);
+  if (!refused) {
+    EXPECT_NE(refused.error().message.find("process " + std::to_string(child) + ";"), std::string::npos)
+        << refused.error().message;
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  const auto taken = DirectoryLock::take(directory.path());
+  ASSERT_TRUE(taken) << "a lock file left by a dead process is no lock";
+  std::string holder;
+  std::ifstream(directory.file("lock")) >> holder;
+  EXPECT_EQ(holder, std::to_string(::getpid())) << "a longer number of an earlier holder leaves nothing behind";
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST(DirectoryLock, BadInput_WhatIsNoDirectoryIsAnErrorThatNamesIt) {
+  const test::TempDir directory;
+  std::ofstream(directory.file("file")) << "a file";
+  for (const std::string& path : {directory.file("file"), directory.file("file/below")}) {
+    const auto taken = DirectoryLock::take(path);
+    ASSERT_FALSE(taken);
+    EXPECT_EQ(taken.error().code, ErrorCode::io);
+    EXPECT_NE(taken.error().message.find(path), std::string::npos) << taken.error().message;
+  }
+  EXPECT_FALSE(DirectoryLock::take(""));
+}
+
+TEST(DirectoryLock, BadInput_AnOldLockFileWithGarbageIsTakenOver) {
+  const test::TempDir directory;
+  std::ofstream(directory.file("lock")) << std::string(10'000, 'x');
+  ASSERT_TRUE(DirectoryLock::take(directory.path()));
+  std::string holder;
+  std::ifstream(directory.file("lock")) >> holder;
+  EXPECT_EQ(holder, std::to_string(::getpid()));
+}
+
+}  // namespace
+}  // namespace orbweaver

@@ -1,0 +1,462 @@
+// The waves, message by message: several members with queues, outboxes and fetches, a network that delays, doubles,
+// drops and reorders, and an observer that sees all of it. The waves must not say that the crawl has ended while
+// anything is left anywhere, and must say so in the end.
+#include "node/crawl/waves.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <random>
+#include <set>
+#include <variant>
+
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+using test::below;
+using test::peer_id;
+
+struct Batch {
+  std::uint64_t sequence = 0;
+  std::uint64_t urls = 0;
+};
+struct BatchAck {
+  std::uint64_t sequence = 0;
+};
+using Packet = std::variant<ring::WaveProbe, ring::WaveReply, Batch, BatchAck>;
+
+// A crawling peer as the waves see it, after node/crawl/peer.h: pages beget pages, some of them elsewhere.
+struct Member {
+  ring::PeerId id;
+  std::uint64_t incarnation = 1;
+  std::uint64_t queued = 0;
+  std::uint64_t in_flight = 0;
+  std::map<std::uint64_t, std::pair<std::size_t, std::uint64_t>> outbox{};  // sequence -> to, URLs; until acknowledged
+  std::set<std::pair<std::size_t, std::uint64_t>> committed{};              // from, sequence: a batch again is no news
+  std::uint64_t next_sequence = 1;
+  std::uint64_t fetched = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  std::uint64_t cap = 0;
+  std::uint64_t last_wave = 0;
+  std::uint64_t grant_applied = 0;
+};
+
+class World {
+ public:
+  World(std::uint64_t seed, std::size_t members, std::uint64_t max_pages, bool faults)
+      : random_(seed), faults_(faults), max_pages_(max_pages) {
+    for (std::size_t i = 0; i < members; ++i) members_.push_back({.id = peer_id(i)});
+    std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) { return a.id < b.id; });
+    for (const Member& member : members_) ids_.push_back(member.id);
+    start_waves();
+    pages_left_to_beget_ = 30 + below(random_, 200);
+    for (std::size_t i = 0; i < 3; ++i) ++members_[below(random_, members)].queued;
+    total_pages_ = 3;
+  }
+
+  void step();
+  bool ended() const { return waves_->end().has_value(); }
+  // Anything left to do anywhere, or under way.
+  bool anything_left() const {
+    for (const Member& m : members_)
+      if (m.in_flight > 0 || !m.outbox.empty() || (m.queued > 0 && !limit_reached())) return true;
+    return false;
+  }
+  bool limit_reached() const { return max_pages_ > 0 && pages_fetched() >= max_pages_; }
+  std::uint64_t pages_fetched() const {
+    std::uint64_t pages = 0;
+    for (const Member& m : members_) pages += m.fetched;
+    return pages;
+  }
+  std::uint64_t caps() const {
+    std::uint64_t caps = 0;
+    for (const Member& m : members_) caps += std::max(m.cap, m.fetched + m.in_flight);
+    return caps;
+  }
+  std::uint64_t pages_there_are() const { return total_pages_; }
+  // The initiator's process ends and starts again: what was in memory is gone, the store is not.
+  void restart_initiator() {
+    Member& m = members_[0];
+    m.queued += m.in_flight;
+    m.in_flight = 0;
+    m.sent = m.received = 0;
+    m.last_wave = m.grant_applied = 0;
+    m.cap = 0;
+    ++m.incarnation;
+    start_waves();
+  }
+  void restart_member(std::size_t i) {
+    Member& m = members_[i];
+    m.queued += m.in_flight;
+    m.in_flight = 0;
+    m.sent = m.received = 0;
+    m.last_wave = m.grant_applied = 0;
+    m.cap = 0;
+    ++m.incarnation;
+  }
+  void lose_everything_under_way() { network_.clear(); }
+  const Waves& waves() const { return *waves_; }
+
+ private:
+  void start_waves() {
+    Waves::Config config;
+    config.max_pages = max_pages_;
+    config.stop_when_done = true;
+    waves_.emplace(config);
+  }
+  bool may_start(const Member& m) const { return max_pages_ == 0 || m.fetched + m.in_flight < m.cap; }
+  bool passive(const Member& m) const {
+    return m.in_flight == 0 && m.outbox.empty() && (m.queued == 0 || (max_pages_ > 0 && !may_start(m)));
+  }
+  ring::WaveReply reply_of(Member& m) {
+    const std::uint64_t used = m.fetched + m.in_flight;
+    if (m.queued == 0) m.cap = used;
+    ring::WaveReply reply;
+    reply.ring_fingerprint = 1;
+    reply.incarnation = m.incarnation;
+    reply.passive = passive(m);
+    reply.sent = m.sent;
+    reply.received = m.received;
+    reply.grant_sequence = m.grant_applied;
+    reply.counts = {{"fetched", m.fetched},
+                    {"cap", std::max(m.cap, used)},
+                    {"wants", max_pages_ > 0 && m.queued > 0 && !may_start(m) ? 1u : 0u}};
+    return reply;
+  }
+  void send(std::size_t from, std::size_t to, const Packet& packet) {
+    const std::size_t copies = !faults_ ? 1 : below(random_, 5) == 0 ? 0 : below(random_, 5) == 0 ? 2 : 1;
+    for (std::size_t i = 0; i < copies; ++i)
+      network_.emplace(now_ + milliseconds(1 + below(random_, faults_ && below(random_, 10) == 0 ? 3'000 : 30)),
+                       std::tuple(from, to, packet));
+  }
+  void deliver(std::size_t from, std::size_t to, const Packet& packet);
+  void work(std::size_t at);
+  void waves_tick();
+
+  std::mt19937_64 random_;
+  bool faults_;
+  std::uint64_t max_pages_;
+  std::vector<Member> members_;
+  std::vector<ring::PeerId> ids_;
+  std::optional<Waves> waves_;  // of members_[0], the lowest id
+  Time now_ = test::at_ms(1'000'000);
+  std::multimap<Time, std::tuple<std::size_t, std::size_t, Packet>> network_;
+  std::uint64_t pages_left_to_beget_ = 0;
+  std::uint64_t total_pages_ = 0;
+};
+
+void World::deliver(std::size_t from, std::size_t to, const Packet& packet) {
+  Member& m = members_[to];
+  if (const auto* probe = std::get_if<ring::WaveProbe>(&packet)) {
+    if (probe->wave < m.last_wave) return;  // a late copy
+    m.last_wave = probe->wave;
+    if (probe->grant_sequence > m.grant_applied) {
+      m.grant_applied = probe->grant_sequence;
+      m.cap = std::max(m.cap, probe->grant_pages);
+    }
+    ring::WaveReply reply = reply_of(m);
+    reply.wave = probe->wave;
+    send(to, from, reply);
+  } else if (const auto* reply = std::get_if<ring::WaveReply>(&packet)) {
+    waves_->on_reply(members_[from].id, *reply);
+  } else if (const auto* batch = std::get_if<Batch>(&packet)) {
+    if (m.committed.emplace(from, batch->sequence).second) m.queued += batch->urls;
+    ++m.received;
+    send(to, from, BatchAck{batch->sequence});
+  } else if (const auto* ack = std::get_if<BatchAck>(&packet)) {
+    if (m.outbox.erase(ack->sequence) > 0) ++m.sent;
+  }
+}
+
+// Fetches begin and end; a page that ends may link to others, here or elsewhere. Long silences are common.
+void World::work(std::size_t at) {
+  Member& m = members_[at];
+  if (m.queued > 0 && may_start(m) && below(random_, 4) == 0) {
+    --m.queued;
+    ++m.in_flight;
+  }
+  if (m.in_flight > 0 && below(random_, 40) == 0) {
+    --m.in_flight;
+    ++m.fetched;
+    for (std::size_t link = below(random_, 4); link > 0 && pages_left_to_beget_ > 0; --link) {
+      --pages_left_to_beget_;
+      ++total_pages_;
+      const std::size_t owner = below(random_, members_.size());
+      if (owner == at) {
+        ++m.queued;
+      } else {
+        m.outbox[m.next_sequence++] = {owner, 1};
+      }
+    }
+  }
+  for (const auto& [sequence, to] : m.outbox)
+    if (below(random_, 30) == 0) send(at, to.first, Batch{sequence, to.second});
+}
+
+void World::waves_tick() {
+  Member& self = members_[0];
+  if (waves_->end() || (!passive(self) && max_pages_ == 0)) return;
+  std::vector<Waves::Probe> probes;
+  waves_->tick(now_, self.id, ids_, true, 1, reply_of(self), probes);
+  for (const Waves::Probe& probe : probes) {
+    const auto to = std::find(ids_.begin(), ids_.end(), probe.to) - ids_.begin();
+    send(0, static_cast<std::size_t>(to), probe.probe);
+  }
+  if (const auto grant = waves_->own_grant()) self.cap = std::max(self.cap, *grant);
+}
+
+void World::step() {
+  now_ += milliseconds(5);
+  while (!network_.empty() && network_.begin()->first <= now_) {
+    const auto [from, to, packet] = network_.begin()->second;
+    network_.erase(network_.begin());
+    deliver(from, to, packet);
+  }
+  for (std::size_t i = 0; i < members_.size(); ++i) work(i);
+  waves_tick();
+}
+
+struct Run {
+  std::uint64_t members;
+  std::uint64_t max_pages;
+  bool faults;
+};
+
+void PrintTo(const Run& run, std::ostream* out) {
+  *out << run.members << " peers, at most " << run.max_pages << " pages" << (run.faults ? ", faults" : "");
+}
+
+class WavesTest : public testing::TestWithParam<Run> {};
+
+constexpr int steps_max = 60'000;  // five minutes of the world's time
+
+// `disturb(world, step)` is called before each step.
+template <class Disturb>
+void run_to_the_end(std::uint64_t seed, const Run& run, Disturb disturb) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  World world(seed, run.members, run.max_pages, run.faults);
+  for (int step = 0; step < steps_max && !world.ended(); ++step) {
+    disturb(world, step);
+    world.step();
+    if (run.max_pages > 0) {
+      ASSERT_LE(world.caps(), run.max_pages) << "step " << step;
+    }
+    if (world.ended()) {
+      ASSERT_FALSE(world.anything_left()) << "ended too early, at step " << step;
+    }
+  }
+  ASSERT_TRUE(world.ended()) << "never ended";
+  const Waves::End end = *world.waves().end();
+  EXPECT_EQ(end.totals.at("fetched"), world.pages_fetched());
+  EXPECT_FALSE(end.reason.empty());
+  if (run.max_pages > 0) {
+    EXPECT_EQ(world.pages_fetched(), std::min(run.max_pages, world.pages_there_are())) << "every allowed page is used";
+  } else {
+    EXPECT_EQ(world.pages_fetched(), world.pages_there_are());
+  }
+}
+
+TEST_P(WavesTest, Contract6_EndsWhenNothingIsLeftAndNotBefore) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    run_to_the_end(seed, GetParam(), [](World&, int) {});
+    if (HasFatalFailure()) return;
+  }
+}
+
+// kill -9 and restart of the peer that asks: the others have answered waves of a higher number than its first.
+TEST_P(WavesTest, Contract6_EndsAfterARestartOfThePeerThatAsks) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    run_to_the_end(seed, GetParam(), [](World& world, int step) {
+      if (step == 400 || step == 900) {
+        world.lose_everything_under_way();
+        world.restart_initiator();
+      }
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(WavesTest, Contract6_EndsAfterRestartsOfOthers) {
+  if (GetParam().members < 3) GTEST_SKIP() << "there are no others to restart";
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    run_to_the_end(seed, GetParam(), [](World& world, int step) {
+      if (step % 500 == 250 && step < 3'000) {
+        world.lose_everything_under_way();
+        world.restart_member(1 + static_cast<std::size_t>(step / 500) % 2);
+      }
+    });
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rings, WavesTest,
+                         testing::Values(Run{1, 0, false}, Run{2, 0, false}, Run{3, 0, true}, Run{7, 0, true},
+                                         Run{1, 10, false}, Run{2, 20, false}, Run{3, 50, false}, Run{3, 50, true},
+                                         Run{5, 7, true}, Run{4, 1, true}, Run{3, 100'000, true}),
+                         [](const testing::TestParamInfo<Run>& run) {
+                           return std::to_string(run.param.members) + "Peers" +
+                                  (run.param.max_pages > 0 ? std::to_string(run.param.max_pages) + "Pages"
+                                                           : "NoLimit") +
+                                  (run.param.faults ? "Faults" : "");
+                         });
+
+// --- one rule at a time -------------------------------------------------------------------------------------------
+
+class WaveRules : public testing::Test {
+ protected:
+  WaveRules() { std::sort(ids_.begin(), ids_.end()); }
+  static Waves::Config ending(std::uint64_t max_pages = 0) {
+    Waves::Config config;
+    config.stop_when_done = true;
+    config.max_pages = max_pages;
+    return config;
+  }
+  static ring::WaveReply passive(std::uint64_t sent = 0, std::uint64_t received = 0) {
+    ring::WaveReply reply;
+    reply.ring_fingerprint = 1;
+    reply.incarnation = 1;
+    reply.passive = true;
+    reply.sent = sent;
+    reply.received = received;
+    return reply;
+  }
+  std::vector<Waves::Probe> tick(Waves& waves, const ring::WaveReply& own = passive()) {
+    std::vector<Waves::Probe> probes;
+    now_ += milliseconds(100);
+    waves.tick(now_, ids_[0], ids_, true, 1, own, probes);
+    return probes;
+  }
+  // One wave: asks, has everyone answer `theirs`, and evaluates.
+  void wave(Waves& waves, ring::WaveReply theirs, const ring::WaveReply& own = passive()) {
+    std::vector<Waves::Probe> probes;
+    for (int tries = 0; tries < 20 && probes.empty(); ++tries) probes = tick(waves, own);
+    ASSERT_EQ(probes.size(), ids_.size() - 1);
+    theirs.wave = probes[0].probe.wave;
+    for (const Waves::Probe& probe : probes) waves.on_reply(probe.to, theirs);
+    tick(waves, own);
+  }
+  std::vector<ring::PeerId> ids_{peer_id(0), peer_id(1), peer_id(2)};
+  Time now_ = test::at_ms(5'000'000);
+};
+
+TEST_F(WaveRules, Mattern_TwoEqualPassiveWavesAreTheEndAndOneIsNot) {
+  Waves waves(ending());
+  wave(waves, passive(3, 4));
+  EXPECT_FALSE(waves.end());
+  wave(waves, passive(3, 4));
+  ASSERT_TRUE(waves.end());
+  EXPECT_FALSE(waves.next_deadline()) << "nothing more to ask";
+}
+
+TEST_F(WaveRules, Mattern_ACountThatMovedBetweenTheWavesIsNoEnd) {
+  for (const auto& second : {passive(3, 5), passive(4, 4), passive(4, 5)}) {
+    Waves waves(ending());
+    wave(waves, passive(3, 4));
+    wave(waves, second);
+    EXPECT_FALSE(waves.end());
+    wave(waves, second);
+    EXPECT_TRUE(waves.end());
+  }
+}
+
+TEST_F(WaveRules, WavesH_ARestartOrAnotherViewBetweenTheWavesIsNoEnd) {
+  ring::WaveReply restarted = passive(3, 4), other_view = passive(3, 4), active = passive(3, 4);
+  restarted.incarnation = 2;
+  other_view.ring_fingerprint = 2;
+  active.passive = false;
+  for (const auto& second : {restarted, other_view, active}) {
+    Waves waves(ending());
+    wave(waves, passive(3, 4));
+    wave(waves, second);
+    EXPECT_FALSE(waves.end());
+  }
+  Waves waves(ending());
+  for (int i = 0; i < 5; ++i) wave(waves, other_view);
+  EXPECT_FALSE(waves.end()) << "views must agree";
+}
+
+TEST_F(WaveRules, WavesH_OnlyTheLowestOfACompleteRingAsks) {
+  std::vector<Waves::Probe> probes;
+  Waves waves(ending());
+  waves.tick(now_, ids_[1], ids_, true, 1, passive(), probes);
+  EXPECT_TRUE(probes.empty());
+  EXPECT_FALSE(waves.next_deadline());
+  waves.tick(now_, ids_[0], ids_, false, 1, passive(), probes);
+  EXPECT_TRUE(probes.empty()) << "a member is down: its queue is unknown";
+  EXPECT_FALSE(waves.next_deadline());
+  waves.tick(now_, ids_[0], ids_, true, 1, passive(), probes);
+  EXPECT_EQ(probes.size(), 2u);
+}
+
+TEST_F(WaveRules, WavesH_ACrawlThatIsToGoOnNeverEnds) {
+  Waves waves(Waves::Config{});
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(tick(waves).empty());
+  EXPECT_FALSE(waves.end());
+}
+
+TEST_F(WaveRules, WavesH_AProbeNotAnsweredGoesOutAgainToThatMemberOnly) {
+  Waves waves(ending());
+  const auto first = tick(waves);
+  ASSERT_EQ(first.size(), 2u);
+  ring::WaveReply answer = passive();
+  answer.wave = first[0].probe.wave;
+  waves.on_reply(first[0].to, answer);
+  std::vector<Waves::Probe> again;
+  for (int i = 0; i < 20 && again.empty(); ++i) again = tick(waves);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].to, first[1].to);
+  EXPECT_EQ(again[0].probe.wave, first[1].probe.wave);
+}
+
+TEST_F(WaveRules, BadInput_RepliesOfOtherWavesAndOfStrangersCountForNothing) {
+  Waves waves(ending());
+  for (int i = 0; i < 10; ++i) {
+    const auto probes = tick(waves);
+    for (const Waves::Probe& probe : probes) {
+      ring::WaveReply stale = passive();
+      stale.wave = probe.probe.wave - 1;
+      waves.on_reply(probe.to, stale);
+      stale.wave = probe.probe.wave;
+      waves.on_reply(peer_id(99), stale);
+    }
+  }
+  EXPECT_FALSE(waves.end());
+}
+
+TEST_F(WaveRules, WavesH_AnAnswerTakenIsNotAskedForTwiceAndTimeMovesOn) {
+  Waves waves(ending());
+  for (int i = 0; i < 50; ++i) {
+    (void)tick(waves);
+    const auto deadline = waves.next_deadline();
+    ASSERT_TRUE(deadline);
+    EXPECT_GT(*deadline, now_) << "a deadline that has passed makes the loop spin";
+  }
+}
+
+TEST_F(WaveRules, WavesH_TheOwnGrantIsGivenOnce) {
+  ids_ = {ids_[0]};
+  Waves waves(ending(100));
+  ring::WaveReply wanting = passive();
+  wanting.counts = {{"fetched", 0}, {"cap", 0}, {"wants", 1}};
+  tick(waves, wanting);
+  ASSERT_TRUE(waves.own_grant());
+  const std::uint64_t granted = *waves.own_grant();
+  EXPECT_GT(granted, 0u);
+  // Its queue ran dry: it has given back what it did not use, and must not get it again unasked.
+  ring::WaveReply satisfied;
+  satisfied.ring_fingerprint = 1;
+  satisfied.incarnation = 1;
+  satisfied.counts = {{"fetched", 1}, {"cap", 1}, {"wants", 0}};
+  for (int i = 0; i < 20; ++i) {
+    tick(waves, satisfied);
+    EXPECT_FALSE(waves.own_grant() && *waves.own_grant() > 1);
+  }
+}
+
+}  // namespace
+}  // namespace orbweaver
