@@ -117,6 +117,13 @@ int run(int argc, char** argv) {
   add_ring_commands(app, code);
   add_tool_commands(app, code);
   add_sampleweb(app, code);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";
+  });
+  const std::string wanted = argc > 1 ? argv[1] : "";
+  const auto is_wanted = [&](const CLI::App* command) { return command->get_name() == wanted; };
+  if (!wanted.empty() && wanted[0] != '-' && app.get_subcommands(is_wanted).empty())
+    return failed({ErrorCode::invalid_setting, "there is no command '" + wanted + "'; see orbweaver --help"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

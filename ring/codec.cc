@@ -41,7 +41,7 @@ using Is = std::type_identity<T>;
 void fields(auto& io, auto& m, Is<Member>) { io(m.id, m.address, m.capacity, m.incarnation, m.state, m.suspect); }
 void fields(auto& io, auto& m, Is<Join>) { io(m.self, m.ring, m.given); }
 void fields(auto& io, auto& m, Is<Welcome>) { io(m.ring, m.settings, m.members, m.seeds, m.seeds_fingerprint); }
-void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason); }
+void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason, m.join); }
 void fields(auto& io, auto& m, Is<Ping>) { io(m.sequence, m.gossip, m.seeds_fingerprint); }
 void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gossip); }
 void fields(auto& io, auto& m, Is<PingAck>) { io(m.sequence, m.gossip, m.seeds_fingerprint); }

@@ -45,6 +45,7 @@ struct Welcome {         // type 2: answer to Join
 };
 struct Refuse {          // type 3: answer to anything from a peer that does not belong here
   std::string reason;    // for people; names the difference
+  bool join = false;     // it answers a Join: the peer must not go on
 };
 struct Ping {            // type 4: "are you there?"
   std::uint64_t sequence = 0;

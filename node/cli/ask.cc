@@ -35,10 +35,7 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
   std::string last;
   for (const std::string& address : *addresses) {
     auto client = ring::ZmqClient::open(address, *secret);
-    if (!client) {
-      last = client.error().message;
-      continue;
-    }
+    if (!client) return fail(ErrorCode::invalid_input, client.error().message);
     ring::Message question;
     question.body = ring::Ask{1, verb, body.dump(), for_ring};
     const auto bytes = (*client)->ask(ring::encode(question), timeout);

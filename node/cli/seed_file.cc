@@ -15,6 +15,7 @@ Result<std::vector<std::string>> read_seed_file(const std::string& path) {
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
+    if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos || line[first] == '#') continue;
     line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);

@@ -31,6 +31,7 @@ struct Settings {
   std::uint32_t retries = 3;                      // further tries after a failure that may pass
   Duration retry_delay{std::chrono::seconds{5}};  // before the first retry; doubles
   std::string user_agent;  // product token and contact; the token before '/' is matched in robots.txt
+  bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page with meta robots nofollow
   bool robots = true;      // obey robots.txt
 
   // This peer's own.

@@ -127,6 +127,9 @@ void add_ring_wide(Rows& rows) {
       &Settings::user_agent, "orbweaver/0.1", "a token of letters, _ and - first; visible ASCII", check_user_agent));
   rows.push_back(yes_no_setting({"robots", "Obey robots.txt.", "Polite by default; `no` is for one's own sites."},
                                 &Settings::robots, true));
+  rows.push_back(yes_no_setting({"obey_nofollow", "Leave out links marked `rel=nofollow`, and all links of a page with meta robots `nofollow`.",
+                                 "The mark is about ranking, not about access: that is what robots.txt is for."},
+                                &Settings::obey_nofollow, false));
   for (SettingDef& def : rows) def.row.ring_wide = true;
 }
 

@@ -42,6 +42,7 @@ void Forwarder::owners_changed(const View& view) {
     queue.waiting_bytes = 0;
     // Late answers to these find nothing; the entries are sent again to whoever owns them now (merging is idempotent).
     queue.under_way.clear();
+    queue.on_disk = false;  // found out below; with no owners there is nobody to read it for
   }
   if (store_->counts().outbox == 0) return;
   own_on_disk_ = true;

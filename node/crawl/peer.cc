@@ -150,6 +150,8 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*seeds) {
     std::istringstream lines(**seeds);
     for (std::string line; std::getline(lines, line);) seeds_.insert(line);
+    // The crawl has begun long since; the ring may be smaller now, and who waits for more would keep it from ending.
+    if (!seeds_.empty()) wait_for_peers_ = 1;
   }
   Commands ignored;
   add_seeds({}, ignored);
@@ -181,7 +183,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   if (const auto* join = std::get_if<ring::Join>(&in.body)) return on_join(now, in, *join, event.reply, out);
   if (const auto* refuse = std::get_if<ring::Refuse>(&in.body)) {
     ++counters_.messages_refused;
-    if (!has_ring_)
+    if (refuse->join && !welcomed_ && !settings_.join.empty())
       return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse->reason, out);
     return note(out, LogLevel::warning, "ring", "message refused",
                 {{"peer", in.from.brief()}, {"reason", refuse->reason}}, true);
@@ -194,7 +196,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
     note(out, LogLevel::warning, "ring", "message of another ring",
          {{"peer", in.from.brief()}, {"ring", in.ring.hex()}}, true);
     return reply_to(event.reply, in.from,
-                    ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex()},
+                    ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex(), false},
                     out);
   }
   membership_.heard_from(in.from, now);
@@ -286,8 +288,9 @@ Time Peer::next_deadline(Time now) const {
     consider(membership_.next_deadline());
     consider(forwarder_.next_deadline());
     consider(drainer_.next_deadline());
-    if (waves_wanted()) consider(waves_.next_deadline());
-    if (!stopping_ && !leaving_ && jobs_.size() < settings_.fetches_max && may_start_page())
+    // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
+    if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
+    if (!exit_at_ && !stopping_ && !leaving_ && jobs_.size() < settings_.fetches_max && may_start_page())
       consider(bench_.next_deadline());
   }
   if (!welcomed_ && !settings_.join.empty()) consider(next_join_);

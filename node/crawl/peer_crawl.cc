@@ -13,6 +13,8 @@ using storage::UrlState;
 
 // RFC 9309, 2.4: a robots.txt is used for at most a day.
 constexpr Duration robots_lifetime = std::chrono::hours{24};
+// How long an address that this peer may not connect to is remembered as such.
+constexpr Duration refused_lifetime = std::chrono::minutes{1};
 // RFC 9309, 2.3.1.2: at least five redirects are followed.
 constexpr std::uint8_t robots_hops_max = 5;
 // A Crawl-delay above this is taken as this: some files mean milliseconds, some mean "go away", which is what Disallow
@@ -87,7 +89,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         started = true;
         break;
       }
-      // Rules that were read back after a restart: what this peer asked for before it is not known, so wait as after that.
+      // Rules that were read back after a restart: what this peer asked for before it is not known, so wait as after
+      // that.
       if (const Time earliest = started_ + host.crawl_delay; now < earliest) {
         host.next_allowed = std::max(host.next_allowed, earliest);
         break;
@@ -230,7 +233,8 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
-    commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures, std::string(job.job.url.host())});
+    commit.clocks.emplace_back(
+        host->key, storage::HostClock{host->next_allowed, host->failures, std::string(job.job.url.host())});
   const std::size_t links = commit.merges.size() - 1;
   bench_.committed(queued.key);
   storage::CommitResult result;

@@ -80,7 +80,7 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
     ++counters_.messages_refused;
     note(out, LogLevel::warning, "ring", "join refused",
          {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
-    reply_to(reply, in.from, ring::Refuse{std::move(reason)}, out);
+    reply_to(reply, in.from, ring::Refuse{std::move(reason), true}, out);
   };
   if (join.ring != ring::RingId{} && join.ring != ring_)
     return refuse("the data directory there belongs to ring " + join.ring.hex() + ", and this is ring " + ring_.hex() +

@@ -18,7 +18,6 @@
 namespace orbweaver {
 namespace {
 
-constexpr std::size_t idle_handles_max = 1024;  // easy handles kept for reuse, about 6 KB each
 
 bool append(Slist& list, const std::string& line) {
   curl_slist* longer = curl_slist_append(list.get(), line.c_str());
@@ -71,7 +70,6 @@ class CurlFetcher::Loop {
 
   std::vector<FetchRequest> taken_;
   std::map<std::uint64_t, std::unique_ptr<CurlTransfer>> under_way_;  // by sequence: the first is the oldest
-  std::vector<std::unique_ptr<CurlTransfer>> idle_;
   std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;  // once paused: when to end them
   std::uint64_t next_sequence_ = 1;
   std::size_t most_under_way_ = 0;
@@ -82,7 +80,6 @@ CurlFetcher::Loop::~Loop() {
   stop();
   // Order matters: handles before the multi handle, whose connections still call on_close_socket().
   under_way_.clear();
-  idle_.clear();
   if (multi_ != nullptr) curl_multi_cleanup(multi_);
 }
 
@@ -199,12 +196,9 @@ bool CurlFetcher::Loop::take_inbox() {
   return true;
 }
 
+// A new easy handle for each transfer: libcurl 7.88 uses freed memory when a handle is used again and the next answer's
+// first header line begins with white space (curl issue 11101). Connections are kept by the multi handle all the same.
 std::unique_ptr<CurlTransfer> CurlFetcher::Loop::make_transfer() {
-  if (!idle_.empty()) {
-    std::unique_ptr<CurlTransfer> transfer = std::move(idle_.back());
-    idle_.pop_back();
-    return transfer;
-  }
   auto transfer = std::make_unique<CurlTransfer>(shared_);
   return transfer->open() ? std::move(transfer) : nullptr;
 }
@@ -248,7 +242,6 @@ void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {
   under_way_.erase(found);
   note_oldest();
   FetchResponse response = owned->finish(code, shared_.config.clock());
-  if (idle_.size() < idle_handles_max) idle_.push_back(std::move(owned));
   done_(std::move(response));
 }
 

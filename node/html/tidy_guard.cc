@@ -66,8 +66,10 @@ bool tidy_can_take(std::string_view html) {
       open.end(token.key, facts);
       continue;
     }
-    if (facts.model != TextModel::data) tokenizer.enter(facts.model, token.key);
-    if (facts.is_void || facts.model != TextModel::data || token.self_closing) continue;
+    // What is raw text to the standard (iframe, noframes…) is markup to tidy, but for these.
+    const bool is_raw = facts.model == TextModel::script || token.key == name_key("style");
+    if (is_raw) tokenizer.enter(facts.model, token.key);
+    if (is_raw || facts.is_void) continue;
     if (!open.start(token.key, facts)) return false;
   }
   return true;
@@ -98,7 +100,9 @@ const TidyAllocatorVtbl TidyArena::functions = {&TidyArena::allocate, &TidyArena
 
 TidyArena::TidyArena(std::size_t page_bytes)
     : TidyAllocator{&functions},
-      bytes_left_(tidy_memory_bytes_max(page_bytes)),
+      stack_begin_(static_cast<const char*>(__builtin_frame_address(0))),
+      bytes_max_(tidy_memory_bytes_max(page_bytes)),
+      bytes_left_(bytes_max_),
       allocations_left_(tidy_allocations_max(page_bytes)) {}
 
 TidyArena::~TidyArena() {
@@ -111,8 +115,11 @@ TidyArena::~TidyArena() {
 
 void* TidyArena::allocate(TidyAllocator* self, size_t bytes) {
   auto& arena = *static_cast<TidyArena*>(self);
-  if (arena.allocations_left_-- == 0) panic(self, "too many allocations");
-  if (bytes > tidy_page_bytes_max * 64) panic(self, "an allocation beyond any bound");
+  const auto* const stack = static_cast<const char*>(__builtin_frame_address(0));
+  const auto stack_bytes = static_cast<std::size_t>(std::abs(arena.stack_begin_ - stack));
+  if (stack_bytes > tidy_stack_bytes_max) panic(self, "the bound on the stack is reached");
+  if (arena.allocations_left_ == 0 || bytes > arena.bytes_max_) panic(self, "the bound on allocations is reached");
+  --arena.allocations_left_;
   const std::size_t kind = size_class(bytes);
   if (void* const released = arena.released_[kind]) {
     std::memcpy(&arena.released_[kind], released, sizeof(void*));

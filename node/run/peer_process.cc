@@ -2,9 +2,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -32,6 +35,10 @@ namespace {
 
 // How often /metrics, /healthz and /status are brought up to date.
 constexpr Duration status_every = std::chrono::milliseconds{250};
+// How long fetches under way may go on after a stop.
+constexpr Duration stop_patience = std::chrono::seconds{3};
+// A store needs this much to open: RocksDB writes its journal and manifest, and Debian's build aborts when it cannot.
+constexpr std::uint64_t free_bytes_min = 48u << 20;
 // A core that has not stepped for this long is not healthy.
 constexpr Duration healthy_max = std::chrono::seconds{10};
 
@@ -158,10 +165,11 @@ Result<void> PeerProcess::write_ending(const Exit& exit) {
 Result<void> PeerProcess::write_file(const std::string& name, const std::string& text) {
   const std::string path = options_.directory + "/" + name;
   {
+    errno = 0;
     std::ofstream out(path + ".new", std::ios::trunc);
     out << text;
     out.flush();
-    if (!out) return fail(ErrorCode::io, "cannot write " + path + ".new; is the disk full?");
+    if (!out) return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io, "cannot write " + path + ".new: " + std::strerror(errno));
   }
   std::error_code renamed;
   std::filesystem::rename(path + ".new", path, renamed);
@@ -190,6 +198,11 @@ Result<void> PeerProcess::open() {
   if (Result<void> started = start_log(log_config); !started) return started;
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
+  struct statvfs room {};
+  if (::statvfs(options_.directory.c_str(), &room) == 0 && std::uint64_t{room.f_bavail} * room.f_frsize < free_bytes_min)
+    return fail(ErrorCode::disk_full, "the disk of " + options_.directory + " is full: " +
+                                          size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
+                                          size_text(free_bytes_min) + " are needed; free some space and start again: nothing is lost");
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);
   if (!secret) return tl::make_unexpected(secret.error());
   auto kv = storage::open_rocks(
@@ -353,21 +366,23 @@ Exit PeerProcess::loop() {
   Commands commands;
   Time next_status{};
   bool cancelled = false;
+  std::optional<Time> stop_at;
   for (;;) {
     Time now = clock_.now();
     std::deque<Event> events = events_.wait(peer_->next_deadline(now) - now);
     if (events.empty()) events.emplace_back(TickEvent{});
     for (Event& event : events) {
-      const bool stop = std::holds_alternative<StopEvent>(event) && !std::get<StopEvent>(event).leave;
       commands.clear();
       now = clock_.now();
       peer_->step(now, std::move(event), commands);
       for (Command& command : commands)
         if (!carry_out(command, exit)) return exit;
-      if ((stop || peer_->stopping()) && !cancelled && fetcher_ != nullptr) {
-        cancelled = true;
-        fetcher_->stop();  // answers with `cancelled` for what is under way
-      }
+    }
+    // What is under way may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
+    if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
+    if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
+      cancelled = true;
+      fetcher_->stop();  // answers with `cancelled` for what is under way
     }
     if (now >= next_status) {
       next_status = now + status_every;
@@ -445,6 +460,11 @@ int run_peer(PeerOptions options) {
         {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
   }
   stop_log();
+  // RocksDB cannot close on a full disk (Debian's build aborts): the process ends as by a kill, which costs nothing.
+  if (code == static_cast<int>(ErrorCode::disk_full)) {
+    std::fflush(nullptr);
+    ::_exit(code);
+  }
   return code;
 }
 

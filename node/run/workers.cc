@@ -89,7 +89,8 @@ class Workers::Worker {
     }
     if (item.job.kind == FetchKind::robots) {
       done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
-    } else if (response.status >= 200 && response.status < 300) {
+    // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
+  } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
       read_page(item, payload, done);
     }
     if (response.status >= 300 && response.status < 400) done.redirect = redirect_target(item);
@@ -120,11 +121,14 @@ class Workers::Worker {
   }
 
   static std::optional<CanonicalUrl> redirect_target(const Item& item) {
-    const auto location = header_value(item.response.response_head, "location");
-    if (!location || location->empty()) return std::nullopt;
+    // Two that differ: nobody can say which is meant.
+    const std::vector<std::string> locations = header_values(item.response.response_head, "location");
+    if (locations.empty() || locations.front().empty()) return std::nullopt;
+    for (const std::string& other : locations)
+      if (other != locations.front()) return std::nullopt;
     const Result<Url> base = Url::parse(item.job.url.text());
     if (!base) return std::nullopt;
-    const Result<Url> target = Url::parse(*location, &*base);
+    const Result<Url> target = Url::parse(locations.front(), &*base);
     if (!target || !target->is_http()) return std::nullopt;
     Result<CanonicalUrl> url = CanonicalUrl::from(*target);
     if (!url) return std::nullopt;
@@ -146,7 +150,11 @@ class Workers::Worker {
     decode_html(payload, content_type, text);
     const Result<Url> document = Url::parse(item.job.url.text());
     if (!document) return;
-    const PageLinks links = extractor_->extract(text.utf8);
+    PageLinks links = extractor_->extract(text.utf8);
+    if (!settings_.obey_nofollow) {
+      links.meta_nofollow = false;
+      for (PageLink& link : links.links) link.nofollow = false;
+    }
     const auto encoder = make_query_encoder(text.charset);
     ResolvedLinks resolved = resolve_links(links, *document, encoder.get());
     done.links = std::move(resolved.urls);

@@ -49,7 +49,8 @@ struct Parameters {
   std::string text() const;  // one "name=value" a line
   std::vector<std::string> seeds(const FakeWeb& fake_web) const;
   // Networks and peers do as they should.
-  bool calm() const { return deeds.empty() && network.loss + network.doubled + network.reordered == 0; }
+  bool calm() const { return deeds.empty() && !network_faulty(); }
+  bool network_faulty() const { return network.loss + network.doubled + network.reordered > 0; }
 };
 
 std::string_view deed_name(Deed::Kind kind);

@@ -22,6 +22,8 @@ ring::PeerId id_from(const std::string& text) {
   return id;
 }
 
+std::uint64_t ring_of(const Peer& core) { return core.own_status()["ring_fingerprint"].get<std::uint64_t>(); }
+
 std::string describe(const Event& event) {
   if (const auto* in = std::get_if<MessageEvent>(&event))
     return std::string(ring::type_name(in->message.body)) + " from " + in->message.from.brief();
@@ -126,6 +128,7 @@ void World::start(std::size_t number) {
   peer.idle_ticks = 0;
   note("peer " + std::to_string(number) + " starts as " + peer.core->id().brief() + ", life " +
        std::to_string(peer.life));
+  peer.ring = ring_of(*peer.core);
   step(number, TickEvent{});
 }
 
@@ -252,6 +255,7 @@ void World::carry_out(std::size_t number, Command& command) {
     for (const auto& [key, value] : said->fields) text += " " + std::string(key) + "=" + value;
     note(text);
     if (said->event == "owners changed") {
+      peers_[number].ring = ring_of(*peers_[number].core);
       if (crawling_) ++stats_.owners_changed;
       tell([&](Checker& checker) { checker.owners_changed(*this, number); });
     }
@@ -264,6 +268,8 @@ void World::carry_out(std::size_t number, Command& command) {
 void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   SimPeer& peer = peers_[number];
   crawling_ = true;
+  for (const SimPeer& other : peers_)
+    if (other.standing == Standing::up && other.ring != peer.ring) views_differed_ = true;
   ++stats_.requests;
   Request request;
   request.peer = number;
@@ -302,9 +308,10 @@ void World::end_fetch(std::size_t number, std::uint64_t life, std::uint64_t job,
     schedule(now_ + parse, [this, number, life, job] { end_page(number, life, job); });
     return step(number, std::move(ended));
   }
-  const Request done = request;
+  Request done = request;
   peer.requests.erase(found);
   if (cancelled) {
+    done.over = false;
     tell([&](Checker& checker) { checker.crashed(*this, number, {done}); });
   } else {
     tell([&](Checker& checker) { checker.committed(*this, done); });

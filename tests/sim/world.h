@@ -47,6 +47,7 @@ struct SimPeer {
   bool cancelled = false;  // its fetcher was stopped
   bool leaving = false;
   std::optional<Duration> restart_after;  // once it has exited by itself
+  std::uint64_t ring = 0;                 // fingerprint of its ring, when it last changed
   std::optional<Exit> exit;
   bool may_be_refused = false;   // a scenario sends it to a ring that must not take it
   std::uint32_t idle_ticks = 0;  // in a row that did nothing and asked for another at once
@@ -95,8 +96,9 @@ class World {
   Duration since_start() const { return now_ - start_; }
   std::vector<SimPeer>& peers() { return peers_; }
   const WorldStats& stats() const { return stats_; }
-  // Partitions changed hands after the crawl began: this version fetches some URLs again then.
-  bool ring_moved() const { return stats_.owners_changed > 0; }
+  // Partitions changed hands after the crawl began, or faults of the network made it begin before all agreed whose they
+  // are: this version fetches some URLs again then.
+  bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.network_faulty()); }
   // Seeds that the ring was given, with when.
   const std::vector<std::string>& seeds() const { return seeds_; }
   void add_seed(const std::string& url) { seeds_.push_back(url); }
@@ -150,6 +152,7 @@ class World {
   std::vector<std::string> answers_;
   bool ending_ = false;
   bool crawling_ = false;
+  bool views_differed_ = false;
   Trace trace_;
   WorldStats stats_;
 };
