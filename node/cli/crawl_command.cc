@@ -34,6 +34,8 @@ constexpr Duration stop_wait_max = std::chrono::seconds{20};
 // A peer that dies this often within restart_window is not started again.
 constexpr std::size_t restarts_max = 5;
 constexpr Duration restart_window = std::chrono::seconds{30};
+// From the first peer's end to the last's.
+constexpr Duration end_wait_max = std::chrono::seconds{15};
 constexpr Duration start_wait_max = std::chrono::seconds{60};
 
 struct Child {
@@ -341,6 +343,7 @@ int Crawl::run() {
   }
   bool stopping = trouble.has_value() || interrupted_;
   Time kill_at = clock_.now() + stop_wait_max;
+  std::optional<Time> over_at;
   if (stopping) stop_all(SIGTERM);
   while (any_running()) {
     const timespec wait{0, std::chrono::nanoseconds(poll_every).count()};
@@ -358,6 +361,15 @@ int Crawl::run() {
       stop_all(SIGTERM);
     }
     const Time now = clock_.now();
+    // Once one peer has ended, all have been told. One that died just then, and was started again, would wait for the
+    // others for ever.
+    const bool over = std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.ended == 0; });
+    if (over && !over_at) over_at = now;
+    if (over_at && !stopping && now - *over_at > end_wait_max) {
+      stopping = true;
+      kill_at = now + stop_wait_max;
+      stop_all(SIGTERM);
+    }
     if (stopping && now > kill_at) stop_all(SIGKILL);
     if (!stopping) show_progress(now, false);
   }

@@ -7,6 +7,9 @@ namespace orbweaver {
 namespace {
 
 constexpr Duration wait_for_fetches = std::chrono::milliseconds{50};
+// A receiver refuses a message beyond ring::message_bytes_max whole; the last record and the framing have the other
+// half.
+constexpr std::size_t batch_bytes_max = ring::message_bytes_max / 2;
 constexpr Duration refusal_wait = std::chrono::milliseconds{200};
 
 Error error_of(const storage::Error& error) {
@@ -54,7 +57,9 @@ Result<std::optional<Forwarder::Out>> Drainer::tick(Time now, const View& view,
     next.out.batch.ring_fingerprint = view.ring().fingerprint();
     next.sent = now;
     std::set<storage::HostKey> hosts;
+    std::size_t bytes = 0;
     for (const storage::Merge& merge : *records) {
+      if (next.out.batch.records.size() + 2 > ring::batch_records_max || bytes >= batch_bytes_max) break;
       // A host's clock goes before its URLs, so that the new owner is polite from the first.
       if (hosts.insert(merge.key.host).second) {
         const auto clock = store_->clock(merge.key.host);
@@ -62,10 +67,12 @@ Result<std::optional<Forwarder::Out>> Drainer::tick(Time now, const View& view,
         if (*clock) {
           next.out.batch.records.push_back({partition, {}});
           storage::encode_clock(**clock, next.out.batch.records.back().record);
+          bytes += next.out.batch.records.back().record.size();
         }
       }
       next.out.batch.records.push_back({partition, {}});
       storage::encode_record(merge.record, next.out.batch.records.back().record);
+      bytes += next.out.batch.records.back().record.size();
       next.keys.push_back(merge.key);
     }
     under_way_ = std::move(next);

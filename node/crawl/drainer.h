@@ -18,7 +18,8 @@ class Drainer {
 
   // After a change of owners, and at start: which partitions with records here belong to others.
   Result<void> owners_changed(const View& view);
-  // The next batch, or the last one again. `busy(partition)`: fetches are under way in it, it waits.
+  // The next batch (batch_records URLs at most, fewer when the message would be too large), or the last one again.
+  // `busy(partition)`: fetches are under way in it, it waits.
   Result<std::optional<Forwarder::Out>> tick(Time now, const View& view,
                                              const std::function<bool(ring::Partition)>& busy,
                                              const std::function<std::uint64_t()>& new_sequence);

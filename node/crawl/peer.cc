@@ -150,9 +150,11 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*seeds) {
     std::istringstream lines(**seeds);
     for (std::string line; std::getline(lines, line);) seeds_.insert(line);
-    // The crawl has begun long since; the ring may be smaller now, and who waits for more would keep it from ending.
-    if (!seeds_.empty()) wait_for_peers_ = 1;
   }
+  // Who has waited for as many before does not wait again: the ring may be smaller now.
+  const auto waited = store_->meta(meta_name::waited);
+  if (!waited) return tl::make_unexpected(error_of(waited.error()));
+  if (*waited && std::strtoull((*waited)->c_str(), nullptr, 10) >= wait_for_peers_) wait_for_peers_ = 1;
   Commands ignored;
   add_seeds({}, ignored);
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);

@@ -114,7 +114,7 @@ class Peer {
   void issue_fetches(Time now, Commands& out);
   bool serve_host(Time now, BenchHost& host, Commands& out);
   RobotsSlot& robots_slot(BenchHost& host, const std::string& origin, Time now);
-  void start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, std::uint8_t hops, Commands& out);
+  void start_robots(BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out);
   void on_fetch_ended(Time now, const FetchEnded& event, Commands& out);
   void on_page_done(Time now, PageDone& event, Commands& out);
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
@@ -140,7 +140,7 @@ class Peer {
                  Commands& out);
   void membership_changed(Time now, Commands& out);
   void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
-  bool add_seeds(const std::vector<std::string>& seeds, Commands& out);
+  bool add_seeds(const std::vector<std::string>& seeds, Commands& out, storage::Commit* into = nullptr);
   void send_seeds(const ring::PeerId& to, const std::vector<std::string>& seeds, Commands& out) const;
   void join_tick(Time now, Commands& out);
   void waves_tick(Time now, Commands& out);
@@ -215,6 +215,7 @@ inline constexpr std::string_view ring = "ring";          // ring identity, 32 h
 inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
 inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
 inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
+inline constexpr std::string_view waited = "waited";      // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 // The host part of a canonical URL's text.

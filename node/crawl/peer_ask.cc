@@ -209,10 +209,10 @@ json Peer::seed(Time now, const json& body, Commands& out) {
     texts.push_back(url->text());
     urls.push_back(std::move(*url));
   }
-  if (!add_seeds(texts, out)) return {{"error", "the store cannot be written"}};
+  storage::Commit commit;
+  add_seeds(texts, out, &commit);
   for (const ring::PeerId& member : reachable_members())
     if (member != id()) send_seeds(member, texts, out);
-  storage::Commit commit;
   for (const CanonicalUrl& url : urls) route(url, 0, 0, commit);
   storage::CommitResult result;
   if (!apply(commit, out, &result)) return {{"error", "the store cannot be written"}};
@@ -222,11 +222,14 @@ json Peer::seed(Time now, const json& body, Commands& out) {
 
 // Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once.
 void Peer::first_seeds_tick(Time now, Commands& out) {
-  if (first_seeds_.empty()) return;
+  if (wait_for_peers_ == 0) return;
   std::size_t active = 0;
   for (const auto& [peer, member] : membership_.members())
     if (ring::owns_partitions(member) && !member.suspect) ++active;
   if (active < wait_for_peers_) return;
+  storage::Commit waited;
+  waited.meta.emplace_back(meta_name::waited, std::to_string(std::exchange(wait_for_peers_, 0)));
+  if (!apply(waited, out) || first_seeds_.empty()) return;
   const std::vector<std::string> seeds = std::exchange(first_seeds_, {});
   const json answer = seed(now, {{"urls", seeds}}, out);
   for (const json& refused : answer.value("refused", json::array()))

@@ -80,12 +80,13 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     if (settings_.robots) {
       RobotsSlot& slot = robots_slot(host, std::string(url->origin()), now);
       if (slot.rules == nullptr) {
-        Result<CanonicalUrl> robots_url = CanonicalUrl::parse(slot.origin + "/robots.txt");
+        Result<CanonicalUrl> robots_url =
+            CanonicalUrl::parse(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
         if (!robots_url) {
           give_up(Reason::internal, UrlState::failed);
           continue;
         }
-        start_robots(now, host, slot, std::move(*robots_url), 0, out);
+        start_robots(host, slot, std::move(*robots_url), out);
         started = true;
         break;
       }
@@ -118,7 +119,7 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   if (slot == host.robots.end()) {
     // A host has few origins; one with very many ports is not worth remembering all of them.
     if (host.robots.size() >= robots_slots_max) host.robots.erase(host.robots.begin());
-    slot = host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0});
+    slot = host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0, {}, 0});
   }
   if (slot->rules != nullptr && slot->expires <= now) slot->rules = nullptr;
   if (slot->rules != nullptr) return *slot;
@@ -138,8 +139,8 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   return *slot;
 }
 
-void Peer::start_robots(Time, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, std::uint8_t hops, Commands& out) {
-  FetchJob job{next_job_++, FetchKind::robots, std::move(url), {}, host.key, slot.origin, hops, slot.attempts};
+void Peer::start_robots(BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
+  FetchJob job{next_job_++, FetchKind::robots, std::move(url), {}, host.key, slot.origin, slot.hops, slot.attempts};
   Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}}).first->second;
   out.push_back(StartFetch{started.job});
 }
@@ -303,7 +304,19 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   RobotsSlot& slot = robots_slot(*host, job.job.origin, now);
   const int status = page == nullptr ? 0 : job.status;
   if (status >= 300 && status < 400 && page->redirect && job.job.hops < robots_hops_max && !stopping_) {
-    start_robots(now, *host, slot, *page->redirect, static_cast<std::uint8_t>(job.job.hops + 1), out);
+    // The next request to the host, like any other: after its delay.
+    slot.redirect = page->redirect->text();
+    ++slot.hops;
+    bench_.release(*host, std::max(host->next_allowed, job.ended + std::max(settings_.delay, host->crawl_delay)));
+    return;
+  }
+  slot.redirect.clear();
+  slot.hops = 0;
+  if (job.outcome.reason == Reason::address_refused) {
+    // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may change.
+    slot.rules = std::make_shared<RobotsRules>(RobotsRules::allow_all());
+    slot.expires = job.ended + refused_lifetime;
+    bench_.release(*host, host->next_allowed);
     return;
   }
   ++counters_.robots_fetched;

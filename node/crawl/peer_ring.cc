@@ -171,8 +171,9 @@ void Peer::membership_changed(Time now, Commands& out) {
 // --- seeds
 // --------------------------------------------------------------------------------------------------------------------
 
-// Adds to the ring's seed set; the scope follows from it. False: the store failed.
-bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out) {
+// Adds to the ring's seed set; the scope follows from it. Durable at once, or with `into`, with the seeds' own records.
+// False: the store failed.
+bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out, storage::Commit* into) {
   const std::size_t before = seeds_.size();
   for (const std::string& seed : seeds)
     if (CanonicalUrl::parse(seed)) seeds_.insert(seed);
@@ -187,6 +188,10 @@ bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out) {
   seeds_fingerprint_ = ring::leading_bits(ring::md5(lines));
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
+  if (into != nullptr) {
+    into->meta.emplace_back(meta_name::seeds, lines);
+    return true;
+  }
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::seeds, lines);
   return apply(commit, out);
@@ -250,7 +255,7 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
     commit.merges.push_back({{host, url->digest()}, std::move(*record)});
   }
   if (leaving_ || exit_at_) return;
-  if (!seeds.empty() && !add_seeds(seeds, out)) return;
+  if (!seeds.empty()) add_seeds(seeds, out, &commit);
   if (!apply(commit, out)) return;
   for (const auto& [host, clock] : commit.clocks) bench_.delay(host, clock.next_allowed);
   ++counters_.batches_received;
@@ -272,7 +277,7 @@ void Peer::on_batch_ack(Time, const ring::PeerId& from, std::uint64_t sequence, 
 bool Peer::passive() const {
   const storage::Counts& counts = store_->counts();
   const bool only_lacks_pages = settings_.max_pages > 0 && !may_start_page();
-  return jobs_.empty() && first_seeds_.empty() && !seeds_.empty() && counts.outbox == 0 && drainer_.idle() &&
+  return jobs_.empty() && wait_for_peers_ == 0 && !seeds_.empty() && counts.outbox == 0 && drainer_.idle() &&
          (counts.queued == 0 || only_lacks_pages);
 }
 

@@ -112,18 +112,24 @@ Result<void> Workbench::refill(BenchHost& host) {
 
 void Workbench::unschedule(BenchHost& host) {
   if (!host.in_ready) return;
-  ready_.erase({host.queued_at, &host});
+  ready_.erase({host.queued_at, host.turn, &host});
   host.in_ready = false;
 }
 
-// Puts a host that is not busy where its next turn is; one with nothing to do leaves the queue.
+// Puts a host that is not busy where its next turn is; one with nothing to do leaves the queue. A host whose turn has
+// come keeps its place; one that is new in the queue stands behind those that wait already, however long it might have
+// been asked.
 void Workbench::schedule(BenchHost& host) {
+  Time due = host.next_allowed;
+  if (!host.head.empty()) due = std::max(due, not_before(host.head.front()));
+  const bool waits = !host.busy && !host.foreign && (!host.head.empty() || host.more_on_disk);
+  if (waits && host.in_ready && host.queued_at <= taken_at_ && due <= taken_at_) return;
   unschedule(host);
-  if (host.busy || host.foreign || (host.head.empty() && !host.more_on_disk)) return;
-  host.queued_at = host.next_allowed;
-  if (!host.head.empty()) host.queued_at = std::max(host.queued_at, not_before(host.head.front()));
+  if (!waits) return;
+  host.queued_at = std::max(due, taken_at_);
+  host.turn = next_turn_++;
   host.in_ready = true;
-  ready_.insert({host.queued_at, &host});
+  ready_.insert({host.queued_at, host.turn, &host});
 }
 
 void Workbench::erase(BenchHost& host) {
@@ -134,15 +140,17 @@ void Workbench::erase(BenchHost& host) {
 void Workbench::drop_if_idle(BenchHost& host) {
   if (host.busy || host.pending > 0) return;
   const bool empty = host.head.empty() && !host.more_on_disk;
-  const bool had_its_share = dormant_ && hosts_.size() >= config_.hosts_max && host.served >= config_.head_max;
   // An idle host stays while there is room: its robots.txt and clock are at hand when the next link to it comes.
-  if (host.foreign || had_its_share || (empty && hosts_.size() > config_.hosts_max / 2)) {
-    if (!empty && !host.foreign) {
-      dormant_ = true;
-      pass_clean_ = false;
-    }
-    erase(host);
-  }
+  if (host.foreign || (empty && hosts_.size() > config_.hosts_max / 2)) erase(host);
+}
+
+// Only once an outcome of it is committed: its clock is then in the store. After a robots.txt, say, it is here alone.
+void Workbench::put_aside_after_its_share(BenchHost& host) {
+  if (host.busy || host.pending > 0 || host.served < config_.head_max) return;
+  if (!dormant_ || hosts_.size() < config_.hosts_max) return;
+  dormant_ = true;
+  pass_clean_ = false;
+  erase(host);
 }
 
 Result<void> Workbench::discover() {
@@ -166,10 +174,11 @@ Result<void> Workbench::discover() {
 }
 
 Result<BenchHost*> Workbench::take(Time now) {
+  taken_at_ = now;
   if (dormant_ && hosts_.size() < config_.hosts_max)
     if (Result<void> found = discover(); !found) return tl::make_unexpected(found.error());
-  while (!ready_.empty() && ready_.begin()->first <= now) {
-    BenchHost& host = *ready_.begin()->second;
+  while (!ready_.empty() && std::get<Time>(*ready_.begin()) <= now) {
+    BenchHost& host = *std::get<BenchHost*>(*ready_.begin());
     unschedule(host);
     if (Result<void> filled = refill(host); !filled) return tl::make_unexpected(filled.error());
     if (host.head.empty()) {
@@ -211,7 +220,11 @@ void Workbench::committed(const storage::UrlKey& key) {
   issued_.erase(key.url);
   if (BenchHost* host = find(key.host); host != nullptr && host->pending > 0) {
     --host->pending;
-    drop_if_idle(*host);
+    if (host->foreign || (host->head.empty() && !host->more_on_disk)) {
+      drop_if_idle(*host);
+    } else {
+      put_aside_after_its_share(*host);
+    }
   }
 }
 
@@ -251,7 +264,7 @@ void Workbench::owners_changed() {
 std::optional<Time> Workbench::next_deadline() const {
   if (dormant_ && hosts_.size() < config_.hosts_max) return Time{};
   if (ready_.empty()) return std::nullopt;
-  return ready_.begin()->first;
+  return std::get<Time>(*ready_.begin());
 }
 
 }  // namespace orbweaver

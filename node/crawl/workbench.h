@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct RobotsSlot {
   Time expires{};
   bool unreachable = false;   // rules stand for "could not be had": disallow all
   std::uint8_t attempts = 0;  // tries that failed so far
+  std::string redirect;       // where the last answer pointed: asked for at the host's next turn
+  std::uint8_t hops = 0;      // redirects followed so far
 };
 
 struct BenchHost {
@@ -42,7 +45,8 @@ struct BenchHost {
   bool busy = false;                    // acquired
   bool foreign = false;                 // its partition has another owner now
   Time next_allowed{};
-  Time queued_at{};  // its key in the ready queue; meaningful while in it
+  Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
+  std::uint64_t turn = 0;  // of hosts with the same time the one put in first is earlier
   bool in_ready = false;
   std::uint32_t failures = 0;  // tries in a row without an answer
   std::uint32_t pending = 0;   // issued and not yet committed
@@ -91,6 +95,13 @@ class Workbench {
   struct DigestHash {
     std::size_t operator()(const storage::UrlDigest& digest) const;
   };
+  // Equal times are ordered by the host's key, not by where it lies in memory: the same events give the same turns.
+  using Turn = std::pair<Time, BenchHost*>;
+  struct EarlierTurn {
+    bool operator()(const Turn& a, const Turn& b) const {
+      return a.first != b.first ? a.first < b.first : a.second->key < b.second->key;
+    }
+  };
   BenchHost& add_host(const storage::HostKey& key, std::string_view name);
   Result<void> discover();
   Result<void> refill(BenchHost& host);
@@ -98,13 +109,16 @@ class Workbench {
   void schedule(BenchHost& host);
   void unschedule(BenchHost& host);
   void drop_if_idle(BenchHost& host);
+  void put_aside_after_its_share(BenchHost& host);
   void erase(BenchHost& host);
 
   Config config_;
   storage::Store* store_;
   std::function<bool(std::uint16_t)> owns_;
   std::map<storage::HostKey, std::unique_ptr<BenchHost>> hosts_;
-  std::set<std::pair<Time, BenchHost*>> ready_;
+  std::set<std::tuple<Time, std::uint64_t, BenchHost*>> ready_;
+  std::uint64_t next_turn_ = 0;
+  Time taken_at_{};  // of the last take()
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;
   bool dormant_ = true;     // hosts with queued URLs may be on disk only
   bool pass_clean_ = true;  // nothing was left out since the walk over the disk began

@@ -281,6 +281,8 @@ FetchError CurlTransfer::judge(CURLcode code, Truncated& truncated) const {
       return FetchError::broken;
     case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9 or an HTTP version that does not exist; or a URL of another scheme
       return connected_ ? FetchError::bad_response : FetchError::internal;
+    case CURLE_BAD_FUNCTION_ARGUMENT:  // what it says of a first header line that begins with white space
+      return connected_ ? FetchError::bad_response : FetchError::internal;
     case CURLE_OUT_OF_MEMORY:  // what libcurl 7.88 says of one header line longer than its own 100 KB
       return connected_ && !head_.whole() ? FetchError::headers_too_large : FetchError::internal;
     case CURLE_ABORTED_BY_CALLBACK:

@@ -1,5 +1,6 @@
-// A page's bytes to UTF-8, by the HTML standard's order: BOM, Content-Type's charset, <meta> in the first 1024 bytes, then detection
-// (valid UTF-8, else windows-1252). Labels by the Encoding standard. ICU's only home besides idna. Thread rule: free functions; encoders are immutable.
+// A page's bytes to UTF-8, by the HTML standard's order: BOM, Content-Type's charset, <meta> in the first 1024 bytes,
+// then detection (valid UTF-8, else windows-1252). Labels by the Encoding standard. ICU's only home besides idna.
+// Thread rule: free functions; encoders are immutable.
 #pragma once
 
 #include <memory>
@@ -12,9 +13,9 @@
 namespace orbweaver {
 
 struct DecodedText {
-  std::string charset;       // the Encoding standard's name, lower case: "utf-8", "windows-1252", "shift_jis"
-  std::string storage;       // holds the converted text when one was needed
-  std::string_view utf8;     // the text: a view of `storage`, or of the input (less its BOM) when that was UTF-8 already
+  std::string charset;    // the Encoding standard's name, lower case: "utf-8", "windows-1252", "shift_jis"
+  std::string storage;    // holds the converted text when one was needed
+  std::string_view utf8;  // the text: a view of `storage`, or of the input (less its BOM) when that was UTF-8 already
   DecodedText() = default;
   DecodedText(DecodedText&&) = delete;  // utf8 may view storage
 };

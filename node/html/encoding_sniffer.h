@@ -1,4 +1,5 @@
-// Where a page says what its bytes mean (HTML standard, 13.2.3): the steps of charset.h, each on its own. Pure functions.
+// Where a page says what its bytes mean (HTML standard, 13.2.3): the steps of charset.h, each on its own. Pure
+// functions.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@ namespace orbweaver::html {
 
 // The prescan reads this much (13.2.3.2 asks for 1024 bytes or less).
 inline constexpr std::size_t prescan_bytes_max = 1024;
-// A <meta> past the prescan still counts when the tokenizer meets it (13.2.3.4, "change the encoding"); so far into the page.
+// A <meta> past the prescan still counts when the tokenizer meets it (13.2.3.4, "change the encoding"); so far into the
+// page.
 inline constexpr std::size_t late_meta_bytes_max = 256 * 1024;
 
 // All give the Encoding standard's name in lower case.

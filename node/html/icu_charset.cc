@@ -23,7 +23,8 @@ struct CloseConverter {
 };
 using Converter = std::unique_ptr<UConverter, CloseConverter>;
 
-// ICU's converter for one of the Encoding standard's names. Where ICU's own of that name maps other characters, the better one is named.
+// ICU's converter for one of the Encoding standard's names. Where ICU's own of that name maps other characters, the
+// better one is named.
 struct IcuName {
   std::string_view charset;
   const char* decoder;
@@ -45,12 +46,12 @@ struct ByteMeaning {
   char16_t character;
 };
 constexpr ByteMeaning iso_8859_16_bytes[] = {  // against ISO-8859-1; ICU has none of its own
-    {0xA1, 0x104}, {0xA2, 0x105}, {0xA3, 0x141}, {0xA4, 0x20AC}, {0xA5, 0x201E}, {0xA6, 0x160}, {0xA8, 0x161},
-    {0xAA, 0x218}, {0xAC, 0x179}, {0xAE, 0x17A}, {0xAF, 0x17B}, {0xB2, 0x10C}, {0xB3, 0x142}, {0xB4, 0x17D},
-    {0xB5, 0x201D}, {0xB8, 0x17E}, {0xB9, 0x10D}, {0xBA, 0x219}, {0xBC, 0x152}, {0xBD, 0x153}, {0xBE, 0x178},
-    {0xBF, 0x17C}, {0xC3, 0x102}, {0xC5, 0x106}, {0xD0, 0x110}, {0xD1, 0x143}, {0xD5, 0x150}, {0xD7, 0x15A},
-    {0xD8, 0x170}, {0xDD, 0x118}, {0xDE, 0x21A}, {0xE3, 0x103}, {0xE5, 0x107}, {0xF0, 0x111}, {0xF1, 0x144},
-    {0xF5, 0x151}, {0xF7, 0x15B}, {0xF8, 0x171}, {0xFD, 0x119}, {0xFE, 0x21B}};
+    {0xA1, 0x104},  {0xA2, 0x105}, {0xA3, 0x141}, {0xA4, 0x20AC}, {0xA5, 0x201E}, {0xA6, 0x160}, {0xA8, 0x161},
+    {0xAA, 0x218},  {0xAC, 0x179}, {0xAE, 0x17A}, {0xAF, 0x17B},  {0xB2, 0x10C},  {0xB3, 0x142}, {0xB4, 0x17D},
+    {0xB5, 0x201D}, {0xB8, 0x17E}, {0xB9, 0x10D}, {0xBA, 0x219},  {0xBC, 0x152},  {0xBD, 0x153}, {0xBE, 0x178},
+    {0xBF, 0x17C},  {0xC3, 0x102}, {0xC5, 0x106}, {0xD0, 0x110},  {0xD1, 0x143},  {0xD5, 0x150}, {0xD7, 0x15A},
+    {0xD8, 0x170},  {0xDD, 0x118}, {0xDE, 0x21A}, {0xE3, 0x103},  {0xE5, 0x107},  {0xF0, 0x111}, {0xF1, 0x144},
+    {0xF5, 0x151},  {0xF7, 0x15B}, {0xF8, 0x171}, {0xFD, 0x119},  {0xFE, 0x21B}};
 constexpr ByteMeaning koi8_u_bytes[] = {{0xAE, 0x45E}, {0xBE, 0x40E}};
 constexpr ByteMeaning windows_874_bytes[] = {{0xDB, 0xFFFD}, {0xDC, 0xFFFD}, {0xDD, 0xFFFD}, {0xDE, 0xFFFD},
                                              {0xFC, 0xFFFD}, {0xFD, 0xFFFD}, {0xFE, 0xFFFD}, {0xFF, 0xFFFD}};
@@ -136,7 +137,8 @@ bool same_in_ascii(std::string_view charset) {
   return charset != "utf-16le" && charset != "utf-16be" && charset != "replacement" && charset != "iso-2022-jp";
 }
 
-// The order of the HTML standard, 13.2.3.2. The last guess is windows-1252 for ASCII too, as browsers have it; it matters to queries alone.
+// The order of the HTML standard, 13.2.3.2. The last guess is windows-1252 for ASCII too, as browsers have it; it
+// matters to queries alone.
 std::string sniff(std::string_view bytes, std::string_view content_type, std::size_t& bom_bytes) {
   if (auto charset = html::charset_from_bom(bytes, bom_bytes)) return *charset;
   if (auto charset = html::charset_from_content_type(content_type)) return *charset;
@@ -148,7 +150,8 @@ std::string sniff(std::string_view bytes, std::string_view content_type, std::si
   return "windows-1252";
 }
 
-// "&#N;", already percent-encoded, for what the charset has no bytes for (URL standard, "percent-encode after encoding").
+// "&#N;", already percent-encoded, for what the charset has no bytes for (URL standard, "percent-encode after
+// encoding").
 void U_CALLCONV write_reference(const void* /*context*/, UConverterFromUnicodeArgs* args, const UChar* /*units*/,
                                 int32_t /*length*/, UChar32 code_point, UConverterCallbackReason reason,
                                 UErrorCode* error) {
@@ -176,8 +179,9 @@ class IcuQueryEncoder final : public QueryEncoder {
     if (!converter) return out;
     ucnv_setFromUCallBack(converter.get(), write_reference, nullptr, nullptr, nullptr, &error);
     out.resize(utf8.size() * 8 + 32);  // "%26%238364%3B" for three bytes, escapes of ISO-2022-JP
-    const int32_t length = ucnv_fromAlgorithmic(converter.get(), UCNV_UTF8, out.data(), static_cast<int32_t>(out.size()), utf8.data(),
-                                                static_cast<int32_t>(utf8.size()), &error);
+    const int32_t length =
+        ucnv_fromAlgorithmic(converter.get(), UCNV_UTF8, out.data(), static_cast<int32_t>(out.size()), utf8.data(),
+                             static_cast<int32_t>(utf8.size()), &error);
     if (U_FAILURE(error) != 0) return std::string(utf8);
     out.resize(static_cast<std::size_t>(length));
     return out;
@@ -207,7 +211,8 @@ void decode_html(std::string_view bytes, std::string_view content_type, DecodedT
 }
 
 std::unique_ptr<QueryEncoder> make_query_encoder(std::string_view charset) {
-  for (const std::string_view utf8 : {"utf-8", "utf-16le", "utf-16be", "replacement", "x-user-defined", "iso-8859-16"}) {
+  for (const std::string_view utf8 :
+       {"utf-8", "utf-16le", "utf-16be", "replacement", "x-user-defined", "iso-8859-16"}) {
     if (charset == utf8) return nullptr;
   }
   if (!open_converter(charset, true)) return nullptr;

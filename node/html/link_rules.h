@@ -1,4 +1,5 @@
-// What an element's attributes mean as a link: the rules that both extractors share. Pure functions on decoded attribute values.
+// What an element's attributes mean as a link: the rules that both extractors share. Pure functions on decoded
+// attribute values.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ struct Refresh {
   std::string url;                  // empty: the page itself
 };
 
-// The shared declarative refresh steps (HTML standard, 4.2.5.3) up to the URL, which is not yet resolved. Nothing when they do nothing.
+// The shared declarative refresh steps (HTML standard, 4.2.5.3) up to the URL, which is not yet resolved. Nothing when
+// they do nothing.
 std::optional<Refresh> parse_refresh(std::string_view content);
 
 // Whether a set of space-separated tokens holds one, ASCII case-insensitively; `lower` is in lower case.

@@ -1,5 +1,5 @@
-// Links out of an HTML page. Two extractors stand behind one interface: the streaming tokenizer (the crawl's default; about 0.05 ms for a
-// 25 KB page) and the tidy-html5 tree. tests/real holds them against each other.
+// Links out of an HTML page. Two extractors stand behind one interface: the streaming tokenizer (the crawl's default;
+// about 0.05 ms for a 25 KB page) and the tidy-html5 tree. tests/real holds them against each other.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace orbweaver {
 enum class LinkKind : std::uint8_t { anchor, area, frame, iframe, refresh, canonical, alternate, next, prev };
 
 struct PageLink {
-  std::string href;        // UTF-8, character references decoded, not yet resolved
+  std::string href;  // UTF-8, character references decoded, not yet resolved
   LinkKind kind = LinkKind::anchor;
-  bool nofollow = false;   // rel=nofollow on the element
+  bool nofollow = false;  // rel=nofollow on the element
 };
 
 struct PageLinks {
@@ -43,25 +43,26 @@ class LinkExtractor {
 std::unique_ptr<LinkExtractor> make_stream_extractor();  // node/html/stream_links.cc
 std::unique_ptr<LinkExtractor> make_tidy_extractor();    // node/html/tidy_document.cc
 
-// The URL that a page's links are resolved against (HTML standard 2.4.3, 4.2.3): its first <base> that has an href, itself resolved against
-// the document's URL; the document's URL when there is none or when that fails or is a data: or javascript: URL. A later <base> never counts.
+// The URL that a page's links are resolved against (HTML standard 2.4.3, 4.2.3): its first <base> that has an href,
+// itself resolved against the document's URL; the document's URL when there is none or when that fails or is a data: or
+// javascript: URL. A later <base> never counts.
 Url document_base(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder);
 
 struct ResolvedLinks {
-  std::vector<CanonicalUrl> urls;   // each once, in order of first appearance; fragments dropped; http and https only
-  std::uint32_t skipped_scheme = 0; // mailto:, javascript:, data:…
-  std::uint32_t malformed = 0;      // the URL standard's failure, or longer than url_bytes_max
-  std::uint32_t nofollow = 0;       // left out because of nofollow
+  std::vector<CanonicalUrl> urls;    // each once, in order of first appearance; fragments dropped; http and https only
+  std::uint32_t skipped_scheme = 0;  // mailto:, javascript:, data:…
+  std::uint32_t malformed = 0;       // the URL standard's failure, or longer than url_bytes_max
+  std::uint32_t nofollow = 0;        // left out because of nofollow
 };
-// Resolves against document_base(). Links marked nofollow, and all links of a page with meta_nofollow, are counted and left out: a caller that
-// does not honour nofollow clears the marks first.
+// Resolves against document_base(). Links marked nofollow, and all links of a page with meta_nofollow, are counted and
+// left out: a caller that does not honour nofollow clears the marks first.
 ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder);
 
 // What tidy's tree gives besides links.
 struct PageText {
   std::string title;
-  std::string language;   // lang of <html>, empty when none
-  std::string text;       // visible text, white space folded, a newline between blocks
+  std::string language;  // lang of <html>, empty when none
+  std::string text;      // visible text, white space folded, a newline between blocks
 };
 PageText extract_text(std::string_view html);  // node/html/tidy_document.cc
 

@@ -106,7 +106,7 @@ class StreamExtractor final : public LinkExtractor {
     html::TreeContext context;
     while (tokenizer.next(token_)) {
       if (token_.kind == html::TokenKind::text) {
-        context.text(token_);
+        if (context.text_matters()) context.text(token_);
         continue;
       }
       if (token_.kind == html::TokenKind::end_tag) {

@@ -16,7 +16,8 @@ constexpr TagFacts breaking_block(Tag tag = Tag::special, bool clears_frameset_o
 }
 constexpr TagFacts inline_breaking(Tag tag) { return {.tag = tag, .breaks_out = true}; }
 constexpr TagFacts empty(Tag tag, bool breaks_out, bool clears_frameset_ok) {
-  return {.tag = tag, .is_void = true, .breaks_out = breaks_out, .clears_frameset_ok = clears_frameset_ok, .special = true};
+  return {
+      .tag = tag, .is_void = true, .breaks_out = breaks_out, .clears_frameset_ok = clears_frameset_ok, .special = true};
 }
 constexpr TagFacts raw(Tag tag, TextModel model, bool clears_frameset_ok = false) {
   return {.tag = tag, .model = model, .clears_frameset_ok = clears_frameset_ok, .special = true};
@@ -42,7 +43,9 @@ constexpr Row rows[] = {
     {"h1 h2 h3 h4 h5 h6", breaking_block(Tag::heading)},
     {"blockquote center div dl menu ol ul", breaking_block()},
     {"pre listing", breaking_block(Tag::special, true)},
-    {"address article aside details dir fieldset figcaption figure footer header hgroup main nav search section summary", block(Tag::special)},
+    {"address article aside details dir fieldset figcaption figure footer header hgroup main nav search section "
+     "summary",
+     block(Tag::special)},
     {"button", block(Tag::not_ok, true)},
     {"form", block(Tag::form)},
     {"applet marquee object", block(Tag::object, true)},

@@ -8,11 +8,47 @@
 namespace orbweaver::html {
 
 enum class Tag : std::uint8_t {
-  other,       // any element without a rule of its own
-  a, area, base, body, br, caption, cell, col, font, form, formatting, frame, frameset, head, head_part, heading, html, hr, iframe,
-  implied,     // p, li, dd, dt…: closed by what follows, so never kept on the stack
-  input, link, math, meta, noframes, not_ok, object, option, plaintext, rawtext, row, script, select, special, svg, table, template_,
-  textarea, title, void_,
+  other,  // any element without a rule of its own
+  a,
+  area,
+  base,
+  body,
+  br,
+  caption,
+  cell,
+  col,
+  font,
+  form,
+  formatting,
+  frame,
+  frameset,
+  head,
+  head_part,
+  heading,
+  html,
+  hr,
+  iframe,
+  implied,  // p, li, dd, dt…: closed by what follows, so never kept on the stack
+  input,
+  link,
+  math,
+  meta,
+  noframes,
+  not_ok,
+  object,
+  option,
+  plaintext,
+  rawtext,
+  row,
+  script,
+  select,
+  special,
+  svg,
+  table,
+  template_,
+  textarea,
+  title,
+  void_,
 };
 
 // Of an HTML element: facts that hold wherever it stands.

@@ -1,4 +1,5 @@
-// The document tree by tidy-html5: its only home beside tidy_guard. Pages that tidy must not be given go through the tokenizer instead.
+// The document tree by tidy-html5: its only home beside tidy_guard. Pages that tidy must not be given go through the
+// tokenizer instead.
 #include <tidy/tidy.h>
 #include <tidy/tidybuffio.h>
 
@@ -15,7 +16,9 @@ namespace {
 
 using html::TextBreak;
 
-Bool TIDY_CALL no_report(TidyDoc /*doc*/, TidyReportLevel /*level*/, uint /*line*/, uint /*column*/, ctmbstr /*text*/) { return no; }
+Bool TIDY_CALL no_report(TidyDoc /*doc*/, TidyReportLevel /*level*/, uint /*line*/, uint /*column*/, ctmbstr /*text*/) {
+  return no;
+}
 void TIDY_CALL no_byte(void* /*sink*/, byte /*b*/) {}
 
 void configure(TidyDoc doc, TidyOutputSink* silence) {
@@ -33,7 +36,8 @@ void configure(TidyDoc doc, TidyOutputSink* silence) {
   tidyOptSetInt(doc, TidyUseCustomTags, TidyCustomBlocklevel);
 }
 
-// Parses into `doc`. False when tidy gave up: then neither `doc` nor anything of it may be touched. Holds nothing that a jump would leak.
+// Parses into `doc`. False when tidy gave up: then neither `doc` nor anything of it may be touched. Holds nothing that
+// a jump would leak.
 bool parse(html::TidyArena& arena, std::string_view page, TidyOutputSink* silence, TidyDoc* doc) {
   if (setjmp(arena.panic_exit) != 0) return false;
   arena.panic_exit_is_set = true;
@@ -76,7 +80,8 @@ bool is_element(TidyNode node) {
   return type == TidyNode_Start || type == TidyNode_StartEnd;
 }
 
-// Walks the tree below `root` in document order without calling itself. `enter` says whether to go into a node; `leave` is called for those gone into.
+// Walks the tree below `root` in document order without calling itself. `enter` says whether to go into a node; `leave`
+// is called for those gone into.
 template <class Enter, class Leave>
 void walk(TidyNode root, Enter enter, Leave leave) {
   TidyNode node = root;
@@ -110,7 +115,8 @@ std::string_view text_of(const char* value) { return value != nullptr ? std::str
 void note_element(TidyNode node, PageLinks& page) {
   const auto anchor = [&](LinkKind kind) {
     const char* const href = value_of(node, TidyAttr_HREF);
-    if (href != nullptr) html::add_link(page, href, kind, html::has_token(text_of(value_of(node, TidyAttr_REL)), "nofollow"));
+    if (href != nullptr)
+      html::add_link(page, href, kind, html::has_token(text_of(value_of(node, TidyAttr_REL)), "nofollow"));
   };
   const auto frame = [&](LinkKind kind) {
     const std::string_view src = text_of(value_of(node, TidyAttr_SRC));
@@ -201,7 +207,8 @@ std::string title_of(TidyDoc doc, NodeText& characters) {
   for (TidyNode node = head != nullptr ? tidyGetChild(head) : nullptr; node != nullptr; node = tidyGetNext(node)) {
     if (tidyNodeGetId(node) != TidyTag_TITLE) continue;
     std::string title;
-    for (TidyNode child = tidyGetChild(node); child != nullptr; child = tidyGetNext(child)) title += characters.of(doc, child);
+    for (TidyNode child = tidyGetChild(node); child != nullptr; child = tidyGetNext(child))
+      title += characters.of(doc, child);
     return html::folded(title);
   }
   return {};

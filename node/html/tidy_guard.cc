@@ -21,7 +21,8 @@ bool is_one_at_a_time(const TagFacts& facts) {
   return facts.tag == Tag::implied || facts.tag == Tag::option || facts.tag == Tag::row || facts.tag == Tag::cell;
 }
 
-// Counts open elements by name. An end tag closes one of its name; what was left open inside it stays counted: the sum is a bound.
+// Counts open elements by name. An end tag closes one of its name; what was left open inside it stays counted: the sum
+// is a bound.
 class OpenCounts {
  public:
   // False when a limit is passed.
@@ -89,14 +90,16 @@ constexpr std::size_t size_header_bytes = alignment;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// Places are powers of two from 32 bytes, kept by size when released: tidy makes and drops a message for each thing it finds wrong.
+// Places are powers of two from 32 bytes, kept by size when released: tidy makes and drops a message for each thing it
+// finds wrong.
 std::size_t size_class(std::size_t bytes) {
   return std::max<std::size_t>(5, static_cast<std::size_t>(std::bit_width(std::max<std::size_t>(bytes, 1) - 1)));
 }
 
 }  // namespace
 
-const TidyAllocatorVtbl TidyArena::functions = {&TidyArena::allocate, &TidyArena::reallocate, &TidyArena::release, &TidyArena::panic};
+const TidyAllocatorVtbl TidyArena::functions = {&TidyArena::allocate, &TidyArena::reallocate, &TidyArena::release,
+                                                &TidyArena::panic};
 
 TidyArena::TidyArena(std::size_t page_bytes)
     : TidyAllocator{&functions},

@@ -1,5 +1,6 @@
-// Keeps tidy-html5 from being given what would overrun its stack, hang it or eat the memory: it calls itself for each level of nesting, compares a
-// tag's attributes with each other, and copies open inline elements into every block that follows.
+// Keeps tidy-html5 from being given what would overrun its stack, hang it or eat the memory: it calls itself for each
+// level of nesting, compares a tag's attributes with each other, and copies open inline elements into every block that
+// follows.
 #pragma once
 
 #include <tidy/tidy.h>
@@ -19,8 +20,8 @@ inline constexpr std::size_t tidy_attributes_per_tag_max = 200;
 inline constexpr std::size_t tidy_tags_max = 50'000;
 // Copies of open inline elements into the blocks that follow, as counted by the guard.
 inline constexpr std::size_t tidy_inline_copies_max = 100'000;
-// Of tidy's own memory for one page, and how many places it may ask for: some broken pages of a few hundred bytes make it go round for ever,
-// adding a node or a message each time. Real pages: up to 28 bytes and 0.4 places a byte.
+// Of tidy's own memory for one page, and how many places it may ask for: some broken pages of a few hundred bytes make
+// it go round for ever, adding a node or a message each time. Real pages: up to 28 bytes and 0.4 places a byte.
 constexpr std::size_t tidy_memory_bytes_max(std::size_t page_bytes) { return (std::size_t{4} << 20) + 64 * page_bytes; }
 constexpr std::size_t tidy_allocations_max(std::size_t page_bytes) { return 20'000 + 4 * page_bytes; }
 // Of the thread's stack (8 MiB by default), looked at in each allocation: every level of nesting makes a node.
@@ -29,8 +30,9 @@ inline constexpr std::size_t tidy_stack_bytes_max = std::size_t{1} << 20;
 // Whether tidy may be given the page. One pass of the tokenizer.
 bool tidy_can_take(std::string_view html);
 
-// Tidy's memory for one page: taken in blocks, given back all at once, bounded. When a bound is reached, or tidy panics (it would end the
-// process), it jumps to `panic_exit`, whose frame must be live; nothing of that document may be touched afterwards.
+// Tidy's memory for one page: taken in blocks, given back all at once, bounded. When a bound is reached, or tidy panics
+// (it would end the process), it jumps to `panic_exit`, whose frame must be live; nothing of that document may be
+// touched afterwards.
 class TidyArena : public TidyAllocator {
  public:
   explicit TidyArena(std::size_t page_bytes);
@@ -53,7 +55,7 @@ class TidyArena : public TidyAllocator {
   Block* blocks_ = nullptr;
   std::array<void*, 48> released_{};  // lists of places to use again, by the logarithm of their size
   std::size_t used_ = 0;              // of the newest block
-  const char* stack_begin_;  // where the stack stood when the arena was made
+  const char* stack_begin_;           // where the stack stood when the arena was made
   std::size_t bytes_max_;
   std::size_t bytes_left_;
   std::size_t allocations_left_;

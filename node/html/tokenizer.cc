@@ -7,7 +7,14 @@ namespace orbweaver::html {
 namespace {
 
 // What a byte is to the tokenizer's states, as bits of one table.
-enum : std::uint8_t { space_bit = 1, ends_name_bit = 2, ends_attribute_name_bit = 4, ends_unquoted_bit = 8, alpha_bit = 16, upper_bit = 32 };
+enum : std::uint8_t {
+  space_bit = 1,
+  ends_name_bit = 2,
+  ends_attribute_name_bit = 4,
+  ends_unquoted_bit = 8,
+  alpha_bit = 16,
+  upper_bit = 32
+};
 
 constexpr std::array<std::uint8_t, 256> make_byte_classes() {
   std::array<std::uint8_t, 256> classes{};
@@ -47,7 +54,8 @@ const char* scan_name(const char* p, const char* end, unsigned ends, NameKey& ke
   for (; p != end; ++p) {
     const unsigned bits = class_of(*p);
     if ((bits & ends) != 0) break;
-    packed = packed << 8 | (static_cast<unsigned char>(*p) + (bits & upper_bit));  // the bit is the distance to the lower case
+    packed = packed << 8 |
+             (static_cast<unsigned char>(*p) + (bits & upper_bit));  // the bit is the distance to the lower case
   }
   const auto length = static_cast<std::size_t>(p - begin);
   key = length <= 8 ? packed : name_key({begin, length});
@@ -173,8 +181,8 @@ const char* Tokenizer::raw_text_end(const char* p) const {
   return end_;
 }
 
-// Script data and its escaped states (13.2.5.4, 13.2.5.15 to 13.2.5.31): within "<!--" … "-->", a "<script" makes the next "</script"
-// close that one only.
+// Script data and its escaped states (13.2.5.4, 13.2.5.15 to 13.2.5.31): within "<!--" … "-->", a "<script" makes the
+// next "</script" close that one only.
 const char* Tokenizer::script_end(const char* p) const {
   enum class Escape : std::uint8_t { none, single, twice };
   Escape escape = Escape::none;

@@ -1,10 +1,10 @@
 // HTML tokenizer: the WHATWG tokenizer's states (HTML standard, 13.2.5) as far as links and text need them.
 //
-// It pulls one token at a time out of a whole page in memory and copies nothing: names, attribute values and text are views of the
-// page, to be decoded by decode_text() and decode_attribute() by whoever wants them. What tree construction decides for the tokenizer (raw
-// text after <script>, whether "<![CDATA[" opens a section) is told by its driver: see TreeContext.
-// Thread rule: one owner. Lifetime: the page outlives the tokenizer and its tokens. Memory: the attributes kept, attributes_per_tag_max.
-// Cost: about a nanosecond a byte; linear in the page whatever it holds.
+// It pulls one token at a time out of a whole page in memory and copies nothing: names, attribute values and text are
+// views of the page, to be decoded by decode_text() and decode_attribute() by whoever wants them. What tree
+// construction decides for the tokenizer (raw text after <script>, whether "<![CDATA[" opens a section) is told by its
+// driver: see TreeContext. Thread rule: one owner. Lifetime: the page outlives the tokenizer and its tokens. Memory:
+// the attributes kept, attributes_per_tag_max. Cost: about a nanosecond a byte; linear in the page whatever it holds.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,9 @@
 
 namespace orbweaver::html {
 
-// A tag's or attribute's name, ASCII-lower-cased, in one word: the bytes themselves for names of up to 8 bytes, else a hash of them with the
-// top bit set. Two long names that share a hash are taken for one; a page can only fool itself with that.
+// A tag's or attribute's name, ASCII-lower-cased, in one word: the bytes themselves for names of up to 8 bytes, else a
+// hash of them with the top bit set. Two long names that share a hash are taken for one; a page can only fool itself
+// with that.
 using NameKey = std::uint64_t;
 
 constexpr char to_lower_ascii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
@@ -44,16 +45,17 @@ struct Attribute {
 
 enum class TokenKind : std::uint8_t { text, start_tag, end_tag };
 
-// How the tokenizer reads what follows a start tag (HTML standard, 13.2.5.1 to 13.2.5.5). cdata is for text tokens only.
+// How the tokenizer reads what follows a start tag (HTML standard, 13.2.5.1 to 13.2.5.5). cdata is for text tokens
+// only.
 enum class TextModel : std::uint8_t { data, rcdata, rawtext, script, plaintext, cdata };
 
 struct Token {
   TokenKind kind = TokenKind::text;
   TextModel model = TextModel::data;  // text: where it stood. Only data and rcdata hold character references
   bool self_closing = false;
-  NameKey key = 0;             // tags
-  std::string_view name;       // tags: as written
-  std::string_view text;       // text: as written
+  NameKey key = 0;                    // tags
+  std::string_view name;              // tags: as written
+  std::string_view text;              // text: as written
   std::vector<Attribute> attributes;  // start tags: in order; the first of a doubled name is the one that counts
 
   // The value as written of the first attribute of that name, or nothing.
@@ -96,7 +98,8 @@ class Tokenizer {
   bool cdata_allowed_ = false;
 };
 
-// Appends `raw` to `out` with character references decoded, CR and CR LF as LF (13.2.3.5), and NUL left out (as "in body" does).
+// Appends `raw` to `out` with character references decoded, CR and CR LF as LF (13.2.3.5), and NUL left out (as "in
+// body" does).
 void decode_text(std::string_view raw, std::string& out);
 // The same for an attribute's value: references by the attribute rules (13.2.5.73), NUL as U+FFFD.
 void decode_attribute(std::string_view raw, std::string& out);

@@ -29,9 +29,9 @@ bool is_annotation_with_html(const Token& token) {
 
 bool breaks_out(const Token& token, const TagFacts& facts) {
   if (facts.breaks_out) return true;
-  return facts.tag == Tag::font && (token.attribute(name_key("color")) != nullptr ||
-                                    token.attribute(name_key("face")) != nullptr ||
-                                    token.attribute(name_key("size")) != nullptr);
+  return facts.tag == Tag::font &&
+         (token.attribute(name_key("color")) != nullptr || token.attribute(name_key("face")) != nullptr ||
+          token.attribute(name_key("size")) != nullptr);
 }
 
 bool closes_select_in_table(NameKey key, Tag tag) {
@@ -132,7 +132,8 @@ TreeContext::Verdict TreeContext::html_start(const Token& token, const TagFacts&
       break;
     case Tag::implied:
     case Tag::option:
-    case Tag::head_part:
+      // Inside foreign content it matters that the current node is an HTML element.
+      if (in_foreign_content() && push(open, false)) keeps_implied_ = true;
       break;
     case Tag::caption:
     case Tag::cell:
@@ -201,26 +202,43 @@ std::ptrdiff_t TreeContext::nearest_table() const {
   return -1;
 }
 
-// Rows are not kept: a table's cells and captions stand right above it. Outside a table its parts are dropped.
+// Of tbody and tr one entry is kept, right above the table, then the cell or caption. Outside a table its parts are
+// dropped.
 void TreeContext::begin_table_part(NameKey key, Tag tag) {
   const std::ptrdiff_t table = nearest_table();
   Open open{.key = key, .tag = tag, .scope_end = true, .special = true};
   if (tag == Tag::table) {
     // In a table, and not in a cell of it: the old table ends here.
     const auto inside = table < 0 ? stack_.end() : stack_.begin() + table + 1;
-    const bool in_cell = std::any_of(inside, stack_.end(), [](const Open& o) { return o.tag == Tag::cell || o.tag == Tag::caption; });
+    const bool in_cell =
+        std::any_of(inside, stack_.end(), [](const Open& o) { return o.tag == Tag::cell || o.tag == Tag::caption; });
     if (table >= 0 && !in_cell) stack_.resize(static_cast<std::size_t>(table));
     push(open, true);
     return;
   }
   if (table < 0) return;
   stack_.resize(static_cast<std::size_t>(table) + 1);
+  const bool has_row = tag == Tag::cell || (tag == Tag::row && key != name_key("colgroup"));
+  if (has_row) push({.key = name_key("tr"), .tag = Tag::row, .special = true}, true);
   if (tag == Tag::cell || tag == Tag::caption) push(open, true);
+}
+
+// Whether an end tag of the table's part has something to end.
+bool TreeContext::has_table_part(std::size_t content, NameKey key, Tag tag) const {
+  if (tag == Tag::row) return stack_.size() > content && stack_[content].tag == Tag::row;
+  const auto is_it = [key](const Open& open) { return open.key == key && !open.foreign; };
+  return std::any_of(stack_.begin() + static_cast<std::ptrdiff_t>(content), stack_.end(), is_it);
 }
 
 void TreeContext::end_tag(const Token& token) {
   if (mode_ != Mode::document) {
-    if (mode_ == Mode::frameset && token.key == name_key("frameset") && --frameset_depth_ == 0) mode_ = Mode::after_frameset;
+    if (mode_ == Mode::frameset && token.key == name_key("frameset") && --frameset_depth_ == 0)
+      mode_ = Mode::after_frameset;
+    return;
+  }
+  // The end of the current node, as nearly always.
+  if (!stack_.empty() && stack_.back().key == token.key && stack_.back().tag != Tag::template_ && !in_select_) {
+    stack_.pop_back();
     return;
   }
   if (in_foreign_content()) {
@@ -256,8 +274,9 @@ void TreeContext::html_end(const Token& token) {
   switch (facts.tag) {
     case Tag::implied:
     case Tag::option:
+      if (keeps_implied_) end_in_scope(token.key);
+      break;
     case Tag::head:
-    case Tag::head_part:
     case Tag::select:
       break;
     case Tag::table:
@@ -272,6 +291,7 @@ void TreeContext::html_end(const Token& token) {
       end_formatting(token.key);
       break;
     case Tag::other:
+    case Tag::head_part:
     case Tag::svg:
     case Tag::math:
       end_other(token.key);
@@ -293,6 +313,8 @@ void TreeContext::select_end(NameKey key, Tag tag) {
   if (tag == Tag::select) {
     leave_select();
   } else if (select_in_table_ && closes_select_in_table(key, tag)) {
+    const std::ptrdiff_t table = nearest_table();
+    if (table < 0 || (tag != Tag::table && !has_table_part(static_cast<std::size_t>(table) + 1, key, tag))) return;
     leave_select();
     end_table_part(key, tag);
   }
@@ -307,7 +329,7 @@ void TreeContext::end_table_part(NameKey key, Tag tag) {
   }
   const auto content = static_cast<std::size_t>(table) + 1;
   if (tag == Tag::row) {
-    stack_.resize(content);
+    if (has_table_part(content, key, tag)) stack_.resize(content);
     return;
   }
   for (std::size_t i = stack_.size(); i > content; --i) {
@@ -363,9 +385,8 @@ void TreeContext::end_other(NameKey key) {
   }
 }
 
-// Text matters only until the body is open and cannot give way to a <frameset> any more.
 void TreeContext::text(const Token& token) {
-  if (mode_ != Mode::document || (body_open_ && !frameset_ok_)) return;
+  if (!text_matters()) return;
   if (token.model != TextModel::data && token.model != TextModel::cdata) return;
   for (const char c : token.text) {
     if (is_html_space(c)) continue;

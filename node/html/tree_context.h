@@ -1,10 +1,11 @@
-// Just enough of the HTML standard's tree construction (13.2.6) to know, at each tag, whether an HTML element comes of it, how the
-// tokenizer reads on, and what is hidden: inside <template>, <select>, <svg> and <math>, or beside a <frameset>.
+// Just enough of the HTML standard's tree construction (13.2.6) to know, at each tag, whether an HTML element comes of
+// it, how the tokenizer reads on, and what is hidden: inside <template>, <select>, <svg> and <math>, or beside a
+// <frameset>.
 //
-// It keeps the stack of open elements without the elements whose end tags may be left out (p, li, option…) and makes no tree. It differs
-// from the standard only in what no link depends on: foster parenting, the formatting elements' clones, heads opened late.
-// Thread rule: one owner. Memory: open_elements_hard_max entries of 16 bytes. Cost: a few nanoseconds a tag; a mismatched end tag looks through the
-// stack at most once.
+// It keeps the stack of open elements without the elements whose end tags may be left out (p, li, option…) and makes no
+// tree. It differs from the standard only in what no link depends on: foster parenting, the formatting elements'
+// clones, heads opened late. Thread rule: one owner. Memory: open_elements_hard_max entries of 16 bytes. Cost: a few
+// nanoseconds a tag; a mismatched end tag looks through the stack at most once.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@
 
 namespace orbweaver::html {
 
-// Deeper elements are not kept (browsers stop too, Blink at 512). What changes the rules (tables, templates, svg…) may go deeper. The bounds are
-// also what a mismatched end tag costs at most, in steps.
+// Deeper elements are not kept (browsers stop too, Blink at 512). What changes the rules (tables, templates, svg…) may
+// go deeper. The bounds are also what a mismatched end tag costs at most, in steps.
 inline constexpr std::size_t open_elements_max = 256;
 inline constexpr std::size_t open_elements_hard_max = 512;
 
@@ -31,6 +32,9 @@ class TreeContext {
   Verdict start_tag(const Token& token);
   void end_tag(const Token& token);
   void text(const Token& token);
+  // Text matters only until the body is open and cannot give way to a <frameset> any more: text() does nothing
+  // otherwise.
+  bool text_matters() const { return mode_ == Mode::document && (!body_open_ || frameset_ok_); }
 
   // The current node is an SVG or MathML element: CDATA sections are allowed.
   bool in_foreign_content() const { return !stack_.empty() && stack_.back().foreign; }
@@ -52,7 +56,7 @@ class TreeContext {
     bool math_text : 1 = false;         // mi, mo, mn, ms, mtext
     bool scope_end : 1 = false;         // "has an element in scope" stops here (13.2.4.2)
     bool special : 1 = false;
-    bool select_before : 1 = false;     // of a template: whether it opened inside a select
+    bool select_before : 1 = false;  // of a template: whether it opened inside a select
   };
 
   Verdict foreign_start(const Token& token);
@@ -73,6 +77,7 @@ class TreeContext {
   void open_body();
   bool push(const Open& open, bool structural);
   void push_foreign(const Token& token, bool is_math);
+  bool has_table_part(std::size_t content, NameKey key, Tag tag) const;
   // Index of the nearest table not beyond a template, or -1.
   std::ptrdiff_t nearest_table() const;
 
@@ -82,6 +87,7 @@ class TreeContext {
   Mode mode_ = Mode::document;
   bool in_select_ = false;
   bool select_in_table_ = false;
+  bool keeps_implied_ = false;  // elements with optional end tags have been put on the stack
   bool body_open_ = false;
   bool frameset_ok_ = true;
   bool body_replaced_ = false;

@@ -1,4 +1,5 @@
-// Visible text out of a page, white space folded, a newline between blocks: what tidy's tree and the tokenizer's stream have in common.
+// Visible text out of a page, white space folded, a newline between blocks: what tidy's tree and the tokenizer's stream
+// have in common.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ constexpr Duration status_every = std::chrono::milliseconds{250};
 // How long fetches under way may go on after a stop.
 constexpr Duration stop_patience = std::chrono::seconds{3};
 // A store needs this much to open: RocksDB writes its journal and manifest, and Debian's build aborts when it cannot.
-constexpr std::uint64_t free_bytes_min = 48u << 20;
+constexpr std::uint64_t free_bytes_min = 4u << 20;
 // A core that has not stepped for this long is not healthy.
 constexpr Duration healthy_max = std::chrono::seconds{10};
 
@@ -200,7 +200,7 @@ Result<void> PeerProcess::open() {
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
   struct statvfs room {};
   if (::statvfs(options_.directory.c_str(), &room) == 0 && std::uint64_t{room.f_bavail} * room.f_frsize < free_bytes_min)
-    return fail(ErrorCode::disk_full, "the disk of " + options_.directory + " is full: " +
+    return fail(ErrorCode::disk_full, "disk full at " + options_.directory + ": " +
                                           size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
                                           size_text(free_bytes_min) + " are needed; free some space and start again: nothing is lost");
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);

@@ -1,5 +1,5 @@
-// Any bytes as a page: the tokenizer ends and its tokens are views of the page, both extractors keep their bounds, text comes out, and
-// a link found resolves or is counted.
+// Any bytes as a page: the tokenizer ends and its tokens are views of the page, both extractors keep their bounds, text
+// comes out, and a link found resolves or is counted.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

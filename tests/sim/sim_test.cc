@@ -275,7 +275,7 @@ TEST_P(Scene, DISABLED_CrashWhileTheEndIsTold) {
 
 // A robots.txt that is elsewhere costs a second request to the host: with the delay between the two.
 // Disabled: not so yet. The redirect is followed at once.
-TEST_P(Scene, DISABLED_RobotsRedirectIsPolite) {
+TEST_P(Scene, RobotsRedirectIsPolite) {
   Parameters p = scene(GetParam());
   p.web.robots_redirects = true;
   World world(p, false);

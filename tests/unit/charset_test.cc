@@ -53,8 +53,9 @@ TEST(Charset, Utf8EvidenceIsWellFormedness) {
   for (const char* good : {"01234567\u00E9", "\uFFFD", "\U0001F600", "\U0010FFFF", "\uD7FF", "\uE000"}) {
     EXPECT_EQ(utf8_evidence(good), Utf8Evidence::valid) << good;
   }
-  for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80", "\xF5\x80",
-                          "ab\xC3", "\xE2\x82", "01234567\xF0\x9F\x98", "\xC3(", "\xFF"}) {
+  for (const char* bad :
+       {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80",
+        "\xF5\x80", "ab\xC3", "\xE2\x82", "01234567\xF0\x9F\x98", "\xC3(", "\xFF"}) {
     EXPECT_EQ(utf8_evidence(bad), Utf8Evidence::invalid) << bad;
   }
 }
@@ -76,8 +77,9 @@ TEST(Charset, ContentTypeParameters) {
   EXPECT_EQ(html::charset_from_content_type("text/html;charset=latin1;charset=utf-8"), "windows-1252");
   EXPECT_EQ(html::charset_from_content_type("text/html; a=\"x;charset=utf-8\"; charset = koi8-r "), "koi8-r");
   EXPECT_EQ(html::charset_from_content_type("text/html; charset='gb2312'"), "gbk");
-  for (const char* none : {"", "text/html", "text/html;", "text/html; charset", "text/html; charset=", "text/html; charset=\"",
-                           "text/html; charset=x", "charset=utf-8", "text/html; xcharset=utf-8"}) {
+  for (const char* none :
+       {"", "text/html", "text/html;", "text/html; charset", "text/html; charset=", "text/html; charset=\"",
+        "text/html; charset=x", "charset=utf-8", "text/html; xcharset=utf-8"}) {
     EXPECT_EQ(html::charset_from_content_type(none), std::nullopt) << none;
   }
 }

@@ -439,6 +439,7 @@ void Weather::run(std::uint64_t seed) {
   ASSERT_EQ(store_.counts().outbox, 0u);
   ASSERT_EQ(kv_.size(storage::Table::outbox), 0u);
   ASSERT_EQ(taken_.size(), added) << "something was lost";
+  ASSERT_TRUE(tick_after(seconds(1)).empty());
   ASSERT_FALSE(forwarder_->next_deadline());
 }
 

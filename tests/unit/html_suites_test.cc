@@ -57,7 +57,8 @@ TEST(HtmlSuites, Html5libTreeConstruction_SentinelLinks) {
   const json cases = suite("html5lib_sentinel.json").at("cases");
   EXPECT_EQ(cases.size(), 1604u);
   for (const json& c : cases) {
-    EXPECT_EQ(links_of(c.at("base_url"), c.at("html"), "utf-8"), http_without_fragments(c.at("nav_links"))) << c.at("id") << c.at("html");
+    EXPECT_EQ(links_of(c.at("base_url"), c.at("html"), "utf-8"), http_without_fragments(c.at("nav_links")))
+        << c.at("id") << c.at("html");
   }
 }
 
@@ -67,7 +68,8 @@ TEST(HtmlSuites, LinkCases_WhereAStandardParserAgrees) {
   std::size_t judged = 0;
   for (const json& c : cases) {
     if (c.value("oracle_agrees", json()) != true || !c.value("expect_nav", json()).is_array()) continue;
-    const std::string charset = c.contains("encoding") && c.at("encoding").is_string() ? c.at("encoding").get<std::string>() : "utf-8";
+    const std::string charset =
+        c.contains("encoding") && c.at("encoding").is_string() ? c.at("encoding").get<std::string>() : "utf-8";
     std::string page;
     if (c.contains("html_file") && c.at("html_file").is_string()) {
       page = test::read_file(test::suite_path("html/" + c.at("html_file").get<std::string>()));
@@ -129,7 +131,8 @@ TEST(HtmlSuites, Html5libEncoding) {
 
 TEST(LinksCommand, ReportSaysWhatThePageSays) {
   const std::string page =
-      "<html lang=en><title>T</title><base href=/b/><meta name=robots content=noindex><a href=x>x</a><a rel=nofollow href=y>y</a>"
+      "<html lang=en><title>T</title><base href=/b/><meta name=robots content=noindex><a href=x>x</a><a rel=nofollow "
+      "href=y>y</a>"
       "<a href=mailto:z>z</a><a href=http://[>!</a>";
   const json stream = links_report(page, "http://d.test/", "text/html; charset=utf-8", ParserKind::stream);
   EXPECT_EQ(stream.at("base"), "http://d.test/b/");
@@ -147,8 +150,9 @@ TEST(LinksCommand, ReportSaysWhatThePageSays) {
 }
 
 TEST(LinksCommand, BatchAnswersEachLineAndTellsBadOnes) {
-  std::istringstream in("nonsense\n{}\n{\"base_url\":\"x\",\"html_b64\":\"\"}\n{\"base_url\":\"http://a/\",\"html_b64\":\"*\"}\n"
-                        "{\"base_url\":\"http://a/\",\"html_b64\":\"PGEgaHJlZj14Pg==\",\"charset\":null}\n");
+  std::istringstream in(
+      "nonsense\n{}\n{\"base_url\":\"x\",\"html_b64\":\"\"}\n{\"base_url\":\"http://a/\",\"html_b64\":\"*\"}\n"
+      "{\"base_url\":\"http://a/\",\"html_b64\":\"PGEgaHJlZj14Pg==\",\"charset\":null}\n");
   std::ostringstream out;
   EXPECT_EQ(links_batch(in, out, ParserKind::stream), 2);
   std::istringstream answers(out.str());

@@ -60,7 +60,8 @@ TEST(StreamLinks, Html13_2_5_HiddenFromTheTokenizer) {
 }
 
 TEST(StreamLinks, Html13_2_6_4_4_ScriptingIsOff) {
-  EXPECT_EQ(hrefs("<head><noscript><link rel=next href=n></noscript></head><noscript><a href=a></a></noscript>"), "n a");
+  EXPECT_EQ(hrefs("<head><noscript><link rel=next href=n></noscript></head><noscript><a href=a></a></noscript>"),
+            "n a");
 }
 
 TEST(StreamLinks, Html13_2_6_TreeContext) {
@@ -76,7 +77,9 @@ TEST(StreamLinks, Html13_2_6_TreeContext) {
 }
 
 TEST(StreamLinks, Html13_2_6_4_7_AFramesetTakesTheBodysPlace) {
-  EXPECT_EQ(hrefs("<link rel=next href=n><div><a href=x></a></div><frameset><frame src=f><a href=y></frameset><a href=z>"), "n f");
+  EXPECT_EQ(
+      hrefs("<link rel=next href=n><div><a href=x></a></div><frameset><frame src=f><a href=y></frameset><a href=z>"),
+      "n f");
   EXPECT_EQ(hrefs("<a href=x>text</a><frameset><frame src=f></frameset>"), "x");
 }
 
@@ -87,7 +90,8 @@ TEST(StreamLinks, Html4_2_5_3_RefreshIntoAPageOnlyWithAUrl) {
 }
 
 TEST(StreamLinks, Nofollow_RelAndMeta) {
-  const PageLinks page = links_in("<a rel='x NoFollow' href=a></a><area rel=nofollow href=b><a rel=nofollows href=c></a>");
+  const PageLinks page =
+      links_in("<a rel='x NoFollow' href=a></a><area rel=nofollow href=b><a rel=nofollows href=c></a>");
   ASSERT_EQ(page.links.size(), 3u);
   EXPECT_TRUE(page.links[0].nofollow);
   EXPECT_TRUE(page.links[1].nofollow);
@@ -121,7 +125,8 @@ TEST(ResolveLinks, Html2_4_3_TheFirstBaseWithAnHref) {
 
 TEST(ResolveLinks, EachOnceInOrderAndOnlyHttp) {
   const ResolvedLinks links = resolved(
-      "<a href=b></a><a href=' a\n'></a><a href=b#frag></a><a href=mailto:x@y></a><a href=javascript:1></a><a href=http://[></a>"
+      "<a href=b></a><a href=' a\n'></a><a href=b#frag></a><a href=mailto:x@y></a><a href=javascript:1></a><a "
+      "href=http://[></a>"
       "<a href=#></a>");
   ASSERT_EQ(links.urls.size(), 3u);
   EXPECT_EQ(links.urls[0].text(), "http://d.test/p/b");

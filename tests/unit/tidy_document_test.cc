@@ -24,10 +24,12 @@ std::string hrefs(std::string_view page) {
 }
 
 TEST(TidyLinks, SameRulesAsTheStream) {
-  EXPECT_EQ(hrefs("<!DOCTYPE html><head><title>t</title><link rel=next href=n><meta http-equiv=refresh content='0;url=r'></head>"
-                  "<body><a href='a?x=1&amp;y=2'>x</a><map name=m><area href=b></map><iframe src=i></iframe><img src=no>"
-                  "<!-- <a href=no> --><script>'<a href=no>'</script><template><a href=no></a></template></body>"),
-            "n r a?x=1&y=2 b i");
+  EXPECT_EQ(
+      hrefs("<!DOCTYPE html><head><title>t</title><link rel=next href=n><meta http-equiv=refresh "
+            "content='0;url=r'></head>"
+            "<body><a href='a?x=1&amp;y=2'>x</a><map name=m><area href=b></map><iframe src=i></iframe><img src=no>"
+            "<!-- <a href=no> --><script>'<a href=no>'</script><template><a href=no></a></template></body>"),
+      "n r a?x=1&y=2 b i");
   EXPECT_EQ(hrefs("<frameset><frame src=f></frameset>"), "f");
   const PageLinks page = make_tidy_extractor()->extract(
       "<head><base href=/b/><base href=/c/><meta name=robots content=none></head><a rel=nofollow href=x>x</a>");
@@ -40,8 +42,10 @@ TEST(TidyLinks, SameRulesAsTheStream) {
 
 TEST(TidyText, VisibleTextFoldedANewlineBetweenBlocks) {
   const PageText page = extract_text(
-      "<!DOCTYPE html><html lang=de-CH><head><title> A\n title &amp; more </title><style>p{}</style></head><body><h1>Head</h1>"
-      "<p>One  <b>bold</b>\n word<br>two<p>caf&eacute; &#8364;<script>no()</script><ul><li>a<li>b</ul><table><tr><td>c<td>d</table>"
+      "<!DOCTYPE html><html lang=de-CH><head><title> A\n title &amp; more "
+      "</title><style>p{}</style></head><body><h1>Head</h1>"
+      "<p>One  <b>bold</b>\n word<br>two<p>caf&eacute; "
+      "&#8364;<script>no()</script><ul><li>a<li>b</ul><table><tr><td>c<td>d</table>"
       "<template>no</template></body></html>");
   EXPECT_EQ(page.title, "A title & more");
   EXPECT_EQ(page.language, "de-CH");
@@ -116,8 +120,10 @@ TEST(TidyGuard, ArenaReusesAndGrows) {
 // Tidy 5.6 goes round for ever on this page, adding nodes: the arena's bounds end it, and the tokenizer takes over.
 TEST(TidyGuard, APageTidyNeverFinishesEndsAtTheBound) {
   const std::string page =
-      "text <<tr><li><dl></div></table><table></html><select><<!--<frame><frameset><a href=x><body></table></ul></html><tr><form><frame>"
-      "</i><!--<!--<svg><i>&<title></form></table><svg><p></ul></ul><frameset></div><h1><b><<center><tr><select><ul><svg></a><head>text "
+      "text <<tr><li><dl></div></table><table></html><select><<!--<frame><frameset><a "
+      "href=x><body></table></ul></html><tr><form><frame>"
+      "</i><!--<!--<svg><i>&<title></form></table><svg><p></ul></ul><frameset></"
+      "div><h1><b><<center><tr><select><ul><svg></a><head>text "
       "<td><td></script><!--<noframes><table><select></form><b><div><script><frameset>";
   EXPECT_TRUE(html::tidy_can_take(page));
   EXPECT_EQ(extract_text(page).text, html::extract_text_by_stream(page).text);
@@ -126,10 +132,12 @@ TEST(TidyGuard, APageTidyNeverFinishesEndsAtTheBound) {
 // Tidy 5.6 is let loose on broken markup: it must neither crash nor run away.
 TEST(TidyGuard, Property_BrokenMarkupIsSurvived) {
   std::mt19937 random(11);
-  constexpr std::string_view pieces[] = {"<p>", "</p>", "<b>", "</b>", "<i>", "</i>", "<table>", "<tr>", "<td>", "</table>", "<form>", "</form>",
-                                         "<select>", "<option>", "<ul>", "<li>", "</ul>", "<a href=x>", "</a>", "<div>", "</div>", "text ",
-                                         "<!--", "-->", "<frameset>", "<frame>", "<noframes>", "<title>", "</title>", "<body>", "</html>", "<svg>",
-                                         "<dl>", "<dd>", "<font>", "<h1>", "</h2>", "<center>", "<head>", "<script>", "</script>", "<", "&"};
+  constexpr std::string_view pieces[] = {
+      "<p>",      "</p>",     "<b>",     "</b>",     "<i>",       "</i>", "<table>",    "<tr>",    "<td>",
+      "</table>", "<form>",   "</form>", "<select>", "<option>",  "<ul>", "<li>",       "</ul>",   "<a href=x>",
+      "</a>",     "<div>",    "</div>",  "text ",    "<!--",      "-->",  "<frameset>", "<frame>", "<noframes>",
+      "<title>",  "</title>", "<body>",  "</html>",  "<svg>",     "<dl>", "<dd>",       "<font>",  "<h1>",
+      "</h2>",    "<center>", "<head>",  "<script>", "</script>", "<",    "&"};
   for (int round = 0; round < 300; ++round) {
     std::string page;
     for (int i = 0; i < 60; ++i) page += pieces[random() % std::size(pieces)];

@@ -160,8 +160,9 @@ TEST(NameKey, LongNamesAreHashedAndCaseIsFolded) {
 // Whatever the bytes are, tokens are views of the page, in order and without overlap, and it ends.
 TEST(Tokenizer, Property_TokensAreViewsInOrder) {
   std::mt19937 random(7);
-  constexpr std::string_view pieces[] = {"<", ">", "/", "a", "!--", "--", "-->", "'", "\"", "=", " ", "script", "</script", "&amp;",
-                                         "![CDATA[", "]]>", "?", "\r", "title", "svg", "\xFF"};
+  constexpr std::string_view pieces[] = {"<",        ">",   "/", "a",  "!--",    "--",       "-->",
+                                         "'",        "\"",  "=", " ",  "script", "</script", "&amp;",
+                                         "![CDATA[", "]]>", "?", "\r", "title",  "svg",      "\xFF"};
   for (int round = 0; round < 2000; ++round) {
     std::string page;
     for (int i = 0; i < 40; ++i) page += pieces[random() % std::size(pieces)];
@@ -174,7 +175,8 @@ TEST(Tokenizer, Property_TokensAreViewsInOrder) {
       ASSERT_GE(view.data(), last) << page;
       ASSERT_LE(view.data() + view.size(), page.data() + page.size()) << page;
       last = view.data() + view.size();
-      if (token.kind == TokenKind::start_tag && token.key == name_key("script")) tokenizer.enter(TextModel::script, token.key);
+      if (token.kind == TokenKind::start_tag && token.key == name_key("script"))
+        tokenizer.enter(TextModel::script, token.key);
       tokenizer.allow_cdata(random() % 2 == 0);
     }
   }

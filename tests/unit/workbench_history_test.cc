@@ -1,0 +1,328 @@
+// Random histories of the workbench over a store, with retries, exclusions, robots turns, changes of owners and
+// restarts: every queued URL is issued exactly once for each of its tries, never two requests to a host at a time,
+// never before its time, always the first of its host's queue.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "node/crawl/workbench.h"
+#include "storage/memory_kv.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+using storage::HostKey;
+using storage::QueuedUrl;
+using storage::Reason;
+using storage::UrlState;
+using test::below;
+
+struct Shape {
+  std::size_t hosts_max;
+  std::size_t head_max;
+  std::size_t hosts;
+  std::int64_t delay_ms;
+};
+
+class History {
+ public:
+  History(std::uint64_t seed, const Shape& shape) : random_(seed), shape_(shape), store_(*storage::Store::open(kv_)) {
+    start();
+  }
+  void run();
+
+ private:
+  void start() {
+    bench_.emplace(Workbench::Config{shape_.hosts_max, shape_.head_max}, store_,
+                   [this](std::uint16_t partition) { return !foreign_.contains(partition); });
+  }
+  void commit(const test::CommitParts& parts) {
+    const auto result = store_.commit(test::commit_of(parts));
+    ASSERT_TRUE(result);
+    for (const storage::NewlyQueued& queued : result->queued) {
+      const std::string rest = queued.url.url.substr(7);
+      bench_->admit(queued.url, rest.substr(0, rest.find('/')), queued.moved);
+    }
+  }
+  void admit_some();
+  void take_some();
+  void serve(BenchHost& host);
+  void exclude_some(BenchHost& host);
+  void end_a_fetch();
+  void commit_an_outcome();
+  void change_owners();
+  void restart();
+  void check_bounds();
+
+  std::mt19937_64 random_;
+  Shape shape_;
+  storage::MemoryKv kv_;
+  storage::Store store_;
+  std::optional<Workbench> bench_;
+  std::set<std::uint16_t> foreign_;
+  Time now_ = test::at_ms(1'000'000);
+  bool calm_ = false;
+  std::uint64_t requests_ = 0;
+
+  std::map<HostKey, Time> allowed_;                // when each host may next be asked
+  std::map<HostKey, QueuedUrl> fetching_;          // one at a time
+  std::vector<QueuedUrl> ended_;                   // outcome not yet committed
+  std::map<storage::UrlKey, std::uint8_t> tries_;  // committed, of each URL
+  std::map<storage::UrlKey, UrlState> state_;      // as the model has it
+  std::map<storage::UrlKey, std::pair<std::size_t, std::size_t>> name_;
+};
+
+void History::admit_some() {
+  test::CommitParts parts;
+  for (std::size_t i = below(random_, 12); i > 0; --i) {
+    // Some hosts have most of the pages.
+    const std::size_t host = std::min(below(random_, shape_.hosts), below(random_, shape_.hosts));
+    const std::size_t page = below(random_, 40);
+    storage::Merge merge = test::queued_merge(host, page, static_cast<std::uint16_t>(below(random_, 6)));
+    merge.record.redirects = static_cast<std::uint8_t>(below(random_, 2));
+    state_.emplace(merge.key, UrlState::queued);
+    name_[merge.key] = {host, page};
+    parts.merges.push_back(merge);
+  }
+  commit(parts);
+}
+
+void History::exclude_some(BenchHost& host) {
+  test::CommitParts parts;
+  while (!host.head.empty() && host.head.front().position.band == 0 && below(random_, 3) > 0) {
+    const QueuedUrl url = bench_->discard(host);
+    storage::UrlRecord record;
+    record.state = UrlState::excluded;
+    record.reason = Reason::robots;
+    record.url = url.url;
+    parts.merges.push_back({url.key, record});
+    ASSERT_EQ(state_.at(url.key), UrlState::queued);
+    state_[url.key] = UrlState::excluded;
+  }
+  bench_->release(host, host.next_allowed);
+  commit(parts);
+}
+
+void History::serve(BenchHost& host) {
+  const HostKey key = host.key;
+  ASSERT_FALSE(foreign_.contains(key.partition)) << "another peer's host";
+  ASSERT_FALSE(fetching_.contains(key)) << "two requests to a host at a time";
+  ASSERT_TRUE(host.busy);
+  ASSERT_GE(now_, allowed_[key]) << "before its time";
+  ASSERT_FALSE(host.head.empty());
+  const std::size_t kind = below(random_, calm_ ? 1 : 8);
+  if (kind == 7) return exclude_some(host);
+  if (kind == 6) {  // its robots.txt was asked for, without an answer
+    allowed_[key] = now_ + milliseconds(shape_.delay_ms * 3);
+    bench_->release(host, allowed_[key]);
+    return;
+  }
+  const QueuedUrl url = bench_->issue(host);
+  ASSERT_TRUE(url.position.band == 0 || Time(Duration(static_cast<std::int64_t>(url.position.order))) <= now_)
+      << "a retry before it is due";
+  ASSERT_EQ(state_.at(url.key), UrlState::queued) << url.url << " is done with, or issued twice";
+  ASSERT_EQ(url.attempts, tries_[url.key]) << url.url << " as it was before its last try";
+  state_[url.key] = UrlState::fetched;  // until its outcome says otherwise
+  // Breadth-first: nothing in the store's queue of this host stands before it, but what is issued.
+  const auto queue = store_.queue_head(key, nullptr, 1'000);
+  ASSERT_TRUE(queue);
+  for (const QueuedUrl& other : *queue) {
+    if (other.key == url.key) {
+      ASSERT_EQ(other.position, url.position) << "a place that it no longer has";
+      break;
+    }
+    ASSERT_TRUE(bench_->is_issued(other.key.url)) << other.url << " stands before " << url.url;
+  }
+  fetching_[key] = url;
+  ++requests_;
+}
+
+void History::take_some() {
+  for (std::size_t i = 1 + below(random_, 4); i > 0; --i) {
+    const auto host = bench_->take(now_);
+    ASSERT_TRUE(host);
+    if (*host == nullptr) return;
+    serve(**host);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+void History::end_a_fetch() {
+  if (fetching_.empty()) return;
+  const auto at = std::next(fetching_.begin(), static_cast<std::ptrdiff_t>(below(random_, fetching_.size())));
+  BenchHost* host = bench_->find(at->first);
+  ASSERT_NE(host, nullptr) << "a host with a fetch under way is kept";
+  allowed_[at->first] = now_ + milliseconds(shape_.delay_ms);
+  ended_.push_back(at->second);
+  fetching_.erase(at);
+  bench_->release(*host, now_ + milliseconds(shape_.delay_ms));
+}
+
+void History::commit_an_outcome() {
+  if (ended_.empty()) return;
+  std::swap(ended_[below(random_, ended_.size())], ended_.back());
+  const QueuedUrl url = ended_.back();
+  ended_.pop_back();
+  storage::UrlRecord record;
+  record.url = url.url;
+  record.depth = url.depth;
+  record.redirects = url.redirects;
+  record.attempts = url.attempts;
+  if (url.attempts < 3 && below(random_, 4) == 0) {
+    record.attempts = ++tries_[url.key];
+    record.changed = now_ + milliseconds(below(random_, 5'000));
+    state_[url.key] = UrlState::queued;
+  } else {
+    record.state = below(random_, 5) == 0 ? UrlState::failed : UrlState::fetched;
+    state_[url.key] = record.state;
+  }
+  test::CommitParts parts;
+  parts.merges = {{url.key, record}};
+  if (allowed_[url.key.host] > now_)
+    parts.clocks = {{url.key.host, {allowed_[url.key.host], 0, test::host_text(name_.at(url.key).first)}}};
+  bench_->committed(url.key);
+  commit(parts);
+}
+
+void History::change_owners() {
+  foreign_.clear();
+  if (!calm_)
+    for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition)
+      if (below(random_, 4) == 0) foreign_.insert(partition);
+  bench_->owners_changed();
+  // Of a host that left nothing is remembered here but its stored clock, which goes with the partition.
+  for (auto& [host, allowed] : allowed_) {
+    const auto clock = store_.clock(host);
+    ASSERT_TRUE(clock);
+    if (bench_->find(host) == nullptr) allowed = std::min(allowed, *clock ? (*clock)->next_allowed : Time{});
+  }
+}
+
+// kill -9: what was in memory is gone; what was in flight is queued still.
+void History::restart() {
+  for (const auto& [host, url] : fetching_) state_[url.key] = UrlState::queued;
+  for (const QueuedUrl& url : ended_) state_[url.key] = UrlState::queued;
+  fetching_.clear();
+  ended_.clear();
+  start();
+  const Time earliest = now_ + milliseconds(shape_.delay_ms);
+  bench_->set_earliest(earliest);
+  for (auto& [host, allowed] : allowed_) {
+    const auto clock = store_.clock(host);
+    ASSERT_TRUE(clock);
+    allowed = std::max(earliest, *clock ? (*clock)->next_allowed : Time{});
+  }
+}
+
+void History::check_bounds() {
+  ASSERT_LE(bench_->hosts(), shape_.hosts_max);
+  ASSERT_EQ(bench_->issued(), fetching_.size() + ended_.size());
+  std::set<std::uint16_t> busy;
+  for (const auto& [host, url] : fetching_) busy.insert(host.partition);
+  for (const QueuedUrl& url : ended_) busy.insert(url.key.host.partition);
+  for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition)
+    ASSERT_EQ(bench_->partition_busy(partition), busy.contains(partition));
+  for (const auto& [host, allowed] : allowed_)
+    if (const BenchHost* found = bench_->find(host)) {
+      ASSERT_LE(found->head.size(), 2 * shape_.head_max);
+    }
+}
+
+void History::run() {
+  for (int step = 0; step < 1'500; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    switch (below(random_, 16)) {
+      case 0:
+      case 1:
+      case 2:
+        admit_some();
+        break;
+      case 3:
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+        take_some();
+        break;
+      case 8:
+      case 9:
+      case 10:
+        end_a_fetch();
+        break;
+      case 11:
+      case 12:
+      case 13:
+        commit_an_outcome();
+        break;
+      case 14:
+        now_ += milliseconds(below(random_, 3'000));
+        break;
+      default:
+        if (below(random_, 12) == 0) change_owners();
+        if (below(random_, 40) == 0) restart();
+    }
+    if (testing::Test::HasFatalFailure()) return;
+    check_bounds();
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  // No more links come; all is this peer's: the queue runs dry, with no more than a few idle calls for each URL.
+  calm_ = true;
+  change_owners();
+  int idle = 0;
+  for (int turn = 0; turn < 200'000 && (store_.counts().queued > 0 || !ended_.empty()); ++turn) {
+    const std::uint64_t before = requests_;
+    take_some();
+    end_a_fetch();
+    commit_an_outcome();
+    if (testing::Test::HasFatalFailure()) return;
+    check_bounds();
+    if (testing::Test::HasFatalFailure()) return;
+    if (requests_ > before || bench_->issued() > 0 || store_.counts().queued == 0) {
+      idle = 0;
+      continue;
+    }
+    const auto deadline = bench_->next_deadline();
+    ASSERT_TRUE(deadline) << "asleep with " << store_.counts().queued << " URLs queued";
+    if (*deadline > now_) now_ = *deadline;
+    ASSERT_LT(++idle, 50) << "awake and does nothing";
+  }
+  ASSERT_EQ(store_.counts().queued, 0u);
+  for (const auto& [key, state] : state_) {
+    const auto found = store_.find(key);
+    ASSERT_TRUE(found && *found);
+    ASSERT_EQ((*found)->state, state);
+    ASSERT_NE(state, UrlState::queued);
+  }
+  ASSERT_EQ(bench_->issued(), 0u);
+}
+
+class WorkbenchHistory : public testing::TestWithParam<Shape> {};
+
+void PrintTo(const Shape& shape, std::ostream* out) {
+  *out << shape.hosts << " hosts, " << shape.hosts_max << " of them in memory with " << shape.head_max
+       << " URLs, delay " << shape.delay_ms << " ms";
+}
+
+TEST_P(WorkbenchHistory, Contract123_EachTryOnceInOrderAndPolitely) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    History(seed, GetParam()).run();
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, WorkbenchHistory,
+                         testing::Values(Shape{100, 8, 10, 1'000}, Shape{100, 2, 3, 0}, Shape{3, 2, 20, 1'000},
+                                         Shape{1, 1, 5, 500}, Shape{2, 4, 30, 0}, Shape{6, 3, 8, 100}),
+                         [](const testing::TestParamInfo<Shape>& shape) {
+                           return std::to_string(shape.param.hosts) + "Hosts" + std::to_string(shape.param.hosts_max) +
+                                  "InMemory" + std::to_string(shape.param.head_max) + "Urls" +
+                                  std::to_string(shape.param.delay_ms) + "Ms";
+                         });
+
+}  // namespace
+}  // namespace orbweaver

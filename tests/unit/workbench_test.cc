@@ -1,0 +1,355 @@
+// The workbench, one rule a test. Random histories are in workbench_history_test.cc.
+#include "node/crawl/workbench.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "storage/memory_kv.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::host_key_of;
+using test::host_text;
+using test::url_text;
+
+class WorkbenchTest : public testing::Test {
+ protected:
+  WorkbenchTest() : store_(*storage::Store::open(kv_)) {}
+  void start(std::size_t hosts_max = 100, std::size_t head_max = 8) {
+    bench_.emplace(Workbench::Config{hosts_max, head_max}, store_,
+                   [this](std::uint16_t partition) { return !foreign_.contains(partition); });
+  }
+  void commit(const test::CommitParts& parts) {
+    const auto result = store_.commit(test::commit_of(parts));
+    ASSERT_TRUE(result);
+    for (const storage::NewlyQueued& queued : result->queued)
+      if (bench_) bench_->admit(queued.url, host_of(queued.url.url), queued.moved);
+  }
+  static std::string host_of(const std::string& url) {
+    const std::string rest = url.substr(7);
+    return rest.substr(0, rest.find('/'));
+  }
+  void add(std::size_t host, std::size_t page, std::uint16_t depth = 0) {
+    commit({.merges = {test::queued_merge(host, page, depth)}});
+  }
+  BenchHost* take() {
+    auto taken = bench_->take(now_);
+    EXPECT_TRUE(taken);
+    return taken ? *taken : nullptr;
+  }
+  // Takes a host, fetches its first URL in no time, and commits the outcome; "" when it is nobody's turn.
+  std::string fetch_one(Duration delay = {}) {
+    BenchHost* host = take();
+    if (host == nullptr) return "";
+    const storage::QueuedUrl url = bench_->issue(*host);
+    bench_->release(*host, now_ + delay);
+    storage::UrlRecord record;
+    record.state = storage::UrlState::fetched;
+    record.url = url.url;
+    bench_->committed(url.key);
+    commit({.merges = {{url.key, record}}});
+    return url.url;
+  }
+
+  storage::MemoryKv kv_;
+  storage::Store store_;
+  std::optional<Workbench> bench_;
+  std::set<std::uint16_t> foreign_;
+  Time now_ = test::at_ms(1'000'000);
+};
+
+TEST_F(WorkbenchTest, Contract3_AHostIsAcquiredByOneAtATime) {
+  start();
+  for (std::size_t page = 0; page < 3; ++page) add(1, page);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->name, host_text(1));
+  EXPECT_TRUE(host->busy);
+  EXPECT_EQ(take(), nullptr);
+  add(1, 9);
+  EXPECT_EQ(take(), nullptr) << "a new link does not free it";
+  (void)bench_->issue(*host);
+  EXPECT_EQ(take(), nullptr) << "nor does the fetch's start";
+  bench_->release(*host, now_);
+  EXPECT_EQ(take(), host);
+}
+
+TEST_F(WorkbenchTest, Contract3_NeverBeforeItsTime) {
+  start();
+  for (std::size_t page = 0; page < 3; ++page) add(1, page);
+  EXPECT_NE(fetch_one(seconds(1)), "");
+  EXPECT_EQ(take(), nullptr);
+  ASSERT_TRUE(bench_->next_deadline());
+  EXPECT_EQ(*bench_->next_deadline(), now_ + seconds(1));
+  now_ += milliseconds(999);
+  add(1, 7);
+  EXPECT_EQ(take(), nullptr);
+  now_ += milliseconds(1);
+  EXPECT_NE(take(), nullptr);
+}
+
+TEST_F(WorkbenchTest, Contract3_ReleaseNeverShortensTheWait) {
+  start();
+  add(1, 1);
+  add(1, 2);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  bench_->release(*host, now_ + seconds(9));
+  now_ += seconds(9);
+  host = take();
+  ASSERT_NE(host, nullptr);
+  host->next_allowed = now_ + seconds(5);  // a Retry-After, say
+  bench_->release(*host, now_ + seconds(1));
+  now_ += seconds(4);
+  EXPECT_EQ(take(), nullptr);
+}
+
+TEST_F(WorkbenchTest, Contract3_AStoredClockCountsAfterARestart) {
+  add(1, 1);
+  commit({.clocks = {{host_key_of(1), {now_ + seconds(3), 7, host_text(1)}}}});
+  start();
+  EXPECT_EQ(take(), nullptr);
+  now_ += seconds(3);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->failures, 7u);
+}
+
+TEST_F(WorkbenchTest, Contract3_NoHostBeforeTheEarliestAfterARestart) {
+  add(1, 1);
+  start();
+  bench_->set_earliest(now_ + seconds(1));
+  EXPECT_EQ(take(), nullptr);
+  now_ += seconds(1);
+  EXPECT_NE(take(), nullptr);
+}
+
+// A host that gives way to others while it must wait (its robots.txt was just asked for) waits as long.
+TEST_F(WorkbenchTest, Contract3_AHostPutAsideForOthersKeepsItsTime) {
+  start(2, 1);
+  EXPECT_EQ(take(), nullptr);
+  for (std::size_t page = 0; page < 4; ++page) add(1, page);
+  EXPECT_NE(fetch_one(), "");  // its share
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  for (std::size_t other = 2; other < 5; ++other) add(other, 1);  // more than there is room for
+  bench_->release(*host, now_ + seconds(60));
+  std::size_t others = 0;
+  for (int i = 0; i < 50; ++i) {
+    const std::string url = fetch_one();
+    EXPECT_FALSE(url.starts_with("http://" + host_text(1) + "/"));
+    if (!url.empty()) ++others;
+  }
+  EXPECT_EQ(others, 3u);
+  now_ += seconds(60);
+  EXPECT_TRUE(fetch_one().starts_with("http://" + host_text(1) + "/"));
+}
+
+TEST_F(WorkbenchTest, Issue2_6_BreadthFirstWithinAHost) {
+  start();
+  add(1, 1, 2);
+  add(1, 2, 0);
+  add(1, 3, 1);
+  add(1, 4, 0);
+  add(1, 1, 1);  // a shorter way to the first
+  std::vector<std::string> got;
+  for (int i = 0; i < 4; ++i) got.push_back(fetch_one());
+  EXPECT_EQ(got, (std::vector{url_text(1, 2), url_text(1, 4), url_text(1, 3), url_text(1, 1)}));
+  EXPECT_EQ(fetch_one(), "");
+}
+
+TEST_F(WorkbenchTest, Issue2_6_MoreUrlsThanFitAllComeInOrder) {
+  start(100, 4);
+  std::vector<std::string> wanted;
+  for (std::size_t page = 0; page < 100; ++page) add(1, page, static_cast<std::uint16_t>(page % 5));
+  for (std::size_t depth = 0; depth < 5; ++depth)
+    for (std::size_t page = depth; page < 100; page += 5) wanted.push_back(url_text(1, page));
+  std::vector<std::string> got;
+  while (got.size() < 200) {
+    const std::string url = fetch_one();
+    if (url.empty()) break;
+    got.push_back(url);
+    ASSERT_LE(bench_->find(host_key_of(1))->head.size(), 8u) << "2*head_max";
+  }
+  EXPECT_EQ(got, wanted);
+}
+
+TEST_F(WorkbenchTest, WorkbenchH_UrlsBeforeAndAfterWhatIsLoadedFindTheirPlace) {
+  for (std::size_t page = 0; page < 20; ++page) add(1, page, 5);
+  start(100, 4);
+  EXPECT_EQ(fetch_one(), url_text(1, 0));  // 0 to 3 are loaded
+  add(1, 100, 1);                          // before
+  add(1, 101, 9);                          // after, on disk only
+  add(1, 102, 5);                          // after 19
+  add(1, 19, 2);                           // from the disk to the front
+  std::vector<std::string> wanted = {url_text(1, 100), url_text(1, 19)};
+  for (std::size_t page = 1; page < 19; ++page) wanted.push_back(url_text(1, page));
+  wanted.push_back(url_text(1, 102));
+  wanted.push_back(url_text(1, 101));
+  std::vector<std::string> got;
+  for (std::string url = fetch_one(); !url.empty(); url = fetch_one()) got.push_back(url);
+  EXPECT_EQ(got, wanted);
+}
+
+TEST_F(WorkbenchTest, Issue2_6_EqualHostsAreServedEquallyOften) {
+  start();
+  for (std::size_t host = 0; host < 7; ++host)
+    for (std::size_t page = 0; page < 30; ++page) add(host, page);
+  std::map<std::string, int> served;
+  for (int turn = 1; turn <= 7 * 30; ++turn) {
+    now_ += milliseconds(1);
+    const std::string url = fetch_one();
+    ASSERT_NE(url, "");
+    ++served[host_of(url)];
+    for (const auto& [host, times] : served) {
+      ASSERT_GE(times, turn / 7) << host << " at turn " << turn;
+      ASSERT_LE(times, (turn + 6) / 7) << host << " at turn " << turn;
+    }
+  }
+}
+
+// The same when the clock stands still: many turns fit into one reading of it.
+TEST_F(WorkbenchTest, Issue2_6_EqualHostsAreServedEquallyOftenAtOneInstant) {
+  start();
+  for (std::size_t host = 0; host < 7; ++host)
+    for (std::size_t page = 0; page < 30; ++page) add(host, page);
+  std::map<std::string, int> served;
+  for (int turn = 1; turn <= 7 * 30; ++turn) {
+    const std::string url = fetch_one();
+    ASSERT_NE(url, "");
+    ++served[host_of(url)];
+    if (turn % 7 == 0) {
+      for (const auto& [host, times] : served) ASSERT_EQ(times, turn / 7) << host << " at turn " << turn;
+    }
+  }
+}
+
+TEST_F(WorkbenchTest, WorkbenchH_AStreamOfNewHostsDoesNotStarveAnOldOne) {
+  start(1'000);
+  for (std::size_t page = 0; page < 50; ++page) add(0, page);
+  int old_one = 0;
+  for (std::size_t turn = 1; turn <= 60; ++turn) {
+    now_ += milliseconds(1);
+    add(turn, 1);
+    const std::string url = fetch_one();
+    ASSERT_NE(url, "");
+    if (host_of(url) == host_text(0)) ++old_one;
+  }
+  EXPECT_GE(old_one, 5) << "the one that has waited longest goes first";
+}
+
+TEST_F(WorkbenchTest, WorkbenchH_MoreHostsThanFitAllGetServed) {
+  for (const std::size_t hosts_max : {1u, 2u, 5u}) {
+    bench_.reset();
+    start(hosts_max, 2);
+    std::set<std::string> wanted, got;
+    for (std::size_t host = 0; host < 40; ++host)
+      for (std::size_t page = 0; page < 1 + host % 7; ++page) {
+        add(host, 1'000 * hosts_max + page);
+        wanted.insert(url_text(host, 1'000 * hosts_max + page));
+      }
+    for (int i = 0; i < 10'000 && got.size() < wanted.size(); ++i) {
+      ASSERT_LE(bench_->hosts(), hosts_max);
+      const std::string url = fetch_one();
+      if (!url.empty()) {
+        ASSERT_TRUE(got.insert(url).second) << url << " twice";
+      }
+    }
+    EXPECT_EQ(got, wanted) << "hosts_max " << hosts_max;
+    EXPECT_EQ(fetch_one(), "");
+  }
+}
+
+// A host with an endless queue gives way to those on disk.
+TEST_F(WorkbenchTest, WorkbenchH_AHostThatHasServedItsShareMakesRoom) {
+  start(1, 4);
+  for (std::size_t page = 0; page < 100; ++page) add(1, page);
+  add(2, 1);
+  add(3, 1);
+  std::map<std::string, int> first_at;
+  for (int turn = 0; turn < 102; ++turn) {
+    std::string url;
+    for (int tries = 0; tries < 10 && url.empty(); ++tries) url = fetch_one();
+    ASSERT_NE(url, "");
+    first_at.emplace(host_of(url), turn);
+  }
+  EXPECT_LE(first_at.at(host_text(2)), 20);
+  EXPECT_LE(first_at.at(host_text(3)), 20);
+}
+
+TEST_F(WorkbenchTest, StoreH_ARetryIsNotIssuedBeforeItIsDue) {
+  start();
+  add(1, 1);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  const storage::QueuedUrl url = bench_->issue(*host);
+  EXPECT_TRUE(bench_->is_issued(url.key.url));
+  EXPECT_EQ(bench_->issued(), 1u);
+  EXPECT_TRUE(bench_->partition_busy(url.key.host.partition));
+  bench_->release(*host, now_);
+  EXPECT_TRUE(bench_->partition_busy(url.key.host.partition)) << "its outcome is still to be committed";
+  storage::Merge again = test::queued_merge(1, 1);
+  again.record.attempts = 1;
+  again.record.changed = now_ + seconds(5);
+  bench_->committed(url.key);
+  commit({.merges = {again}});
+  EXPECT_FALSE(bench_->partition_busy(url.key.host.partition));
+  EXPECT_EQ(bench_->issued(), 0u);
+  EXPECT_EQ(take(), nullptr);
+  ASSERT_TRUE(bench_->next_deadline());
+  EXPECT_EQ(*bench_->next_deadline(), now_ + seconds(5));
+  add(1, 2);  // what has not been tried need not wait for it
+  EXPECT_EQ(fetch_one(), url_text(1, 2));
+  now_ += seconds(5);
+  EXPECT_EQ(fetch_one(), url_text(1, 1));
+}
+
+TEST_F(WorkbenchTest, WorkbenchH_AnotherPeersHostsLeaveAndComeBack) {
+  start();
+  for (std::size_t host = 0; host < 10; ++host)
+    for (std::size_t page = 0; page < 3; ++page) add(host, page);
+  BenchHost* busy = take();
+  ASSERT_NE(busy, nullptr);
+  const storage::QueuedUrl under_way = bench_->issue(*busy);
+  for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition) foreign_.insert(partition);
+  bench_->owners_changed();
+  EXPECT_EQ(fetch_one(), "");
+  EXPECT_EQ(bench_->hosts(), 1u) << "only the one with a fetch under way is kept";
+  bench_->release(*busy, now_);
+  EXPECT_TRUE(bench_->partition_busy(under_way.key.host.partition));
+  storage::UrlRecord record;
+  record.state = storage::UrlState::fetched;
+  record.url = under_way.url;
+  bench_->committed(under_way.key);
+  commit({.merges = {{under_way.key, record}}});
+  EXPECT_EQ(bench_->hosts(), 0u);
+  EXPECT_FALSE(bench_->partition_busy(under_way.key.host.partition));
+  add(3, 50);  // a late batch
+  EXPECT_EQ(fetch_one(), "");
+  foreign_.clear();
+  bench_->owners_changed();
+  std::set<std::string> got;
+  for (std::string url = fetch_one(); !url.empty(); url = fetch_one()) EXPECT_TRUE(got.insert(url).second);
+  EXPECT_EQ(got.size(), 30u);
+}
+
+TEST_F(WorkbenchTest, WorkbenchH_WithNothingToDoItSleeps) {
+  start();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(take(), nullptr);
+  EXPECT_FALSE(bench_->next_deadline());
+  add(1, 1);
+  ASSERT_TRUE(bench_->next_deadline());
+  EXPECT_LE(*bench_->next_deadline(), now_);
+  EXPECT_NE(fetch_one(), "");
+  EXPECT_EQ(fetch_one(), "");
+  EXPECT_FALSE(bench_->next_deadline());
+}
+
+}  // namespace
+}  // namespace orbweaver
