@@ -85,11 +85,11 @@ struct RobotsEntry {
 struct Commit {
   std::vector<Merge> merges;  // links admitted, outcomes, batches, hand-overs: all the same
   std::vector<std::pair<std::uint16_t, std::string>> to_outbox;  // partition, record
-  std::vector<OutboxKey> from_outbox;                            // acknowledged
+  std::vector<OutboxKey> from_outbox;                            // acknowledged; each must be in the outbox
   std::vector<std::pair<HostKey, HostClock>> clocks;
   std::vector<std::tuple<HostKey, std::string, RobotsEntry>> robots;  // by origin
   std::vector<std::pair<std::string, std::string>> meta;
-  std::vector<UrlKey> forget;  // handed over to another peer and acknowledged
+  std::vector<UrlKey> forget;  // handed over to another peer and acknowledged; none that `merges` has too
 };
 
 enum class MergeOutcome : std::uint8_t { known, added, changed };
@@ -124,6 +124,7 @@ class Store {
   Result<CommitResult> commit(const Commit& commit);
 
   const Counts& counts() const { return counts_; }
+  // A queued record comes without its URL's text, which the frontier has.
   Result<std::optional<UrlRecord>> find(const UrlKey& key);
 
   // Up to `limit` queued URLs of a host after `after` (from the first when null), in order.

@@ -363,7 +363,8 @@ int Crawl::run() {
     const Time now = clock_.now();
     // Once one peer has ended, all have been told. One that died just then, and was started again, would wait for the
     // others for ever.
-    const bool over = std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.ended == 0; });
+    const bool over =
+        std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.ended == 0; });
     if (over && !over_at) over_at = now;
     if (over_at && !stopping && now - *over_at > end_wait_max) {
       stopping = true;

@@ -39,7 +39,8 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   const FetchResponse response = answered.get_future().get();
   (*fetcher)->stop();
   if (response.error == FetchError::address_refused)
-    return fail(ErrorCode::unreachable, url->text() + ": " + response.error_text + "; --allow-private RANGE lets it through");
+    return fail(ErrorCode::unreachable,
+                url->text() + ": " + response.error_text + "; --allow-private RANGE lets it through");
   if (response.error != FetchError::none) return fail(ErrorCode::unreachable, url->text() + ": " + response.error_text);
   FetchedPage page;
   page.status = response.status;

@@ -127,9 +127,10 @@ void add_ring_wide(Rows& rows) {
       &Settings::user_agent, "orbweaver/0.1", "a token of letters, _ and - first; visible ASCII", check_user_agent));
   rows.push_back(yes_no_setting({"robots", "Obey robots.txt.", "Polite by default; `no` is for one's own sites."},
                                 &Settings::robots, true));
-  rows.push_back(yes_no_setting({"obey_nofollow", "Leave out links marked `rel=nofollow`, and all links of a page with meta robots `nofollow`.",
-                                 "The mark is about ranking, not about access: that is what robots.txt is for."},
-                                &Settings::obey_nofollow, false));
+  rows.push_back(yes_no_setting(
+      {"obey_nofollow", "Leave out links marked `rel=nofollow`, and all links of a page with meta robots `nofollow`.",
+       "The mark is about ranking, not about access: that is what robots.txt is for."},
+      &Settings::obey_nofollow, false));
   for (SettingDef& def : rows) def.row.ring_wide = true;
 }
 
@@ -164,7 +165,8 @@ void add_output(Rows& rows) {
       {"archive", "Write WARC files, one gzip member a record, or nothing.", "An archive is what most crawls are for."},
       &Settings::archive, ArchiveKind::gzip, {"off", "gzip"}));
   rows.push_back(count_setting({"archive_level", "Compression level of the archive, by libdeflate's scale.",
-                                "Level 1 takes half the CPU of 6 for 8 % more bytes on documentation pages; the archive is what a crawl spends most on."},
+                                "Level 1 takes half the CPU of 6 for 8 % more bytes on documentation pages; the "
+                                "archive is what a crawl spends most on."},
                                &Settings::archive_level, 1U, 1U, 12U));
   rows.push_back(
       size_setting({"archive_file_bytes", "A WARC file that has reached this size is closed and a new one begun.",

@@ -197,9 +197,10 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
     ++counters_.messages_refused;
     note(out, LogLevel::warning, "ring", "message of another ring",
          {{"peer", in.from.brief()}, {"ring", in.ring.hex()}}, true);
-    return reply_to(event.reply, in.from,
-                    ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex(), false},
-                    out);
+    return reply_to(
+        event.reply, in.from,
+        ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex(), false},
+        out);
   }
   membership_.heard_from(in.from, now);
   std::vector<ring::Send> sends;

@@ -234,8 +234,8 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
-    commit.clocks.emplace_back(
-        host->key, storage::HostClock{host->next_allowed, host->failures, std::string(job.job.url.host())});
+    commit.clocks.emplace_back(host->key,
+                               storage::HostClock{host->next_allowed, host->failures, std::string(job.job.url.host())});
   const std::size_t links = commit.merges.size() - 1;
   bench_.committed(queued.key);
   storage::CommitResult result;
@@ -313,7 +313,8 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   slot.redirect.clear();
   slot.hops = 0;
   if (job.outcome.reason == Reason::address_refused) {
-    // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may change.
+    // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may
+    // change.
     slot.rules = std::make_shared<RobotsRules>(RobotsRules::allow_all());
     slot.expires = job.ended + refused_lifetime;
     bench_.release(*host, host->next_allowed);

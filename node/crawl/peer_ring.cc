@@ -249,8 +249,12 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
     if (!view_.owns(host.partition))
       return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
     record->url = url->text();
-    // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of it.
-    if (record->state == storage::UrlState::queued && record->depth == 0 && record->redirects == 0) seeds.push_back(record->url);
+    // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of
+    // it.
+    if (record->state == storage::UrlState::queued && record->depth == 0 && record->redirects == 0)
+      seeds.push_back(record->url);
+    // No peer's clock or mistake puts a try off for ever.
+    if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
     admission_limits(*record, now);
     commit.merges.push_back({{host, url->digest()}, std::move(*record)});
   }

@@ -95,13 +95,6 @@ class Workbench {
   struct DigestHash {
     std::size_t operator()(const storage::UrlDigest& digest) const;
   };
-  // Equal times are ordered by the host's key, not by where it lies in memory: the same events give the same turns.
-  using Turn = std::pair<Time, BenchHost*>;
-  struct EarlierTurn {
-    bool operator()(const Turn& a, const Turn& b) const {
-      return a.first != b.first ? a.first < b.first : a.second->key < b.second->key;
-    }
-  };
   BenchHost& add_host(const storage::HostKey& key, std::string_view name);
   Result<void> discover();
   Result<void> refill(BenchHost& host);

@@ -18,7 +18,6 @@
 namespace orbweaver {
 namespace {
 
-
 bool append(Slist& list, const std::string& line) {
   curl_slist* longer = curl_slist_append(list.get(), line.c_str());
   if (longer == nullptr) return false;
@@ -70,7 +69,7 @@ class CurlFetcher::Loop {
 
   std::vector<FetchRequest> taken_;
   std::map<std::uint64_t, std::unique_ptr<CurlTransfer>> under_way_;  // by sequence: the first is the oldest
-  std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;  // once paused: when to end them
+  std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;            // once paused: when to end them
   std::uint64_t next_sequence_ = 1;
   std::size_t most_under_way_ = 0;
   std::optional<SteadyTime> timer_;  // when libcurl wants to be called

@@ -82,10 +82,11 @@ bool is_element(TidyNode node) {
 
 // Walks the tree below `root` in document order without calling itself. `enter` says whether to go into a node; `leave`
 // is called for those gone into.
+// A tree cannot have more nodes than tidy made allocations, so a ring in a broken tree ends at `nodes_max`.
 template <class Enter, class Leave>
-void walk(TidyNode root, Enter enter, Leave leave) {
+void walk(TidyNode root, std::size_t nodes_max, Enter enter, Leave leave) {
   TidyNode node = root;
-  while (node != nullptr) {
+  for (std::size_t seen = 0; node != nullptr && seen < nodes_max; ++seen) {
     if (enter(node)) {
       if (TidyNode child = tidyGetChild(node)) {
         node = child;
@@ -168,7 +169,7 @@ class TidyExtractor final : public LinkExtractor {
     if (parsed.doc() == nullptr) return fallback_->extract(html_text);
     PageLinks page;
     walk(
-        tidyGetRoot(parsed.doc()),
+        tidyGetRoot(parsed.doc()), html::tidy_allocations_max(html_text.size()),
         [&](TidyNode node) {
           if (is_element(node)) note_element(node, page);
           return !hides_links(node);
@@ -233,7 +234,7 @@ PageText extract_text(std::string_view html_text) {
   if (body == nullptr) return out;
   html::TextBuilder text;
   walk(
-      body,
+      body, html::tidy_allocations_max(html_text.size()),
       [&](TidyNode node) {
         const TidyNodeType type = tidyNodeGetType(node);
         if (type == TidyNode_Text || type == TidyNode_CDATA) text.append(characters.of(doc, node));

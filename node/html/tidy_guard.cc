@@ -90,8 +90,11 @@ constexpr std::size_t size_header_bytes = alignment;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// Places are powers of two from 32 bytes, kept by size when released: tidy makes and drops a message for each thing it
-// finds wrong.
+// Places are powers of two from 32 bytes. Large ones are used again when released: tidy makes and drops a message of
+// some KiB for each thing it finds wrong. Small ones, the nodes and attributes, are not: what tidy 5.6 still points to
+// after it let go of it stays what it was.
+constexpr std::size_t reused_from = 10;  // 1 KiB
+
 std::size_t size_class(std::size_t bytes) {
   return std::max<std::size_t>(5, static_cast<std::size_t>(std::bit_width(std::max<std::size_t>(bytes, 1) - 1)));
 }
@@ -162,8 +165,9 @@ void* TidyArena::reallocate(TidyAllocator* self, void* old, size_t bytes) {
 
 void TidyArena::release(TidyAllocator* self, void* old) {
   if (old == nullptr) return;
-  auto& arena = *static_cast<TidyArena*>(self);
-  void*& list = arena.released_[kind_of(old)];
+  const std::size_t kind = kind_of(old);
+  if (kind < reused_from) return;
+  void*& list = static_cast<TidyArena*>(self)->released_[kind];
   std::memcpy(old, &list, sizeof(void*));
   list = old;
 }

@@ -169,7 +169,9 @@ Result<void> PeerProcess::write_file(const std::string& name, const std::string&
     std::ofstream out(path + ".new", std::ios::trunc);
     out << text;
     out.flush();
-    if (!out) return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io, "cannot write " + path + ".new: " + std::strerror(errno));
+    if (!out)
+      return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
+                  "cannot write " + path + ".new: " + std::strerror(errno));
   }
   std::error_code renamed;
   std::filesystem::rename(path + ".new", path, renamed);
@@ -199,10 +201,12 @@ Result<void> PeerProcess::open() {
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
   struct statvfs room {};
-  if (::statvfs(options_.directory.c_str(), &room) == 0 && std::uint64_t{room.f_bavail} * room.f_frsize < free_bytes_min)
+  if (::statvfs(options_.directory.c_str(), &room) == 0 &&
+      std::uint64_t{room.f_bavail} * room.f_frsize < free_bytes_min)
     return fail(ErrorCode::disk_full, "disk full at " + options_.directory + ": " +
                                           size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
-                                          size_text(free_bytes_min) + " are needed; free some space and start again: nothing is lost");
+                                          size_text(free_bytes_min) +
+                                          " are needed; free some space and start again: nothing is lost");
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);
   if (!secret) return tl::make_unexpected(secret.error());
   auto kv = storage::open_rocks(
@@ -217,7 +221,9 @@ Result<void> PeerProcess::open() {
   start.settings = options_.settings;
   start.address = settings.advertise.empty() ? transport_->listen_address() : settings.advertise;
   if (start.address.starts_with("0.0.0.0:") || start.address.starts_with("[::]:"))
-    return fail(ErrorCode::invalid_setting, "listen is " + start.address + ", which others cannot connect to; say where they can with --advertise ADDR:PORT");
+    return fail(ErrorCode::invalid_setting,
+                "listen is " + start.address +
+                    ", which others cannot connect to; say where they can with --advertise ADDR:PORT");
   start.fresh_id = random_id();
   start.fresh_ring = random_id();
   start.random_seed = std::random_device{}();

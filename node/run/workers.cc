@@ -89,8 +89,8 @@ class Workers::Worker {
     }
     if (item.job.kind == FetchKind::robots) {
       done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
-    // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
-  } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
+      // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
+    } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
       read_page(item, payload, done);
     }
     if (response.status >= 300 && response.status < 400) done.redirect = redirect_target(item);

@@ -106,9 +106,13 @@ TEST(TidyGuard, BoundedMemoryWhereTidyCopiesInlineElementsIntoEveryBlock) {
 TEST(TidyGuard, ArenaReusesAndGrows) {
   html::TidyArena arena(std::size_t{1} << 20);
   const TidyAllocatorVtbl& memory = *arena.vtbl;
-  void* const first = memory.alloc(&arena, 100);
-  memory.free(&arena, first);
-  EXPECT_EQ(memory.alloc(&arena, 128), first);
+  void* const large = memory.alloc(&arena, 1500);
+  memory.free(&arena, large);
+  EXPECT_EQ(memory.alloc(&arena, 2048), large);
+  // What is small is not used again, so that a node that tidy lost track of stays readable.
+  void* const small = memory.alloc(&arena, 100);
+  memory.free(&arena, small);
+  EXPECT_NE(memory.alloc(&arena, 100), small);
   auto* text = static_cast<char*>(memory.realloc(&arena, nullptr, 4));
   for (std::size_t size = 4; size < std::size_t{4} << 20; size *= 2) {
     text[size - 1] = 'z';

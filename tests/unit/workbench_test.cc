@@ -151,6 +151,26 @@ TEST_F(WorkbenchTest, Contract3_AHostPutAsideForOthersKeepsItsTime) {
   EXPECT_TRUE(fetch_one().starts_with("http://" + host_text(1) + "/"));
 }
 
+TEST_F(WorkbenchTest, Contract3_AClockFromAnotherPeerCountsAtOnce) {
+  start();
+  add(1, 1);
+  add(1, 2);
+  bench_->delay(host_key_of(1), now_ + seconds(5));
+  bench_->delay(host_key_of(1), now_ + seconds(2));  // an older one changes nothing
+  bench_->delay(host_key_of(77), now_ + seconds(5));
+  EXPECT_EQ(take(), nullptr);
+  EXPECT_EQ(*bench_->next_deadline(), now_ + seconds(5));
+  now_ += seconds(5);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  bench_->delay(host_key_of(1), now_ + seconds(9));  // while it is acquired
+  bench_->release(*host, now_ + seconds(1));
+  now_ += seconds(8);
+  EXPECT_EQ(take(), nullptr);
+  now_ += seconds(1);
+  EXPECT_NE(take(), nullptr);
+}
+
 TEST_F(WorkbenchTest, Issue2_6_BreadthFirstWithinAHost) {
   start();
   add(1, 1, 2);
