@@ -353,7 +353,7 @@ TEST(Codec, WrongShapesAreRefusedWithTheTypeInTheMessage) {
   EXPECT_EQ(error_of(envelope(9, "\x90")), "bad ring message: in batch_ack: fields are missing");
   EXPECT_EQ(error_of(envelope(9, "\x05")), "bad ring message: in batch_ack: an array of fields is missing");
   EXPECT_EQ(error_of(envelope(9, "\x91\xff")), "bad ring message: in batch_ack: a number is missing or negative");
-  EXPECT_EQ(error_of(envelope(3, "\x91\xc4\x01x")), "bad ring message: in refuse: a text is missing");
+  EXPECT_EQ(error_of(envelope(3, "\x92\xc4\x01x\xc2")), "bad ring message: in refuse: a text is missing");
   EXPECT_EQ(error_of(envelope(8, std::string("\x93\x01\x02\x91\x92\x00\xa1x", 8))),
             "bad ring message: in batch: binary data is missing");
   EXPECT_EQ(error_of(envelope(8, std::string("\x93\x01\x02\x91\x92\xce\x00\x01\x00\x00\xc4\x00", 12))),

@@ -405,7 +405,7 @@ TEST(RingWide, SortedTextsAreAppliedBack) {
   ASSERT_TRUE(set_setting(ours, "capacity", "7"));
   const auto values = ring_wide_settings(ours);
   EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
-  EXPECT_EQ(values.size(), 11U);
+  EXPECT_EQ(values.size(), 12U);
   Settings theirs = default_settings();
   ASSERT_TRUE(apply_ring_wide(theirs, values));
   EXPECT_EQ(ring_wide_settings(theirs), values);
