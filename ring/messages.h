@@ -16,14 +16,14 @@ namespace orbweaver::ring {
 inline constexpr std::uint16_t protocol_version = 1;
 
 // Limits on what a peer's bytes may claim; a message beyond one is refused whole.
-inline constexpr std::size_t message_bytes_max = 8u << 20;      // one message
-inline constexpr std::size_t batch_records_max = 65536;         // records in one batch
-inline constexpr std::size_t members_max = 65536;               // members in one message
-inline constexpr std::size_t text_bytes_max = 4u << 20;         // one string
-inline constexpr std::size_t settings_max = 1024;               // ring-wide settings in one message
-inline constexpr std::size_t seeds_max = 65536;                 // seeds in one message
-inline constexpr std::size_t counts_max = 1024;                 // named counts in one wave reply or finish
-inline constexpr std::size_t address_bytes_max = 300;           // a DNS name (253), a colon, a port
+inline constexpr std::size_t message_bytes_max = 8u << 20;  // one message
+inline constexpr std::size_t batch_records_max = 65536;     // records in one batch
+inline constexpr std::size_t members_max = 65536;           // members in one message
+inline constexpr std::size_t text_bytes_max = 4u << 20;     // one string
+inline constexpr std::size_t settings_max = 1024;           // ring-wide settings in one message
+inline constexpr std::size_t seeds_max = 65536;             // seeds in one message
+inline constexpr std::size_t counts_max = 1024;             // named counts in one wave reply or finish
+inline constexpr std::size_t address_bytes_max = 300;       // a DNS name (253), a colon, a port
 // Far beyond microseconds since the epoch (2^51 by now), far below an overflow.
 inline constexpr std::uint64_t incarnation_max = 1ull << 62;
 
@@ -31,92 +31,92 @@ inline constexpr std::uint64_t incarnation_max = 1ull << 62;
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 // "Let me in." Sent to any member before anything else; ring-wide values that the joiner was given explicitly.
-struct Join {            // type 1
+struct Join {  // type 1
   Member self;
-  RingId ring;           // all zero: takes the ring's; else it must be equal
-  Settings given;        // only what its user set; a difference is answered with Refuse
+  RingId ring;     // all zero: takes the ring's; else it must be equal
+  Settings given;  // only what its user set; a difference is answered with Refuse
 };
-struct Welcome {         // type 2: answer to Join
+struct Welcome {  // type 2: answer to Join
   RingId ring;
-  Settings settings;     // the ring's values, all of them
+  Settings settings;  // the ring's values, all of them
   std::vector<Member> members;
-  std::vector<std::string> seeds;  // canonical seed URLs so far, or a part of them: the scope follows from them
+  std::vector<std::string> seeds;       // canonical seed URLs so far, or a part of them: the scope follows from them
   std::uint64_t seeds_fingerprint = 0;  // of all of them: the joiner is complete when its own is equal
 };
-struct Refuse {          // type 3: answer to anything from a peer that does not belong here
-  std::string reason;    // for people; names the difference
-  bool join = false;     // it answers a Join: the peer must not go on
+struct Refuse {        // type 3: answer to anything from a peer that does not belong here
+  std::string reason;  // for people; names the difference
+  bool join = false;   // it answers a Join: the peer must not go on
 };
-struct Ping {            // type 4: "are you there?"
+struct Ping {  // type 4: "are you there?"
   std::uint64_t sequence = 0;
   std::vector<Member> gossip;
   std::uint64_t seeds_fingerprint = 0;  // of the sender's seed set: differs -> Sync
 };
-struct PingRequest {     // type 5: "ask `target` for me" (SWIM's indirect probe)
+struct PingRequest {  // type 5: "ask `target` for me" (SWIM's indirect probe)
   std::uint64_t sequence = 0;
   Member target;
   std::vector<Member> gossip;
 };
-struct PingAck {         // type 6: answer to Ping, or to PingRequest once the target answered
+struct PingAck {  // type 6: answer to Ping, or to PingRequest once the target answered
   std::uint64_t sequence = 0;
   std::vector<Member> gossip;
   std::uint64_t seeds_fingerprint = 0;
 };
-struct Sync {            // type 7: the whole view and seed set, both ways (push-pull)
+struct Sync {  // type 7: the whole view and seed set, both ways (push-pull)
   bool reply_wanted = false;
   std::vector<Member> members;
   std::vector<std::string> seeds;
 };
 struct BatchRecord {
   Partition partition = 0;
-  std::string record;    // storage/record.h's encoding; opaque here
+  std::string record;  // storage/record.h's encoding; opaque here
 };
-struct Batch {           // type 8: records for partitions that the receiver owns
-  std::uint64_t sequence = 0;      // the sender's own number for it
+struct Batch {                 // type 8: records for partitions that the receiver owns
+  std::uint64_t sequence = 0;  // the sender's own number for it
   std::uint64_t ring_fingerprint = 0;
   std::vector<BatchRecord> records;
 };
-struct BatchAck {        // type 9: every record of the batch is on the receiver's disk
+struct BatchAck {  // type 9: every record of the batch is on the receiver's disk
   std::uint64_t sequence = 0;
 };
-struct BatchRefused {    // type 10: the receiver does not own all of it; nothing was taken
+struct BatchRefused {  // type 10: the receiver does not own all of it; nothing was taken
   std::uint64_t sequence = 0;
-  std::vector<Member> members;     // its view
+  std::vector<Member> members;  // its view
 };
 // One peer's counts; `values` by name so that later versions can add some.
-struct WaveProbe {       // type 11: termination wave, from the member with the lowest id
+struct WaveProbe {  // type 11: termination wave, from the member with the lowest id
   std::uint64_t wave = 0;
   std::uint64_t ring_fingerprint = 0;
-  std::uint64_t grant_sequence = 0;    // page allowance for the receiver, see node/crawl/budget.h
-  std::uint64_t grant_pages = 0;       // cumulative cap; meaningless when grant_sequence is 0
+  std::uint64_t grant_sequence = 0;  // page allowance for the receiver, see node/crawl/budget.h
+  std::uint64_t grant_pages = 0;     // cumulative cap; meaningless when grant_sequence is 0
 };
-struct WaveReply {       // type 12
+struct WaveReply {  // type 12
   std::uint64_t wave = 0;
   std::uint64_t ring_fingerprint = 0;  // the replier's; a wave counts only when all are equal
   std::uint64_t incarnation = 0;
-  bool passive = false;                // nothing queued, in flight, in the outbox, or under way
-  std::uint64_t sent = 0;              // batches acknowledged to this peer since its start
-  std::uint64_t received = 0;          // batches this peer committed and acknowledged since its start
+  bool passive = false;        // nothing queued, in flight, in the outbox, or under way
+  std::uint64_t sent = 0;      // batches acknowledged to this peer since its start
+  std::uint64_t received = 0;  // batches this peer committed and acknowledged since its start
   std::uint64_t grant_sequence = 0;
   std::map<std::string, std::uint64_t> counts;
 };
-struct Finish {          // type 13: the crawl has ended
+struct Finish {  // type 13: the crawl has ended
   std::uint64_t wave = 0;
-  std::string reason;    // "nothing is left", "the page limit is reached"
+  std::string reason;                           // "nothing is left", "the page limit is reached"
   std::map<std::string, std::uint64_t> totals;  // ring-wide
 };
-struct FinishAck {       // type 14
+struct FinishAck {  // type 14
   std::uint64_t wave = 0;
 };
-struct Ask {             // type 15: from a command or from a peer on a command's behalf
+struct Ask {  // type 15: from a command or from a peer on a command's behalf
   std::uint64_t sequence = 0;
-  std::string verb;      // "status", "seed", "explain", "leave", "stop"
-  std::string body;      // JSON
-  bool for_ring = false; // true: the receiver answers for the whole ring (asks the others); false: for itself
+  std::string verb;       // "status", "seed", "explain", "leave", "stop"
+  std::string body;       // JSON
+  bool for_ring = false;  // true: the receiver answers for the whole ring (asks the others); false: for itself
 };
-struct Answer {          // type 16
+struct Answer {  // type 16
   std::uint64_t sequence = 0;
-  std::string body;      // JSON
+  std::string body;  // JSON
 };
 
 using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
@@ -124,8 +124,8 @@ using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Syn
 
 struct Message {
   std::uint16_t version = protocol_version;
-  RingId ring;                  // all zero before the sender knows it (Join, Ask from a command)
-  PeerId from;                  // all zero for a command
+  RingId ring;  // all zero before the sender knows it (Join, Ask from a command)
+  PeerId from;  // all zero for a command
   std::uint64_t incarnation = 0;
   Body body;
 };

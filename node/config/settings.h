@@ -30,9 +30,9 @@ struct Settings {
   std::uint32_t redirects_max = 20;
   std::uint32_t retries = 3;                      // further tries after a failure that may pass
   Duration retry_delay{std::chrono::seconds{5}};  // before the first retry; doubles
-  std::string user_agent;  // product token and contact; the token before '/' is matched in robots.txt
+  std::string user_agent;      // product token and contact; the token before '/' is matched in robots.txt
   bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page with meta robots nofollow
-  bool robots = true;      // obey robots.txt
+  bool robots = true;          // obey robots.txt
 
   // This peer's own.
   std::string listen = "127.0.0.1:0";

@@ -134,7 +134,11 @@ void CurlFetcher::Loop::stop() {
   thread_.join();
 }
 
-int CurlFetcher::Loop::on_socket(CURL*, curl_socket_t fd, int what, void* loop, void*) noexcept {
+int CurlFetcher::Loop::on_socket(CURL* easy, curl_socket_t fd, int what, void* loop, void*) noexcept {
+  char* transfer = nullptr;
+  if (what != CURL_POLL_REMOVE && curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer) == CURLE_OK &&
+      transfer != nullptr)
+    reinterpret_cast<CurlTransfer*>(transfer)->watch(fd);
   std::uint8_t wanted = 0;
   if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) wanted |= CurlSockets::readable;
   if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) wanted |= CurlSockets::writable;

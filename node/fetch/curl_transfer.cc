@@ -146,7 +146,17 @@ std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
   }
   body_.append(data, taken);
   cut_ = taken < size;
+  if (head_.content_length() == body_.size()) refuse_leftovers();
   return taken == size ? size : 0;
+}
+
+// Bytes behind a body of known length were not asked for. libcurl 7.88 leaves them in the socket, and the next request
+// on the connection would take them for its answer, so the connection is not used again. (Over TLS a byte may be the
+// protocol's own; there libcurl sees the excess itself.)
+void CurlTransfer::refuse_leftovers() {
+  if (socket_ == CURL_SOCKET_BAD || !request_.url.starts_with("http://")) return;
+  char byte = 0;
+  if (::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
 }
 
 // The budget counts capacity, not length: that is what the process holds. Bodies grow by doubling.

@@ -59,6 +59,8 @@ class CurlTransfer {
   // libcurl's own timeout would count a pause, so it is off after one: the fetcher's thread ends the transfer at
   // deadline().
   CURLcode resume(SteadyTime now);
+  // The socket that this transfer waits on now.
+  void watch(curl_socket_t fd) { socket_ = fd; }
   SteadyTime deadline() const { return deadline_; }
 
  private:
@@ -71,6 +73,7 @@ class CurlTransfer {
   std::size_t take_body(const char* data, std::size_t size);
   bool make_room(std::size_t size);
   void pause();
+  void refuse_leftovers();
   FetchError judge(CURLcode code, Truncated& truncated) const;
   FetchError judge_timeout(Truncated& truncated) const;
   FetchError judge_lost(CURLcode code, Truncated& truncated) const;
@@ -91,7 +94,8 @@ class CurlTransfer {
   std::string refused_;         // the guard's reason, of the first address refused
   bool socket_opened_ = false;  // an address passed the guard
   bool connected_ = false;      // a request could be sent (over a new or a kept connection)
-  bool cut_ = false;            // body_bytes_max reached
+  curl_socket_t socket_ = CURL_SOCKET_BAD;
+  bool cut_ = false;  // body_bytes_max reached
   bool out_of_memory_ = false;
   std::array<char, CURL_ERROR_SIZE> error_buffer_{};
 };

@@ -13,17 +13,17 @@ namespace orbweaver {
 // Why an exchange gave no whole response. Numbers are stored in URL records: append only.
 enum class FetchError : std::uint8_t {
   none = 0,
-  dns = 1,               // the host's name does not resolve
-  connect = 2,           // refused, unreachable, or no answer within connect_timeout
-  tls = 3,               // certificate or handshake
-  timeout = 4,           // fetch_timeout passed, or slower than the low-speed limit
-  empty_reply = 5,       // the connection closed before any byte of a response
-  broken = 6,            // reset or malformed in mid-response (bad chunk, bad header, wrong length)
-  headers_too_large = 7, // more than header_bytes_max of header lines
-  address_refused = 8,   // the address is private, loopback, link-local…, and no allow_private range covers it
-  bad_response = 9,      // not HTTP, or a status outside 100-599
-  cancelled = 10,        // this peer is stopping
-  internal = 11,         // the fetcher's own failure; the text says which
+  dns = 1,                // the host's name does not resolve
+  connect = 2,            // refused, unreachable, or no answer within connect_timeout
+  tls = 3,                // certificate or handshake
+  timeout = 4,            // fetch_timeout passed, or slower than the low-speed limit
+  empty_reply = 5,        // the connection closed before any byte of a response
+  broken = 6,             // reset or malformed in mid-response (bad chunk, bad header, wrong length)
+  headers_too_large = 7,  // more than header_bytes_max of header lines
+  address_refused = 8,    // the address is private, loopback, link-local…, and no allow_private range covers it
+  bad_response = 9,       // not HTTP, or a status outside 100-599
+  cancelled = 10,         // this peer is stopping
+  internal = 11,          // the fetcher's own failure; the text says which
 };
 
 // Why a body is shorter than what the server meant to send; the names are WARC-Truncated's.
@@ -31,21 +31,21 @@ enum class Truncated : std::uint8_t { no = 0, length = 1, time = 2, disconnect =
 
 struct FetchRequest {
   std::uint64_t id = 0;
-  std::string url;                  // canonical text
-  std::size_t body_bytes_max = 0;   // the body is cut there (Truncated::length); bytes on the wire
+  std::string url;                 // canonical text
+  std::size_t body_bytes_max = 0;  // the body is cut there (Truncated::length); bytes on the wire
 };
 
 struct FetchResponse {
   std::uint64_t id = 0;
   FetchError error = FetchError::none;
-  std::string error_text;           // for people: libcurl's words, the address refused
-  int status = 0;                   // the final response's status; 0 when there is none
+  std::string error_text;  // for people: libcurl's words, the address refused
+  int status = 0;          // the final response's status; 0 when there is none
   Time started{};
   Time ended{};
-  std::string ip;                   // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none
-  std::string request_head;         // as sent, through the blank line (filled only when the fetcher was told to record it)
-  std::string response_head;        // status line and header lines as received, through the blank line
-  std::string body;                 // as received: chunked framing and content coding still in place
+  std::string ip;             // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none
+  std::string request_head;   // as sent, through the blank line (filled only when the fetcher was told to record it)
+  std::string response_head;  // status line and header lines as received, through the blank line
+  std::string body;           // as received: chunked framing and content coding still in place
   Truncated truncated = Truncated::no;
 };
 

@@ -37,7 +37,7 @@ class WholeCrawls(ring.Case):
 
     @ring.about(6)
     def test_three_peers_fetch_what_is_expected_and_nothing_twice(self):
-        web, summary = self.crawl_all(3, calm=False, hosts=9, pages=300)
+        web, summary = self.crawl_all(3, calm=False, hosts=40, pages=300)
         self.check_archive(web, summary)
         self.assertTrue(all(peer["counts"]["fetched"] > 0 for peer in summary["peers"]), "a peer had nothing to do")
         self.assertGreater(summary["totals"]["forwarded"], 0)
