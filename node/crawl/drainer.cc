@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "node/storage_error.h"
+
 namespace orbweaver {
 
 namespace {
@@ -11,10 +13,6 @@ constexpr Duration wait_for_fetches = std::chrono::milliseconds{50};
 // half.
 constexpr std::size_t batch_bytes_max = ring::message_bytes_max / 2;
 constexpr Duration refusal_wait = std::chrono::milliseconds{200};
-
-Error error_of(const storage::Error& error) {
-  return {error.kind == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io, error.message};
-}
 
 }  // namespace
 

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "node/storage_error.h"
+
 namespace orbweaver {
 
 namespace {
 
 // After a refusal: long enough for one round of gossip, short enough not to be seen.
 constexpr Duration refusal_wait = std::chrono::milliseconds{200};
-
-Error error_of(const storage::Error& error) {
-  return {error.kind == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io, error.message};
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "node/storage_error.h"
 #include "ring/codec.h"
 
 namespace orbweaver {
@@ -16,23 +17,6 @@ constexpr Duration idle_wait = std::chrono::milliseconds{500};
 constexpr Duration last_words = std::chrono::milliseconds{300};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
-
-ErrorCode code_of(storage::ErrorKind kind) {
-  switch (kind) {
-    case storage::ErrorKind::disk_full:
-      return ErrorCode::disk_full;
-    case storage::ErrorKind::in_use:
-      return ErrorCode::in_use;
-    case storage::ErrorKind::version:
-      return ErrorCode::unsupported;
-    case storage::ErrorKind::io:
-    case storage::ErrorKind::corrupt:
-      break;
-  }
-  return ErrorCode::io;
-}
-
-Error error_of(const storage::Error& error) { return {code_of(error.kind), error.message}; }
 
 Forwarder::Config forwarder_config(const Settings& s) {
   return {s.batch_records, static_cast<std::size_t>(s.batch_bytes),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "node/storage_error.h"
+
 namespace orbweaver {
 
 using storage::HostKey;
@@ -16,10 +18,6 @@ constexpr std::size_t discover_step = 128;
 
 Time not_before(const QueuedUrl& url) {
   return url.position.band == 0 ? Time{} : Time(Duration(static_cast<std::int64_t>(url.position.order)));
-}
-
-Error error_of(const storage::Error& error) {
-  return {error.kind == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io, error.message};
 }
 
 bool earlier(const QueuedUrl& a, const Position& b) { return a.position < b; }

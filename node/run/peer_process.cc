@@ -25,6 +25,7 @@
 #include "node/run/metrics.h"
 #include "node/run/status_http.h"
 #include "node/run/workers.h"
+#include "node/storage_error.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
 #include "storage/rocks_kv.h"
@@ -47,21 +48,6 @@ ring::PeerId random_id() {
   ring::PeerId id;
   for (std::uint8_t& byte : id.bytes) byte = static_cast<std::uint8_t>(device());
   return id;
-}
-
-Error error_of(const storage::Error& error) {
-  switch (error.kind) {
-    case storage::ErrorKind::disk_full:
-      return {ErrorCode::disk_full, error.message};
-    case storage::ErrorKind::in_use:
-      return {ErrorCode::in_use, error.message};
-    case storage::ErrorKind::version:
-      return {ErrorCode::unsupported, error.message};
-    case storage::ErrorKind::io:
-    case storage::ErrorKind::corrupt:
-      break;
-  }
-  return {ErrorCode::io, error.message};
 }
 
 bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":0"); }

@@ -7,19 +7,13 @@
 #include "node/html/charset.h"
 #include "node/html/links.h"
 #include "node/robots/robots.h"
+#include "node/storage_error.h"
 #include "storage/text_file.h"
 #include "storage/warc.h"
 
 namespace orbweaver {
 
 namespace {
-
-Error error_of(const storage::Error& error) {
-  return {error.kind == storage::ErrorKind::disk_full ? ErrorCode::disk_full
-          : error.kind == storage::ErrorKind::in_use  ? ErrorCode::in_use
-                                                      : ErrorCode::io,
-          error.message};
-}
 
 // HTML by its Content-Type; without one, by its first visible character.
 bool is_html(const std::string& type, std::string_view body) {

@@ -1,0 +1,25 @@
+// storage/ has errors of its own, for it does not know node/; here they become ours, with their exit codes. Pure.
+// function.
+#pragma once
+
+#include "node/base.h"
+#include "storage/types.h"
+
+namespace orbweaver {
+
+inline Error error_of(const storage::Error& error) {
+  switch (error.kind) {
+    case storage::ErrorKind::disk_full:
+      return {ErrorCode::disk_full, error.message};
+    case storage::ErrorKind::in_use:
+      return {ErrorCode::in_use, error.message};
+    case storage::ErrorKind::version:
+      return {ErrorCode::unsupported, error.message};
+    case storage::ErrorKind::io:
+    case storage::ErrorKind::corrupt:
+      break;
+  }
+  return {ErrorCode::io, error.message};
+}
+
+}  // namespace orbweaver
