@@ -32,9 +32,9 @@ static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value 
               std::variant_size_v<Body> == 20);
 
 constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
-    "join",  "welcome",   "refuse",        "ping",         "ping_request", "ping_ack",     "sync",
-    "batch", "batch_ack", "batch_refused", "wave_probe",   "wave_reply",   "finish",       "finish_ack",
-    "ask",   "answer",    "roots",         "roots_differ", "leaves",       "leaves_differ"};
+    "join",  "welcome",   "refuse",        "ping",           "ping_request", "ping_ack",     "sync",
+    "batch", "batch_ack", "batch_refused", "wave_probe",     "wave_reply",   "finish",       "finish_ack",
+    "ask",   "answer",    "roots",         "roots_compared", "leaves",       "leaves_differ"};
 
 template <class T>
 using Is = std::type_identity<T>;
@@ -79,8 +79,8 @@ void fields(auto& io, auto& m, Is<Answer>) { io(m.sequence, m.body); }
 void fields(auto& io, auto& m, Is<Tenure>) { io(m.epoch, m.holder); }
 void fields(auto& io, auto& m, Is<PartitionTenure>) { io(m.partition, m.tenure.epoch, m.tenure.holder); }
 void fields(auto& io, auto& m, Is<PartitionDigest>) { io(m.partition, m.root); }
-void fields(auto& io, auto& m, Is<Roots>) { io(m.roots); }
-void fields(auto& io, auto& m, Is<RootsDiffer>) { io(m.partitions); }
+void fields(auto& io, auto& m, Is<Roots>) { io(m.sequence, m.kind, m.roots, m.tenures); }
+void fields(auto& io, auto& m, Is<RootsCompared>) { io(m.sequence, m.differ, m.later, m.tenures); }
 void fields(auto& io, auto& m, Is<Leaves>) { io(m.partition, m.tenure, m.leaves); }
 void fields(auto& io, auto& m, Is<LeavesDiffer>) { io(m.partition, io.binary(m.differ)); }
 
@@ -116,6 +116,7 @@ class Writer {
   }
 
   void write(BatchKind kind) { packer_.pack_uint8(static_cast<std::uint8_t>(kind)); }
+  void write(TransferKind kind) { packer_.pack_uint8(static_cast<std::uint8_t>(kind)); }
   void write(std::uint64_t value) { packer_.pack_uint64(value); }
   void write(std::uint32_t value) { packer_.pack_uint32(value); }
   void write(std::uint16_t value) { packer_.pack_uint16(value); }
@@ -246,6 +247,9 @@ class Reader {
   }
   static void read(const msgpack::object& from, BatchKind& kind) {
     kind = static_cast<BatchKind>(unsigned_in(from, static_cast<std::uint64_t>(BatchKind::transfer)));
+  }
+  static void read(const msgpack::object& from, TransferKind& kind) {
+    kind = static_cast<TransferKind>(unsigned_in(from, static_cast<std::uint64_t>(TransferKind::give_back)));
   }
   static void read(const msgpack::object& from, bool& value) {
     if (from.type != msgpack::type::BOOLEAN) throw Malformed("a true or false is missing");

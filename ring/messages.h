@@ -150,11 +150,23 @@ struct PartitionDigest {
   Partition partition = 0;
   std::uint64_t root = 0;
 };
-struct Roots {  // type 17: what the sender holds; the receiver has a copy of each: "do they differ?"
-  std::vector<PartitionDigest> roots;
+// Why a peer tells another what it holds of some partitions. Numbers are on the wire: append only.
+enum class TransferKind : std::uint8_t {
+  fill = 0,       // the holder, or the owner, to a replica
+  hand_off = 1,   // the holder to the owner, which will hold them
+  give_back = 2,  // a peer that neither holds nor owns them to the owner: a replica, or what is left of a replica
 };
-struct RootsDiffer {  // type 18: answer to Roots, when some do
-  std::vector<Partition> partitions;
+struct Roots {  // type 17: "this is what I hold; what do you lack of it?"
+  std::uint64_t sequence = 0;
+  TransferKind kind = TransferKind::fill;
+  std::vector<PartitionDigest> roots;
+  std::vector<PartitionTenure> tenures = {};  // of the same partitions, as the sender knows them
+};
+struct RootsCompared {  // type 18: answer to Roots; what is in no list is equal
+  std::uint64_t sequence = 0;
+  std::vector<Partition> differ;
+  std::vector<Partition> later;               // not now: the receiver does not hold it yet, or it has too few copies
+  std::vector<PartitionTenure> tenures = {};  // those that are newer than the question's
 };
 struct Leaves {  // type 19: before a transfer: "which of these are not as yours?"
   Partition partition = 0;
@@ -168,7 +180,7 @@ struct LeavesDiffer {  // type 20: answer to Leaves
 
 using Body =
     std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe,
-                 WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsDiffer, Leaves, LeavesDiffer>;
+                 WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves, LeavesDiffer>;
 
 struct Message {
   std::uint16_t version = protocol_version;

@@ -204,7 +204,7 @@ void World::step(std::size_t number, Event event) {
   Commands commands;
   peer.core->step(now_, std::move(event), commands);
   note(line + " -> " + std::to_string(commands.size()));
-  peer.counts = peer.store->counts();
+  peer.counts = peer.store->held();
   for (Command& command : commands) {
     if (const auto* exit = std::get_if<Exit>(&command)) return exited(number, *exit);
     carry_out(number, command);

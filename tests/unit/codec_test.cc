@@ -98,9 +98,9 @@ class Maker {
       case 16:
         return Answer{number(), text()};
       case 17:
-        return Roots{some(&Maker::root)};
+        return Roots{number(), static_cast<TransferKind>(random_() % 3), some(&Maker::root), some(&Maker::tenure)};
       case 18:
-        return RootsDiffer{some(&Maker::partition)};
+        return RootsCompared{number(), some(&Maker::partition), some(&Maker::partition), some(&Maker::tenure)};
       case 19:
         return Leaves{partition(), tenure().tenure, some(&Maker::number)};
       default:
@@ -195,11 +195,14 @@ struct Same {
     EXPECT_EQ(std::tie(a.sequence, a.body), std::tie(b.sequence, b.body));
   }
   void operator()(const Roots& a, const Roots& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.kind, a.tenures), std::tie(b.sequence, b.kind, b.tenures));
     ASSERT_EQ(a.roots.size(), b.roots.size());
     for (std::size_t i = 0; i < a.roots.size(); ++i)
       EXPECT_EQ(std::tie(a.roots[i].partition, a.roots[i].root), std::tie(b.roots[i].partition, b.roots[i].root));
   }
-  void operator()(const RootsDiffer& a, const RootsDiffer& b) const { EXPECT_EQ(a.partitions, b.partitions); }
+  void operator()(const RootsCompared& a, const RootsCompared& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.differ, a.later, a.tenures), std::tie(b.sequence, b.differ, b.later, b.tenures));
+  }
   void operator()(const Leaves& a, const Leaves& b) const {
     EXPECT_EQ(std::tie(a.partition, a.tenure, a.leaves), std::tie(b.partition, b.tenure, b.leaves));
   }

@@ -42,6 +42,7 @@ class Ends final : public Checker {
     storage::Counts sum;
     std::size_t open = 0;
     for (const SimPeer& peer : world.peers()) {
+      if (peer.standing == Standing::down) continue;  // what it held has been taken over
       sum.queued += peer.counts.queued;
       sum.outbox += peer.counts.outbox;
       sum.fetched += peer.counts.fetched;
