@@ -60,8 +60,8 @@ bool Keeper::learn(const std::vector<ring::PartitionTenure>& tenures, storage::C
     storage::put_be(row, tenure.epoch);
     row.append(reinterpret_cast<const char*>(tenure.holder.bytes.data()), tenure.holder.bytes.size());
     commit.meta.emplace_back(std::move(name), std::move(row));
-    if (tenure.holder == before.holder) continue;
     given_back_.erase(partition);
+    if (tenure.holder == before.holder) continue;
     if (tenure.holder == self_) {
       // Handed over to this peer: with its hosts' waits, so that nothing more is to be waited for.
       held_[partition] = {Time{}, {}};
@@ -132,7 +132,7 @@ void Keeper::plan_own(ring::Partition partition, const View& view) {
       transfers_.want({peer, partition}, ring::TransferKind::fill);
 }
 
-Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membership, bool may_take) {
+Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membership, Time now, bool may_take) {
   Changes changes;
   to_gain_ = 0;
   if (view.empty()) {
@@ -142,6 +142,15 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
   const auto reachable = [&](const ring::PeerId& peer) {
     const ring::Member* member = membership.find(peer);
     return member != nullptr && ring::reachable(*member);
+  };
+  // A holder that is not known as a member is a newcomer whose name travels more slowly than its deeds, or one that was
+  // forgotten long ago.
+  std::map<ring::PeerId, Time> unknown;
+  const auto gone = [&](const ring::PeerId& holder) {
+    if (membership.find(holder) != nullptr) return !reachable(holder);
+    const auto before = unknown_since_.find(holder);
+    const Time since = unknown.emplace(holder, before == unknown_since_.end() ? now : before->second).first->second;
+    return now - since >= config_.unknown_wait;
   };
   std::erase_if(filled_, [&](const auto& copy) {
     const std::vector<ring::PeerId>& owners = view.owners(copy.first);
@@ -168,7 +177,10 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     if (const auto held = held_.find(partition); held != held_.end()) {
       std::set<ring::PeerId>& awaited = held->second.awaited;
       const bool waited = !awaited.empty();
-      std::erase_if(awaited, [&](const ring::PeerId& peer) { return !reachable(peer); });
+      const std::vector<ring::PeerId>& owners = view.owners(partition);
+      std::erase_if(awaited, [&](const ring::PeerId& peer) {
+        return !reachable(peer) || std::find(owners.begin(), owners.end(), peer) == owners.end();
+      });
       if (waited && awaited.empty()) turned(partition);
       if (owner != self_) {
         transfers_.want({owner, partition}, ring::TransferKind::hand_off);
@@ -179,7 +191,7 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
       continue;
     }
     if (owner == self_) {
-      if (may_take && (tenure.epoch == 0 || !reachable(tenure.holder))) {
+      if (may_take && (tenure.epoch == 0 || gone(tenure.holder))) {
         changes.push_back({partition, {tenure.epoch + 1, self_}});
       } else {
         ++to_gain_;
@@ -193,6 +205,7 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     if (replica ? !given_back_.contains(partition) : has_some)
       transfers_.want({owner, partition}, ring::TransferKind::give_back);
   }
+  unknown_since_ = std::move(unknown);
   return changes;
 }
 

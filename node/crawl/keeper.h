@@ -38,6 +38,7 @@ class Keeper {
     Transfers::Config transfers;
     Duration compare_every{std::chrono::seconds{5}};  // anti-entropy: a slice of the partitions each time
     std::size_t compare_partitions = 64;
+    Duration unknown_wait{std::chrono::seconds{10}};  // a holder that is no member for this long is gone
   };
   // A change of hands that this peer decides: to be on disk before anyone hears of it.
   using Changes = std::vector<ring::PartitionTenure>;
@@ -68,7 +69,9 @@ class Keeper {
 
   // Sorts out what is to be done after a change of the view or of tenures. `may_take`: partitions whose holder is gone
   // may be taken over.
-  Changes plan(const View& view, const ring::Membership& membership, bool may_take);
+  Changes plan(const View& view, const ring::Membership& membership, Time now, bool may_take);
+  // A holder is not known as a member: plan() again after a while.
+  bool holder_unknown() const { return !unknown_since_.empty(); }
   // Work that is due: transfers, drops, anti-entropy. `changes`: hand-offs that are complete.
   Result<void> tick(Time now, const View& view, const Transfers::World& world, std::vector<Transfers::Out>& out,
                     Changes& changes);
@@ -124,6 +127,7 @@ class Keeper {
   std::set<std::pair<ring::Partition, ring::PeerId>> filled_;  // copies that were compared and found or made equal
   std::set<ring::Partition> dropping_;
   std::set<ring::Partition> turned_;
+  std::map<ring::PeerId, Time> unknown_since_;  // holders that are not known as members
   std::size_t to_gain_ = 0;
   Time next_compare_{};
   ring::Partition compare_at_ = 0;

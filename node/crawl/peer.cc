@@ -64,6 +64,7 @@ Keeper::Config Peer::keeper_config(const Settings& s) {
   config.transfers.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
   config.transfers.under_way_max = s.batches_under_way;
   config.transfers.timeout = s.batch_timeout;
+  config.unknown_wait = s.suspicion_time;
   return config;
 }
 

@@ -235,7 +235,7 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
     if (!found) return tl::make_unexpected(error_of(found.error()));
     state.records_done = found->size() < limit;
     for (storage::Merge& merge : *found) {
-      if (bytes >= config_.batch_bytes) {
+      if (!room()) {
         state.records_done = false;
         break;
       }
@@ -257,7 +257,7 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
     if (!rows) return tl::make_unexpected(error_of(rows.error()));
     state.hosts_done = rows->size() < host_rows;
     for (const storage::HostRow& row : *rows) {
-      if (bytes >= config_.batch_bytes) {
+      if (!room()) {
         state.hosts_done = false;
         break;
       }
