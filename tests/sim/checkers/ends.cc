@@ -21,6 +21,13 @@ class Ends final : public Checker {
   void exited(World& world, std::size_t number, const Exit& exit) override {
     const SimPeer& peer = world.peers()[number];
     if (peer.may_be_refused) return;
+    if (peer.disk_fault && exit.code != 0) {
+      const ErrorCode right = *peer.disk_fault == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io;
+      if (exit.code != static_cast<int>(right))
+        world.fail(name(), "peer " + std::to_string(number) + ", whose disk failed, exits with " +
+                               std::to_string(exit.code) + ": " + exit.message);
+      return;
+    }
     if (exit.code != 0)
       return world.fail(
           name(), "peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
