@@ -31,7 +31,7 @@ struct Deed {
   std::size_t peer = 0;
   Duration at{};    // since the start of the run
   Duration down{};  // how long it lasts
-  std::set<std::size_t> side;
+  std::set<std::size_t> side{};
   Duration by{};
   std::uint64_t writes = 0;
   std::size_t through = 0;

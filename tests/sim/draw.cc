@@ -1,5 +1,5 @@
-// What a seed means. Three parts, each with a source of chance of its own, so that a change of one leaves the others'
-// seeds what they were: settings, web, network and crashes; which further faults; and those.
+// What a seed means: settings, web, network and crashes; which further faults; and those, by kind. Each part has a
+// source of chance of its own, so that a change of one leaves the others what they were.
 #include <algorithm>
 
 #include "tests/sim/parameters.h"
@@ -83,7 +83,7 @@ Deed deed_of(Deed::Kind kind, std::size_t peer, Duration at, Duration down) {
 }
 
 // One peer stays, and the others join through it: whoever joins through one that has left finds nobody.
-void draw_members(Random& random, Parameters& p) {
+void draw_members(Random random, Parameters& p) {
   const bool in_a_row = random.chance(250);
   const std::size_t stays = random.below(p.peers);
   std::vector<std::size_t> may_leave;
@@ -118,7 +118,7 @@ Deed lasting(Random& random, const Parameters& p, Deed::Kind kind) {
   return deed_of(kind, 0, at, std::min(lasts, p.faults_end - at));
 }
 
-void draw_cuts(Random& random, Parameters& p) {
+void draw_cuts(Random random, Parameters& p) {
   const std::size_t peers = peers_in_all(p);
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
     Deed deed =
@@ -134,7 +134,7 @@ void draw_cuts(Random& random, Parameters& p) {
   }
 }
 
-void draw_pauses(Random& random, Parameters& p) {
+void draw_pauses(Random random, Parameters& p) {
   for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
     Deed deed = lasting(random, p, Deed::Kind::pause);
     deed.peer = random.below(peers_in_all(p));
@@ -143,13 +143,14 @@ void draw_pauses(Random& random, Parameters& p) {
   }
 }
 
-void draw_skews(Random& random, Parameters& p) {
+void draw_skews(Random random, Parameters& p) {
   const std::size_t peers = peers_in_all(p);
   for (std::size_t peer = 0; peer < peers; ++peer)
     if (random.chance(400)) p.skews[peer] = random.between(-Duration{seconds{30}}, Duration{seconds{30}});
+  if (p.skews.empty()) p.skews[0] = Duration{seconds{10}};
 }
 
-void draw_disks(Random& random, Parameters& p, std::initializer_list<Deed::Kind> kinds) {
+void draw_disks(Random random, Parameters& p, std::initializer_list<Deed::Kind> kinds) {
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
     Deed deed =
         deed_of(random.pick(kinds), random.below(peers_in_all(p)), random.between(Duration{seconds{1}}, p.faults_end),
@@ -159,7 +160,8 @@ void draw_disks(Random& random, Parameters& p, std::initializer_list<Deed::Kind>
   }
 }
 
-void draw_further_faults(Random& which, Random& random, Parameters& p, const FaultKinds& kinds) {
+void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0x3a17));
   const auto wanted = [&](bool on, std::uint32_t per_mille) { return which.chance(per_mille) && on; };
   // Most seeds that were calm stay so: they are held to the letter of the contract.
   if (which.chance(p.calm() ? 650 : 400)) return;
@@ -171,26 +173,29 @@ void draw_further_faults(Random& which, Random& random, Parameters& p, const Fau
   const bool disk_gone = wanted(kinds.disk_gone, 200) && p.peers > 2;
   const bool power_cut = wanted(kinds.power_cut, 300);
   if (!(members || cuts || pauses || skews || disks || disk_gone || power_cut)) return;
+  const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
+  Random common = source(1);
   // A crawl that is over before the first fault tries nothing.
-  if (random.chance(800)) p.settings.delay = seconds{1};
+  if (common.chance(800)) p.settings.delay = seconds{1};
   p.web.hosts = std::max(p.web.hosts, 4u);
   p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
-  p.settings.suspicion_time = random.pick({Duration{seconds{2}}, Duration{seconds{4}}, Duration{seconds{10}}});
-  if (cuts || pauses)
-    p.faults_end = std::max(p.faults_end, random.between(Duration{seconds{10}}, Duration{seconds{40}}));
-  if (members) draw_members(random, p);
-  if (cuts) draw_cuts(random, p);
-  if (pauses) draw_pauses(random, p);
-  if (skews) draw_skews(random, p);
-  if (disks) draw_disks(random, p, {Deed::Kind::disk_error, Deed::Kind::disk_full});
+  p.settings.suspicion_time = common.pick({Duration{seconds{2}}, Duration{seconds{4}}, Duration{seconds{10}}});
+  const Duration longer = common.between(Duration{seconds{10}}, Duration{seconds{40}});
+  if (cuts || pauses) p.faults_end = std::max(p.faults_end, longer);
+  if (members) draw_members(source(2), p);
+  if (cuts) draw_cuts(source(3), p);
+  if (pauses) draw_pauses(source(4), p);
+  if (skews) draw_skews(source(5), p);
+  if (disks) draw_disks(source(6), p, {Deed::Kind::disk_error, Deed::Kind::disk_full});
   if (disk_gone) {
     // One at most: more than the ring has copies for is not promised.
+    Random random = source(7);
     Deed deed = lasting(random, p, Deed::Kind::disk_gone);
     deed.peer = random.below(p.peers);
     if (random.chance(300)) deed.down = {};
     p.deeds.push_back(std::move(deed));
   }
-  if (power_cut) draw_disks(random, p, {Deed::Kind::power_cut});
+  if (power_cut) draw_disks(source(8), p, {Deed::Kind::power_cut});
 }
 
 }  // namespace
@@ -209,9 +214,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   if (kind == 1 || kind == 3) draw_network_faults(random, p);
   if (kind >= 2) draw_crashes(random, p);
   p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
-  Random which(mix(seed ^ 0x3a17));
-  Random faults(mix(seed ^ 0xfa075));
-  draw_further_faults(which, faults, p, kinds);
+  draw_further_faults(seed, p, kinds);
   return p;
 }
 

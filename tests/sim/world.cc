@@ -14,6 +14,8 @@ namespace {
 constexpr Duration busy_step{std::chrono::microseconds{100}};
 // So many calls in a row that did nothing and ask for another at once are a loop that eats a processor.
 constexpr std::uint32_t idle_ticks_max = 300;
+// After the faults' end somebody sees that a peer left its work on its disk.
+constexpr Duration alone_wait{std::chrono::seconds{1}};
 constexpr std::string_view ask_route = "ask";
 
 ring::PeerId id_from(const std::string& text) {
@@ -185,6 +187,10 @@ void World::exited(std::size_t number, const Exit& exit) {
   take_down(number, failed);
   if (failed) return disk_failed(number);
   peer.standing = Standing::gone;
+  // It left with nobody to hand over to, and said that what remains is on its disk: it is started again when all is
+  // well.
+  if (peer.leaving && !ending_ && exit.code == 0 && peer.counts.discovered() + peer.counts.outbox > 0)
+    peer.restart_after = std::max(start_ + parameters_.faults_end - now_, Duration{}) + alone_wait;
   if (peer.restart_after && exit.code == 0 && !exit.finished) {
     peer.standing = Standing::down;
     schedule(now_ + *peer.restart_after, [this, number] { start(number); });

@@ -20,6 +20,7 @@ class Disk final : public Checker {
       world.fail(name(), "a write of peer " + std::to_string(number) + " failed, and it goes on");
     failed_[number] = kv.failed_writes();
   }
+
  private:
   std::map<std::size_t, std::uint64_t> failed_;  // by peer: as last seen
 };
