@@ -40,10 +40,14 @@ std::unique_ptr<KvCursor> MemoryKv::cursor(Table table, std::string_view upper_b
 
 Result<void> MemoryKv::write(const KvBatch& batch) {
   if (failing_) {
-    if (allowed_ == 0) return fail(kind_, "memory store: this write was told to fail");
+    if (allowed_ == 0) {
+      ++failed_writes_;
+      return fail(kind_, "memory store: this write was told to fail");
+    }
     --allowed_;
   }
   ++writes_;
+  if (unsynced_max_ > 0) remember(batch);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const KvBatch::Op op = batch[i];
     Rows& rows = tables_[static_cast<std::size_t>(op.table)];
@@ -60,6 +64,47 @@ void MemoryKv::fail_after(std::uint64_t writes, ErrorKind kind) {
   failing_ = true;
   allowed_ = writes;
   kind_ = kind;
+}
+
+void MemoryKv::remember(const KvBatch& batch) {
+  std::vector<Before> before;
+  before.reserve(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Rows& rows = tables_[static_cast<std::size_t>(batch[i].table)];
+    const auto found = rows.find(batch[i].key);
+    before.push_back({batch[i].table, std::string(batch[i].key),
+                      found == rows.end() ? std::nullopt : std::optional<std::string>(found->second)});
+  }
+  unsynced_.push_back(std::move(before));
+  if (unsynced_.size() > unsynced_max_) unsynced_.pop_front();
+}
+
+void MemoryKv::keep_unsynced(std::size_t writes) {
+  unsynced_max_ = writes;
+  while (unsynced_.size() > unsynced_max_) unsynced_.pop_front();
+}
+
+std::size_t MemoryKv::drop_unsynced(std::size_t writes) {
+  std::size_t dropped = 0;
+  for (; dropped < writes && !unsynced_.empty(); ++dropped) {
+    const std::vector<Before> before = std::move(unsynced_.back());
+    unsynced_.pop_back();
+    // A batch may write a key twice: what it held first is put back last.
+    for (auto entry = before.rbegin(); entry != before.rend(); ++entry) {
+      Rows& rows = tables_[static_cast<std::size_t>(entry->table)];
+      if (entry->value) {
+        rows.insert_or_assign(entry->key, *entry->value);
+      } else {
+        rows.erase(entry->key);
+      }
+    }
+  }
+  return dropped;
+}
+
+void MemoryKv::wipe() {
+  for (Rows& rows : tables_) rows.clear();
+  unsynced_.clear();
 }
 
 }  // namespace orbweaver::storage

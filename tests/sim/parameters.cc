@@ -1,103 +1,143 @@
 #include "tests/sim/parameters.h"
 
 #include <algorithm>
-
-#include "tests/sim/random.h"
+#include <charconv>
+#include <sstream>
 
 namespace orbweaver::sim {
 
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-// Settings take ugly values at times: a bound of one, a batch of one record, no cache.
-void draw_settings(Random& random, Parameters& p) {
-  Settings& s = p.settings;
-  s.partitions = random.pick({16U, 64U, 64U, 256U, 1024U});
-  s.scope = random.chance(500) ? ScopeKind::host : ScopeKind::any;
-  s.delay = random.chance(500) ? Duration{} : Duration{seconds{1}};
-  s.stop_when_done = true;
-  s.retries = random.pick({0U, 1U, 3U, 3U});
-  s.retry_delay = random.pick({Duration{milliseconds{100}}, Duration{seconds{1}}, Duration{seconds{5}}});
-  s.robots = random.chance(850);
-  s.max_pages = random.chance(250) ? random.between(1, 120) : 0;
-  s.max_depth = random.chance(100) ? static_cast<std::uint32_t>(random.between(1, 4)) : 0;
-  s.fetches_max = random.pick({1U, 4U, 256U, 256U});
-  s.link_cache_entries = random.pick({0U, 1U, 64U, 65536U});
-  s.batch_records = random.pick({1U, 3U, 16U, 1024U});
-  s.batch_age = random.pick({Duration{}, Duration{milliseconds{10}}, Duration{milliseconds{100}}});
-  s.batches_under_way = random.pick({1U, 2U, 4U});
-  s.batch_timeout = random.pick({Duration{seconds{1}}, Duration{seconds{5}}});
-  s.outbox_memory_records = random.pick({1U, 8U, 65536U});
-  s.hosts_in_memory = random.pick({1U, 2U, 10000U, 10000U});
-  s.host_queue_in_memory = random.pick({1U, 2U, 64U, 64U});
-}
-
-void draw_web(Random& random, Parameters& p) {
-  WebConfig& web = p.web;
-  web.seed = random.next();
-  web.hosts = static_cast<std::uint32_t>(random.between(2, 16));
-  web.pages_per_host = static_cast<std::uint32_t>(random.between(4, 40));
-  web.links_per_page = static_cast<std::uint32_t>(random.between(0, 6));
-  web.away = random.pick({50U, 300U, 700U});
-  web.flaky_tries = std::min(2U, p.settings.retries);
-  p.seed_hosts = static_cast<std::uint32_t>(random.between(1, web.hosts));
-}
-
-void draw_network_faults(Random& random, Parameters& p) {
-  p.network.delay_max =
-      random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
-  p.network.loss = random.pick({0U, 10U, 50U, 200U});
-  p.network.doubled = random.pick({0U, 10U, 100U});
-  p.network.reordered = random.pick({0U, 10U, 200U});
-}
-
-void draw_crashes(Random& random, Parameters& p) {
-  for (std::uint64_t left = random.between(1, 4); left > 0; --left) {
-    Deed deed;
-    deed.kind = random.chance(200) ? Deed::Kind::crash_all : random.chance(250) ? Deed::Kind::stop : Deed::Kind::crash;
-    deed.peer = random.below(p.peers);
-    deed.at = random.between(Duration{seconds{3}}, p.faults_end);
-    // Back before the others have given it up.
-    deed.down = random.between(Duration{milliseconds{5}}, Duration{seconds{4}});
-    p.deeds.push_back(deed);
+// The names of all that is no setting, deed or skew: one list for writing and for reading.
+template <class P, class Visit>
+void each_field(P& p, const Visit& visit) {
+  visit("seed", p.seed);
+  visit("peers", p.peers);
+  visit("seed_hosts", p.seed_hosts);
+  visit("seeds_at_all", p.seeds_at_all);
+  visit("parse_max", p.parse_max);
+  visit("faults_end", p.faults_end);
+  visit("time_max", p.time_max);
+  visit("recount_every", p.recount_every);
+  visit("web.seed", p.web.seed);
+  visit("web.hosts", p.web.hosts);
+  visit("web.pages_per_host", p.web.pages_per_host);
+  visit("web.links_per_page", p.web.links_per_page);
+  visit("web.away", p.web.away);
+  visit("web.redirects", p.web.redirects);
+  visit("web.gone", p.web.gone);
+  visit("web.failing", p.web.failing);
+  visit("web.flaky", p.web.flaky);
+  visit("web.flaky_tries", p.web.flaky_tries);
+  visit("web.slow_hosts", p.web.slow_hosts);
+  visit("web.dead_hosts", p.web.dead_hosts);
+  visit("web.robots_redirects", p.web.robots_redirects);
+  visit("web.answer_min", p.web.answer_min);
+  visit("web.answer_max", p.web.answer_max);
+  visit("web.slow_max", p.web.slow_max);
+  for (auto [prefix, network] : {std::pair{"network.", &p.network}, std::pair{"healed.", &p.healed}}) {
+    const std::string name = prefix;
+    visit(name + "delay_min", network->delay_min);
+    visit(name + "delay_max", network->delay_max);
+    visit(name + "loss", network->loss);
+    visit(name + "doubled", network->doubled);
+    visit(name + "reordered", network->reordered);
+    visit(name + "late_max", network->late_max);
   }
 }
+
+struct Writer {
+  std::string& out;
+  void operator()(const std::string& name, const Duration& value) const {
+    out += name + "=" + duration_text(value) + "\n";
+  }
+  template <class Number>
+  void operator()(const std::string& name, const Number& value) const {
+    out += name + "=" + std::to_string(static_cast<std::uint64_t>(value)) + "\n";
+  }
+};
+
+struct Reader {
+  std::string_view name;
+  std::string_view text;
+  bool& known;
+  bool& good;
+  void operator()(const std::string& field, Duration& value) const {
+    if (field != name) return;
+    known = true;
+    const Result<Duration> parsed = parse_duration(text);
+    good = parsed.has_value();
+    if (good) value = *parsed;
+  }
+  template <class Number>
+  void operator()(const std::string& field, Number& value) const {
+    if (field != name) return;
+    known = true;
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    value = static_cast<Number>(number);
+    good = error == std::errc() && end == text.data() + text.size() && static_cast<std::uint64_t>(value) == number;
+  }
+};
+
+// "3:-17s"
+Result<std::pair<std::size_t, Duration>> read_skew(const std::string& text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  std::size_t peer = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + colon, peer);
+  if (error != std::errc() || end != text.data() + colon || colon == text.size())
+    return fail(ErrorCode::invalid_input, "'" + text + "' is not PEER:DURATION");
+  const bool behind = text.compare(colon + 1, 1, "-") == 0;
+  const Result<Duration> by = parse_duration(std::string_view(text).substr(colon + (behind ? 2 : 1)));
+  if (!by) return tl::make_unexpected(by.error());
+  return std::pair{peer, behind ? -*by : *by};
+}
+
+Result<void> read_line(Parameters& p, const std::string& name, const std::string& value) {
+  if (name == "deed") {
+    Result<Deed> deed = Deed::read(value);
+    if (!deed) return tl::make_unexpected(deed.error());
+    p.deeds.push_back(std::move(*deed));
+    return {};
+  }
+  if (name == "skew") {
+    const auto skew = read_skew(value);
+    if (!skew) return tl::make_unexpected(skew.error());
+    p.skews.insert(*skew);
+    return {};
+  }
+  bool known = false;
+  bool good = true;
+  each_field(p, Reader{name, value, known, good});
+  if (!good) return fail(ErrorCode::invalid_input, "a bad value");
+  return known ? Result<void>() : set_setting(p.settings, name, value);
+}
+
+// Printed whatever their value is, so that one sees what was drawn.
+constexpr const char* drawn_settings[] = {"partitions",
+                                          "scope",
+                                          "delay",
+                                          "max_pages",
+                                          "max_depth",
+                                          "stop_when_done",
+                                          "retries",
+                                          "retry_delay",
+                                          "robots",
+                                          "fetches_max",
+                                          "link_cache_entries",
+                                          "batch_records",
+                                          "batch_age",
+                                          "batch_timeout",
+                                          "batches_under_way",
+                                          "suspicion_time",
+                                          "hosts_in_memory",
+                                          "host_queue_in_memory",
+                                          "outbox_memory_records"};
 
 }  // namespace
 
-std::string_view deed_name(Deed::Kind kind) {
-  switch (kind) {
-    case Deed::Kind::crash:
-      return "crash";
-    case Deed::Kind::crash_all:
-      return "crash_all";
-    case Deed::Kind::stop:
-      return "stop";
-    case Deed::Kind::leave:
-      return "leave";
-    case Deed::Kind::join:
-      return "join";
-  }
-  return "unknown";
-}
-
-Parameters Parameters::draw(std::uint64_t seed) {
-  Random random(seed);
-  Parameters p;
-  p.seed = seed;
-  p.settings = default_settings();
-  p.peers = random.between(1, 8);
-  draw_settings(random, p);
-  draw_web(random, p);
-  p.seeds_at_all = random.chance(300);
-  p.faults_end = random.between(Duration{seconds{4}}, Duration{seconds{30}});
-  const std::uint64_t kind = random.below(4);  // 0: calm, 1: network, 2: crashes, 3: both
-  if (kind == 1 || kind == 3) draw_network_faults(random, p);
-  if (kind >= 2) draw_crashes(random, p);
-  p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
-  return p;
+bool Parameters::views_may_differ() const {
+  return network_faulty() || std::any_of(deeds.begin(), deeds.end(), [](const Deed& d) { return d.disturbs_views(); });
 }
 
 std::vector<std::string> Parameters::seeds(const FakeWeb& fake_web) const {
@@ -107,34 +147,37 @@ std::vector<std::string> Parameters::seeds(const FakeWeb& fake_web) const {
 }
 
 std::string Parameters::text() const {
-  std::string out = "seed=" + std::to_string(seed) + "\n";
-  const auto number = [&](std::string_view name, auto value) {
-    out += std::string(name) + "=" + std::to_string(value) + "\n";
-  };
-  number("peers", peers);
-  number("seed_hosts", seed_hosts);
-  number("seeds_at_all", seeds_at_all ? 1 : 0);
-  for (const char* name :
-       {"partitions", "scope", "delay", "max_pages", "max_depth", "retries", "retry_delay", "robots", "fetches_max",
-        "link_cache_entries", "batch_records", "batch_age", "batches_under_way", "batch_timeout",
-        "outbox_memory_records", "hosts_in_memory", "host_queue_in_memory", "suspicion_time"})
-    out += std::string(name) + "=" + setting_text(settings, name) + "\n";
-  number("web.seed", web.seed);
-  number("web.hosts", web.hosts);
-  number("web.pages_per_host", web.pages_per_host);
-  number("web.links_per_page", web.links_per_page);
-  number("web.away", web.away);
-  number("web.flaky_tries", web.flaky_tries);
-  number("web.robots_redirects", web.robots_redirects ? 1 : 0);
-  out += "network.delay_max=" + duration_text(network.delay_max) + "\n";
-  number("network.loss", network.loss);
-  number("network.doubled", network.doubled);
-  number("network.reordered", network.reordered);
-  out += "parse_max=" + duration_text(parse_max) + "\nfaults_end=" + duration_text(faults_end) + "\n";
-  for (const Deed& deed : deeds)
-    out += "deed=" + std::string(deed_name(deed.kind)) + " peer " + std::to_string(deed.peer) + " at " +
-           duration_text(deed.at) + " for " + duration_text(deed.down) + "\n";
+  std::string out;
+  each_field(*this, Writer{out});
+  const Settings usual = default_settings();
+  for (const SettingRow& row : setting_rows()) {
+    const std::string value = setting_text(settings, row.name);
+    const bool drawn =
+        std::find(std::begin(drawn_settings), std::end(drawn_settings), row.name) != std::end(drawn_settings);
+    if (drawn || value != setting_text(usual, row.name)) out += row.name + "=" + value + "\n";
+  }
+  for (const auto& [peer, by] : skews) out += "skew=" + std::to_string(peer) + ":" + duration_text(by) + "\n";
+  for (const Deed& deed : deeds) out += "deed=" + deed.text() + "\n";
   return out;
+}
+
+Result<Parameters> Parameters::read(const std::string& text) {
+  Parameters p;
+  p.settings = default_settings();
+  std::istringstream lines(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t equals = line.find('=');
+    const Result<void> read = equals == std::string::npos
+                                  ? fail(ErrorCode::invalid_input, "no '=' in it")
+                                  : read_line(p, line.substr(0, equals), line.substr(equals + 1));
+    if (!read)
+      return fail(ErrorCode::invalid_input,
+                  "line " + std::to_string(number) + ", '" + line + "': " + read.error().message);
+  }
+  return p;
 }
 
 }  // namespace orbweaver::sim

@@ -2,15 +2,24 @@
 //
 //   orbweaver-sim --seed S              one run: every parameter drawn, what came of it, on failure the last events
 //   orbweaver-sim --seed S --seeds N    N runs, a line for each that fails, and a summary
-//   --trace                             with one seed: every event
+//   orbweaver-sim --parameters FILE     one run of what an earlier one printed, or --minimize
+//   --trace                             with one run: every event
+//   --minimize                          with one run that fails: the smallest parameters that still fail with the same
+//                                       checker, and their event log
+//   --runs N                            with --minimize: so many tries at most [2000]
 //   --keep-going                        with many seeds: do not stop after ten failures
-// Exit code 0: all passed.
+//   --with KINDS, --without KINDS       kinds of faults that seeds may be given, separated by commas: members, cuts,
+//                                       pauses, skews, disks, disk_gone, power_cut; or all
+// Exit code 0: all passed; 1: some failed; 2: a bad argument.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 
+#include "tests/sim/minimize.h"
 #include "tests/sim/world.h"
 
 namespace {
@@ -22,8 +31,12 @@ constexpr std::uint64_t failures_shown = 10;
 struct Options {
   std::uint64_t seed = 1;
   std::uint64_t seeds = 1;
+  std::uint64_t runs = 2000;
+  std::string parameters;
+  FaultKinds kinds;
   bool trace = false;
   bool keep_going = false;
+  bool minimize = false;
 };
 
 bool read_number(const char* text, std::uint64_t& number) {
@@ -32,15 +45,17 @@ bool read_number(const char* text, std::uint64_t& number) {
   return error == std::errc() && stopped == end;
 }
 
-bool read(int count, char** arguments, Options& options) {
-  for (int i = 1; i < count; ++i) {
-    const std::string name = arguments[i];
-    if (name == "--trace") {
-      options.trace = true;
-    } else if (name == "--keep-going") {
-      options.keep_going = true;
-    } else if ((name == "--seed" || name == "--seeds") && i + 1 < count) {
-      if (!read_number(arguments[++i], name == "--seed" ? options.seed : options.seeds)) return false;
+bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
+  const std::map<std::string, bool*> known = {{"members", &kinds.members},    {"cuts", &kinds.cuts},
+                                              {"pauses", &kinds.pauses},      {"skews", &kinds.skews},
+                                              {"disks", &kinds.disks},        {"disk_gone", &kinds.disk_gone},
+                                              {"power_cut", &kinds.power_cut}};
+  std::istringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name == "all") {
+      for (const auto& [kind, flag] : known) *flag = on;
+    } else if (const auto found = known.find(name); found != known.end()) {
+      *found->second = on;
     } else {
       return false;
     }
@@ -48,18 +63,43 @@ bool read(int count, char** arguments, Options& options) {
   return true;
 }
 
-void print_stats(const WorldStats& stats) {
-  std::printf("steps=%llu messages=%llu bytes=%llu lost=%llu requests=%llu crashes=%llu owners_changed=%llu\n",
-              static_cast<unsigned long long>(stats.steps), static_cast<unsigned long long>(stats.messages),
-              static_cast<unsigned long long>(stats.message_bytes),
-              static_cast<unsigned long long>(stats.messages_lost), static_cast<unsigned long long>(stats.requests),
-              static_cast<unsigned long long>(stats.crashes), static_cast<unsigned long long>(stats.owners_changed));
-  for (const auto& [what, times] : stats.tolerated)
-    std::printf("tolerated: %s, %llu times\n", what.c_str(), static_cast<unsigned long long>(times));
+bool read(int count, char** arguments, Options& options) {
+  const std::map<std::string, bool*> flags = {
+      {"--trace", &options.trace}, {"--keep-going", &options.keep_going}, {"--minimize", &options.minimize}};
+  const std::map<std::string, std::uint64_t*> numbers = {
+      {"--seed", &options.seed}, {"--seeds", &options.seeds}, {"--runs", &options.runs}};
+  for (int i = 1; i < count; ++i) {
+    const std::string name = arguments[i];
+    if (const auto flag = flags.find(name); flag != flags.end()) {
+      *flag->second = true;
+      continue;
+    }
+    if (++i == count) return false;
+    if (const auto number = numbers.find(name); number != numbers.end()) {
+      if (!read_number(arguments[i], *number->second)) return false;
+    } else if (name == "--parameters") {
+      options.parameters = arguments[i];
+    } else if (name == "--with" || name == "--without") {
+      if (!switch_kinds(arguments[i], name == "--with", options.kinds)) return false;
+    } else {
+      return false;
+    }
+  }
+  return options.seeds == 1 || (!options.minimize && options.parameters.empty());
 }
 
-int run_one(const Options& options) {
-  const Parameters parameters = Parameters::draw(options.seed);
+unsigned long long wide(std::uint64_t number) { return number; }
+
+void print_stats(const WorldStats& stats) {
+  std::printf("steps=%llu messages=%llu bytes=%llu lost=%llu requests=%llu crashes=%llu owners_changed=%llu\n",
+              wide(stats.steps), wide(stats.messages), wide(stats.message_bytes), wide(stats.messages_lost),
+              wide(stats.requests), wide(stats.crashes), wide(stats.owners_changed));
+  for (const auto& [name, times] : stats.deeds) std::printf("done: %s, %llu times\n", name.c_str(), wide(times));
+  for (const auto& [what, times] : stats.tolerated)
+    std::printf("tolerated: %s, %llu times\n", what.c_str(), wide(times));
+}
+
+int run_one(const Parameters& parameters, const Options& options) {
   std::printf("%s", parameters.text().c_str());
   World world(parameters, options.trace);
   const bool passed = world.run_to_end();
@@ -67,40 +107,54 @@ int run_one(const Options& options) {
   if (!passed && !options.trace)
     for (const std::string& line : world.trace().last()) std::printf("%s\n", line.c_str());
   print_stats(world.stats());
-  std::printf("digest=%016llx lines=%llu simulated=%s\n", static_cast<unsigned long long>(world.trace().digest()),
-              static_cast<unsigned long long>(world.trace().lines()),
+  std::printf("digest=%016llx lines=%llu simulated=%s\n", wide(world.trace().digest()), wide(world.trace().lines()),
               orbweaver::duration_text(world.since_start()).c_str());
   for (const std::string& failure : world.failures())
-    std::printf("FAIL seed %llu: %s\n", static_cast<unsigned long long>(options.seed), failure.c_str());
+    std::printf("FAIL seed %llu: %s\n", wide(parameters.seed), failure.c_str());
   if (passed) std::printf("PASS\n");
   return passed ? 0 : 1;
+}
+
+int run_minimizer(const Parameters& parameters, const Options& options) {
+  const Minimized smallest =
+      minimize(parameters, options.runs, [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
+  if (smallest.failure.empty()) {
+    std::printf("PASS: there is nothing to minimize\n");
+    return 0;
+  }
+  std::printf("# %s\n%s", smallest.failure.substr(0, smallest.failure.find('\n')).c_str(),
+              smallest.parameters.text().c_str());
+  std::printf("\n# the event log, %llu lines, after %llu runs\n%s", wide(smallest.lines), wide(smallest.runs),
+              smallest.log.c_str());
+  std::printf("FAIL seed %llu: %s\n", wide(smallest.parameters.seed), smallest.failure.c_str());
+  return 1;
 }
 
 int run_many(const Options& options) {
   std::uint64_t failed = 0;
   std::uint64_t run = 0;
   std::map<std::string, std::uint64_t> tolerated;
+  std::map<std::string, std::uint64_t> done;
   std::uint64_t requests = 0;
   std::uint64_t crashes = 0;
   for (; run < options.seeds && (options.keep_going || failed < failures_shown); ++run) {
     const std::uint64_t seed = options.seed + run;
-    World world(Parameters::draw(seed), false);
+    World world(Parameters::draw(seed, options.kinds), false);
     if (!world.run_to_end()) {
       ++failed;
-      std::printf("FAIL seed %llu: %s\n", static_cast<unsigned long long>(seed),
-                  world.failures().front().substr(0, 400).c_str());
+      const std::string& failure = world.failures().front();
+      std::printf("FAIL seed %llu: %s\n", wide(seed), failure.substr(0, failure.find('\n')).c_str());
       std::fflush(stdout);
     }
     requests += world.stats().requests;
     crashes += world.stats().crashes;
+    for (const auto& [name, times] : world.stats().deeds) done[name] += times;
     for (const auto& [what, times] : world.stats().tolerated) tolerated[what] += times;
   }
-  for (const auto& [what, times] : tolerated)
-    std::printf("tolerated: %s, %llu times\n", what.c_str(), static_cast<unsigned long long>(times));
+  for (const auto& [name, times] : done) std::printf("done: %s, %llu times\n", name.c_str(), wide(times));
+  for (const auto& [what, times] : tolerated) std::printf("tolerated: %s, %llu times\n", what.c_str(), wide(times));
   std::printf("%s %llu seeds from %llu, %llu failed; %llu requests, %llu crashes\n", failed == 0 ? "PASS" : "FAIL",
-              static_cast<unsigned long long>(run), static_cast<unsigned long long>(options.seed),
-              static_cast<unsigned long long>(failed), static_cast<unsigned long long>(requests),
-              static_cast<unsigned long long>(crashes));
+              wide(run), wide(options.seed), wide(failed), wide(requests), wide(crashes));
   return failed == 0 ? 0 : 1;
 }
 
@@ -109,8 +163,24 @@ int run_many(const Options& options) {
 int main(int count, char** arguments) {
   Options options;
   if (!read(count, arguments, options)) {
-    std::fprintf(stderr, "usage: orbweaver-sim --seed S [--seeds N] [--trace] [--keep-going]\n");
+    std::fprintf(stderr,
+                 "usage: orbweaver-sim --seed S [--seeds N] [--with KINDS] [--without KINDS] [--trace] [--keep-going]\n"
+                 "       orbweaver-sim --seed S | --parameters FILE [--trace] [--minimize [--runs N]]\n");
     return 2;
   }
-  return options.seeds == 1 ? run_one(options) : run_many(options);
+  if (options.seeds > 1) return run_many(options);
+  Parameters parameters = Parameters::draw(options.seed, options.kinds);
+  if (!options.parameters.empty()) {
+    std::ifstream file(options.parameters);
+    std::stringstream text;
+    text << file.rdbuf();
+    auto read = Parameters::read(text.str());
+    if (!file || !read) {
+      std::fprintf(stderr, "%s: %s\n", options.parameters.c_str(),
+                   read ? "cannot be read" : read.error().message.c_str());
+      return 2;
+    }
+    parameters = std::move(*read);
+  }
+  return options.minimize ? run_minimizer(parameters, options) : run_one(parameters, options);
 }

@@ -1,11 +1,15 @@
-// Simulated rings: seeds drawn, and named scenarios. A failing seed is run again, with its last events, by
-// orbweaver-sim --seed S.
+// Simulated rings: seeds drawn, runs found, and named scenarios (those of faults: faults_test.cc). A failing seed is
+// run again, with its last events, by orbweaver-sim --seed S.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
-#include "tests/sim/world.h"
+#include "tests/sim/minimize.h"
+#include "tests/sim/scene.h"
 
 namespace orbweaver::sim {
 
@@ -13,13 +17,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-std::string report(const World& world) {
-  std::string text = world.parameters().text();
-  for (const std::string& line : world.trace().last()) text += line + "\n";
-  for (const std::string& failure : world.failures()) text += "FAIL: " + failure + "\n";
-  return text;
-}
 
 // ---- drawn seeds ----
 
@@ -32,25 +29,61 @@ TEST_P(Seeds, ContractHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Sim, Seeds, testing::Range<std::uint64_t>(1, 61));
 
-// Seeds that found something once.
-INSTANTIATE_TEST_SUITE_P(SimFound, Seeds,
-                         testing::Values(21,   // a host's clock was lost when the host made room in memory
-                                         38,   // an initiator that came back was taken for a late copy of itself
-                                         158,  // the same
-                                         195,  // Crawl-delay was not kept across a restart
-                                         2));  // a loop that asked to be called at once, and did nothing
+// ---- runs that found something once: the files of tests/sim/found ----
+
+// A file is the parameters of one run, with a comment that says what it found. "# fails: CHECKER" in it: it still does;
+// one that does not any more must lose that line.
+class Found : public testing::TestWithParam<std::string> {};
+
+TEST_P(Found, ContractHolds) {
+  std::ifstream file(GetParam());
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto parameters = Parameters::read(text.str());
+  ASSERT_TRUE(file && parameters) << (parameters ? "cannot be read" : parameters.error().message);
+  World world(*parameters, false);
+  const bool passed = world.run_to_end();
+  const std::size_t mark = text.str().find("# fails: ");
+  if (mark == std::string::npos) {
+    EXPECT_TRUE(passed) << report(world);
+    return;
+  }
+  ASSERT_FALSE(passed) << "it passes now: take the line '# fails' out of " << GetParam();
+  const std::string checker = text.str().substr(mark + 9, text.str().find('\n', mark) - mark - 9);
+  EXPECT_TRUE(world.failures().front().starts_with(checker + ":")) << world.failures().front();
+}
+
+std::vector<std::string> found_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/sim/found"))
+    files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Sim, Found, testing::ValuesIn(found_files()), [](const auto& file) {
+  std::string name = std::filesystem::path(file.param).stem().string();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// ---- what seeds draw ----
 
 TEST(SimDraw, SixtySeedsCoverWhatTheyShould) {
   int calm = 0;
   int crashes = 0;
   int losses = 0;
   int limits = 0;
+  int skewed = 0;
   int no_delay = 0;
   std::set<std::size_t> sizes;
+  std::map<std::string, int> deeds;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Parameters p = Parameters::draw(seed);
     calm += p.calm();
+    for (const Deed& deed : p.deeds) ++deeds[std::string(deed_name(deed.kind))];
     crashes += !p.deeds.empty();
+    skewed += !p.skews.empty();
     losses += p.network.loss > 0;
     limits += p.settings.max_pages > 0;
     no_delay += p.settings.delay == Duration{};
@@ -63,6 +96,84 @@ TEST(SimDraw, SixtySeedsCoverWhatTheyShould) {
   EXPECT_GE(no_delay, 15);
   EXPECT_LE(no_delay, 45);
   EXPECT_EQ(sizes.size(), 8u);
+  EXPECT_GE(skewed, 5);
+  for (const char* kind : {"crash", "crash_all", "stop", "cut", "one_way", "slow", "pause"})
+    EXPECT_GE(deeds[kind], 2) << kind;
+}
+
+TEST(SimDraw, AKindOfFaultsChangesOnlyTheSeedsThatGetIt) {
+  FaultKinds without = FaultKinds::none();
+  FaultKinds with = without;
+  with.skews = true;
+  int skewed = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Parameters p = Parameters::draw(seed, with);
+    if (!p.skews.empty()) {
+      ++skewed;
+      continue;  // its crawl is made to last longer
+    }
+    EXPECT_EQ(p.text(), Parameters::draw(seed, without).text());
+  }
+  EXPECT_GE(skewed, 5);
+}
+
+TEST(SimParameters, TextReadsBackTheSame) {
+  FaultKinds all{true, true, true, true, true, true, true};
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Parameters drawn = Parameters::draw(seed, all);
+    const auto read = Parameters::read("# a comment\n\n" + drawn.text());
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    ASSERT_EQ(read->text(), drawn.text());
+    ASSERT_EQ(read->skews, drawn.skews);
+    ASSERT_EQ(read->deeds.size(), drawn.deeds.size());
+    for (std::size_t i = 0; i < drawn.deeds.size(); ++i) {
+      Deed deed = drawn.deeds[i];
+      if (!deed.of_one_peer()) deed.peer = 0;  // says nothing there
+      ASSERT_EQ(read->deeds[i], deed) << deed.text();
+    }
+  }
+}
+
+TEST(SimParameters, ABadLineIsNamed) {
+  for (const char* line : {"peers", "peers=two", "no_such=1", "delay=1", "deed=explode peer=1", "deed=crash peer=x",
+                           "deed=crash peer=1 often", "skew=1", "skew=1:2", "web.hosts=-1", "seeds_at_all=2"}) {
+    const auto read = Parameters::read(std::string("peers=2\n") + line + "\n");
+    ASSERT_FALSE(read.has_value()) << line;
+    EXPECT_NE(read.error().message.find(std::string("line 2, '") + line), std::string::npos) << read.error().message;
+  }
+}
+
+// The same parameters as text give the same run: a file of tests/sim/found is the run that was found.
+TEST(SimReplay, ParametersReadBackGiveTheSameRun) {
+  for (const std::uint64_t seed : {5u, 9u, 44u}) {
+    const Parameters drawn = Parameters::draw(seed);
+    World first(drawn, false);
+    World second(*Parameters::read(drawn.text()), false);
+    first.run_to_end();
+    second.run_to_end();
+    EXPECT_EQ(first.trace().digest(), second.trace().digest()) << "seed " << seed;
+  }
+}
+
+TEST(SimMinimize, WhatTheFailureDoesNotNeedIsGone) {
+  Parameters p = Parameters::draw(38, FaultKinds::none());
+  p.deeds.push_back(*Deed::read("pause peer=1 at=1s for=500ms"));
+  p.skews[1] = seconds{3};
+  p.time_max = seconds{2};  // no crawl of this one ends by then
+  p.settings.delay = seconds{1};
+  const Minimized first = minimize(p, 150, [](const std::string&) {});
+  EXPECT_TRUE(first.failure.starts_with("ends: the crawl has not ended")) << first.failure;
+  EXPECT_EQ(first.parameters.peers, 1u);
+  EXPECT_TRUE(first.parameters.deeds.empty());
+  EXPECT_TRUE(first.parameters.skews.empty());
+  EXPECT_LE(first.runs, 150u);
+  EXPECT_EQ(minimize(p, 150, [](const std::string&) {}).log, first.log);
+  World again(first.parameters, false);
+  EXPECT_FALSE(again.run_to_end());
+}
+
+TEST(SimMinimize, ARunThatPassesHasNothingToMinimize) {
+  EXPECT_TRUE(minimize(Parameters::draw(21, FaultKinds::none()), 10, [](const std::string&) {}).failure.empty());
 }
 
 TEST(SimReplay, SameSeedSameRunByteForByte) {
@@ -91,51 +202,6 @@ TEST(SimReplay, SameSeedSameRunByteForByte) {
 }
 
 // ---- named scenarios: each on several webs ----
-
-// Some host has work for half a minute at a request a second, whatever the scope is.
-bool lasts(const Parameters& p) {
-  const FakeWeb web(p.web);
-  for (std::uint32_t host = 0; host < 3; ++host) {
-    const Walk alone = walk(web, {web.page_url(host, 0)}, {web.host_name(host)}, true);
-    if (alone.fetched.size() >= 25) return true;
-  }
-  return false;
-}
-
-// Four peers, a calm network, a web of a dozen hosts that takes half a minute or more.
-Parameters scene(std::uint64_t seed) {
-  Parameters p;
-  p.seed = seed;
-  p.peers = 4;
-  p.settings = default_settings();
-  p.settings.partitions = 64;
-  p.settings.scope = ScopeKind::any;
-  p.settings.delay = seconds{1};
-  p.settings.stop_when_done = true;
-  p.settings.retry_delay = seconds{1};
-  p.web.seed = mix(seed);
-  p.web.hosts = 12;
-  p.web.pages_per_host = 40;
-  p.seed_hosts = 6;
-  while (!lasts(p)) p.web.seed = mix(p.web.seed);
-  return p;
-}
-
-class Scene : public testing::TestWithParam<std::uint64_t> {
- protected:
-  // The deed must come while the crawl is under way, else nothing is tried.
-  static void expect_under_way(World& world, Duration at) {
-    world.at(at, [&world] { EXPECT_FALSE(world.ending()) << "the crawl was over before the scenario began"; });
-  }
-  static void judge(World& world) {
-    EXPECT_TRUE(world.run_to_end()) << report(world);
-    for (const auto& [what, times] : world.stats().tolerated) {
-      std::string name = what;
-      std::replace(name.begin(), name.end(), ' ', '_');
-      RecordProperty(name, std::to_string(times));
-    }
-  }
-};
 
 INSTANTIATE_TEST_SUITE_P(Sim, Scene, testing::Range<std::uint64_t>(1, 6));
 

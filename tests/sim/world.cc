@@ -14,6 +14,8 @@ namespace {
 constexpr Duration busy_step{std::chrono::microseconds{100}};
 // So many calls in a row that did nothing and ask for another at once are a loop that eats a processor.
 constexpr std::uint32_t idle_ticks_max = 300;
+// After the faults' end somebody sees that a peer left its work on its disk.
+constexpr Duration alone_wait{std::chrono::seconds{1}};
 constexpr std::string_view ask_route = "ask";
 
 ring::PeerId id_from(const std::string& text) {
@@ -50,11 +52,35 @@ World::World(Parameters parameters, bool keep_trace)
     const std::size_t peer = add_peer(starts, i == 0 ? std::nullopt : std::optional<std::size_t>(random_.below(i)));
     if (peer == 0 || parameters_.seeds_at_all) peers_[peer].seeds = seeds_;
   }
-  for (const Deed& deed : parameters_.deeds) at(deed.at, [this, deed] { deal(deed); });
+  for (const auto& [peer, by] : parameters_.skews)
+    if (peer < peers_.size()) peers_[peer].skew = by;
+  for (const Deed& deed : parameters_.deeds) {
+    if (deed.kind == Deed::Kind::join) add_joiner(deed);
+    if (deed.kind == Deed::Kind::power_cut && deed.peer < peers_.size())
+      peers_[deed.peer].kv->keep_unsynced(deed.writes);
+    at(deed.at, [this, deed] { deal(deed); });
+  }
+  at(parameters_.faults_end, [this] { heal(); });
+}
+
+// Makes the peer, which its deed starts.
+void World::add_joiner(const Deed& deed) {
+  const std::size_t number = peers_.size();
+  if (deed.peer != number || deed.through >= number)
+    return fail("world", "joining peers are numbered in order, and join through an earlier one: " + deed.text());
+  build_peer(deed.through, {});
+  const auto skew = parameters_.skews.find(number);
+  if (skew != parameters_.skews.end()) peers_[number].skew = skew->second;
 }
 
 std::size_t World::add_peer(Duration starts, std::optional<std::size_t> join,
                             const std::function<void(LoadedSettings&)>& tweak) {
+  const std::size_t number = build_peer(join, tweak);
+  at(starts, [this, number] { start(number); });
+  return number;
+}
+
+std::size_t World::build_peer(std::optional<std::size_t> join, const std::function<void(LoadedSettings&)>& tweak) {
   const std::size_t number = peers_.size();
   SimPeer peer;
   peer.number = number;
@@ -72,36 +98,19 @@ std::size_t World::add_peer(Duration starts, std::optional<std::size_t> join,
   if (tweak) tweak(peer.settings);
   peer.kv = std::make_unique<storage::MemoryKv>();
   by_address_[peer.address] = number;
+  peer.wait_for_peers = number < parameters_.peers ? parameters_.peers : 1;
   peers_.push_back(std::move(peer));
-  at(starts, [this, number] { start(number); });
   return number;
 }
 
 void World::at(Duration since, std::function<void()> what) { schedule(start_ + since, std::move(what)); }
-
-void World::deal(const Deed& deed) {
-  if (ending_ || !failures_.empty()) return;
-  switch (deed.kind) {
-    case Deed::Kind::crash:
-      return crash(deed.peer, deed.down);
-    case Deed::Kind::crash_all:
-      for (SimPeer& peer : peers_) crash(peer.number, deed.down + busy_step * static_cast<int>(peer.number));
-      return;
-    case Deed::Kind::stop:
-      return stop(deed.peer, deed.down);
-    case Deed::Kind::leave:
-      return leave(deed.peer);
-    case Deed::Kind::join:
-      return start(deed.peer);
-  }
-}
 
 // ---- peers ----
 
 void World::start(std::size_t number) {
   SimPeer& peer = peers_[number];
   if (peer.standing == Standing::up || peer.standing == Standing::gone) return;
-  if (peer.standing == Standing::absent && ending_) {
+  if (ending_ && (peer.standing == Standing::absent || peer.leaving)) {
     peer.standing = Standing::gone;  // too late to join
     return;
   }
@@ -113,17 +122,23 @@ void World::start(std::size_t number) {
   PeerStart begin;
   begin.settings = peer.settings;
   begin.address = peer.address;
-  const std::string salt = std::to_string(parameters_.seed) + "/" + std::to_string(number);
+  std::string salt = std::to_string(parameters_.seed) + "/" + std::to_string(number);
+  if (peer.disks > 1) salt += "/" + std::to_string(peer.disks);
   begin.fresh_id = id_from("peer" + salt);
   begin.fresh_ring = id_from("ring" + salt);
   begin.random_seed = random_.next();
   begin.seeds = peer.seeds;
-  begin.wait_for_peers = parameters_.peers;
-  auto core = Peer::open(std::move(begin), *peer.store, now_);
+  begin.wait_for_peers = peer.wait_for_peers;
+  auto core = Peer::open(std::move(begin), *peer.store, clock_of(peer));
+  if (!core && peer.disk_fault) {
+    note("peer " + std::to_string(number) + " cannot start: " + core.error().message);
+    return disk_failed(number);
+  }
   if (!core) return fail("world", "peer " + std::to_string(number) + " cannot start: " + core.error().message);
   peer.core = std::move(*core);
   peer.standing = Standing::up;
   peer.cancelled = false;
+  peer.leaving = false;
   peer.wake.reset();
   peer.idle_ticks = 0;
   note("peer " + std::to_string(number) + " starts as " + peer.core->id().brief() + ", life " +
@@ -133,9 +148,10 @@ void World::start(std::size_t number) {
 }
 
 // Everything in memory is gone; servers see their connections close.
-void World::take_down(std::size_t number) {
+void World::take_down(std::size_t number, bool failed) {
   SimPeer& peer = peers_[number];
   std::vector<Request> open;
+  if (failed && peer.at_hand) open.push_back(*peer.at_hand);
   for (auto& [job, request] : peer.requests) {
     if (!request.over) {
       request.ended = now_;
@@ -144,6 +160,9 @@ void World::take_down(std::size_t number) {
     open.push_back(request);
   }
   peer.requests.clear();
+  peer.paused = false;
+  peer.waiting.clear();
+  peer.waiting_messages = 0;
   peer.core.reset();
   peer.store.reset();
   peer.standing = Standing::down;
@@ -151,31 +170,11 @@ void World::take_down(std::size_t number) {
   if (!open.empty()) tell([&](Checker& checker) { checker.crashed(*this, number, open); });
 }
 
-void World::crash(std::size_t number, std::optional<Duration> restart_after) {
-  SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up) return;
-  note("peer " + std::to_string(number) + " crashes with " + std::to_string(peer.requests.size()) + " in flight");
-  ++stats_.crashes;
-  take_down(number);
-  if (restart_after) schedule(now_ + *restart_after, [this, number] { start(number); });
-}
-
-void World::stop(std::size_t number, std::optional<Duration> restart_after) {
-  if (peers_[number].standing != Standing::up) return;
-  peers_[number].restart_after = restart_after;
-  step(number, StopEvent{false});
-}
-
-void World::leave(std::size_t number) {
-  if (peers_[number].standing != Standing::up) return;
-  peers_[number].leaving = true;
-  step(number, StopEvent{true});
-}
-
 void World::ask(std::size_t number, const std::string& verb, const std::string& body) {
   if (peers_[number].standing != Standing::up) return fail("world", "asked a peer that is not up");
   ring::Message message;
   message.body = ring::Ask{1, verb, body, true};
+  if (wait_until_it_goes_on(number, [this, number, verb, body] { ask(number, verb, body); })) return;
   step(number, MessageEvent{std::move(message), {std::string(ask_route)}});
 }
 
@@ -184,8 +183,14 @@ void World::exited(std::size_t number, const Exit& exit) {
   note("peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
   peer.exit = exit;
   tell([&](Checker& checker) { checker.exited(*this, number, exit); });
-  take_down(number);
+  const bool failed = exit.code != 0 && peer.disk_fault.has_value();
+  take_down(number, failed);
+  if (failed) return disk_failed(number);
   peer.standing = Standing::gone;
+  // It left with nobody to hand over to, and said that what remains is on its disk: it is started again when all is
+  // well.
+  if (peer.leaving && !ending_ && exit.code == 0 && peer.counts.discovered() + peer.counts.outbox > 0)
+    peer.restart_after = std::max(start_ + parameters_.faults_end - now_, Duration{}) + alone_wait;
   if (peer.restart_after && exit.code == 0 && !exit.finished) {
     peer.standing = Standing::down;
     schedule(now_ + *peer.restart_after, [this, number] { start(number); });
@@ -197,12 +202,12 @@ void World::exited(std::size_t number, const Exit& exit) {
 
 void World::step(std::size_t number, Event event) {
   SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up || !failures_.empty()) return;
+  if (peer.standing != Standing::up || peer.paused || !failures_.empty()) return;
   ++stats_.steps;
   const bool tick = std::holds_alternative<TickEvent>(event);
   std::string line = "p" + std::to_string(number) + " " + describe(event);
   Commands commands;
-  peer.core->step(now_, std::move(event), commands);
+  peer.core->step(clock_of(peer), std::move(event), commands);
   note(line + " -> " + std::to_string(commands.size()));
   peer.counts = peer.store->held();
   for (Command& command : commands) {
@@ -215,7 +220,7 @@ void World::step(std::size_t number, Event event) {
       if (!request.over)
         schedule(now_, [this, number, life = peer.life, id = job] { end_fetch(number, life, id, true); });
   }
-  const bool again_at_once = tick && commands.empty() && peer.core->next_deadline(now_) <= now_;
+  const bool again_at_once = tick && commands.empty() && peer.core->next_deadline(clock_of(peer)) <= clock_of(peer);
   peer.idle_ticks = again_at_once ? peer.idle_ticks + 1 : 0;
   if (peer.idle_ticks > idle_ticks_max)
     fail("busy", "peer " + std::to_string(number) + " asks to be called again and again and does nothing");
@@ -225,7 +230,7 @@ void World::step(std::size_t number, Event event) {
 
 void World::set_wake(std::size_t number) {
   SimPeer& peer = peers_[number];
-  const Time deadline = std::max(peer.core->next_deadline(now_), now_ + busy_step);
+  const Time deadline = std::max(peer.core->next_deadline(clock_of(peer)) - peer.skew, now_ + busy_step);
   if (peer.wake == deadline) return;
   peer.wake = deadline;
   schedule(deadline, [this, number, life = peer.life, deadline] {
@@ -261,122 +266,6 @@ void World::carry_out(std::size_t number, Command& command) {
     }
     if (said->event == "message refused" || said->event == "join refused") ++stats_.messages_refused;
   }
-}
-
-// ---- fetches ----
-
-void World::start_fetch(std::size_t number, const StartFetch& fetch) {
-  SimPeer& peer = peers_[number];
-  crawling_ = true;
-  for (const SimPeer& other : peers_)
-    if (other.standing == Standing::up && other.ring != peer.ring) views_differed_ = true;
-  ++stats_.requests;
-  Request request;
-  request.peer = number;
-  request.job = fetch.job.id;
-  request.kind = fetch.job.kind;
-  request.url = fetch.job.url.text();
-  request.host = host_in(request.url);
-  request.begun = now_;
-  request.answer = web_.answer(request.url, tries_[request.url]++);
-  request.ended = now_ + request.answer.takes;
-  note("  p" + std::to_string(number) + " fetches " + request.url + " job " + std::to_string(request.job));
-  const auto [at, added] = peer.requests.emplace(request.job, request);
-  if (!added) return fail("world", "job " + std::to_string(request.job) + " was started twice");
-  tell([&](Checker& checker) { checker.request_begun(*this, at->second); });
-  schedule(request.ended, [this, number, life = peer.life, job = request.job] { end_fetch(number, life, job, false); });
-}
-
-void World::end_fetch(std::size_t number, std::uint64_t life, std::uint64_t job, bool cancelled) {
-  SimPeer& peer = peers_[number];
-  const auto found = peer.requests.find(job);
-  if (peer.life != life || found == peer.requests.end() || found->second.over) return;
-  Request& request = found->second;
-  request.over = true;
-  request.ended = now_;
-  FetchEnded ended;
-  ended.id = job;
-  ended.error = cancelled ? FetchError::cancelled : request.answer.error;
-  ended.status = cancelled ? 0 : request.answer.status;
-  ended.ended = now_;
-  if (!cancelled) ended.retry_after = request.answer.retry_after;
-  ended.bytes = 1000;
-  tell([&](Checker& checker) { checker.request_ended(*this, request, cancelled); });
-  const bool page_follows = ended.error == FetchError::none;
-  if (page_follows) {
-    const Duration parse = random_.between(Duration{}, parameters_.parse_max);
-    schedule(now_ + parse, [this, number, life, job] { end_page(number, life, job); });
-    return step(number, std::move(ended));
-  }
-  Request done = request;
-  peer.requests.erase(found);
-  if (cancelled) {
-    done.over = false;
-    tell([&](Checker& checker) { checker.crashed(*this, number, {done}); });
-  } else {
-    tell([&](Checker& checker) { checker.committed(*this, done); });
-  }
-  step(number, std::move(ended));
-}
-
-void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) {
-  SimPeer& peer = peers_[number];
-  const auto found = peer.requests.find(job);
-  if (peer.life != life || found == peer.requests.end()) return;
-  const Request request = std::move(found->second);
-  peer.requests.erase(found);
-  PageDone page;
-  page.id = job;
-  std::set<std::string> once;
-  for (const std::string& link : request.answer.links) {
-    Result<CanonicalUrl> url = CanonicalUrl::parse(link);
-    if (url && once.insert(url->text()).second) page.links.push_back(std::move(*url));
-  }
-  if (request.answer.redirect)
-    if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.redirect)) page.redirect = std::move(*url);
-  page.robots_body = request.answer.robots_body;
-  tell([&](Checker& checker) { checker.committed(*this, request); });
-  step(number, std::move(page));
-}
-
-// ---- network ----
-
-void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life,
-                 const ring::Message& message) {
-  const std::string bytes = ring::encode(message);
-  if (std::holds_alternative<ring::Finish>(message.body)) ending_ = true;
-  tell([&](Checker& checker) { checker.message_sent(*this, from, to, message); });
-  ++stats_.messages;
-  stats_.message_bytes += bytes.size();
-  const NetworkConfig& network = faults_over() ? parameters_.healed : parameters_.network;
-  if (random_.chance(network.loss)) {
-    ++stats_.messages_lost;
-    return note("  lost: " + std::string(ring::type_name(message.body)) + " from p" + std::to_string(from) + " to p" +
-                std::to_string(to));
-  }
-  const int copies = random_.chance(network.doubled) ? 2 : 1;
-  for (int copy = 0; copy < copies; ++copy) {
-    Time arrives = now_ + random_.between(network.delay_min, network.delay_max);
-    if (random_.chance(network.reordered)) {
-      arrives += random_.between(Duration{}, network.late_max);
-    } else {
-      Time& last = link_[{from, to}];
-      arrives = last = std::max(arrives, last);
-    }
-    schedule(arrives, [this, from, life = peers_[from].life, to, only_life, bytes] {
-      deliver(from, life, to, only_life, bytes);
-    });
-  }
-}
-
-void World::deliver(std::size_t from, std::uint64_t from_life, std::size_t to, std::optional<std::uint64_t> only_life,
-                    const std::string& bytes) {
-  SimPeer& peer = peers_[to];
-  if (peer.standing != Standing::up || (only_life && *only_life != peer.life)) return;
-  ring::Result<ring::Message> message = ring::decode(bytes);
-  if (!message) return fail("wire", "a peer's own message cannot be decoded: " + message.error().message);
-  tell([&](Checker& checker) { checker.message_arrived(*this, from, to, *message); });
-  step(to, MessageEvent{std::move(*message), {std::to_string(from) + ":" + std::to_string(from_life)}});
 }
 
 // ---- the run ----

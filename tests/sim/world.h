@@ -5,7 +5,13 @@
 // It drives a Peer as node/run/peer_process.cc does: StartFetch is answered by FetchEnded and, when the exchange
 // succeeded, PageDone; messages go through ring::encode and decode; a step with TickEvent at next_deadline(). A crash
 // drops the core and all that it had in memory; what its store wrote stays, and a new core opens it with a later
-// incarnation.
+// incarnation. A peer that is paused is not stepped: what comes for it waits, in order, and is handed over in one go.
+// Each peer is told the time of its own clock; checkers see the true one.
+//
+// Faults end at Parameters::faults_end, or with the first word of the end of the crawl, whichever is earlier. (That a
+// peer which misses that word learns of it later is not promised yet.)
+//
+// Four files: world.cc (peers, one step, the run), world_faults.cc (deeds), world_web.cc (fetches), world_network.cc.
 //
 // Thread rule: one owner.
 #pragma once
@@ -52,6 +58,16 @@ struct SimPeer {
   bool may_be_refused = false;   // a scenario sends it to a ring that must not take it
   std::uint32_t idle_ticks = 0;  // in a row that did nothing and asked for another at once
   storage::Counts counts;        // of the store as last seen, up or not
+
+  Duration skew{};  // its clock minus the true one
+  std::size_t wait_for_peers = 1;
+  bool paused = false;
+  std::vector<std::function<void()>> waiting;    // while paused: what will be handed over
+  std::size_t waiting_messages = 0;              // of them
+  std::optional<storage::ErrorKind> disk_fault;  // its disk was told to fail so
+  std::optional<Duration> disk_back;             // after which it is started again
+  std::uint32_t disks = 1;                       // so many disks it has had: a new one holds no identity
+  std::optional<Request> at_hand;                // whose outcome this step takes note of
 };
 
 struct WorldStats {
@@ -63,6 +79,7 @@ struct WorldStats {
   std::uint64_t requests = 0;
   std::uint64_t crashes = 0;
   std::uint64_t owners_changed = 0;                // after the first request
+  std::map<std::string, std::uint64_t> deeds;      // done while the crawl was under way, by name
   std::map<std::string, std::uint64_t> tolerated;  // breaches that this version permits under the run's faults, by what
 };
 
@@ -77,8 +94,15 @@ class World {
   void at(Duration since_start, std::function<void()> what);
   void crash(std::size_t peer, std::optional<Duration> restart_after);
   void stop(std::size_t peer, std::optional<Duration> restart_after);
-  void leave(std::size_t peer);
+  void leave(std::size_t peer, std::optional<Duration> restart_after = {});
   void start(std::size_t peer);
+  void pause(std::size_t peer, Duration lasts, bool tick_last);
+  // A cut or slow links, as the deed says, from now on.
+  void disturb(const Deed& deed);
+  // The peer's disk fails from its `after`th write on; the peer is expected to end, and started again after `back`.
+  void break_disk(std::size_t peer, storage::ErrorKind kind, std::uint64_t after, Duration back);
+  // Ends all cuts, slow links and broken disks.
+  void heal();
   // A command's question; the answer comes into answers().
   void ask(std::size_t peer, const std::string& verb, const std::string& body);
   // Runs until nothing more happens, all peers are gone, something failed, or `until`. False: failed.
@@ -98,7 +122,9 @@ class World {
   const WorldStats& stats() const { return stats_; }
   // Partitions changed hands after the crawl began, or faults of the network made it begin before all agreed whose they
   // are: this version fetches some URLs again then.
-  bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.network_faulty()); }
+  bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.views_may_differ()); }
+  // Disks lost what had counted.
+  bool disks_lost() const { return disks_lost_; }
   // Seeds that the ring was given, with when.
   const std::vector<std::string>& seeds() const { return seeds_; }
   void add_seed(const std::string& url) { seeds_.push_back(url); }
@@ -116,18 +142,34 @@ class World {
   void schedule(Time at, Action action) {
     events_.emplace(std::make_pair(std::max(at, now_), next_event_++), std::move(action));
   }
+  std::size_t build_peer(std::optional<std::size_t> join, const std::function<void(LoadedSettings&)>& tweak);
+  void add_joiner(const Deed& deed);
   void deal(const Deed& deed);
+  void go_on(std::size_t peer, std::uint64_t life, bool tick_last);
+  void lose_disk(std::size_t peer, std::optional<Duration> back);
+  void cut_power(std::size_t peer, std::uint64_t writes, Duration back);
+  void disk_failed(std::size_t peer);
+  void recount(SimPeer& peer);
+  // True: the peer is paused, and will be handed this when it goes on.
+  bool wait_until_it_goes_on(std::size_t peer, Action action);
+  bool wait_in_socket(std::size_t peer, Action action);
+  Time clock_of(const SimPeer& peer) const { return now_ + peer.skew; }
+  // The cut that holds a message of this way up the longest; null: none.
+  const Deed* cut_between(std::size_t from, std::size_t to) const;
+  Duration slowness_between(std::size_t from, std::size_t to) const;
   void step(std::size_t peer, Event event);
   void carry_out(std::size_t peer, Command& command);
   void start_fetch(std::size_t peer, const StartFetch& fetch);
   void end_fetch(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);
+  void tell_fetch_ended(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);
   void end_page(std::size_t peer, std::uint64_t life, std::uint64_t job);
   void post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life, const ring::Message& message);
   void deliver(std::size_t from, std::uint64_t from_life, std::size_t to, std::optional<std::uint64_t> only_life,
                const std::string& bytes);
   void exited(std::size_t peer, const Exit& exit);
   void set_wake(std::size_t peer);
-  void take_down(std::size_t peer);
+  // `failed`: its store did; what the last step took note of was not committed.
+  void take_down(std::size_t peer, bool failed = false);
 
   template <class Call>
   void tell(Call call) {
@@ -153,6 +195,9 @@ class World {
   bool ending_ = false;
   bool crawling_ = false;
   bool views_differed_ = false;
+  bool disks_lost_ = false;
+  std::map<std::uint64_t, Deed> disturbances_;  // cuts and slow links under way, by number
+  std::uint64_t next_disturbance_ = 0;
   Trace trace_;
   WorldStats stats_;
 };

@@ -16,6 +16,7 @@ std::unique_ptr<Checker> make_bounded();
 std::unique_ptr<Checker> make_ledger();
 std::unique_ptr<Checker> make_ends();
 std::unique_ptr<Checker> make_page_limit();
+std::unique_ptr<Checker> make_disk();
 
 // Counts of a store, record by record; nothing when it cannot be read.
 std::optional<storage::Counts> recount(storage::Store& store, std::uint32_t partitions);

@@ -25,7 +25,7 @@ class Polite final : public Checker {
       breach = "no more than " + duration_text(request.begun - host.last) + " between two requests to ";
     }
     if (!breach.empty()) {
-      if (world.ring_moved()) {
+      if (world.ring_moved() || world.disks_lost()) {
         world.tolerate("impolite");
       } else {
         world.fail(name(), breach + request.url + " by peer " + std::to_string(request.peer));
@@ -40,6 +40,12 @@ class Polite final : public Checker {
 
   void committed(World&, const Request& request) override {
     if (request.kind == FetchKind::robots && request.answer.status == 200) hosts_[request.host].rules_read = true;
+  }
+
+  // What could not be committed is not known.
+  void crashed(World&, std::size_t, const std::vector<Request>& open) override {
+    for (const Request& request : open)
+      if (request.kind == FetchKind::robots && request.over) hosts_[request.host].rules_read = false;
   }
 
  private:

@@ -19,7 +19,7 @@ class Twice final : public Checker {
     const auto [left, first] = leave_.try_emplace(request.url, 1);
     if (left->second > 0) {
       --left->second;
-    } else if (world.ring_moved()) {
+    } else if (world.ring_moved() || world.disks_lost()) {
       world.tolerate("fetched twice");
     } else {
       world.fail(name(), request.url + " is fetched again without a reason, by peer " + std::to_string(request.peer));

@@ -1,0 +1,126 @@
+#include "tests/sim/deeds.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "node/config/settings.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+using Kind = Deed::Kind;
+
+constexpr std::array<std::pair<Kind, std::string_view>, 13> names = {{
+    {Kind::crash, "crash"},
+    {Kind::crash_all, "crash_all"},
+    {Kind::stop, "stop"},
+    {Kind::leave, "leave"},
+    {Kind::join, "join"},
+    {Kind::cut, "cut"},
+    {Kind::one_way, "one_way"},
+    {Kind::slow, "slow"},
+    {Kind::pause, "pause"},
+    {Kind::disk_error, "disk_error"},
+    {Kind::disk_full, "disk_full"},
+    {Kind::disk_gone, "disk_gone"},
+    {Kind::power_cut, "power_cut"},
+}};
+
+bool read_number(std::string_view text, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+bool read_side(std::string_view text, std::set<std::size_t>& side) {
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::uint64_t peer = 0;
+    if (!read_number(text.substr(0, comma), peer)) return false;
+    side.insert(peer);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return true;
+}
+
+bool read_duration(std::string_view text, Duration& duration) {
+  const Result<Duration> parsed = parse_duration(text);
+  if (parsed) duration = *parsed;
+  return parsed.has_value();
+}
+
+bool read_word(std::string_view name, std::string_view value, Deed& deed) {
+  std::uint64_t flag = 0;
+  if (name == "peer") return read_number(value, deed.peer);
+  if (name == "at") return read_duration(value, deed.at);
+  if (name == "for") return read_duration(value, deed.down);
+  if (name == "side") return read_side(value, deed.side);
+  if (name == "by") return read_duration(value, deed.by);
+  if (name == "writes") return read_number(value, deed.writes);
+  if (name == "through") return read_number(value, deed.through);
+  if (name == "held" || name == "tick_last") {
+    if (!read_number(value, flag)) return false;
+    (name == "held" ? deed.held : deed.tick_last) = flag != 0;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view deed_name(Kind kind) {
+  const auto* const found =
+      std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.first == kind; });
+  return found == names.end() ? "unknown" : found->second;
+}
+
+bool Deed::of_one_peer() const {
+  return kind != Kind::crash_all && kind != Kind::cut && kind != Kind::one_way && kind != Kind::slow;
+}
+
+bool Deed::disturbs_views() const {
+  return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::stop && kind != Kind::disk_error &&
+         kind != Kind::disk_full;
+}
+
+std::string Deed::text() const {
+  std::string out(deed_name(kind));
+  const auto word = [&](std::string_view name, const std::string& value) {
+    out += " " + std::string(name) + "=" + value;
+  };
+  if (of_one_peer()) word("peer", std::to_string(peer));
+  if (kind == Kind::join) word("through", std::to_string(through));
+  if (!side.empty()) {
+    std::string list;
+    for (const std::size_t one : side) list += (list.empty() ? "" : ",") + std::to_string(one);
+    word("side", list);
+  }
+  word("at", duration_text(at));
+  if (down > Duration{}) word("for", duration_text(down));
+  if (by > Duration{}) word("by", duration_text(by));
+  if (writes > 0) word("writes", std::to_string(writes));
+  if (held) word("held", "1");
+  if (tick_last) word("tick_last", "1");
+  return out;
+}
+
+Result<Deed> Deed::read(std::string_view text) {
+  Deed deed;
+  const std::size_t space = std::min(text.find(' '), text.size());
+  const auto* const kind =
+      std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.second == text.substr(0, space); });
+  if (kind == names.end()) return fail(ErrorCode::invalid_input, "no such deed: '" + std::string(text) + "'");
+  deed.kind = kind->first;
+  for (text.remove_prefix(space); !text.empty();) {
+    text.remove_prefix(1);
+    const std::string_view word = text.substr(0, text.find(' '));
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos || !read_word(word.substr(0, equals), word.substr(equals + 1), deed))
+      return fail(ErrorCode::invalid_input, "a deed cannot have '" + std::string(word) + "'");
+    text.remove_prefix(word.size());
+  }
+  return deed;
+}
+
+}  // namespace orbweaver::sim

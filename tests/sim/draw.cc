@@ -1,0 +1,221 @@
+// What a seed means: settings, web, network and crashes; which further faults; and those, by kind. Each part has a
+// source of chance of its own, so that a change of one leaves the others what they were.
+#include <algorithm>
+
+#include "tests/sim/parameters.h"
+#include "tests/sim/random.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Settings take ugly values at times: a bound of one, a batch of one record, no cache.
+void draw_settings(Random& random, Parameters& p) {
+  Settings& s = p.settings;
+  s.partitions = random.pick({16U, 64U, 64U, 256U, 1024U});
+  s.scope = random.chance(500) ? ScopeKind::host : ScopeKind::any;
+  s.delay = random.chance(500) ? Duration{} : Duration{seconds{1}};
+  s.stop_when_done = true;
+  s.retries = random.pick({0U, 1U, 3U, 3U});
+  s.retry_delay = random.pick({Duration{milliseconds{100}}, Duration{seconds{1}}, Duration{seconds{5}}});
+  s.robots = random.chance(850);
+  s.max_pages = random.chance(250) ? random.between(1, 120) : 0;
+  s.max_depth = random.chance(100) ? static_cast<std::uint32_t>(random.between(1, 4)) : 0;
+  s.fetches_max = random.pick({1U, 4U, 256U, 256U});
+  s.link_cache_entries = random.pick({0U, 1U, 64U, 65536U});
+  s.batch_records = random.pick({1U, 3U, 16U, 1024U});
+  s.batch_age = random.pick({Duration{}, Duration{milliseconds{10}}, Duration{milliseconds{100}}});
+  s.batches_under_way = random.pick({1U, 2U, 4U});
+  s.batch_timeout = random.pick({Duration{seconds{1}}, Duration{seconds{5}}});
+  s.outbox_memory_records = random.pick({1U, 8U, 65536U});
+  s.hosts_in_memory = random.pick({1U, 2U, 10000U, 10000U});
+  s.host_queue_in_memory = random.pick({1U, 2U, 64U, 64U});
+}
+
+void draw_web(Random& random, Parameters& p) {
+  WebConfig& web = p.web;
+  web.seed = random.next();
+  web.hosts = static_cast<std::uint32_t>(random.between(2, 16));
+  web.pages_per_host = static_cast<std::uint32_t>(random.between(4, 40));
+  web.links_per_page = static_cast<std::uint32_t>(random.between(0, 6));
+  web.away = random.pick({50U, 300U, 700U});
+  web.flaky_tries = std::min(2U, p.settings.retries);
+  p.seed_hosts = static_cast<std::uint32_t>(random.between(1, web.hosts));
+}
+
+void draw_network_faults(Random& random, Parameters& p) {
+  p.network.delay_max =
+      random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
+  p.network.loss = random.pick({0U, 10U, 50U, 200U});
+  p.network.doubled = random.pick({0U, 10U, 100U});
+  p.network.reordered = random.pick({0U, 10U, 200U});
+}
+
+void draw_crashes(Random& random, Parameters& p) {
+  for (std::uint64_t left = random.between(1, 4); left > 0; --left) {
+    Deed deed;
+    deed.kind = random.chance(200) ? Deed::Kind::crash_all : random.chance(250) ? Deed::Kind::stop : Deed::Kind::crash;
+    deed.peer = random.below(p.peers);
+    deed.at = random.between(Duration{seconds{3}}, p.faults_end);
+    // Back before the others have given it up.
+    deed.down = random.between(Duration{milliseconds{5}}, Duration{seconds{4}});
+    p.deeds.push_back(deed);
+  }
+}
+
+// ---- further faults ----
+
+std::size_t peers_in_all(const Parameters& p) {
+  return p.peers + static_cast<std::size_t>(std::count_if(
+                       p.deeds.begin(), p.deeds.end(), [](const Deed& deed) { return deed.kind == Deed::Kind::join; }));
+}
+
+Deed deed_of(Deed::Kind kind, std::size_t peer, Duration at, Duration down) {
+  Deed deed;
+  deed.kind = kind;
+  deed.peer = peer;
+  deed.at = at;
+  deed.down = down;
+  return deed;
+}
+
+// One peer stays, and the others join through it: whoever joins through one that has left finds nobody.
+void draw_members(Random random, Parameters& p) {
+  const bool in_a_row = random.chance(250);
+  const std::size_t stays = random.below(p.peers);
+  std::vector<std::size_t> may_leave;
+  for (std::size_t peer = 0; peer < p.peers; ++peer)
+    if (peer != stays) may_leave.push_back(peer);
+  std::size_t next = p.peers;
+  Duration at = random.between(Duration{seconds{2}}, Duration{seconds{10}});
+  for (std::uint64_t left = in_a_row ? 10 : random.between(1, 4); left > 0; --left) {
+    if (may_leave.empty() || random.chance(500)) {
+      Deed join = deed_of(Deed::Kind::join, next, at, {});
+      join.through = stays;
+      p.deeds.push_back(join);
+      may_leave.push_back(next++);
+    } else {
+      const auto who = may_leave.begin() + static_cast<std::ptrdiff_t>(random.below(may_leave.size()));
+      const Duration back =
+          random.chance(200) ? random.between(Duration{milliseconds{100}}, Duration{seconds{5}}) : Duration{};
+      p.deeds.push_back(deed_of(Deed::Kind::leave, *who, at, back));
+      may_leave.erase(who);
+    }
+    p.faults_end = std::max(p.faults_end, at);
+    at += in_a_row ? random.between(Duration{milliseconds{200}}, Duration{seconds{2}})
+                   : random.between(Duration{}, Duration{seconds{8}});
+  }
+}
+
+// Ends before faults_end, and shorter and longer than the suspicion time.
+Deed lasting(Random& random, const Parameters& p, Deed::Kind kind) {
+  const Duration at = random.between(Duration{seconds{1}}, p.faults_end / 2);
+  const Duration longest = random.pick({Duration{seconds{1}}, Duration{seconds{5}}, Duration{seconds{25}}});
+  const Duration lasts = random.between(Duration{milliseconds{100}}, longest);
+  return deed_of(kind, 0, at, std::min(lasts, p.faults_end - at));
+}
+
+void draw_cuts(Random random, Parameters& p) {
+  const std::size_t peers = peers_in_all(p);
+  for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
+    Deed deed =
+        lasting(random, p, random.pick({Deed::Kind::cut, Deed::Kind::cut, Deed::Kind::one_way, Deed::Kind::slow}));
+    if (deed.kind == Deed::Kind::slow)
+      deed.by = random.between(Duration{milliseconds{20}}, Duration{seconds{2}});
+    else
+      deed.held = random.chance(400);
+    for (std::size_t peer = 0; peer < peers; ++peer)
+      if (random.chance(500)) deed.side.insert(peer);
+    if (deed.side.empty() || deed.side.size() == peers) deed.side = {random.below(peers)};
+    p.deeds.push_back(std::move(deed));
+  }
+}
+
+void draw_pauses(Random random, Parameters& p) {
+  for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
+    Deed deed = lasting(random, p, Deed::Kind::pause);
+    deed.peer = random.below(peers_in_all(p));
+    deed.tick_last = random.chance(500);
+    p.deeds.push_back(std::move(deed));
+  }
+}
+
+void draw_skews(Random random, Parameters& p) {
+  const std::size_t peers = peers_in_all(p);
+  for (std::size_t peer = 0; peer < peers; ++peer)
+    if (random.chance(400)) p.skews[peer] = random.between(-Duration{seconds{30}}, Duration{seconds{30}});
+  if (p.skews.empty()) p.skews[0] = Duration{seconds{10}};
+}
+
+void draw_disks(Random random, Parameters& p, std::initializer_list<Deed::Kind> kinds) {
+  for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
+    Deed deed =
+        deed_of(random.pick(kinds), random.below(peers_in_all(p)), random.between(Duration{seconds{1}}, p.faults_end),
+                random.between(Duration{milliseconds{50}}, Duration{seconds{4}}));
+    deed.writes = random.below(12);
+    p.deeds.push_back(std::move(deed));
+  }
+}
+
+void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0x3a17));
+  const auto wanted = [&](bool on, std::uint32_t per_mille) { return which.chance(per_mille) && on; };
+  // Most seeds that were calm stay so: they are held to the letter of the contract.
+  if (which.chance(p.calm() ? 650 : 400)) return;
+  const bool members = wanted(kinds.members, 350);
+  const bool cuts = wanted(kinds.cuts, 350) && p.peers > 1;
+  const bool pauses = wanted(kinds.pauses, 350);
+  const bool skews = wanted(kinds.skews, 350);
+  const bool disks = wanted(kinds.disks, 350);
+  const bool disk_gone = wanted(kinds.disk_gone, 200) && p.peers > 2;
+  const bool power_cut = wanted(kinds.power_cut, 300);
+  if (!(members || cuts || pauses || skews || disks || disk_gone || power_cut)) return;
+  const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
+  Random common = source(1);
+  // A crawl that is over before the first fault tries nothing.
+  if (common.chance(800)) p.settings.delay = seconds{1};
+  p.web.hosts = std::max(p.web.hosts, 4u);
+  p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
+  p.settings.suspicion_time = common.pick({Duration{seconds{2}}, Duration{seconds{4}}, Duration{seconds{10}}});
+  const Duration longer = common.between(Duration{seconds{10}}, Duration{seconds{40}});
+  if (cuts || pauses) p.faults_end = std::max(p.faults_end, longer);
+  if (members) draw_members(source(2), p);
+  if (cuts) draw_cuts(source(3), p);
+  if (pauses) draw_pauses(source(4), p);
+  if (skews) draw_skews(source(5), p);
+  if (disks) draw_disks(source(6), p, {Deed::Kind::disk_error, Deed::Kind::disk_full});
+  if (disk_gone) {
+    // One at most: more than the ring has copies for is not promised.
+    Random random = source(7);
+    Deed deed = lasting(random, p, Deed::Kind::disk_gone);
+    deed.peer = random.below(p.peers);
+    if (random.chance(300)) deed.down = {};
+    p.deeds.push_back(std::move(deed));
+  }
+  if (power_cut) draw_disks(source(8), p, {Deed::Kind::power_cut});
+}
+
+}  // namespace
+
+Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
+  Random random(seed);
+  Parameters p;
+  p.seed = seed;
+  p.settings = default_settings();
+  p.peers = random.between(1, 8);
+  draw_settings(random, p);
+  draw_web(random, p);
+  p.seeds_at_all = random.chance(300);
+  p.faults_end = random.between(Duration{seconds{4}}, Duration{seconds{30}});
+  const std::uint64_t kind = random.below(4);  // 0: calm, 1: network, 2: crashes, 3: both
+  if (kind == 1 || kind == 3) draw_network_faults(random, p);
+  if (kind >= 2) draw_crashes(random, p);
+  p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
+  draw_further_faults(seed, p, kinds);
+  return p;
+}
+
+}  // namespace orbweaver::sim

@@ -1,0 +1,259 @@
+#include "tests/sim/minimize.h"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+using std::chrono::seconds;
+
+// In the end so many other orders of events are tried, for a shorter log.
+constexpr std::uint64_t other_orders = 60;
+
+struct Candidate {
+  std::string what;
+  Parameters parameters;
+};
+
+// What a failure is, without what differs from run to run: its words that hold no digit.
+std::string kind_of(const std::string& failure) {
+  std::istringstream words(failure.substr(0, failure.find('\n')));
+  std::string kind;
+  for (std::string word; words >> word;)
+    if (std::none_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; })) kind += word + " ";
+  return kind;
+}
+
+bool uneventful(std::string_view line) { return line.ends_with(" tick -> 0"); }
+
+// Peer `gone` was never there; those after it move up.
+Parameters without_peer(const Parameters& p, std::size_t gone) {
+  const auto moved = [&](std::size_t peer) { return peer > gone ? peer - 1 : peer; };
+  Parameters out = p;
+  if (gone < p.peers) --out.peers;
+  out.deeds.clear();
+  out.skews.clear();
+  for (Deed deed : p.deeds) {
+    if (deed.of_one_peer() && deed.peer == gone) continue;
+    deed.peer = deed.of_one_peer() ? moved(deed.peer) : deed.peer;
+    deed.through = deed.through == gone ? 0 : moved(deed.through);
+    std::set<std::size_t> side;
+    for (const std::size_t peer : deed.side)
+      if (peer != gone) side.insert(moved(peer));
+    if (!deed.side.empty() && side.empty()) continue;
+    deed.side = std::move(side);
+    out.deeds.push_back(std::move(deed));
+  }
+  for (const auto& [peer, by] : p.skews)
+    if (peer != gone) out.skews[moved(peer)] = by;
+  return out;
+}
+
+std::size_t peers_in_all(const Parameters& p) {
+  return p.peers + static_cast<std::size_t>(std::count_if(
+                       p.deeds.begin(), p.deeds.end(), [](const Deed& deed) { return deed.kind == Deed::Kind::join; }));
+}
+
+class Minimizer {
+ public:
+  Minimizer(std::uint64_t runs_max, const std::function<void(const std::string&)>& tell)
+      : runs_max_(runs_max), tell_(tell) {}
+
+  Minimized run(const Parameters& failing) {
+    best_.parameters = failing;
+    if (!fails(failing, true)) return std::move(best_);
+    kind_ = kind_of(best_.failure);
+    tell_("fails: " + best_.failure.substr(0, best_.failure.find('\n')));
+    // A run that does not end takes the longest of all: so this first.
+    Parameters sooner = failing;
+    sooner.time_max = std::min(failing.time_max, failing.faults_end + std::chrono::minutes{10});
+    fails(sooner, false);
+    for (bool smaller = true; smaller && best_.runs < runs_max_;) {
+      smaller = false;
+      // Each kind of change is made as often as it goes before the next is looked at.
+      for (const auto& changes : {&Minimizer::fewer_deeds, &Minimizer::fewer_peers, &Minimizer::simpler_deeds,
+                                  &Minimizer::calmer_network, &Minimizer::smaller_web, &Minimizer::usual_settings}) {
+        for (bool again = true; again && best_.runs < runs_max_;) {
+          again = false;
+          candidates_.clear();
+          (this->*changes)();
+          for (const Candidate& candidate : candidates_) {
+            if (best_.runs >= runs_max_ || !fails(candidate.parameters, false)) continue;
+            tell_(std::to_string(best_.lines) + " lines: " + candidate.what);
+            smaller = again = true;
+            break;  // the others were made from what was there before
+          }
+        }
+      }
+    }
+    shorter_log();
+    return std::move(best_);
+  }
+
+ private:
+  void offer(std::string what, Parameters parameters) {
+    candidates_.push_back({std::move(what), std::move(parameters)});
+  }
+  template <class Change>
+  void try_with(const std::string& what, const Change& change) {
+    Parameters p = best_.parameters;
+    change(p);
+    if (p.text() != best_.parameters.text()) offer(what, std::move(p));
+  }
+
+  // Runs it; when it fails as it should it is the best from now on.
+  bool fails(const Parameters& p, bool of_any_kind) {
+    ++best_.runs;
+    World world(p, true);
+    if (world.run_to_end()) return false;
+    if (!of_any_kind && kind_of(world.failures().front()) != kind_) return false;
+    take(p, world);
+    return true;
+  }
+
+  void take(const Parameters& p, const World& world) {
+    best_.parameters = p;
+    best_.failure = world.failures().front();
+    best_.log.clear();
+    best_.lines = 0;
+    std::istringstream lines(world.trace().all());
+    for (std::string line; std::getline(lines, line);) {
+      if (uneventful(line)) continue;
+      best_.log += line + "\n";
+      ++best_.lines;
+    }
+  }
+
+  void fewer_deeds() {
+    const std::vector<Deed>& deeds = best_.parameters.deeds;
+    // All at once first: the failure may have nothing to do with them.
+    if (deeds.size() > 1) try_with("no deeds", [](Parameters& p) { std::erase_if(p.deeds, is_no_join); });
+    for (std::size_t i = 0; i < deeds.size(); ++i) {
+      if (deeds[i].kind == Deed::Kind::join) {
+        offer("without: " + deeds[i].text(), without_peer(best_.parameters, deeds[i].peer));
+      } else {
+        try_with("without: " + deeds[i].text(),
+                 [&](Parameters& p) { p.deeds.erase(p.deeds.begin() + static_cast<std::ptrdiff_t>(i)); });
+      }
+    }
+  }
+
+  static bool is_no_join(const Deed& deed) { return deed.kind != Deed::Kind::join; }
+
+  void fewer_peers() {
+    if (best_.parameters.peers < 2) return;
+    for (std::size_t peer = 0; peer < peers_in_all(best_.parameters); ++peer)
+      offer("without peer " + std::to_string(peer), without_peer(best_.parameters, peer));
+  }
+
+  void simpler_deeds() {
+    const Parameters& best = best_.parameters;
+    for (const auto& [peer, by] : best.skews) {
+      const std::size_t who = peer;
+      try_with("no skew of peer " + std::to_string(who), [&](Parameters& p) { p.skews.erase(who); });
+    }
+    for (std::size_t i = 0; i < best.deeds.size(); ++i) {
+      const std::string name = "simpler: " + best.deeds[i].text();
+      try_with(name, [&](Parameters& p) { p.deeds[i].held = p.deeds[i].tick_last = false; });
+      try_with(name, [&](Parameters& p) { p.deeds[i].writes /= 2; });
+      try_with(name, [&](Parameters& p) { whole_seconds(p.deeds[i].at); });
+      try_with(name, [&](Parameters& p) { whole_seconds(p.deeds[i].down); });
+      try_with(name, [&](Parameters& p) { half(p.deeds[i].down); });
+    }
+  }
+
+  static void whole_seconds(Duration& duration) {
+    if (duration >= seconds{1}) duration -= duration % Duration{seconds{1}};
+  }
+  static void half(Duration& duration) {
+    if (duration >= seconds{2}) {
+      duration /= 2;
+      whole_seconds(duration);
+    }
+  }
+
+  void calmer_network() {
+    try_with("a good network", [](Parameters& p) { p.network = p.healed; });
+    try_with("no loss", [](Parameters& p) { p.network.loss = 0; });
+    try_with("nothing doubled", [](Parameters& p) { p.network.doubled = 0; });
+    try_with("nothing reordered", [](Parameters& p) { p.network.reordered = 0; });
+    try_with("short delays", [](Parameters& p) { p.network.delay_max = p.healed.delay_max; });
+    try_with("quick parsing", [](Parameters& p) { p.parse_max = Duration{std::chrono::milliseconds{20}}; });
+    try_with("faults end sooner", [](Parameters& p) { half(p.faults_end); });
+    try_with("seeds for the first peer only", [](Parameters& p) { p.seeds_at_all = false; });
+  }
+
+  void smaller_web() {
+    const auto fewer = [&](const std::string& what, auto number, std::uint32_t least) {
+      try_with("half the " + what, [&](Parameters& p) { number(p) = std::max(least, number(p) / 2); });
+      try_with("one less of " + what, [&](Parameters& p) {
+        if (number(p) > least) --number(p);
+      });
+    };
+    fewer(
+        "hosts", [](Parameters& p) -> std::uint32_t& { return p.web.hosts; }, best_.parameters.seed_hosts);
+    fewer(
+        "seed hosts", [](Parameters& p) -> std::uint32_t& { return p.seed_hosts; }, 1);
+    fewer(
+        "pages", [](Parameters& p) -> std::uint32_t& { return p.web.pages_per_host; }, 1);
+    fewer(
+        "links", [](Parameters& p) -> std::uint32_t& { return p.web.links_per_page; }, 0);
+    for (const auto& [what, field] :
+         {std::pair{"redirects", &WebConfig::redirects}, std::pair{"gone pages", &WebConfig::gone},
+          std::pair{"failing pages", &WebConfig::failing}, std::pair{"flaky pages", &WebConfig::flaky},
+          std::pair{"slow hosts", &WebConfig::slow_hosts}, std::pair{"dead hosts", &WebConfig::dead_hosts},
+          std::pair{"links away", &WebConfig::away}}) {
+      const auto member = field;
+      try_with(std::string("no ") + what, [&](Parameters& p) { p.web.*member = 0; });
+    }
+  }
+
+  void usual_settings() {
+    const Settings usual = default_settings();
+    for (const SettingRow& row : setting_rows()) {
+      if (row.name == "stop_when_done") continue;  // else no run ends
+      const std::string value = setting_text(usual, row.name);
+      if (value == setting_text(best_.parameters.settings, row.name)) continue;
+      Parameters p = best_.parameters;
+      if (set_setting(p.settings, row.name, value)) offer("the usual " + row.name, std::move(p));
+    }
+  }
+
+  // The same parameters, other delays.
+  void shorter_log() {
+    const Parameters found = best_.parameters;
+    for (std::uint64_t order = 1; order <= other_orders && best_.runs < runs_max_; ++order) {
+      Parameters p = found;
+      p.seed = found.seed + order;
+      const Minimized before = best_;
+      if (!fails(p, false)) continue;
+      if (best_.lines < before.lines) {
+        tell_(std::to_string(best_.lines) + " lines: another order of events");
+      } else {
+        const std::uint64_t runs = best_.runs;
+        best_ = before;
+        best_.runs = runs;
+      }
+    }
+  }
+
+  std::uint64_t runs_max_;
+  const std::function<void(const std::string&)>& tell_;
+  std::string kind_;
+  std::vector<Candidate> candidates_;
+  Minimized best_;
+};
+
+}  // namespace
+
+Minimized minimize(const Parameters& failing, std::uint64_t runs_max,
+                   const std::function<void(const std::string&)>& tell) {
+  return Minimizer(runs_max, tell).run(failing);
+}
+
+}  // namespace orbweaver::sim

@@ -1,0 +1,60 @@
+// Messages: encoded, delayed, lost, doubled, reordered, cut off, decoded.
+#include <algorithm>
+
+#include "ring/codec.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life,
+                 const ring::Message& message) {
+  const std::string bytes = ring::encode(message);
+  if (std::holds_alternative<ring::Finish>(message.body) && !ending_) {
+    ending_ = true;
+    heal();
+  }
+  tell([&](Checker& checker) { checker.message_sent(*this, from, to, message); });
+  ++stats_.messages;
+  stats_.message_bytes += bytes.size();
+  const NetworkConfig& network = faults_over() ? parameters_.healed : parameters_.network;
+  if (random_.chance(network.loss)) {
+    ++stats_.messages_lost;
+    return note("  lost: " + std::string(ring::type_name(message.body)) + " from p" + std::to_string(from) + " to p" +
+                std::to_string(to));
+  }
+  const Deed* cut = cut_between(from, to);
+  if (cut != nullptr && !cut->held) {
+    ++stats_.messages_lost;
+    return note("  cut off: " + std::string(ring::type_name(message.body)) + " from p" + std::to_string(from) +
+                " to p" + std::to_string(to));
+  }
+  const Time leaves = cut == nullptr ? now_ : start_ + cut->at + cut->down;
+  const int copies = random_.chance(network.doubled) ? 2 : 1;
+  for (int copy = 0; copy < copies; ++copy) {
+    Time arrives = leaves + random_.between(network.delay_min, network.delay_max) + slowness_between(from, to);
+    if (random_.chance(network.reordered)) {
+      arrives += random_.between(Duration{}, network.late_max);
+    } else {
+      Time& last = link_[{from, to}];
+      arrives = last = std::max(arrives, last);
+    }
+    schedule(arrives, [this, from, life = peers_[from].life, to, only_life, bytes] {
+      deliver(from, life, to, only_life, bytes);
+    });
+  }
+}
+
+void World::deliver(std::size_t from, std::uint64_t from_life, std::size_t to, std::optional<std::uint64_t> only_life,
+                    const std::string& bytes) {
+  SimPeer& peer = peers_[to];
+  if (peer.standing != Standing::up || (only_life && *only_life != peer.life)) return;
+  if (wait_in_socket(to,
+                     [this, from, from_life, to, only_life, bytes] { deliver(from, from_life, to, only_life, bytes); }))
+    return;
+  ring::Result<ring::Message> message = ring::decode(bytes);
+  if (!message) return fail("wire", "a peer's own message cannot be decoded: " + message.error().message);
+  tell([&](Checker& checker) { checker.message_arrived(*this, from, to, *message); });
+  step(to, MessageEvent{std::move(*message), {std::to_string(from) + ":" + std::to_string(from_life)}});
+}
+
+}  // namespace orbweaver::sim

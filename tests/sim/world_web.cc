@@ -1,0 +1,98 @@
+// Fetches: what the web's servers see, and what the peer hears of it.
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+void World::start_fetch(std::size_t number, const StartFetch& fetch) {
+  SimPeer& peer = peers_[number];
+  crawling_ = true;
+  for (const SimPeer& other : peers_)
+    if (other.standing == Standing::up && other.ring != peer.ring) views_differed_ = true;
+  ++stats_.requests;
+  Request request;
+  request.peer = number;
+  request.job = fetch.job.id;
+  request.kind = fetch.job.kind;
+  request.url = fetch.job.url.text();
+  request.host = host_in(request.url);
+  request.begun = now_;
+  request.answer = web_.answer(request.url, tries_[request.url]++);
+  request.ended = now_ + request.answer.takes;
+  note("  p" + std::to_string(number) + " fetches " + request.url + " job " + std::to_string(request.job));
+  const auto [at, added] = peer.requests.emplace(request.job, request);
+  if (!added) return fail("world", "job " + std::to_string(request.job) + " was started twice");
+  tell([&](Checker& checker) { checker.request_begun(*this, at->second); });
+  schedule(request.ended, [this, number, life = peer.life, job = request.job] { end_fetch(number, life, job, false); });
+}
+
+// The server's side of it.
+void World::end_fetch(std::size_t number, std::uint64_t life, std::uint64_t job, bool cancelled) {
+  SimPeer& peer = peers_[number];
+  const auto found = peer.requests.find(job);
+  if (peer.life != life || found == peer.requests.end() || found->second.over) return;
+  Request& request = found->second;
+  request.over = true;
+  request.ended = now_;
+  tell([&](Checker& checker) { checker.request_ended(*this, request, cancelled); });
+  if (wait_until_it_goes_on(number,
+                            [this, number, life, job, cancelled] { tell_fetch_ended(number, life, job, cancelled); }))
+    return;
+  tell_fetch_ended(number, life, job, cancelled);
+}
+
+// The peer's side of it: its fetcher notes the time when it sees the end.
+void World::tell_fetch_ended(std::size_t number, std::uint64_t life, std::uint64_t job, bool cancelled) {
+  SimPeer& peer = peers_[number];
+  const auto found = peer.requests.find(job);
+  if (peer.life != life || found == peer.requests.end()) return;
+  Request& request = found->second;
+  FetchEnded ended;
+  ended.id = job;
+  ended.error = cancelled ? FetchError::cancelled : request.answer.error;
+  ended.status = cancelled ? 0 : request.answer.status;
+  ended.ended = clock_of(peer);
+  if (!cancelled) ended.retry_after = request.answer.retry_after;
+  ended.bytes = 1000;
+  const bool page_follows = ended.error == FetchError::none;
+  if (page_follows) {
+    const Duration parse = random_.between(Duration{}, parameters_.parse_max);
+    schedule(now_ + parse, [this, number, life, job] { end_page(number, life, job); });
+    return step(number, std::move(ended));
+  }
+  Request done = request;
+  peer.requests.erase(found);
+  if (cancelled) {
+    done.over = false;
+    tell([&](Checker& checker) { checker.crashed(*this, number, {done}); });
+  } else {
+    tell([&](Checker& checker) { checker.committed(*this, done); });
+    peer.at_hand = done;
+  }
+  step(number, std::move(ended));
+  peer.at_hand.reset();
+}
+
+void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) {
+  SimPeer& peer = peers_[number];
+  const auto found = peer.requests.find(job);
+  if (peer.life != life || found == peer.requests.end()) return;
+  if (wait_until_it_goes_on(number, [this, number, life, job] { end_page(number, life, job); })) return;
+  const Request request = std::move(found->second);
+  peer.requests.erase(found);
+  PageDone page;
+  page.id = job;
+  std::set<std::string> once;
+  for (const std::string& link : request.answer.links) {
+    Result<CanonicalUrl> url = CanonicalUrl::parse(link);
+    if (url && once.insert(url->text()).second) page.links.push_back(std::move(*url));
+  }
+  if (request.answer.redirect)
+    if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.redirect)) page.redirect = std::move(*url);
+  page.robots_body = request.answer.robots_body;
+  tell([&](Checker& checker) { checker.committed(*this, request); });
+  peer.at_hand = request;
+  step(number, std::move(page));
+  peer.at_hand.reset();
+}
+
+}  // namespace orbweaver::sim
