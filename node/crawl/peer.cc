@@ -321,7 +321,7 @@ Time Peer::next_deadline(Time now) const {
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
   }
-  if (!welcomed_ && !settings_.join.empty()) consider(next_join_);
+  if (!welcomed_ && !settings_.join.empty() && !stopping_ && !exit_at_) consider(next_join_);
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
   consider(exit_at_);
   return std::max(at, now);

@@ -231,13 +231,14 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   return {{"accepted", std::move(accepted)}, {"refused", std::move(refused)}};
 }
 
-// Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once.
+// Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once;
+// or until its crawl has begun all the same, or this peer leaves.
 void Peer::first_seeds_tick(Time now, Commands& out) {
   if (wait_for_peers_ == 0) return;
   std::size_t active = 0;
   for (const auto& [peer, member] : membership_.members())
     if (ring::owns_partitions(member) && !member.suspect) ++active;
-  if (active < wait_for_peers_) return;
+  if (active < wait_for_peers_ && seeds_.empty() && !leaving_) return;
   storage::Commit waited;
   waited.meta.emplace_back(meta_name::waited, std::to_string(std::exchange(wait_for_peers_, 0)));
   if (!apply(now, waited, out) || first_seeds_.empty()) return;

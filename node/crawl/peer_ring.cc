@@ -57,7 +57,8 @@ std::vector<ring::PeerId> Peer::reachable_members() const {
 // ------------------------------------------------------------------------------------------------------------------
 
 void Peer::join_tick(Time now, Commands& out) {
-  if (welcomed_ || settings_.join.empty() || stopping_ || now < next_join_) return;
+  if (welcomed_ || settings_.join.empty() || stopping_ || exit_at_ || now < next_join_) return;
+  if (leaving_ && !has_ring_) return exit(now, 0, "left before any member of the ring answered", out);
   if (!has_ring_ && now - started_ > join_wait_max) {
     std::string tried;
     for (const std::string& address : settings_.join) tried += (tried.empty() ? "" : ", ") + address;

@@ -10,6 +10,7 @@
 namespace orbweaver::sim {
 
 std::unique_ptr<Checker> make_lost();
+std::unique_ptr<Checker> make_one_owner();
 std::unique_ptr<Checker> make_twice();
 std::unique_ptr<Checker> make_polite();
 std::unique_ptr<Checker> make_bounded();
