@@ -23,6 +23,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -34,6 +35,7 @@ ETC = pathlib.Path("/etc/netns")
 RING_SUBNET = "10.88.0"
 WEB_SUBNET = "10.99"
 NOBODY = "02:00:00:00:00:fe"  # a hardware address that no interface has
+KEPT = "kept"  # a file in a run's directory that is to stay
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _CLONE_NEWNET = 0x40000000
 _numbers = itertools.count(1)
@@ -86,8 +88,15 @@ def has_netem():
         run("ip", "netns", "del", name)
 
 
+def place():
+    """A directory for this run, which a later run removes if this one cannot."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-"))
+    directory.chmod(0o755)
+    return directory
+
+
 def sweep():
-    """Removes what runs left behind that were killed: namespaces and /etc/netns of processes that are gone."""
+    """Removes what runs left behind that were killed: namespaces and directories of processes that are gone."""
 
     def left_behind(name):
         match = re.fullmatch(PREFIX + r"-(\d+)-[\w-]+", name)
@@ -95,10 +104,13 @@ def sweep():
 
     for line in run("ip", "netns", "list").splitlines():
         if left_behind(line.split()[0]):
-            run("ip", "netns", "del", line.split()[0])
-    for directory in ETC.glob(f"{PREFIX}-*"):
-        if left_behind(directory.name):
+            with contextlib.suppress(NetError):  # another run may sweep, too
+                run("ip", "netns", "del", line.split()[0])
+    for directory in [*ETC.glob(f"{PREFIX}-*"), *pathlib.Path(tempfile.gettempdir()).glob(f"{PREFIX}-*")]:
+        if left_behind(directory.name) and not (directory / KEPT).exists():
             shutil.rmtree(directory, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        ETC.rmdir()
 
 
 def no_more():
@@ -202,7 +214,10 @@ class Net:
         """A namespace for peer `number` (from 1): (name, ring address, web address). hosts: {name: address}."""
         space = self._space(f"p{number}")
         etc = ETC / space
-        etc.mkdir(parents=True)
+        for _ in range(10):  # another run may remove /etc/netns when it is empty, just now
+            with contextlib.suppress(FileNotFoundError):
+                etc.mkdir(parents=True)
+                break
         lines = ["127.0.0.1 localhost"] + [f"{address} {host}" for host, address in hosts.items()]
         (etc / "hosts").write_text("\n".join(lines) + "\n", encoding="utf-8")
         ring_address, web_address = f"{RING_SUBNET}.{number}", f"{WEB_SUBNET}.0.{number}"
@@ -263,8 +278,8 @@ class Net:
             self._ip(self.switch, f"link set r-p{number} master ring0")
 
     def passed(self, sender, receiver, count=20, seconds=1.0):
-        """Sends datagrams over the ring's link from one peer's namespace to another's: (how many of them arrived, median
-        seconds that it took)."""
+        """Sends datagrams over the ring's link from one peer's namespace to another's: (how many of them arrived,
+        median seconds that it took)."""
         with inside(self.space_of(receiver)):
             into = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             into.bind((f"{RING_SUBNET}.{receiver}", 0))

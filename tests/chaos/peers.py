@@ -53,6 +53,7 @@ class Peer:
         self.data = self.place / "data"
         self.space, self.ring_address, self.web_address = net.add_peer(number, hosts)
         self.address = f"{self.ring_address}:{RING_PORT}"
+        self.join = None  # the member that it joins through
         self.process = None
         self.starts = 0
         self.started = 0.0  # the last process
@@ -65,7 +66,7 @@ class Peer:
         self.started = time.time()
         command = [self.build.path, "node", "--dir", self.data, "--listen", self.address]
         command += ["--status-listen", f"127.0.0.1:{STATUS_PORT}", *arguments]
-        self.process = ring.Process(netns.command_in(self.space, *command), self.place, f"run-{self.starts}")
+        self.process = ring.Process(netns.command_in(self.space, *command), self.place, f"{self.name}-run-{self.starts}")
         return self
 
     def running(self):

@@ -19,7 +19,7 @@ import website
 FETCHES_MAX = 4  # of each peer at once
 SUSPICION = 3.0  # seconds
 NOTICE_MAX = 4 * SUSPICION + 5  # seconds in which the others must have noticed a death
-BEFORE_FAULT = 5.0  # seconds in which what a peer asked for before it died may still have been under way there
+BEFORE_FAULT = 2.0  # seconds; what a peer asked for so shortly before it died may still have been under way there
 TOTALS_LIKE_CALM = ("fetched", "failed", "excluded")
 PARTITIONS = 1024
 
@@ -116,9 +116,12 @@ class Stage:
         first = peer.number == 1
         arguments = ["--ring-key-file", self.key, *self.build.flags(self.settings, first)]
         arguments += ["--wait-for-peers", self.to_begin, self.site.start] if first else []
-        arguments += [] if first else ["--join", self.peers[0].address]
+        if not first:
+            peer.join = peer.join or next(p for p in self.living() if p is not peer).address
+            arguments += ["--join", peer.join]
         peer.start(*arguments)
         self.note(f"{peer.name} started")
+        return peer
 
     def start(self, count):
         """So many peers, all active in the eyes of all; then the crawl begins."""

@@ -2,7 +2,8 @@
 
 From one seed page everything can be reached. A page with an odd number has one link to it in the whole web, half of
 them on another host: a URL that is lost anywhere is a page that is never asked for. Some pages are behind redirects,
-some links are dead, some are forbidden by robots.txt, some hosts ask for a second between requests, some are slow to answer.
+some links are dead, some are forbidden by robots.txt, some hosts ask for a second between requests, some are slow to
+answer.
 """
 
 import collections
