@@ -66,7 +66,8 @@ class Peer:
         self.started = time.time()
         command = [self.build.path, "node", "--dir", self.data, "--listen", self.address]
         command += ["--status-listen", f"127.0.0.1:{STATUS_PORT}", *arguments]
-        self.process = ring.Process(netns.command_in(self.space, *command), self.place, f"{self.name}-run-{self.starts}")
+        name = f"{self.name}-run-{self.starts}"
+        self.process = ring.Process(netns.command_in(self.space, *command), self.place, name)
         return self
 
     def running(self):
