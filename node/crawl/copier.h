@@ -9,10 +9,10 @@
 // Each record to be copied is an item with a running number. Items are in memory only: after a restart the copies are
 // compared and mended (node/crawl/transfers.h).
 //
-// Bounds: at most about items_max items and items_max outcomes. full(): the peer starts no more fetches. items_full(): it
-// takes no more batches of links either; outcomes do not count there, for they may wait for other peers that wait for
-// this one. A copy's peer that dies is left out as soon as the ring says so, and its items go
-// to whoever takes its place. Pure. Thread rule: one owner (the peer's loop).
+// Bounds: at most about items_max items and items_max outcomes. full(): the peer starts no more fetches. items_full():
+// it takes no more batches of links either; outcomes do not count there, for they may wait for other peers that wait
+// for this one. A copy's peer that dies is left out as soon as the ring says so, and its items go to whoever takes its
+// place. Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>

@@ -175,6 +175,9 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);
   if (const auto written = store_->commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
   membership_changed(now, ignored);
+  // What went wrong meanwhile ended the peer before it began.
+  for (const Command& command : ignored)
+    if (const auto* end = std::get_if<Exit>(&command)) return fail(static_cast<ErrorCode>(end->code), end->message);
   return {};
 }
 

@@ -176,7 +176,7 @@ class Peer {
   void send_tenures(const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures, Commands& out) const;
   bool partitions_tick(Time now, Commands& out);
   void acknowledge_copied(Commands& out);
-  bool ready_to_move(ring::Partition partition);
+  bool ready_to_move(ring::Partition partition, ring::TransferKind kind);
   bool paused() const;
   void copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome);
 

@@ -237,12 +237,13 @@ bool Peer::paused() const {
 
 // A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links
 // are with their owners, or copied.
-bool Peer::ready_to_move(ring::Partition partition) {
+bool Peer::ready_to_move(ring::Partition partition, ring::TransferKind kind) {
+  if (forwarder_.safe() == 0) return false;           // what an earlier process found is not all with its owners
+  if (kind == ring::TransferKind::fill) return true;  // the partition stays; what changes meanwhile is copied
   if (bench_.partition_busy(partition) || copier_.waits_in(partition)) {
     safe_from_.erase(partition);
     return false;
   }
-  if (forwarder_.safe() == 0) return false;  // what an earlier process found is not all with its owners
   const auto [at, added] = safe_from_.try_emplace(partition, std::pair(store_->next_outbox(), copier_.issued()));
   if (forwarder_.safe() < at->second.first || copier_.safe() < at->second.second) return false;
   safe_from_.erase(at);
@@ -268,10 +269,11 @@ bool Peer::partitions_tick(Time now, Commands& out) {
       plan_due_ = true;
     }
   }
-  const Transfers::World world{keeper_.tenures(),
-                               [this](ring::Partition partition) { return ready_to_move(partition); },
-                               [this](const storage::UrlKey& key) { return copier_.waits(key); },
-                               [this] { return forwarder_.new_sequence(); }, view_.ring().fingerprint()};
+  const Transfers::World world{
+      keeper_.tenures(),
+      [this](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind); },
+      [this](const storage::UrlKey& key) { return copier_.waits(key); }, [this] { return forwarder_.new_sequence(); },
+      view_.ring().fingerprint()};
   std::vector<Transfers::Out> sends;
   Keeper::Changes handed_over;
   if (Result<void> ticked = keeper_.tick(now, view_, world, sends, handed_over); !ticked) {

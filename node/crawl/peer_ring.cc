@@ -327,7 +327,12 @@ void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& fini
 void Peer::leave_tick(Time now, Commands& out) {
   if (!leaving_ || exit_at_) return;
   const storage::Counts& counts = store_->counts();
-  const bool alone = view_.empty();
+  // Members that are down may only be cut off: they are waited for.
+  const auto& members = membership_.members();
+  const bool alone = view_.empty() && std::none_of(members.begin(), members.end(), [&](const auto& entry) {
+                       const auto since = down_since_.find(entry.first);
+                       return since != down_since_.end() && now - since->second < settings_.gone_after;
+                     });
   if (alone || now >= leave_by_) {
     stopping_ = true;  // transfers under way are cancelled
     if (!jobs_.empty()) return;

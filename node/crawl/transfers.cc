@@ -68,10 +68,12 @@ void Transfers::end(const Task& task, bool agreed) {
   cancel(task);
 }
 
-// Batches whose transfers were cancelled or begun anew.
-void Transfers::forget_what_nobody_waits_for() {
+// Batches whose transfers were cancelled or begun anew count as under way until they are answered or late.
+void Transfers::forget_what_nobody_waits_for(Time now) {
   for (auto target = targets_.begin(); target != targets_.end();) {
-    std::erase_if(target->second.under_way, [](const auto& batch) { return batch.second.partitions.empty(); });
+    std::erase_if(target->second.under_way, [&](const auto& batch) {
+      return batch.second.partitions.empty() && now - batch.second.sent >= config_.timeout;
+    });
     const auto task = tasks_.lower_bound({target->first, 0});
     const bool wanted = task != tasks_.end() && task->first.to == target->first;
     target = wanted || !target->second.under_way.empty() ? std::next(target) : targets_.erase(target);
@@ -97,7 +99,7 @@ std::vector<ring::PeerId> Transfers::peers() const {
 Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out) {
   if (!news_ && (!due_ || now < *due_)) return {};
   news_ = false;
-  forget_what_nobody_waits_for();
+  forget_what_nobody_waits_for(now);
   for (const ring::PeerId& to : peers()) {
     for (auto& [sequence, under_way] : targets_[to].under_way) {
       if (now - under_way.sent < config_.timeout) continue;
@@ -144,7 +146,7 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     const ring::Partition partition = at->first.partition;
     State& state = at->second;
     const bool again = state.stage == Stage::comparing && now - state.since >= config_.timeout;
-    const bool ready = state.stage == Stage::getting_ready && world.ready(partition);
+    const bool ready = state.stage == Stage::getting_ready && world.ready(partition, state.kind);
     if (!again && !ready) continue;
     ring::Roots& question = questions[state.kind];
     if (question.roots.size() >= config_.roots_a_message) continue;

@@ -56,7 +56,7 @@ class Transfers {
   };
   struct World {  // what it needs to know and cannot see
     const ring::Tenures& tenures;
-    std::function<bool(ring::Partition)> ready;  // hand_off: frozen, drained, safe
+    std::function<bool(ring::Partition, ring::TransferKind)> ready;
     // Outcomes that must not leave yet go as what they were before: queued.
     std::function<bool(const storage::UrlKey&)> held_back;
     std::function<std::uint64_t()> new_sequence;
@@ -128,7 +128,7 @@ class Transfers {
   Result<void> fill_batch(Time now, const World& world, ring::Partition partition, State& state, ring::Batch& batch,
                           std::size_t& bytes);
   void end(const Task& task, bool agreed);
-  void forget_what_nobody_waits_for();
+  void forget_what_nobody_waits_for(Time now);
   std::vector<ring::PeerId> peers() const;
 
   Config config_;

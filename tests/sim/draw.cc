@@ -191,6 +191,7 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   if (disks) draw_disks(source(6), p, {Deed::Kind::disk_error, Deed::Kind::disk_full});
   if (disk_gone) {
     // One at most: more than the ring has copies for is not promised.
+    p.settings.replicas = std::max(p.settings.replicas, 2u);
     Random random = source(7);
     Deed deed = lasting(random, p, Deed::Kind::disk_gone);
     deed.peer = random.below(p.peers);
