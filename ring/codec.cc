@@ -249,7 +249,7 @@ class Reader {
     kind = static_cast<BatchKind>(unsigned_in(from, static_cast<std::uint64_t>(BatchKind::transfer)));
   }
   static void read(const msgpack::object& from, TransferKind& kind) {
-    kind = static_cast<TransferKind>(unsigned_in(from, static_cast<std::uint64_t>(TransferKind::give_back)));
+    kind = static_cast<TransferKind>(unsigned_in(from, static_cast<std::uint64_t>(TransferKind::drop)));
   }
   static void read(const msgpack::object& from, bool& value) {
     if (from.type != msgpack::type::BOOLEAN) throw Malformed("a true or false is missing");

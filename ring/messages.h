@@ -154,7 +154,8 @@ struct PartitionDigest {
 enum class TransferKind : std::uint8_t {
   fill = 0,       // the holder, or the owner, to a replica
   hand_off = 1,   // the holder to the owner, which will hold them
-  give_back = 2,  // a peer that neither holds nor owns them to the owner: a replica, or what is left of a replica
+  give_back = 2,  // a replica to a new holder: what it may lack
+  drop = 3,       // as give_back, from a peer that keeps no copy any more; the answer is its leave to drop it
 };
 struct Roots {  // type 17: "this is what I hold; what do you lack of it?"
   std::uint64_t sequence = 0;

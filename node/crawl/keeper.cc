@@ -163,7 +163,9 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
       case ring::TransferKind::hand_off:
         return held && owner;
       case ring::TransferKind::give_back:
-        return !held && owner;
+        return !held && owner && view.keeps(task.partition);
+      case ring::TransferKind::drop:
+        return !held && owner && !view.keeps(task.partition);
       case ring::TransferKind::fill:
         break;
     }
@@ -202,8 +204,11 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     if (replica) dropping_.erase(partition);
     if (dropping_.contains(partition)) continue;
     const bool has_some = store_->counts(partition).discovered() > 0;
-    if (replica ? !given_back_.contains(partition) : has_some)
+    if (replica && !given_back_.contains(partition)) {
       transfers_.want({owner, partition}, ring::TransferKind::give_back);
+    } else if (!replica && has_some) {
+      transfers_.want({owner, partition}, ring::TransferKind::drop);
+    }
   }
   unknown_since_ = std::move(unknown);
   return changes;
@@ -266,12 +271,13 @@ Result<void> Keeper::tick(Time now, const View& view, const Transfers::World& wo
         if (holds(partition)) changes.push_back({partition, {tenures_.of(partition).epoch + 1, done.task.to}});
         break;
       case ring::TransferKind::give_back:
-        if (view.keeps(partition)) {
-          given_back_.insert(partition);
-        } else if (done.agreed) {
+        given_back_.insert(partition);
+        break;
+      case ring::TransferKind::drop:
+        if (done.agreed) {
           dropping_.insert(partition);
         } else {
-          transfers_.want(done.task, ring::TransferKind::give_back, true);
+          transfers_.want(done.task, ring::TransferKind::drop, true);
         }
         break;
     }
@@ -299,14 +305,15 @@ ring::RootsCompared Keeper::on_roots(const ring::PeerId& from, const ring::Roots
       case ring::TransferKind::hand_off:
         later = later || !owner;
         break;
-      case ring::TransferKind::give_back: {
+      case ring::TransferKind::give_back:
+      case ring::TransferKind::drop: {
         later = later || !owner || !holds(partition);
         equal = equal || root == 0;
         if (later || !equal) break;
         completed(from, {partition});
         const std::vector<ring::PeerId>& owners = view.owners(partition);
         const bool replica = std::find(owners.begin(), owners.end(), from) != owners.end();
-        later = !replica && !copies_whole(partition, view);
+        later = roots.kind == ring::TransferKind::drop && (replica || !copies_whole(partition, view));
         break;
       }
     }

@@ -101,7 +101,9 @@ class Keeper {
   std::size_t held() const { return held_.size(); }
   std::size_t to_gain() const { return to_gain_; }
   std::size_t to_hand_over() const { return transfers_.tasks(ring::TransferKind::hand_off); }
-  std::size_t to_give_back() const { return transfers_.tasks(ring::TransferKind::give_back); }
+  std::size_t to_give_back() const {
+    return transfers_.tasks(ring::TransferKind::give_back) + transfers_.tasks(ring::TransferKind::drop);
+  }
   std::size_t to_fill() const { return transfers_.tasks(ring::TransferKind::fill); }
   const Transfers& transfers() const { return transfers_; }
   std::optional<Time> next_deadline() const;

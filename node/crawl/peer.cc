@@ -289,6 +289,7 @@ void Peer::after(Time now, Commands& out) {
       if (!apply(now, commit, out)) return;
     }
     first_seeds_tick(now, out);
+    if (!admit_own_seeds(now, out)) return;
     if (!partitions_tick(now, out)) return;
     issue_fetches(now, out);
     if (exited_) return;
@@ -319,7 +320,7 @@ Time Peer::next_deadline(Time now) const {
     consider(forwarder_.next_deadline());
     consider(copier_.next_deadline());
     if (!view_.empty()) consider(keeper_.next_deadline());
-    if (leaving_) consider(leave_by_);
+    if (leaving_ && !exit_at_) consider(leave_by_);
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());

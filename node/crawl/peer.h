@@ -146,6 +146,7 @@ class Peer {
   void on_finish(Time now, const ring::Message& message, const ring::Finish& finish, const ring::ReplyPath& reply,
                  Commands& out);
   void membership_changed(Time now, Commands& out);
+  bool admit_own_seeds(Time now, Commands& out);
   void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
   bool add_seeds(Time now, const std::vector<std::string>& seeds, Commands& out, storage::Commit* into = nullptr);
   void send_seeds(const ring::PeerId& to, const std::vector<std::string>& seeds, Commands& out) const;
@@ -234,6 +235,7 @@ class Peer {
   // What must be safe before a partition that is to move may go: outbox number, item number; noted when it fell quiet.
   std::map<ring::Partition, std::pair<std::uint64_t, std::uint64_t>> safe_from_;
   bool plan_due_ = true;
+  bool own_seeds_due_ = true;
   // Heard, since the start or since this process last stood still, what the others know of who holds what. Before that
   // nothing is fetched: another may have taken over.
   bool confirmed_ = false;

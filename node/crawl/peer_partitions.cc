@@ -204,7 +204,7 @@ void Peer::check_tenures(Time now, const ring::PeerId& from, std::uint64_t finge
   const ring::Member* member = membership_.find(from);
   if (member == nullptr || !ring::reachable(*member)) return;
   if (fingerprint == keeper_.tenures().fingerprint()) {
-    confirmed_ = confirmed_ || member->state == ring::MemberState::active;
+    if (!confirmed_ && member->state != ring::MemberState::joining) confirmed_ = plan_due_ = true;
     return;
   }
   if (now < next_tenures_) return;

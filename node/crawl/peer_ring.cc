@@ -153,7 +153,7 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
   membership_.merge(sync.members, now);
   if (!add_seeds(now, sync.seeds, out)) return;
   if (!learn(now, sync.tenures, out)) return;
-  if (sync.tenures.size() >= view_.partitions()) confirmed_ = true;  // a whole table
+  if (sync.tenures.size() >= view_.partitions()) confirmed_ = plan_due_ = true;  // a whole table
   if (sync.reply_wanted) reply_to(reply, in.from, membership_.sync_message(false), out);
 }
 
@@ -180,6 +180,7 @@ void Peer::membership_changed(Time now, Commands& out) {
                                                [](const auto& m) { return ring::owns_partitions(m.second); }))},
         {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
   link_cache_.clear();
+  own_seeds_due_ = true;
   forwarder_.owners_changed(view_);
   copier_.owners_changed(view_, now);
 }
@@ -204,6 +205,7 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
   seeds_fingerprint_ = ring::leading_bits(ring::md5(lines));
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
+  own_seeds_due_ = true;
   if (into != nullptr) {
     into->meta.emplace_back(meta_name::seeds, lines);
     return true;
@@ -211,6 +213,23 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::seeds, lines);
   return apply(now, commit, out);
+}
+
+// Every peer knows every seed: whoever owns one admits it, even if the peer that it was given to is gone with its disk.
+bool Peer::admit_own_seeds(Time now, Commands& out) {
+  if (!own_seeds_due_ || view_.empty()) return true;
+  own_seeds_due_ = false;
+  storage::Commit commit;
+  for (const std::string& seed : seeds_) {
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(seed);
+    if (!url) continue;
+    const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
+    if (!view_.owns(host.partition)) continue;
+    storage::UrlRecord record;
+    record.url = url->text();
+    commit.merges.push_back({{host, url->digest()}, std::move(record)});
+  }
+  return commit.merges.empty() || apply(now, commit, out);
 }
 
 // The other one knows other seeds: it is told ours, and will tell us its own for the same reason.

@@ -15,6 +15,10 @@ constexpr Duration refusal_wait = std::chrono::milliseconds{200};
 // Rows of a partition's hosts that are read at a time.
 constexpr std::size_t host_rows = 256;
 
+bool gives_back(ring::TransferKind kind) {
+  return kind == ring::TransferKind::give_back || kind == ring::TransferKind::drop;
+}
+
 }  // namespace
 
 void Transfers::want(const Task& task, ring::TransferKind kind, bool told) {
@@ -290,7 +294,7 @@ Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& t
       const std::size_t before = next.batch.records.size();
       if (Result<void> filled = fill_batch(now, world, at->first.partition, state, next.batch, bytes); !filled)
         return filled;
-      const bool completes = state.kind == ring::TransferKind::give_back && state.all_sent() && state.under_way == 0;
+      const bool completes = gives_back(state.kind) && state.all_sent() && state.under_way == 0;
       if (completes) {
         next.batch.complete.push_back(at->first.partition);
         state.complete_sent = true;
@@ -332,7 +336,7 @@ bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
     State& state = task->second;
     --state.under_way;
     if (!state.all_sent() || state.under_way > 0) continue;
-    if (state.kind != ring::TransferKind::give_back || state.complete_sent) end(Task(task->first), false);
+    if (!gives_back(state.kind) || state.complete_sent) end(Task(task->first), false);
   }
   return true;
 }

@@ -48,7 +48,7 @@ class Transfers {
   struct Done {
     Task task;
     ring::TransferKind kind = ring::TransferKind::fill;
-    bool agreed = false;  // the last answer was "equal": give_back: the owner and its replicas have all of it
+    bool agreed = false;  // drop: the owner and its replicas have all of it
   };
   struct Out {
     ring::PeerId to;
@@ -104,7 +104,7 @@ class Transfers {
     std::string hosts_cursor;
     bool hosts_done = false;
     std::size_t under_way = 0;   // batches with something of it
-    bool complete_sent = false;  // give_back: the word that this was all
+    bool complete_sent = false;  // give_back, drop: the word that this was all
     bool active() const { return stage != Stage::waiting && !empty; }
     bool told = false;
     bool empty = false;  // nothing to send: no limit to how many of these go at a time

@@ -26,7 +26,7 @@
 
 #include "node/crawl/peer.h"
 #include "storage/memory_kv.h"
-#include "tests/sim/checkers/checker.h"
+#include "tests/sim/checkers/checkers.h"
 #include "tests/sim/fake_web.h"
 #include "tests/sim/parameters.h"
 #include "tests/sim/random.h"
@@ -110,6 +110,8 @@ class World {
   bool run(Duration until);
   // Runs to the end of the crawl, judges it. False: failed.
   bool run_to_end();
+
+  void follow(const std::string& url) { checkers_.push_back(make_follow(url)); }
 
   // --- for checkers ---
   void fail(std::string_view checker, const std::string& what);

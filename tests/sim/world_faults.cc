@@ -43,6 +43,8 @@ void World::deal(const Deed& deed) {
     case Deed::Kind::disk_full:
       return break_disk(deed.peer, storage::ErrorKind::disk_full, deed.writes, deed.down);
     case Deed::Kind::disk_gone:
+      // Seeds that are not in the ring yet are on one disk only.
+      if (!crawling_) return schedule(now_ + std::chrono::seconds{1}, [this, deed] { deal(deed); });
       return lose_disk(deed.peer, back);
     case Deed::Kind::power_cut:
       return cut_power(deed.peer, deed.writes, deed.down);

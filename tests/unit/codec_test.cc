@@ -98,7 +98,7 @@ class Maker {
       case 16:
         return Answer{number(), text()};
       case 17:
-        return Roots{number(), static_cast<TransferKind>(random_() % 3), some(&Maker::root), some(&Maker::tenure)};
+        return Roots{number(), static_cast<TransferKind>(random_() % 4), some(&Maker::root), some(&Maker::tenure)};
       case 18:
         return RootsCompared{number(), some(&Maker::partition), some(&Maker::partition), some(&Maker::tenure)};
       case 19:

@@ -29,7 +29,8 @@ class Bounded final : public Checker {
     // Links, copies and transfers have places of their own.
     std::set<std::uint64_t>& under_way = link.under_way[batch->kind];
     under_way.insert(batch->sequence);
-    if (under_way.size() > settings.batches_under_way)
+    // To a peer that came back with a new disk: to its former self too.
+    if (under_way.size() > settings.batches_under_way * (1 + world.peers()[to].disks))
       world.fail(name(), "peer " + std::to_string(from) + " has " + std::to_string(under_way.size()) +
                              " batches under way to peer " + std::to_string(to));
     if (batch->records.size() > 2 * std::size_t{settings.batch_records})
