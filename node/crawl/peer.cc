@@ -11,6 +11,9 @@ namespace orbweaver {
 
 namespace {
 
+// The last word of a peer that leaves is said again until someone answers, so long at most.
+constexpr Duration farewell_every = std::chrono::milliseconds{300};
+constexpr Duration farewell_max = std::chrono::seconds{10};
 // The longest the loop sleeps.
 constexpr Duration idle_wait = std::chrono::milliseconds{500};
 // Between the last word to the others and the end of the process: the transport has sent it by then.
@@ -304,6 +307,7 @@ void Peer::after(Time now, Commands& out) {
   gather_tick(now, out);
   if (stopping_ && jobs_.empty() && !exit_at_)
     exit(now, 0, "stopped; the crawl goes on where it was when this directory is started again", out);
+  say_farewell(now, out);
   if (exit_at_ && now >= *exit_at_) {
     exited_ = true;
     out.push_back(exit_);
@@ -328,6 +332,7 @@ Time Peer::next_deadline(Time now) const {
   if (!welcomed_ && !settings_.join.empty() && !stopping_ && !exit_at_) consider(next_join_);
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
   consider(exit_at_);
+  if (exit_at_ && membership_.self().state == ring::MemberState::left) consider(next_farewell_);
   return std::max(at, now);
 }
 
@@ -373,8 +378,16 @@ void Peer::exit(Time now, int code, std::string message, Commands& out) {
   exit_at_ = now + last_words;
   if (!leaving_ || !has_ring_) return;
   membership_.set_state(ring::MemberState::left, now);
+  if (reachable_members().size() > 0) exit_at_ = now + farewell_max;
+  say_farewell(now, out);
+}
+
+// Who leaves is gone only when someone has heard it: for the others a peer that is silent is down, and waited for.
+void Peer::say_farewell(Time now, Commands& out) {
+  if (membership_.self().state != ring::MemberState::left || now < next_farewell_) return;
+  next_farewell_ = now + farewell_every;
   for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send(member, membership_.sync_message(false), out);
+    if (member != id()) send(member, membership_.sync_message(true), out);
 }
 
 // The crawl has ended: every peer of the ring ends with the same totals, and keeps its partitions for a later run.

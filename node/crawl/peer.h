@@ -114,6 +114,7 @@ class Peer {
              const storage::UrlKey* outcome = nullptr);
   void fail_for_good(const Error& error, Commands& out);
   void leave(Time now);
+  void say_farewell(Time now, Commands& out);
   void exit(Time now, int code, std::string message, Commands& out);
   void finish(Time now, std::string reason, std::map<std::string, std::uint64_t> totals, Commands& out);
   void note(Commands& out, LogLevel level, std::string_view channel, std::string_view event,
@@ -246,6 +247,7 @@ class Peer {
   Time started_{};
   Time restarted_{};  // `started_` when the directory had a crawl in it
   Time leave_by_{};
+  Time next_farewell_{};
   Time next_join_{};
   Time next_seed_sync_{};
   Time next_finish_{};

@@ -235,10 +235,11 @@ json Peer::seed(Time now, const json& body, Commands& out) {
 // or until its crawl has begun all the same, or this peer leaves.
 void Peer::first_seeds_tick(Time now, Commands& out) {
   if (wait_for_peers_ == 0) return;
-  std::size_t active = 0;
+  // Those that have left meanwhile, or died, were there too.
+  std::size_t seen = 0;
   for (const auto& [peer, member] : membership_.members())
-    if (ring::owns_partitions(member) && !member.suspect) ++active;
-  if (active < wait_for_peers_ && seeds_.empty() && !leaving_) return;
+    if (member.state != ring::MemberState::joining && !member.suspect) ++seen;
+  if (seen < wait_for_peers_ && seeds_.empty() && !leaving_) return;
   storage::Commit waited;
   waited.meta.emplace_back(meta_name::waited, std::to_string(std::exchange(wait_for_peers_, 0)));
   if (!apply(now, waited, out) || first_seeds_.empty()) return;

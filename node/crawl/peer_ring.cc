@@ -15,6 +15,8 @@ constexpr Duration join_wait_max = std::chrono::seconds{60};
 // So that a message stays well under ring::message_bytes_max.
 constexpr std::size_t seeds_per_message = 1000;
 constexpr Duration seed_sync_every = std::chrono::milliseconds{500};
+// Between the last word to the others and the end of the process: the transport has sent it by then.
+constexpr Duration last_words = std::chrono::milliseconds{300};
 constexpr Duration finish_every = std::chrono::milliseconds{300};
 
 }  // namespace
@@ -151,6 +153,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
 void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply,
                    Commands& out) {
   membership_.merge(sync.members, now);
+  if (exit_at_ && membership_.self().state == ring::MemberState::left)
+    exit_at_ = std::min(*exit_at_, now + last_words);  // someone has heard it
   if (!add_seeds(now, sync.seeds, out)) return;
   if (!learn(now, sync.tenures, out)) return;
   if (sync.tenures.size() >= view_.partitions()) confirmed_ = plan_due_ = true;  // a whole table

@@ -69,7 +69,7 @@ void World::stop(std::size_t number, std::optional<Duration> restart_after) {
 }
 
 void World::leave(std::size_t number, std::optional<Duration> restart_after) {
-  if (peers_[number].standing != Standing::up) return;
+  if (peers_[number].standing != Standing::up || peers_[number].core->stopping()) return;
   if (wait_until_it_goes_on(number, [this, number, restart_after] { leave(number, restart_after); })) return;
   peers_[number].leaving = true;
   peers_[number].restart_after = restart_after;
