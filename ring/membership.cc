@@ -216,7 +216,7 @@ void Membership::on_ping_ack(const PeerId& from, const PingAck& ack, Time now, s
   const auto relay = std::find_if(relays_.begin(), relays_.end(), [&](const Relay& waiting) {
     return waiting.sequence == ack.sequence && waiting.target == from;
   });
-  if (relay == relays_.end() || !ack.reached) return;
+  if (relay == relays_.end()) return;
   const Relay answered = *relay;
   relays_.erase(relay);
   acknowledge(answered.asker, answered.asker_sequence, true, out);
