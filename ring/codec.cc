@@ -59,7 +59,9 @@ void fields(auto& io, auto& m, Is<Ping>) {
 #endif
 }
 void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gossip); }
-void fields(auto& io, auto& m, Is<PingAck>) { io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint); }
+void fields(auto& io, auto& m, Is<PingAck>) {
+  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, m.reached);
+}
 void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds, m.tenures); }
 void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
 void fields(auto& io, auto& m, Is<Batch>) {

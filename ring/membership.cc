@@ -29,14 +29,17 @@ void append(std::string& bytes, std::uint64_t value) {
 
 bool supersedes(const Member& a, const Member& b) {
   const auto key = [](const Member& m) {
-    return std::make_tuple(m.incarnation, rank(m), m.state, std::string_view(m.address), m.capacity);
+    return std::make_tuple(m.incarnation, rank(m), m.state, std::string_view(m.address), m.capacity, m.started,
+                           m.protocol);
   };
   return key(a) > key(b);
 }
 
 Membership::Membership(Member self, MembershipConfig config, std::uint64_t random_seed)
-    : self_id_(self.id), config_(config), random_(random_seed) {
+    : self_id_(self.id), config_(config), random_(random_seed), health_(config.health_max) {
   self.suspect = false;
+  self.started = self.incarnation;
+  self.protocol = protocol_version;
   put(self, Time{});
 }
 
@@ -77,13 +80,13 @@ void Membership::merge_record(const Member& member, Time now) {
   }
   const Member& known = found->second;
   if (!supersedes(member, known)) return;
-  if (member.id == self_id_) return refute(member, now);
+  if (member.id == self_id_) return answer_claim(member, now);
   if (member.state == MemberState::down && reachable(known)) {
     // Hearsay. It buries whom this peer has long suspected itself; anyone else may answer first, and the clock runs
     // from the first doubt.
-    const auto since = suspect_since_.find(member.id);
-    const bool doubted_already = since != suspect_since_.end() && member.incarnation == known.incarnation;
-    if (doubted_already && now < since->second + config_.suspicion_time / 2) return;
+    const auto doubt = suspicions_.find(member.id);
+    const bool doubted_already = doubt != suspicions_.end() && member.incarnation == known.incarnation;
+    if (doubted_already && now < doubt->second.since + config_.suspicion_time / 2) return;
     if (!doubted_already) {
       Member doubted = known;
       doubted.incarnation = member.incarnation;
@@ -103,9 +106,9 @@ void Membership::put(const Member& member, Time now) {
   known = member;
   if (!reachable(known)) known.suspect = false;
   if (!known.suspect) {
-    suspect_since_.erase(known.id);
+    suspicions_.erase(known.id);
   } else if (!same_suspicion) {
-    suspect_since_[known.id] = now;
+    suspicions_[known.id] = Suspicion{now, {}};
   }
   if (reachable(known)) {
     gone_since_.erase(known.id);
@@ -124,6 +127,17 @@ void Membership::put(const Member& member, Time now) {
   }
   gossip_.add(known.id);
   ++version_;
+}
+
+// A record of this peer itself that supersedes its own: a false word about this process, or the word of another one.
+void Membership::answer_claim(const Member& claim, Time now) {
+  const bool well = rank(claim) == 0;
+  if (well && claim.started != 0 && claim.started < self().started) {
+    duplicate_ = claim.address;  // the other was first: no answer, so that its word stands
+    return;
+  }
+  if (!well) health_.worse();
+  refute(claim, now);
 }
 
 void Membership::refute(const Member& claim, Time now) {
@@ -157,11 +171,16 @@ void Membership::ping(const PeerId& target, std::uint64_t sequence, std::vector<
   out.push_back({target, address_of(target), Ping{sequence, gossip_for(target), seeds_fingerprint_}});
 }
 
+void Membership::acknowledge(const PeerId& to, std::uint64_t sequence, bool reached, std::vector<Send>& out) {
+  PingAck ack{sequence, gossip_for(to), seeds_fingerprint_};
+  ack.reached = reached;
+  out.push_back({to, address_of(to), std::move(ack)});
+}
+
 void Membership::on_ping(const PeerId& from, const Ping& ping, Time now, std::vector<Send>& out) {
   for (const Member& member : ping.gossip) merge_record(member, now);
   heard_from(from, now);
-  if (from == self_id_) return;
-  out.push_back({from, address_of(from), PingAck{ping.sequence, gossip_for(from), seeds_fingerprint_}});
+  if (from != self_id_) acknowledge(from, ping.sequence, true, out);
 }
 
 void Membership::on_ping_request(const PeerId& from, const PingRequest& request, Time now, std::vector<Send>& out) {
@@ -169,13 +188,12 @@ void Membership::on_ping_request(const PeerId& from, const PingRequest& request,
   heard_from(from, now);
   if (from == self_id_ || request.target.id == from) return;
   merge_record(request.target, now);
-  if (request.target.id == self_id_) {  // it is us that is asked for
-    out.push_back({from, address_of(from), PingAck{request.sequence, gossip_for(from), seeds_fingerprint_}});
-    return;
-  }
+  if (request.target.id == self_id_) return acknowledge(from, request.sequence, true, out);  // it is us: asked for here
   const auto target = members_.find(request.target.id);
-  if (target == members_.end() || !reachable(target->second) || relays_.size() >= relays_max) return;
-  relays_.push_back({++sequence_, target->first, from, request.sequence, now + probe_lifetime()});
+  if (target == members_.end() || !reachable(target->second)) return acknowledge(from, request.sequence, false, out);
+  if (target->second.incarnation == request.target.incarnation) confirm(target->first, from);
+  if (relays_.size() >= relays_max) return;
+  relays_.push_back({++sequence_, target->first, from, request.sequence, now + config_.probe_timeout});
   ping(target->first, sequence_, out);
 }
 
@@ -185,21 +203,29 @@ void Membership::on_ping_ack(const PeerId& from, const PingAck& ack, Time now, s
   const auto probe = probes_.find(ack.sequence);
   if (probe != probes_.end()) {
     const std::vector<PeerId>& asked = probe->second.relays;
-    if (std::find(asked.begin(), asked.end(), from) != asked.end()) probes_.erase(probe);
+    std::vector<PeerId>& nacks = probe->second.nacks;
+    if (std::find(asked.begin(), asked.end(), from) == asked.end()) return;
+    if (ack.reached) {
+      probes_.erase(probe);
+      health_.better();
+    } else if (std::find(nacks.begin(), nacks.end(), from) == nacks.end()) {
+      nacks.push_back(from);
+    }
     return;
   }
   const auto relay = std::find_if(relays_.begin(), relays_.end(), [&](const Relay& waiting) {
     return waiting.sequence == ack.sequence && waiting.target == from;
   });
   if (relay == relays_.end()) return;
-  const PeerId asker = relay->asker;
-  const std::uint64_t asker_sequence = relay->asker_sequence;
+  const Relay answered = *relay;
   relays_.erase(relay);
-  out.push_back({asker, address_of(asker), PingAck{asker_sequence, gossip_for(asker), seeds_fingerprint_}});
+  acknowledge(answered.asker, answered.asker_sequence, true, out);
 }
 
-void Membership::heard_from(const PeerId& from, Time) {
-  std::erase_if(probes_, [&](const auto& probe) { return probe.second.target == from; });
+void Membership::heard_from(const PeerId& from, Time now) {
+  if (!members_.contains(from)) return;
+  heard_at_[from] = now;
+  if (std::erase_if(probes_, [&](const auto& probe) { return probe.second.target == from; }) > 0) health_.better();
 }
 
 std::optional<PeerId> Membership::next_target() {
@@ -225,20 +251,20 @@ std::optional<PeerId> Membership::next_target() {
 void Membership::start_probe(Time now, std::vector<Send>& out) {
   const std::optional<PeerId> target = next_target();
   if (!target) return;
-  probes_.emplace(++sequence_, Probe{*target, now, {}, false});
+  probes_.emplace(++sequence_, Probe{*target, now, health_.stretched(config_.probe_timeout), {}, {}});
   ping(*target, sequence_, out);
 }
 
 void Membership::follow_probes(Time now, std::vector<Send>& out) {
-  std::vector<PeerId> silent;
+  std::vector<Probe> failed;
   for (auto at = probes_.begin(); at != probes_.end();) {
     Probe& probe = at->second;
-    if (now >= probe.started + probe_lifetime()) {
-      silent.push_back(probe.target);
+    if (now >= probe.started + 3 * probe.timeout) {
+      failed.push_back(std::move(probe));
       at = probes_.erase(at);
       continue;
     }
-    if (!probe.indirect && now >= probe.started + config_.probe_timeout) {
+    if (!probe.indirect && now >= probe.deadline()) {
       probe.indirect = true;
       probe.relays = random_peers(config_.indirect_probes, probe.target, false);
       for (const PeerId& relay : probe.relays) {
@@ -247,8 +273,22 @@ void Membership::follow_probes(Time now, std::vector<Send>& out) {
     }
     ++at;
   }
-  for (const PeerId& id : silent) suspect(id, now);
-  while (!relays_.empty() && relays_.front().expires <= now) relays_.pop_front();
+  for (const Probe& probe : failed) {
+    if (probe.relays.empty() || probe.nacks.size() < probe.relays.size()) health_.worse();
+    suspect(probe.target, now);
+    for (const PeerId& relay : probe.nacks) confirm(probe.target, relay);
+  }
+}
+
+// Those whose nack is due get it. They are kept for the rest of the asker's wait, for an answer that comes later.
+void Membership::follow_relays(Time now, std::vector<Send>& out) {
+  while (!relays_.empty() && relays_.front().nack_due + config_.probe_timeout <= now) relays_.pop_front();
+  for (Relay& relay : relays_) {
+    if (relay.nack_due > now) break;
+    if (relay.nacked) continue;
+    relay.nacked = true;
+    acknowledge(relay.asker, relay.asker_sequence, false, out);
+  }
 }
 
 // ---- suspicion and the end ----
@@ -261,13 +301,25 @@ void Membership::suspect(const PeerId& id, Time now) {
   put(doubted, now);
 }
 
+// `by` says at first hand that it has no answer from the suspect.
+void Membership::confirm(const PeerId& suspect, const PeerId& by) {
+  const auto suspicion = suspicions_.find(suspect);
+  const Member* witness = find(by);
+  if (suspicion == suspicions_.end() || witness == nullptr || !reachable(*witness)) return;
+  suspicion->second.confirm(by);
+}
+
+Time Membership::end_of(const Suspicion& suspicion) const {
+  return suspicion.since +
+         suspicion_wait(config_.suspicion_time, config_.suspicion_factor, reachable_, suspicion.confirmed_by.size());
+}
+
 void Membership::bury_suspects(Time now) {
-  std::vector<PeerId> due;
-  for (const auto& [id, since] : suspect_since_) {
-    if (now >= since + config_.suspicion_time) due.push_back(id);
-  }
-  for (const PeerId& id : due) {
-    Member gone = members_.at(id);
+  for (;;) {  // each burial may shorten the wait of others: the ring is smaller
+    const auto due = std::find_if(suspicions_.begin(), suspicions_.end(),
+                                  [&](const auto& entry) { return now >= end_of(entry.second); });
+    if (due == suspicions_.end()) return;
+    Member gone = members_.at(due->first);
     gone.state = MemberState::down;
     gone.suspect = false;
     put(gone, now);
@@ -279,6 +331,7 @@ void Membership::forget_gone(Time now) {
     const auto& [id, since] = entry;
     if (now < since + config_.forget_after || id == self_id_) return false;
     members_.erase(id);
+    heard_at_.erase(id);
     gossip_.remove(id);
     ++version_;
     return true;
@@ -310,7 +363,8 @@ void Membership::forgive_lateness(Time now) {
   if (now <= due + probe_lifetime()) return;
   const Duration late = now - due;
   for (auto& [sequence, probe] : probes_) probe.started += late;
-  for (auto& [id, since] : suspect_since_) since = std::min(since + late, now);
+  for (auto& [id, suspicion] : suspicions_) suspicion.since = std::min(suspicion.since + late, now);
+  for (Relay& relay : relays_) relay.nack_due = std::min(relay.nack_due + late, now + config_.probe_timeout);
 }
 
 void Membership::tick(Time now, std::vector<Send>& out) {
@@ -329,11 +383,13 @@ void Membership::tick(Time now, std::vector<Send>& out) {
   }
   forgive_lateness(now);
   follow_probes(now, out);
+  follow_relays(now, out);
   bury_suspects(now);
   if (now >= next_probe_) {
     start_probe(now, out);
-    next_probe_ += config_.probe_every;
-    if (next_probe_ <= now) next_probe_ = now + config_.probe_every;
+    const Duration period = health_.stretched(config_.probe_every);
+    next_probe_ += period;
+    if (next_probe_ <= now) next_probe_ = now + period;
   }
   if (now >= next_sync_) {
     forget_gone(now);
@@ -347,10 +403,10 @@ Time Membership::next_deadline() const {
   if (farewell_due_ || !started_) return Time{};
   if (self().state == MemberState::left) return Time::max();
   Time next = std::min(next_probe_, next_sync_);
-  for (const auto& [sequence, probe] : probes_) {
-    next = std::min(next, probe.started + (probe.indirect ? probe_lifetime() : config_.probe_timeout));
-  }
-  for (const auto& [id, since] : suspect_since_) next = std::min(next, since + config_.suspicion_time);
+  for (const auto& [sequence, probe] : probes_) next = std::min(next, probe.deadline());
+  for (const auto& [id, suspicion] : suspicions_) next = std::min(next, end_of(suspicion));
+  const auto nack = std::find_if(relays_.begin(), relays_.end(), [](const Relay& relay) { return !relay.nacked; });
+  if (nack != relays_.end()) next = std::min(next, nack->nack_due);
   return next;
 }
 
@@ -375,6 +431,15 @@ std::vector<PeerId> Membership::random_peers(std::size_t count, const PeerId& no
   for (std::size_t i = 0; i < wanted; ++i) std::swap(from[i], from[i + below(from.size() - i)]);
   from.resize(wanted);
   return std::move(from);
+}
+
+bool Membership::lives_elsewhere(const Member& joiner, Time now) const {
+  if (joiner.id == self_id_) return joiner.started != self().started;
+  const Member* known = find(joiner.id);
+  if (known == nullptr || !reachable(*known) || known->suspect) return false;
+  if (known->address == joiner.address || known->started == joiner.started) return false;
+  const auto heard = heard_at_.find(joiner.id);
+  return heard != heard_at_.end() && now <= heard->second + 3 * config_.probe_every;
 }
 
 Sync Membership::sync_message(bool reply_wanted) const { return Sync{reply_wanted, member_list(), {}}; }
@@ -409,6 +474,8 @@ std::uint64_t Membership::fingerprint() const {
     append(described, member.capacity);
     append(described, member.address.size());
     described.append(member.address);
+    append(described, member.started);
+    append(described, member.protocol);
   }
   return leading_bits(md5(described));
 }

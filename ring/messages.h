@@ -68,11 +68,12 @@ struct PingRequest {  // type 5: "ask `target` for me" (SWIM's indirect probe)
   Member target;
   std::vector<Member> gossip;
 };
-struct PingAck {  // type 6: answer to Ping, or to PingRequest once the target answered
+struct PingAck {  // type 6: answer to Ping, or to PingRequest once the target answered, or did not in time
   std::uint64_t sequence = 0;
   std::vector<Member> gossip;
   std::uint64_t seeds_fingerprint = 0;
   std::uint64_t tenures_fingerprint = 0;
+  bool reached = true;  // false, from a relay only: "I am here, but I have no answer from it" (Lifeguard's nack)
 };
 struct Sync {  // type 7: the view, seeds and tenures, whole or in part, both ways (push-pull)
   bool reply_wanted = false;

@@ -11,6 +11,7 @@
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
 #include "node/config/toml_settings.h"
+#include "ring/membership.h"
 
 namespace orbweaver {
 namespace {
@@ -91,6 +92,16 @@ Result<void> load_flags(LoadedSettings& loaded, const std::vector<std::pair<std:
   return {};
 }
 
+void apply_network(LoadedSettings& loaded) {
+  const ring::MembershipConfig preset = ring::preset(loaded.values.network);
+  const auto unless_given = [&loaded](const char* name, Duration Settings::*field, Duration value) {
+    if (!loaded.given.contains(name)) loaded.values.*field = value;
+  };
+  unless_given("probe_every", &Settings::probe_every, preset.probe_every);
+  unless_given("probe_timeout", &Settings::probe_timeout, preset.probe_timeout);
+  unless_given("suspicion_time", &Settings::suspicion_time, preset.suspicion_time);
+}
+
 }  // namespace
 
 const SettingDef* find_setting(std::string_view name) {
@@ -155,14 +166,16 @@ std::string setting_text(const Settings& settings, std::string_view name) {
 
 Result<void> check_together(const Settings& s) {
   const auto contradiction = [](const std::string& message) { return fail(ErrorCode::invalid_setting, message); };
+  // Of two that contradict each other one may have come from the preset.
+  const std::string preset = "; what of them was not given is set by network = " + setting_text(s, "network");
   if (s.probe_timeout >= s.probe_every) {
     return contradiction("probe_timeout (" + duration_text(s.probe_timeout) + ") must be less than probe_every (" +
-                         duration_text(s.probe_every) + "): an answer through other peers must fit in too");
+                         duration_text(s.probe_every) + "): an answer through other peers must fit in too" + preset);
   }
   if (s.suspicion_time < s.probe_every) {
     return contradiction("suspicion_time (" + duration_text(s.suspicion_time) +
                          ") must not be less than probe_every (" + duration_text(s.probe_every) +
-                         "): a suspected peer needs time to answer");
+                         "): a suspected peer needs time to answer" + preset);
   }
   if (s.body_memory_max < s.body_bytes_max) {
     return contradiction("body_memory_max (" + size_text(s.body_memory_max) +
@@ -196,6 +209,7 @@ Result<LoadedSettings> load_settings(const std::string& toml_path,
   }
   if (auto done = load_environment(loaded); !done) return tl::make_unexpected(done.error());
   if (auto done = load_flags(loaded, flags); !done) return tl::make_unexpected(done.error());
+  apply_network(loaded);
   if (auto checked = check_together(loaded.values); !checked) return tl::make_unexpected(checked.error());
   return loaded;
 }

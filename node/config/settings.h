@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "ring/network_preset.h"
 
 namespace orbweaver {
 
@@ -71,7 +72,8 @@ struct Settings {
   std::uint32_t host_queue_in_memory = 0;
   std::uint32_t workers = 1;  // parse and archive threads
   Durability durability = Durability::process;
-  std::uint64_t storage_memory = 0;  // RocksDB block cache
+  std::uint64_t storage_memory = 0;                        // RocksDB block cache
+  ring::NetworkPreset network = ring::NetworkPreset::lan;  // what of the next three is not given follows from it
   Duration probe_every{};
   Duration probe_timeout{};
   Duration suspicion_time{};
@@ -109,7 +111,7 @@ Result<void> set_setting(Settings& settings, std::string_view name, std::string_
 std::string setting_text(const Settings& settings, std::string_view name);
 
 // Reads defaults, then `toml_path` (empty: none), then the environment, then `flags` (name -> text, in order; lists
-// append).
+// append). At the end the settings that `network` stands for take its values, unless they were given themselves.
 Result<LoadedSettings> load_settings(const std::string& toml_path,
                                      const std::vector<std::pair<std::string, std::string>>& flags);
 

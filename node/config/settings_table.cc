@@ -10,6 +10,7 @@
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
 #include "ring/messages.h"
+#include "ring/network_preset.h"
 
 namespace orbweaver {
 namespace {
@@ -286,6 +287,13 @@ void add_frontier_and_storage(Rows& rows) {
 }
 
 void add_membership(Rows& rows) {
+  rows.push_back(choice_setting(
+      {"network",
+       "What lies between the peers, one site, several, or nothing: it sets `probe_every`, `probe_timeout` and "
+       "`suspicion_time`, unless they are given.",
+       "`lan` has the defaults below; `wan`: 2s, 1s, 30s, for long ways, losses and short cuts; `local`: 200ms, 100ms, "
+       "3s, for all peers on one machine."},
+      &Settings::network, ring::NetworkPreset::lan, {"lan", "wan", "local"}));
   rows.push_back(duration_setting({"probe_every", "One other peer is probed this often, each in turn.",
                                    "SWIM's protocol period: gossip spreads within O(log N) of these."},
                                   &Settings::probe_every, "500ms", "10ms", "1m"));
@@ -294,7 +302,8 @@ void add_membership(Rows& rows) {
                                    "through others must fit in too."},
                                   &Settings::probe_timeout, "300ms", "5ms", "1m"));
   rows.push_back(duration_setting(
-      {"suspicion_time", "A peer that was not heard of for this long is down, and others own its partitions.",
+      {"suspicion_time",
+       "A peer that does not answer for this long, as others confirm, is down, and others own its partitions.",
        "Longer than a restart or a pause of a busy machine; moving partitions costs more than waiting."},
       &Settings::suspicion_time, "10s", "100ms", "1h"));
   rows.push_back(duration_setting(

@@ -71,7 +71,7 @@ class Maker {
       case 5:
         return PingRequest{number(), member(), some(&Maker::member)};
       case 6:
-        return PingAck{number(), some(&Maker::member), number(), number()};
+        return PingAck{number(), some(&Maker::member), number(), number(), coin()};
       case 7:
         return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure)};
       case 8:
@@ -152,6 +152,7 @@ struct Same {
     EXPECT_EQ(a.gossip, b.gossip);
     EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
     EXPECT_EQ(a.tenures_fingerprint, b.tenures_fingerprint);
+    EXPECT_EQ(a.reached, b.reached);
   }
   void operator()(const Sync& a, const Sync& b) const {
     EXPECT_EQ(a.reply_wanted, b.reply_wanted);

@@ -36,6 +36,7 @@ struct SimPeer {
   std::unique_ptr<Membership> membership;
   bool alive = true;
   bool paused = false;
+  Duration late{};  // it handles messages up to this much late, at least half of it; its timers run on time
   std::vector<std::pair<std::size_t, Body>> waiting;  // arrived while it stood still
 };
 
@@ -202,8 +203,13 @@ class Sim {
       const auto spread = static_cast<std::uint64_t>((delay_max - delay_min).count()) + 1;
       const Duration delay = delay_min + Duration(static_cast<Duration::rep>(random_() % spread));
       if (lost || is_cut(from, to)) continue;
-      flying_.emplace(std::make_pair(now + delay, ++order_), Flight{from, to, send.body});
+      flying_.emplace(std::make_pair(now + delay + lateness(peers[to].late), ++order_), Flight{from, to, send.body});
     }
+  }
+
+  Duration lateness(Duration most) {
+    if (most == Duration{}) return {};
+    return most / 2 + Duration(static_cast<Duration::rep>(random_() % static_cast<std::uint64_t>(most.count() / 2)));
   }
 
   std::size_t number_of(const PeerId& id) {

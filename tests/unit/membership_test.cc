@@ -1,65 +1,17 @@
-// Membership call by call: precedence, refutation, deadlines, bounds. The whole in a network: membership_sim_test.cc.
+// Membership call by call: precedence, refutation, deadlines, bounds. Lifeguard's refinements:
+// membership_lifeguard_test.cc; identities: membership_identity_test.cc; the whole in a network:
+// membership_sim_test.cc.
 #include "ring/membership.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/membership_sim.h"
+#include "tests/unit/membership_calls.h"
 
 namespace orbweaver::ring {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-const Time start{seconds(1'700'000'000)};
-
-Member record(std::size_t number, std::uint64_t incarnation, MemberState state, bool suspect = false) {
-  Member member = sim_member(number, incarnation);
-  member.state = state;
-  member.suspect = suspect;
-  return member;
-}
-
-class MembershipCalls : public testing::Test {
- protected:
-  void SetUp() override { tick(start); }
-  std::vector<Send> tick(Time now) {
-    std::vector<Send> out;
-    peer.tick(now, out);
-    return out;
-  }
-  // Ticks whenever it is due; all that was sent.
-  std::vector<Send> run_to(Time until) {
-    std::vector<Send> all;
-    while (peer.next_deadline() <= until) {
-      const Time now = std::max(peer.next_deadline(), start);
-      for (Send& send : tick(now)) all.push_back(std::move(send));
-      EXPECT_GT(peer.next_deadline(), now) << "it would spin";
-    }
-    return all;
-  }
-  // Makes it known and down.
-  void bury(std::size_t number) {
-    peer.merge({record(number, 5, MemberState::active, true)}, start - config.suspicion_time);
-    peer.merge({record(number, 5, MemberState::down)}, start);
-    ASSERT_EQ(peer.find(sim_id(number))->state, MemberState::down);
-  }
-  template <class T>
-  static std::vector<std::pair<PeerId, T>> only(const std::vector<Send>& out) {
-    std::vector<std::pair<PeerId, T>> found;
-    for (const Send& send : out) {
-      if (const T* body = std::get_if<T>(&send.body)) found.emplace_back(send.to, *body);
-    }
-    return found;
-  }
-  void answer(const std::vector<Send>& out, Time now) {
-    std::vector<Send> ignored;
-    for (const auto& [to, ping] : only<Ping>(out)) peer.on_ping_ack(to, PingAck{ping.sequence, {}, 0}, now, ignored);
-  }
-
-  MembershipConfig config;
-  Membership peer{sim_member(0, 1000), MembershipConfig{}, 1};
-};
 
 TEST(Supersedes, Swim42_HigherIncarnationThenLeftDownSuspectAlive) {
   const std::vector<Member> ascending = {
@@ -76,6 +28,14 @@ TEST(Supersedes, Swim42_HigherIncarnationThenLeftDownSuspectAlive) {
   moved.address = "10.0.0.99:1";
   EXPECT_NE(supersedes(moved, ascending[1]), supersedes(ascending[1], moved))
       << "one of two different records must win";
+  Member other_process = record(1, 5, MemberState::active);
+  other_process.started = 3;
+  EXPECT_TRUE(supersedes(other_process, ascending[1]));
+  EXPECT_FALSE(supersedes(ascending[1], other_process));
+  Member other_build = other_process;
+  other_build.protocol = 9;
+  EXPECT_TRUE(supersedes(other_build, other_process));
+  EXPECT_FALSE(supersedes(other_process, other_build));
 }
 
 TEST_F(MembershipCalls, AnyOrderOfTheSameGossipGivesTheSameView) {
@@ -183,6 +143,7 @@ TEST_F(MembershipCalls, Swim_ProbeThenIndirectThenSuspectThenDown) {
     EXPECT_EQ(request.target.id, target);
     EXPECT_EQ(request.sequence, sequence);
   }
+  for (const auto& [to, request] : requests) acknowledge(to, request.sequence, false, probed);  // nor has a relay heard
   answer(run_to(probed + 3 * config.probe_timeout - milliseconds(1)), probed);
   EXPECT_FALSE(peer.find(target)->suspect);
   run_to(probed + 3 * config.probe_timeout);
@@ -360,6 +321,26 @@ TEST_F(MembershipCalls, TheNumberOfMembersIsBounded) {
   for (std::size_t i = 1; i < members_max + 100; ++i) flood.push_back(record(i, 5, MemberState::active));
   peer.merge(flood, start);
   EXPECT_EQ(peer.members().size(), members_max);
+}
+
+TEST_F(MembershipCalls, FingerprintsDifferWithEveryFieldOfARecord) {
+  std::set<std::uint64_t> fingerprints;
+  const auto with = [&](auto change) {
+    Membership other(sim_member(0, 1000), config, 1);
+    Member changed = record(1, 5, MemberState::active);
+    change(changed);
+    other.merge({changed}, start);
+    fingerprints.insert(other.fingerprint());
+  };
+  with([](Member&) {});
+  with([](Member& m) { m.address = "10.0.0.99:1"; });
+  with([](Member& m) { m.capacity = 7; });
+  with([](Member& m) { m.incarnation = 6; });
+  with([](Member& m) { m.state = MemberState::leaving; });
+  with([](Member& m) { m.suspect = true; });
+  with([](Member& m) { m.started = 4; });
+  with([](Member& m) { m.protocol = 9; });
+  EXPECT_EQ(fingerprints.size(), 8u);
 }
 
 TEST_F(MembershipCalls, VersionGrowsWithEveryChangeAndOnlyThen) {

@@ -110,11 +110,30 @@ TEST(SettingsTable, HasARowForEveryFieldThatTheHeaderLeavesOpen) {
 // The header's initialisers and the table say the same, where both speak.
 TEST(SettingsTable, HeaderDefaultsAgreeWithTheTable) {
   const Settings plain;
-  for (const char* name : {"partitions",     "scope",         "max_pages",   "max_depth",          "delay",
-                           "stop_when_done", "redirects_max", "retries",     "retry_delay",        "robots",
-                           "listen",         "advertise",     "join",        "capacity",           "archive",
-                           "parser",         "text",          "fetches_max", "link_cache_entries", "workers",
-                           "durability",     "status_listen", "log_level"}) {
+  for (const char* name : {"partitions",
+                           "scope",
+                           "max_pages",
+                           "max_depth",
+                           "delay",
+                           "stop_when_done",
+                           "redirects_max",
+                           "retries",
+                           "retry_delay",
+                           "robots",
+                           "listen",
+                           "advertise",
+                           "join",
+                           "capacity",
+                           "archive",
+                           "parser",
+                           "text",
+                           "fetches_max",
+                           "link_cache_entries",
+                           "workers",
+                           "durability",
+                           "status_listen",
+                           "log_level",
+                           "network"}) {
     EXPECT_EQ(setting_text(plain, name), setting_text(default_settings(), name)) << name;
   }
 }
@@ -347,6 +366,36 @@ TEST(SettingsSources, FlagOverEnvironmentOverFileOverDefault) {
   EXPECT_EQ(loaded->given.at("retries"), "ORBWEAVER_RETRIES");
   EXPECT_EQ(loaded->given.at("capacity"), file.path() + ":3");
   EXPECT_EQ(loaded->given.size(), 3U);
+}
+
+TEST(SettingsSources, TheNetworkSetsWhatIsNotGiven) {
+  const auto local = load_settings("", {{"network", "local"}});
+  ASSERT_TRUE(local) << local.error().message;
+  EXPECT_EQ(local->values.probe_every, 200ms);
+  EXPECT_EQ(local->values.probe_timeout, 100ms);
+  EXPECT_EQ(local->values.suspicion_time, 3s);
+  EXPECT_EQ(local->given.count("probe_every"), 0U) << "it was not given by itself";
+  const TempFile file("network = \"wan\"\nprobe_timeout = \"700ms\"\n");
+  const auto wan = load_settings(file.path(), {{"suspicion_time", "1m"}});
+  ASSERT_TRUE(wan) << wan.error().message;
+  EXPECT_EQ(wan->values.probe_every, 2s);
+  EXPECT_EQ(wan->values.probe_timeout, 700ms);
+  EXPECT_EQ(wan->values.suspicion_time, 1min);
+  EXPECT_EQ(flag_error("network", "moon"), "flag --network: network: 'moon' is not one of lan, wan, local");
+}
+
+TEST(SettingsSources, TheNetworksDefaultIsTheTables) {
+  const auto loaded = load_settings("", {});
+  ASSERT_TRUE(loaded);
+  for (const SettingRow& row : setting_rows()) EXPECT_EQ(setting_text(loaded->values, row.name), row.default_text);
+}
+
+TEST(SettingsSources, AContradictionWithTheNetworkNamesIt) {
+  const auto loaded = load_settings("", {{"network", "local"}, {"probe_timeout", "300ms"}});
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().message,
+            "probe_timeout (300ms) must be less than probe_every (200ms): an answer through other peers must fit in "
+            "too; what of them was not given is set by network = local");
 }
 
 TEST(SettingsSources, FlagsOfAListAddUpAndReplaceTheFiles) {

@@ -1,0 +1,36 @@
+// How well this peer itself keeps up: Lifeguard's local health multiplier (Dadgar, Phillips, Currey 2018, "Lifeguard:
+// Local Health Awareness for More Accurate Failure Detection", LHA-Probe). A peer that handles its messages late sees
+// others as silent though they are well; the score says how much of what it sees may be its own fault, and probes are
+// stretched by it. Pure; thread rule: one owner (Membership).
+//
+// 0 is well, `max` is the worst. It falls by one with each probe that is answered, directly or through others. It rises
+// by one:
+// - with a probe that fails, unless every relay that was asked said that it had no answer either (their nacks reached
+//   us, so we hear well, and the silence is the target's). Nobody to ask: it rises. As in memberlist, which looks at
+//   nacks where there can be some; memberlist counts each missing nack, here several count as one, because half of the
+//   relays are silent when half of the ring is gone, and that is not this peer's fault.
+// - with each accusation of itself that this peer has to refute.
+#pragma once
+
+#include <cstdint>
+
+#include "ring/types.h"
+
+namespace orbweaver::ring {
+
+class LocalHealth {
+ public:
+  // `max` 0: always well, nothing is ever stretched.
+  explicit LocalHealth(std::uint32_t max) : max_(max) {}
+  void better() { score_ -= score_ > 0 ? 1 : 0; }
+  void worse() { score_ += score_ < max_ ? 1 : 0; }
+  std::uint32_t score() const { return score_; }
+  // The base when well, (max + 1) times as long at worst.
+  Duration stretched(Duration base) const { return base * (1 + score_); }
+
+ private:
+  std::uint32_t max_;
+  std::uint32_t score_ = 0;
+};
+
+}  // namespace orbweaver::ring
