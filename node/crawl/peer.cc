@@ -41,7 +41,7 @@ Copier::Config copier_config(const Settings& s) {
 }
 
 ring::MembershipConfig membership_config(const Settings& s) {
-  ring::MembershipConfig config;
+  ring::MembershipConfig config = ring::preset(s.network);
   config.probe_every = s.probe_every;
   config.probe_timeout = s.probe_timeout;
   config.suspicion_time = s.suspicion_time;
@@ -272,6 +272,14 @@ void Peer::after(Time now, Commands& out) {
     std::vector<ring::Send> sends;
     membership_.tick(now, sends);
     send_all(sends, out);
+  }
+  // The other one was there first: no farewell, it would be taken for that one's.
+  if (const auto other = membership_.duplicate(); other && !exit_at_) {
+    leaving_ = false;
+    return exit(now, static_cast<int>(ErrorCode::in_use),
+                "a peer with this peer's identity is running at " + *other +
+                    ": was its data directory copied? Start this one with a new directory",
+                out);
   }
   if (membership_.version() != seen_version_) membership_changed(now, out);
   join_tick(now, out);

@@ -160,7 +160,7 @@ class Peer {
   void send(const ring::PeerId& to, ring::Body body, Commands& out) const;
   void send_all(const std::vector<ring::Send>& sends, Commands& out) const;
   void reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const;
-  ring::Message message(ring::Body body) const;
+  ring::Message message(ring::Body body, const ring::PeerId& to) const;
   std::vector<ring::PeerId> reachable_members() const;
 
   // peer_partitions.cc
@@ -243,6 +243,7 @@ class Peer {
   Time stepped_{};       // the last step
   Time next_tenures_{};  // no table of tenures is sent before
   std::map<ring::PeerId, Time> down_since_;
+  std::map<ring::PeerId, Time> twins_;  // joiners whose identity another process seems to have: first asked
 
   Time started_{};
   Time restarted_{};  // `started_` when the directory had a crawl in it

@@ -360,7 +360,7 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
   }
   out.push_back(ReplyMessage{
       gathering.reply,
-      message(ring::Answer{gathering.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)})});
+      message(ring::Answer{gathering.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)}, {})});
 }
 
 }  // namespace orbweaver

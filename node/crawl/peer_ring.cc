@@ -9,6 +9,8 @@ namespace orbweaver {
 
 namespace {
 
+// Another process with a joiner's identity must be heard for so long before the joiner is refused.
+constexpr Duration twin_wait = std::chrono::seconds{4};
 constexpr Duration join_every = std::chrono::seconds{1};
 // A peer without a ring gives up when no member answered for this long.
 constexpr Duration join_wait_max = std::chrono::seconds{60};
@@ -21,19 +23,22 @@ constexpr Duration finish_every = std::chrono::milliseconds{300};
 
 }  // namespace
 
-ring::Message Peer::message(ring::Body body) const {
-  return {ring::protocol_version, has_ring_ ? ring_ : ring::RingId{}, membership_.self().id,
-          membership_.self().incarnation, std::move(body)};
+// In the newest version that the other end speaks too; one that is not known yet gets the oldest.
+ring::Message Peer::message(ring::Body body, const ring::PeerId& to) const {
+  const ring::Member* member = membership_.find(to);
+  const std::uint16_t theirs = member == nullptr ? 0 : member->protocol;
+  return {std::clamp(theirs, ring::protocol_version_min, ring::protocol_version), has_ring_ ? ring_ : ring::RingId{},
+          membership_.self().id, membership_.self().incarnation, std::move(body)};
 }
 
 void Peer::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
   if (const ring::Member* member = membership_.find(to); member != nullptr)
-    out.push_back(SendMessage{member->address, message(std::move(body))});
+    out.push_back(SendMessage{member->address, message(std::move(body), to)});
 }
 
 void Peer::send_all(const std::vector<ring::Send>& sends, Commands& out) const {
   for (const ring::Send& send : sends) {
-    ring::Message sent = message(send.body);
+    ring::Message sent = message(send.body, send.to);
     if (auto* ping = std::get_if<ring::Ping>(&sent.body)) ping->tenures_fingerprint = keeper_.tenures().fingerprint();
     if (auto* ack = std::get_if<ring::PingAck>(&sent.body)) ack->tenures_fingerprint = keeper_.tenures().fingerprint();
     out.push_back(SendMessage{send.address, std::move(sent)});
@@ -42,7 +47,7 @@ void Peer::send_all(const std::vector<ring::Send>& sends, Commands& out) const {
 
 void Peer::reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const {
   if (!path.route.empty()) {
-    out.push_back(ReplyMessage{path, message(std::move(body))});
+    out.push_back(ReplyMessage{path, message(std::move(body), from)});
   } else {
     send(from, std::move(body), out);
   }
@@ -75,7 +80,7 @@ void Peer::join_tick(Time now, Commands& out) {
     if (given_.contains(name)) join.given.emplace_back(name, value);
   for (const std::string& address : settings_.join) {
     if (address == membership_.self().address) continue;
-    out.push_back(SendMessage{address, message(join)});
+    out.push_back(SendMessage{address, message(join, {})});
     if (!has_ring_ && now - started_ > join_every)
       note(out, LogLevel::warning, "ring", "no answer yet, trying again", {{"join", address}}, true);
   }
@@ -98,7 +103,17 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
       if (given_name == name && given_value != value)
         return refuse("ring-wide setting '" + name + "' is " + value + " in the ring and " + given_value +
                       " at the joining peer; leave it out to take the ring's");
-  if (join.self.id == id()) return refuse("the joining peer has this peer's identity: was its data directory copied?");
+  // Who was killed and started again elsewhere is not heard any more: only one that goes on living is refused.
+  const bool twin = join.self.id == id();
+  if (twin || membership_.lives_elsewhere(join.self, now)) {
+    const Time since = twins_.try_emplace(join.self.id, now).first->second;
+    if (!twin && now - since < twin_wait) return;  // it asks again
+    twins_.erase(join.self.id);
+    const ring::Member* other = membership_.find(join.self.id);
+    return refuse("a peer with its identity is running at " + (other == nullptr ? std::string() : other->address) +
+                  ": was its data directory copied? Start it with a new directory");
+  }
+  twins_.erase(join.self.id);
   membership_.merge({join.self}, now);
   // Many seeds go in several messages; the joiner is complete when its seeds' fingerprint is ours.
   const std::vector<std::string> seeds(seeds_.begin(), seeds_.end());
@@ -168,7 +183,7 @@ void Peer::membership_changed(Time now, Commands& out) {
   ring::Sync view;
   for (const ring::Member& member : membership_.member_list())
     if (member.id != id()) view.members.push_back(member);
-  commit.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view))));
+  commit.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view), {})));
   if (!apply(now, commit, out)) return;
   for (const auto& [peer, member] : membership_.members()) {
     if (!ring::reachable(member)) forwarder_.forget_peer(peer);
@@ -353,6 +368,7 @@ void Peer::leave_tick(Time now, Commands& out) {
   // Members that are down may only be cut off: they are waited for.
   const auto& members = membership_.members();
   const bool alone = view_.empty() && std::none_of(members.begin(), members.end(), [&](const auto& entry) {
+                       if (entry.first != id() && entry.second.state == ring::MemberState::joining) return true;
                        const auto since = down_since_.find(entry.first);
                        return since != down_since_.end() && now - since->second < settings_.gone_after;
                      });

@@ -19,8 +19,11 @@ class OneOwner final : public Checker {
     const SimPeer& asker = world.peers()[request.peer];
     if (world.parameters().settings.replicas < 2 && world.stats().taken_over > 0) world.held_twice(partition);
     for (const SimPeer& other : world.peers()) {
-      if (other.number == asker.number || other.core == nullptr || !other.core->fetches(partition)) continue;
-      if (!world.parameters().living_may_look_dead())
+      if (other.number == asker.number || other.core == nullptr) continue;
+      const bool excused = world.parameters().living_may_look_dead();
+      if (excused ? other.core->tenures().of(partition).holder != other.core->id() : !other.core->fetches(partition))
+        continue;
+      if (!excused)
         return world.fail(name(), "peer " + std::to_string(asker.number) + " asks for " + request.url + ", and peer " +
                                       std::to_string(other.number) + " holds its partition too");
       world.tolerate("two holders");
