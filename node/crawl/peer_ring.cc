@@ -88,13 +88,14 @@ void Peer::join_tick(Time now, Commands& out) {
 
 void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, const ring::ReplyPath& reply,
                    Commands& out) {
-  if (!has_ring_) return;  // it asks again
+  if (!has_ring_ || (exit_at_ && !exit_.finished)) return;  // it asks again
   const auto refuse = [&](std::string reason) {
     ++counters_.messages_refused;
     note(out, LogLevel::warning, "ring", "join refused",
          {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
     reply_to(reply, in.from, ring::Refuse{std::move(reason), true}, out);
   };
+  if (exit_at_) return refuse("the crawl has ended");
   if (join.ring != ring::RingId{} && join.ring != ring_)
     return refuse("the data directory there belongs to ring " + join.ring.hex() + ", and this is ring " + ring_.hex() +
                   "; join with a new directory");
@@ -168,7 +169,10 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
 void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply,
                    Commands& out) {
   membership_.merge(sync.members, now);
-  if (exit_at_ && membership_.self().state == ring::MemberState::left)
+  if (exit_at_ && membership_.self().state == ring::MemberState::left &&
+      std::any_of(sync.members.begin(), sync.members.end(), [this](const ring::Member& member) {
+        return member.id == id() && member.state == ring::MemberState::left;
+      }))
     exit_at_ = std::min(*exit_at_, now + last_words);  // someone has heard it
   if (!add_seeds(now, sync.seeds, out)) return;
   if (!learn(now, sync.tenures, out)) return;
