@@ -28,36 +28,61 @@ struct IndexOf<T, std::variant<First, Rest...>>
 // Type numbers on the wire are the place in Body, from 1: so Body is append only.
 static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
               IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
-              IndexOf<Answer, Body>::value + 1 == 16 && std::variant_size_v<Body> == 16);
+              IndexOf<Answer, Body>::value + 1 == 16 && IndexOf<LeavesDiffer, Body>::value + 1 == 20 &&
+              std::variant_size_v<Body> == 20);
 
 constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
-    "join",      "welcome",       "refuse",     "ping",       "ping_request", "ping_ack",   "sync", "batch",
-    "batch_ack", "batch_refused", "wave_probe", "wave_reply", "finish",       "finish_ack", "ask",  "answer"};
+    "join",  "welcome",   "refuse",        "ping",           "ping_request", "ping_ack",     "sync",
+    "batch", "batch_ack", "batch_refused", "wave_probe",     "wave_reply",   "finish",       "finish_ack",
+    "ask",   "answer",    "roots",         "roots_compared", "leaves",       "leaves_differ"};
 
 template <class T>
 using Is = std::type_identity<T>;
 
-// One list of fields for each type, for both directions: `io(a, b, c)` writes or reads them in this order.
-void fields(auto& io, auto& m, Is<Member>) { io(m.id, m.address, m.capacity, m.incarnation, m.state, m.suspect); }
+// One list of fields for each type, for both directions: `io(a, b, c)` writes or reads them in this order. The last
+// ones may be io.later(d): fields of a later version, which an older one does not send; what is missing keeps its
+// default.
+void fields(auto& io, auto& m, Is<Member>) {
+  io(m.id, m.address, m.capacity, m.incarnation, m.state, m.suspect, m.started, m.protocol);
+}
 void fields(auto& io, auto& m, Is<Join>) { io(m.self, m.ring, m.given); }
-void fields(auto& io, auto& m, Is<Welcome>) { io(m.ring, m.settings, m.members, m.seeds, m.seeds_fingerprint); }
+void fields(auto& io, auto& m, Is<Welcome>) {
+  io(m.ring, m.settings, m.members, m.seeds, m.seeds_fingerprint, m.tenures);
+}
 void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason, m.join); }
-void fields(auto& io, auto& m, Is<Ping>) { io(m.sequence, m.gossip, m.seeds_fingerprint); }
+void fields(auto& io, auto& m, Is<Ping>) {
+#ifdef ORBWEAVER_PROTOCOL_AHEAD
+  std::uint64_t of_the_next_release = 7;
+  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, io.later(of_the_next_release));
+#else
+  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint);
+#endif
+}
 void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gossip); }
-void fields(auto& io, auto& m, Is<PingAck>) { io(m.sequence, m.gossip, m.seeds_fingerprint); }
-void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds); }
+void fields(auto& io, auto& m, Is<PingAck>) { io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint); }
+void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds, m.tenures); }
 void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
-void fields(auto& io, auto& m, Is<Batch>) { io(m.sequence, m.ring_fingerprint, m.records); }
+void fields(auto& io, auto& m, Is<Batch>) {
+  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete);
+}
 void fields(auto& io, auto& m, Is<BatchAck>) { io(m.sequence); }
-void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members); }
+void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members, m.tenures); }
 void fields(auto& io, auto& m, Is<WaveProbe>) { io(m.wave, m.ring_fingerprint, m.grant_sequence, m.grant_pages); }
 void fields(auto& io, auto& m, Is<WaveReply>) {
-  io(m.wave, m.ring_fingerprint, m.incarnation, m.passive, m.sent, m.received, m.grant_sequence, m.counts);
+  io(m.wave, m.ring_fingerprint, m.incarnation, m.passive, m.sent, m.received, m.grant_sequence, m.counts,
+     m.tenures_fingerprint);
 }
 void fields(auto& io, auto& m, Is<Finish>) { io(m.wave, m.reason, m.totals); }
 void fields(auto& io, auto& m, Is<FinishAck>) { io(m.wave); }
 void fields(auto& io, auto& m, Is<Ask>) { io(m.sequence, m.verb, m.body, m.for_ring); }
 void fields(auto& io, auto& m, Is<Answer>) { io(m.sequence, m.body); }
+void fields(auto& io, auto& m, Is<Tenure>) { io(m.epoch, m.holder); }
+void fields(auto& io, auto& m, Is<PartitionTenure>) { io(m.partition, m.tenure.epoch, m.tenure.holder); }
+void fields(auto& io, auto& m, Is<PartitionDigest>) { io(m.partition, m.root); }
+void fields(auto& io, auto& m, Is<Roots>) { io(m.sequence, m.kind, m.roots, m.tenures); }
+void fields(auto& io, auto& m, Is<RootsCompared>) { io(m.sequence, m.differ, m.later, m.tenures); }
+void fields(auto& io, auto& m, Is<Leaves>) { io(m.partition, m.tenure, m.leaves); }
+void fields(auto& io, auto& m, Is<LeavesDiffer>) { io(m.partition, io.binary(m.differ)); }
 
 // ---- writing ----
 
@@ -69,12 +94,20 @@ struct StringSink {
 struct BinaryOut {
   const std::string& bytes;
 };
+template <class T>
+struct LaterOut {
+  const T& value;
+};
 
 class Writer {
  public:
   explicit Writer(StringSink& sink) : packer_(sink) {}
 
   BinaryOut binary(const std::string& bytes) { return {bytes}; }
+  template <class T>
+  LaterOut<T> later(const T& value) {
+    return {value};
+  }
 
   template <class... T>
   void operator()(const T&... values) {
@@ -82,6 +115,8 @@ class Writer {
     (write(values), ...);
   }
 
+  void write(BatchKind kind) { packer_.pack_uint8(static_cast<std::uint8_t>(kind)); }
+  void write(TransferKind kind) { packer_.pack_uint8(static_cast<std::uint8_t>(kind)); }
   void write(std::uint64_t value) { packer_.pack_uint64(value); }
   void write(std::uint32_t value) { packer_.pack_uint32(value); }
   void write(std::uint16_t value) { packer_.pack_uint16(value); }
@@ -94,6 +129,10 @@ class Writer {
   void write(const BinaryOut& binary) {
     packer_.pack_bin(static_cast<std::uint32_t>(binary.bytes.size()));
     packer_.pack_bin_body(binary.bytes.data(), static_cast<std::uint32_t>(binary.bytes.size()));
+  }
+  template <class T>
+  void write(const LaterOut<T>& later) {
+    write(later.value);
   }
   void write(const PeerId& id) {
     packer_.pack_bin(static_cast<std::uint32_t>(id.bytes.size()));
@@ -125,6 +164,7 @@ std::size_t size_guess(const Body& body) {
   std::size_t size = 256;
   if (const auto* batch = std::get_if<Batch>(&body)) {
     for (const BatchRecord& entry : batch->records) size += entry.record.size() + 9;
+    size += batch->tenures.size() * 32;
   }
   return size;
 }
@@ -144,12 +184,18 @@ class Malformed : public std::exception {
 struct BinaryIn {
   std::string& bytes;
 };
+template <class T>
+struct LaterIn {
+  T& value;
+};
 
 template <class T>
 constexpr std::size_t count_max() {
   if constexpr (std::is_same_v<T, BatchRecord>) return batch_records_max;
   if constexpr (std::is_same_v<T, Member>) return members_max;
   if constexpr (std::is_same_v<T, std::pair<std::string, std::string>>) return settings_max;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return leaves_max;
+  if constexpr (!std::is_same_v<T, std::string>) return partitions_max;  // lists by partition
   return seeds_max;
 }
 
@@ -163,11 +209,25 @@ class Reader {
   }
 
   BinaryIn binary(std::string& bytes) { return {bytes}; }
+  template <class T>
+  LaterIn<T> later(T& value) {
+    return {value};
+  }
 
   template <class... T>
   void operator()(T&&... values) {
-    if (left_ < sizeof...(values)) throw Malformed("fields are missing");
-    (read(*next_++, values), ...);
+    (next(values), ...);
+  }
+
+  template <class T>
+  void next(T&& value) {
+    if (left_ == 0) throw Malformed("fields are missing");
+    --left_;
+    read(*next_++, value);
+  }
+  template <class T>
+  void next(LaterIn<T>& later) {
+    if (left_ > 0) next(later.value);
   }
 
   static std::uint64_t unsigned_in(const msgpack::object& from, std::uint64_t max) {
@@ -184,6 +244,12 @@ class Reader {
   }
   static void read(const msgpack::object& from, MemberState& state) {
     state = static_cast<MemberState>(unsigned_in(from, static_cast<std::uint64_t>(MemberState::down)));
+  }
+  static void read(const msgpack::object& from, BatchKind& kind) {
+    kind = static_cast<BatchKind>(unsigned_in(from, static_cast<std::uint64_t>(BatchKind::transfer)));
+  }
+  static void read(const msgpack::object& from, TransferKind& kind) {
+    kind = static_cast<TransferKind>(unsigned_in(from, static_cast<std::uint64_t>(TransferKind::drop)));
   }
   static void read(const msgpack::object& from, bool& value) {
     if (from.type != msgpack::type::BOOLEAN) throw Malformed("a true or false is missing");
@@ -237,7 +303,8 @@ class Reader {
     if (member.address.size() > address_bytes_max) throw Malformed("an address is too long");
     if (member.capacity > capacity_max)
       throw Malformed("capacity " + std::to_string(member.capacity) + " is too large");
-    if (member.incarnation > incarnation_max) throw Malformed("an incarnation is out of bounds");
+    if (member.incarnation > incarnation_max || member.started > incarnation_max)
+      throw Malformed("an incarnation is out of bounds");
   }
 
   const msgpack::object* next_ = nullptr;
@@ -258,9 +325,10 @@ Message read_message(const msgpack::object& envelope) {
   Reader::read(field[0], message.version);
   Reader::read(field[2], message.ring);
   Reader::read(field[3], message.from);
-  if (message.version == 0 || message.version > protocol_version) {
-    throw Malformed("it is of protocol version " + std::to_string(message.version) + ", this peer speaks version " +
-                    std::to_string(protocol_version) + "; run the same orbweaver everywhere");
+  if (message.version < protocol_version_min || message.version > protocol_version) {
+    throw Malformed("it is of protocol version " + std::to_string(message.version) + ", this peer speaks versions " +
+                    std::to_string(protocol_version_min) + " to " + std::to_string(protocol_version) +
+                    "; upgrade one release at a time");
   }
   const std::uint64_t type = Reader::unsigned_in(field[1], UINT64_MAX);
   Reader::read(field[4], message.incarnation);

@@ -13,7 +13,15 @@
 
 namespace orbweaver::ring {
 
-inline constexpr std::uint16_t protocol_version = 1;
+// A message carries the version that it is written in: the newest that both ends speak (Member::protocol). Within a
+// version fields are only ever appended; readers skip what they do not know and take what is missing as its default.
+// Version 1 knew neither tenures nor copies and cannot share a ring with later ones.
+#ifdef ORBWEAVER_PROTOCOL_AHEAD
+inline constexpr std::uint16_t protocol_version = 3;  // the build that stands for the next release in the tests
+#else
+inline constexpr std::uint16_t protocol_version = 2;
+#endif
+inline constexpr std::uint16_t protocol_version_min = 2;
 
 // Limits on what a peer's bytes may claim; a message beyond one is refused whole.
 inline constexpr std::size_t message_bytes_max = 8u << 20;  // one message
@@ -24,6 +32,7 @@ inline constexpr std::size_t settings_max = 1024;           // ring-wide setting
 inline constexpr std::size_t seeds_max = 65536;             // seeds in one message
 inline constexpr std::size_t counts_max = 1024;             // named counts in one wave reply or finish
 inline constexpr std::size_t address_bytes_max = 300;       // a DNS name (253), a colon, a port
+inline constexpr std::size_t leaves_max = 256;              // leaves of a partition's digest tree
 // Far beyond microseconds since the epoch (2^51 by now), far below an overflow.
 inline constexpr std::uint64_t incarnation_max = 1ull << 62;
 
@@ -42,6 +51,7 @@ struct Welcome {  // type 2: answer to Join
   std::vector<Member> members;
   std::vector<std::string> seeds;       // canonical seed URLs so far, or a part of them: the scope follows from them
   std::uint64_t seeds_fingerprint = 0;  // of all of them: the joiner is complete when its own is equal
+  std::vector<PartitionTenure> tenures = {};  // all that are known
 };
 struct Refuse {        // type 3: answer to anything from a peer that does not belong here
   std::string reason;  // for people; names the difference
@@ -50,7 +60,8 @@ struct Refuse {        // type 3: answer to anything from a peer that does not b
 struct Ping {  // type 4: "are you there?"
   std::uint64_t sequence = 0;
   std::vector<Member> gossip;
-  std::uint64_t seeds_fingerprint = 0;  // of the sender's seed set: differs -> Sync
+  std::uint64_t seeds_fingerprint = 0;    // of the sender's seed set: differs -> Sync
+  std::uint64_t tenures_fingerprint = 0;  // of the sender's tenures: differs -> Sync
 };
 struct PingRequest {  // type 5: "ask `target` for me" (SWIM's indirect probe)
   std::uint64_t sequence = 0;
@@ -61,27 +72,40 @@ struct PingAck {  // type 6: answer to Ping, or to PingRequest once the target a
   std::uint64_t sequence = 0;
   std::vector<Member> gossip;
   std::uint64_t seeds_fingerprint = 0;
+  std::uint64_t tenures_fingerprint = 0;
 };
-struct Sync {  // type 7: the whole view and seed set, both ways (push-pull)
+struct Sync {  // type 7: the view, seeds and tenures, whole or in part, both ways (push-pull)
   bool reply_wanted = false;
   std::vector<Member> members;
   std::vector<std::string> seeds;
+  std::vector<PartitionTenure> tenures = {};
 };
 struct BatchRecord {
   Partition partition = 0;
   std::string record;  // storage/record.h's encoding; opaque here
 };
-struct Batch {                 // type 8: records for partitions that the receiver owns
+// Numbers are on the wire: append only.
+enum class BatchKind : std::uint8_t {
+  forward = 0,   // links for partitions that the receiver owns
+  copy = 1,      // what the sender has just written: the receiver is a replica, or will own the partition
+  transfer = 2,  // what the sender holds of whole partitions: hand-off, filling of a replica, return of a copy
+};
+struct Batch {                 // type 8: records to merge
   std::uint64_t sequence = 0;  // the sender's own number for it
   std::uint64_t ring_fingerprint = 0;
   std::vector<BatchRecord> records;
+  BatchKind kind = BatchKind::forward;
+  std::vector<PartitionTenure> tenures = {};  // copy, transfer: of the records' partitions, as the sender knows them
+  std::vector<Partition> complete =
+      {};  // transfer: with this batch the receiver knows all that the sender knew of these
 };
-struct BatchAck {  // type 9: every record of the batch is on the receiver's disk
+struct BatchAck {  // type 9: every record of the batch is on the receiver's disk, and on its replicas'
   std::uint64_t sequence = 0;
 };
-struct BatchRefused {  // type 10: the receiver does not own all of it; nothing was taken
+struct BatchRefused {  // type 10: the receiver does not take all of it; nothing was taken
   std::uint64_t sequence = 0;
-  std::vector<Member> members;  // its view
+  std::vector<Member> members;                // its view
+  std::vector<PartitionTenure> tenures = {};  // those that are newer than the batch's
 };
 // One peer's counts; `values` by name so that later versions can add some.
 struct WaveProbe {  // type 11: termination wave, from the member with the lowest id
@@ -99,6 +123,7 @@ struct WaveReply {  // type 12
   std::uint64_t received = 0;  // batches this peer committed and acknowledged since its start
   std::uint64_t grant_sequence = 0;
   std::map<std::string, std::uint64_t> counts;
+  std::uint64_t tenures_fingerprint = 0;
 };
 struct Finish {  // type 13: the crawl has ended
   std::uint64_t wave = 0;
@@ -119,8 +144,44 @@ struct Answer {  // type 16
   std::string body;  // JSON
 };
 
-using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
-                          WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer>;
+// A partition's digest tree has two levels: a root (the sum of all records' digests) and leaves_max leaves (the sums of
+// those whose URL's digest begins with that byte). Equal sums: equal records (storage/store.h).
+struct PartitionDigest {
+  Partition partition = 0;
+  std::uint64_t root = 0;
+};
+// Why a peer tells another what it holds of some partitions. Numbers are on the wire: append only.
+enum class TransferKind : std::uint8_t {
+  fill = 0,       // the holder, or the owner, to a replica
+  hand_off = 1,   // the holder to the owner, which will hold them
+  give_back = 2,  // a replica to a new holder: what it may lack
+  drop = 3,       // as give_back, from a peer that keeps no copy any more; the answer is its leave to drop it
+};
+struct Roots {  // type 17: "this is what I hold; what do you lack of it?"
+  std::uint64_t sequence = 0;
+  TransferKind kind = TransferKind::fill;
+  std::vector<PartitionDigest> roots;
+  std::vector<PartitionTenure> tenures = {};  // of the same partitions, as the sender knows them
+};
+struct RootsCompared {  // type 18: answer to Roots; what is in no list is equal
+  std::uint64_t sequence = 0;
+  std::vector<Partition> differ;
+  std::vector<Partition> later;               // not now: the receiver does not hold it yet, or it has too few copies
+  std::vector<PartitionTenure> tenures = {};  // those that are newer than the question's
+};
+struct Leaves {  // type 19: before a transfer: "which of these are not as yours?"
+  Partition partition = 0;
+  Tenure tenure;                      // as the sender knows it
+  std::vector<std::uint64_t> leaves;  // leaves_max of them
+};
+struct LeavesDiffer {  // type 20: answer to Leaves
+  Partition partition = 0;
+  std::string differ;  // one byte a leaf, 1: send its records
+};
+
+using Body =
+    std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe,
+                 WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves, LeavesDiffer>;
 
 struct Message {
   std::uint16_t version = protocol_version;

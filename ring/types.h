@@ -64,7 +64,26 @@ struct Member {
       0;  // raised by the peer itself only: at start (microseconds since the epoch), to change state, to refute
   MemberState state = MemberState::joining;
   bool suspect = false;  // does not answer probes; still owns its partitions
+  // The incarnation with which its process started: tells two processes with one identity (a copied data directory)
+  // apart from one that was started again.
+  std::uint64_t started = 0;
+  std::uint16_t protocol = 0;  // the newest protocol version that it speaks (messages.h); 0: not known
   bool operator==(const Member&) const = default;
+};
+
+// Who fetches a partition, since which change of hands. The epoch rises by one with every hand-off and take-over; of
+// two tenures of one partition the larger (epoch, then holder) is the valid one, so tenures merge as records do: a
+// message about an older one is refused, a peer that held under an older one has lost the partition. Epoch 0: nobody
+// yet.
+struct Tenure {
+  std::uint64_t epoch = 0;
+  PeerId holder;
+  auto operator<=>(const Tenure&) const = default;
+};
+struct PartitionTenure {
+  Partition partition = 0;
+  Tenure tenure;
+  bool operator==(const PartitionTenure&) const = default;
 };
 
 // Owns partitions: active, suspected or not.

@@ -23,6 +23,22 @@ int rank(const UrlRecord& record) {
   return 0;
 }
 
+// The finaliser of MurmurHash3 (Appleby, public domain): every bit of the input moves every bit of the output.
+std::uint64_t mix(std::uint64_t value) {
+  value = (value ^ (value >> 33)) * 0xff51afd7ed558ccdull;
+  value = (value ^ (value >> 33)) * 0xc4ceb9fe1a85ec53ull;
+  return value ^ (value >> 33);
+}
+
+// No peer's mistake makes a wait of years: what is beyond a day is a day.
+constexpr Duration wire_duration_max = std::chrono::hours{24};
+
+Duration wire_duration(std::string_view bytes, std::size_t at) {
+  const auto told = get_be<std::uint64_t>(bytes, at);
+  return Duration(
+      static_cast<std::int64_t>(std::min(told, static_cast<std::uint64_t>(Duration(wire_duration_max).count()))));
+}
+
 auto parts(const UrlRecord& r) {
   return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url);
 }
@@ -140,10 +156,62 @@ void encode_clock(const HostClock& clock, std::string& out) {
 }
 
 Result<HostClock> decode_clock(std::string_view bytes) {
-  if (bytes.size() <= 13 || !is_clock(bytes))
+  if (bytes.size() <= 13 || static_cast<std::uint8_t>(bytes[0]) != clock_format)
     return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
   return HostClock{Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1)))),
                    get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(13))};
+}
+
+std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record) {
+  const std::string_view url(reinterpret_cast<const char*>(url_digest.data()), url_digest.size());
+  const std::uint64_t small = std::uint64_t{static_cast<std::uint8_t>(record.state)} << 56 |
+                              std::uint64_t{static_cast<std::uint8_t>(record.reason)} << 48 |
+                              std::uint64_t{record.redirects} << 40 | std::uint64_t{record.attempts} << 32 |
+                              std::uint64_t{record.depth} << 16 | record.status;
+  std::uint64_t digest = 0;
+  for (const std::uint64_t word : {get_be<std::uint64_t>(url, 0), get_be<std::uint64_t>(url, 8), small,
+                                   static_cast<std::uint64_t>(record.changed.time_since_epoch().count())})
+    digest = mix(digest ^ word);
+  return digest;
+}
+
+WireKind wire_kind(std::string_view bytes) {
+  if (bytes.empty()) return WireKind::unknown;
+  const auto kind = static_cast<WireKind>(static_cast<std::uint8_t>(bytes[0]));
+  return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots ? kind : WireKind::unknown;
+}
+
+void encode_wait(const HostClock& clock, Time now, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::wait));
+  put_be(out, static_cast<std::uint64_t>(std::max(clock.next_allowed - now, Duration{}).count()));
+  put_be(out, clock.failures);
+  out.append(clock.host);
+}
+
+Result<HostClock> decode_wait(std::string_view bytes, Time now) {
+  if (bytes.size() <= 13 || wire_kind(bytes) != WireKind::wait)
+    return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
+  return HostClock{now + wire_duration(bytes, 1), get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(13))};
+}
+
+void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::robots));
+  put_be(out, static_cast<std::uint64_t>(std::max(now - robots.fetched, Duration{}).count()));
+  put_be(out, static_cast<std::uint64_t>(std::max(robots.expires - now, Duration{}).count()));
+  put_be(out, robots.kind);
+  put_be(out, static_cast<std::uint16_t>(origin.size()));
+  out.append(origin).append(robots.body);
+}
+
+Result<std::pair<std::string, RobotsEntry>> decode_robots(std::string_view bytes, Time now) {
+  constexpr std::size_t head = 20;
+  if (bytes.size() < head || wire_kind(bytes) != WireKind::robots ||
+      bytes.size() < head + get_be<std::uint16_t>(bytes, 18))
+    return fail(ErrorKind::corrupt, "a robots.txt of " + std::to_string(bytes.size()) + " bytes");
+  const std::size_t origin = get_be<std::uint16_t>(bytes, 18);
+  RobotsEntry entry{now - wire_duration(bytes, 1), now + wire_duration(bytes, 9), get_be<std::uint8_t>(bytes, 17),
+                    std::string(bytes.substr(head + origin))};
+  return std::pair(std::string(bytes.substr(head, origin)), std::move(entry));
 }
 
 }  // namespace orbweaver::storage

@@ -9,9 +9,11 @@
 // order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "storage/types.h"
 
@@ -67,22 +69,42 @@ inline constexpr std::size_t record_head_bytes = 17;
 void encode_record(const UrlRecord& record, std::string& out);  // appends
 Result<UrlRecord> decode_record(std::string_view bytes);
 
-// A host's clock travels with its partition. Bytes, version 1: u8 format=2, i64 next_allowed (us since the epoch), u32
-// failures, rest: host.
+// Two records of the same URL are equal exactly when these are (but for a chance of 2^-64); the URL's digest goes in,
+// its text does not. Sums of these over a partition tell copies that differ: the order of additions does not matter.
+std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record);
+
+// A host's clock travels with its partition. On disk, version 1: u8 format=2, i64 next_allowed (us since the epoch),
+// u32 failures, rest: host.
 struct HostClock {
   Time next_allowed{};         // no request to the host before this
   std::uint32_t failures = 0;  // tries in a row that got no answer
   std::string host;
   bool operator==(const HostClock&) const = default;
 };
-inline constexpr std::uint8_t clock_format = 2;
 // The later time, the larger number of failures.
 HostClock merge(const HostClock& a, const HostClock& b);
+inline constexpr std::uint8_t clock_format = 2;
 void encode_clock(const HostClock& clock, std::string& out);  // appends
 Result<HostClock> decode_clock(std::string_view bytes);
-// Which of the two an encoding is.
-inline bool is_clock(std::string_view bytes) {
-  return !bytes.empty() && static_cast<std::uint8_t>(bytes[0]) == clock_format;
-}
+
+// A robots.txt as it was fetched.
+struct RobotsEntry {
+  Time fetched{};
+  Time expires{};
+  std::uint8_t kind = 0;  // node/crawl/peer_crawl.cc numbers them
+  std::string body;
+  bool operator==(const RobotsEntry&) const = default;
+};
+
+// On the wire both tell times from now on, so that clocks that differ do no harm: the way only makes a wait longer.
+//   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, rest: host
+//   robots: u8 format=4, i64 us since it was fetched, i64 us until it expires, u8 kind, u16 bytes of origin, origin,
+//           rest: body
+enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 4, unknown = 0 };
+WireKind wire_kind(std::string_view bytes);
+void encode_wait(const HostClock& clock, Time now, std::string& out);  // appends
+Result<HostClock> decode_wait(std::string_view bytes, Time now);
+void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out);  // appends
+Result<std::pair<std::string, RobotsEntry>> decode_robots(std::string_view bytes, Time now);
 
 }  // namespace orbweaver::storage

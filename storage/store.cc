@@ -11,8 +11,13 @@ namespace {
 
 constexpr std::string_view counts_name = "counts";
 constexpr std::string_view format_name = "format";
+constexpr std::string_view tally_prefix = "tally/";
+constexpr std::size_t tally_bytes = 40;
 constexpr std::size_t host_key_bytes = 10;
 constexpr std::size_t position_bytes = 13;
+// What follows the host in a key of the table of hosts.
+constexpr char clock_row = 0;
+constexpr char robots_row = 1;
 
 void append(std::string& out, const HostKey& key) {
   put_be(out, key.partition);
@@ -83,29 +88,28 @@ std::string frontier_value(const UrlRecord& record) {
   return out;
 }
 
+std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
+Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
+
+Result<RobotsEntry> decode_stored_robots(std::string_view value) {
+  if (value.size() < 17)
+    return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
+  return RobotsEntry{time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
+                     get_be<std::uint8_t>(value, 16), std::string(value.substr(17))};
+}
+
+std::string tally_name(std::uint16_t partition) {
+  std::string name(tally_prefix);
+  put_be(name, partition);
+  return name;
+}
+
 // A key that a commit names twice must count once.
 template <class Key>
 std::vector<Key> each_once(std::vector<Key> keys) {
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
-}
-
-std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
-Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
-
-std::uint64_t& count_of(Counts& counts, UrlState state) {
-  switch (state) {
-    case UrlState::queued:
-      return counts.queued;
-    case UrlState::excluded:
-      return counts.excluded;
-    case UrlState::failed:
-      return counts.failed;
-    case UrlState::fetched:
-      break;
-  }
-  return counts.fetched;
 }
 
 }  // namespace
@@ -170,18 +174,104 @@ Result<Store> Store::open(Kv& kv) {
   if (!counts) return tl::make_unexpected(counts.error());
   if (*counts) {
     const std::string& row = **counts;
-    if (row.size() != 7 * 8)
+    if (row.size() != 3 * 8)
       return fail(ErrorKind::corrupt, "the store's counts have " + std::to_string(row.size()) + " bytes");
-    store.counts_ = {get_be<std::uint64_t>(row, 0), get_be<std::uint64_t>(row, 8), get_be<std::uint64_t>(row, 16),
-                     get_be<std::uint64_t>(row, 24), get_be<std::uint64_t>(row, 32)};
-    store.next_order_ = get_be<std::uint64_t>(row, 40);
-    store.next_outbox_ = get_be<std::uint64_t>(row, 48);
+    store.counts_.outbox = get_be<std::uint64_t>(row, 0);
+    store.next_order_ = get_be<std::uint64_t>(row, 8);
+    store.next_outbox_ = get_be<std::uint64_t>(row, 16);
   }
+  const auto rows = store.meta_rows(std::string(tally_prefix));
+  if (!rows) return tl::make_unexpected(rows.error());
+  for (const auto& [name, row] : *rows) {
+    if (name.size() != 2 || row.size() != tally_bytes)
+      return fail(ErrorKind::corrupt, "a partition's counts have " + std::to_string(row.size()) + " bytes");
+    Tally& tally = store.tallies_[get_be<std::uint16_t>(name, 0)];
+    tally = {get_be<std::uint64_t>(row, 0),  get_be<std::uint64_t>(row, 8),  get_be<std::uint64_t>(row, 16),
+             get_be<std::uint64_t>(row, 24), get_be<std::uint64_t>(row, 32), false};
+    tally.add_to(store.counts_, true);
+  }
+  store.held_.outbox = store.counts_.outbox;
   return store;
 }
 
+std::uint64_t& Store::Tally::of(UrlState state) {
+  switch (state) {
+    case UrlState::queued:
+      return queued;
+    case UrlState::excluded:
+      return excluded;
+    case UrlState::failed:
+      return failed;
+    case UrlState::fetched:
+      break;
+  }
+  return fetched;
+}
+
+void Store::Tally::add_to(Counts& counts, bool add) const {
+  const auto change = [add](std::uint64_t& sum, std::uint64_t by) { add ? sum += by : sum -= by; };
+  change(counts.queued, queued);
+  change(counts.fetched, fetched);
+  change(counts.failed, failed);
+  change(counts.excluded, excluded);
+}
+
+// The tally that a write is about to change: a copy of the one that holds.
+Store::Tally& Store::tally_of(Tallies& changed, std::uint16_t partition) const {
+  const auto [at, added] = changed.try_emplace(partition);
+  if (added)
+    if (const auto known = tallies_.find(partition); known != tallies_.end()) at->second = known->second;
+  return at->second;
+}
+
+void Store::stage(const Tallies& changed, KvBatch& batch) const {
+  for (const auto& [partition, tally] : changed) {
+    if (tally.empty()) {
+      batch.remove(Table::meta, tally_name(partition));
+      continue;
+    }
+    std::string row;
+    for (const std::uint64_t value : {tally.queued, tally.fetched, tally.failed, tally.excluded, tally.root})
+      put_be(row, value);
+    batch.put(Table::meta, tally_name(partition), row);
+  }
+}
+
+// The write is done: the sums follow.
+void Store::take_over(const Tallies& changed) {
+  for (const auto& [partition, tally] : changed) {
+    Tally& known = tallies_[partition];
+    known.add_to(counts_, false);
+    if (known.held) known.add_to(held_, false);
+    known = tally;
+    known.add_to(counts_, true);
+    if (known.held) known.add_to(held_, true);
+    if (known.empty() && !known.held) tallies_.erase(partition);
+  }
+}
+
+void Store::hold(std::uint16_t partition, bool held) {
+  const auto found = tallies_.find(partition);
+  if (found == tallies_.end() ? !held : found->second.held == held) return;
+  Tally& tally = tallies_[partition];
+  tally.held = held;
+  tally.add_to(held_, held);
+  if (!held && tally.empty()) tallies_.erase(partition);
+}
+
+Counts Store::counts(std::uint16_t partition) const {
+  Counts counts;
+  if (const auto found = tallies_.find(partition); found != tallies_.end()) found->second.add_to(counts, true);
+  return counts;
+}
+
+std::uint64_t Store::root(std::uint16_t partition) const {
+  const auto found = tallies_.find(partition);
+  return found == tallies_.end() ? 0 : found->second.root;
+}
+
 // Reads what is known of the keys, joins the new with it, and stages the rows that change.
-Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts,
+Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
                                  std::uint64_t& order) {
   const std::size_t n = commit.merges.size();
   result.outcomes.assign(n, MergeOutcome::known);
@@ -220,12 +310,17 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
       if (record == before->record) continue;
     }
     result.outcomes[at] = before ? MergeOutcome::changed : MergeOutcome::added;
+    Tally& tally = tally_of(tallies, key.host.partition);
     if (before) {
-      --count_of(counts, before->record.state);
-      if (before->record.state == UrlState::queued)
+      --tally.of(before->record.state);
+      tally.root -= record_digest(key.url, before->record);
+      if (before->record.state == UrlState::queued) {
         batch.remove(Table::frontier, frontier_key(key.host, before->position));
+        if (record.state != UrlState::queued) result.unqueued.push_back(key);
+      }
     }
-    ++count_of(counts, record.state);
+    ++tally.of(record.state);
+    tally.root += record_digest(key.url, record);
     Position position;
     if (record.state == UrlState::queued) {
       const bool again = record.attempts > 0;
@@ -236,22 +331,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
       result.queued.push_back({{key, position, record.depth, record.redirects, record.attempts, record.url}, moved});
     }
     batch.put(Table::urls, keys[at], Stored::encode(record, position));
-  }
-  return {};
-}
-
-Result<void> Store::stage_forget(const Commit& commit, KvBatch& batch, Counts& counts) {
-  for (const UrlKey& key : each_once(commit.forget)) {
-    const std::string bytes = bytes_of(key);
-    const Result<std::optional<std::string>> row = kv_->get(Table::urls, bytes);
-    if (!row) return tl::make_unexpected(row.error());
-    if (!*row) continue;
-    const Result<Stored> stored = decode_stored(**row, key.url);
-    if (!stored) return tl::make_unexpected(stored.error());
-    --count_of(counts, stored->record.state);
-    if (stored->record.state == UrlState::queued)
-      batch.remove(Table::frontier, frontier_key(key.host, stored->position));
-    batch.remove(Table::urls, bytes);
+    result.changed.push_back({key, std::move(record)});
   }
   return {};
 }
@@ -259,25 +339,23 @@ Result<void> Store::stage_forget(const Commit& commit, KvBatch& batch, Counts& c
 Result<CommitResult> Store::commit(const Commit& commit) {
   KvBatch batch;
   CommitResult result;
-  Counts counts = counts_;
+  Tallies tallies;
   std::uint64_t order = next_order_;
   std::uint64_t outbox = next_outbox_;
-  if (Result<void> staged = stage_merges(commit, batch, result, counts, order); !staged)
+  if (Result<void> staged = stage_merges(commit, batch, result, tallies, order); !staged)
     return tl::make_unexpected(staged.error());
-  if (Result<void> staged = stage_forget(commit, batch, counts); !staged) return tl::make_unexpected(staged.error());
   for (const auto& [partition, record] : commit.to_outbox) {
     const OutboxKey key{partition, outbox++};
     batch.put(Table::outbox, outbox_key(key), record);
     result.outbox.push_back({key, record});
   }
-  counts.outbox += commit.to_outbox.size();
   const std::vector<OutboxKey> acknowledged = each_once(commit.from_outbox);
   for (const OutboxKey& key : acknowledged) batch.remove(Table::outbox, outbox_key(key));
-  counts.outbox -= acknowledged.size();
+  const std::uint64_t in_outbox = counts_.outbox + commit.to_outbox.size() - acknowledged.size();
   for (const auto& [host, clock] : commit.clocks) {
     std::string value;
     encode_clock(clock, value);
-    batch.put(Table::hosts, bytes_of(host) + '\0', value);
+    batch.put(Table::hosts, bytes_of(host) + clock_row, value);
   }
   for (const auto& [host, origin, robots] : commit.robots) {
     std::string value;
@@ -285,17 +363,19 @@ Result<CommitResult> Store::commit(const Commit& commit) {
     put_be(value, micros(robots.expires));
     put_be(value, robots.kind);
     value.append(robots.body);
-    batch.put(Table::hosts, bytes_of(host) + '\1' + origin, value);
+    batch.put(Table::hosts, bytes_of(host) + robots_row + origin, value);
   }
   for (const auto& [name, value] : commit.meta) batch.put(Table::meta, name, value);
   if (batch.size() == 0) return result;
-  std::string row;
-  for (const std::uint64_t value :
-       {counts.queued, counts.fetched, counts.failed, counts.excluded, counts.outbox, order, outbox})
-    put_be(row, value);
-  batch.put(Table::meta, counts_name, row);
+  stage(tallies, batch);
+  if (in_outbox != counts_.outbox || order != next_order_ || outbox != next_outbox_) {
+    std::string row;
+    for (const std::uint64_t value : {in_outbox, order, outbox}) put_be(row, value);
+    batch.put(Table::meta, counts_name, row);
+  }
   if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
-  counts_ = counts;
+  take_over(tallies);
+  counts_.outbox = held_.outbox = in_outbox;
   next_order_ = order;
   next_outbox_ = outbox;
   return result;
@@ -351,7 +431,7 @@ Result<std::optional<HostKey>> Store::next_queued_host(const HostKey* after) {
 }
 
 Result<std::optional<HostClock>> Store::clock(const HostKey& host) {
-  const Result<std::optional<std::string>> row = kv_->get(Table::hosts, bytes_of(host) + '\0');
+  const Result<std::optional<std::string>> row = kv_->get(Table::hosts, bytes_of(host) + clock_row);
   if (!row) return tl::make_unexpected(row.error());
   if (!*row) return std::optional<HostClock>();
   Result<HostClock> clock = decode_clock(**row);
@@ -360,14 +440,13 @@ Result<std::optional<HostClock>> Store::clock(const HostKey& host) {
 }
 
 Result<std::optional<RobotsEntry>> Store::robots(const HostKey& host, std::string_view origin) {
-  const Result<std::optional<std::string>> row = kv_->get(Table::hosts, bytes_of(host) + '\1' + std::string(origin));
+  const Result<std::optional<std::string>> row =
+      kv_->get(Table::hosts, bytes_of(host) + robots_row + std::string(origin));
   if (!row) return tl::make_unexpected(row.error());
   if (!*row) return std::optional<RobotsEntry>();
-  const std::string& value = **row;
-  if (value.size() < 17)
-    return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
-  return std::optional<RobotsEntry>({time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
-                                     get_be<std::uint8_t>(value, 16), value.substr(17)});
+  Result<RobotsEntry> robots = decode_stored_robots(**row);
+  if (!robots) return tl::make_unexpected(robots.error());
+  return std::optional<RobotsEntry>(std::move(*robots));
 }
 
 Result<std::vector<OutboxEntry>> Store::outbox_of(std::uint16_t partition, std::uint64_t after_sequence,
@@ -412,22 +491,105 @@ Result<std::vector<Merge>> Store::scan(std::uint16_t partition, const UrlKey* af
   return found;
 }
 
-Result<std::vector<std::uint16_t>> Store::partitions() {
-  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, {});
-  std::vector<std::uint16_t> found;
-  for (cursor->seek({}); cursor->valid();) {
-    if (cursor->key().size() < 2) return fail(ErrorKind::corrupt, "a row of the table of URLs has a short key");
-    found.push_back(get_be<std::uint16_t>(cursor->key(), 0));
-    std::string prefix;
-    put_be(prefix, found.back());
-    const std::string next = after_prefix(prefix);
-    if (next.empty()) break;
-    cursor->seek(next);
+Result<Leaves> Store::leaves(std::uint16_t partition) {
+  std::string prefix;
+  put_be(prefix, partition);
+  const std::string end = after_prefix(prefix);
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, end);
+  Leaves leaves{};
+  for (cursor->seek(prefix); cursor->valid(); cursor->next()) {
+    if (cursor->key().size() != host_key_bytes + 16)
+      return fail(ErrorKind::corrupt, "a row of the table of URLs has a key of another size");
+    const UrlDigest url = digest_at(cursor->key(), host_key_bytes);
+    const Result<Stored> stored = decode_stored(cursor->value(), url);
+    if (!stored) return tl::make_unexpected(stored.error());
+    leaves[leaf_of(url)] += record_digest(url, stored->record);
+  }
+  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  return leaves;
+}
+
+Result<std::vector<HostRow>> Store::hosts_of(std::uint16_t partition, const std::string& after, std::size_t limit) {
+  std::string prefix;
+  put_be(prefix, partition);
+  const std::string end = after_prefix(prefix);
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::hosts, end);
+  std::vector<HostRow> found;
+  for (cursor->seek(after.empty() ? prefix : after + '\0'); cursor->valid() && found.size() < limit; cursor->next()) {
+    if (cursor->key().size() <= host_key_bytes)
+      return fail(ErrorKind::corrupt, "a row of the table of hosts has a short key");
+    HostRow row{host_key_at(cursor->key()), {}, {}, {}, std::string(cursor->key())};
+    if (cursor->key()[host_key_bytes] == clock_row) {
+      Result<HostClock> clock = decode_clock(cursor->value());
+      if (!clock) return tl::make_unexpected(clock.error());
+      row.clock = std::move(*clock);
+    } else {
+      Result<RobotsEntry> robots = decode_stored_robots(cursor->value());
+      if (!robots) return tl::make_unexpected(robots.error());
+      row.origin = cursor->key().substr(host_key_bytes + 1);
+      row.robots = std::move(*robots);
+    }
+    found.push_back(std::move(row));
   }
   if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
   return found;
 }
 
+Result<bool> Store::drop(std::uint16_t partition, std::size_t limit) {
+  std::string prefix;
+  put_be(prefix, partition);
+  const std::string end = after_prefix(prefix);
+  KvBatch batch;
+  Tallies tallies;
+  Tally& tally = tally_of(tallies, partition);
+  std::size_t records = 0;
+  {
+    const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, end);
+    for (cursor->seek(prefix); cursor->valid() && records < limit; cursor->next(), ++records) {
+      if (cursor->key().size() != host_key_bytes + 16)
+        return fail(ErrorKind::corrupt, "a row of the table of URLs has a key of another size");
+      const UrlKey key{host_key_at(cursor->key()), digest_at(cursor->key(), host_key_bytes)};
+      const Result<Stored> stored = decode_stored(cursor->value(), key.url);
+      if (!stored) return tl::make_unexpected(stored.error());
+      --tally.of(stored->record.state);
+      tally.root -= record_digest(key.url, stored->record);
+      if (stored->record.state == UrlState::queued)
+        batch.remove(Table::frontier, frontier_key(key.host, stored->position));
+      batch.remove(Table::urls, cursor->key());
+    }
+    if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  }
+  std::size_t hosts = 0;
+  if (records < limit) {
+    const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::hosts, end);
+    for (cursor->seek(prefix); cursor->valid() && hosts < limit; cursor->next(), ++hosts)
+      batch.remove(Table::hosts, cursor->key());
+    if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  }
+  if (batch.size() == 0) return true;
+  stage(tallies, batch);
+  if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
+  take_over(tallies);
+  return records < limit && hosts < limit;
+}
+
+std::vector<std::uint16_t> Store::partitions() const {
+  std::vector<std::uint16_t> found;
+  for (const auto& [partition, tally] : tallies_)
+    if (!tally.empty()) found.push_back(partition);
+  return found;
+}
+
 Result<std::optional<std::string>> Store::meta(std::string_view name) { return kv_->get(Table::meta, name); }
+
+Result<std::vector<std::pair<std::string, std::string>>> Store::meta_rows(const std::string& prefix) {
+  const std::string end = after_prefix(prefix);
+  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::meta, end);
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (cursor->seek(prefix); cursor->valid(); cursor->next())
+    rows.emplace_back(cursor->key().substr(prefix.size()), cursor->value());
+  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  return rows;
+}
 
 }  // namespace orbweaver::storage

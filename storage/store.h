@@ -9,6 +9,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@
 
 namespace orbweaver::storage {
 
-inline constexpr std::uint32_t store_format = 1;  // raised with every change of the bytes on disk
+inline constexpr std::uint32_t store_format = 2;  // raised with every change of the bytes on disk
 // Refuses a store of another format; marks a new one. Called at open.
 Result<void> check_format(Kv& kv, const std::string& directory);
 
@@ -74,13 +75,6 @@ struct OutboxEntry {
   std::string record;  // encode_record()
 };
 
-struct RobotsEntry {
-  Time fetched{};
-  Time expires{};
-  std::uint8_t kind = 0;  // node/crawl/robots_cache.h numbers them
-  std::string body;
-};
-
 // One atomic write.
 struct Commit {
   std::vector<Merge> merges;  // links admitted, outcomes, batches, hand-overs: all the same
@@ -89,7 +83,6 @@ struct Commit {
   std::vector<std::pair<HostKey, HostClock>> clocks;
   std::vector<std::tuple<HostKey, std::string, RobotsEntry>> robots;  // by origin
   std::vector<std::pair<std::string, std::string>> meta;
-  std::vector<UrlKey> forget;  // handed over to another peer and acknowledged; none that `merges` has too
 };
 
 enum class MergeOutcome : std::uint8_t { known, added, changed };
@@ -102,6 +95,8 @@ struct NewlyQueued {
 struct CommitResult {
   std::vector<MergeOutcome> outcomes;  // for each of Commit::merges (of several with one key, the first tells)
   std::vector<NewlyQueued> queued;     // records that are newly queued, or queued at a new position
+  std::vector<UrlKey> unqueued;        // records that were queued and are not any more
+  std::vector<Merge> changed;          // records that are new or not as they were, joined, with their URL
   std::vector<OutboxEntry> outbox;     // as numbered
 };
 
@@ -116,6 +111,21 @@ struct Counts {
   bool operator==(const Counts&) const = default;
 };
 
+// A partition's digest tree has two levels: the root, kept with every commit, is the sum of the digests of its records
+// (record_digest); a leaf is the sum of those whose URL digest begins with its number. Sums, so that a change costs one
+// subtraction and one addition, in any order.
+using Leaves = std::array<std::uint64_t, 256>;
+inline std::uint8_t leaf_of(const UrlDigest& url) { return url[0]; }
+
+// What is kept of a host besides its URLs: its clock, or the robots.txt of one of its origins.
+struct HostRow {
+  HostKey host;
+  std::optional<HostClock> clock;
+  std::string origin;  // of robots
+  std::optional<RobotsEntry> robots;
+  std::string row;  // for the next call
+};
+
 class Store {
  public:
   // Reads the counts and the last sequence numbers. `kv` must outlive it.
@@ -123,7 +133,15 @@ class Store {
 
   Result<CommitResult> commit(const Commit& commit);
 
+  // Of all records here, copies for other peers among them; and of the partitions that this peer holds (and fetches).
   const Counts& counts() const { return counts_; }
+  const Counts& held() const { return held_; }
+  Counts counts(std::uint16_t partition) const;
+  std::uint64_t root(std::uint16_t partition) const;
+  // The number that the next outbox entry will have.
+  std::uint64_t next_outbox() const { return next_outbox_; }
+  // Whether the partition counts in held(); not kept on disk.
+  void hold(std::uint16_t partition, bool held);
   // A queued record comes without its URL's text, which the frontier has.
   Result<std::optional<UrlRecord>> find(const UrlKey& key);
 
@@ -138,23 +156,48 @@ class Store {
   // Outbox entries of a partition after `after_sequence`, in order.
   Result<std::vector<OutboxEntry>> outbox_of(std::uint16_t partition, std::uint64_t after_sequence, std::size_t limit);
 
-  // Records of a partition in key order after `after` (null: from the first), for handing over; with the URL's text.
+  // Records of a partition in key order after `after` (null: from the first), with the URL's text.
   Result<std::vector<Merge>> scan(std::uint16_t partition, const UrlKey* after, std::size_t limit);
-  // Partitions that hold at least one record.
-  Result<std::vector<std::uint16_t>> partitions();
+  // Cost: a read of every record of the partition, about 0.5 us each.
+  Result<Leaves> leaves(std::uint16_t partition);
+  // What is kept of a partition's hosts, after the row `after` (empty: from the first).
+  Result<std::vector<HostRow>> hosts_of(std::uint16_t partition, const std::string& after, std::size_t limit);
+  // Removes a partition's records and hosts, at most `limit` of each in one write. True: nothing of it is left.
+  Result<bool> drop(std::uint16_t partition, std::size_t limit);
+  // Partitions with at least one record here.
+  std::vector<std::uint16_t> partitions() const;
 
   Result<std::optional<std::string>> meta(std::string_view name);
+  // All rows of the meta table whose name begins with `prefix`: what follows it, and the value.
+  Result<std::vector<std::pair<std::string, std::string>>> meta_rows(const std::string& prefix);
 
  private:
   explicit Store(Kv& kv) : kv_(&kv) {}
   struct Stored;
   static Result<Stored> decode_stored(std::string_view bytes, const UrlDigest& url);
-  Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Counts& counts,
+  // What is kept of a partition in the meta table.
+  struct Tally {
+    std::uint64_t queued = 0;
+    std::uint64_t fetched = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t excluded = 0;
+    std::uint64_t root = 0;
+    bool held = false;  // in memory only
+    std::uint64_t& of(UrlState state);
+    bool empty() const { return queued + fetched + failed + excluded == 0; }
+    void add_to(Counts& counts, bool add) const;
+  };
+  using Tallies = std::map<std::uint16_t, Tally>;
+  Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
                             std::uint64_t& order);
-  Result<void> stage_forget(const Commit& commit, KvBatch& batch, Counts& counts);
+  Tally& tally_of(Tallies& changed, std::uint16_t partition) const;
+  void stage(const Tallies& changed, KvBatch& batch) const;
+  void take_over(const Tallies& changed);
 
   Kv* kv_;
+  Tallies tallies_;  // of partitions with records, and held ones
   Counts counts_;
+  Counts held_;
   std::uint64_t next_order_ = 1;  // of admissions
   std::uint64_t next_outbox_ = 1;
 };

@@ -17,6 +17,7 @@ namespace orbweaver {
 enum class ScopeKind : std::uint8_t { host, domain, prefix, any };
 enum class ArchiveKind : std::uint8_t { off, gzip };
 enum class ParserKind : std::uint8_t { stream, tidy };
+enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
 enum class Durability : std::uint8_t { process, power };
 
 struct Settings {
@@ -26,6 +27,9 @@ struct Settings {
   std::uint64_t max_pages = 0;  // 0: no limit
   std::uint32_t max_depth = 0;  // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
   Duration delay{std::chrono::seconds{1}};
+  std::uint32_t replicas = 2;  // copies of each partition: the owner's, and replicas - 1 more
+  OnCut on_cut = OnCut::keep_on;
+  Duration gone_after{};        // a peer that is down for longer does not keep the crawl from ending
   bool stop_when_done = false;  // the ring stops by itself when nothing is left
   std::uint32_t redirects_max = 20;
   std::uint32_t retries = 3;                      // further tries after a failure that may pass
@@ -71,6 +75,7 @@ struct Settings {
   Duration probe_every{};
   Duration probe_timeout{};
   Duration suspicion_time{};
+  Duration leave_timeout{};
   std::string status_listen = "127.0.0.1:0";  // /metrics, /healthz, /status; "off": none
   std::string log_level = "info";
   std::uint64_t log_file_bytes = 0;

@@ -105,6 +105,20 @@ void add_ring_wide(Rows& rows) {
       duration_setting({"delay", "Least time between two requests to one host, anywhere in the ring.",
                         "One request a second is what site owners put up with; 0s is for one's own servers."},
                        &Settings::delay, "1s", "0s", "24h"));
+  rows.push_back(count_setting(
+      {"replicas",
+       "Copies of every URL's record: with 2, each write is on its owner and one other peer before it counts.",
+       "With 2 any one machine and its disk may be lost for ever; 3 stands two such losses, 1 saves the copies' cost."},
+      &Settings::replicas, 2U, 1U, 3U));
+  rows.push_back(choice_setting(
+      {"on_cut",
+       "When the network is cut: every side goes on with what it can see, or a side without a majority pauses.",
+       "Going on fetches some pages on both sides; pausing fetches none twice but leaves the smaller side idle."},
+      &Settings::on_cut, OnCut::keep_on, {"continue", "pause-minority"}));
+  rows.push_back(duration_setting(
+      {"gone_after", "A peer that is down for this long is gone for good: with replicas, the crawl may end without it.",
+       "Longer than a reboot; a cut of the network that lasts longer ends the crawl on each side by itself."},
+      &Settings::gone_after, "5m", "0s", "30d"));
   rows.push_back(yes_no_setting(
       {"stop_when_done", "Every peer stops by itself when nothing is left to fetch anywhere in the ring.",
        "A peer that was started alone waits for seeds; `orbweaver crawl` turns this on."},
@@ -283,6 +297,11 @@ void add_membership(Rows& rows) {
       {"suspicion_time", "A peer that was not heard of for this long is down, and others own its partitions.",
        "Longer than a restart or a pause of a busy machine; moving partitions costs more than waiting."},
       &Settings::suspicion_time, "10s", "100ms", "1h"));
+  rows.push_back(duration_setting(
+      {"leave_timeout",
+       "A peer that leaves ends after this time; what it could not hand over by then stays on its disk.",
+       "Handing over a million URLs takes seconds; a ring that takes nothing for this long will not take it later."},
+      &Settings::leave_timeout, "10m", "0s", "7d"));
 }
 
 SettingDef log_level_setting() {

@@ -10,14 +10,27 @@ namespace {
 
 // After a refusal: long enough for one round of gossip, short enough not to be seen.
 constexpr Duration refusal_wait = std::chrono::milliseconds{200};
+// So many outbox entries are followed as one.
+constexpr std::uint64_t entries_a_group = 64;
+// Groups that are followed; beyond it, two neighbours become one.
+constexpr std::size_t groups_max = 8192;
 
 }  // namespace
 
 Forwarder::Forwarder(Config config, storage::Store& store, std::uint64_t first_sequence)
-    : config_(config), store_(&store), next_sequence_(first_sequence) {}
+    : config_(config), store_(&store), next_sequence_(first_sequence) {
+  if (store.counts().outbox > 0) open_[0] = store.counts().outbox;
+  newest_group_entries_ = entries_a_group;
+}
 
 void Forwarder::add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now) {
   for (const storage::OutboxEntry& entry : entries) {
+    if (open_.empty() || newest_group_entries_ >= entries_a_group) {
+      open_[entry.key.sequence] = 0;
+      newest_group_entries_ = 0;
+    }
+    ++newest_group_entries_;
+    ++open_.rbegin()->second;
     if (view.empty() || view.owns(entry.key.partition)) {
       own_on_disk_ = true;
       continue;
@@ -31,6 +44,20 @@ void Forwarder::add(const std::vector<storage::OutboxEntry>& entries, const View
     if (queue.waiting.empty()) queue.oldest = now;
     queue.waiting_bytes += entry.record.size();
     queue.waiting.push_back(entry);
+  }
+}
+
+void Forwarder::taken_out(const std::vector<storage::OutboxKey>& keys) {
+  for (const storage::OutboxKey& key : keys) {
+    auto group = open_.upper_bound(key.sequence);
+    if (group == open_.begin()) continue;
+    if (--(--group)->second == 0) open_.erase(group);
+  }
+  if (open_.size() <= groups_max) return;
+  for (auto at = open_.begin(); at != open_.end() && std::next(at) != open_.end(); ++at) {
+    const auto next = std::next(at);
+    at->second += next->second;
+    open_.erase(next);
   }
 }
 

@@ -33,8 +33,7 @@ class Forwarder {
     ring::PeerId to;
     ring::Batch batch;
   };
-  // `first_sequence` must be above any that this peer used before (microseconds since the epoch at start): late acks
-  // find nothing.
+  // `first_sequence` must be far from any that this peer used before (a random number): late acks find nothing.
   Forwarder(Config config, storage::Store& store, std::uint64_t first_sequence);
 
   // Entries that a commit put into the outbox.
@@ -62,7 +61,11 @@ class Forwarder {
   std::uint64_t records_sent() const { return records_sent_; }
   std::uint64_t batches_acknowledged() const { return batches_acknowledged_; }
   std::size_t batches_under_way() const;
-  std::uint64_t new_sequence() { return next_sequence_++; }  // for other batches of this peer (hand-over)
+  std::uint64_t new_sequence() { return next_sequence_++; }  // for other batches of this peer
+  // Every outbox entry with a lower number is acknowledged. Exact to a group of entries_a_group entries.
+  std::uint64_t safe() const { return open_.empty() ? UINT64_MAX : open_.begin()->first; }
+  // Entries that left the outbox, by acknowledgement or because they are this peer's own.
+  void taken_out(const std::vector<storage::OutboxKey>& keys);
 
  private:
   struct UnderWay {
@@ -85,6 +88,10 @@ class Forwarder {
   Config config_;
   storage::Store* store_;
   std::map<ring::PeerId, Queue> queues_;
+  // Entries in the outbox, in groups by number: the first number of each and how many are still there. What an earlier
+  // process left is one group, 0.
+  std::map<std::uint64_t, std::uint64_t> open_;
+  std::uint64_t newest_group_entries_ = 0;  // put into the newest so far
   bool own_on_disk_ = true;
   std::uint64_t next_sequence_;
   std::uint64_t batches_sent_ = 0;

@@ -15,6 +15,8 @@ namespace {
 constexpr Duration idle_wait = std::chrono::milliseconds{500};
 // Between the last word to the others and the end of the process: the transport has sent it by then.
 constexpr Duration last_words = std::chrono::milliseconds{300};
+// A forwarder's batch is acknowledged after its copies: they do not wait long for company.
+constexpr Duration copy_age_max = std::chrono::milliseconds{5};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
 
@@ -22,6 +24,17 @@ Forwarder::Config forwarder_config(const Settings& s) {
   return {s.batch_records, static_cast<std::size_t>(s.batch_bytes),
           s.batch_age,     s.batches_under_way,
           s.batch_timeout, s.outbox_memory_records};
+}
+
+Copier::Config copier_config(const Settings& s) {
+  Copier::Config config;
+  config.batch_records = s.batch_records;
+  config.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
+  config.age = std::min(s.batch_age, copy_age_max);
+  config.under_way_max = s.batches_under_way;
+  config.timeout = s.batch_timeout;
+  config.items_max = std::max<std::size_t>(s.outbox_memory_records, 1);
+  return config;
 }
 
 ring::MembershipConfig membership_config(const Settings& s) {
@@ -45,21 +58,37 @@ std::string_view host_of(std::string_view canonical_url) {
   return rest.substr(0, rest.find(':'));
 }
 
+Keeper::Config Peer::keeper_config(const Settings& s) {
+  Keeper::Config config;
+  config.transfers.batch_records = s.batch_records;
+  config.transfers.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
+  config.transfers.under_way_max = s.batches_under_way;
+  config.transfers.timeout = s.batch_timeout;
+  config.unknown_wait = s.suspicion_time;
+  return config;
+}
+
 Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
     : settings_(std::move(start.settings.values)),
       given_(std::move(start.settings.given)),
       store_(&store),
       membership_(self, membership_config(settings_), start.random_seed),
-      view_(self.id, settings_.partitions),
+      view_(self.id, settings_.partitions, settings_.replicas),
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
       link_cache_(settings_.link_cache_entries),
       bench_({settings_.hosts_in_memory, settings_.host_queue_in_memory}, store,
-             [this](ring::Partition partition) { return view_.owns(partition); }),
-      forwarder_(forwarder_config(settings_), store, micros(now)),
-      drainer_(store, settings_.batch_records, settings_.batch_timeout),
+             [this](ring::Partition partition) { return keeper_.fetches(partition); }),
+      forwarder_(forwarder_config(settings_), store, (start.random_seed >> 2) + 1),
+      copier_(copier_config(settings_)),
+      keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
       waves_({settings_.max_pages, settings_.stop_when_done}),
-      started_(now) {}
+      stepped_(now),
+      started_(now) {
+  bench_.set_earliest([this](ring::Partition partition) {
+    return std::max(restarted_, keeper_.held_since(partition)) + settings_.delay;
+  });
+}
 
 Result<std::unique_ptr<Peer>> Peer::open(PeerStart start, storage::Store& store, Time now) {
   ring::Member self;
@@ -118,13 +147,15 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     has_ring_ = true;
     // After a restart no host is asked before its delay has passed since the start: what was under way then is not
     // known any more.
-    bench_.set_earliest(now + settings_.delay);
+    restarted_ = now;
   } else if (settings_.join.empty()) {
     ring_ = start.fresh_ring;
     has_ring_ = true;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
+    keeper_.learn(keeper_.make_ring(), commit);
   }
+  if (Result<void> held = keeper_.restore(now); !held) return held;
   if (*members) {
     const ring::Result<ring::Message> view = ring::decode(**members);
     if (!view || !std::holds_alternative<ring::Sync>(view->body))
@@ -140,15 +171,21 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (!waited) return tl::make_unexpected(error_of(waited.error()));
   if (*waited && std::strtoull((*waited)->c_str(), nullptr, 10) >= wait_for_peers_) wait_for_peers_ = 1;
   Commands ignored;
-  add_seeds({}, ignored);
+  add_seeds(now, {}, ignored);
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);
   if (const auto written = store_->commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
   membership_changed(now, ignored);
+  // What went wrong meanwhile ended the peer before it began.
+  for (const Command& command : ignored)
+    if (const auto* end = std::get_if<Exit>(&command)) return fail(static_cast<ErrorCode>(end->code), end->message);
   return {};
 }
 
 void Peer::step(Time now, Event event, Commands& out) {
   if (exited_) return;
+  // A process that stood still for so long may have been given up by the others.
+  if (now - stepped_ >= settings_.suspicion_time) confirmed_ = false;
+  stepped_ = std::max(stepped_, now);
   if (auto* in = std::get_if<MessageEvent>(&event)) {
     handle(now, *in, out);
   } else if (auto* ended = std::get_if<FetchEnded>(&event)) {
@@ -156,9 +193,7 @@ void Peer::step(Time now, Event event, Commands& out) {
   } else if (auto* page = std::get_if<PageDone>(&event)) {
     on_page_done(now, *page, out);
   } else if (auto* stop = std::get_if<StopEvent>(&event)) {
-    (stop->leave ? leaving_ : stopping_) = true;
-    if (stop->leave && membership_.self().state < ring::MemberState::leaving)
-      membership_.set_state(ring::MemberState::leaving, now);
+    stop->leave ? leave(now) : void(stopping_ = true);
   }
   after(now, out);
 }
@@ -191,11 +226,13 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   if (const auto* ping = std::get_if<ring::Ping>(&in.body)) {
     membership_.on_ping(in.from, *ping, now, sends);
     check_seeds(now, in.from, ping->seeds_fingerprint, out);
+    check_tenures(now, in.from, ping->tenures_fingerprint, out);
   } else if (const auto* request = std::get_if<ring::PingRequest>(&in.body)) {
     membership_.on_ping_request(in.from, *request, now, sends);
   } else if (const auto* ack = std::get_if<ring::PingAck>(&in.body)) {
     membership_.on_ping_ack(in.from, *ack, now, sends);
     check_seeds(now, in.from, ack->seeds_fingerprint, out);
+    check_tenures(now, in.from, ack->tenures_fingerprint, out);
   } else if (const auto* sync = std::get_if<ring::Sync>(&in.body)) {
     on_sync(now, in, *sync, event.reply, out);
   } else if (const auto* batch = std::get_if<ring::Batch>(&in.body)) {
@@ -203,8 +240,16 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   } else if (const auto* batch_ack = std::get_if<ring::BatchAck>(&in.body)) {
     on_batch_ack(now, in.from, batch_ack->sequence, out);
   } else if (const auto* refused = std::get_if<ring::BatchRefused>(&in.body)) {
-    membership_.merge(refused->members, now);
-    if (!drainer_.refused(in.from, refused->sequence, now)) forwarder_.refused(in.from, refused->sequence, now);
+    on_batch_refused(now, in.from, *refused, out);
+  } else if (const auto* roots = std::get_if<ring::Roots>(&in.body)) {
+    if (learn(now, roots->tenures, out)) reply_to(event.reply, in.from, keeper_.on_roots(in.from, *roots, view_), out);
+  } else if (const auto* compared = std::get_if<ring::RootsCompared>(&in.body)) {
+    keeper_.on_compared(in.from, *compared, now);
+    learn(now, compared->tenures, out);
+  } else if (const auto* leaves = std::get_if<ring::Leaves>(&in.body)) {
+    on_leaves(in, *leaves, event.reply, out);
+  } else if (const auto* differ = std::get_if<ring::LeavesDiffer>(&in.body)) {
+    keeper_.on_leaves_differ(in.from, *differ);
   } else if (const auto* probe = std::get_if<ring::WaveProbe>(&in.body)) {
     on_wave_probe(now, in, *probe, event.reply, out);
   } else if (const auto* wave = std::get_if<ring::WaveReply>(&in.body)) {
@@ -241,18 +286,17 @@ void Peer::after(Time now, Commands& out) {
         commit.merges.push_back(
             {{host_key(url->host_digest(), view_.partitions()), url->digest()}, std::move(*record)});
       }
-      if (!apply(commit, out)) return;
+      if (!apply(now, commit, out)) return;
     }
     first_seeds_tick(now, out);
+    if (!admit_own_seeds(now, out)) return;
+    if (!partitions_tick(now, out)) return;
     issue_fetches(now, out);
     if (exited_) return;
     std::vector<Forwarder::Out> batches;
     if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
-    auto drained = drainer_.tick(
-        now, view_, [this](ring::Partition partition) { return bench_.partition_busy(partition); },
-        [this] { return forwarder_.new_sequence(); });
-    if (!drained) return fail_for_good(drained.error(), out);
-    if (*drained) batches.push_back(std::move(**drained));
+    copier_.tick(
+        now, view_, keeper_.tenures(), forwarder_.safe(), [this] { return forwarder_.new_sequence(); }, batches);
     for (Forwarder::Out& batch : batches) send(batch.to, std::move(batch.batch), out);
     waves_tick(now, out);
     leave_tick(now, out);
@@ -274,20 +318,22 @@ Time Peer::next_deadline(Time now) const {
   if (has_ring_) {
     consider(membership_.next_deadline());
     consider(forwarder_.next_deadline());
-    consider(drainer_.next_deadline());
+    consider(copier_.next_deadline());
+    if (!view_.empty()) consider(keeper_.next_deadline());
+    if (leaving_ && !exit_at_) consider(leave_by_);
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
-    if (!exit_at_ && !stopping_ && !leaving_ && jobs_.size() < settings_.fetches_max && may_start_page())
-      consider(bench_.next_deadline());
+    if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
   }
-  if (!welcomed_ && !settings_.join.empty()) consider(next_join_);
+  if (!welcomed_ && !settings_.join.empty() && !stopping_ && !exit_at_) consider(next_join_);
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
   consider(exit_at_);
   return std::max(at, now);
 }
 
 // Commits, and tells the parts in memory what came of it. False: the store failed, the peer is on its way out.
-bool Peer::apply(const storage::Commit& commit, Commands& out, storage::CommitResult* result) {
+bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result,
+                 const storage::UrlKey* outcome) {
   auto done = store_->commit(commit);
   if (!done) {
     fail_for_good(error_of(done.error()), out);
@@ -295,6 +341,9 @@ bool Peer::apply(const storage::Commit& commit, Commands& out, storage::CommitRe
   }
   for (const storage::NewlyQueued& queued : done->queued)
     bench_.admit(queued.url, host_of(queued.url.url), queued.moved);
+  for (const storage::UrlKey& key : done->unqueued) bench_.withdraw(key);
+  forwarder_.taken_out(commit.from_outbox);
+  copy_changes(now, *done, outcome);
   if (result != nullptr) *result = std::move(*done);
   return true;
 }
@@ -306,6 +355,14 @@ void Peer::fail_for_good(const Error& error, Commands& out) {
   exited_ = true;
   note(out, LogLevel::error, "node", "cannot go on", {{"cause", error.message}});
   out.push_back(Exit{static_cast<int>(error.code), error.message, false, {}});
+}
+
+// Hands everything over, then ends; without anybody to hand over to, or after leave_timeout, ends as it is.
+void Peer::leave(Time now) {
+  if (leaving_) return;
+  leaving_ = true;
+  leave_by_ = now + settings_.leave_timeout;
+  if (membership_.self().state < ring::MemberState::leaving) membership_.set_state(ring::MemberState::leaving, now);
 }
 
 // The process ends once the last words to the others are sent. Who leaves says so; who stops keeps its partitions and

@@ -5,11 +5,12 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Four files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_ring.cc
-// (members, batches, waves, seeds), peer_ask.cc (status, explain, seed, leave, stop). Thread rule: one owner (the
-// peer's loop).
+// Five files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_ring.cc
+// (members, seeds, waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain,
+// seed, leave, stop). Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -19,9 +20,10 @@
 #include <vector>
 
 #include "node/config/settings.h"
-#include "node/crawl/drainer.h"
+#include "node/crawl/copier.h"
 #include "node/crawl/events.h"
 #include "node/crawl/forwarder.h"
+#include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/view.h"
@@ -75,6 +77,9 @@ class Peer {
   const ring::RingId& ring_id() const { return ring_; }
   const Settings& settings() const { return settings_; }
   bool has_ring() const { return has_ring_; }
+  // The partition's hosts may be asked by this peer now.
+  bool fetches(ring::Partition partition) const;
+  const ring::Tenures& tenures() const { return keeper_.tenures(); }
   bool stopping() const { return stopping_; }  // what is being fetched may be cancelled
   nlohmann::json own_status() const;
   std::vector<std::pair<std::string, double>> metrics() const;
@@ -99,12 +104,16 @@ class Peer {
 
   Peer(PeerStart start, storage::Store& store, ring::Member self, Time now);
   Result<void> restore(const PeerStart& start, Time now);
+  static Keeper::Config keeper_config(const Settings& settings);
 
   // peer.cc
   void handle(Time now, MessageEvent& event, Commands& out);
   void after(Time now, Commands& out);  // what is due after any event
-  bool apply(const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr);
+  // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
+  bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
+             const storage::UrlKey* outcome = nullptr);
   void fail_for_good(const Error& error, Commands& out);
+  void leave(Time now);
   void exit(Time now, int code, std::string message, Commands& out);
   void finish(Time now, std::string reason, std::map<std::string, std::uint64_t> totals, Commands& out);
   void note(Commands& out, LogLevel level, std::string_view channel, std::string_view event,
@@ -122,6 +131,7 @@ class Peer {
   void add_links(const Job& job, const PageDone& page, storage::Commit& commit);
   void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
   void admission_limits(storage::UrlRecord& record, Time now) const;
+  bool may_fetch() const;
   bool may_start_page() const;
   std::size_t pages_in_flight() const { return pages_in_flight_; }
 
@@ -129,9 +139,6 @@ class Peer {
   void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply,
                Commands& out);
   void on_welcome(Time now, const ring::Welcome& welcome, Commands& out);
-  void on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply,
-                Commands& out);
-  void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
   void on_sync(Time now, const ring::Message& message, const ring::Sync& sync, const ring::ReplyPath& reply,
                Commands& out);
   void on_wave_probe(Time now, const ring::Message& message, const ring::WaveProbe& probe, const ring::ReplyPath& reply,
@@ -139,8 +146,9 @@ class Peer {
   void on_finish(Time now, const ring::Message& message, const ring::Finish& finish, const ring::ReplyPath& reply,
                  Commands& out);
   void membership_changed(Time now, Commands& out);
+  bool admit_own_seeds(Time now, Commands& out);
   void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
-  bool add_seeds(const std::vector<std::string>& seeds, Commands& out, storage::Commit* into = nullptr);
+  bool add_seeds(Time now, const std::vector<std::string>& seeds, Commands& out, storage::Commit* into = nullptr);
   void send_seeds(const ring::PeerId& to, const std::vector<std::string>& seeds, Commands& out) const;
   void join_tick(Time now, Commands& out);
   void waves_tick(Time now, Commands& out);
@@ -153,6 +161,25 @@ class Peer {
   void reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const;
   ring::Message message(ring::Body body) const;
   std::vector<ring::PeerId> reachable_members() const;
+
+  // peer_partitions.cc
+  void on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply,
+                Commands& out);
+  bool take_record(Time now, const ring::PeerId& from, const ring::BatchRecord& entry, ring::BatchKind kind,
+                   storage::Commit& commit, std::vector<std::string>& seeds, std::size_t& malformed, Commands& out);
+  bool accepts(ring::Partition partition, ring::BatchKind kind) const;
+  void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
+  void on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out);
+  void on_leaves(const ring::Message& message, const ring::Leaves& leaves, const ring::ReplyPath& reply, Commands& out);
+  bool learn(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out);
+  bool decide(Time now, const Keeper::Changes& changes, Commands& out);
+  void check_tenures(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
+  void send_tenures(const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures, Commands& out) const;
+  bool partitions_tick(Time now, Commands& out);
+  void acknowledge_copied(Commands& out);
+  bool ready_to_move(ring::Partition partition, ring::TransferKind kind);
+  bool paused() const;
+  void copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome);
 
   // peer_ask.cc
   void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
@@ -182,21 +209,43 @@ class Peer {
   LinkCache link_cache_;
   Workbench bench_;
   Forwarder forwarder_;
-  Drainer drainer_;
+  Copier copier_;
+  Keeper keeper_;
   Waves waves_;
   PeerCounters counters_;
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;
   std::uint64_t next_job_ = 1;
-  std::uint64_t cap_ = 0;        // pages this peer may have fetched in all, under a page limit
+  std::uint64_t cap_ = 0;        // pages this process may have fetched in all, under a page limit
   std::uint64_t last_wave_ = 0;  // probes older than this are late copies
   ring::PeerId last_wave_from_;
   std::uint64_t grant_applied_ = 0;
   std::vector<Gathering> gatherings_;
   std::uint64_t next_ask_ = 1;
 
+  // Batches whose senders are told once all that was written before has its copies.
+  struct Unanswered {
+    ring::ReplyPath reply;
+    ring::PeerId from;
+    std::uint64_t sequence = 0;
+    std::uint64_t items = 0;  // Copier::safe() must have reached this
+  };
+  std::deque<Unanswered> unanswered_;
+  // What must be safe before a partition that is to move may go: outbox number, item number; noted when it fell quiet.
+  std::map<ring::Partition, std::pair<std::uint64_t, std::uint64_t>> safe_from_;
+  bool plan_due_ = true;
+  bool own_seeds_due_ = true;
+  // Heard, since the start or since this process last stood still, what the others know of who holds what. Before that
+  // nothing is fetched: another may have taken over.
+  bool confirmed_ = false;
+  Time stepped_{};       // the last step
+  Time next_tenures_{};  // no table of tenures is sent before
+  std::map<ring::PeerId, Time> down_since_;
+
   Time started_{};
+  Time restarted_{};  // `started_` when the directory had a crawl in it
+  Time leave_by_{};
   Time next_join_{};
   Time next_seed_sync_{};
   Time next_finish_{};

@@ -83,7 +83,7 @@ void add_numbers(json& totals, const json& counts) {
 }  // namespace
 
 json Peer::own_status() const {
-  const storage::Counts& counts = store_->counts();
+  const storage::Counts& counts = store_->held();
   json members = json::array();
   for (const auto& [peer, member] : membership_.members())
     members.push_back({{"id", peer.hex()},
@@ -99,6 +99,7 @@ json Peer::own_status() const {
           {"started", utc(started_)},
           {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
           {"ring_fingerprint", view_.ring().fingerprint()},
+          {"tenures_fingerprint", keeper_.tenures().fingerprint()},
           {"members", std::move(members)},
           {"seeds", seeds_.size()},
           {"counts",
@@ -129,11 +130,21 @@ json Peer::own_status() const {
             {"records_received", counters_.records_received},
             {"records_malformed", counters_.records_malformed},
             {"messages_refused", counters_.messages_refused},
-            {"partitions_to_hand_over", drainer_.partitions_left()}}}};
+            {"partitions_held", keeper_.held()},
+            {"partitions_to_gain", keeper_.to_gain()},
+            {"partitions_to_hand_over", keeper_.to_hand_over()},
+            {"partitions_to_give_back", keeper_.to_give_back()},
+            {"copies_to_fill", keeper_.to_fill()},
+            {"copies", store_->counts().discovered() - counts.discovered()},
+            {"copies_waiting", copier_.waiting()},
+            {"copies_sent", copier_.records_sent()},
+            {"copy_bytes_sent", copier_.bytes_sent()},
+            {"records_moved", keeper_.transfers().records_sent()},
+            {"bytes_moved", keeper_.transfers().bytes_sent()}}}};
 }
 
 std::vector<std::pair<std::string, double>> Peer::metrics() const {
-  const storage::Counts& counts = store_->counts();
+  const storage::Counts& counts = store_->held();
   std::map<std::string_view, double> members;
   for (const auto& [peer, member] : membership_.members()) ++members[member_state_name(member)];
   const auto number = [](auto value) { return static_cast<double>(value); };
@@ -210,26 +221,27 @@ json Peer::seed(Time now, const json& body, Commands& out) {
     urls.push_back(std::move(*url));
   }
   storage::Commit commit;
-  add_seeds(texts, out, &commit);
+  add_seeds(now, texts, out, &commit);
   for (const ring::PeerId& member : reachable_members())
     if (member != id()) send_seeds(member, texts, out);
   for (const CanonicalUrl& url : urls) route(url, 0, 0, commit);
   storage::CommitResult result;
-  if (!apply(commit, out, &result)) return {{"error", "the store cannot be written"}};
+  if (!apply(now, commit, out, &result)) return {{"error", "the store cannot be written"}};
   forwarder_.add(result.outbox, view_, now);
   return {{"accepted", std::move(accepted)}, {"refused", std::move(refused)}};
 }
 
-// Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once.
+// Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once;
+// or until its crawl has begun all the same, or this peer leaves.
 void Peer::first_seeds_tick(Time now, Commands& out) {
   if (wait_for_peers_ == 0) return;
   std::size_t active = 0;
   for (const auto& [peer, member] : membership_.members())
     if (ring::owns_partitions(member) && !member.suspect) ++active;
-  if (active < wait_for_peers_) return;
+  if (active < wait_for_peers_ && seeds_.empty() && !leaving_) return;
   storage::Commit waited;
   waited.meta.emplace_back(meta_name::waited, std::to_string(std::exchange(wait_for_peers_, 0)));
-  if (!apply(waited, out) || first_seeds_.empty()) return;
+  if (!apply(now, waited, out) || first_seeds_.empty()) return;
   const std::vector<std::string> seeds = std::exchange(first_seeds_, {});
   const json answer = seed(now, {{"urls", seeds}}, out);
   for (const json& refused : answer.value("refused", json::array()))
@@ -247,8 +259,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
   }
   if (verb == "seed") return seed(now, body, out);
   if (verb == "leave") {
-    leaving_ = true;
-    if (membership_.self().state < ring::MemberState::leaving) membership_.set_state(ring::MemberState::leaving, now);
+    leave(now);
     return {{"leaving", id().hex()}};
   }
   if (verb == "stop") {
@@ -280,7 +291,11 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
     const Result<CanonicalUrl> url = CanonicalUrl::parse(body.value("url", std::string()));
     if (!url) return answer({{"error", url.error().message}});
     if (!view_.empty()) {
-      const ring::PeerId& owner = view_.owner(host_key(url->host_digest(), view_.partitions()).partition);
+      // Who holds it knows best; with nobody there, who owns it.
+      const ring::Partition partition = host_key(url->host_digest(), view_.partitions()).partition;
+      const ring::PeerId& holder = keeper_.tenures().of(partition).holder;
+      const ring::Member* member = membership_.find(holder);
+      const ring::PeerId& owner = member != nullptr && ring::reachable(*member) ? holder : view_.owner(partition);
       if (owner != id()) whom.push_back(owner);
     }
   }

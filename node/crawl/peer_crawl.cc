@@ -42,12 +42,16 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
 
 }  // namespace
 
+bool Peer::fetches(ring::Partition partition) const { return may_fetch() && keeper_.fetches(partition); }
+
+bool Peer::may_fetch() const { return !stopping_ && !exit_at_ && confirmed_ && !copier_.full() && !paused(); }
+
 bool Peer::may_start_page() const {
-  return settings_.max_pages == 0 || store_->counts().fetched + pages_in_flight_ < cap_;
+  return settings_.max_pages == 0 || counters_.pages_fetched + pages_in_flight_ < cap_;
 }
 
 void Peer::issue_fetches(Time now, Commands& out) {
-  if (stopping_ || leaving_ || exit_at_) return;
+  if (!may_fetch()) return;
   while (jobs_.size() < settings_.fetches_max && may_start_page()) {
     const Result<BenchHost*> host = bench_.take(now);
     if (!host) return fail_for_good(host.error(), out);
@@ -92,7 +96,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       }
       // Rules that were read back after a restart: what this peer asked for before it is not known, so wait as after
       // that.
-      if (const Time earliest = started_ + host.crawl_delay; now < earliest) {
+      if (const Time earliest = std::max(started_, keeper_.held_since(host.key.partition)) + host.crawl_delay;
+          now < earliest) {
         host.next_allowed = std::max(host.next_allowed, earliest);
         break;
       }
@@ -109,7 +114,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     started = true;
   }
   if (!started) bench_.release(host, host.next_allowed);
-  return excluded.merges.empty() || apply(excluded, out);
+  return excluded.merges.empty() || apply(now, excluded, out);
 }
 
 // What is known of an origin's robots.txt, from memory or from the store.
@@ -239,7 +244,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   const std::size_t links = commit.merges.size() - 1;
   bench_.committed(queued.key);
   storage::CommitResult result;
-  if (!apply(commit, out, &result)) return;
+  if (!apply(now, commit, out, &result, &queued.key)) return;
   // What is durable may be remembered.
   for (std::size_t i = 0; i < links; ++i) link_cache_.insert(commit.merges[i].key.url, commit.merges[i].record.depth);
   forwarder_.add(result.outbox, view_, now);
@@ -327,7 +332,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
     if (host->next_allowed > now)
       clock.clocks.emplace_back(
           host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.origin))});
-    return apply(clock, out);
+    return apply(now, clock, out);
   };
   storage::RobotsEntry entry;
   entry.fetched = job.ended;
@@ -353,7 +358,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   }
   storage::Commit commit;
   commit.robots.emplace_back(host->key, slot.origin, std::move(entry));
-  if (!apply(commit, out)) return;
+  if (!apply(now, commit, out)) return;
   slot.attempts = 0;
   robots_slot(*host, job.job.origin, now);  // reads it back, with its Crawl-delay
   host->next_allowed = std::max(host->next_allowed, job.ended + std::max(settings_.delay, host->crawl_delay));

@@ -30,7 +30,12 @@ void Peer::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
 }
 
 void Peer::send_all(const std::vector<ring::Send>& sends, Commands& out) const {
-  for (const ring::Send& send : sends) out.push_back(SendMessage{send.address, message(send.body)});
+  for (const ring::Send& send : sends) {
+    ring::Message sent = message(send.body);
+    if (auto* ping = std::get_if<ring::Ping>(&sent.body)) ping->tenures_fingerprint = keeper_.tenures().fingerprint();
+    if (auto* ack = std::get_if<ring::PingAck>(&sent.body)) ack->tenures_fingerprint = keeper_.tenures().fingerprint();
+    out.push_back(SendMessage{send.address, std::move(sent)});
+  }
 }
 
 void Peer::reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const {
@@ -52,7 +57,8 @@ std::vector<ring::PeerId> Peer::reachable_members() const {
 // ------------------------------------------------------------------------------------------------------------------
 
 void Peer::join_tick(Time now, Commands& out) {
-  if (welcomed_ || settings_.join.empty() || stopping_ || now < next_join_) return;
+  if (welcomed_ || settings_.join.empty() || stopping_ || exit_at_ || now < next_join_) return;
+  if (leaving_ && !has_ring_) return exit(now, 0, "left before any member of the ring answered", out);
   if (!has_ring_ && now - started_ > join_wait_max) {
     std::string tried;
     for (const std::string& address : settings_.join) tried += (tried.empty() ? "" : ", ") + address;
@@ -102,6 +108,7 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
     welcome.seeds.assign(seeds.begin() + static_cast<std::ptrdiff_t>(at),
                          seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + seeds_per_message, seeds.size())));
     welcome.seeds_fingerprint = seeds_fingerprint_;
+    welcome.tenures = keeper_.tenures().all();
     reply_to(reply, in.from, std::move(welcome), out);
   }
 }
@@ -116,20 +123,22 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
                   "the ring's settings cannot be used: " + applied.error().message, out);
     has_ring_ = true;
     ring_ = welcome.ring;
-    view_ = View(id(), settings_.partitions);
+    view_ = View(id(), settings_.partitions, settings_.replicas);
+    keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves({settings_.max_pages, settings_.stop_when_done});
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
-    if (!apply(commit, out)) return;
+    if (!apply(now, commit, out)) return;
     note(out, LogLevel::info, "ring", "joined",
          {{"ring", ring_.hex()}, {"members", std::to_string(welcome.members.size())}});
   }
   membership_.merge(welcome.members, now);
-  if (!add_seeds(welcome.seeds, out)) return;
+  if (!learn(now, welcome.tenures, out) || !add_seeds(now, welcome.seeds, out)) return;
   // Not before it knows the whole scope: links that it judged by a part of it would be lost.
   if (seeds_fingerprint_ != welcome.seeds_fingerprint && membership_.self().state == ring::MemberState::joining) return;
   welcomed_ = true;
+  confirmed_ = true;
   if (membership_.self().state == ring::MemberState::joining) membership_.set_state(ring::MemberState::active, now);
   // The others hear of this peer's state at once, not with the next probes.
   for (const ring::PeerId& member : reachable_members())
@@ -142,30 +151,38 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
 void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply,
                    Commands& out) {
   membership_.merge(sync.members, now);
-  if (!add_seeds(sync.seeds, out)) return;
+  if (!add_seeds(now, sync.seeds, out)) return;
+  if (!learn(now, sync.tenures, out)) return;
+  if (sync.tenures.size() >= view_.partitions()) confirmed_ = plan_due_ = true;  // a whole table
   if (sync.reply_wanted) reply_to(reply, in.from, membership_.sync_message(false), out);
 }
 
 void Peer::membership_changed(Time now, Commands& out) {
   seen_version_ = membership_.version();
+  plan_due_ = true;
   storage::Commit commit;
   ring::Sync view;
   for (const ring::Member& member : membership_.member_list())
     if (member.id != id()) view.members.push_back(member);
   commit.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view))));
-  if (!apply(commit, out)) return;
-  for (const auto& [peer, member] : membership_.members())
+  if (!apply(now, commit, out)) return;
+  for (const auto& [peer, member] : membership_.members()) {
     if (!ring::reachable(member)) forwarder_.forget_peer(peer);
+    if (member.state == ring::MemberState::down) {
+      down_since_.try_emplace(peer, now);
+    } else {
+      down_since_.erase(peer);
+    }
+  }
   if (!view_.update(membership_)) return;
   note(out, LogLevel::info, "ring", "owners changed",
        {{"peers", std::to_string(std::count_if(membership_.members().begin(), membership_.members().end(),
                                                [](const auto& m) { return ring::owns_partitions(m.second); }))},
         {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
   link_cache_.clear();
-  bench_.owners_changed();
+  own_seeds_due_ = true;
   forwarder_.owners_changed(view_);
-  if (Result<void> found = drainer_.owners_changed(view_); !found) fail_for_good(found.error(), out);
-  (void)now;
+  copier_.owners_changed(view_, now);
 }
 
 // --- seeds
@@ -173,7 +190,7 @@ void Peer::membership_changed(Time now, Commands& out) {
 
 // Adds to the ring's seed set; the scope follows from it. Durable at once, or with `into`, with the seeds' own records.
 // False: the store failed.
-bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out, storage::Commit* into) {
+bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& out, storage::Commit* into) {
   const std::size_t before = seeds_.size();
   for (const std::string& seed : seeds)
     if (CanonicalUrl::parse(seed)) seeds_.insert(seed);
@@ -188,13 +205,31 @@ bool Peer::add_seeds(const std::vector<std::string>& seeds, Commands& out, stora
   seeds_fingerprint_ = ring::leading_bits(ring::md5(lines));
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
+  own_seeds_due_ = true;
   if (into != nullptr) {
     into->meta.emplace_back(meta_name::seeds, lines);
     return true;
   }
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::seeds, lines);
-  return apply(commit, out);
+  return apply(now, commit, out);
+}
+
+// Every peer knows every seed: whoever owns one admits it, even if the peer that it was given to is gone with its disk.
+bool Peer::admit_own_seeds(Time now, Commands& out) {
+  if (!own_seeds_due_ || view_.empty()) return true;
+  own_seeds_due_ = false;
+  storage::Commit commit;
+  for (const std::string& seed : seeds_) {
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(seed);
+    if (!url) continue;
+    const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
+    if (!view_.owns(host.partition)) continue;
+    storage::UrlRecord record;
+    record.url = url->text();
+    commit.merges.push_back({{host, url->digest()}, std::move(record)});
+  }
+  return commit.merges.empty() || apply(now, commit, out);
 }
 
 // The other one knows other seeds: it is told ours, and will tell us its own for the same reason.
@@ -213,99 +248,42 @@ void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& se
   }
 }
 
-// --- batches
-// ------------------------------------------------------------------------------------------------------------------
-
-// A peer's bytes are outside input: each record enters where a parsed link does, at "canonicalise".
-void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch, const ring::ReplyPath& reply,
-                    Commands& out) {
-  storage::Commit commit;
-  std::vector<std::string> seeds;
-  std::size_t malformed = 0;
-  for (const ring::BatchRecord& entry : batch.records) {
-    if (storage::is_clock(entry.record)) {
-      auto clock = storage::decode_clock(entry.record);
-      if (!clock) {
-        ++malformed;
-        continue;
-      }
-      const storage::HostKey host = host_key(ring::md5(clock->host), view_.partitions());
-      if (!view_.owns(host.partition))
-        return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
-      if (const auto own = store_->clock(host); own && *own) *clock = storage::merge(**own, *clock);
-      commit.clocks.emplace_back(host, std::move(*clock));
-      continue;
-    }
-    auto record = storage::decode_record(entry.record);
-    const Result<CanonicalUrl> url =
-        record ? CanonicalUrl::parse(record->url) : fail(ErrorCode::invalid_input, record.error().message);
-    if (!url) {
-      ++malformed;
-      note(out, LogLevel::warning, "ring", "malformed record",
-           {{"peer", in.from.brief()}, {"cause", url.error().message}}, true);
-      continue;
-    }
-    const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
-    if (!view_.owns(host.partition))
-      return reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list()}, out);
-    record->url = url->text();
-    // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of
-    // it.
-    if (record->state == storage::UrlState::queued && record->depth == 0 && record->redirects == 0)
-      seeds.push_back(record->url);
-    // No peer's clock or mistake puts a try off for ever.
-    if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
-    admission_limits(*record, now);
-    commit.merges.push_back({{host, url->digest()}, std::move(*record)});
-  }
-  if (leaving_ || exit_at_) return;
-  if (!seeds.empty()) add_seeds(seeds, out, &commit);
-  if (!apply(commit, out)) return;
-  for (const auto& [host, clock] : commit.clocks) bench_.delay(host, clock.next_allowed);
-  ++counters_.batches_received;
-  counters_.records_received += batch.records.size();
-  counters_.records_malformed += malformed;
-  reply_to(reply, in.from, ring::BatchAck{batch.sequence}, out);
-}
-
-void Peer::on_batch_ack(Time, const ring::PeerId& from, std::uint64_t sequence, Commands& out) {
-  storage::Commit commit;
-  commit.forget = drainer_.acknowledged(from, sequence);
-  if (commit.forget.empty()) commit.from_outbox = forwarder_.acknowledged(from, sequence);
-  if (!commit.forget.empty() || !commit.from_outbox.empty()) apply(commit, out);
-}
-
 // --- the end
 // ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::passive() const {
-  const storage::Counts& counts = store_->counts();
+  if (!jobs_.empty() || wait_for_peers_ > 0 || seeds_.empty() || !unanswered_.empty()) return false;
+  const storage::Counts& held = store_->held();
   const bool only_lacks_pages = settings_.max_pages > 0 && !may_start_page();
-  return jobs_.empty() && wait_for_peers_ == 0 && !seeds_.empty() && counts.outbox == 0 && drainer_.idle() &&
-         (counts.queued == 0 || only_lacks_pages);
+  return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && copier_.idle() && confirmed_ && !plan_due_ &&
+         keeper_.settled();
 }
 
 ring::WaveReply Peer::wave_reply() {
-  const storage::Counts& counts = store_->counts();
-  const std::uint64_t used = counts.fetched + pages_in_flight_;
-  // What a peer without work holds is free for the others.
-  if (counts.queued == 0) cap_ = used;
+  const storage::Counts& held = store_->held();
+  const std::uint64_t used = counters_.pages_fetched + pages_in_flight_;
+  // What a peer without work has been granted is free for the others.
+  if (held.queued == 0) cap_ = used;
   ring::WaveReply reply;
   reply.ring_fingerprint = view_.ring().fingerprint();
+  reply.tenures_fingerprint = keeper_.tenures().fingerprint();
   reply.incarnation =
       started_.time_since_epoch().count() > 0 ? static_cast<std::uint64_t>(started_.time_since_epoch().count()) : 0;
   reply.passive = passive();
   reply.sent = forwarder_.batches_acknowledged();
   reply.received = counters_.batches_received;
   reply.grant_sequence = grant_applied_;
-  reply.counts = {{"fetched", counts.fetched},
-                  {"failed", counts.failed},
-                  {"excluded", counts.excluded},
-                  {"queued", counts.queued},
-                  {"outbox", counts.outbox},
+  const std::uint64_t cap = std::max(cap_, used);
+  reply.counts = {{"fetched", held.fetched},
+                  {"failed", held.failed},
+                  {"excluded", held.excluded},
+                  {"queued", held.queued},
+                  {"outbox", held.outbox},
                   {"forwarded", forwarder_.records_sent()},
-                  {"cap", std::max(cap_, used)},
-                  {"wants", settings_.max_pages > 0 && counts.queued > 0 && !may_start_page() ? 1u : 0u}};
+                  {"partitions", keeper_.held()},
+                  {"cap", cap},
+                  {"unspent", cap - counters_.pages_fetched},
+                  {"wants", settings_.max_pages > 0 && held.queued > 0 && !may_start_page() ? 1u : 0u}};
   return reply;
 }
 
@@ -329,9 +307,16 @@ bool Peer::waves_wanted() const { return passive() || settings_.max_pages > 0; }
 
 void Peer::waves_tick(Time now, Commands& out) {
   if (exit_at_) return;
+  // A peer that is down may come back with work, unless it has been down for so long that it is taken to be gone; its
+  // records are then the replicas'.
   bool complete = true;
-  for (const auto& [peer, member] : membership_.members())
-    if (member.state == ring::MemberState::down || member.state == ring::MemberState::joining) complete = false;
+  for (const auto& [peer, member] : membership_.members()) {
+    if (member.state == ring::MemberState::joining) complete = false;
+    if (member.state != ring::MemberState::down) continue;
+    const auto since = down_since_.find(peer);
+    if (settings_.replicas < 2 || since == down_since_.end() || now - since->second < settings_.gone_after)
+      complete = false;
+  }
   const std::vector<ring::PeerId> members = reachable_members();
   if (!waves_.end()) {
     std::vector<Waves::Probe> probes;
@@ -359,10 +344,25 @@ void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& fini
 }
 
 void Peer::leave_tick(Time now, Commands& out) {
-  if (!leaving_ || exit_at_ || !jobs_.empty()) return;
-  if (view_.empty())
-    return exit(now, 0, "left; nobody is there to hand over to: what remains is in the data directory", out);
-  if (store_->counts().outbox == 0 && drainer_.idle()) exit(now, 0, "left; all partitions were handed over", out);
+  if (!leaving_ || exit_at_) return;
+  const storage::Counts& counts = store_->counts();
+  // Members that are down may only be cut off: they are waited for.
+  const auto& members = membership_.members();
+  const bool alone = view_.empty() && std::none_of(members.begin(), members.end(), [&](const auto& entry) {
+                       const auto since = down_since_.find(entry.first);
+                       return since != down_since_.end() && now - since->second < settings_.gone_after;
+                     });
+  if (alone || now >= leave_by_) {
+    stopping_ = true;  // transfers under way are cancelled
+    if (!jobs_.empty()) return;
+    return exit(now, 0,
+                (alone ? "left; nobody is there to hand over to: " : "left; leave_timeout is over: ") +
+                    std::to_string(counts.discovered()) + " URLs and " + std::to_string(counts.outbox) +
+                    " links to other peers remain in the data directory",
+                out);
+  }
+  if (jobs_.empty() && counts.outbox == 0 && counts.discovered() == 0 && keeper_.held() == 0 && copier_.idle())
+    exit(now, 0, "left; all partitions were handed over", out);
 }
 
 }  // namespace orbweaver

@@ -1,8 +1,11 @@
-// The ring as this peer sees it now: who owns what, and at which address. Pure; rebuilt when the membership changes.
+// The ring as this peer sees it now: who owns what, who has copies, and at which address. Pure; rebuilt when the
+// membership changes. Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "ring/hash_ring.h"
 #include "ring/membership.h"
@@ -20,18 +23,39 @@ inline storage::HostKey host_key(const ring::Md5& host_digest, std::uint32_t par
 
 class View {
  public:
-  View(ring::PeerId self, std::uint32_t partitions) : self_(self), partitions_(partitions) {}
+  View(ring::PeerId self, std::uint32_t partitions, std::uint32_t replicas = 1)
+      : self_(self), partitions_(partitions), replicas_(replicas) {}
 
   // True when owners changed (the ring's fingerprint differs from before).
   bool update(const ring::Membership& membership) {
     const std::uint64_t before = ring_.fingerprint();
     ring_ = ring::HashRing(membership.member_list(), partitions_);
-    return ring_.fingerprint() != before;
+    if (ring_.fingerprint() == before) return false;
+    owners_.assign(ring_.empty() ? 0 : partitions_, {});
+    for (std::size_t i = 0; i < owners_.size(); ++i)
+      owners_[i] = ring_.owners(static_cast<ring::Partition>(i), replicas_);
+    return true;
   }
 
   bool empty() const { return ring_.empty(); }
   bool owns(ring::Partition partition) const { return !ring_.empty() && ring_.owner(partition) == self_; }
   const ring::PeerId& owner(ring::Partition partition) const { return ring_.owner(partition); }
+  // The owner, then the replicas; the ring must not be empty.
+  const std::vector<ring::PeerId>& owners(ring::Partition partition) const { return owners_[partition]; }
+  // This peer is the owner or a replica.
+  bool keeps(ring::Partition partition) const {
+    if (ring_.empty()) return false;
+    const std::vector<ring::PeerId>& owners = owners_[partition];
+    return std::find(owners.begin(), owners.end(), self_) != owners.end();
+  }
+  // Who must have what this peer writes in a partition, besides this peer: replicas - 1 peers, the owner first.
+  std::vector<ring::PeerId> copies(ring::Partition partition) const {
+    std::vector<ring::PeerId> others;
+    if (ring_.empty()) return others;
+    for (const ring::PeerId& peer : owners_[partition])
+      if (peer != self_ && others.size() + 1 < replicas_) others.push_back(peer);
+    return others;
+  }
   const ring::HashRing& ring() const { return ring_; }
   const ring::PeerId& self() const { return self_; }
   std::uint32_t partitions() const { return partitions_; }
@@ -39,7 +63,9 @@ class View {
  private:
   ring::PeerId self_;
   std::uint32_t partitions_;
+  std::uint32_t replicas_;
   ring::HashRing ring_;
+  std::vector<std::vector<ring::PeerId>> owners_;  // by partition
 };
 
 }  // namespace orbweaver

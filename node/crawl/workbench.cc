@@ -30,8 +30,8 @@ std::size_t Workbench::DigestHash::operator()(const storage::UrlDigest& digest) 
   return value;
 }
 
-Workbench::Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> owns)
-    : config_(config), store_(&store), owns_(std::move(owns)) {}
+Workbench::Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches)
+    : config_(config), store_(&store), fetches_(std::move(fetches)) {}
 
 BenchHost* Workbench::find(const HostKey& key) {
   const auto found = hosts_.find(key);
@@ -43,9 +43,9 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   slot = std::make_unique<BenchHost>();
   slot->key = key;
   slot->name = name;
-  slot->next_allowed = earliest_;
+  slot->next_allowed = earliest_(key.partition);
   if (const auto clock = store_->clock(key); clock && *clock) {
-    slot->next_allowed = std::max((*clock)->next_allowed, earliest_);
+    slot->next_allowed = std::max((*clock)->next_allowed, slot->next_allowed);
     slot->failures = (*clock)->failures;
   }
   return *slot;
@@ -55,7 +55,7 @@ void Workbench::admit(const QueuedUrl& url, std::string_view host_name, bool mov
   if (issued_.contains(url.key.url)) return;  // its outcome will find the record as it is then
   BenchHost* host = find(url.key.host);
   if (host == nullptr) {
-    if (!owns_(url.key.host.partition)) return;
+    if (!fetches_(url.key.host.partition)) return;
     if (hosts_.size() >= config_.hosts_max) {
       dormant_ = true;
       pass_clean_ = false;
@@ -162,7 +162,11 @@ Result<void> Workbench::discover() {
       break;
     }
     cursor_ = **found;
-    if (!owns_(cursor_->partition) || find(*cursor_) != nullptr) continue;
+    if (!fetches_(cursor_->partition)) {
+      cursor_->host.fill(0xff);  // on to the next partition
+      continue;
+    }
+    if (find(*cursor_) != nullptr) continue;
     BenchHost& host = add_host(*cursor_, {});
     host.more_on_disk = true;
     if (Result<void> filled = refill(host); !filled) return filled;
@@ -178,6 +182,10 @@ Result<BenchHost*> Workbench::take(Time now) {
   while (!ready_.empty() && std::get<Time>(*ready_.begin()) <= now) {
     BenchHost& host = *std::get<BenchHost*>(*ready_.begin());
     unschedule(host);
+    if (!fetches_(host.key.partition)) {
+      put_away(host);
+      continue;
+    }
     if (Result<void> filled = refill(host); !filled) return tl::make_unexpected(filled.error());
     if (host.head.empty()) {
       drop_if_idle(host);
@@ -239,21 +247,44 @@ bool Workbench::partition_busy(std::uint16_t partition) const {
   return false;
 }
 
-void Workbench::owners_changed() {
-  std::vector<BenchHost*> all;
-  for (const auto& [key, host] : hosts_) all.push_back(host.get());
-  for (BenchHost* host : all) {
-    host->foreign = !owns_(host->key.partition);
-    if (!host->foreign) {
+void Workbench::withdraw(const storage::UrlKey& key) {
+  BenchHost* host = find(key.host);
+  if (host == nullptr) return;
+  std::erase_if(host->head, [&](const QueuedUrl& queued) { return queued.key.url == key.url; });
+  if (host->busy) return;
+  schedule(*host);
+  drop_if_idle(*host);
+}
+
+// Should its partition come back, it is read anew.
+void Workbench::put_away(BenchHost& host) {
+  host.foreign = true;
+  host.head.clear();
+  host.more_on_disk = true;
+  host.loaded = {};
+  unschedule(host);
+  drop_if_idle(host);
+}
+
+void Workbench::turned(const std::vector<std::uint16_t>& partitions) {
+  for (const std::uint16_t partition : partitions) {
+    std::vector<BenchHost*> hosts;
+    for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
+      hosts.push_back(at->second.get());
+    const bool fetched = fetches_(partition);
+    for (BenchHost* host : hosts) {
+      if (!fetched) {
+        put_away(*host);
+        continue;
+      }
+      host->foreign = false;
+      host->next_allowed = std::max(host->next_allowed, earliest_(partition));
+      if (const auto clock = store_->clock(host->key); clock && *clock)
+        host->next_allowed = std::max(host->next_allowed, (*clock)->next_allowed);
       if (!host->busy) schedule(*host);
-      continue;
     }
-    host->head.clear();
-    host->more_on_disk = true;  // should it come back, it is read anew
-    host->loaded = {};
-    unschedule(*host);
-    drop_if_idle(*host);
   }
+  if (partitions.empty()) return;
   dormant_ = true;
   pass_clean_ = true;
   cursor_.reset();

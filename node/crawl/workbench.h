@@ -43,7 +43,7 @@ struct BenchHost {
   storage::Position loaded;             // everything on disk up to here is in head or issued
   bool more_on_disk = false;            // there may be entries after `loaded`
   bool busy = false;                    // acquired
-  bool foreign = false;                 // its partition has another owner now
+  bool foreign = false;                 // its partition is not fetched here now
   Time next_allowed{};
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
   std::uint64_t turn = 0;  // of hosts with the same time the one put in first is earlier
@@ -61,7 +61,8 @@ class Workbench {
     std::size_t hosts_max = 10'000;
     std::size_t head_max = 64;
   };
-  Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> owns);
+  // `fetches`: whether a partition's hosts may be asked; asked at every turn.
+  Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches);
 
   // A URL that a commit queued. `moved`: it may stand in the head at an older position.
   void admit(const storage::QueuedUrl& url, std::string_view host, bool moved);
@@ -80,16 +81,19 @@ class Workbench {
   BenchHost* find(const storage::HostKey& key);
   // A host's clock that came from another peer: it is not asked before that.
   void delay(const storage::HostKey& key, Time next_allowed);
-  // After a change of owners: hosts of other peers leave, own ones are looked for on disk.
-  void owners_changed();
+  // A queued URL became something else, by what another peer knew of it.
+  void withdraw(const storage::UrlKey& key);
+  // Partitions that may be fetched now, or not any more: their hosts are looked for on disk, or leave.
+  void turned(const std::vector<std::uint16_t>& partitions);
 
   std::optional<Time> next_deadline() const;  // when take() is worth calling again
   std::size_t hosts() const { return hosts_.size(); }
   std::size_t issued() const { return issued_.size(); }
   bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
   bool partition_busy(std::uint16_t partition) const;  // has issued URLs
-  // No restart may shorten a wait: hosts that are loaded get at least this as their next allowed time.
-  void set_earliest(Time earliest) { earliest_ = earliest; }
+  // Neither a restart nor a take-over may shorten a wait: hosts that are loaded get at least this as their next allowed
+  // time.
+  void set_earliest(std::function<Time(std::uint16_t)> earliest) { earliest_ = std::move(earliest); }
 
  private:
   struct DigestHash {
@@ -103,11 +107,12 @@ class Workbench {
   void unschedule(BenchHost& host);
   void drop_if_idle(BenchHost& host);
   void put_aside_after_its_share(BenchHost& host);
+  void put_away(BenchHost& host);
   void erase(BenchHost& host);
 
   Config config_;
   storage::Store* store_;
-  std::function<bool(std::uint16_t)> owns_;
+  std::function<bool(std::uint16_t)> fetches_;
   std::map<storage::HostKey, std::unique_ptr<BenchHost>> hosts_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> ready_;
   std::uint64_t next_turn_ = 0;
@@ -116,7 +121,7 @@ class Workbench {
   bool dormant_ = true;     // hosts with queued URLs may be on disk only
   bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
   std::optional<storage::HostKey> cursor_;
-  Time earliest_{};
+  std::function<Time(std::uint16_t)> earliest_ = [](std::uint16_t) { return Time{}; };
 };
 
 }  // namespace orbweaver

@@ -32,6 +32,8 @@ void draw_settings(Random& random, Parameters& p) {
   s.batch_timeout = random.pick({Duration{seconds{1}}, Duration{seconds{5}}});
   s.outbox_memory_records = random.pick({1U, 8U, 65536U});
   s.hosts_in_memory = random.pick({1U, 2U, 10000U, 10000U});
+  s.replicas = random.pick({1U, 2U, 2U, 2U, 3U});
+  s.on_cut = random.chance(200) ? OnCut::pause_minority : OnCut::keep_on;
   s.host_queue_in_memory = random.pick({1U, 2U, 64U, 64U});
 }
 
@@ -206,6 +208,7 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   if (disks) draw_disks(source(6), p, {Deed::Kind::disk_error, Deed::Kind::disk_full});
   if (disk_gone) {
     // One at most: more than the ring has copies for is not promised.
+    p.settings.replicas = std::max(p.settings.replicas, 2u);
     Random random = source(7);
     Deed deed = lasting(random, p, Deed::Kind::disk_gone);
     deed.peer = random.below(p.peers);

@@ -130,11 +130,21 @@ constexpr const char* drawn_settings[] = {"partitions",
                                           "batch_timeout",
                                           "batches_under_way",
                                           "suspicion_time",
+                                          "replicas",
+                                          "on_cut",
+                                          "gone_after",
                                           "hosts_in_memory",
                                           "host_queue_in_memory",
                                           "outbox_memory_records"};
 
 }  // namespace
+
+bool Parameters::living_may_look_dead() const {
+  return network_faulty() || std::any_of(deeds.begin(), deeds.end(), [](const Deed& deed) {
+           return deed.kind == Deed::Kind::cut || deed.kind == Deed::Kind::one_way || deed.kind == Deed::Kind::slow ||
+                  deed.kind == Deed::Kind::pause;
+         });
+}
 
 bool Parameters::views_may_differ() const {
   return network_faulty() || std::any_of(deeds.begin(), deeds.end(), [](const Deed& d) { return d.disturbs_views(); });

@@ -64,6 +64,8 @@ struct Parameters {
   // Networks, clocks and peers do as they should.
   bool calm() const { return deeds.empty() && skews.empty() && !network_faulty(); }
   bool network_faulty() const { return network.loss + network.doubled + network.reordered > 0; }
+  // Its faults may make peers that are up look dead to others.
+  bool living_may_look_dead() const;
   // Peers may see the ring differently for a while though none of them was ever down for long.
   bool views_may_differ() const;
 };

@@ -4,6 +4,7 @@
 //   orbweaver-sim --seed S --seeds N    N runs, a line for each that fails, and a summary
 //   orbweaver-sim --parameters FILE     one run of what an earlier one printed, or --minimize
 //   --trace                             with one run: every event
+//   --follow URL                        with one run: where that URL's record is, among the events
 //   --minimize                          with one run that fails: the smallest parameters that still fail with the same
 //                                       checker, and their event log, as --parameters takes it
 //   --runs N                            with --minimize: so many tries at most [2000]
@@ -33,6 +34,7 @@ struct Options {
   std::uint64_t seeds = 1;
   std::uint64_t runs = 2000;
   std::string parameters;
+  std::string follow;
   FaultKinds kinds;
   bool trace = false;
   bool keep_going = false;
@@ -79,6 +81,8 @@ bool read(int count, char** arguments, Options& options) {
       if (!read_number(arguments[i], *number->second)) return false;
     } else if (name == "--parameters") {
       options.parameters = arguments[i];
+    } else if (name == "--follow") {
+      options.follow = arguments[i];
     } else if (name == "--with" || name == "--without") {
       if (!switch_kinds(arguments[i], name == "--with", options.kinds)) return false;
     } else {
@@ -101,9 +105,10 @@ void print_stats(const WorldStats& stats) {
 
 int run_one(const Parameters& parameters, const Options& options) {
   std::printf("%s", parameters.text().c_str());
-  World world(parameters, options.trace);
+  World world(parameters, options.trace || !options.follow.empty());
+  if (!options.follow.empty()) world.follow(options.follow);
   const bool passed = world.run_to_end();
-  if (options.trace) std::printf("%s", world.trace().all().c_str());
+  if (options.trace || !options.follow.empty()) std::printf("%s", world.trace().all().c_str());
   if (!passed && !options.trace)
     for (const std::string& line : world.trace().last()) std::printf("%s\n", line.c_str());
   print_stats(world.stats());

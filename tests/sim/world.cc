@@ -105,6 +105,25 @@ std::size_t World::build_peer(std::optional<std::size_t> join, const std::functi
 
 void World::at(Duration since, std::function<void()> what) { schedule(start_ + since, std::move(what)); }
 
+// From peers that are up after all: both hold the partitions now.
+void World::took_over(std::size_t number) {
+  ++stats_.taken_over;
+  if (!parameters_.living_may_look_dead()) return;
+  const Peer& taker = *peers_[number].core;
+  for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    if (taker.tenures().of(partition).holder != taker.id()) continue;
+    for (const SimPeer& other : peers_)
+      if (other.number != number && other.core != nullptr &&
+          other.core->tenures().of(partition).holder == other.core->id())
+        held_twice(partition);
+  }
+}
+
+ring::Partition World::partition_of(std::string_view host) const {
+  return ring::partition_of(ring::md5(host), parameters_.settings.partitions);
+}
+
 // ---- peers ----
 
 void World::start(std::size_t number) {
@@ -209,7 +228,7 @@ void World::step(std::size_t number, Event event) {
   Commands commands;
   peer.core->step(clock_of(peer), std::move(event), commands);
   note(line + " -> " + std::to_string(commands.size()));
-  peer.counts = peer.store->counts();
+  peer.counts = peer.store->held();
   for (Command& command : commands) {
     if (const auto* exit = std::get_if<Exit>(&command)) return exited(number, *exit);
     carry_out(number, command);
@@ -259,6 +278,7 @@ void World::carry_out(std::size_t number, Command& command) {
     std::string text = "  p" + std::to_string(number) + " says: " + std::string(said->event);
     for (const auto& [key, value] : said->fields) text += " " + std::string(key) + "=" + value;
     note(text);
+    if (said->event == "taken over") took_over(number);
     if (said->event == "owners changed") {
       peers_[number].ring = ring_of(*peers_[number].core);
       if (crawling_) ++stats_.owners_changed;

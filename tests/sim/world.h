@@ -26,7 +26,7 @@
 
 #include "node/crawl/peer.h"
 #include "storage/memory_kv.h"
-#include "tests/sim/checkers/checker.h"
+#include "tests/sim/checkers/checkers.h"
 #include "tests/sim/fake_web.h"
 #include "tests/sim/parameters.h"
 #include "tests/sim/random.h"
@@ -84,6 +84,7 @@ struct WorldStats {
   std::uint64_t messages_refused = 0;
   std::uint64_t requests = 0;
   std::uint64_t crashes = 0;
+  std::uint64_t taken_over = 0;                    // times that a peer took partitions from others that it thought gone
   std::uint64_t owners_changed = 0;                // after the first request
   std::map<std::string, std::uint64_t> deeds;      // done while the crawl was under way, by name
   std::map<std::string, std::uint64_t> tolerated;  // breaches that this version permits under the run's faults, by what
@@ -116,6 +117,8 @@ class World {
   // Runs to the end of the crawl, judges it. False: failed.
   bool run_to_end();
 
+  void follow(const std::string& url) { checkers_.push_back(make_follow(url)); }
+
   // --- for checkers ---
   void fail(std::string_view checker, const std::string& what);
   void tolerate(const std::string& what) { ++stats_.tolerated[what]; }
@@ -129,6 +132,10 @@ class World {
   // Partitions changed hands after the crawl began, or faults of the network made it begin before all agreed whose they
   // are: this version fetches some URLs again then.
   bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.views_may_differ()); }
+  // A partition that two peers held at a time, for a reason that this run permits (checkers/one_owner.cc).
+  ring::Partition partition_of(std::string_view host) const;
+  void held_twice(ring::Partition partition) { held_twice_.insert(partition); }
+  bool was_held_twice(std::string_view host) const { return held_twice_.contains(partition_of(host)); }
   // Disks lost what had counted.
   bool disks_lost() const { return disks_lost_; }
   // Seeds that the ring was given, with when.
@@ -175,6 +182,7 @@ class World {
   void exited(std::size_t peer, const Exit& exit);
   void set_wake(std::size_t peer);
   // `failed`: its store did; what the last step took note of was not committed.
+  void took_over(std::size_t peer);
   void take_down(std::size_t peer, bool failed = false);
 
   template <class Call>
@@ -196,6 +204,7 @@ class World {
   std::map<std::string, std::uint32_t> tries_;  // requests by URL
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::vector<std::string> seeds_;
+  std::set<ring::Partition> held_twice_;
   std::vector<std::string> failures_;
   std::vector<std::string> answers_;
   bool ending_ = false;

@@ -43,6 +43,8 @@ void World::deal(const Deed& deed) {
     case Deed::Kind::disk_full:
       return break_disk(deed.peer, storage::ErrorKind::disk_full, deed.writes, deed.down);
     case Deed::Kind::disk_gone:
+      // Seeds that are not in the ring yet are on one disk only.
+      if (!crawling_) return schedule(now_ + std::chrono::seconds{1}, [this, deed] { deal(deed); });
       return lose_disk(deed.peer, back);
     case Deed::Kind::power_cut:
       return cut_power(deed.peer, deed.writes, deed.down);
@@ -62,6 +64,7 @@ void World::stop(std::size_t number, std::optional<Duration> restart_after) {
   if (peers_[number].standing != Standing::up) return;
   if (wait_until_it_goes_on(number, [this, number, restart_after] { stop(number, restart_after); })) return;
   peers_[number].restart_after = restart_after;
+  peers_[number].leaving = false;  // a stop ends a leave
   step(number, StopEvent{false});
 }
 

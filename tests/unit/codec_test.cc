@@ -34,8 +34,13 @@ class Maker {
     made.incarnation = number() >> 2;
     made.state = static_cast<MemberState>(random_() % 5);
     made.suspect = random_() % 2 == 0;
+    made.started = number() >> 2;
+    made.protocol = static_cast<std::uint16_t>(random_());
     return made;
   }
+  PartitionTenure tenure() { return {static_cast<Partition>(random_()), {number(), id()}}; }
+  Partition partition() { return static_cast<Partition>(random_()); }
+  PartitionDigest root() { return {partition(), number()}; }
   template <class T>
   std::vector<T> some(T (Maker::*make)()) {
     std::vector<T> made(random_() % 5);
@@ -57,35 +62,49 @@ class Maker {
       case 1:
         return Join{member(), id(), some(&Maker::setting)};
       case 2:
-        return Welcome{id(), some(&Maker::setting), some(&Maker::member), some(&Maker::text)};
+        return Welcome{id(),     some(&Maker::setting), some(&Maker::member), some(&Maker::text),
+                       number(), some(&Maker::tenure)};
       case 3:
         return Refuse{text()};
       case 4:
-        return Ping{number(), some(&Maker::member), number()};
+        return Ping{number(), some(&Maker::member), number(), number()};
       case 5:
         return PingRequest{number(), member(), some(&Maker::member)};
       case 6:
-        return PingAck{number(), some(&Maker::member), number()};
+        return PingAck{number(), some(&Maker::member), number(), number()};
       case 7:
-        return Sync{coin(), some(&Maker::member), some(&Maker::text)};
+        return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure)};
       case 8:
-        return Batch{number(), number(), some(&Maker::record)};
+        return Batch{number(),
+                     number(),
+                     some(&Maker::record),
+                     static_cast<BatchKind>(random_() % 3),
+                     some(&Maker::tenure),
+                     some(&Maker::partition)};
       case 9:
         return BatchAck{number()};
       case 10:
-        return BatchRefused{number(), some(&Maker::member)};
+        return BatchRefused{number(), some(&Maker::member), some(&Maker::tenure)};
       case 11:
         return WaveProbe{number(), number(), number(), number()};
       case 12:
-        return WaveReply{number(), number(), number(), coin(), number(), number(), number(), counts()};
+        return WaveReply{number(), number(), number(), coin(), number(), number(), number(), counts(), number()};
       case 13:
         return Finish{number(), text(), counts()};
       case 14:
         return FinishAck{number()};
       case 15:
         return Ask{number(), text(), text(), coin()};
-      default:
+      case 16:
         return Answer{number(), text()};
+      case 17:
+        return Roots{number(), static_cast<TransferKind>(random_() % 4), some(&Maker::root), some(&Maker::tenure)};
+      case 18:
+        return RootsCompared{number(), some(&Maker::partition), some(&Maker::partition), some(&Maker::tenure)};
+      case 19:
+        return Leaves{partition(), tenure().tenure, some(&Maker::number)};
+      default:
+        return LeavesDiffer{partition(), text()};
     }
   }
   Message message(std::size_t type) { return Message{protocol_version, id(), id(), number(), body(type)}; }
@@ -114,12 +133,14 @@ struct Same {
     expect_same(a.settings, b.settings);
     EXPECT_EQ(a.members, b.members);
     EXPECT_EQ(a.seeds, b.seeds);
+    EXPECT_EQ(a.tenures, b.tenures);
   }
   void operator()(const Refuse& a, const Refuse& b) const { EXPECT_EQ(a.reason, b.reason); }
   void operator()(const Ping& a, const Ping& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.gossip, b.gossip);
     EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
+    EXPECT_EQ(a.tenures_fingerprint, b.tenures_fingerprint);
   }
   void operator()(const PingRequest& a, const PingRequest& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
@@ -130,15 +151,18 @@ struct Same {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.gossip, b.gossip);
     EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
+    EXPECT_EQ(a.tenures_fingerprint, b.tenures_fingerprint);
   }
   void operator()(const Sync& a, const Sync& b) const {
     EXPECT_EQ(a.reply_wanted, b.reply_wanted);
     EXPECT_EQ(a.members, b.members);
     EXPECT_EQ(a.seeds, b.seeds);
+    EXPECT_EQ(a.tenures, b.tenures);
   }
   void operator()(const Batch& a, const Batch& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.ring_fingerprint, b.ring_fingerprint);
+    EXPECT_EQ(std::tie(a.kind, a.tenures, a.complete), std::tie(b.kind, b.tenures, b.complete));
     ASSERT_EQ(a.records.size(), b.records.size());
     for (std::size_t i = 0; i < a.records.size(); ++i) {
       EXPECT_EQ(a.records[i].partition, b.records[i].partition);
@@ -149,6 +173,7 @@ struct Same {
   void operator()(const BatchRefused& a, const BatchRefused& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.members, b.members);
+    EXPECT_EQ(a.tenures, b.tenures);
   }
   void operator()(const WaveProbe& a, const WaveProbe& b) const {
     EXPECT_EQ(std::tie(a.wave, a.ring_fingerprint, a.grant_sequence, a.grant_pages),
@@ -169,6 +194,21 @@ struct Same {
   void operator()(const Answer& a, const Answer& b) const {
     EXPECT_EQ(std::tie(a.sequence, a.body), std::tie(b.sequence, b.body));
   }
+  void operator()(const Roots& a, const Roots& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.kind, a.tenures), std::tie(b.sequence, b.kind, b.tenures));
+    ASSERT_EQ(a.roots.size(), b.roots.size());
+    for (std::size_t i = 0; i < a.roots.size(); ++i)
+      EXPECT_EQ(std::tie(a.roots[i].partition, a.roots[i].root), std::tie(b.roots[i].partition, b.roots[i].root));
+  }
+  void operator()(const RootsCompared& a, const RootsCompared& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.differ, a.later, a.tenures), std::tie(b.sequence, b.differ, b.later, b.tenures));
+  }
+  void operator()(const Leaves& a, const Leaves& b) const {
+    EXPECT_EQ(std::tie(a.partition, a.tenure, a.leaves), std::tie(b.partition, b.tenure, b.leaves));
+  }
+  void operator()(const LeavesDiffer& a, const LeavesDiffer& b) const {
+    EXPECT_EQ(std::tie(a.partition, a.differ), std::tie(b.partition, b.differ));
+  }
 };
 
 constexpr std::size_t types = std::variant_size_v<Body>;
@@ -188,10 +228,10 @@ std::string error_of(std::string_view bytes) {
   return decoded ? "decoded" : decoded.error().message;
 }
 
-// An envelope up to the body: [1, type, ring, from, 0, ...].
+// An envelope up to the body: [2, type, ring, from, 0, ...].
 std::string envelope(std::uint8_t type, std::string body) {
   const std::string id = std::string("\xc4\x10") + std::string(16, '\0');
-  return std::string("\x96\x01") + static_cast<char>(type) + id + id + std::string(1, '\0') + std::move(body);
+  return std::string("\x96\x02") + static_cast<char>(type) + id + id + std::string(1, '\0') + std::move(body);
 }
 
 TEST(Codec, EveryTypeComesBackAsItWas) {
@@ -217,43 +257,56 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
   message.ring.bytes.fill(0x11);
   message.from.bytes.fill(0x22);
   message.incarnation = 300;
-  message.body = Batch{5, 1ull << 40, {{1023, std::string("\x00\xff", 2)}}};
+  Tenure tenure{9, {}};
+  tenure.holder.bytes.fill(0x44);
+  message.body = Batch{5, 1ull << 40, {{1023, std::string("\x00\xff", 2)}}, BatchKind::transfer, {{1023, tenure}}, {3}};
   EXPECT_EQ(hex(encode(message)),
             "96"
-            "01"
+            "02"
             "08"
             "c410"
             "11111111111111111111111111111111"
             "c410"
             "22222222222222222222222222222222"
             "cd012c"
-            "93"
+            "96"
             "05"
             "cf0000010000000000"
             "91"
             "92"
             "cd03ff"
             "c402"
-            "00ff");
+            "00ff"
+            "02"
+            "91"
+            "93"
+            "cd03ff"
+            "09"
+            "c410"
+            "44444444444444444444444444444444"
+            "91"
+            "03");
   Member member;
   member.id.bytes.fill(0x33);
   member.address = "a:1";
   member.incarnation = 7;
   member.state = MemberState::down;
-  message.body = Ping{1, {member}, 2};
+  member.started = 6;
+  member.protocol = 2;
+  message.body = Ping{1, {member}, 2, 8};
   EXPECT_EQ(hex(encode(message)),
             "96"
-            "01"
+            "02"
             "04"
             "c410"
             "11111111111111111111111111111111"
             "c410"
             "22222222222222222222222222222222"
             "cd012c"
-            "93"
+            "94"
             "01"
             "91"
-            "96"
+            "98"
             "c410"
             "33333333333333333333333333333333"
             "a3613a31"
@@ -261,7 +314,10 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
             "07"
             "04"
             "c2"
-            "02");
+            "06"
+            "02"
+            "02"
+            "08");
   message.body = Finish{1, "end", {{"pages", 9}}};
   EXPECT_EQ(hex(encode(message)).substr(84),
             "93"
@@ -324,12 +380,14 @@ TEST(Codec, NoiseIsRefused) {
 }
 
 TEST(Codec, UnknownTypeAndNewerVersionAreNamed) {
-  EXPECT_NE(error_of(envelope(17, "\x90")).find("type 17"), std::string::npos);
+  EXPECT_NE(error_of(envelope(21, "\x90")).find("type 21"), std::string::npos);
   EXPECT_NE(error_of(envelope(0, "\x90")).find("type 0"), std::string::npos);
   Message message;
-  message.version = 2;
+  message.version = protocol_version + 1;
   message.body = FinishAck{1};
-  EXPECT_NE(error_of(encode(message)).find("version 2"), std::string::npos);
+  EXPECT_NE(error_of(encode(message)).find("version " + std::to_string(protocol_version + 1)), std::string::npos);
+  message.version = protocol_version_min - 1;
+  EXPECT_NE(error_of(encode(message)).find("version 1"), std::string::npos);
   message.version = 0;
   EXPECT_FALSE(decode(encode(message)));
   // A newer version is told as such even where its type is unknown and its envelope longer.

@@ -26,19 +26,22 @@ class Bounded final : public Checker {
     const Settings& settings = world.peers()[from].settings.values;
     Link& link = links_[{from, to}];
     if (link.life != world.peers()[from].life) link = {world.peers()[from].life, {}};
-    link.under_way.insert(batch->sequence);
-    // One more may be a hand-over's, which has a place of its own.
-    if (link.under_way.size() > settings.batches_under_way + 1)
-      world.fail(name(), "peer " + std::to_string(from) + " has " + std::to_string(link.under_way.size()) +
+    // Links, copies and transfers have places of their own.
+    std::set<std::uint64_t>& under_way = link.under_way[batch->kind];
+    under_way.insert(batch->sequence);
+    // To a peer that came back with a new disk: to its former self too.
+    if (under_way.size() > settings.batches_under_way * (1 + world.peers()[to].disks))
+      world.fail(name(), "peer " + std::to_string(from) + " has " + std::to_string(under_way.size()) +
                              " batches under way to peer " + std::to_string(to));
     if (batch->records.size() > 2 * std::size_t{settings.batch_records})
       world.fail(name(), "a batch of " + std::to_string(batch->records.size()) + " records");
   }
 
   void message_arrived(World&, std::size_t from, std::size_t to, const ring::Message& message) override {
-    if (const auto* ack = std::get_if<ring::BatchAck>(&message.body)) links_[{to, from}].under_way.erase(ack->sequence);
-    if (const auto* refused = std::get_if<ring::BatchRefused>(&message.body))
-      links_[{to, from}].under_way.erase(refused->sequence);
+    for (auto& [kind, under_way] : links_[{to, from}].under_way) {
+      if (const auto* ack = std::get_if<ring::BatchAck>(&message.body)) under_way.erase(ack->sequence);
+      if (const auto* refused = std::get_if<ring::BatchRefused>(&message.body)) under_way.erase(refused->sequence);
+    }
   }
 
   // What was under way is sorted out anew.
@@ -50,7 +53,7 @@ class Bounded final : public Checker {
  private:
   struct Link {
     std::uint64_t life = 0;
-    std::set<std::uint64_t> under_way;
+    std::map<ring::BatchKind, std::set<std::uint64_t>> under_way;
   };
   std::map<std::pair<std::size_t, std::size_t>, Link> links_;
 };

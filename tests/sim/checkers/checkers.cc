@@ -4,6 +4,7 @@ namespace orbweaver::sim {
 
 std::vector<std::unique_ptr<Checker>> all_checkers() {
   std::vector<std::unique_ptr<Checker>> checkers;
+  checkers.push_back(make_one_owner());  // before those that ask what it found
   checkers.push_back(make_twice());
   checkers.push_back(make_polite());
   checkers.push_back(make_bounded());

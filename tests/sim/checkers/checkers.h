@@ -10,6 +10,7 @@
 namespace orbweaver::sim {
 
 std::unique_ptr<Checker> make_lost();
+std::unique_ptr<Checker> make_one_owner();
 std::unique_ptr<Checker> make_twice();
 std::unique_ptr<Checker> make_polite();
 std::unique_ptr<Checker> make_bounded();
@@ -17,6 +18,8 @@ std::unique_ptr<Checker> make_ledger();
 std::unique_ptr<Checker> make_ends();
 std::unique_ptr<Checker> make_page_limit();
 std::unique_ptr<Checker> make_disk();
+
+std::unique_ptr<Checker> make_follow(std::string url);  // only where asked for
 
 // Counts of a store, record by record; nothing when it cannot be read.
 std::optional<storage::Counts> recount(storage::Store& store, std::uint32_t partitions);

@@ -8,9 +8,7 @@ namespace orbweaver::sim {
 
 std::optional<storage::Counts> recount(storage::Store& store, std::uint32_t partitions) {
   storage::Counts counts;
-  const auto held = store.partitions();
-  if (!held) return std::nullopt;
-  for (const std::uint16_t partition : *held) {
+  for (const std::uint16_t partition : store.partitions()) {
     const auto records = store.scan(partition, nullptr, 1'000'000);
     if (!records) return std::nullopt;
     for (const storage::Merge& merge : *records) {

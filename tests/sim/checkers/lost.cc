@@ -39,9 +39,7 @@ class Lost final : public Checker {
     for (SimPeer& peer : world.peers()) {
       auto store = storage::Store::open(*peer.kv);
       if (!store) return world.fail(name(), store.error().message);
-      const auto partitions = store->partitions();
-      if (!partitions) return world.fail(name(), partitions.error().message);
-      for (const std::uint16_t partition : *partitions) {
+      for (const std::uint16_t partition : store->partitions()) {
         const auto records = store->scan(partition, nullptr, 1'000'000);
         if (!records) return world.fail(name(), records.error().message);
         for (const storage::Merge& merge : *records) {

@@ -1,0 +1,359 @@
+#include "node/crawl/keeper.h"
+
+#include <algorithm>
+
+#include "node/storage_error.h"
+#include "storage/bytes.h"
+
+namespace orbweaver {
+
+namespace {
+
+// Records dropped in one step.
+constexpr std::size_t drop_step = 512;
+// A partition that nothing was written to for this long is compared; one in use never looks the same on both sides.
+constexpr Duration quiet_time = std::chrono::milliseconds{500};
+
+}  // namespace
+
+Keeper::Keeper(Config config, const ring::PeerId& self, std::uint32_t partitions, storage::Store& store)
+    : config_(config), self_(self), store_(&store), tenures_(partitions), transfers_(config.transfers, store) {}
+
+// ---- tenures ----
+
+Result<void> Keeper::restore(Time now) {
+  const auto rows = store_->meta_rows(std::string(tenure_prefix));
+  if (!rows) return tl::make_unexpected(error_of(rows.error()));
+  for (const auto& [name, row] : *rows) {
+    ring::Tenure tenure;
+    if (name.size() != 2 || row.size() != 8 + tenure.holder.bytes.size())
+      return fail(ErrorCode::io, "a partition's tenure in the data directory has " + std::to_string(row.size()) +
+                                     " bytes; the directory is damaged");
+    tenure.epoch = storage::get_be<std::uint64_t>(row, 0);
+    std::copy_n(row.data() + 8, tenure.holder.bytes.size(), reinterpret_cast<char*>(tenure.holder.bytes.data()));
+    const auto partition = storage::get_be<std::uint16_t>(name, 0);
+    tenures_.merge(partition, tenure);
+    if (tenure.holder != self_) continue;
+    held_[partition] = {now, {}};
+    store_->hold(partition, true);
+    turned(partition);
+  }
+  return {};
+}
+
+Keeper::Changes Keeper::make_ring() const {
+  Changes changes;
+  for (std::uint32_t i = 0; tenures_.contains(static_cast<ring::Partition>(i)) && i < ring::partitions_max; ++i)
+    changes.push_back({static_cast<ring::Partition>(i), {1, self_}});
+  return changes;
+}
+
+bool Keeper::learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {
+  bool news = false;
+  for (const auto& [partition, tenure] : tenures) {
+    const ring::Tenure before = tenures_.contains(partition) ? tenures_.of(partition) : ring::Tenure{};
+    if (!tenures_.merge(partition, tenure)) continue;
+    news = true;
+    std::string name(tenure_prefix);
+    storage::put_be(name, partition);
+    std::string row;
+    storage::put_be(row, tenure.epoch);
+    row.append(reinterpret_cast<const char*>(tenure.holder.bytes.data()), tenure.holder.bytes.size());
+    commit.meta.emplace_back(std::move(name), std::move(row));
+    given_back_.erase(partition);
+    if (tenure.holder == before.holder) continue;
+    if (tenure.holder == self_) {
+      // Handed over to this peer: with its hosts' waits, so that nothing more is to be waited for.
+      held_[partition] = {Time{}, {}};
+      store_->hold(partition, true);
+      dropping_.erase(partition);
+      turned(partition);
+    } else if (held_.erase(partition) > 0) {
+      store_->hold(partition, false);
+      turned(partition);
+    }
+  }
+  return news;
+}
+
+void Keeper::took_over(const Changes& changes, const View& view, const ring::Membership& membership, Time now) {
+  for (const auto& [partition, tenure] : changes) {
+    const auto held = held_.find(partition);
+    if (held == held_.end()) continue;
+    held->second.since = now;
+    for (const ring::PeerId& peer : view.owners(partition)) {
+      const ring::Member* member = membership.find(peer);
+      if (peer != self_ && member != nullptr && ring::reachable(*member)) held->second.awaited.insert(peer);
+    }
+    if (!held->second.awaited.empty()) ++to_gain_;
+  }
+}
+
+std::vector<ring::PartitionTenure> Keeper::newer(const std::vector<ring::PartitionTenure>& asked,
+                                                 const ring::PeerId& from) const {
+  std::vector<ring::PartitionTenure> known;
+  for (const auto& [partition, tenure] : asked) {
+    if (!tenures_.contains(partition) || tenure.holder != from) continue;
+    if (tenure < tenures_.of(partition)) known.push_back({partition, tenures_.of(partition)});
+  }
+  return known;
+}
+
+// ---- roles ----
+
+bool Keeper::fetches(ring::Partition partition) const {
+  const auto found = held_.find(partition);
+  return found != held_.end() && found->second.awaited.empty() && !transfers_.frozen(partition);
+}
+
+Time Keeper::held_since(ring::Partition partition) const {
+  const auto found = held_.find(partition);
+  return found == held_.end() ? Time{} : found->second.since;
+}
+
+std::vector<ring::Partition> Keeper::take_turned() {
+  for (const ring::Partition partition : transfers_.take_thawed()) turned(partition);
+  const std::vector<ring::Partition> partitions(turned_.begin(), turned_.end());
+  turned_.clear();
+  return partitions;
+}
+
+bool Keeper::copies_whole(ring::Partition partition, const View& view) const {
+  const std::vector<ring::PeerId>& owners = view.owners(partition);
+  return std::all_of(owners.begin(), owners.end(), [&](const ring::PeerId& peer) {
+    return peer == self_ || filled_.contains({partition, peer});
+  });
+}
+
+// The partition is this peer's to hold, and it does: its replicas get what they lack.
+void Keeper::plan_own(ring::Partition partition, const View& view) {
+  for (const ring::PeerId& peer : view.owners(partition))
+    if (peer != self_ && !filled_.contains({partition, peer}))
+      transfers_.want({peer, partition}, ring::TransferKind::fill);
+}
+
+Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membership, Time now, bool may_take) {
+  Changes changes;
+  to_gain_ = 0;
+  if (view.empty()) {
+    transfers_.cancel_unless([](const auto&, auto) { return false; });
+    return changes;
+  }
+  const auto reachable = [&](const ring::PeerId& peer) {
+    const ring::Member* member = membership.find(peer);
+    return member != nullptr && ring::reachable(*member);
+  };
+  // A holder that is not known as a member is a newcomer whose name travels more slowly than its deeds, or one that was
+  // forgotten long ago.
+  std::map<ring::PeerId, Time> unknown;
+  const auto gone = [&](const ring::PeerId& holder) {
+    if (membership.find(holder) != nullptr) return !reachable(holder);
+    const auto before = unknown_since_.find(holder);
+    const Time since = unknown.emplace(holder, before == unknown_since_.end() ? now : before->second).first->second;
+    return now - since >= config_.unknown_wait;
+  };
+  std::erase_if(filled_, [&](const auto& copy) {
+    const std::vector<ring::PeerId>& owners = view.owners(copy.first);
+    return owners.front() != self_ || std::find(owners.begin(), owners.end(), copy.second) == owners.end();
+  });
+  transfers_.cancel_unless([&](const Transfers::Task& task, ring::TransferKind kind) {
+    const bool owner = view.owner(task.partition) == task.to;
+    const bool held = holds(task.partition);
+    switch (kind) {
+      case ring::TransferKind::hand_off:
+        return held && owner;
+      case ring::TransferKind::give_back:
+        return !held && owner && view.keeps(task.partition);
+      case ring::TransferKind::drop:
+        return !held && owner && !view.keeps(task.partition);
+      case ring::TransferKind::fill:
+        break;
+    }
+    const std::vector<ring::PeerId>& owners = view.owners(task.partition);
+    return held && owners.front() == self_ && std::find(owners.begin(), owners.end(), task.to) != owners.end();
+  });
+  for (std::uint32_t i = 0; i < view.partitions(); ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    const ring::PeerId& owner = view.owner(partition);
+    const ring::Tenure& tenure = tenures_.of(partition);
+    if (const auto held = held_.find(partition); held != held_.end()) {
+      std::set<ring::PeerId>& awaited = held->second.awaited;
+      const bool waited = !awaited.empty();
+      const std::vector<ring::PeerId>& owners = view.owners(partition);
+      std::erase_if(awaited, [&](const ring::PeerId& peer) {
+        return !reachable(peer) || std::find(owners.begin(), owners.end(), peer) == owners.end();
+      });
+      if (waited && awaited.empty()) turned(partition);
+      if (owner != self_) {
+        transfers_.want({owner, partition}, ring::TransferKind::hand_off);
+      } else {
+        plan_own(partition, view);
+        if (!awaited.empty()) ++to_gain_;
+      }
+      continue;
+    }
+    if (owner == self_) {
+      if (may_take && (tenure.epoch == 0 || gone(tenure.holder))) {
+        changes.push_back({partition, {tenure.epoch + 1, self_}});
+      } else {
+        ++to_gain_;
+      }
+      continue;
+    }
+    const bool replica = view.keeps(partition);
+    if (replica) dropping_.erase(partition);
+    if (dropping_.contains(partition)) continue;
+    const bool has_some = store_->counts(partition).discovered() > 0;
+    if (replica && !given_back_.contains(partition)) {
+      transfers_.want({owner, partition}, ring::TransferKind::give_back);
+    } else if (!replica && has_some) {
+      transfers_.want({owner, partition}, ring::TransferKind::drop);
+    }
+  }
+  unknown_since_ = std::move(unknown);
+  return changes;
+}
+
+// ---- work ----
+
+Result<void> Keeper::drop_some(const View& view) {
+  for (std::size_t left = drop_step; left > 0 && !dropping_.empty();) {
+    const ring::Partition partition = *dropping_.begin();
+    if (holds(partition) || view.keeps(partition)) {
+      dropping_.erase(partition);
+      continue;
+    }
+    const std::uint64_t before = store_->counts(partition).discovered();
+    const auto gone = store_->drop(partition, left);
+    if (!gone) return tl::make_unexpected(error_of(gone.error()));
+    if (*gone) dropping_.erase(partition);
+    left -= std::min<std::size_t>(left, static_cast<std::size_t>(before - store_->counts(partition).discovered()) + 1);
+  }
+  return {};
+}
+
+// Anti-entropy: the roots of some partitions are compared with their replicas', all in turn.
+void Keeper::compare_slice(Time now, const View& view) {
+  if (now < next_compare_) return;
+  if (!candidates_.empty()) {
+    for (const auto& [partition, root] : candidates_) {
+      if (!holds(partition) || !view.owns(partition) || store_->root(partition) != root) continue;
+      for (const ring::PeerId& peer : view.owners(partition))
+        if (peer != self_) transfers_.want({peer, partition}, ring::TransferKind::fill);
+    }
+    candidates_.clear();
+    next_compare_ = now + config_.compare_every;
+    return;
+  }
+  next_compare_ = now + quiet_time;
+  auto at = held_.lower_bound(compare_at_);
+  for (std::size_t i = 0; i < config_.compare_partitions && i < held_.size(); ++i, ++at) {
+    if (at == held_.end()) at = held_.begin();
+    if (view.owns(at->first) && view.owners(at->first).size() > 1)
+      candidates_.emplace_back(at->first, store_->root(at->first));
+  }
+  if (!candidates_.empty()) compare_at_ = static_cast<ring::Partition>(candidates_.back().first + 1);
+}
+
+Result<void> Keeper::tick(Time now, const View& view, const Transfers::World& world, std::vector<Transfers::Out>& out,
+                          Changes& changes) {
+  if (view.empty()) return {};
+  compare_slice(now, view);
+  if (Result<void> dropped = drop_some(view); !dropped) return dropped;
+  if (Result<void> ticked = transfers_.tick(now, world, out); !ticked) return ticked;
+  for (const Transfers::Done& done : transfers_.take_done()) {
+    const ring::Partition partition = done.task.partition;
+    switch (done.kind) {
+      case ring::TransferKind::fill:
+        if (view.owns(partition)) filled_.insert({partition, done.task.to});
+        break;
+      case ring::TransferKind::hand_off:
+        if (holds(partition)) changes.push_back({partition, {tenures_.of(partition).epoch + 1, done.task.to}});
+        break;
+      case ring::TransferKind::give_back:
+        given_back_.insert(partition);
+        break;
+      case ring::TransferKind::drop:
+        if (done.agreed) {
+          dropping_.insert(partition);
+        } else {
+          transfers_.want(done.task, ring::TransferKind::drop, true);
+        }
+        break;
+    }
+  }
+  return {};
+}
+
+// ---- messages ----
+
+ring::RootsCompared Keeper::on_roots(const ring::PeerId& from, const ring::Roots& roots, const View& view) {
+  ring::RootsCompared answer;
+  answer.sequence = roots.sequence;
+  answer.tenures = newer(roots.tenures, from);
+  std::set<ring::Partition> outdated;
+  for (const ring::PartitionTenure& entry : answer.tenures) outdated.insert(entry.partition);
+  for (const auto& [partition, root] : roots.roots) {
+    if (!tenures_.contains(partition)) continue;
+    const bool owner = view.owns(partition);
+    bool later = outdated.contains(partition);
+    bool equal = root == store_->root(partition);
+    switch (roots.kind) {
+      case ring::TransferKind::fill:
+        later = later || !view.keeps(partition);
+        break;
+      case ring::TransferKind::hand_off:
+        later = later || !owner;
+        break;
+      case ring::TransferKind::give_back:
+      case ring::TransferKind::drop: {
+        later = later || !owner || !holds(partition);
+        equal = equal || root == 0;
+        if (later || !equal) break;
+        completed(from, {partition});
+        const std::vector<ring::PeerId>& owners = view.owners(partition);
+        const bool replica = std::find(owners.begin(), owners.end(), from) != owners.end();
+        later = roots.kind == ring::TransferKind::drop && (replica || !copies_whole(partition, view));
+        break;
+      }
+    }
+    if (later) {
+      answer.later.push_back(partition);
+    } else if (!equal) {
+      answer.differ.push_back(partition);
+    }
+  }
+  return answer;
+}
+
+Result<std::optional<ring::LeavesDiffer>> Keeper::on_leaves(const ring::Leaves& leaves, const View& view) {
+  if (!tenures_.contains(leaves.partition) || leaves.leaves.size() != ring::leaves_max || !view.keeps(leaves.partition))
+    return std::optional<ring::LeavesDiffer>();
+  const auto own = store_->leaves(leaves.partition);
+  if (!own) return tl::make_unexpected(error_of(own.error()));
+  ring::LeavesDiffer answer{leaves.partition, std::string(ring::leaves_max, '\0')};
+  for (std::size_t i = 0; i < ring::leaves_max; ++i) answer.differ[i] = (*own)[i] == leaves.leaves[i] ? '\0' : '\1';
+  return std::optional<ring::LeavesDiffer>(std::move(answer));
+}
+
+void Keeper::completed(const ring::PeerId& from, const std::vector<ring::Partition>& partitions) {
+  for (const ring::Partition partition : partitions) {
+    const auto held = held_.find(partition);
+    if (held == held_.end() || held->second.awaited.erase(from) == 0 || !held->second.awaited.empty()) continue;
+    if (to_gain_ > 0) --to_gain_;
+    turned(partition);
+  }
+}
+
+bool Keeper::settled() const {
+  return to_gain_ == 0 && to_hand_over() == 0 && to_give_back() == 0 && dropping_.empty();
+}
+
+std::optional<Time> Keeper::next_deadline() const {
+  if (!dropping_.empty()) return Time{};
+  std::optional<Time> at = transfers_.next_deadline();
+  if (!held_.empty()) at = at ? std::min(*at, next_compare_) : next_compare_;
+  return at;
+}
+
+}  // namespace orbweaver

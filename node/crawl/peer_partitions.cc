@@ -1,0 +1,293 @@
+// Batches, tenures, copies and transfers: how records come in from other peers, get their second copy, and move.
+#include <algorithm>
+
+#include "node/crawl/peer.h"
+
+namespace orbweaver {
+
+namespace {
+
+// Tables of tenures are exchanged no more often than this; changes are told at once.
+constexpr Duration tenures_every = std::chrono::milliseconds{200};
+// Up to so many members each hear of a change of hands at once; in a larger ring only those concerned, and the others
+// by comparing fingerprints.
+constexpr std::size_t tell_all_max = 64;
+
+}  // namespace
+
+// --- batches
+// ------------------------------------------------------------------------------------------------------------------
+
+bool Peer::accepts(ring::Partition partition, ring::BatchKind kind) const {
+  if (partition >= view_.partitions()) return false;
+  if (kind == ring::BatchKind::forward) return view_.owns(partition);
+  return view_.keeps(partition) || keeper_.holds(partition);
+}
+
+// A peer's bytes are outside input: each record enters where a parsed link does, at "canonicalise". False: it is for
+// another peer.
+bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchRecord& entry, ring::BatchKind kind,
+                       storage::Commit& commit, std::vector<std::string>& seeds, std::size_t& malformed,
+                       Commands& out) {
+  const auto bad = [&](const std::string& cause) {
+    ++malformed;
+    note(out, LogLevel::warning, "ring", "malformed record", {{"peer", from.brief()}, {"cause", cause}}, true);
+    return true;
+  };
+  switch (storage::wire_kind(entry.record)) {
+    case storage::WireKind::wait: {
+      auto clock = storage::decode_wait(entry.record, now);
+      if (!clock) return bad(clock.error().message);
+      const storage::HostKey host = host_key(ring::md5(clock->host), view_.partitions());
+      if (!accepts(host.partition, kind)) return false;
+      if (const auto own = store_->clock(host); own && *own) *clock = storage::merge(**own, *clock);
+      commit.clocks.emplace_back(host, std::move(*clock));
+      return true;
+    }
+    case storage::WireKind::robots: {
+      auto robots = storage::decode_robots(entry.record, now);
+      if (!robots) return bad(robots.error().message);
+      const storage::HostKey host = host_key(ring::md5(std::string(host_of(robots->first + "/"))), view_.partitions());
+      if (!accepts(host.partition, kind)) return false;
+      const auto own = store_->robots(host, robots->first);
+      if (!own || !*own || (*own)->fetched < robots->second.fetched)
+        commit.robots.emplace_back(host, std::move(robots->first), std::move(robots->second));
+      return true;
+    }
+    case storage::WireKind::record:
+    case storage::WireKind::unknown:
+      break;
+  }
+  auto record = storage::decode_record(entry.record);
+  if (!record) return bad(record.error().message);
+  const Result<CanonicalUrl> url = CanonicalUrl::parse(record->url);
+  if (!url) return bad(url.error().message);
+  const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
+  if (!accepts(host.partition, kind)) return false;
+  record->url = url->text();
+  // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of
+  // it.
+  if (record->state == storage::UrlState::queued && record->depth == 0 && record->redirects == 0)
+    seeds.push_back(record->url);
+  // No peer's clock or mistake puts a try off for ever.
+  if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
+  admission_limits(*record, now);
+  commit.merges.push_back({{host, url->digest()}, std::move(*record)});
+  return true;
+}
+
+void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch, const ring::ReplyPath& reply,
+                    Commands& out) {
+  if (exit_at_) return;
+  // Full: the sender tries again. Copies are taken all the same: two peers that wait for each other's would wait for
+  // ever.
+  if (batch.kind != ring::BatchKind::copy && copier_.items_full()) return;
+  if (!learn(now, batch.tenures, out)) return;
+  const auto refuse = [&](std::vector<ring::PartitionTenure> tenures) {
+    reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list(), std::move(tenures)}, out);
+  };
+  if (std::vector<ring::PartitionTenure> newer = keeper_.newer(batch.tenures, in.from); !newer.empty())
+    return refuse(std::move(newer));
+  storage::Commit commit;
+  std::vector<std::string> seeds;
+  std::size_t malformed = 0;
+  for (const ring::BatchRecord& entry : batch.records)
+    if (!take_record(now, in.from, entry, batch.kind, commit, seeds, malformed, out)) return refuse({});
+  if (!seeds.empty()) add_seeds(now, seeds, out, &commit);
+  const auto clocks = std::move(commit.clocks);
+  commit.clocks = clocks;
+  if (!apply(now, commit, out)) return;
+  for (const auto& [host, clock] : clocks) bench_.delay(host, clock.next_allowed);
+  keeper_.completed(in.from, batch.complete);
+  if (batch.kind == ring::BatchKind::forward) ++counters_.batches_received;
+  counters_.records_received += batch.records.size();
+  counters_.records_malformed += malformed;
+  // A copy's writer waits for this word only; other senders forget what they sent, so it must be in two places first.
+  if (batch.kind == ring::BatchKind::copy || copier_.safe() >= copier_.issued())
+    return reply_to(reply, in.from, ring::BatchAck{batch.sequence}, out);
+  unanswered_.push_back({reply, in.from, batch.sequence, copier_.issued()});
+}
+
+void Peer::acknowledge_copied(Commands& out) {
+  if (unanswered_.empty()) return;
+  const std::uint64_t safe = copier_.safe();
+  for (; !unanswered_.empty() && unanswered_.front().items <= safe; unanswered_.pop_front()) {
+    const Unanswered& batch = unanswered_.front();
+    reply_to(batch.reply, batch.from, ring::BatchAck{batch.sequence}, out);
+  }
+}
+
+void Peer::on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out) {
+  if (copier_.acknowledged(from, sequence) || keeper_.acknowledged(from, sequence)) return;
+  storage::Commit commit;
+  commit.from_outbox = forwarder_.acknowledged(from, sequence);
+  if (!commit.from_outbox.empty()) apply(now, commit, out);
+}
+
+void Peer::on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out) {
+  membership_.merge(refused.members, now);
+  if (!copier_.refused(from, refused.sequence, now) && !keeper_.refused(from, refused.sequence, now))
+    forwarder_.refused(from, refused.sequence, now);
+  learn(now, refused.tenures, out);
+}
+
+void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const ring::ReplyPath& reply, Commands& out) {
+  auto differ = keeper_.on_leaves(leaves, view_);
+  if (!differ) return fail_for_good(differ.error(), out);
+  if (*differ) reply_to(reply, in.from, std::move(**differ), out);
+}
+
+// --- copies
+// -------------------------------------------------------------------------------------------------------------------
+
+// What a commit changed in partitions that this peer owns or holds goes to their other copies.
+void Peer::copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome) {
+  for (const storage::Merge& merge : result.changed) {
+    const ring::Partition partition = merge.key.host.partition;
+    const bool fetched_here = outcome != nullptr && merge.key == *outcome;
+    if (!view_.owns(partition) && !keeper_.holds(partition)) {
+      if (!fetched_here) continue;
+      // It was fetched for a partition that was lost meanwhile.
+      keeper_.late_write(partition);
+      plan_due_ = true;
+    }
+    if (view_.copies(partition).empty()) continue;
+    std::string record;
+    storage::encode_record(merge.record, record);
+    if (fetched_here && merge.record.state == storage::UrlState::fetched) {
+      copier_.write_after(partition, merge.key, std::move(record), store_->next_outbox());
+    } else {
+      copier_.write(view_, partition, std::move(record), now);
+    }
+  }
+}
+
+// --- tenures
+// ------------------------------------------------------------------------------------------------------------------
+
+// False: the store failed.
+bool Peer::learn(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out) {
+  if (tenures.empty()) return true;
+  storage::Commit commit;
+  if (!keeper_.learn(tenures, commit)) return true;
+  plan_due_ = true;
+  return apply(now, commit, out);
+}
+
+// What this peer decides is on its disk before anyone hears of it.
+bool Peer::decide(Time now, const Keeper::Changes& changes, Commands& out) {
+  if (changes.empty()) return true;
+  if (!learn(now, changes, out)) return false;
+  const std::vector<ring::PeerId> members = reachable_members();
+  std::set<ring::PeerId> told(members.begin(), members.end());
+  if (members.size() > tell_all_max) {
+    told.clear();
+    for (const ring::PartitionTenure& change : changes) {
+      told.insert(change.tenure.holder);
+      for (const ring::PeerId& peer : view_.owners(change.partition)) told.insert(peer);
+    }
+  }
+  for (const ring::PeerId& peer : told)
+    if (peer != id()) send_tenures(peer, changes, out);
+  return true;
+}
+
+void Peer::send_tenures(const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures,
+                        Commands& out) const {
+  ring::Sync sync;
+  sync.tenures = tenures;
+  send(to, std::move(sync), out);
+}
+
+// The other one knows other tenures: it is told ours, and will tell us its own for the same reason.
+void Peer::check_tenures(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out) {
+  const ring::Member* member = membership_.find(from);
+  if (member == nullptr || !ring::reachable(*member)) return;
+  if (fingerprint == keeper_.tenures().fingerprint()) {
+    if (!confirmed_ && member->state != ring::MemberState::joining) confirmed_ = plan_due_ = true;
+    return;
+  }
+  if (now < next_tenures_) return;
+  next_tenures_ = now + tenures_every;
+  send_tenures(from, keeper_.tenures().all(), out);
+}
+
+// --- partitions
+// ---------------------------------------------------------------------------------------------------------------
+
+// With on_cut = pause-minority: whether fewer than half of the members answer (of two halves, the one without the
+// lowest id). Suspicion counts: the majority takes over when it is sure, and by then this side must have stopped.
+bool Peer::paused() const {
+  if (settings_.on_cut != OnCut::pause_minority) return false;
+  std::size_t here = 0;
+  std::size_t away = 0;
+  bool lowest_here = true;
+  bool first = true;
+  for (const auto& [peer, member] : membership_.members()) {
+    if (member.state == ring::MemberState::left || member.state == ring::MemberState::joining) continue;
+    if (const auto since = down_since_.find(peer);
+        since != down_since_.end() && stepped_ - since->second >= settings_.gone_after)
+      continue;
+    const bool answers = ring::reachable(member) && !member.suspect;
+    if (std::exchange(first, false)) lowest_here = answers;
+    ++(answers ? here : away);
+  }
+  return here < away || (here == away && !lowest_here);
+}
+
+// A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links
+// are with their owners, or copied.
+bool Peer::ready_to_move(ring::Partition partition, ring::TransferKind kind) {
+  if (forwarder_.safe() == 0) return false;           // what an earlier process found is not all with its owners
+  if (kind == ring::TransferKind::fill) return true;  // the partition stays; what changes meanwhile is copied
+  if (bench_.partition_busy(partition) || copier_.waits_in(partition)) {
+    safe_from_.erase(partition);
+    return false;
+  }
+  const auto [at, added] = safe_from_.try_emplace(partition, std::pair(store_->next_outbox(), copier_.issued()));
+  if (forwarder_.safe() < at->second.first || copier_.safe() < at->second.second) return false;
+  safe_from_.erase(at);
+  return true;
+}
+
+// False: the peer is on its way out.
+bool Peer::partitions_tick(Time now, Commands& out) {
+  if (!confirmed_) {
+    const auto& members = membership_.members();
+    confirmed_ = std::none_of(members.begin(), members.end(), [this](const auto& entry) {
+      return entry.first != id() && ring::reachable(entry.second) && entry.second.state != ring::MemberState::joining;
+    });
+    if (confirmed_) plan_due_ = true;
+  }
+  if (plan_due_ || keeper_.holder_unknown()) {
+    plan_due_ = false;
+    const Keeper::Changes taken = keeper_.plan(view_, membership_, now, confirmed_ && !paused() && !exit_at_);
+    if (!decide(now, taken, out)) return false;
+    if (!taken.empty()) {
+      keeper_.took_over(taken, view_, membership_, now);
+      note(out, LogLevel::info, "ring", "taken over", {{"partitions", std::to_string(taken.size())}});
+      plan_due_ = true;
+    }
+  }
+  const Transfers::World world{
+      keeper_.tenures(),
+      [this](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind); },
+      [this](const storage::UrlKey& key) { return copier_.waits(key); }, [this] { return forwarder_.new_sequence(); },
+      view_.ring().fingerprint()};
+  std::vector<Transfers::Out> sends;
+  Keeper::Changes handed_over;
+  if (Result<void> ticked = keeper_.tick(now, view_, world, sends, handed_over); !ticked) {
+    fail_for_good(ticked.error(), out);
+    return false;
+  }
+  for (Transfers::Out& next : sends) send(next.to, std::move(next.body), out);
+  if (!decide(now, handed_over, out)) return false;
+  if (const std::vector<ring::Partition> turned = keeper_.take_turned(); !turned.empty()) {
+    for (const ring::Partition partition : turned) safe_from_.erase(partition);
+    bench_.turned(turned);
+  }
+  acknowledge_copied(out);
+  return true;
+}
+
+}  // namespace orbweaver

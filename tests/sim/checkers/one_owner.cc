@@ -1,0 +1,36 @@
+// One owner (contract, 4): while a peer asks a host, no other peer that is up would. Two do only where the faults of
+// the run make living peers look dead (cuts, pauses, bad networks), or when a partition without a second copy was taken
+// over; what is fetched twice in such a partition, or too soon, is counted and not failed.
+#include "ring/hash_ring.h"
+#include "ring/md5.h"
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+class OneOwner final : public Checker {
+ public:
+  std::string_view name() const override { return "one_owner"; }
+
+  void request_begun(World& world, const Request& request) override {
+    const ring::Partition partition = world.partition_of(request.host);
+    const SimPeer& asker = world.peers()[request.peer];
+    if (world.parameters().settings.replicas < 2 && world.stats().taken_over > 0) world.held_twice(partition);
+    for (const SimPeer& other : world.peers()) {
+      if (other.number == asker.number || other.core == nullptr || !other.core->fetches(partition)) continue;
+      if (!world.parameters().living_may_look_dead())
+        return world.fail(name(), "peer " + std::to_string(asker.number) + " asks for " + request.url + ", and peer " +
+                                      std::to_string(other.number) + " holds its partition too");
+      world.tolerate("two holders");
+      world.held_twice(partition);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_one_owner() { return std::make_unique<OneOwner>(); }
+
+}  // namespace orbweaver::sim
