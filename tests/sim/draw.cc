@@ -48,6 +48,19 @@ void draw_web(Random& random, Parameters& p) {
   p.seed_hosts = static_cast<std::uint32_t>(random.between(1, web.hosts));
 }
 
+// Hosts of a page or two that lead to others: at any time few peers have work, and it is handed on all the time. That
+// is what a wave must not take for the end.
+void draw_thin_web(Random random, Parameters& p) {
+  if (!random.chance(150)) return;
+  p.settings.scope = ScopeKind::any;
+  p.settings.max_pages = 0;
+  p.seed_hosts = 1;
+  p.web.hosts = static_cast<std::uint32_t>(random.between(10, 60));
+  p.web.pages_per_host = static_cast<std::uint32_t>(random.between(1, 2));
+  p.web.links_per_page = 5;
+  p.web.away = 1000;
+}
+
 void draw_network_faults(Random& random, Parameters& p) {
   p.network.delay_max =
       random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
@@ -123,12 +136,14 @@ Deed lasting(Random& random, const Parameters& p, Deed::Kind kind) {
 void draw_cuts(Random random, Parameters& p) {
   const std::size_t peers = peers_in_all(p);
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
-    Deed deed =
-        lasting(random, p, random.pick({Deed::Kind::cut, Deed::Kind::cut, Deed::Kind::one_way, Deed::Kind::slow}));
-    if (deed.kind == Deed::Kind::slow)
+    Deed deed = lasting(
+        random, p,
+        random.pick({Deed::Kind::cut, Deed::Kind::cut, Deed::Kind::one_way, Deed::Kind::slow, Deed::Kind::slow}));
+    if (deed.kind == Deed::Kind::slow) {
       deed.by = random.between(Duration{milliseconds{20}}, Duration{seconds{2}});
-    else
+    } else {
       deed.held = random.chance(400);
+    }
     for (std::size_t peer = 0; peer < peers; ++peer)
       if (random.chance(500)) deed.side.insert(peer);
     if (deed.side.empty() || deed.side.size() == peers) deed.side = {random.below(peers)};
@@ -168,7 +183,7 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   // Most seeds that were calm stay so: they are held to the letter of the contract.
   if (which.chance(p.calm() ? 650 : 400)) return;
   const bool members = wanted(kinds.members, 350);
-  const bool cuts = wanted(kinds.cuts, 350) && p.peers > 1;
+  const bool cuts = wanted(kinds.cuts, 450) && p.peers > 1;
   const bool pauses = wanted(kinds.pauses, 350);
   const bool skews = wanted(kinds.skews, 350);
   const bool disks = wanted(kinds.disks, 350);
@@ -179,8 +194,10 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   Random common = source(1);
   // A crawl that is over before the first fault tries nothing.
   if (common.chance(800)) p.settings.delay = seconds{1};
-  p.web.hosts = std::max(p.web.hosts, 4u);
-  p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
+  if (p.web.away < 1000) {
+    p.web.hosts = std::max(p.web.hosts, 4u);
+    p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
+  }
   p.settings.suspicion_time = common.pick({Duration{seconds{2}}, Duration{seconds{4}}, Duration{seconds{10}}});
   const Duration longer = common.between(Duration{seconds{10}}, Duration{seconds{40}});
   if (cuts || pauses) p.faults_end = std::max(p.faults_end, longer);
@@ -217,6 +234,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   if (kind == 1 || kind == 3) draw_network_faults(random, p);
   if (kind >= 2) draw_crashes(random, p);
   p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
+  draw_thin_web(Random(mix(seed ^ 0x7417)), p);
   draw_further_faults(seed, p, kinds);
   return p;
 }

@@ -6,7 +6,7 @@
 //   --trace                             with one run: every event
 //   --follow URL                        with one run: where that URL's record is, among the events
 //   --minimize                          with one run that fails: the smallest parameters that still fail with the same
-//                                       checker, and their event log
+//                                       checker, and their event log, as --parameters takes it
 //   --runs N                            with --minimize: so many tries at most [2000]
 //   --keep-going                        with many seeds: do not stop after ten failures
 //   --with KINDS, --without KINDS       kinds of faults that seeds may be given, separated by commas: members, cuts,
@@ -127,11 +127,12 @@ int run_minimizer(const Parameters& parameters, const Options& options) {
     std::printf("PASS: there is nothing to minimize\n");
     return 0;
   }
+  // All but the parameters is a comment: what is printed reads back as it is.
   std::printf("# %s\n%s", smallest.failure.substr(0, smallest.failure.find('\n')).c_str(),
               smallest.parameters.text().c_str());
-  std::printf("\n# the event log, %llu lines, after %llu runs\n%s", wide(smallest.lines), wide(smallest.runs),
-              smallest.log.c_str());
-  std::printf("FAIL seed %llu: %s\n", wide(smallest.parameters.seed), smallest.failure.c_str());
+  std::printf("# the event log, %llu lines, after %llu runs:\n", wide(smallest.lines), wide(smallest.runs));
+  std::istringstream log(smallest.log);
+  for (std::string line; std::getline(log, line);) std::printf("# %s\n", line.c_str());
   return 1;
 }
 

@@ -70,10 +70,16 @@ struct SimPeer {
   std::optional<Request> at_hand;                // whose outcome this step takes note of
 };
 
+struct Traffic {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct WorldStats {
   std::uint64_t steps = 0;
   std::uint64_t messages = 0;
   std::uint64_t message_bytes = 0;
+  std::map<std::string, Traffic> by_type;  // of messages, as sent
   std::uint64_t messages_lost = 0;
   std::uint64_t messages_refused = 0;
   std::uint64_t requests = 0;

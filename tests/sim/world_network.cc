@@ -16,6 +16,9 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
   tell([&](Checker& checker) { checker.message_sent(*this, from, to, message); });
   ++stats_.messages;
   stats_.message_bytes += bytes.size();
+  Traffic& traffic = stats_.by_type[std::string(ring::type_name(message.body))];
+  ++traffic.messages;
+  traffic.bytes += bytes.size();
   const NetworkConfig& network = faults_over() ? parameters_.healed : parameters_.network;
   if (random_.chance(network.loss)) {
     ++stats_.messages_lost;
