@@ -172,7 +172,8 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   // Who has waited for as many before does not wait again: the ring may be smaller now.
   const auto waited = store_->meta(meta_name::waited);
   if (!waited) return tl::make_unexpected(error_of(waited.error()));
-  if (*waited && std::strtoull((*waited)->c_str(), nullptr, 10) >= wait_for_peers_) wait_for_peers_ = 1;
+  if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
+  if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
   Commands ignored;
   add_seeds(now, {}, ignored);
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);

@@ -206,6 +206,7 @@ class Peer {
   std::uint64_t seeds_fingerprint_ = 0;
   std::vector<std::string> first_seeds_;  // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
+  std::size_t waited_ = 0;  // the most that was ever waited for
   std::unique_ptr<Scope> scope_;
   LinkCache link_cache_;
   Workbench bench_;

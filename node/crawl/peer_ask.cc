@@ -241,7 +241,8 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
     if (member.state != ring::MemberState::joining && !member.suspect) ++seen;
   if (seen < wait_for_peers_ && seeds_.empty() && !leaving_) return;
   storage::Commit waited;
-  waited.meta.emplace_back(meta_name::waited, std::to_string(std::exchange(wait_for_peers_, 0)));
+  waited_ = std::max(waited_, std::exchange(wait_for_peers_, 0));
+  waited.meta.emplace_back(meta_name::waited, std::to_string(waited_));
   if (!apply(now, waited, out) || first_seeds_.empty()) return;
   const std::vector<std::string> seeds = std::exchange(first_seeds_, {});
   const json answer = seed(now, {{"urls", seeds}}, out);

@@ -158,9 +158,12 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   welcomed_ = true;
   confirmed_ = true;
   if (membership_.self().state == ring::MemberState::joining) membership_.set_state(ring::MemberState::active, now);
-  // The others hear of this peer's state at once, not with the next probes.
+  // The others hear of this peer's state at once, not with the next probes; with its own record only, for in a large
+  // ring the whole view from everyone to everyone would be much.
+  ring::Sync news;
+  news.members = {membership_.self()};
   for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send(member, membership_.sync_message(true), out);
+    if (member != id()) send(member, news, out);
 }
 
 // --- view

@@ -24,16 +24,15 @@ struct NetworkConfig {
 };
 
 // Which kinds of faults a seed may be given, besides a bad network and crashes. Each has a source of chance of its own.
-// As made: those that this version's promises hold under; orbweaver-sim --with and
-// --without try others.
+// orbweaver-sim --with and --without change them.
 struct FaultKinds {
-  bool members = false;    // joins, leaves, ten in a row: some runs do not end, tests/sim/found has them
+  bool members = true;     // joins, leaves, ten in a row
   bool cuts = true;        // two-way, one-way, slow links
   bool pauses = true;      // SIGSTOP
   bool skews = true;       // clocks that differ
-  bool disks = false;      // a write fails, no space: one at a peer's start goes unnoticed, tests/sim/found has it
-  bool disk_gone = false;  // a disk is gone for ever: needs replicas
-  bool power_cut = false;  // the last writes are lost: storage/memory_kv.h; what is promised then is not decided
+  bool disks = true;       // a write fails, no space
+  bool disk_gone = true;   // a disk is gone for ever; the crawl then has replicas
+  bool power_cut = false;  // the last writes are lost: not promised with durability = process, impossible with power
 
   static FaultKinds none() { return {false, false, false, false, false, false, false}; }
 };

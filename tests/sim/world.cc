@@ -99,6 +99,10 @@ std::size_t World::build_peer(std::optional<std::size_t> join, const std::functi
   peer.kv = std::make_unique<storage::MemoryKv>();
   by_address_[peer.address] = number;
   peer.wait_for_peers = number < parameters_.peers ? parameters_.peers : 1;
+  // One that leaves early may never be seen.
+  for (const Deed& deed : parameters_.deeds)
+    if (deed.kind == Deed::Kind::leave && deed.peer < parameters_.peers && peer.wait_for_peers > 1)
+      --peer.wait_for_peers;
   peers_.push_back(std::move(peer));
   return number;
 }
