@@ -250,6 +250,7 @@ class Peer {
   Time restarted_{};  // `started_` when the directory had a crawl in it
   Time leave_by_{};
   Time next_farewell_{};
+  std::vector<std::string> join_;  // whom to ask: as set, or the members of the last run after a leave
   Time next_join_{};
   Time next_seed_sync_{};
   Time next_finish_{};
@@ -268,6 +269,7 @@ inline constexpr std::string_view ring = "ring";          // ring identity, 32 h
 inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
 inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
 inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
+inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 inline constexpr std::string_view waited = "waited";      // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 

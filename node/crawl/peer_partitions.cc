@@ -54,6 +54,13 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
         commit.robots.emplace_back(host, std::move(robots->first), std::move(robots->second));
       return true;
     }
+    case storage::WireKind::unsure: {
+      const auto since = storage::decode_unsure(entry.record, now);
+      if (!since) return bad(since.error().message);
+      if (!accepts(entry.partition, kind)) return false;
+      keeper_.unsure(entry.partition, *since);
+      return true;
+    }
     case storage::WireKind::record:
     case storage::WireKind::unknown:
       break;
@@ -272,7 +279,9 @@ bool Peer::partitions_tick(Time now, Commands& out) {
   const Transfers::World world{
       keeper_.tenures(),
       [this](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind); },
-      [this](const storage::UrlKey& key) { return copier_.waits(key); }, [this] { return forwarder_.new_sequence(); },
+      [this](const storage::UrlKey& key) { return copier_.waits(key); },
+      [this] { return forwarder_.new_sequence(); },
+      [this](ring::Partition partition) { return std::max(restarted_, keeper_.held_since(partition)); },
       view_.ring().fingerprint()};
   std::vector<Transfers::Out> sends;
   Keeper::Changes handed_over;

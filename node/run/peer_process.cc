@@ -64,8 +64,11 @@ class PeerProcess {
       return tl::make_unexpected(written.error());
     return exit;
   }
-  // From any thread.
-  void stop() { events_.push(StopEvent{}); }
+  // From any thread. A second word ends a leave.
+  void stop(bool leave) {
+    const bool first = !std::exchange(told_, true);
+    events_.push(StopEvent{leave && first});
+  }
 
  private:
   Result<void> open();
@@ -80,6 +83,7 @@ class PeerProcess {
   void publish(Time now);
   void close();
 
+  bool told_ = false;  // by a signal to end; the signals' thread only
   PeerOptions options_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
@@ -435,7 +439,7 @@ int run_peer(PeerOptions options) {
   PeerProcess process(std::move(options));
   std::thread waiter([&process, signals] {
     int signal = 0;
-    while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop();
+    while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop(signal == SIGTERM);
   });
   const Result<Exit> ended = process.run();
   pthread_kill(waiter.native_handle(), SIGUSR2);
