@@ -87,7 +87,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       forwarder_(forwarder_config(settings_), store, (start.random_seed >> 2) + 1),
       copier_(copier_config(settings_)),
       keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
-      waves_({settings_.max_pages, settings_.stop_when_done}),
+      waves_({settings_.max_pages, settings_.stop_when_done, settings_.partitions}),
       stepped_(now),
       started_(now) {
   bench_.set_earliest([this](ring::Partition partition) {
@@ -197,7 +197,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
 void Peer::step(Time now, Event event, Commands& out) {
   if (exited_) return;
   // A process that stood still for so long may have been given up by the others.
-  if (now - stepped_ >= settings_.suspicion_time) confirmed_ = false;
+  if (now - stepped_ >= settings_.suspicion_time) doubt();
   stepped_ = std::max(stepped_, now);
   if (auto* in = std::get_if<MessageEvent>(&event)) {
     handle(now, *in, out);
@@ -343,6 +343,7 @@ Time Peer::next_deadline(Time now) const {
     consider(copier_.next_deadline());
     if (!view_.empty()) consider(keeper_.next_deadline());
     if (leaving_ && !exit_at_) consider(leave_by_);
+    if (!confirmed_) consider(next_question_);
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());

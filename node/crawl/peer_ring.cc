@@ -143,7 +143,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     ring_ = welcome.ring;
     view_ = View(id(), settings_.partitions, settings_.replicas);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
-    waves_ = Waves({settings_.max_pages, settings_.stop_when_done});
+    waves_ = Waves({settings_.max_pages, settings_.stop_when_done, settings_.partitions});
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::left, "no");
@@ -180,8 +180,16 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
     exit_at_ = std::min(*exit_at_, now + last_words);  // someone has heard it
   if (!add_seeds(now, sync.seeds, out)) return;
   if (!learn(now, sync.tenures, out)) return;
-  if (sync.tenures.size() >= view_.partitions()) confirmed_ = plan_due_ = true;  // a whole table
-  if (sync.reply_wanted) reply_to(reply, in.from, membership_.sync_message(false), out);
+  if (sync.reply_wanted) {
+    ring::Sync answer = membership_.sync_message(false);
+    answer.nonce = sync.nonce;
+    answer.confirmed = confirmed_;
+    if (sync.nonce != 0) answer.tenures = keeper_.tenures().all();
+    reply_to(reply, in.from, std::move(answer), out);
+  } else if (sync.nonce != 0 && sync.nonce == nonce_ && !confirmed_) {
+    answered_.insert(in.from);
+    if (sync.confirmed) confirmed_ = plan_due_ = true;
+  }
 }
 
 void Peer::membership_changed(Time now, Commands& out) {

@@ -382,6 +382,12 @@ Exit PeerProcess::loop() {
     }
     if (now >= next_status) {
       next_status = now + status_every;
+      if (!lock_->still_there())
+        return Exit{
+            static_cast<int>(ErrorCode::io),
+            "the data directory " + options_.directory + " was taken away; its other copies are with other peers",
+            false,
+            {}};
       publish(now);
     }
   }
@@ -456,8 +462,9 @@ int run_peer(PeerOptions options) {
         {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
   }
   stop_log();
-  // RocksDB cannot close on a full disk (Debian's build aborts): the process ends as by a kill, which costs nothing.
-  if (code == static_cast<int>(ErrorCode::disk_full)) {
+  // RocksDB cannot close on a full disk, or without its directory (Debian's build aborts): the process ends as by a
+  // kill, which costs nothing.
+  if (code == static_cast<int>(ErrorCode::disk_full) || code == static_cast<int>(ErrorCode::io)) {
     std::fflush(nullptr);
     ::_exit(code);
   }
