@@ -48,10 +48,9 @@ struct CommitParts {
   std::vector<std::pair<storage::HostKey, storage::HostClock>> clocks{};
   std::vector<std::tuple<storage::HostKey, std::string, storage::RobotsEntry>> robots{};
   std::vector<std::pair<std::string, std::string>> meta{};
-  std::vector<storage::UrlKey> forget{};
 };
 inline storage::Commit commit_of(const CommitParts& parts) {
-  return {parts.merges, parts.to_outbox, parts.from_outbox, parts.clocks, parts.robots, parts.meta, parts.forget};
+  return {parts.merges, parts.to_outbox, parts.from_outbox, parts.clocks, parts.robots, parts.meta};
 }
 
 inline ring::PeerId peer_id(std::size_t number) {
@@ -68,8 +67,8 @@ inline ring::Member active_member(std::size_t number) {
   return member;
 }
 // The view of peer `self` on a ring of `peers`, all active; an empty one when `peers` is empty.
-inline View view_of(std::size_t self, const std::vector<std::size_t>& peers,
-                    std::uint32_t partitions = few_partitions) {
+inline View view_of(std::size_t self, const std::vector<std::size_t>& peers, std::uint32_t partitions = few_partitions,
+                    std::uint32_t replicas = 1) {
   ring::Member own = active_member(self);
   own.state = ring::MemberState::leaving;
   std::vector<ring::Member> others;
@@ -82,7 +81,7 @@ inline View view_of(std::size_t self, const std::vector<std::size_t>& peers,
   }
   ring::Membership membership(own, {}, 1);
   membership.merge(others, Time{});
-  View view(own.id, partitions);
+  View view(own.id, partitions, replicas);
   view.update(membership);
   return view;
 }

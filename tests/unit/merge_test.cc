@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "storage/record.h"
@@ -162,8 +164,8 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     const auto same = decode_clock(bytes_of(clock));
     ASSERT_TRUE(same);
     ASSERT_EQ(*same, clock);
-    ASSERT_TRUE(is_clock(bytes_of(clock)));
-    ASSERT_FALSE(is_clock(bytes_of(record)));
+    ASSERT_EQ(wire_kind(bytes_of(record)), WireKind::record);
+    ASSERT_EQ(wire_kind(bytes_of(clock)), WireKind::unknown) << "a clock is for the disk only: it tells a time of day";
   }
 }
 
@@ -191,7 +193,6 @@ TEST(RecordBytes, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
   const std::string clock = bytes_of(HostClock{Time(Duration(5)), 1, "a.b"});
   for (std::size_t size = 0; size < clock.size(); ++size)
     EXPECT_EQ(decode_clock(std::string_view(clock).substr(0, size)).has_value(), size > 13) << size;
-  EXPECT_FALSE(is_clock(""));
 }
 
 TEST(RecordBytes, BadInput_StatesAndFormatsThatAreNoneAreRefused) {
@@ -211,15 +212,169 @@ TEST(RecordBytes, BadInput_StatesAndFormatsThatAreNoneAreRefused) {
   }
 }
 
+// --- on the wire: times from now on --------------------------------------------------------------------------------
+
+Time at_us(std::int64_t microseconds) { return Time(Duration(microseconds)); }
+constexpr std::int64_t day_us = 24ll * 3600 * 1'000'000;
+
+std::string wait_of(const HostClock& clock, Time now) {
+  std::string out;
+  encode_wait(clock, now, out);
+  return out;
+}
+std::string robots_of(const std::string& origin, const RobotsEntry& entry, Time now) {
+  std::string out;
+  encode_robots(origin, entry, now, out);
+  return out;
+}
+
+TEST(WireForms, RecordH_LayoutIsPinned) {
+  EXPECT_EQ(wait_of({at_us(1'000'258), 5, "a.b"}, at_us(1'000'000)),
+            std::string("\x03\x00\x00\x00\x00\x00\x00\x01\x02\x00\x00\x00\x05", 13) + "a.b");
+  EXPECT_EQ(robots_of("http://a.b", {at_us(1'000'000 - 3), at_us(1'000'000 + 4), 9, "body"}, at_us(1'000'000)),
+            std::string("\x04\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x04\x09\x00\x0a", 20) + "http://a.bbody");
+  EXPECT_EQ(wire_kind(wait_of({}, {})), WireKind::wait);
+  EXPECT_EQ(wire_kind(robots_of("", {}, {})), WireKind::robots);
+  EXPECT_EQ(wire_kind(""), WireKind::unknown);
+  for (int value = 0; value < 256; ++value) {
+    const bool known = value == 1 || value == 3 || value == 4;
+    EXPECT_EQ(wire_kind(std::string(1, static_cast<char>(value))) != WireKind::unknown, known) << value;
+  }
+}
+
+// The two peers' clocks may differ by years: what is left of a wait is the same for both.
+TEST(WireForms, Issue3_8_WaitsSurviveClocksThatDiffer) {
+  Random random(6);
+  for (int round = 0; round < 5'000; ++round) {
+    const Time here = at_us(static_cast<std::int64_t>(random() >> 14)),
+               there = at_us(static_cast<std::int64_t>(random() >> 14));
+    const auto wait = static_cast<std::int64_t>(random() % (2 * day_us)) - day_us;
+    const HostClock clock{here + Duration(wait), static_cast<std::uint32_t>(random()), "h" + std::to_string(round)};
+    const auto read = decode_wait(wait_of(clock, here), there);
+    ASSERT_TRUE(read);
+    ASSERT_EQ(read->next_allowed, there + Duration(std::max<std::int64_t>(wait, 0))) << "round " << round;
+    ASSERT_EQ(read->failures, clock.failures);
+    ASSERT_EQ(read->host, clock.host);
+
+    const auto age = static_cast<std::int64_t>(random() % day_us), left = static_cast<std::int64_t>(random() % day_us);
+    const RobotsEntry entry{here - Duration(age), here + Duration(left), static_cast<std::uint8_t>(random()),
+                            std::string(below(random, 50), static_cast<char>(random()))};
+    const std::string origin = "https://h" + std::to_string(round);
+    const auto robots = decode_robots(robots_of(origin, entry, here), there);
+    ASSERT_TRUE(robots);
+    ASSERT_EQ(robots->first, origin);
+    ASSERT_EQ(robots->second, (RobotsEntry{there - Duration(age), there + Duration(left), entry.kind, entry.body}));
+  }
+}
+
+// Of two waits that travel the longer one wins, whenever each of them is read: the way never shortens one.
+TEST(WireForms, Issue3_8_TheWayOnlyMakesAWaitLonger) {
+  const HostClock clock{at_us(5'000'000), 2, "h"};
+  const std::string sent = wait_of(clock, at_us(1'000'000));
+  for (const std::int64_t later : {0, 1, 3'000'000, 90'000'000}) {
+    const auto read = decode_wait(sent, at_us(1'000'000 + later));
+    ASSERT_TRUE(read);
+    EXPECT_GE(read->next_allowed, clock.next_allowed);
+    EXPECT_EQ(merge(clock, *read), *read);
+  }
+}
+
+TEST(WireForms, BadInput_NoPeersMistakeMakesAWaitOfYears) {
+  for (const std::uint64_t told : {std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t(day_us) + 1}) {
+    std::string wait("\x03", 1), robots("\x04", 1), eight;
+    for (int shift = 56; shift >= 0; shift -= 8) eight.push_back(static_cast<char>((told >> shift) & 0xff));
+    wait += eight + std::string("\0\0\0\x01h", 5);
+    robots += eight + eight + std::string("\x01\0\x01o", 4);
+    const auto clock = decode_wait(wait, at_us(7));
+    ASSERT_TRUE(clock);
+    EXPECT_EQ(clock->next_allowed, at_us(7 + day_us));
+    const auto entry = decode_robots(robots, at_us(7));
+    ASSERT_TRUE(entry);
+    EXPECT_EQ(entry->second.expires, at_us(7 + day_us));
+    EXPECT_EQ(entry->second.fetched, at_us(7 - day_us));
+  }
+}
+
+TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
+  const std::string wait = wait_of({at_us(50), 1, "host"}, at_us(1));
+  for (std::size_t size = 0; size < wait.size(); ++size) {
+    const auto read = decode_wait(std::string_view(wait).substr(0, size), at_us(1));
+    ASSERT_EQ(read.has_value(), size > 13) << size;
+    if (!read) {
+      EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
+    }
+  }
+  const std::string robots = robots_of("http://a.b", {at_us(1), at_us(9), 2, "body"}, at_us(5));
+  for (std::size_t size = 0; size < robots.size(); ++size) {
+    const auto read = decode_robots(std::string_view(robots).substr(0, size), at_us(5));
+    ASSERT_EQ(read.has_value(), size >= 30) << size;
+    if (read) {
+      EXPECT_EQ(read->first, "http://a.b");
+      EXPECT_EQ(read->second.body, std::string("body").substr(0, size - 30));
+    } else {
+      EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
+    }
+  }
+}
+
+// --- sums -----------------------------------------------------------------------------------------------------------
+
+// Every part that merge looks at shows in the digest, the URL through its own digest.
+TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
+  std::array<std::uint8_t, 16> url{};
+  const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
+  std::vector<UrlRecord> others(7, record);
+  others[0].state = UrlState::fetched;
+  others[1].reason = Reason::tls;
+  others[2].depth = 0x0101;
+  others[3].redirects = 2;
+  others[4].attempts = 2;
+  others[5].status = 0x0101;
+  others[6].changed = at_us(2);
+  std::set<std::uint64_t> seen = {record_digest(url, record)};
+  for (const UrlRecord& other : others) EXPECT_TRUE(seen.insert(record_digest(url, other)).second);
+  for (std::size_t i = 0; i < url.size(); ++i) {
+    std::array<std::uint8_t, 16> changed = url;
+    changed[i] = 1;
+    EXPECT_TRUE(seen.insert(record_digest(changed, record)).second) << "byte " << i;
+  }
+  UrlRecord bare = record;
+  bare.url.clear();
+  EXPECT_EQ(record_digest(url, bare), record_digest(url, record)) << "a queued row has no text";
+  EXPECT_FALSE(seen.contains(0));
+}
+
+// Sums of few records that differ little do not meet.
+TEST(RecordDigest, StoreH_SumsOfDifferentSetsDiffer) {
+  Random random(7);
+  std::map<std::uint64_t, std::vector<std::size_t>> sums;
+  for (int round = 0; round < 20'000; ++round) {
+    std::set<std::size_t> chosen;
+    for (std::size_t i = 1 + below(random, 4); i > 0; --i) chosen.insert(below(random, 64));
+    std::uint64_t sum = 0;
+    for (const std::size_t number : chosen) {
+      std::array<std::uint8_t, 16> url{};
+      url[15] = static_cast<std::uint8_t>(number / 8);
+      UrlRecord record;
+      record.depth = static_cast<std::uint16_t>(number % 8);
+      sum += record_digest(url, record);
+    }
+    const std::vector<std::size_t> numbers(chosen.begin(), chosen.end());
+    ASSERT_EQ(sums.emplace(sum, numbers).first->second, numbers);
+  }
+  EXPECT_GT(sums.size(), 5'000u);
+}
+
 // What can be read is what was written: no two byte strings mean the same record.
 TEST(RecordBytes, BadInput_RandomBytesNeverCrashAndReadBackAsThemselves) {
   Random random(5);
-  std::size_t read_well = 0;
+  std::size_t read_well = 0, waits_read = 0, robots_read = 0;
   for (int round = 0; round < 50'000; ++round) {
     std::string bytes(below(random, 40), '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    if (!bytes.empty()) bytes[0] = static_cast<char>(1 + below(random, 2));
+    if (!bytes.empty()) bytes[0] = static_cast<char>(1 + below(random, 4));
     if (bytes.size() > 1) bytes[1] = static_cast<char>(below(random, 6));
+    if (bytes.size() > 19) bytes[18] = '\0', bytes[19] = static_cast<char>(below(random, 24));
     if (const auto record = decode_record(bytes)) {
       ++read_well;
       ASSERT_EQ(bytes_of(*record), bytes);
@@ -230,8 +385,19 @@ TEST(RecordBytes, BadInput_RandomBytesNeverCrashAndReadBackAsThemselves) {
     if (const auto clock = decode_clock(bytes)) {
       ASSERT_EQ(bytes_of(*clock), bytes);
     }
+    if (const auto wait = decode_wait(bytes, at_us(day_us))) {
+      ++waits_read;
+      ASSERT_LE(wait->next_allowed, at_us(2 * day_us));
+      ASSERT_EQ(*decode_wait(wait_of(*wait, at_us(day_us)), at_us(day_us)), *wait);
+    }
+    if (const auto robots = decode_robots(bytes, at_us(day_us))) {
+      ++robots_read;
+      ASSERT_EQ(*decode_robots(robots_of(robots->first, robots->second, at_us(day_us)), at_us(day_us)), *robots);
+    }
   }
   EXPECT_GT(read_well, 1'000u);
+  EXPECT_GT(waits_read, 1'000u);
+  EXPECT_GT(robots_read, 1'000u);
 }
 
 }  // namespace

@@ -454,7 +454,10 @@ TEST(RingWide, SortedTextsAreAppliedBack) {
   ASSERT_TRUE(set_setting(ours, "capacity", "7"));
   const auto values = ring_wide_settings(ours);
   EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
-  EXPECT_EQ(values.size(), 12U);
+  EXPECT_EQ(values.size(), 15U);
+  for (const char* name : {"replicas", "on_cut", "gone_after"})
+    EXPECT_TRUE(std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == name; }))
+        << name;
   Settings theirs = default_settings();
   ASSERT_TRUE(apply_ring_wide(theirs, values));
   EXPECT_EQ(ring_wide_settings(theirs), values);

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <random>
+#include <set>
 #include <tuple>
+#include <variant>
 
 #include "storage/store.h"
 #include "tests/unit/crawl_keys.h"
@@ -25,8 +29,10 @@ struct Twin {
   std::map<UrlKey, UrlRecord> urls;
   std::map<UrlKey, Place> places;
   std::map<OutboxKey, std::string> outbox;
-  std::map<HostKey, HostClock> clocks;
+  // By host, then the origin of a robots.txt; "" for the clock.
+  std::map<std::pair<HostKey, std::string>, std::variant<HostClock, RobotsEntry>> hosts_rows;
   std::map<std::string, std::string> meta;
+  std::set<std::uint16_t> held;
   std::uint64_t commits = 0;
 
   void apply(const test::CommitParts& commit, const CommitResult& result) {
@@ -37,6 +43,8 @@ struct Twin {
       if (!first) at->second = storage::merge(at->second, merge.record);
     }
     std::map<UrlKey, bool> queued;
+    std::set<UrlKey> unqueued;
+    std::map<UrlKey, UrlRecord> changed;
     std::map<UrlKey, MergeOutcome> told;
     for (auto& [key, record] : joined) {
       const auto before = urls.find(key);
@@ -49,17 +57,16 @@ struct Twin {
           continue;
         }
       }
-      urls[key] = record;
+      urls[key] = changed[key] = record;
       places.erase(key);
-      if (record.state != UrlState::queued) continue;
+      if (record.state != UrlState::queued) {
+        if (was_queued) unqueued.insert(key);
+        continue;
+      }
       queued[key] = was_queued;
       places[key] = record.attempts > 0
                         ? Place{1, 0, static_cast<std::uint64_t>(record.changed.time_since_epoch().count())}
                         : Place{0, record.depth, commits};
-    }
-    for (const UrlKey& key : commit.forget) {
-      urls.erase(key);
-      places.erase(key);
     }
     for (const OutboxKey& key : commit.from_outbox) outbox.erase(key);
     ASSERT_EQ(result.outbox.size(), commit.to_outbox.size());
@@ -67,9 +74,31 @@ struct Twin {
       ASSERT_EQ(result.outbox[i].key.partition, commit.to_outbox[i].first);
       ASSERT_TRUE(outbox.emplace(result.outbox[i].key, commit.to_outbox[i].second).second) << "a number twice";
     }
-    for (const auto& [host, clock] : commit.clocks) clocks[host] = clock;
+    for (const auto& [host, clock] : commit.clocks) hosts_rows[{host, ""}] = clock;
+    for (const auto& [host, origin, robots] : commit.robots) hosts_rows[{host, origin}] = robots;
     for (const auto& [name, value] : commit.meta) meta[name] = value;
     check_result(commit, result, queued, told);
+    ASSERT_EQ(std::set<UrlKey>(result.unqueued.begin(), result.unqueued.end()), unqueued);
+    ASSERT_EQ(result.unqueued.size(), unqueued.size());
+    std::map<UrlKey, UrlRecord> said;
+    for (const Merge& merge : result.changed) ASSERT_TRUE(said.emplace(merge.key, merge.record).second);
+    ASSERT_EQ(said, changed) << "what goes to the copies";
+  }
+
+  // As Store::drop: the first `limit` records by key, then as many rows of hosts when no record is left.
+  bool drop(std::uint16_t partition, std::size_t limit) {
+    std::size_t records = 0;
+    for (auto at = urls.lower_bound({{partition, {}}, {}});
+         at != urls.end() && at->first.host.partition == partition && records < limit; ++records) {
+      places.erase(at->first);
+      at = urls.erase(at);
+    }
+    if (records == limit) return false;
+    std::size_t rows = 0;
+    for (auto at = hosts_rows.lower_bound({{partition, {}}, ""});
+         at != hosts_rows.end() && at->first.first.partition == partition && rows < limit; ++rows)
+      at = hosts_rows.erase(at);
+    return rows < limit;
   }
 
   static void check_result(const test::CommitParts& commit, const CommitResult& result,
@@ -84,16 +113,32 @@ struct Twin {
     ASSERT_EQ(said, queued);
   }
 
-  Counts counts() const {
+  Counts counts(const std::function<bool(std::uint16_t)>& of) const {
     Counts counts;
     for (const auto& [key, record] : urls) {
+      if (!of(key.host.partition)) continue;
       if (record.state == UrlState::queued) ++counts.queued;
       if (record.state == UrlState::fetched) ++counts.fetched;
       if (record.state == UrlState::failed) ++counts.failed;
       if (record.state == UrlState::excluded) ++counts.excluded;
     }
-    counts.outbox = outbox.size();
     return counts;
+  }
+  Counts counts() const {
+    Counts all = counts([](std::uint16_t) { return true; });
+    all.outbox = outbox.size();
+    return all;
+  }
+  Counts counts_held() const {
+    Counts some = counts([&](std::uint16_t partition) { return held.contains(partition); });
+    some.outbox = outbox.size();
+    return some;
+  }
+  Leaves leaves(std::uint16_t partition) const {
+    Leaves sums{};
+    for (const auto& [key, record] : urls)
+      if (key.host.partition == partition) sums[key.url[0]] += record_digest(key.url, record);
+    return sums;
   }
 };
 
@@ -102,8 +147,12 @@ class StoreHistoryTest : public test::StoreOnEachBackend {
   void run(std::uint64_t seed, int steps);
   test::CommitParts random_commit();
   Merge random_merge();
+  void fail_a_write(const test::CommitParts& parts);
+  void hold_or_drop();
+  void check_counts();
   void check_all();
   void check_queues();
+  void check_hosts(std::uint16_t partition);
 
   std::mt19937_64 random_;
   Twin twin_;
@@ -140,13 +189,12 @@ test::CommitParts StoreHistoryTest::random_commit() {
   }
   if (below(random_, 4) == 0)
     commit.meta.emplace_back("name " + std::to_string(random_() % 3), std::to_string(random_()));
-  // What is handed over is no longer merged here: never both of one key.
-  if (below(random_, 6) == 0)
-    for (std::size_t i = 0; i < 6; ++i) {
-      const UrlKey key = test::url_key_of(below(random_, hosts), below(random_, pages));
-      if (std::none_of(commit.merges.begin(), commit.merges.end(), [&](const Merge& m) { return m.key == key; }))
-        commit.forget.push_back(key);
-    }
+  if (below(random_, 4) == 0) {
+    const std::size_t host = below(random_, hosts);
+    commit.robots.emplace_back(test::host_key_of(host), "http://" + test::host_text(host),
+                               RobotsEntry{test::at_ms(static_cast<std::int64_t>(random_() % 99)), test::at_ms(100), 1,
+                                           std::string(below(random_, 40), 'r')});
+  }
   return commit;
 }
 
@@ -183,10 +231,44 @@ void StoreHistoryTest::check_queues() {
   ASSERT_EQ(rows, twin_.places.size());
 }
 
-void StoreHistoryTest::check_all() {
+// What is kept of the partition's hosts, by pages of two rows.
+void StoreHistoryTest::check_hosts(std::uint16_t partition) {
+  std::map<std::pair<HostKey, std::string>, std::variant<HostClock, RobotsEntry>> found;
+  for (std::string after;;) {
+    const auto part = store().hosts_of(partition, after, 2);
+    ASSERT_TRUE(part) << part.error().message;
+    for (const HostRow& row : *part) {
+      ASSERT_EQ(row.host.partition, partition);
+      ASSERT_NE(row.clock.has_value(), row.robots.has_value()) << "one of the two";
+      if (row.clock) {
+        ASSERT_TRUE(found.emplace(std::pair(row.host, ""), *row.clock).second);
+      } else {
+        ASSERT_TRUE(found.emplace(std::pair(row.host, row.origin), *row.robots).second);
+      }
+      after = row.row;
+    }
+    if (part->size() < 2) break;
+  }
+  std::size_t wanted = 0;
+  for (const auto& [key, row] : twin_.hosts_rows) {
+    if (key.first.partition != partition) continue;
+    ++wanted;
+    ASSERT_TRUE(found.contains(key));
+    ASSERT_TRUE(found.at(key) == row);
+  }
+  ASSERT_EQ(found.size(), wanted);
+}
+
+void StoreHistoryTest::check_counts() {
   ASSERT_EQ(store().counts(), twin_.counts());
+  ASSERT_EQ(store().held(), twin_.counts_held());
+}
+
+void StoreHistoryTest::check_all() {
+  check_counts();
+  if (HasFatalFailure()) return;
   std::map<UrlKey, UrlRecord> found;
-  std::vector<std::uint16_t> held;
+  std::vector<std::uint16_t> partitions;
   std::map<OutboxKey, std::string> outbox;
   for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition) {
     std::optional<UrlKey> after;
@@ -197,16 +279,30 @@ void StoreHistoryTest::check_all() {
       if (part->size() < 5) break;
       after = part->back().key;
     }
-    if (!found.empty() && found.rbegin()->first.host.partition == partition) held.push_back(partition);
+    if (!found.empty() && found.rbegin()->first.host.partition == partition) partitions.push_back(partition);
     const auto entries = store().outbox_of(partition, 0, 1'000'000);
     ASSERT_TRUE(entries);
     for (const OutboxEntry& entry : *entries) outbox.emplace(entry.key, entry.record);
+    const auto leaves = store().leaves(partition);
+    ASSERT_TRUE(leaves);
+    ASSERT_EQ(*leaves, twin_.leaves(partition)) << "partition " << partition;
+    ASSERT_EQ(store().root(partition), std::accumulate(leaves->begin(), leaves->end(), std::uint64_t{0}));
+    ASSERT_EQ(store().counts(partition), twin_.counts([&](std::uint16_t other) { return other == partition; }));
+    check_hosts(partition);
+    if (HasFatalFailure()) return;
   }
   ASSERT_EQ(found, twin_.urls);
-  ASSERT_EQ(*store().partitions(), held);
+  ASSERT_EQ(store().partitions(), partitions);
   ASSERT_EQ(outbox, twin_.outbox);
   ASSERT_EQ(test::rows_of(kv(), Table::frontier).size(), twin_.places.size()) << "rows that nobody will find";
-  for (const auto& [host, clock] : twin_.clocks) ASSERT_EQ(*store().clock(host), clock);
+  for (const auto& [key, row] : twin_.hosts_rows) {
+    if (const auto* clock = std::get_if<HostClock>(&row)) {
+      ASSERT_EQ(*store().clock(key.first), *clock);
+    } else {
+      ASSERT_EQ(*store().robots(key.first, key.second), std::get<RobotsEntry>(row));
+    }
+  }
+  ASSERT_EQ(test::rows_of(kv(), Table::hosts).size(), twin_.hosts_rows.size());
   for (const auto& [name, value] : twin_.meta) ASSERT_EQ(*store().meta(name), value);
   for (const auto& [key, record] : twin_.urls) {
     const auto one = store().find(key);
@@ -218,41 +314,71 @@ void StoreHistoryTest::check_all() {
   check_queues();
 }
 
+// A write that fails changes nothing, neither on disk nor in the sums.
+void StoreHistoryTest::fail_a_write(const test::CommitParts& parts) {
+  memory()->fail_after(0, ErrorKind::disk_full);
+  if (const auto failed = store().commit(commit_of(parts)); !failed) {
+    ASSERT_EQ(failed.error().kind, ErrorKind::disk_full);
+  } else {
+    // Only a commit that has nothing to write may do without.
+    ASSERT_TRUE(failed->changed.empty() && failed->outbox.empty());
+    ASSERT_TRUE(parts.from_outbox.empty() && parts.clocks.empty() && parts.robots.empty() && parts.meta.empty());
+  }
+  const auto partition = static_cast<std::uint16_t>(below(random_, test::few_partitions));
+  if (const auto failed = store().drop(partition, 1 + below(random_, 9)); !failed) {
+    ASSERT_EQ(failed.error().kind, ErrorKind::disk_full);
+  } else {
+    ASSERT_TRUE(*failed);
+    ASSERT_EQ(store().counts(partition), Counts{}) << "there was nothing to drop";
+  }
+  memory()->heal();
+  check_all();
+}
+
+void StoreHistoryTest::hold_or_drop() {
+  const auto partition = static_cast<std::uint16_t>(below(random_, test::few_partitions));
+  if (below(random_, 3) == 0) {
+    const bool held = below(random_, 2) == 0;
+    store().hold(partition, held);
+    if (held) {
+      twin_.held.insert(partition);
+    } else {
+      twin_.held.erase(partition);
+    }
+  }
+  for (std::size_t limit = 1 + below(random_, 9); below(random_, 6) == 0;) {
+    const auto dropped = store().drop(partition, limit);
+    ASSERT_TRUE(dropped) << dropped.error().message;
+    ASSERT_EQ(*dropped, twin_.drop(partition, limit));
+  }
+}
+
 void StoreHistoryTest::run(std::uint64_t seed, int steps) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   random_.seed(seed);
   for (int step = 0; step < steps; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     const test::CommitParts parts = random_commit();
-    if (memory() != nullptr && below(random_, 5) == 0) {
-      memory()->fail_after(0, ErrorKind::disk_full);
-      const auto failed = store().commit(commit_of(parts));
-      const bool nothing = parts.merges.empty() && parts.to_outbox.empty() && parts.from_outbox.empty() &&
-                           parts.clocks.empty() && parts.meta.empty() && parts.forget.empty();
-      if (!failed) {
-        ASSERT_EQ(failed.error().kind, ErrorKind::disk_full);
-      } else {
-        // Only a commit that has nothing to write may do without.
-        ASSERT_TRUE(failed->queued.empty() && failed->outbox.empty());
-        ASSERT_TRUE(nothing || (parts.from_outbox.empty() && parts.clocks.empty() && parts.meta.empty()));
-      }
-      memory()->heal();
-      check_all();
-      if (HasFatalFailure()) return;
-    }
+    if (memory() != nullptr && below(random_, 5) == 0) fail_a_write(parts);
+    if (HasFatalFailure()) return;
     const auto result = store().commit(commit_of(parts));
     ASSERT_TRUE(result) << result.error().message;
     twin_.apply(parts, *result);
     if (HasFatalFailure()) return;
-    ASSERT_EQ(store().counts(), twin_.counts());
+    hold_or_drop();
+    if (HasFatalFailure()) return;
+    check_counts();
+    if (HasFatalFailure()) return;
     if (below(random_, 40) == 0) {
       reopen();
-      ASSERT_EQ(store().counts(), twin_.counts()) << "after a restart";
+      twin_.held.clear();  // not kept on disk
+      check_counts();
     }
     if (below(random_, 10) == 0) check_all();
     if (HasFatalFailure()) return;
   }
   reopen();
+  twin_.held.clear();
   check_all();
 }
 

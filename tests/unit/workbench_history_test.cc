@@ -1,6 +1,6 @@
-// Random histories of the workbench over a store, with retries, exclusions, robots turns, changes of owners and
-// restarts: every queued URL is issued exactly once for each of its tries, never two requests to a host at a time,
-// never before its time, always the first of its host's queue.
+// Random histories of the workbench over a store, with retries, exclusions, robots turns, partitions that turn,
+// outcomes from other peers and restarts: every queued URL is issued exactly once for each of its tries, never two
+// requests to a host at a time, never before its time, always the first of its host's queue.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -39,6 +39,17 @@ class History {
   void start() {
     bench_.emplace(Workbench::Config{shape_.hosts_max, shape_.head_max}, store_,
                    [this](std::uint16_t partition) { return !foreign_.contains(partition); });
+    bench_->set_earliest([this](std::uint16_t partition) { return earliest_of(partition); });
+  }
+  Time earliest_of(std::uint16_t partition) const {
+    const auto since = since_.find(partition);
+    return std::max(restarted_, since == since_.end() ? Time{} : since->second);
+  }
+  // When a host that is not in memory may be asked: as the store and the partition's return have it.
+  Time allowed_on_disk(const HostKey& host) {
+    const auto clock = store_.clock(host);
+    EXPECT_TRUE(clock);
+    return std::max(*clock ? (*clock)->next_allowed : Time{}, earliest_of(host.partition));
   }
   void commit(const test::CommitParts& parts) {
     const auto result = store_.commit(test::commit_of(parts));
@@ -47,6 +58,7 @@ class History {
       const std::string rest = queued.url.url.substr(7);
       bench_->admit(queued.url, rest.substr(0, rest.find('/')), queued.moved);
     }
+    for (const storage::UrlKey& key : result->unqueued) bench_->withdraw(key);
   }
   void admit_some();
   void take_some();
@@ -54,7 +66,8 @@ class History {
   void exclude_some(BenchHost& host);
   void end_a_fetch();
   void commit_an_outcome();
-  void change_owners();
+  void turn_partitions();
+  void learn_an_outcome();
   void restart();
   void check_bounds();
 
@@ -64,6 +77,8 @@ class History {
   storage::Store store_;
   std::optional<Workbench> bench_;
   std::set<std::uint16_t> foreign_;
+  Time restarted_{};
+  std::map<std::uint16_t, Time> since_;  // no host of a partition that came back before this
   Time now_ = test::at_ms(1'000'000);
   bool calm_ = false;
   std::uint64_t requests_ = 0;
@@ -73,6 +88,7 @@ class History {
   std::vector<QueuedUrl> ended_;                   // outcome not yet committed
   std::map<storage::UrlKey, std::uint8_t> tries_;  // committed, of each URL
   std::map<storage::UrlKey, UrlState> state_;      // as the model has it
+  std::set<storage::UrlKey> elsewhere_;            // fetched by another peer
   std::map<storage::UrlKey, std::pair<std::size_t, std::size_t>> name_;
 };
 
@@ -180,6 +196,7 @@ void History::commit_an_outcome() {
     record.state = below(random_, 5) == 0 ? UrlState::failed : UrlState::fetched;
     state_[url.key] = record.state;
   }
+  if (elsewhere_.contains(url.key)) state_[url.key] = UrlState::fetched;
   test::CommitParts parts;
   parts.merges = {{url.key, record}};
   if (allowed_[url.key.host] > now_)
@@ -188,34 +205,52 @@ void History::commit_an_outcome() {
   commit(parts);
 }
 
-void History::change_owners() {
-  foreign_.clear();
-  if (!calm_)
-    for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition)
-      if (below(random_, 4) == 0) foreign_.insert(partition);
-  bench_->owners_changed();
-  // Of a host that left nothing is remembered here but its stored clock, which goes with the partition.
-  for (auto& [host, allowed] : allowed_) {
-    const auto clock = store_.clock(host);
-    ASSERT_TRUE(clock);
-    if (bench_->find(host) == nullptr) allowed = std::min(allowed, *clock ? (*clock)->next_allowed : Time{});
+// Partitions stop being fetched with a word (they are another peer's) or without (a hand-off begins); what may be
+// fetched again is always told. Some that come back were another's meanwhile: no host before its delay has passed.
+void History::turn_partitions() {
+  std::vector<std::uint16_t> told;
+  for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition) {
+    const bool was = foreign_.contains(partition);
+    const bool is = !calm_ && below(random_, 4) == 0;
+    if (is && !was) {
+      foreign_.insert(partition);
+      if (below(random_, 2) == 0) told.push_back(partition);
+    } else if (was && !is) {
+      foreign_.erase(partition);
+      told.push_back(partition);
+      if (below(random_, 2) == 0) since_[partition] = now_ + milliseconds(shape_.delay_ms);
+      for (auto& [host, allowed] : allowed_)
+        if (host.partition == partition) allowed = std::max(allowed, allowed_on_disk(host));
+    }
   }
+  bench_->turned(told);
+}
+
+// A copy or a batch tells that some URLs are done with.
+void History::learn_an_outcome() {
+  test::CommitParts parts;
+  for (std::size_t i = 1 + below(random_, 3); i > 0 && !state_.empty(); --i) {
+    const auto at = std::next(state_.begin(), static_cast<std::ptrdiff_t>(below(random_, state_.size())));
+    const auto [host, page] = name_.at(at->first);
+    storage::Merge merge = test::queued_merge(host, page);
+    merge.record.state = UrlState::fetched;
+    at->second = UrlState::fetched;
+    elsewhere_.insert(at->first);
+    parts.merges.push_back(merge);
+  }
+  commit(parts);
 }
 
 // kill -9: what was in memory is gone; what was in flight is queued still.
 void History::restart() {
-  for (const auto& [host, url] : fetching_) state_[url.key] = UrlState::queued;
-  for (const QueuedUrl& url : ended_) state_[url.key] = UrlState::queued;
+  for (const auto& [host, url] : fetching_) ended_.push_back(url);
+  for (const QueuedUrl& url : ended_)
+    if (!elsewhere_.contains(url.key)) state_[url.key] = UrlState::queued;
   fetching_.clear();
   ended_.clear();
+  restarted_ = now_ + milliseconds(shape_.delay_ms);
   start();
-  const Time earliest = now_ + milliseconds(shape_.delay_ms);
-  bench_->set_earliest(earliest);
-  for (auto& [host, allowed] : allowed_) {
-    const auto clock = store_.clock(host);
-    ASSERT_TRUE(clock);
-    allowed = std::max(earliest, *clock ? (*clock)->next_allowed : Time{});
-  }
+  for (auto& [host, allowed] : allowed_) allowed = allowed_on_disk(host);
 }
 
 void History::check_bounds() {
@@ -226,10 +261,14 @@ void History::check_bounds() {
   for (const QueuedUrl& url : ended_) busy.insert(url.key.host.partition);
   for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition)
     ASSERT_EQ(bench_->partition_busy(partition), busy.contains(partition));
-  for (const auto& [host, allowed] : allowed_)
+  for (auto& [host, allowed] : allowed_) {
     if (const BenchHost* found = bench_->find(host)) {
       ASSERT_LE(found->head.size(), 2 * shape_.head_max);
+    } else if (foreign_.contains(host.partition)) {
+      // Of a host that left nothing is remembered here but its stored clock, which goes with the partition.
+      allowed = std::min(allowed, allowed_on_disk(host));
     }
+  }
 }
 
 void History::run() {
@@ -262,8 +301,9 @@ void History::run() {
         now_ += milliseconds(below(random_, 3'000));
         break;
       default:
-        if (below(random_, 12) == 0) change_owners();
+        if (below(random_, 12) == 0) turn_partitions();
         if (below(random_, 40) == 0) restart();
+        if (below(random_, 4) == 0) learn_an_outcome();
     }
     if (testing::Test::HasFatalFailure()) return;
     check_bounds();
@@ -271,7 +311,7 @@ void History::run() {
   }
   // No more links come; all is this peer's: the queue runs dry, with no more than a few idle calls for each URL.
   calm_ = true;
-  change_owners();
+  turn_partitions();
   int idle = 0;
   for (int turn = 0; turn < 200'000 && (store_.counts().queued > 0 || !ended_.empty()); ++turn) {
     const std::uint64_t before = requests_;

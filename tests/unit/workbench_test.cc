@@ -57,10 +57,15 @@ class WorkbenchTest : public testing::Test {
     return url.url;
   }
 
+  static std::vector<std::uint16_t> partitions_of(const std::set<std::uint16_t>& partitions) {
+    return {partitions.begin(), partitions.end()};
+  }
+
   storage::MemoryKv kv_;
   storage::Store store_;
   std::optional<Workbench> bench_;
   std::set<std::uint16_t> foreign_;
+  std::set<std::uint16_t> all_ = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   Time now_ = test::at_ms(1'000'000);
 };
 
@@ -124,7 +129,8 @@ TEST_F(WorkbenchTest, Contract3_AStoredClockCountsAfterARestart) {
 TEST_F(WorkbenchTest, Contract3_NoHostBeforeTheEarliestAfterARestart) {
   add(1, 1);
   start();
-  bench_->set_earliest(now_ + seconds(1));
+  const Time earliest = now_ + seconds(1);
+  bench_->set_earliest([earliest](std::uint16_t) { return earliest; });
   EXPECT_EQ(take(), nullptr);
   now_ += seconds(1);
   EXPECT_NE(take(), nullptr);
@@ -337,8 +343,8 @@ TEST_F(WorkbenchTest, WorkbenchH_AnotherPeersHostsLeaveAndComeBack) {
   BenchHost* busy = take();
   ASSERT_NE(busy, nullptr);
   const storage::QueuedUrl under_way = bench_->issue(*busy);
-  for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition) foreign_.insert(partition);
-  bench_->owners_changed();
+  foreign_ = all_;
+  bench_->turned(partitions_of(all_));
   EXPECT_EQ(fetch_one(), "");
   EXPECT_EQ(bench_->hosts(), 1u) << "only the one with a fetch under way is kept";
   bench_->release(*busy, now_);
@@ -353,10 +359,96 @@ TEST_F(WorkbenchTest, WorkbenchH_AnotherPeersHostsLeaveAndComeBack) {
   add(3, 50);  // a late batch
   EXPECT_EQ(fetch_one(), "");
   foreign_.clear();
-  bench_->owners_changed();
+  bench_->turned(partitions_of(all_));
   std::set<std::string> got;
   for (std::string url = fetch_one(); !url.empty(); url = fetch_one()) EXPECT_TRUE(got.insert(url).second);
   EXPECT_EQ(got.size(), 30u);
+}
+
+// A hand-off freezes a partition without a word to the workbench; it is told when the partition may be fetched again.
+TEST_F(WorkbenchTest, WorkbenchH_ThePredicateIsAskedAtEveryTurn) {
+  start();
+  add(1, 1);
+  add(1, 2);
+  add(2, 1);
+  ASSERT_NE(host_key_of(1).partition, host_key_of(2).partition);
+  foreign_ = {host_key_of(1).partition};
+  EXPECT_EQ(fetch_one(), url_text(2, 1));
+  EXPECT_EQ(fetch_one(), "");
+  EXPECT_EQ(bench_->find(host_key_of(1)), nullptr) << "put away";
+  foreign_.clear();
+  bench_->turned({host_key_of(1).partition});
+  EXPECT_EQ(fetch_one(), url_text(1, 1));
+  EXPECT_EQ(fetch_one(), url_text(1, 2));
+}
+
+TEST_F(WorkbenchTest, Contract3_AHostThatComesBackWaitsForItsStoredClockAndForTheEarliestOfItsPartition) {
+  start();
+  std::map<std::uint16_t, Time> earliest;
+  bench_->set_earliest([&](std::uint16_t partition) { return earliest[partition]; });
+  for (std::size_t page = 0; page < 3; ++page) add(1, page);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  const storage::QueuedUrl url = bench_->issue(*host);
+  // The partition goes and comes back while the fetch is under way: the host is the same one.
+  foreign_ = {host->key.partition};
+  bench_->turned(partitions_of(foreign_));
+  commit({.clocks = {{host->key, {now_ + seconds(4), 0, host_text(1)}}}});  // as the other peer left it
+  earliest[host->key.partition] = now_ + seconds(6);
+  foreign_.clear();
+  bench_->turned({host->key.partition});
+  bench_->release(*host, now_ + seconds(1));
+  bench_->committed(url.key);
+  now_ += seconds(6) - milliseconds(1);
+  EXPECT_EQ(take(), nullptr);
+  now_ += milliseconds(1);
+  EXPECT_EQ(take(), host);
+  bench_->release(*host, now_);
+  commit({.clocks = {{host->key, {now_ + seconds(9), 0, host_text(1)}}}});
+  bench_->turned({host->key.partition});
+  now_ += seconds(8);
+  EXPECT_EQ(take(), nullptr) << "what the store has learnt counts for a host that stayed";
+  now_ += seconds(1);
+  EXPECT_EQ(take(), host);
+}
+
+TEST_F(WorkbenchTest, WorkbenchH_WhatAnotherPeerHasFetchedIsWithdrawn) {
+  start(4, 2);
+  for (std::size_t page = 0; page < 6; ++page) add(1, page);
+  add(2, 1);
+  const auto fetched_elsewhere = [&](std::size_t host, std::size_t page) {
+    storage::Merge merge = test::queued_merge(host, page);
+    merge.record.state = storage::UrlState::fetched;
+    const auto result = store_.commit(test::commit_of({.merges = {merge}}));
+    ASSERT_TRUE(result);
+    ASSERT_EQ(result->unqueued, std::vector{merge.key});
+    bench_->withdraw(result->unqueued.front());
+  };
+  fetched_elsewhere(1, 0);
+  fetched_elsewhere(1, 5);  // on disk only, perhaps
+  fetched_elsewhere(2, 1);  // its last
+  EXPECT_EQ(bench_->hosts(), 2u) << "an idle host stays while there is room";
+  std::vector<std::string> got;
+  for (std::string url = fetch_one(); !url.empty(); url = fetch_one()) got.push_back(url);
+  EXPECT_EQ(got, (std::vector{url_text(1, 1), url_text(1, 2), url_text(1, 3), url_text(1, 4)}));
+  bench_->withdraw(test::url_key_of(77, 1));  // of a host that is not here
+  EXPECT_FALSE(bench_->next_deadline()) << "nothing is left to wait for";
+}
+
+TEST_F(WorkbenchTest, WorkbenchH_WhatIsWithdrawnFromABusyHostLeavesItBusy) {
+  start();
+  add(1, 1);
+  add(1, 2);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  const storage::QueuedUrl url = bench_->issue(*host);
+  bench_->withdraw(test::url_key_of(1, 2));
+  EXPECT_TRUE(host->busy);
+  EXPECT_TRUE(host->head.empty());
+  EXPECT_TRUE(bench_->partition_busy(url.key.host.partition));
+  EXPECT_EQ(take(), nullptr);
+  bench_->release(*host, now_);
+  EXPECT_EQ(take(), nullptr);
 }
 
 TEST_F(WorkbenchTest, WorkbenchH_WithNothingToDoItSleeps) {
