@@ -292,7 +292,7 @@ bool Peer::partitions_tick(Time now, Commands& out) {
   }
   if (plan_due_ || keeper_.holder_unknown()) {
     plan_due_ = false;
-    const Keeper::Changes taken = keeper_.plan(view_, membership_, now, confirmed_ && !paused() && !exit_at_);
+    const Keeper::Changes taken = keeper_.plan(view_, membership_, now, confirmed_ && !paused() && !exit_at_ && !ended_);
     if (!decide(now, taken, out)) return false;
     if (!taken.empty()) {
       keeper_.took_over(taken, view_, membership_, now);

@@ -241,18 +241,21 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
   own_seeds_due_ = true;
+  const bool goes_on = std::exchange(ended_, std::nullopt).has_value();
   if (into != nullptr) {
+    if (goes_on) into->meta.emplace_back(meta_name::ended, "");
     into->meta.emplace_back(meta_name::seeds, lines);
     return true;
   }
   storage::Commit commit;
+  if (goes_on) commit.meta.emplace_back(meta_name::ended, "");
   commit.meta.emplace_back(meta_name::seeds, lines);
   return apply(now, commit, out);
 }
 
 // Every peer knows every seed: whoever owns one admits it, even if the peer that it was given to is gone with its disk.
 bool Peer::admit_own_seeds(Time now, Commands& out) {
-  if (!own_seeds_due_ || view_.empty()) return true;
+  if (!own_seeds_due_ || view_.empty() || ended_) return true;
   own_seeds_due_ = false;
   storage::Commit commit;
   for (const std::string& seed : seeds_) {
@@ -353,6 +356,9 @@ void Peer::waves_tick(Time now, Commands& out) {
       complete = false;
   }
   const std::vector<ring::PeerId> members = reachable_members();
+  // The crawl had ended when this peer last ran, and nobody is there who has taken it up again.
+  if (ended_ && settings_.stop_when_done && members.size() == 1 && confirmed_ && jobs_.empty() && first_seeds_.empty())
+    return finish(now, ended_->reason, ended_->totals, out);
   if (!waves_.end()) {
     std::vector<Waves::Probe> probes;
     if (!waves_wanted()) return;
@@ -363,6 +369,7 @@ void Peer::waves_tick(Time now, Commands& out) {
   }
   const auto end = waves_.end();
   if (!end) return;
+  if (!remember_end(now, {end->wave, end->reason, end->totals}, out)) return;
   std::vector<ring::PeerId> waiting;
   for (const ring::PeerId& member : members)
     if (member != id() && !finish_acks_.contains(member)) waiting.push_back(member);
@@ -372,8 +379,18 @@ void Peer::waves_tick(Time now, Commands& out) {
   for (const ring::PeerId& member : waiting) send(member, ring::Finish{end->wave, end->reason, end->totals}, out);
 }
 
+// On disk before anyone hears that this peer knows it: started again, it does not wait for others that have ended.
+bool Peer::remember_end(Time now, const ring::Finish& finish, Commands& out) {
+  if (ended_) return true;
+  ended_ = finish;
+  storage::Commit commit;
+  commit.meta.emplace_back(meta_name::ended, ring::encode(message(finish, {})));
+  return apply(now, commit, out);
+}
+
 void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& finish, const ring::ReplyPath& reply,
                      Commands& out) {
+  if (!remember_end(now, finish, out)) return;
   reply_to(reply, in.from, ring::FinishAck{finish.wave}, out);
   this->finish(now, finish.reason, finish.totals, out);
 }
