@@ -245,9 +245,9 @@ class Peer {
   bool own_seeds_due_ = true;
   std::optional<ring::Finish> ended_;  // of the crawl, told to this peer before (meta_name::ended)
   bool was_paused_ = false;
-  // Heard, since the start or since this process last stood still, what the others know of who holds what: from one that
-  // is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer to a
-  // question asked since counts (nonce): what waited in a socket meanwhile is old.
+  // Heard, since the start or since this process last stood still, what the others know of who holds what: from one
+  // that is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer
+  // to a question asked since counts (nonce): what waited in a socket meanwhile is old.
   bool confirmed_ = false;
   std::uint64_t nonce_ = 0;
   std::set<ring::PeerId> answered_;  // the nonce
@@ -273,6 +273,9 @@ class Peer {
   Exit exit_;
 };
 
+// A peer without a ring gives up when no member answered for this long.
+inline constexpr Duration join_wait_max = std::chrono::seconds{60};
+
 // What is stored in the meta table, by name.
 namespace meta_name {
 inline constexpr std::string_view peer = "peer";          // identity, 32 hex digits
@@ -283,7 +286,7 @@ inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 // The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
 inline constexpr std::string_view ended = "ended";
-inline constexpr std::string_view waited = "waited";      // how many peers the ring had when its first seeds came
+inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 // The host part of a canonical URL's text.

@@ -91,6 +91,8 @@ json Peer::own_status() const {
                        {"state", member_state_name(member)},
                        {"capacity", member.capacity},
                        {"incarnation", member.incarnation}});
+  json awaited = json::object();
+  for (const auto& [peer, partitions] : keeper_.awaited()) awaited[peer.hex()] = partitions;
   return {{"id", id().hex()},
           {"address", membership_.self().address},
           {"state", member_state_name(membership_.self())},
@@ -100,6 +102,7 @@ json Peer::own_status() const {
           {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
           {"ring_partitions", view_.partitions()},
           {"confirmed", confirmed_},
+          {"awaited", std::move(awaited)},
           {"paused", paused()},
           {"ring_fingerprint", view_.ring().fingerprint()},
           {"tenures_fingerprint", keeper_.tenures().fingerprint()},

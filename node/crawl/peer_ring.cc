@@ -12,8 +12,6 @@ namespace {
 // Another process with a joiner's identity must be heard for so long before the joiner is refused.
 constexpr Duration twin_wait = std::chrono::seconds{4};
 constexpr Duration join_every = std::chrono::seconds{1};
-// A peer without a ring gives up when no member answered for this long.
-constexpr Duration join_wait_max = std::chrono::seconds{60};
 // So that a message stays well under ring::message_bytes_max.
 constexpr std::size_t seeds_per_message = 1000;
 constexpr Duration seed_sync_every = std::chrono::milliseconds{500};
@@ -157,7 +155,6 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   // Not before it knows the whole scope: links that it judged by a part of it would be lost.
   if (seeds_fingerprint_ != welcome.seeds_fingerprint && membership_.self().state == ring::MemberState::joining) return;
   welcomed_ = true;
-  confirmed_ = true;
   if (membership_.self().state == ring::MemberState::joining) membership_.set_state(ring::MemberState::active, now);
   // The others hear of this peer's state at once, not with the next probes; with its own record only, for in a large
   // ring the whole view from everyone to everyone would be much.
