@@ -320,7 +320,8 @@ void Membership::bury_suspects(Time now) {
                                   [&](const auto& entry) { return now >= end_of(entry.second); });
     if (due == suspicions_.end()) return;
     Member gone = members_.at(due->first);
-    gone.state = MemberState::down;
+    // One that never became active holds nothing that could come back with it.
+    gone.state = gone.state == MemberState::joining ? MemberState::left : MemberState::down;
     gone.suspect = false;
     put(gone, now);
   }

@@ -80,6 +80,8 @@ struct Sync {  // type 7: the view, seeds and tenures, whole or in part, both wa
   std::vector<Member> members;
   std::vector<std::string> seeds;
   std::vector<PartitionTenure> tenures = {};
+  std::uint64_t nonce = 0;  // of a question that wants a fresh answer; 0: none. The answer repeats it, with all tenures
+  bool confirmed = false;   // the answerer knows that its own tenures are not outdated
 };
 struct BatchRecord {
   Partition partition = 0;

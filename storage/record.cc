@@ -178,7 +178,9 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
 WireKind wire_kind(std::string_view bytes) {
   if (bytes.empty()) return WireKind::unknown;
   const auto kind = static_cast<WireKind>(static_cast<std::uint8_t>(bytes[0]));
-  return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots ? kind : WireKind::unknown;
+  return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots || kind == WireKind::unsure
+             ? kind
+             : WireKind::unknown;
 }
 
 void encode_wait(const HostClock& clock, Time now, std::string& out) {
@@ -192,6 +194,17 @@ Result<HostClock> decode_wait(std::string_view bytes, Time now) {
   if (bytes.size() <= 13 || wire_kind(bytes) != WireKind::wait)
     return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
   return HostClock{now + wire_duration(bytes, 1), get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(13))};
+}
+
+void encode_unsure(Time since, Time now, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::unsure));
+  put_be(out, static_cast<std::uint64_t>(std::max(now - since, Duration{}).count()));
+}
+
+Result<Time> decode_unsure(std::string_view bytes, Time now) {
+  if (bytes.size() != 9 || wire_kind(bytes) != WireKind::unsure)
+    return fail(ErrorKind::corrupt, "a time of holding of " + std::to_string(bytes.size()) + " bytes");
+  return now - wire_duration(bytes, 1);
 }
 
 void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out) {

@@ -100,10 +100,14 @@ struct RobotsEntry {
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, rest: host
 //   robots: u8 format=4, i64 us since it was fetched, i64 us until it expires, u8 kind, u16 bytes of origin, origin,
 //           rest: body
-enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 4, unknown = 0 };
+//   unsure: u8 format=5, i64 us since the sender began to hold the partition without knowing when its hosts were last
+//           asked (a restart, a take-over): no host is asked before its delay has passed since then
+enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 4, unsure = 5, unknown = 0 };
 WireKind wire_kind(std::string_view bytes);
 void encode_wait(const HostClock& clock, Time now, std::string& out);  // appends
 Result<HostClock> decode_wait(std::string_view bytes, Time now);
+void encode_unsure(Time since, Time now, std::string& out);  // appends
+Result<Time> decode_unsure(std::string_view bytes, Time now);
 void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out);  // appends
 Result<std::pair<std::string, RobotsEntry>> decode_robots(std::string_view bytes, Time now);
 

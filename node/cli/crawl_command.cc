@@ -43,6 +43,7 @@ struct Child {
   pid_t pid = -1;
   std::vector<Time> starts;
   std::optional<int> ended;  // exit code, when it ended by itself
+  bool finished = false;     // with the crawl
 };
 
 class Crawl {
@@ -142,7 +143,7 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   const pid_t pid = ::fork();
   if (pid < 0) return fail(ErrorCode::io, std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::prctl(PR_SET_PDEATHSIG, SIGINT);  // ends as it is; SIGTERM would make it leave
     if (::getppid() != parent) ::_exit(0);
     ::setpgid(0, 0);  // Ctrl-C is for the parent, which passes it on
     sigset_t none;
@@ -196,6 +197,10 @@ Result<void> Crawl::reap() {
     const int code = by_itself ? WEXITSTATUS(status) : 0;
     if (by_itself && code == 0) {
       child.ended = 0;
+      // One that left says nothing about the others.
+      std::ifstream in(child.directory + "/ended.json");
+      const json ended = json::parse(in, nullptr, false);
+      child.finished = ended.is_object() && ended.value("finished", false);
       continue;
     }
     // A cause that a new start does not mend: disk full, directory of another ring…
@@ -207,7 +212,7 @@ Result<void> Crawl::reap() {
     }
     // A peer that dies after the others were told of the end has nothing left to do.
     const bool over =
-        std::any_of(children_.begin(), children_.end(), [](const Child& other) { return other.ended == 0; });
+        std::any_of(children_.begin(), children_.end(), [](const Child& other) { return other.finished; });
     if (interrupted_ || over) continue;
     const Time now = clock_.now();
     std::erase_if(child.starts, [&](Time at) { return now - at > restart_window; });
@@ -344,7 +349,7 @@ int Crawl::run() {
   bool stopping = trouble.has_value() || interrupted_;
   Time kill_at = clock_.now() + stop_wait_max;
   std::optional<Time> over_at;
-  if (stopping) stop_all(SIGTERM);
+  if (stopping) stop_all(SIGINT);
   while (any_running()) {
     const timespec wait{0, std::chrono::nanoseconds(poll_every).count()};
     siginfo_t info;
@@ -352,24 +357,24 @@ int Crawl::run() {
     if (signal == SIGINT || signal == SIGTERM) {
       interrupted_ = stopping = true;
       kill_at = clock_.now() + stop_wait_max;
-      stop_all(SIGTERM);
+      stop_all(SIGINT);
     }
     if (Result<void> reaped = reap(); !reaped && !stopping) {
       trouble = reaped.error();
       stopping = true;
       kill_at = clock_.now() + stop_wait_max;
-      stop_all(SIGTERM);
+      stop_all(SIGINT);
     }
     const Time now = clock_.now();
-    // Once one peer has ended, all have been told. One that died just then, and was started again, would wait for the
-    // others for ever.
+    // Once one peer has ended the crawl, all have been told. One that died just then, and was started again, would wait
+    // for the others for ever.
     const bool over =
-        std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.ended == 0; });
+        std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.finished; });
     if (over && !over_at) over_at = now;
     if (over_at && !stopping && now - *over_at > end_wait_max) {
       stopping = true;
       kill_at = now + stop_wait_max;
-      stop_all(SIGTERM);
+      stop_all(SIGINT);
     }
     if (stopping && now > kill_at) stop_all(SIGKILL);
     if (!stopping) show_progress(now, false);

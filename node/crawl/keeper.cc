@@ -64,7 +64,8 @@ bool Keeper::learn(const std::vector<ring::PartitionTenure>& tenures, storage::C
     if (tenure.holder == before.holder) continue;
     if (tenure.holder == self_) {
       // Handed over to this peer: with its hosts' waits, so that nothing more is to be waited for.
-      held_[partition] = {Time{}, {}};
+      const auto unsure = unsure_.extract(partition);
+      held_[partition] = {unsure.empty() ? Time{} : unsure.mapped(), {}};
       store_->hold(partition, true);
       dropping_.erase(partition);
       turned(partition);

@@ -59,6 +59,9 @@ class Keeper {
   std::vector<ring::PartitionTenure> newer(const std::vector<ring::PartitionTenure>& asked,
                                            const ring::PeerId& from) const;
 
+  // What the one who hands the partition over says of it: held_since(), once it is this peer's.
+  void unsure(ring::Partition partition, Time since) { unsure_[partition] = since; }
+
   // --- roles ---
   bool holds(ring::Partition partition) const { return held_.contains(partition); }
   bool fetches(ring::Partition partition) const;
@@ -130,6 +133,7 @@ class Keeper {
   std::set<ring::Partition> dropping_;
   std::set<ring::Partition> turned_;
   std::map<ring::PeerId, Time> unknown_since_;  // holders that are not known as members
+  std::map<ring::Partition, Time> unsure_;      // of partitions that are being handed over to this peer
   std::size_t to_gain_ = 0;
   Time next_compare_{};
   ring::Partition compare_at_ = 0;

@@ -14,6 +14,8 @@ namespace {
 // The last word of a peer that leaves is said again until someone answers, so long at most.
 constexpr Duration farewell_every = std::chrono::milliseconds{300};
 constexpr Duration farewell_max = std::chrono::seconds{10};
+// Members of an earlier run that one who had left asks to be let in again.
+constexpr std::size_t join_addresses_max = 16;
 // The longest the loop sleeps.
 constexpr Duration idle_wait = std::chrono::milliseconds{500};
 // Between the last word to the others and the end of the process: the transport has sent it by then.
@@ -85,7 +87,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       forwarder_(forwarder_config(settings_), store, (start.random_seed >> 2) + 1),
       copier_(copier_config(settings_)),
       keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
-      waves_({settings_.max_pages, settings_.stop_when_done}),
+      waves_({settings_.max_pages, settings_.stop_when_done, settings_.partitions}),
       stepped_(now),
       started_(now) {
   bench_.set_earliest([this](ring::Partition partition) {
@@ -147,7 +149,10 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     const auto id = ring::RingId::from_hex(**ring);
     if (!id) return fail(ErrorCode::io, "the ring's identity in the data directory cannot be read: '" + **ring + "'");
     ring_ = *id;
-    has_ring_ = true;
+    // Who has left holds nothing, and comes back as a newcomer does.
+    const auto left = store_->meta(meta_name::left);
+    if (!left) return tl::make_unexpected(error_of(left.error()));
+    has_ring_ = !*left || **left != "yes";
     // After a restart no host is asked before its delay has passed since the start: what was under way then is not
     // known any more.
     restarted_ = now;
@@ -165,6 +170,10 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
       return fail(ErrorCode::io, "the members of the last run, in the data directory, cannot be read");
     membership_.restore(std::get<ring::Sync>(view->body).members, now);
   }
+  join_ = settings_.join;
+  if (*ring && !has_ring_)
+    for (const auto& [peer, member] : membership_.members())
+      if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
   if (*seeds) {
     std::istringstream lines(**seeds);
     for (std::string line; std::getline(lines, line);) seeds_.insert(line);
@@ -188,7 +197,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
 void Peer::step(Time now, Event event, Commands& out) {
   if (exited_) return;
   // A process that stood still for so long may have been given up by the others.
-  if (now - stepped_ >= settings_.suspicion_time) confirmed_ = false;
+  if (now - stepped_ >= settings_.suspicion_time) doubt();
   stepped_ = std::max(stepped_, now);
   if (auto* in = std::get_if<MessageEvent>(&event)) {
     handle(now, *in, out);
@@ -208,7 +217,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   if (const auto* join = std::get_if<ring::Join>(&in.body)) return on_join(now, in, *join, event.reply, out);
   if (const auto* refuse = std::get_if<ring::Refuse>(&in.body)) {
     ++counters_.messages_refused;
-    if (refuse->join && !welcomed_ && !settings_.join.empty())
+    if (refuse->join && !welcomed_ && !join_.empty())
       return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse->reason, out);
     return note(out, LogLevel::warning, "ring", "message refused",
                 {{"peer", in.from.brief()}, {"reason", refuse->reason}}, true);
@@ -334,11 +343,12 @@ Time Peer::next_deadline(Time now) const {
     consider(copier_.next_deadline());
     if (!view_.empty()) consider(keeper_.next_deadline());
     if (leaving_ && !exit_at_) consider(leave_by_);
+    if (!confirmed_) consider(next_question_);
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
   }
-  if (!welcomed_ && !settings_.join.empty() && !stopping_ && !exit_at_) consider(next_join_);
+  if (!welcomed_ && !join_.empty() && !stopping_ && !exit_at_) consider(next_join_);
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
   consider(exit_at_);
   if (exit_at_ && membership_.self().state == ring::MemberState::left) consider(next_farewell_);
@@ -386,6 +396,9 @@ void Peer::exit(Time now, int code, std::string message, Commands& out) {
   exit_ = Exit{code, std::move(message), false, {}};
   exit_at_ = now + last_words;
   if (!leaving_ || !has_ring_) return;
+  storage::Commit left;
+  left.meta.emplace_back(meta_name::left, "yes");
+  if (store_->counts().discovered() == 0 && !apply(now, left, out)) return;
   membership_.set_state(ring::MemberState::left, now);
   if (reachable_members().size() > 0) exit_at_ = now + farewell_max;
   say_farewell(now, out);

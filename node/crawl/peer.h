@@ -176,6 +176,8 @@ class Peer {
   bool decide(Time now, const Keeper::Changes& changes, Commands& out);
   void check_tenures(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
   void send_tenures(const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures, Commands& out) const;
+  void confirm_tick(Time now, Commands& out);
+  void doubt();
   bool partitions_tick(Time now, Commands& out);
   void acknowledge_copied(Commands& out);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind);
@@ -238,9 +240,14 @@ class Peer {
   std::map<ring::Partition, std::pair<std::uint64_t, std::uint64_t>> safe_from_;
   bool plan_due_ = true;
   bool own_seeds_due_ = true;
-  // Heard, since the start or since this process last stood still, what the others know of who holds what. Before that
-  // nothing is fetched: another may have taken over.
+  bool was_paused_ = false;
+  // Heard, since the start or since this process last stood still, what the others know of who holds what: from one that
+  // is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer to a
+  // question asked since counts (nonce): what waited in a socket meanwhile is old.
   bool confirmed_ = false;
+  std::uint64_t nonce_ = 0;
+  std::set<ring::PeerId> answered_;  // the nonce
+  Time next_question_{};
   Time stepped_{};       // the last step
   Time next_tenures_{};  // no table of tenures is sent before
   std::map<ring::PeerId, Time> down_since_;
@@ -250,6 +257,7 @@ class Peer {
   Time restarted_{};  // `started_` when the directory had a crawl in it
   Time leave_by_{};
   Time next_farewell_{};
+  std::vector<std::string> join_;  // whom to ask: as set, or the members of the last run after a leave
   Time next_join_{};
   Time next_seed_sync_{};
   Time next_finish_{};
@@ -268,6 +276,7 @@ inline constexpr std::string_view ring = "ring";          // ring identity, 32 h
 inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
 inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
 inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
+inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 inline constexpr std::string_view waited = "waited";      // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 

@@ -98,6 +98,8 @@ json Peer::own_status() const {
           {"version", ORBWEAVER_VERSION},
           {"started", utc(started_)},
           {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
+          {"confirmed", confirmed_},
+          {"paused", paused()},
           {"ring_fingerprint", view_.ring().fingerprint()},
           {"tenures_fingerprint", keeper_.tenures().fingerprint()},
           {"members", std::move(members)},

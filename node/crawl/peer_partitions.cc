@@ -9,6 +9,8 @@ namespace {
 
 // Tables of tenures are exchanged no more often than this; changes are told at once.
 constexpr Duration tenures_every = std::chrono::milliseconds{200};
+// Between two questions of a peer that does not know whether its tenures are outdated.
+constexpr Duration question_every = std::chrono::milliseconds{300};
 // Up to so many members each hear of a change of hands at once; in a larger ring only those concerned, and the others
 // by comparing fingerprints.
 constexpr std::size_t tell_all_max = 64;
@@ -52,6 +54,13 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
       const auto own = store_->robots(host, robots->first);
       if (!own || !*own || (*own)->fetched < robots->second.fetched)
         commit.robots.emplace_back(host, std::move(robots->first), std::move(robots->second));
+      return true;
+    }
+    case storage::WireKind::unsure: {
+      const auto since = storage::decode_unsure(entry.record, now);
+      if (!since) return bad(since.error().message);
+      if (!accepts(entry.partition, kind)) return false;
+      keeper_.unsure(entry.partition, *since);
       return true;
     }
     case storage::WireKind::record:
@@ -201,13 +210,7 @@ void Peer::send_tenures(const ring::PeerId& to, const std::vector<ring::Partitio
 
 // The other one knows other tenures: it is told ours, and will tell us its own for the same reason.
 void Peer::check_tenures(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out) {
-  const ring::Member* member = membership_.find(from);
-  if (member == nullptr || !ring::reachable(*member)) return;
-  if (fingerprint == keeper_.tenures().fingerprint()) {
-    if (!confirmed_ && member->state != ring::MemberState::joining) confirmed_ = plan_due_ = true;
-    return;
-  }
-  if (now < next_tenures_) return;
+  if (fingerprint == keeper_.tenures().fingerprint() || now < next_tenures_) return;
   next_tenures_ = now + tenures_every;
   send_tenures(from, keeper_.tenures().all(), out);
 }
@@ -250,14 +253,42 @@ bool Peer::ready_to_move(ring::Partition partition, ring::TransferKind kind) {
   return true;
 }
 
+void Peer::doubt() {
+  confirmed_ = false;
+  answered_.clear();
+  nonce_ = 0;
+}
+
+// Asks the others until one that knows has answered, or everyone has.
+void Peer::confirm_tick(Time now, Commands& out) {
+  if (confirmed_) return;
+  bool all = true;
+  for (const auto& [peer, member] : membership_.members())
+    if (peer != id() && ring::reachable(member) && member.state != ring::MemberState::joining)
+      all = all && answered_.contains(peer);
+  if (all) {
+    confirmed_ = plan_due_ = true;
+    return;
+  }
+  if (now < next_question_) return;
+  next_question_ = now + question_every;
+  if (nonce_ == 0) nonce_ = forwarder_.new_sequence();
+  ring::Sync question;
+  question.reply_wanted = true;
+  question.members = {membership_.self()};
+  question.tenures = keeper_.tenures().all();
+  question.nonce = nonce_;
+  for (const ring::PeerId& peer : reachable_members())
+    if (peer != id()) send(peer, question, out);
+}
+
 // False: the peer is on its way out.
 bool Peer::partitions_tick(Time now, Commands& out) {
-  if (!confirmed_) {
-    const auto& members = membership_.members();
-    confirmed_ = std::none_of(members.begin(), members.end(), [this](const auto& entry) {
-      return entry.first != id() && ring::reachable(entry.second) && entry.second.state != ring::MemberState::joining;
-    });
-    if (confirmed_) plan_due_ = true;
+  confirm_tick(now, out);
+  if (const bool pauses = paused(); pauses != was_paused_) {
+    was_paused_ = pauses;
+    plan_due_ = true;
+    note(out, LogLevel::info, "ring", pauses ? "cut off from most members, pausing" : "going on", {});
   }
   if (plan_due_ || keeper_.holder_unknown()) {
     plan_due_ = false;
@@ -272,7 +303,9 @@ bool Peer::partitions_tick(Time now, Commands& out) {
   const Transfers::World world{
       keeper_.tenures(),
       [this](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind); },
-      [this](const storage::UrlKey& key) { return copier_.waits(key); }, [this] { return forwarder_.new_sequence(); },
+      [this](const storage::UrlKey& key) { return copier_.waits(key); },
+      [this] { return forwarder_.new_sequence(); },
+      [this](ring::Partition partition) { return std::max(restarted_, keeper_.held_since(partition)); },
       view_.ring().fingerprint()};
   std::vector<Transfers::Out> sends;
   Keeper::Changes handed_over;

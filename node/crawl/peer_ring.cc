@@ -64,21 +64,21 @@ std::vector<ring::PeerId> Peer::reachable_members() const {
 // ------------------------------------------------------------------------------------------------------------------
 
 void Peer::join_tick(Time now, Commands& out) {
-  if (welcomed_ || settings_.join.empty() || stopping_ || exit_at_ || now < next_join_) return;
+  if (welcomed_ || join_.empty() || stopping_ || exit_at_ || now < next_join_) return;
   if (leaving_ && !has_ring_) return exit(now, 0, "left before any member of the ring answered", out);
   if (!has_ring_ && now - started_ > join_wait_max) {
     std::string tried;
-    for (const std::string& address : settings_.join) tried += (tried.empty() ? "" : ", ") + address;
+    for (const std::string& address : join_) tried += (tried.empty() ? "" : ", ") + address;
     return exit(now, static_cast<int>(ErrorCode::unreachable),
                 "no member of the ring answered at " + tried + "; check the address and that a peer runs there", out);
   }
   next_join_ = now + join_every;
   ring::Join join;
   join.self = membership_.self();
-  join.ring = has_ring_ ? ring_ : ring::RingId{};
+  join.ring = ring_;
   for (const auto& [name, value] : ring_wide_settings(settings_))
     if (given_.contains(name)) join.given.emplace_back(name, value);
-  for (const std::string& address : settings_.join) {
+  for (const std::string& address : join_) {
     if (address == membership_.self().address) continue;
     out.push_back(SendMessage{address, message(join, {})});
     if (!has_ring_ && now - started_ > join_every)
@@ -132,7 +132,7 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
 }
 
 void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
-  if (has_ring_ && welcome.ring != ring_) return;
+  if (ring_ != ring::RingId{} && welcome.ring != ring_) return;
   if (welcomed_) return;
   const bool first = !has_ring_;
   if (first) {
@@ -143,9 +143,10 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     ring_ = welcome.ring;
     view_ = View(id(), settings_.partitions, settings_.replicas);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
-    waves_ = Waves({settings_.max_pages, settings_.stop_when_done});
+    waves_ = Waves({settings_.max_pages, settings_.stop_when_done, settings_.partitions});
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
+    commit.meta.emplace_back(meta_name::left, "no");
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
     if (!apply(now, commit, out)) return;
     note(out, LogLevel::info, "ring", "joined",
@@ -179,8 +180,16 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
     exit_at_ = std::min(*exit_at_, now + last_words);  // someone has heard it
   if (!add_seeds(now, sync.seeds, out)) return;
   if (!learn(now, sync.tenures, out)) return;
-  if (sync.tenures.size() >= view_.partitions()) confirmed_ = plan_due_ = true;  // a whole table
-  if (sync.reply_wanted) reply_to(reply, in.from, membership_.sync_message(false), out);
+  if (sync.reply_wanted) {
+    ring::Sync answer = membership_.sync_message(false);
+    answer.nonce = sync.nonce;
+    answer.confirmed = confirmed_;
+    if (sync.nonce != 0) answer.tenures = keeper_.tenures().all();
+    reply_to(reply, in.from, std::move(answer), out);
+  } else if (sync.nonce != 0 && sync.nonce == nonce_ && !confirmed_) {
+    answered_.insert(in.from);
+    if (sync.confirmed) confirmed_ = plan_due_ = true;
+  }
 }
 
 void Peer::membership_changed(Time now, Commands& out) {

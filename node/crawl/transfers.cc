@@ -12,6 +12,8 @@ namespace {
 constexpr Duration ready_poll = std::chrono::milliseconds{20};
 constexpr Duration later_wait = std::chrono::milliseconds{300};
 constexpr Duration refusal_wait = std::chrono::milliseconds{200};
+// Beyond any delay between two requests to a host.
+constexpr Duration unsure_max = std::chrono::hours{1};
 // Rows of a partition's hosts that are read at a time.
 constexpr std::size_t host_rows = 256;
 
@@ -255,6 +257,14 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       }
       std::string record;
       storage::encode_record(merge.record, record);
+      add(std::move(record));
+    }
+  }
+  if (state.kind == ring::TransferKind::hand_off && state.records_done && !state.unsure_sent) {
+    state.unsure_sent = true;
+    if (const Time since = world.unsure_since(partition); now - since < unsure_max) {
+      std::string record;
+      storage::encode_unsure(since, now, record);
       add(std::move(record));
     }
   }

@@ -60,7 +60,8 @@ class Transfers {
     // Outcomes that must not leave yet go as what they were before: queued.
     std::function<bool(const storage::UrlKey&)> held_back;
     std::function<std::uint64_t()> new_sequence;
-    std::uint64_t fingerprint = 0;  // of the ring
+    std::function<Time(ring::Partition)> unsure_since;  // storage::WireKind::unsure
+    std::uint64_t fingerprint = 0;                      // of the ring
   };
 
   Transfers(Config config, storage::Store& store) : config_(config), store_(&store) {}
@@ -102,6 +103,7 @@ class Transfers {
     std::optional<storage::UrlKey> cursor;
     bool records_done = false;
     std::string hosts_cursor;
+    bool unsure_sent = false;
     bool hosts_done = false;
     std::size_t under_way = 0;   // batches with something of it
     bool complete_sent = false;  // give_back, drop: the word that this was all

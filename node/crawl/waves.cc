@@ -13,7 +13,7 @@ std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
 
 bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
   return a.incarnation == b.incarnation && a.sent == b.sent && a.received == b.received &&
-         a.ring_fingerprint == b.ring_fingerprint;
+         a.ring_fingerprint == b.ring_fingerprint && a.tenures_fingerprint == b.tenures_fingerprint;
 }
 
 // Members take a lower number than the last for a late copy. This process may not be the first of this peer: numbers
@@ -92,14 +92,19 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
   bool unchanged = last_passive_.size() == replies_.size();
   bool wanting = false;
   std::uint64_t pages = 0;
+  std::uint64_t partitions = 0;
   for (const auto& [peer, reply] : replies_) {
     all_passive = all_passive && reply.passive;
-    one_view = one_view && reply.ring_fingerprint == replies_.at(self).ring_fingerprint;
+    one_view = one_view && reply.ring_fingerprint == replies_.at(self).ring_fingerprint &&
+               reply.tenures_fingerprint == replies_.at(self).tenures_fingerprint;
+    partitions += count(reply, "partitions");
     const auto before = last_passive_.find(peer);
     unchanged = unchanged && before != last_passive_.end() && same_counts(before->second, reply);
     wanting = wanting || count(reply, "wants") > 0;
     pages += count(reply, "fetched");
   }
+  // Every partition is counted by its holder, and by nobody else.
+  one_view = one_view && partitions == config_.partitions;
   next_ = now + (all_passive || wanting ? config_.quick : config_.slow);
   const bool limit_reached = config_.max_pages > 0 && pages >= config_.max_pages;
   // A peer that only lacks pages to spend is passive; that is an end only when the limit is reached.
@@ -122,14 +127,14 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
   end_ = std::move(end);
 }
 
-// What no peer has in its cap is shared among those that want pages, a part at a time, so that the last pages go where
+// What is neither fetched nor in the cap of any peer is shared among those that want pages, a part at a time, so that the last pages go where
 // the work is.
 void Waves::share_out(const ring::PeerId& self) {
   grants_.clear();
   std::uint64_t held = 0;
   std::vector<ring::PeerId> wanting;
   for (const auto& [peer, reply] : replies_) {
-    held += count(reply, "cap");
+    held += count(reply, "fetched") + count(reply, "unspent");
     if (count(reply, "wants") > 0) wanting.push_back(peer);
   }
   std::uint64_t free = config_.max_pages > held ? config_.max_pages - held : 0;

@@ -4,9 +4,9 @@
 // nothing is left anywhere and nothing is under way. Never a time-out guess. Pure. Thread rule: one owner (the peer's
 // loop).
 //
-// The page limit: each peer has a cumulative cap of pages; the caps of all peers together never exceed max_pages. The
-// initiator raises the caps of those that want more with the next wave; a peer without work lowers its own to what it
-// used when it replies.
+// The page limit: each peer has a cumulative cap of pages that its process may fetch; what is fetched in all partitions
+// and what the caps still allow never exceed max_pages together. The initiator raises the caps of those that want more
+// with the next wave; a peer without work lowers its own to what it used when it replies.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ class Waves {
   struct Config {
     std::uint64_t max_pages = 0;  // 0: no limit
     bool stop_when_done = false;
+    std::uint32_t partitions = 0;  // of the ring: each has one holder, or nothing is decided
     Duration quick{std::chrono::milliseconds{50}};  // between waves when the end may be near, or pages are wanted
     Duration slow{std::chrono::milliseconds{500}};  // otherwise
     Duration resend{std::chrono::seconds{1}};       // a probe not answered

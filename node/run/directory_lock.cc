@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,7 +35,14 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
     return fail(error == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
                 "cannot write " + path + ": " + std::strerror(error));
   }
-  return DirectoryLock(fd);
+  return DirectoryLock(fd, path);
+}
+
+bool DirectoryLock::still_there() const {
+  struct stat open_file {};
+  struct stat named {};
+  return ::fstat(fd_, &open_file) == 0 && ::stat(path_.c_str(), &named) == 0 && open_file.st_ino == named.st_ino &&
+         open_file.st_dev == named.st_dev;
 }
 
 DirectoryLock::~DirectoryLock() {

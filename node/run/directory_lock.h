@@ -12,13 +12,17 @@ class DirectoryLock {
  public:
   // Makes the directory when it is not there. in_use names the process that holds it.
   static Result<DirectoryLock> take(const std::string& directory);
-  DirectoryLock(DirectoryLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  DirectoryLock(DirectoryLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
   DirectoryLock& operator=(DirectoryLock&&) = delete;
   ~DirectoryLock();
+  // False once the directory was removed or another one is in its place: what is written from then on is lost with the
+  // open files, though the system reports no error.
+  bool still_there() const;
 
  private:
-  explicit DirectoryLock(int fd) : fd_(fd) {}
+  DirectoryLock(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   int fd_;
+  std::string path_;  // of the lock's file
 };
 
 }  // namespace orbweaver

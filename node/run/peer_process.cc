@@ -64,8 +64,11 @@ class PeerProcess {
       return tl::make_unexpected(written.error());
     return exit;
   }
-  // From any thread.
-  void stop() { events_.push(StopEvent{}); }
+  // From any thread. A second word ends a leave.
+  void stop(bool leave) {
+    const bool first = !std::exchange(told_, true);
+    events_.push(StopEvent{leave && first});
+  }
 
  private:
   Result<void> open();
@@ -80,6 +83,7 @@ class PeerProcess {
   void publish(Time now);
   void close();
 
+  bool told_ = false;  // by a signal to end; the signals' thread only
   PeerOptions options_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
@@ -378,6 +382,12 @@ Exit PeerProcess::loop() {
     }
     if (now >= next_status) {
       next_status = now + status_every;
+      if (!lock_->still_there())
+        return Exit{
+            static_cast<int>(ErrorCode::io),
+            "the data directory " + options_.directory + " was taken away; its other copies are with other peers",
+            false,
+            {}};
       publish(now);
     }
   }
@@ -435,7 +445,7 @@ int run_peer(PeerOptions options) {
   PeerProcess process(std::move(options));
   std::thread waiter([&process, signals] {
     int signal = 0;
-    while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop();
+    while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop(signal == SIGTERM);
   });
   const Result<Exit> ended = process.run();
   pthread_kill(waiter.native_handle(), SIGUSR2);
@@ -452,8 +462,9 @@ int run_peer(PeerOptions options) {
         {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
   }
   stop_log();
-  // RocksDB cannot close on a full disk (Debian's build aborts): the process ends as by a kill, which costs nothing.
-  if (code == static_cast<int>(ErrorCode::disk_full)) {
+  // RocksDB cannot close on a full disk, or without its directory (Debian's build aborts): the process ends as by a
+  // kill, which costs nothing.
+  if (code == static_cast<int>(ErrorCode::disk_full) || code == static_cast<int>(ErrorCode::io)) {
     std::fflush(nullptr);
     ::_exit(code);
   }

@@ -73,7 +73,7 @@ class Maker {
       case 6:
         return PingAck{number(), some(&Maker::member), number(), number(), coin()};
       case 7:
-        return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure)};
+        return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure), number(), coin()};
       case 8:
         return Batch{number(),
                      number(),
@@ -157,6 +157,7 @@ struct Same {
   void operator()(const Sync& a, const Sync& b) const {
     EXPECT_EQ(a.reply_wanted, b.reply_wanted);
     EXPECT_EQ(a.members, b.members);
+    EXPECT_EQ(std::tie(a.nonce, a.confirmed), std::tie(b.nonce, b.confirmed));
     EXPECT_EQ(a.seeds, b.seeds);
     EXPECT_EQ(a.tenures, b.tenures);
   }

@@ -31,7 +31,8 @@ class Ends final : public Checker {
     }
     // It came when the others were gone already.
     if (exit.code == static_cast<int>(ErrorCode::unreachable))
-      if (const auto ring = peer.store->meta(meta_name::ring); ring && !*ring) return;
+      for (const auto& [what, is] : {std::pair(meta_name::ring, false), std::pair(meta_name::left, true)})
+        if (const auto found = peer.store->meta(what); found && found->has_value() == is) return;
     if (exit.message.find("the crawl has ended") != std::string::npos) return;
     if (exit.code != 0)
       return world.fail(
