@@ -1,6 +1,10 @@
 // Keys, records and views for the tests of the store and of the crawl's rules.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <tuple>
@@ -51,6 +55,23 @@ struct CommitParts {
 };
 inline storage::Commit commit_of(const CommitParts& parts) {
   return {parts.merges, parts.to_outbox, parts.from_outbox, parts.clocks, parts.robots, parts.meta};
+}
+
+// Every record of a partition, or of all, by pages.
+inline std::map<storage::UrlKey, storage::UrlRecord> records_of(storage::Store& store, std::uint16_t partition) {
+  std::map<storage::UrlKey, storage::UrlRecord> found;
+  for (std::optional<storage::UrlKey> after;;) {
+    const auto part = store.scan(partition, after ? &*after : nullptr, 100);
+    EXPECT_TRUE(part);
+    if (!part || part->empty()) return found;
+    for (const storage::Merge& merge : *part) found[merge.key] = merge.record;
+    after = part->back().key;
+  }
+}
+inline std::map<storage::UrlKey, storage::UrlRecord> records_of(storage::Store& store) {
+  std::map<storage::UrlKey, storage::UrlRecord> all;
+  for (const std::uint16_t partition : store.partitions()) all.merge(records_of(store, partition));
+  return all;
 }
 
 inline ring::PeerId peer_id(std::size_t number) {

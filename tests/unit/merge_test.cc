@@ -237,7 +237,7 @@ TEST(WireForms, RecordH_LayoutIsPinned) {
   EXPECT_EQ(wire_kind(robots_of("", {}, {})), WireKind::robots);
   EXPECT_EQ(wire_kind(""), WireKind::unknown);
   for (int value = 0; value < 256; ++value) {
-    const bool known = value == 1 || value == 3 || value == 4;
+    const bool known = value == 1 || (value >= 3 && value <= 5);
     EXPECT_EQ(wire_kind(std::string(1, static_cast<char>(value))) != WireKind::unknown, known) << value;
   }
 }
@@ -277,6 +277,27 @@ TEST(WireForms, Issue3_8_TheWayOnlyMakesAWaitLonger) {
     EXPECT_GE(read->next_allowed, clock.next_allowed);
     EXPECT_EQ(merge(clock, *read), *read);
   }
+}
+
+TEST(WireForms, RecordH_TheTimeOfHoldingTravelsAsAnAge) {
+  std::string sent;
+  encode_unsure(at_us(1'000'000 - 258), at_us(1'000'000), sent);
+  EXPECT_EQ(sent, std::string("\x05\x00\x00\x00\x00\x00\x00\x01\x02", 9));
+  EXPECT_EQ(wire_kind(sent), WireKind::unsure);
+  EXPECT_EQ(*decode_unsure(sent, at_us(5'000)), at_us(5'000 - 258)) << "by the reader's clock";
+  std::string ahead;
+  encode_unsure(at_us(9), at_us(1), ahead);
+  EXPECT_EQ(*decode_unsure(ahead, at_us(3)), at_us(3)) << "never later than now";
+  for (std::size_t size = 0; size <= sent.size() + 1; ++size) {
+    std::string bytes = sent;
+    bytes.resize(size);
+    const auto read = decode_unsure(bytes, at_us(1));
+    EXPECT_EQ(read.has_value(), size == 9) << size;
+    if (!read) {
+      EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
+    }
+  }
+  EXPECT_FALSE(decode_unsure(std::string(9, '\x03'), at_us(1)));
 }
 
 TEST(WireForms, BadInput_NoPeersMistakeMakesAWaitOfYears) {
