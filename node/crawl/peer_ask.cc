@@ -246,7 +246,8 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
   std::size_t seen = 0;
   for (const auto& [peer, member] : membership_.members())
     if (member.state != ring::MemberState::joining && !member.suspect) ++seen;
-  if (seen < wait_for_peers_ && seeds_.empty() && !leaving_) return;
+  const bool newcomer = restarted_ == Time{};
+  if (seen < wait_for_peers_ && !leaving_ && !(newcomer && !seeds_.empty())) return;
   storage::Commit waited;
   waited_ = std::max(waited_, std::exchange(wait_for_peers_, 0));
   waited.meta.emplace_back(meta_name::waited, std::to_string(waited_));
