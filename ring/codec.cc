@@ -62,10 +62,12 @@ void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gos
 void fields(auto& io, auto& m, Is<PingAck>) {
   io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, m.reached);
 }
-void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds, m.tenures, m.nonce, m.confirmed); }
+void fields(auto& io, auto& m, Is<Sync>) {
+  io(m.reply_wanted, m.members, m.seeds, m.tenures, m.nonce, m.confirmed, m.seeds_fingerprint);
+}
 void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
 void fields(auto& io, auto& m, Is<Batch>) {
-  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete);
+  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete, m.seeds_fingerprint);
 }
 void fields(auto& io, auto& m, Is<BatchAck>) { io(m.sequence); }
 void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members, m.tenures); }
