@@ -3,116 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "storage/bytes.h"
+#include "storage/store_rows.h"
 
 namespace orbweaver::storage {
-
-namespace {
-
-constexpr std::string_view counts_name = "counts";
-constexpr std::string_view format_name = "format";
-constexpr std::string_view tally_prefix = "tally/";
-constexpr std::size_t tally_bytes = 40;
-constexpr std::size_t host_key_bytes = 10;
-constexpr std::size_t position_bytes = 13;
-// What follows the host in a key of the table of hosts.
-constexpr char clock_row = 0;
-constexpr char robots_row = 1;
-
-void append(std::string& out, const HostKey& key) {
-  put_be(out, key.partition);
-  out.append(reinterpret_cast<const char*>(key.host.data()), key.host.size());
-}
-
-std::string bytes_of(const HostKey& key) {
-  std::string out;
-  append(out, key);
-  return out;
-}
-
-std::string bytes_of(const UrlKey& key) {
-  std::string out;
-  append(out, key.host);
-  out.append(reinterpret_cast<const char*>(key.url.data()), key.url.size());
-  return out;
-}
-
-// The key after every key that begins with `prefix`; empty when there is none.
-std::string after_prefix(std::string prefix) {
-  while (!prefix.empty() && static_cast<std::uint8_t>(prefix.back()) == 0xff) prefix.pop_back();
-  if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<std::uint8_t>(prefix.back()) + 1);
-  return prefix;
-}
-
-void append(std::string& out, const Position& position) {
-  put_be(out, position.band);
-  put_be(out, position.priority);
-  put_be(out, position.order);
-}
-
-std::string frontier_key(const HostKey& host, const Position& position) {
-  std::string out;
-  append(out, host);
-  append(out, position);
-  out.append(reinterpret_cast<const char*>(position.url.data()), position.url.size());
-  return out;
-}
-
-HostKey host_key_at(std::string_view bytes) {
-  HostKey key;
-  key.partition = get_be<std::uint16_t>(bytes, 0);
-  std::copy_n(bytes.data() + 2, 8, reinterpret_cast<char*>(key.host.data()));
-  return key;
-}
-
-UrlDigest digest_at(std::string_view bytes, std::size_t at) {
-  UrlDigest digest;
-  std::copy_n(bytes.data() + at, 16, reinterpret_cast<char*>(digest.data()));
-  return digest;
-}
-
-std::string outbox_key(const OutboxKey& key) {
-  std::string out;
-  put_be(out, key.partition);
-  put_be(out, key.sequence);
-  return out;
-}
-
-// queued.depth, redirects, attempts, URL
-std::string frontier_value(const UrlRecord& record) {
-  std::string out;
-  put_be(out, record.depth);
-  put_be(out, record.redirects);
-  put_be(out, record.attempts);
-  out.append(record.url);
-  return out;
-}
-
-std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
-Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
-
-Result<RobotsEntry> decode_stored_robots(std::string_view value) {
-  if (value.size() < 17)
-    return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
-  return RobotsEntry{time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
-                     get_be<std::uint8_t>(value, 16), std::string(value.substr(17))};
-}
-
-std::string tally_name(std::uint16_t partition) {
-  std::string name(tally_prefix);
-  put_be(name, partition);
-  return name;
-}
-
-// A key that a commit names twice must count once.
-template <class Key>
-std::vector<Key> each_once(std::vector<Key> keys) {
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  return keys;
-}
-
-}  // namespace
 
 Result<void> check_format(Kv& kv, const std::string& directory) {
   const Result<std::optional<std::string>> found = kv.get(Table::meta, format_name);
@@ -127,28 +20,6 @@ Result<void> check_format(Kv& kv, const std::string& directory) {
   return fail(ErrorKind::version, directory + " has format version " + **found + " and this build reads version " +
                                       ours + "; use the version of orbweaver that wrote it, or another directory");
 }
-
-// A row of the urls table: the record without its URL when queued (the frontier's row has it), and where it stands in
-// the frontier.
-//   u8 state, then encode_record()'s bytes, and for a queued one 13 bytes of position before the (empty) URL.
-struct Store::Stored {
-  UrlRecord record;
-  Position position;
-
-  static std::string encode(const UrlRecord& record, const Position& position) {
-    std::string out;
-    if (record.state == UrlState::queued) {
-      append(out, position);
-      UrlRecord bare = record;
-      bare.url.assign(1, '-');
-      encode_record(bare, out);
-    } else {
-      encode_record(record, out);
-    }
-    out.insert(out.begin(), static_cast<char>(record.state));
-    return out;
-  }
-};
 
 Result<Store::Stored> Store::decode_stored(std::string_view bytes, const UrlDigest& url) {
   Stored stored;
@@ -186,88 +57,17 @@ Result<Store> Store::open(Kv& kv) {
     if (name.size() != 2 || row.size() != tally_bytes)
       return fail(ErrorKind::corrupt, "a partition's counts have " + std::to_string(row.size()) + " bytes");
     Tally& tally = store.tallies_[get_be<std::uint16_t>(name, 0)];
-    tally = {get_be<std::uint64_t>(row, 0),  get_be<std::uint64_t>(row, 8),  get_be<std::uint64_t>(row, 16),
-             get_be<std::uint64_t>(row, 24), get_be<std::uint64_t>(row, 32), false};
+    tally = {get_be<std::uint64_t>(row, 0),
+             get_be<std::uint64_t>(row, 8),
+             get_be<std::uint64_t>(row, 16),
+             get_be<std::uint64_t>(row, 24),
+             get_be<std::uint64_t>(row, 32),
+             get_be<std::uint64_t>(row, 40),
+             false};
     tally.add_to(store.counts_, true);
   }
   store.held_.outbox = store.counts_.outbox;
   return store;
-}
-
-std::uint64_t& Store::Tally::of(UrlState state) {
-  switch (state) {
-    case UrlState::queued:
-      return queued;
-    case UrlState::excluded:
-      return excluded;
-    case UrlState::failed:
-      return failed;
-    case UrlState::fetched:
-      break;
-  }
-  return fetched;
-}
-
-void Store::Tally::add_to(Counts& counts, bool add) const {
-  const auto change = [add](std::uint64_t& sum, std::uint64_t by) { add ? sum += by : sum -= by; };
-  change(counts.queued, queued);
-  change(counts.fetched, fetched);
-  change(counts.failed, failed);
-  change(counts.excluded, excluded);
-}
-
-// The tally that a write is about to change: a copy of the one that holds.
-Store::Tally& Store::tally_of(Tallies& changed, std::uint16_t partition) const {
-  const auto [at, added] = changed.try_emplace(partition);
-  if (added)
-    if (const auto known = tallies_.find(partition); known != tallies_.end()) at->second = known->second;
-  return at->second;
-}
-
-void Store::stage(const Tallies& changed, KvBatch& batch) const {
-  for (const auto& [partition, tally] : changed) {
-    if (tally.empty()) {
-      batch.remove(Table::meta, tally_name(partition));
-      continue;
-    }
-    std::string row;
-    for (const std::uint64_t value : {tally.queued, tally.fetched, tally.failed, tally.excluded, tally.root})
-      put_be(row, value);
-    batch.put(Table::meta, tally_name(partition), row);
-  }
-}
-
-// The write is done: the sums follow.
-void Store::take_over(const Tallies& changed) {
-  for (const auto& [partition, tally] : changed) {
-    Tally& known = tallies_[partition];
-    known.add_to(counts_, false);
-    if (known.held) known.add_to(held_, false);
-    known = tally;
-    known.add_to(counts_, true);
-    if (known.held) known.add_to(held_, true);
-    if (known.empty() && !known.held) tallies_.erase(partition);
-  }
-}
-
-void Store::hold(std::uint16_t partition, bool held) {
-  const auto found = tallies_.find(partition);
-  if (found == tallies_.end() ? !held : found->second.held == held) return;
-  Tally& tally = tallies_[partition];
-  tally.held = held;
-  tally.add_to(held_, held);
-  if (!held && tally.empty()) tallies_.erase(partition);
-}
-
-Counts Store::counts(std::uint16_t partition) const {
-  Counts counts;
-  if (const auto found = tallies_.find(partition); found != tallies_.end()) found->second.add_to(counts, true);
-  return counts;
-}
-
-std::uint64_t Store::root(std::uint16_t partition) const {
-  const auto found = tallies_.find(partition);
-  return found == tallies_.end() ? 0 : found->second.root;
 }
 
 // Reads what is known of the keys, joins the new with it, and stages the rows that change.
@@ -319,6 +119,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
         if (record.state != UrlState::queued) result.unqueued.push_back(key);
       }
     }
+    if (!before) ++tally.records;
     ++tally.of(record.state);
     tally.root += record_digest(key.url, record);
     Position position;
@@ -488,95 +289,6 @@ Result<std::vector<Merge>> Store::scan(std::uint16_t partition, const UrlKey* af
     found.push_back({key, std::move(stored->record)});
   }
   if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
-  return found;
-}
-
-Result<Leaves> Store::leaves(std::uint16_t partition) {
-  std::string prefix;
-  put_be(prefix, partition);
-  const std::string end = after_prefix(prefix);
-  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, end);
-  Leaves leaves{};
-  for (cursor->seek(prefix); cursor->valid(); cursor->next()) {
-    if (cursor->key().size() != host_key_bytes + 16)
-      return fail(ErrorKind::corrupt, "a row of the table of URLs has a key of another size");
-    const UrlDigest url = digest_at(cursor->key(), host_key_bytes);
-    const Result<Stored> stored = decode_stored(cursor->value(), url);
-    if (!stored) return tl::make_unexpected(stored.error());
-    leaves[leaf_of(url)] += record_digest(url, stored->record);
-  }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
-  return leaves;
-}
-
-Result<std::vector<HostRow>> Store::hosts_of(std::uint16_t partition, const std::string& after, std::size_t limit) {
-  std::string prefix;
-  put_be(prefix, partition);
-  const std::string end = after_prefix(prefix);
-  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::hosts, end);
-  std::vector<HostRow> found;
-  for (cursor->seek(after.empty() ? prefix : after + '\0'); cursor->valid() && found.size() < limit; cursor->next()) {
-    if (cursor->key().size() <= host_key_bytes)
-      return fail(ErrorKind::corrupt, "a row of the table of hosts has a short key");
-    HostRow row{host_key_at(cursor->key()), {}, {}, {}, std::string(cursor->key())};
-    if (cursor->key()[host_key_bytes] == clock_row) {
-      Result<HostClock> clock = decode_clock(cursor->value());
-      if (!clock) return tl::make_unexpected(clock.error());
-      row.clock = std::move(*clock);
-    } else {
-      Result<RobotsEntry> robots = decode_stored_robots(cursor->value());
-      if (!robots) return tl::make_unexpected(robots.error());
-      row.origin = cursor->key().substr(host_key_bytes + 1);
-      row.robots = std::move(*robots);
-    }
-    found.push_back(std::move(row));
-  }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
-  return found;
-}
-
-Result<bool> Store::drop(std::uint16_t partition, std::size_t limit) {
-  std::string prefix;
-  put_be(prefix, partition);
-  const std::string end = after_prefix(prefix);
-  KvBatch batch;
-  Tallies tallies;
-  Tally& tally = tally_of(tallies, partition);
-  std::size_t records = 0;
-  {
-    const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, end);
-    for (cursor->seek(prefix); cursor->valid() && records < limit; cursor->next(), ++records) {
-      if (cursor->key().size() != host_key_bytes + 16)
-        return fail(ErrorKind::corrupt, "a row of the table of URLs has a key of another size");
-      const UrlKey key{host_key_at(cursor->key()), digest_at(cursor->key(), host_key_bytes)};
-      const Result<Stored> stored = decode_stored(cursor->value(), key.url);
-      if (!stored) return tl::make_unexpected(stored.error());
-      --tally.of(stored->record.state);
-      tally.root -= record_digest(key.url, stored->record);
-      if (stored->record.state == UrlState::queued)
-        batch.remove(Table::frontier, frontier_key(key.host, stored->position));
-      batch.remove(Table::urls, cursor->key());
-    }
-    if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
-  }
-  std::size_t hosts = 0;
-  if (records < limit) {
-    const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::hosts, end);
-    for (cursor->seek(prefix); cursor->valid() && hosts < limit; cursor->next(), ++hosts)
-      batch.remove(Table::hosts, cursor->key());
-    if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
-  }
-  if (batch.size() == 0) return true;
-  stage(tallies, batch);
-  if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
-  take_over(tallies);
-  return records < limit && hosts < limit;
-}
-
-std::vector<std::uint16_t> Store::partitions() const {
-  std::vector<std::uint16_t> found;
-  for (const auto& [partition, tally] : tallies_)
-    if (!tally.empty()) found.push_back(partition);
   return found;
 }
 

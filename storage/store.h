@@ -137,6 +137,9 @@ class Store {
   const Counts& counts() const { return counts_; }
   const Counts& held() const { return held_; }
   Counts counts(std::uint16_t partition) const;
+  // Rows in held partitions, counted as they come and go and not as the sum of the states: the other side of the
+  // ledger.
+  std::uint64_t held_records() const { return held_records_; }
   std::uint64_t root(std::uint16_t partition) const;
   // The number that the next outbox entry will have.
   std::uint64_t next_outbox() const { return next_outbox_; }
@@ -182,6 +185,7 @@ class Store {
     std::uint64_t failed = 0;
     std::uint64_t excluded = 0;
     std::uint64_t root = 0;
+    std::uint64_t records = 0;
     bool held = false;  // in memory only
     std::uint64_t& of(UrlState state);
     bool empty() const { return queued + fetched + failed + excluded == 0; }
@@ -198,6 +202,7 @@ class Store {
   Tallies tallies_;  // of partitions with records, and held ones
   Counts counts_;
   Counts held_;
+  std::uint64_t held_records_ = 0;
   std::uint64_t next_order_ = 1;  // of admissions
   std::uint64_t next_outbox_ = 1;
 };

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "node/cli/ask.h"
+#include "node/cli/ledger.h"
 #include "node/cli/seed_file.h"
 
 namespace orbweaver {
@@ -16,6 +17,7 @@ using nlohmann::json;
 
 struct Options {
   PeerTarget target;
+  bool ledger = false;
   bool as_json = false;
   std::vector<std::string> urls;
   std::string seeds_file;
@@ -56,6 +58,20 @@ void print_status(const json& answer) {
                 static_cast<unsigned long long>(number(counts, "forwarded")),
                 static_cast<unsigned long long>(number(counts, "outbox")));
   }
+  for (const json& peer : answer["peers"]) {
+    const json& counts = peer["counts"];
+    std::string moves;
+    for (const auto& [name, text] : {std::pair("partitions_to_gain", "to gain"),
+                                     {"partitions_to_hand_over", "to hand over"},
+                                     {"partitions_to_give_back", "to give back"},
+                                     {"copies_to_fill", "copies to fill"},
+                                     {"copies_waiting", "copies on the way"}})
+      if (const std::uint64_t left = number(counts, name); left > 0)
+        moves += (moves.empty() ? "" : ", ") + std::to_string(left) + " " + text;
+    if (!moves.empty())
+      std::printf("%-10s holds %llu partitions; %s\n", peer.value("id", "").substr(0, 8).c_str(),
+                  static_cast<unsigned long long>(number(counts, "partitions_held")), moves.c_str());
+  }
   for (const json& silent : answer["unreachable"])
     std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
                 silent.value("address", "").c_str());
@@ -71,9 +87,20 @@ void print_status(const json& answer) {
       static_cast<unsigned long long>(number(totals, "outbox")));
 }
 
+int ledger(const Options& options, const json& status) {
+  const Ledger ledger = ledger_of(status);
+  if (options.as_json) {
+    std::cout << to_json(ledger).dump(2) << "\n";
+  } else {
+    std::cout << to_text(ledger);
+  }
+  return ledger.differences.empty() ? 0 : static_cast<int>(ErrorCode::internal);
+}
+
 int status(const Options& options) {
   const Result<json> answer = ask_peer(options.target, "status", json::object(), true);
   if (!answer) return failed(answer.error());
+  if (options.ledger) return ledger(options, *answer);
   if (options.as_json) {
     std::cout << answer->dump(2) << "\n";
   } else {
@@ -121,6 +148,18 @@ int explain(const Options& options) {
   return 0;
 }
 
+int forget(const Options& options) {
+  const Result<json> answer = ask_peer(options.target, "forget", {{"id", options.url}}, true);
+  if (!answer) return failed(answer.error());
+  if (options.as_json) {
+    std::cout << answer->dump(2) << "\n";
+  } else {
+    std::printf("peer %s is gone for good; should it come back all the same, it is let in and gives back what it has\n",
+                answer->value("forgotten", "").substr(0, 8).c_str());
+  }
+  return 0;
+}
+
 int leave_or_stop(const Options& options, const std::string& verb) {
   const Result<json> answer = ask_peer(options.target, verb, json::object(), verb == "stop" && !options.one);
   if (!answer) return failed(answer.error());
@@ -146,7 +185,13 @@ CLI::App* add(CLI::App& app, const char* name, const char* help, const std::shar
 void add_ring_commands(CLI::App& app, int& code) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = add(app, "status", "what every peer of the ring has done and has to do", options);
+  command->add_flag("--ledger", options->ledger,
+                    "whether every URL that was discovered is accounted for; exit code 10 when not");
   command->callback([options, &code] { code = status(*options); });
+
+  command = add(app, "forget", "declares a peer that is down gone for good: the crawl may end without it", options);
+  command->add_option("id", options->url, "the first digits of its identity")->required()->type_name("ID");
+  command->callback([options, &code] { code = forget(*options); });
 
   command = add(app, "seed", "more URLs to start from; they widen the scope on every peer", options);
   command->add_option("urls", options->urls, "URLs")->type_name("URL");

@@ -61,6 +61,7 @@ bool Keeper::learn(const std::vector<ring::PartitionTenure>& tenures, storage::C
     row.append(reinterpret_cast<const char*>(tenure.holder.bytes.data()), tenure.holder.bytes.size());
     commit.meta.emplace_back(std::move(name), std::move(row));
     given_back_.erase(partition);
+    transfers_.begin_anew(partition);
     if (tenure.holder == before.holder) continue;
     if (tenure.holder == self_) {
       // Handed over to this peer: with its hosts' waits, so that nothing more is to be waited for.
@@ -344,6 +345,13 @@ void Keeper::completed(const ring::PeerId& from, const std::vector<ring::Partiti
     if (to_gain_ > 0) --to_gain_;
     turned(partition);
   }
+}
+
+std::map<ring::PeerId, std::vector<ring::Partition>> Keeper::awaited() const {
+  std::map<ring::PeerId, std::vector<ring::Partition>> waits;
+  for (const auto& [partition, holding] : held_)
+    for (const ring::PeerId& peer : holding.awaited) waits[peer].push_back(partition);
+  return waits;
 }
 
 bool Keeper::settled() const {

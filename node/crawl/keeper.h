@@ -103,6 +103,8 @@ class Keeper {
   bool settled() const;
   std::size_t held() const { return held_.size(); }
   std::size_t to_gain() const { return to_gain_; }
+  // Partitions that wait for what this peer may have of them, by peer.
+  std::map<ring::PeerId, std::vector<ring::Partition>> awaited() const;
   std::size_t to_hand_over() const { return transfers_.tasks(ring::TransferKind::hand_off); }
   std::size_t to_give_back() const {
     return transfers_.tasks(ring::TransferKind::give_back) + transfers_.tasks(ring::TransferKind::drop);

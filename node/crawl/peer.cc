@@ -178,6 +178,11 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     std::istringstream lines(**seeds);
     for (std::string line; std::getline(lines, line);) seeds_.insert(line);
   }
+  const auto ended = store_->meta(meta_name::ended);
+  if (!ended) return tl::make_unexpected(error_of(ended.error()));
+  if (*ended && !(*ended)->empty())
+    if (const auto told = ring::decode(**ended); told && std::holds_alternative<ring::Finish>(told->body))
+      ended_ = std::get<ring::Finish>(told->body);
   // Who has waited for as many before does not wait again: the ring may be smaller now.
   const auto waited = store_->meta(meta_name::waited);
   if (!waited) return tl::make_unexpected(error_of(waited.error()));

@@ -148,6 +148,7 @@ class Peer {
                  Commands& out);
   void membership_changed(Time now, Commands& out);
   bool admit_own_seeds(Time now, Commands& out);
+  bool remember_end(Time now, const ring::Finish& finish, Commands& out);
   void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
   bool add_seeds(Time now, const std::vector<std::string>& seeds, Commands& out, storage::Commit* into = nullptr);
   void send_seeds(const ring::PeerId& to, const std::vector<std::string>& seeds, Commands& out) const;
@@ -193,6 +194,8 @@ class Peer {
   void finish_gathering(Gathering& gathering, Commands& out);
   nlohmann::json answer_own(Time now, const std::string& verb, const nlohmann::json& body, Commands& out);
   nlohmann::json explain(const CanonicalUrl& url);
+  nlohmann::json forget(const std::string& digits, Time now);
+  std::uint64_t held_in_flight() const;
   nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
 
   Settings settings_;
@@ -240,10 +243,11 @@ class Peer {
   std::map<ring::Partition, std::pair<std::uint64_t, std::uint64_t>> safe_from_;
   bool plan_due_ = true;
   bool own_seeds_due_ = true;
+  std::optional<ring::Finish> ended_;  // of the crawl, told to this peer before (meta_name::ended)
   bool was_paused_ = false;
-  // Heard, since the start or since this process last stood still, what the others know of who holds what: from one that
-  // is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer to a
-  // question asked since counts (nonce): what waited in a socket meanwhile is old.
+  // Heard, since the start or since this process last stood still, what the others know of who holds what: from one
+  // that is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer
+  // to a question asked since counts (nonce): what waited in a socket meanwhile is old.
   bool confirmed_ = false;
   std::uint64_t nonce_ = 0;
   std::set<ring::PeerId> answered_;  // the nonce
@@ -269,6 +273,9 @@ class Peer {
   Exit exit_;
 };
 
+// A peer without a ring gives up when no member answered for this long.
+inline constexpr Duration join_wait_max = std::chrono::seconds{60};
+
 // What is stored in the meta table, by name.
 namespace meta_name {
 inline constexpr std::string_view peer = "peer";          // identity, 32 hex digits
@@ -277,7 +284,9 @@ inline constexpr std::string_view settings = "settings";  // ring-wide settings,
 inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
 inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
-inline constexpr std::string_view waited = "waited";      // how many peers the ring had when its first seeds came
+// The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
+inline constexpr std::string_view ended = "ended";
+inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 // The host part of a canonical URL's text.

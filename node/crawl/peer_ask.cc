@@ -91,6 +91,8 @@ json Peer::own_status() const {
                        {"state", member_state_name(member)},
                        {"capacity", member.capacity},
                        {"incarnation", member.incarnation}});
+  json awaited = json::object();
+  for (const auto& [peer, partitions] : keeper_.awaited()) awaited[peer.hex()] = partitions;
   return {{"id", id().hex()},
           {"address", membership_.self().address},
           {"state", member_state_name(membership_.self())},
@@ -98,20 +100,23 @@ json Peer::own_status() const {
           {"version", ORBWEAVER_VERSION},
           {"started", utc(started_)},
           {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
+          {"ring_partitions", view_.partitions()},
           {"confirmed", confirmed_},
+          {"awaited", std::move(awaited)},
           {"paused", paused()},
           {"ring_fingerprint", view_.ring().fingerprint()},
           {"tenures_fingerprint", keeper_.tenures().fingerprint()},
           {"members", std::move(members)},
           {"seeds", seeds_.size()},
           {"counts",
-           {{"discovered", counts.discovered()},
+           {{"discovered", store_->held_records()},
             {"queued", counts.queued},
             {"fetched", counts.fetched},
             {"failed", counts.failed},
             {"excluded", counts.excluded},
             {"outbox", counts.outbox},
             {"in_flight", jobs_.size()},
+            {"pages_in_flight", held_in_flight()},
             {"hosts", bench_.hosts()},
             {"fetches", counters_.fetches},
             {"retries", counters_.retries},
@@ -253,6 +258,31 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
          {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
 }
 
+// A peer that is down is gone for good, by a person's word. Should it live all the same, it refutes that.
+json Peer::forget(const std::string& digits, Time now) {
+  std::vector<ring::Member> matching;
+  for (const auto& [peer, member] : membership_.members())
+    if (!digits.empty() && peer.hex().starts_with(digits)) matching.push_back(member);
+  if (matching.size() != 1)
+    return {{"error", matching.empty() ? "no member's identity begins with '" + digits + "'"
+                                       : "the identities of " + std::to_string(matching.size()) +
+                                             " members begin with '" + digits + "'; give more digits"}};
+  ring::Member& gone = matching.front();
+  if (gone.state != ring::MemberState::down)
+    return {{"error", "peer " + gone.id.brief() + " is " + std::string(member_state_name(gone)) +
+                          ", not down; let it leave with: orbweaver leave --peer " + gone.address}};
+  gone.state = ring::MemberState::left;
+  membership_.merge({gone}, now);
+  return {{"forgotten", gone.id.hex()}};
+}
+
+// Pages under way whose records this peer holds: not those of partitions that it lost meanwhile.
+std::uint64_t Peer::held_in_flight() const {
+  return static_cast<std::uint64_t>(std::count_if(jobs_.begin(), jobs_.end(), [this](const auto& entry) {
+    return entry.second.job.kind == FetchKind::page && keeper_.holds(entry.second.job.host.partition);
+  }));
+}
+
 json Peer::answer_own(Time now, const std::string& verb, const json& body, Commands& out) {
   if (verb == "status") return own_status();
   if (!has_ring_) return {{"error", "this peer has not joined its ring yet"}};
@@ -262,6 +292,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
     return explain(*url);
   }
   if (verb == "seed") return seed(now, body, out);
+  if (verb == "forget") return forget(body.value("id", std::string()), now);
   if (verb == "leave") {
     leave(now);
     return {{"leaving", id().hex()}};
@@ -270,7 +301,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
     stopping_ = true;
     return {{"stopping", id().hex()}};
   }
-  return {{"error", "unknown question '" + verb + "'; this peer knows status, explain, seed, leave, stop"}};
+  return {{"error", "unknown question '" + verb + "'; this peer knows status, explain, seed, forget, leave, stop"}};
 }
 
 void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,

@@ -149,8 +149,10 @@ void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const 
 // --- copies
 // -------------------------------------------------------------------------------------------------------------------
 
-// What a commit changed in partitions that this peer owns or holds goes to their other copies.
+// What a commit changed in partitions that this peer owns or holds goes to their other copies: the outcome last, for it
+// waits for all that was written before it.
 void Peer::copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome) {
+  const storage::Merge* fetched = nullptr;
   for (const storage::Merge& merge : result.changed) {
     const ring::Partition partition = merge.key.host.partition;
     const bool fetched_here = outcome != nullptr && merge.key == *outcome;
@@ -161,14 +163,18 @@ void Peer::copy_changes(Time now, const storage::CommitResult& result, const sto
       plan_due_ = true;
     }
     if (view_.copies(partition).empty()) continue;
+    if (fetched_here && merge.record.state == storage::UrlState::fetched) {
+      fetched = &merge;
+      continue;
+    }
     std::string record;
     storage::encode_record(merge.record, record);
-    if (fetched_here && merge.record.state == storage::UrlState::fetched) {
-      copier_.write_after(partition, merge.key, std::move(record), store_->next_outbox());
-    } else {
-      copier_.write(view_, partition, std::move(record), now);
-    }
+    copier_.write(view_, partition, std::move(record), now);
   }
+  if (fetched == nullptr) return;
+  std::string record;
+  storage::encode_record(fetched->record, record);
+  copier_.write_after(fetched->key.host.partition, fetched->key, std::move(record), store_->next_outbox());
 }
 
 // --- tenures
@@ -266,12 +272,18 @@ void Peer::confirm_tick(Time now, Commands& out) {
   for (const auto& [peer, member] : membership_.members())
     if (peer != id() && ring::reachable(member) && member.state != ring::MemberState::joining)
       all = all && answered_.contains(peer);
-  if (all) {
+  // One that was let in and never heard of again by those who let it in holds nothing: it must not begin the crawl
+  // anew.
+  const bool at_home = !answered_.empty() || keeper_.held() > 0 || keeper_.tenures().all().empty();
+  if (all && at_home) {
     confirmed_ = plan_due_ = true;
     return;
   }
   if (now < next_question_) return;
   next_question_ = now + question_every;
+  if (all && now - started_ > join_wait_max)
+    return exit(now, static_cast<int>(ErrorCode::unreachable),
+                "the members of the ring are gone, and this peer holds nothing of theirs; join another", out);
   if (nonce_ == 0) nonce_ = forwarder_.new_sequence();
   ring::Sync question;
   question.reply_wanted = true;
@@ -292,7 +304,8 @@ bool Peer::partitions_tick(Time now, Commands& out) {
   }
   if (plan_due_ || keeper_.holder_unknown()) {
     plan_due_ = false;
-    const Keeper::Changes taken = keeper_.plan(view_, membership_, now, confirmed_ && !paused() && !exit_at_);
+    const Keeper::Changes taken =
+        keeper_.plan(view_, membership_, now, confirmed_ && !paused() && !exit_at_ && !ended_);
     if (!decide(now, taken, out)) return false;
     if (!taken.empty()) {
       keeper_.took_over(taken, view_, membership_, now);

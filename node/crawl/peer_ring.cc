@@ -12,8 +12,6 @@ namespace {
 // Another process with a joiner's identity must be heard for so long before the joiner is refused.
 constexpr Duration twin_wait = std::chrono::seconds{4};
 constexpr Duration join_every = std::chrono::seconds{1};
-// A peer without a ring gives up when no member answered for this long.
-constexpr Duration join_wait_max = std::chrono::seconds{60};
 // So that a message stays well under ring::message_bytes_max.
 constexpr std::size_t seeds_per_message = 1000;
 constexpr Duration seed_sync_every = std::chrono::milliseconds{500};
@@ -157,7 +155,6 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   // Not before it knows the whole scope: links that it judged by a part of it would be lost.
   if (seeds_fingerprint_ != welcome.seeds_fingerprint && membership_.self().state == ring::MemberState::joining) return;
   welcomed_ = true;
-  confirmed_ = true;
   if (membership_.self().state == ring::MemberState::joining) membership_.set_state(ring::MemberState::active, now);
   // The others hear of this peer's state at once, not with the next probes; with its own record only, for in a large
   // ring the whole view from everyone to everyone would be much.
@@ -241,18 +238,21 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
   own_seeds_due_ = true;
+  const bool goes_on = std::exchange(ended_, std::nullopt).has_value();
   if (into != nullptr) {
+    if (goes_on) into->meta.emplace_back(meta_name::ended, "");
     into->meta.emplace_back(meta_name::seeds, lines);
     return true;
   }
   storage::Commit commit;
+  if (goes_on) commit.meta.emplace_back(meta_name::ended, "");
   commit.meta.emplace_back(meta_name::seeds, lines);
   return apply(now, commit, out);
 }
 
 // Every peer knows every seed: whoever owns one admits it, even if the peer that it was given to is gone with its disk.
 bool Peer::admit_own_seeds(Time now, Commands& out) {
-  if (!own_seeds_due_ || view_.empty()) return true;
+  if (!own_seeds_due_ || view_.empty() || ended_) return true;
   own_seeds_due_ = false;
   storage::Commit commit;
   for (const std::string& seed : seeds_) {
@@ -353,6 +353,9 @@ void Peer::waves_tick(Time now, Commands& out) {
       complete = false;
   }
   const std::vector<ring::PeerId> members = reachable_members();
+  // The crawl had ended when this peer last ran, and nobody is there who has taken it up again.
+  if (ended_ && settings_.stop_when_done && members.size() == 1 && confirmed_ && jobs_.empty() && first_seeds_.empty())
+    return finish(now, ended_->reason, ended_->totals, out);
   if (!waves_.end()) {
     std::vector<Waves::Probe> probes;
     if (!waves_wanted()) return;
@@ -363,6 +366,7 @@ void Peer::waves_tick(Time now, Commands& out) {
   }
   const auto end = waves_.end();
   if (!end) return;
+  if (!remember_end(now, {end->wave, end->reason, end->totals}, out)) return;
   std::vector<ring::PeerId> waiting;
   for (const ring::PeerId& member : members)
     if (member != id() && !finish_acks_.contains(member)) waiting.push_back(member);
@@ -372,8 +376,18 @@ void Peer::waves_tick(Time now, Commands& out) {
   for (const ring::PeerId& member : waiting) send(member, ring::Finish{end->wave, end->reason, end->totals}, out);
 }
 
+// On disk before anyone hears that this peer knows it: started again, it does not wait for others that have ended.
+bool Peer::remember_end(Time now, const ring::Finish& finish, Commands& out) {
+  if (ended_) return true;
+  ended_ = finish;
+  storage::Commit commit;
+  commit.meta.emplace_back(meta_name::ended, ring::encode(message(finish, {})));
+  return apply(now, commit, out);
+}
+
 void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& finish, const ring::ReplyPath& reply,
                      Commands& out) {
+  if (!remember_end(now, finish, out)) return;
   reply_to(reply, in.from, ring::FinishAck{finish.wave}, out);
   this->finish(now, finish.reason, finish.totals, out);
 }

@@ -62,6 +62,11 @@ void Transfers::cancel(const Task& task) {
   tasks_.erase(found);
 }
 
+void Transfers::begin_anew(ring::Partition partition) {
+  for (auto& [task, state] : tasks_)
+    if (task.partition == partition) restart(task, state, Time{});
+}
+
 void Transfers::cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep) {
   std::vector<Task> gone;
   for (const auto& [task, state] : tasks_)
@@ -158,11 +163,12 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     if (question.roots.size() >= config_.roots_a_message) continue;
     question.roots.push_back({partition, state.told ? 0 : store_->root(partition)});
     question.tenures.push_back({partition, world.tenures.of(partition)});
+    if (question.sequence == 0) question.sequence = world.new_sequence();
     set_stage(at->first, state, Stage::comparing);
+    state.question = question.sequence;
     state.since = now;
   }
   for (auto& [kind, question] : questions) {
-    question.sequence = world.new_sequence();
     question.kind = kind;
     std::vector<ring::Partition>& asked = targets_[to].questions[question.sequence];
     for (const ring::PartitionDigest& root : question.roots) asked.push_back(root.partition);
@@ -186,6 +192,7 @@ void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& an
   for (const ring::Partition partition : asked) {
     const auto found = tasks_.find({from, partition});
     if (found == tasks_.end() || found->second.stage != Stage::comparing) continue;
+    if (found->second.question != answer.sequence) continue;
     State& state = found->second;
     if (later.contains(partition)) {
       restart(found->first, state, now + later_wait);

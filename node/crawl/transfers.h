@@ -70,6 +70,8 @@ class Transfers {
   // that it has enough copies is waited for.
   void want(const Task& task, ring::TransferKind kind, bool told = false);
   void cancel(const Task& task);
+  // Who holds the partition has changed: what was asked before is no answer any more.
+  void begin_anew(ring::Partition partition);
   // Those that `keep` denies are cancelled.
   void cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep);
   bool wanted(const Task& task) const { return tasks_.contains(task); }
@@ -98,8 +100,9 @@ class Transfers {
   struct State {
     ring::TransferKind kind = ring::TransferKind::fill;
     Stage stage = Stage::waiting;
-    Time since{};        // comparing, comparing_leaves: when the question was sent; waiting: not before
-    std::string differ;  // leaves to send; empty: all
+    std::uint64_t question = 0;  // comparing: the sequence of the Roots that asked
+    Time since{};                // comparing, comparing_leaves: when the question was sent; waiting: not before
+    std::string differ;          // leaves to send; empty: all
     std::optional<storage::UrlKey> cursor;
     bool records_done = false;
     std::string hosts_cursor;

@@ -127,8 +127,8 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
   end_ = std::move(end);
 }
 
-// What is neither fetched nor in the cap of any peer is shared among those that want pages, a part at a time, so that the last pages go where
-// the work is.
+// What is neither fetched nor in the cap of any peer is shared among those that want pages, a part at a time, so that
+// the last pages go where the work is.
 void Waves::share_out(const ring::PeerId& self) {
   grants_.clear();
   std::uint64_t held = 0;

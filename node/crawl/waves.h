@@ -25,7 +25,7 @@ class Waves {
   struct Config {
     std::uint64_t max_pages = 0;  // 0: no limit
     bool stop_when_done = false;
-    std::uint32_t partitions = 0;  // of the ring: each has one holder, or nothing is decided
+    std::uint32_t partitions = 0;                   // of the ring: each has one holder, or nothing is decided
     Duration quick{std::chrono::milliseconds{50}};  // between waves when the end may be near, or pages are wanted
     Duration slow{std::chrono::milliseconds{500}};  // otherwise
     Duration resend{std::chrono::seconds{1}};       // a probe not answered

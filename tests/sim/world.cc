@@ -134,6 +134,13 @@ void World::start(std::size_t number) {
     return;
   }
   auto store = storage::Store::open(*peer.kv);
+  if (store && ending_) {
+    // It never heard of the crawl: it would wait for seeds.
+    if (const auto seeds = store->meta(meta_name::seeds); seeds && !*seeds) {
+      peer.standing = Standing::gone;
+      return;
+    }
+  }
   if (!store)
     return fail("world", "peer " + std::to_string(number) + " cannot open its store: " + store.error().message);
   peer.store = std::make_unique<storage::Store>(std::move(*store));

@@ -1,0 +1,140 @@
+// The bytes of the store's keys and rows (docs/formats.md), shared by store.cc and store_partition.cc. Private to
+// storage/. Pure.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/bytes.h"
+#include "storage/store.h"
+
+namespace orbweaver::storage {
+
+inline constexpr std::string_view counts_name = "counts";
+inline constexpr std::string_view format_name = "format";
+inline constexpr std::string_view tally_prefix = "tally/";
+inline constexpr std::size_t tally_bytes = 48;
+inline constexpr std::size_t host_key_bytes = 10;
+inline constexpr std::size_t position_bytes = 13;
+// What follows the host in a key of the table of hosts.
+inline constexpr char clock_row = 0;
+inline constexpr char robots_row = 1;
+
+inline void append(std::string& out, const HostKey& key) {
+  put_be(out, key.partition);
+  out.append(reinterpret_cast<const char*>(key.host.data()), key.host.size());
+}
+
+inline std::string bytes_of(const HostKey& key) {
+  std::string out;
+  append(out, key);
+  return out;
+}
+
+inline std::string bytes_of(const UrlKey& key) {
+  std::string out;
+  append(out, key.host);
+  out.append(reinterpret_cast<const char*>(key.url.data()), key.url.size());
+  return out;
+}
+
+// The key after every key that begins with `prefix`; empty when there is none.
+inline std::string after_prefix(std::string prefix) {
+  while (!prefix.empty() && static_cast<std::uint8_t>(prefix.back()) == 0xff) prefix.pop_back();
+  if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<std::uint8_t>(prefix.back()) + 1);
+  return prefix;
+}
+
+inline void append(std::string& out, const Position& position) {
+  put_be(out, position.band);
+  put_be(out, position.priority);
+  put_be(out, position.order);
+}
+
+inline std::string frontier_key(const HostKey& host, const Position& position) {
+  std::string out;
+  append(out, host);
+  append(out, position);
+  out.append(reinterpret_cast<const char*>(position.url.data()), position.url.size());
+  return out;
+}
+
+inline HostKey host_key_at(std::string_view bytes) {
+  HostKey key;
+  key.partition = get_be<std::uint16_t>(bytes, 0);
+  std::copy_n(bytes.data() + 2, 8, reinterpret_cast<char*>(key.host.data()));
+  return key;
+}
+
+inline UrlDigest digest_at(std::string_view bytes, std::size_t at) {
+  UrlDigest digest;
+  std::copy_n(bytes.data() + at, 16, reinterpret_cast<char*>(digest.data()));
+  return digest;
+}
+
+inline std::string outbox_key(const OutboxKey& key) {
+  std::string out;
+  put_be(out, key.partition);
+  put_be(out, key.sequence);
+  return out;
+}
+
+// queued.depth, redirects, attempts, URL
+inline std::string frontier_value(const UrlRecord& record) {
+  std::string out;
+  put_be(out, record.depth);
+  put_be(out, record.redirects);
+  put_be(out, record.attempts);
+  out.append(record.url);
+  return out;
+}
+
+inline std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
+inline Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
+
+inline Result<RobotsEntry> decode_stored_robots(std::string_view value) {
+  if (value.size() < 17)
+    return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
+  return RobotsEntry{time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
+                     get_be<std::uint8_t>(value, 16), std::string(value.substr(17))};
+}
+
+inline std::string tally_name(std::uint16_t partition) {
+  std::string name(tally_prefix);
+  put_be(name, partition);
+  return name;
+}
+
+// A key that a commit names twice must count once.
+template <class Key>
+std::vector<Key> each_once(std::vector<Key> keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+// A row of the urls table: the record without its URL when queued (the frontier's row has it), and where it stands in
+// the frontier.
+//   u8 state, then encode_record()'s bytes, and for a queued one 13 bytes of position before the (empty) URL.
+struct Store::Stored {
+  UrlRecord record;
+  Position position;
+
+  static std::string encode(const UrlRecord& record, const Position& position) {
+    std::string out;
+    if (record.state == UrlState::queued) {
+      append(out, position);
+      UrlRecord bare = record;
+      bare.url.assign(1, '-');
+      encode_record(bare, out);
+    } else {
+      encode_record(record, out);
+    }
+    out.insert(out.begin(), static_cast<char>(record.state));
+    return out;
+  }
+};
+
+}  // namespace orbweaver::storage
