@@ -314,6 +314,26 @@ TEST_F(TransfersTest, TransfersH_LateAnswersToWhatWasBegunAnewEndNothing) {
   EXPECT_EQ(done_.size(), 1u);
 }
 
+// Who holds the partition has changed: an answer that was on its way says nothing of the new holding.
+TEST_F(TransfersTest, TransfersH_WhatIsBegunAnewAsksAgainAndTakesNoEarlierAnswer) {
+  fill(ours_, 3, 1, 4);
+  fill(ours_, 4, 1, 4);
+  want(3, TransferKind::drop);
+  want(4, TransferKind::drop);
+  const auto question = tick();
+  ASSERT_EQ(question.size(), 1u);
+  transfers_->begin_anew(3);
+  (void)tick();
+  hear(ring::RootsCompared{std::get<ring::Roots>(question[0].body).sequence, {}, {}, {}});
+  note_done();
+  ASSERT_EQ(done_.size(), 1u) << "the other one's answer counts";
+  EXPECT_EQ(done_[0].task.partition, 4);
+  EXPECT_TRUE(transfers_->wanted({there, 3}));
+  run();
+  EXPECT_EQ(done_.size(), 2u);
+  expect_known(3);
+}
+
 TEST_F(TransfersTest, TransfersH_AnotherKindBeginsAnewAsThatKind) {
   fill(ours_, 3, 1, 5);
   want(3, TransferKind::hand_off);
