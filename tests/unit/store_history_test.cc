@@ -262,6 +262,7 @@ void StoreHistoryTest::check_hosts(std::uint16_t partition) {
 void StoreHistoryTest::check_counts() {
   ASSERT_EQ(store().counts(), twin_.counts());
   ASSERT_EQ(store().held(), twin_.counts_held());
+  ASSERT_EQ(store().held_records(), twin_.counts_held().discovered());
 }
 
 void StoreHistoryTest::check_all() {

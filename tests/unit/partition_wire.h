@@ -1,0 +1,126 @@
+// A wire between peers for the tests of what moves partitions: it loses, doubles and delays letters as it is told to,
+// from one seed; and what a receiver does with a batch.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/crawl/peer.h"
+#include "ring/messages.h"
+#include "storage/store.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver::test {
+
+struct Letter {
+  Time at{};
+  ring::PeerId from, to;
+  ring::Body body;
+};
+
+class FakeWire {
+ public:
+  struct Weather {
+    std::size_t lost = 0, doubled = 0;  // of a hundred
+    Duration delay_max{};
+  };
+  explicit FakeWire(std::uint64_t seed = 1) : random_(seed) {}
+
+  void set(const Weather& weather) { weather_ = weather; }
+  void send(Time now, const ring::PeerId& from, const ring::PeerId& to, const ring::Body& body) {
+    if (below(random_, 100) < weather_.lost) return;
+    const int copies = below(random_, 100) < weather_.doubled ? 2 : 1;
+    for (int i = 0; i < copies; ++i) letters_.push_back({now + delay(), from, to, body});
+  }
+  // The letters that have come by now, in the order of their coming.
+  std::vector<Letter> take(Time now) {
+    std::stable_sort(letters_.begin(), letters_.end(), [](const Letter& a, const Letter& b) { return a.at < b.at; });
+    const auto end = std::find_if(letters_.begin(), letters_.end(), [&](const Letter& l) { return l.at > now; });
+    std::vector<Letter> come(letters_.begin(), end);
+    letters_.erase(letters_.begin(), end);
+    return come;
+  }
+  std::optional<Time> next() const {
+    if (letters_.empty()) return std::nullopt;
+    return std::min_element(letters_.begin(), letters_.end(),
+                            [](const Letter& a, const Letter& b) { return a.at < b.at; })
+        ->at;
+  }
+  void clear() { letters_.clear(); }
+  // A peer dies: what was on its way from or to it is lost.
+  void cut(const ring::PeerId& peer) {
+    std::erase_if(letters_, [&](const Letter& letter) { return letter.from == peer || letter.to == peer; });
+  }
+
+ private:
+  Duration delay() {
+    return weather_.delay_max.count() == 0 ? Duration{}
+                                           : Duration(static_cast<std::int64_t>(
+                                                 random_() % static_cast<std::uint64_t>(weather_.delay_max.count())));
+  }
+
+  std::mt19937_64 random_;
+  Weather weather_;
+  std::vector<Letter> letters_;
+};
+
+inline storage::UrlKey key_of(const std::string& url, std::uint32_t partitions = few_partitions) {
+  return {host_key(ring::md5(std::string(host_of(url))), partitions), ring::md5(url)};
+}
+inline storage::HostKey host_key_named(std::string_view host, std::uint32_t partitions = few_partitions) {
+  return host_key(ring::md5(std::string(host)), partitions);
+}
+
+// What a batch brings, as Peer::take_record does it.
+inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch& batch, Time now,
+                                       std::uint32_t partitions = few_partitions) {
+  storage::Commit commit;
+  for (const ring::BatchRecord& entry : batch.records) {
+    switch (storage::wire_kind(entry.record)) {
+      case storage::WireKind::wait: {
+        auto clock = *storage::decode_wait(entry.record, now);
+        const storage::HostKey host = host_key_named(clock.host, partitions);
+        if (const auto own = store.clock(host); own && *own) clock = storage::merge(**own, clock);
+        commit.clocks.emplace_back(host, clock);
+        break;
+      }
+      case storage::WireKind::robots: {
+        auto robots = *storage::decode_robots(entry.record, now);
+        const storage::HostKey host = host_key_named(host_of(robots.first + "/"), partitions);
+        const auto own = store.robots(host, robots.first);
+        if (!own || !*own || (*own)->fetched < robots.second.fetched)
+          commit.robots.emplace_back(host, robots.first, robots.second);
+        break;
+      }
+      case storage::WireKind::record: {
+        const auto record = storage::decode_record(entry.record);
+        EXPECT_TRUE(record) << record.error().message;
+        commit.merges.push_back({key_of(record->url, partitions), *record});
+        EXPECT_EQ(commit.merges.back().key.host.partition, entry.partition) << "told to be of another partition";
+        break;
+      }
+      case storage::WireKind::unsure:
+        break;
+      case storage::WireKind::unknown:
+        ADD_FAILURE() << "a record that no version knows";
+    }
+  }
+  return commit;
+}
+
+// Hosts of a partition, by number (crawl_keys.h, host_text).
+inline std::vector<std::size_t> hosts_in(std::uint16_t partition, std::size_t count,
+                                         std::uint32_t partitions = few_partitions) {
+  std::vector<std::size_t> hosts;
+  for (std::size_t host = 0; hosts.size() < count; ++host)
+    if (host_key_of(host, partitions).partition == partition) hosts.push_back(host);
+  return hosts;
+}
+
+}  // namespace orbweaver::test

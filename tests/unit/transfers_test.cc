@@ -1,0 +1,453 @@
+// Transfers: a real store on each side, a wire between them. After all the weather the receiver knows all that the
+// sender knew of each partition, with its hosts' waits and robots.txt files; and no more is sent than must be.
+#include "tests/unit/transfers_fixture.h"
+
+namespace orbweaver {
+namespace {
+
+using ring::TransferKind;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using storage::UrlState;
+using test::below;
+using test::few_partitions;
+using test::here;
+using test::peer_id;
+using test::there;
+using test::TransfersTest;
+
+// --- what arrives ---------------------------------------------------------------------------------------------------
+
+class TransfersKind : public TransfersTest, public testing::WithParamInterface<TransferKind> {};
+
+TEST_P(TransfersKind, Issue3_3_TheReceiverKnowsAllRecordsWaitsAndRobots) {
+  fill(ours_, 3, 5, 9);
+  add_hosts(3);
+  want(3, GetParam());
+  run();
+  expect_known(3);
+  EXPECT_EQ(theirs_.root(3), ours_.root(3));
+  EXPECT_EQ(theirs_.counts(3), ours_.counts(3));
+  const auto rows = theirs_.hosts_of(3, {}, 100);
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->size(), 4u) << "what nobody needs any more does not travel";
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].kind, GetParam());
+  EXPECT_FALSE(done_[0].agreed) << "it had to be told: whether it has enough copies is another question";
+  const bool last_word = GetParam() == TransferKind::give_back || GetParam() == TransferKind::drop;
+  EXPECT_EQ(completes_.contains(3), last_word);
+  EXPECT_EQ(transfers_->records_sent(), 45u + 4u);
+  EXPECT_GT(transfers_->bytes_sent(), 45u * storage::record_head_bytes);
+  EXPECT_EQ(transfers_->tasks(), 0u);
+  EXPECT_FALSE(transfers_->frozen(3));
+}
+
+TEST_P(TransfersKind, Issue3_5_EqualRootsSendNoRecord) {
+  fill(ours_, 3, 5, 9);
+  fill(theirs_, 3, 5, 9);
+  add_hosts(3);
+  want(3, GetParam());
+  run();
+  ASSERT_EQ(done_.size(), 1u);
+  // A hand-off takes the hosts' waits along: the new holder will ask them.
+  const bool hands_off = GetParam() == TransferKind::hand_off;
+  EXPECT_EQ(transfers_->records_sent(), hands_off ? 4u : 0u);
+  EXPECT_EQ(done_[0].agreed, !hands_off);
+  if (hands_off) expect_known(3);
+}
+
+TEST_P(TransfersKind, Issue3_3_AnEmptyPartitionIsDoneAfterOneQuestion) {
+  want(3, GetParam());
+  run();
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(transfers_->records_sent(), 0u);
+}
+
+// Loss, doubling, delays beyond the timeout, refusals, "not now": it arrives all the same, and no batch is counted
+// twice.
+TEST_P(TransfersKind, Contract1_WhateverTheWireDoesAllArrives) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    random_.seed(seed);
+    wire_ = test::FakeWire(seed);
+    our_kv_.wipe();
+    their_kv_.wipe();
+    ours_ = *storage::Store::open(our_kv_);
+    theirs_ = *storage::Store::open(their_kv_);
+    config_.leaves_from = seed % 2 == 0 ? 10 : 1'000'000;
+    start();
+    done_.clear();
+    std::set<ring::Partition> wanted;
+    for (int i = 0; i < 6; ++i) {
+      const auto partition = static_cast<ring::Partition>(below(random_, few_partitions));
+      fill(ours_, partition, 1 + below(random_, 4), 1 + below(random_, 12));
+      add_hosts(partition);
+      if (below(random_, 2) == 0) fill(theirs_, partition, 2, 5);
+      want(partition, GetParam());
+      wanted.insert(partition);
+    }
+    wire_.set({25, 25, seconds(7)});
+    refuses_ = 20;
+    for (int step = 0; step < 300 && transfers_->tasks() > 0; ++step) {
+      later_.clear();
+      if (below(random_, 4) == 0) later_.insert(static_cast<ring::Partition>(below(random_, few_partitions)));
+      step_once();
+      if (HasFailure()) return;
+    }
+    later_.clear();
+    refuses_ = 0;
+    wire_.set({});
+    run();
+    if (HasFailure()) return;
+    std::set<ring::Partition> ended;
+    for (const Transfers::Done& done : done_) EXPECT_TRUE(ended.insert(done.task.partition).second) << "ended twice";
+    EXPECT_EQ(ended, wanted);
+    for (const ring::Partition partition : wanted) {
+      expect_known(partition);
+      EXPECT_FALSE(transfers_->frozen(partition));
+    }
+    now_ += seconds(60);
+    EXPECT_TRUE(tick().empty());
+    EXPECT_FALSE(transfers_->next_deadline()) << "nothing is left to wait for";
+  }
+}
+
+std::string kind_name(const testing::TestParamInfo<TransferKind>& kind) {
+  const char* names[] = {"Fill", "HandOff", "GiveBack", "Drop"};
+  return names[static_cast<std::size_t>(kind.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, TransfersKind,
+                         testing::Values(TransferKind::fill, TransferKind::hand_off, TransferKind::give_back,
+                                         TransferKind::drop),
+                         kind_name);
+
+TEST_F(TransfersTest, Issue3_5_OfALargePartitionOnlyLeavesThatDifferAreSent) {
+  config_.leaves_from = 200;
+  start();
+  fill(ours_, 3, 20, 20);
+  fill(theirs_, 3, 20, 20);
+  test::CommitParts news;
+  const auto hosts = test::hosts_in(3, 3);
+  for (std::size_t i = 0; i < 3; ++i) news.merges.push_back(test::queued_merge(hosts[i], 1'000 + i, 1));
+  ASSERT_TRUE(ours_.commit(test::commit_of(news)));
+  std::set<std::uint8_t> leaves;
+  for (const storage::Merge& merge : news.merges) leaves.insert(storage::leaf_of(merge.key.url));
+  std::size_t in_leaves = 0;
+  for (const auto& [key, record] : test::records_of(ours_, 3)) in_leaves += leaves.contains(storage::leaf_of(key.url));
+  want(3, TransferKind::fill);
+  run();
+  EXPECT_EQ(transfers_->records_sent(), in_leaves);
+  EXPECT_LT(in_leaves, 20u) << "of more than 400";
+  EXPECT_EQ(theirs_.root(3), ours_.root(3));
+}
+
+TEST_F(TransfersTest, CopierH_OutcomesThatMustNotLeaveYetGoAsQueued) {
+  fill(ours_, 3, 1, 4);  // pages 0 and 3 are fetched
+  const std::size_t host = test::hosts_in(3, 1)[0];
+  held_back_ = {test::url_key_of(host, 3)};
+  want(3, TransferKind::fill);
+  run();
+  const auto state = [&](std::size_t page) { return (**theirs_.find(test::url_key_of(host, page))).state; };
+  EXPECT_EQ(state(0), UrlState::fetched);
+  EXPECT_EQ(state(1), UrlState::queued);
+  EXPECT_EQ(state(3), UrlState::queued) << "a replica that takes over fetches it again and finds its links";
+}
+
+// Who takes over, or begins anew, does not know when hosts were last asked; nor does the one who gets the partition.
+TEST_F(TransfersTest, Issue3_8_AHandOffTellsSinceWhenTheSenderIsUnsure) {
+  fill(ours_, 3, 1, 4);
+  fill(theirs_, 3, 1, 4);
+  unsure_since_ = now_ - seconds(30);
+  want(3, TransferKind::hand_off);
+  want(4, TransferKind::hand_off);
+  want(5, TransferKind::fill);
+  run();
+  EXPECT_EQ(unsure_heard_, (std::map<ring::Partition, Time>{{3, unsure_since_}, {4, unsure_since_}}))
+      << "with equal roots and of empty partitions too; copies need not know";
+  unsure_heard_.clear();
+  unsure_since_ = now_ - std::chrono::hours(1);
+  want(3, TransferKind::hand_off);
+  run();
+  EXPECT_TRUE(unsure_heard_.empty()) << "beyond any delay between two requests";
+}
+
+// --- bounds ---------------------------------------------------------------------------------------------------------
+
+TEST_F(TransfersTest, Contract5_PartitionsAndBatchesOnTheirWayAreBounded) {
+  for (ring::Partition partition = 0; partition < 10; ++partition) {
+    fill(ours_, partition, 4, 20);
+    want(partition, TransferKind::fill);
+  }
+  wire_.set({0, 0, milliseconds(50)});
+  std::size_t most_asked = 0, most_batches = 0;
+  for (int step = 0; step < 20'000 && transfers_->tasks() > 0; ++step) {
+    step_once();
+    most_asked = std::max(most_asked, asked_.size());
+    most_batches = std::max(most_batches, batches_out_.size());
+  }
+  EXPECT_EQ(transfers_->tasks(), 0u);
+  EXPECT_EQ(most_asked, config_.active_max) << "partitions that are sent at a time";
+  EXPECT_EQ(most_batches, config_.under_way_max);
+  for (ring::Partition partition = 0; partition < 10; ++partition) expect_known(partition);
+}
+
+TEST_F(TransfersTest, TransfersH_ManyPartitionsAreComparedInOneMessageUpToItsBound) {
+  config_.roots_a_message = 5;
+  start();
+  for (ring::Partition partition = 0; partition < 12; ++partition) want(partition, TransferKind::fill);
+  // Empty ones do not count against active_max.
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < 4; ++i)
+    for (const Transfers::Out& next : tick_after(milliseconds(20)))
+      sizes.push_back(std::get<ring::Roots>(next.body).roots.size());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 5, 2}));
+}
+
+TEST_F(TransfersTest, TransfersH_ABatchIsBoundedInBytes) {
+  config_.batch_records = 1'000;
+  config_.batch_bytes = 200;
+  start();
+  fill(ours_, 3, 2, 20);
+  want(3, TransferKind::fill);
+  hear(*answer(tick().at(0).body));
+  const auto out = tick();
+  ASSERT_EQ(out.size(), config_.under_way_max);
+  for (const Transfers::Out& next : out) {
+    std::size_t bytes = 0;
+    const auto& records = std::get<ring::Batch>(next.body).records;
+    for (const ring::BatchRecord& record : records) bytes += record.record.size();
+    EXPECT_GE(bytes, 200u);
+    EXPECT_LT(bytes - records.back().record.size(), 200u) << "the record that fills it is its last";
+  }
+}
+
+// --- its course -----------------------------------------------------------------------------------------------------
+
+TEST_F(TransfersTest, Issue3_3_AHandOffFreezesUntilItEnds) {
+  fill(ours_, 3, 1, 5);
+  not_ready_ = {3};
+  want(3, TransferKind::hand_off);
+  EXPECT_FALSE(transfers_->frozen(3)) << "its turn has not come";
+  EXPECT_TRUE(tick().empty()) << "fetches are under way";
+  EXPECT_TRUE(transfers_->frozen(3)) << "no more of them begin";
+  EXPECT_EQ(transfers_->tasks(TransferKind::hand_off), 1u);
+  EXPECT_TRUE(tick_after(milliseconds(20)).empty());
+  not_ready_.clear();
+  EXPECT_EQ(tick_after(milliseconds(20)).size(), 1u);
+  run();
+  EXPECT_FALSE(transfers_->frozen(3));
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].task.partition, 3);
+}
+
+TEST_F(TransfersTest, TransfersH_OnlyActiveHandOffsFreezeAndNoOtherKind) {
+  for (ring::Partition partition = 0; partition < 6; ++partition) {
+    fill(ours_, partition, 1, 3);
+    want(partition, partition < 5 ? TransferKind::hand_off : TransferKind::fill);
+  }
+  (void)tick();
+  std::size_t frozen = 0;
+  for (ring::Partition partition = 0; partition < 6; ++partition) frozen += transfers_->frozen(partition) ? 1 : 0;
+  EXPECT_EQ(frozen, config_.active_max);
+  EXPECT_FALSE(transfers_->frozen(5));
+}
+
+TEST_F(TransfersTest, Issue3_3_AHandOffThatIsCalledOffThaws) {
+  fill(ours_, 3, 1, 5);
+  want(3, TransferKind::hand_off);
+  (void)tick();
+  EXPECT_TRUE(transfers_->frozen(3));
+  EXPECT_TRUE(transfers_->take_thawed().empty());
+  transfers_->cancel({there, 3});
+  EXPECT_FALSE(transfers_->frozen(3));
+  EXPECT_EQ(transfers_->take_thawed(), std::vector<ring::Partition>{3});
+  EXPECT_TRUE(transfers_->take_thawed().empty());
+  EXPECT_EQ(transfers_->tasks(), 0u);
+  // So does one whose turn is put off: the other one is not ready to hold it.
+  want(3, TransferKind::hand_off);
+  later_ = {3};
+  hear(*answer(tick().at(0).body));
+  EXPECT_FALSE(transfers_->frozen(3));
+  EXPECT_EQ(transfers_->take_thawed(), std::vector<ring::Partition>{3});
+  EXPECT_TRUE(tick_after(milliseconds(299)).empty());
+  later_.clear();
+  run();
+  expect_known(3);
+}
+
+TEST_F(TransfersTest, TransfersH_CancelledInMidTransferAndBegunAnewItSendsAll) {
+  fill(ours_, 3, 4, 12);
+  want(3, TransferKind::fill);
+  hear(*answer(tick().at(0).body));
+  const auto first = tick();
+  ASSERT_EQ(first.size(), 2u);
+  transfers_->cancel({there, 3});
+  hear(ring::BatchAck{std::get<ring::Batch>(first[0].body).sequence});
+  EXPECT_TRUE(tick_after(seconds(1)).empty());
+  EXPECT_TRUE(done_.empty()) << "what was cancelled does not end";
+  want(3, TransferKind::fill);
+  want(3, TransferKind::fill);  // again: no change
+  run();
+  EXPECT_EQ(done_.size(), 1u);
+  EXPECT_EQ(theirs_.root(3), ours_.root(3));
+}
+
+// The acknowledgement of a batch from before says nothing of what is sent now.
+TEST_F(TransfersTest, TransfersH_LateAnswersToWhatWasBegunAnewEndNothing) {
+  fill(ours_, 3, 1, 8);  // one batch
+  want(3, TransferKind::fill);
+  const auto question = tick();
+  hear(*answer(question.at(0).body));
+  const auto first = tick();
+  ASSERT_EQ(first.size(), 1u);
+  transfers_->cancel({there, 3});
+  want(3, TransferKind::fill);
+  hear(*answer(tick().at(0).body));
+  const auto second = tick();
+  ASSERT_EQ(second.size(), 1u);
+  hear(*answer(question.at(0).body));
+  hear(ring::BatchAck{std::get<ring::Batch>(first[0].body).sequence});
+  (void)tick();
+  EXPECT_TRUE(done_.empty());
+  hear(*answer(second[0].body));
+  (void)tick();
+  EXPECT_EQ(done_.size(), 1u);
+}
+
+// Who holds the partition has changed: an answer that was on its way says nothing of the new holding.
+TEST_F(TransfersTest, TransfersH_WhatIsBegunAnewAsksAgainAndTakesNoEarlierAnswer) {
+  fill(ours_, 3, 1, 4);
+  fill(ours_, 4, 1, 4);
+  want(3, TransferKind::drop);
+  want(4, TransferKind::drop);
+  const auto question = tick();
+  ASSERT_EQ(question.size(), 1u);
+  transfers_->begin_anew(3);
+  (void)tick();
+  hear(ring::RootsCompared{std::get<ring::Roots>(question[0].body).sequence, {}, {}, {}});
+  note_done();
+  ASSERT_EQ(done_.size(), 1u) << "the other one's answer counts";
+  EXPECT_EQ(done_[0].task.partition, 4);
+  EXPECT_TRUE(transfers_->wanted({there, 3}));
+  run();
+  EXPECT_EQ(done_.size(), 2u);
+  expect_known(3);
+}
+
+TEST_F(TransfersTest, TransfersH_AnotherKindBeginsAnewAsThatKind) {
+  fill(ours_, 3, 1, 5);
+  want(3, TransferKind::hand_off);
+  (void)tick();
+  want(3, TransferKind::drop);
+  EXPECT_FALSE(transfers_->frozen(3));
+  EXPECT_EQ(transfers_->tasks(TransferKind::hand_off), 0u);
+  EXPECT_EQ(transfers_->tasks(TransferKind::drop), 1u);
+  run();
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_EQ(done_[0].kind, TransferKind::drop);
+}
+
+TEST_F(TransfersTest, TransfersH_CancelUnlessKeepsWhatItIsTold) {
+  for (ring::Partition partition = 0; partition < 4; ++partition) want(partition, TransferKind::fill);
+  want(9, TransferKind::drop);
+  transfers_->cancel_unless(
+      [](const Transfers::Task& task, TransferKind kind) { return kind == TransferKind::drop || task.partition == 2; });
+  EXPECT_EQ(transfers_->tasks(), 2u);
+  EXPECT_TRUE(transfers_->wanted({there, 2}) && transfers_->wanted({there, 9}));
+}
+
+TEST_F(TransfersTest, TransfersH_WithoutAnswerQuestionsAndBatchesGoOutAgain) {
+  fill(ours_, 3, 1, 4);
+  want(3, TransferKind::fill);
+  ASSERT_EQ(tick().size(), 1u);
+  EXPECT_TRUE(tick_after(config_.timeout - milliseconds(1)).empty());
+  const auto question = tick_after(milliseconds(1));
+  ASSERT_EQ(question.size(), 1u);
+  hear(*answer(question[0].body));
+  const auto batch = tick();
+  ASSERT_EQ(batch.size(), 1u);
+  EXPECT_TRUE(tick_after(config_.timeout - milliseconds(1)).empty());
+  const auto again = tick_after(milliseconds(1));
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(std::get<ring::Batch>(again[0].body).sequence, std::get<ring::Batch>(batch[0].body).sequence);
+  hear(*answer(again[0].body));
+  (void)tick();
+  EXPECT_EQ(done_.size(), 1u);
+}
+
+TEST_F(TransfersTest, TransfersH_ARefusedBatchBeginsItsPartitionsAnewAfterAMoment) {
+  fill(ours_, 3, 2, 20);
+  want(3, TransferKind::fill);
+  hear(*answer(tick().at(0).body));
+  const auto out = tick();
+  ASSERT_EQ(out.size(), 2u);
+  hear(ring::BatchRefused{std::get<ring::Batch>(out[1].body).sequence, {}, {}});
+  EXPECT_TRUE(tick_after(milliseconds(199)).empty()) << "the views must agree first";
+  const auto again = tick_after(milliseconds(20));
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<ring::Roots>(again[0].body)) << "from the question on";
+  for (const Transfers::Out& next : again) wire_.send(now_, here, there, next.body);
+  run();
+  EXPECT_EQ(theirs_.root(3), ours_.root(3));
+}
+
+// The last word comes after all else is acknowledged: it makes the holder fetch, or gives leave to drop.
+TEST_F(TransfersTest, KeeperH_TheLastWordOfWhatIsGivenBackComesLast) {
+  fill(ours_, 3, 2, 20);
+  want(3, TransferKind::give_back);
+  wire_.set({0, 30, milliseconds(500)});
+  for (int step = 0; step < 5'000 && transfers_->tasks() > 0; ++step) {
+    const bool said = !completes_.empty();
+    step_once();
+    if (!said && !completes_.empty()) {
+      EXPECT_EQ(test::records_of(theirs_, 3).size(), 40u) << "said too early";
+    }
+  }
+  EXPECT_EQ(completes_, std::set<ring::Partition>{3});
+  EXPECT_EQ(done_.size(), 1u);
+}
+
+// All was sent before; only the word that there are copies enough is waited for.
+TEST_F(TransfersTest, KeeperH_WhatWasToldAsksWithAnEmptyRoot) {
+  fill(ours_, 3, 1, 3);
+  want(3, TransferKind::drop, true);
+  later_ = {3};
+  const auto first = tick();
+  EXPECT_EQ(std::get<ring::Roots>(first.at(0).body).roots.at(0).root, 0u);
+  hear(*answer(first[0].body));
+  const auto second = tick_after(milliseconds(300));
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(std::get<ring::Roots>(second[0].body).roots.at(0).root, 0u) << "after \"not now\" too";
+  hear(ring::RootsCompared{std::get<ring::Roots>(second[0].body).sequence, {}, {}, {}});
+  (void)tick();
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_TRUE(done_[0].agreed);
+  EXPECT_EQ(transfers_->records_sent(), 0u);
+}
+
+TEST_F(TransfersTest, BadInput_AnswersOfOthersAndToWhatWasNotAskedChangeNothing) {
+  fill(ours_, 3, 1, 3);
+  want(3, TransferKind::fill);
+  const auto question = tick();
+  const std::uint64_t sequence = std::get<ring::Roots>(question.at(0).body).sequence;
+  transfers_->compared(peer_id(7), {sequence, {}, {}, {}}, now_);
+  transfers_->compared(there, {sequence + 1, {}, {}, {}}, now_);
+  transfers_->compared(there, {sequence + 1, {3}, {3}, {}}, now_);
+  transfers_->leaves_differ(there, {3, std::string(ring::leaves_max, '\1')});
+  EXPECT_TRUE(tick().empty()) << "none of them was the answer";
+  hear(*answer(question[0].body));
+  const auto batch = tick();
+  const std::uint64_t batch_sequence = std::get<ring::Batch>(batch.at(0).body).sequence;
+  EXPECT_FALSE(transfers_->acknowledged(peer_id(7), batch_sequence));
+  EXPECT_FALSE(transfers_->acknowledged(there, batch_sequence + 1));
+  EXPECT_FALSE(transfers_->refused(peer_id(7), batch_sequence, now_));
+  transfers_->leaves_differ(there, {3, "short"});
+  EXPECT_TRUE(done_.empty());
+  EXPECT_TRUE(transfers_->acknowledged(there, batch_sequence));
+  EXPECT_FALSE(transfers_->acknowledged(there, batch_sequence));
+  (void)tick();
+  EXPECT_EQ(done_.size(), 1u);
+}
+
+}  // namespace
+}  // namespace orbweaver
