@@ -13,7 +13,7 @@ namespace {
 
 // The last word of a peer that leaves is said again until someone answers, so long at most.
 constexpr Duration farewell_every = std::chrono::milliseconds{300};
-constexpr Duration farewell_max = std::chrono::seconds{10};
+constexpr Duration farewell_max = std::chrono::minutes{1};
 // Members of an earlier run that one who had left asks to be let in again.
 constexpr std::size_t join_addresses_max = 16;
 // The longest the loop sleeps.
