@@ -240,6 +240,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
         out);
   }
   membership_.heard_from(in.from, now);
+  if (membership_.find(in.from) != nullptr) spoken_[in.from] = in.version;
   std::vector<ring::Send> sends;
   if (const auto* ping = std::get_if<ring::Ping>(&in.body)) {
     membership_.on_ping(in.from, *ping, now, sends);
