@@ -240,9 +240,14 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
         out);
   }
   membership_.heard_from(in.from, now);
+  if (membership_.find(in.from) != nullptr) spoken_[in.from] = in.version;
   std::vector<ring::Send> sends;
   if (const auto* ping = std::get_if<ring::Ping>(&in.body)) {
     membership_.on_ping(in.from, *ping, now, sends);
+    // More is said of it than it knows, perhaps by another process with its identity: it is told on the way that it
+    // came by, for the address may be that other's.
+    if (const ring::Member* known = membership_.find(in.from); known != nullptr && known->incarnation > in.incarnation)
+      reply_to(event.reply, in.from, ring::Sync{false, {*known}, {}}, out);
     check_seeds(now, in.from, ping->seeds_fingerprint, out);
     check_tenures(now, in.from, ping->tenures_fingerprint, out);
   } else if (const auto* request = std::get_if<ring::PingRequest>(&in.body)) {

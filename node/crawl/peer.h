@@ -223,6 +223,7 @@ class Peer {
   Keeper keeper_;
   Waves waves_;
   PeerCounters counters_;
+  std::map<ring::PeerId, std::uint16_t> spoken_;  // protocol version of the last message from each member
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;

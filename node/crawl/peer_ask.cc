@@ -90,6 +90,8 @@ json Peer::own_status() const {
                        {"address", member.address},
                        {"state", member_state_name(member)},
                        {"capacity", member.capacity},
+                       {"protocol", member.protocol},
+                       {"spoken", spoken_.contains(peer) ? spoken_.at(peer) : 0},
                        {"incarnation", member.incarnation}});
   json awaited = json::object();
   for (const auto& [peer, partitions] : keeper_.awaited()) awaited[peer.hex()] = partitions;
@@ -98,6 +100,7 @@ json Peer::own_status() const {
           {"state", member_state_name(membership_.self())},
           {"ring", has_ring_ ? ring_.hex() : ""},
           {"version", ORBWEAVER_VERSION},
+          {"protocol", ring::protocol_version},
           {"started", utc(started_)},
           {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
           {"ring_partitions", view_.partitions()},
@@ -174,6 +177,7 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
           {"batch_bytes_sent_total", number(forwarder_.bytes_sent())},
           {"outbox_records", number(counts.outbox)},
           {"hosts_active", number(bench_.hosts())},
+          {"messages_refused_total", number(counters_.messages_refused)},
           {"members_active", members["active"]},
           {"members_suspect", members["suspect"]},
           {"members_down", members["down"]},

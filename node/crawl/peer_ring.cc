@@ -209,6 +209,7 @@ void Peer::membership_changed(Time now, Commands& out) {
       down_since_.erase(peer);
     }
   }
+  std::erase_if(spoken_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
   if (!view_.update(membership_)) return;
   note(out, LogLevel::info, "ring", "owners changed",
        {{"peers", std::to_string(std::count_if(membership_.members().begin(), membership_.members().end(),
