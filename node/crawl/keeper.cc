@@ -178,6 +178,8 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     const auto partition = static_cast<ring::Partition>(i);
     const ring::PeerId& owner = view.owner(partition);
     const ring::Tenure& tenure = tenures_.of(partition);
+    // What an owner admits may be news to the next one.
+    if (owner == self_) given_back_.erase(partition);
     if (const auto held = held_.find(partition); held != held_.end()) {
       std::set<ring::PeerId>& awaited = held->second.awaited;
       const bool waited = !awaited.empty();

@@ -209,9 +209,9 @@ class Peer {
   View view_;
   std::set<std::string> seeds_;
   std::uint64_t seeds_fingerprint_ = 0;
-  // The last word of another's seed set was not as this one's. No page is read then: a link would be judged by a part of
-  // the scope.
-  bool seeds_differ_ = false;
+  // Members whose last word of their seed set was not as this one's. No page is read then: a link would be judged by a
+  // part of the scope.
+  std::set<ring::PeerId> seeds_differ_;
   std::vector<std::string> first_seeds_;  // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for

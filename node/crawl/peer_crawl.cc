@@ -45,7 +45,7 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
 bool Peer::fetches(ring::Partition partition) const { return may_fetch() && keeper_.fetches(partition); }
 
 bool Peer::may_fetch() const {
-  return !stopping_ && !exit_at_ && confirmed_ && !seeds_differ_ && !copier_.full() && !paused();
+  return !stopping_ && !exit_at_ && confirmed_ && seeds_differ_.empty() && !copier_.full() && !paused();
 }
 
 bool Peer::may_start_page() const {

@@ -297,7 +297,6 @@ void Peer::confirm_tick(Time now, Commands& out) {
 
 // False: the peer is on its way out.
 bool Peer::partitions_tick(Time now, Commands& out) {
-  if (seeds_differ_ && reachable_members().size() < 2) seeds_differ_ = false;  // nobody is there to learn from
   confirm_tick(now, out);
   if (const bool pauses = paused(); pauses != was_paused_) {
     was_paused_ = pauses;

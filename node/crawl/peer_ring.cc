@@ -141,6 +141,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
                   "the ring's settings cannot be used: " + applied.error().message, out);
     has_ring_ = true;
     ring_ = welcome.ring;
+    scope_.reset();  // made anew below: its kind is the ring's
     view_ = View(id(), settings_.partitions, settings_.replicas);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves({settings_.max_pages, settings_.stop_when_done, settings_.partitions});
@@ -202,7 +203,10 @@ void Peer::membership_changed(Time now, Commands& out) {
   commit.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view), {})));
   if (!apply(now, commit, out)) return;
   for (const auto& [peer, member] : membership_.members()) {
-    if (!ring::reachable(member)) forwarder_.forget_peer(peer);
+    if (!ring::reachable(member)) {
+      forwarder_.forget_peer(peer);
+      seeds_differ_.erase(peer);
+    }
     if (member.state == ring::MemberState::down) {
       down_since_.try_emplace(peer, now);
     } else {
@@ -273,8 +277,12 @@ bool Peer::admit_own_seeds(Time now, Commands& out) {
 
 // The other one knows other seeds: it is told ours, and will tell us its own for the same reason.
 void Peer::check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out) {
-  seeds_differ_ = fingerprint != seeds_fingerprint_;
-  if (!seeds_differ_ || now < next_seed_sync_) return;
+  if (fingerprint == seeds_fingerprint_) {
+    seeds_differ_.erase(from);
+    return;
+  }
+  if (membership_.find(from) != nullptr) seeds_differ_.insert(from);
+  if (now < next_seed_sync_) return;
   next_seed_sync_ = now + seed_sync_every;
   send_seeds(from, {seeds_.begin(), seeds_.end()}, out);
 }
@@ -292,7 +300,8 @@ void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& se
 // ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::passive() const {
-  if (!jobs_.empty() || wait_for_peers_ > 0 || seeds_differ_ || seeds_.empty() || !unanswered_.empty()) return false;
+  if (!jobs_.empty() || wait_for_peers_ > 0 || !seeds_differ_.empty() || seeds_.empty() || !unanswered_.empty())
+    return false;
   const storage::Counts& held = store_->held();
   const bool only_lacks_pages = settings_.max_pages > 0 && !may_start_page();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && copier_.idle() && confirmed_ && !plan_due_ &&

@@ -23,6 +23,10 @@ class Follow final : public Checker {
     if (!record) return;
     const ring::Tenure& tenure = peer.core->tenures().of(host.partition);
     std::string is = *record ? std::string(storage::state_name((*record)->state)) : "unknown";
+    if (const auto outbox = peer.store->outbox_of(host.partition, 0, 1'000'000); outbox)
+      for (const storage::OutboxEntry& entry : *outbox)
+        if (const auto waiting = storage::decode_record(entry.record); waiting && waiting->url == url->text())
+          is += ", in its outbox";
     is += ", partition " + std::to_string(host.partition) + " held by " + tenure.holder.brief() + " in epoch " +
           std::to_string(tenure.epoch) + (peer.core->fetches(host.partition) ? ", fetches it" : "");
     if (std::exchange(last_[number], is) != is) world.note("FOLLOW p" + std::to_string(number) + ": " + is);
