@@ -204,7 +204,8 @@ class Memberships {
       membership.merge(welcome->members, now_);
       membership.set_state(MemberState::active, now_);
       for (const auto& [id, member] : membership.members())
-        if (id != membership.self().id && ring::reachable(member)) post_to(to, id, membership.sync_message(true));
+        if (id != membership.self().id && ring::reachable(member))
+          post_to(to, id, ring::Sync{false, {membership.self()}, {}});
       return;
     }
     membership.heard_from(sender, now_);
