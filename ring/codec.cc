@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <exception>
 #include <msgpack.hpp>
@@ -52,8 +53,10 @@ void fields(auto& io, auto& m, Is<Welcome>) {
 void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason, m.join); }
 void fields(auto& io, auto& m, Is<Ping>) {
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
+  // Stands for what a release may change: one more field, which readers of version 2 skip, and in version 3 alone
+  // another form of a field, which they refuse.
   std::uint64_t of_the_next_release = 7;
-  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, io.later(of_the_next_release));
+  io(io.text_in_3(m.sequence), m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, io.later(of_the_next_release));
 #else
   io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint);
 #endif
@@ -62,10 +65,12 @@ void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gos
 void fields(auto& io, auto& m, Is<PingAck>) {
   io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, m.reached);
 }
-void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds, m.tenures, m.nonce, m.confirmed); }
+void fields(auto& io, auto& m, Is<Sync>) {
+  io(m.reply_wanted, m.members, m.seeds, m.tenures, m.nonce, m.confirmed, m.seeds_fingerprint);
+}
 void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
 void fields(auto& io, auto& m, Is<Batch>) {
-  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete);
+  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete, m.seeds_fingerprint);
 }
 void fields(auto& io, auto& m, Is<BatchAck>) { io(m.sequence); }
 void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members, m.tenures); }
@@ -100,16 +105,25 @@ template <class T>
 struct LaterOut {
   const T& value;
 };
+#ifdef ORBWEAVER_PROTOCOL_AHEAD
+struct TextIn3Out {
+  std::uint64_t value;
+};
+#endif
 
 class Writer {
  public:
-  explicit Writer(StringSink& sink) : packer_(sink) {}
+  Writer(StringSink& sink, std::uint16_t version) : version_(version), packer_(sink) {}
 
   BinaryOut binary(const std::string& bytes) { return {bytes}; }
   template <class T>
   LaterOut<T> later(const T& value) {
     return {value};
   }
+#ifdef ORBWEAVER_PROTOCOL_AHEAD
+  TextIn3Out text_in_3(std::uint64_t value) { return {value}; }
+  void write(const TextIn3Out& number) { version_ >= 3 ? write(std::to_string(number.value)) : write(number.value); }
+#endif
 
   template <class... T>
   void operator()(const T&... values) {
@@ -158,6 +172,7 @@ class Writer {
   void write(const T& record) { fields(*this, record, Is<T>{}); }
 
  private:
+  [[maybe_unused]] const std::uint16_t version_;  // of the message: fields may have another form in each
   msgpack::packer<StringSink> packer_;
 };
 
@@ -190,6 +205,11 @@ template <class T>
 struct LaterIn {
   T& value;
 };
+#ifdef ORBWEAVER_PROTOCOL_AHEAD
+struct TextIn3In {
+  std::uint64_t& value;
+};
+#endif
 
 template <class T>
 constexpr std::size_t count_max() {
@@ -215,6 +235,14 @@ class Reader {
   LaterIn<T> later(T& value) {
     return {value};
   }
+#ifdef ORBWEAVER_PROTOCOL_AHEAD
+  TextIn3In text_in_3(std::uint64_t& value) { return {value}; }
+  static void read(const msgpack::object& from, TextIn3In& number) {
+    if (from.type != msgpack::type::STR) return read(from, number.value);  // version 2
+    const char* const end = from.via.str.ptr + from.via.str.size;
+    if (std::from_chars(from.via.str.ptr, end, number.value).ptr != end) throw Malformed("a text is no number");
+  }
+#endif
 
   template <class... T>
   void operator()(T&&... values) {
@@ -359,7 +387,7 @@ std::string encode(const Message& message) {
   sink.bytes.reserve(size_guess(message.body));
   msgpack::packer<StringSink> packer(sink);
   packer.pack_array(envelope_fields);
-  Writer writer(sink);
+  Writer writer(sink, message.version);
   writer.write(message.version);
   packer.pack_uint8(static_cast<std::uint8_t>(message.body.index() + 1));
   writer.write(message.ring);

@@ -82,6 +82,7 @@ struct Sync {  // type 7: the view, seeds and tenures, whole or in part, both wa
   std::vector<PartitionTenure> tenures = {};
   std::uint64_t nonce = 0;  // of a question that wants a fresh answer; 0: none. The answer repeats it, with all tenures
   bool confirmed = false;   // the answerer knows that its own tenures are not outdated
+  std::uint64_t seeds_fingerprint = 0;  // of the sender's whole seed set
 };
 struct BatchRecord {
   Partition partition = 0;
@@ -101,6 +102,8 @@ struct Batch {                 // type 8: records to merge
   std::vector<PartitionTenure> tenures = {};  // copy, transfer: of the records' partitions, as the sender knows them
   std::vector<Partition> complete =
       {};  // transfer: with this batch the receiver knows all that the sender knew of these
+  std::uint64_t seeds_fingerprint =
+      0;  // of the sender's seed set: who knows others reads no page before it knows these
 };
 struct BatchAck {  // type 9: every record of the batch is on the receiver's disk, and on its replicas'
   std::uint64_t sequence = 0;

@@ -37,6 +37,7 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
     auto client = ring::ZmqClient::open(address, *secret);
     if (!client) return fail(ErrorCode::invalid_input, client.error().message);
     ring::Message question;
+    question.version = ring::protocol_version_min;  // a command does not know what the peer speaks
     question.body = ring::Ask{1, verb, body.dump(), for_ring};
     const auto bytes = (*client)->ask(ring::encode(question), timeout);
     if (!bytes) {

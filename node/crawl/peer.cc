@@ -13,7 +13,7 @@ namespace {
 
 // The last word of a peer that leaves is said again until someone answers, so long at most.
 constexpr Duration farewell_every = std::chrono::milliseconds{300};
-constexpr Duration farewell_max = std::chrono::seconds{10};
+constexpr Duration farewell_max = std::chrono::minutes{1};
 // Members of an earlier run that one who had left asks to be let in again.
 constexpr std::size_t join_addresses_max = 16;
 // The longest the loop sleeps.
@@ -240,9 +240,14 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
         out);
   }
   membership_.heard_from(in.from, now);
+  if (membership_.find(in.from) != nullptr) spoken_[in.from] = in.version;
   std::vector<ring::Send> sends;
   if (const auto* ping = std::get_if<ring::Ping>(&in.body)) {
     membership_.on_ping(in.from, *ping, now, sends);
+    // More is said of it than it knows, perhaps by another process with its identity: it is told on the way that it
+    // came by, for the address may be that other's.
+    if (const ring::Member* known = membership_.find(in.from); known != nullptr && known->incarnation > in.incarnation)
+      reply_to(event.reply, in.from, ring::Sync{false, {*known}, {}}, out);
     check_seeds(now, in.from, ping->seeds_fingerprint, out);
     check_tenures(now, in.from, ping->tenures_fingerprint, out);
   } else if (const auto* request = std::get_if<ring::PingRequest>(&in.body)) {

@@ -209,6 +209,9 @@ class Peer {
   View view_;
   std::set<std::string> seeds_;
   std::uint64_t seeds_fingerprint_ = 0;
+  // The last word of another's seed set was not as this one's. No page is read then: a link would be judged by a part of
+  // the scope.
+  bool seeds_differ_ = false;
   std::vector<std::string> first_seeds_;  // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for
@@ -220,6 +223,7 @@ class Peer {
   Keeper keeper_;
   Waves waves_;
   PeerCounters counters_;
+  std::map<ring::PeerId, std::uint16_t> spoken_;  // protocol version of the last message from each member
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;

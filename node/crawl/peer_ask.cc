@@ -90,6 +90,8 @@ json Peer::own_status() const {
                        {"address", member.address},
                        {"state", member_state_name(member)},
                        {"capacity", member.capacity},
+                       {"protocol", member.protocol},
+                       {"spoken", spoken_.contains(peer) ? spoken_.at(peer) : 0},
                        {"incarnation", member.incarnation}});
   json awaited = json::object();
   for (const auto& [peer, partitions] : keeper_.awaited()) awaited[peer.hex()] = partitions;
@@ -98,6 +100,7 @@ json Peer::own_status() const {
           {"state", member_state_name(membership_.self())},
           {"ring", has_ring_ ? ring_.hex() : ""},
           {"version", ORBWEAVER_VERSION},
+          {"protocol", ring::protocol_version},
           {"started", utc(started_)},
           {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
           {"ring_partitions", view_.partitions()},
@@ -174,6 +177,7 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
           {"batch_bytes_sent_total", number(forwarder_.bytes_sent())},
           {"outbox_records", number(counts.outbox)},
           {"hosts_active", number(bench_.hosts())},
+          {"messages_refused_total", number(counters_.messages_refused)},
           {"members_active", members["active"]},
           {"members_suspect", members["suspect"]},
           {"members_down", members["down"]},
@@ -246,7 +250,8 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
   std::size_t seen = 0;
   for (const auto& [peer, member] : membership_.members())
     if (member.state != ring::MemberState::joining && !member.suspect) ++seen;
-  if (seen < wait_for_peers_ && seeds_.empty() && !leaving_) return;
+  const bool newcomer = restarted_ == Time{};
+  if (seen < wait_for_peers_ && !leaving_ && !(newcomer && !seeds_.empty())) return;
   storage::Commit waited;
   waited_ = std::max(waited_, std::exchange(wait_for_peers_, 0));
   waited.meta.emplace_back(meta_name::waited, std::to_string(waited_));

@@ -44,7 +44,9 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
 
 bool Peer::fetches(ring::Partition partition) const { return may_fetch() && keeper_.fetches(partition); }
 
-bool Peer::may_fetch() const { return !stopping_ && !exit_at_ && confirmed_ && !copier_.full() && !paused(); }
+bool Peer::may_fetch() const {
+  return !stopping_ && !exit_at_ && confirmed_ && !seeds_differ_ && !copier_.full() && !paused();
+}
 
 bool Peer::may_start_page() const {
   return settings_.max_pages == 0 || counters_.pages_fetched + pages_in_flight_ < cap_;

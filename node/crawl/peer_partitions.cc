@@ -92,6 +92,7 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   // ever.
   if (batch.kind != ring::BatchKind::copy && copier_.items_full()) return;
   if (!learn(now, batch.tenures, out)) return;
+  if (batch.seeds_fingerprint != 0) check_seeds(now, in.from, batch.seeds_fingerprint, out);
   const auto refuse = [&](std::vector<ring::PartitionTenure> tenures) {
     reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list(), std::move(tenures)}, out);
   };
@@ -296,6 +297,7 @@ void Peer::confirm_tick(Time now, Commands& out) {
 
 // False: the peer is on its way out.
 bool Peer::partitions_tick(Time now, Commands& out) {
+  if (seeds_differ_ && reachable_members().size() < 2) seeds_differ_ = false;  // nobody is there to learn from
   confirm_tick(now, out);
   if (const bool pauses = paused(); pauses != was_paused_) {
     was_paused_ = pauses;

@@ -30,6 +30,8 @@ ring::Message Peer::message(ring::Body body, const ring::PeerId& to) const {
 }
 
 void Peer::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
+  if (auto* sync = std::get_if<ring::Sync>(&body)) sync->seeds_fingerprint = seeds_fingerprint_;
+  if (auto* batch = std::get_if<ring::Batch>(&body)) batch->seeds_fingerprint = seeds_fingerprint_;
   if (const ring::Member* member = membership_.find(to); member != nullptr)
     out.push_back(SendMessage{member->address, message(std::move(body), to)});
 }
@@ -177,6 +179,7 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
     exit_at_ = std::min(*exit_at_, now + last_words);  // someone has heard it
   if (!add_seeds(now, sync.seeds, out)) return;
   if (!learn(now, sync.tenures, out)) return;
+  if (sync.seeds_fingerprint != 0) check_seeds(now, in.from, sync.seeds_fingerprint, out);
   if (sync.reply_wanted) {
     ring::Sync answer = membership_.sync_message(false);
     answer.nonce = sync.nonce;
@@ -206,6 +209,7 @@ void Peer::membership_changed(Time now, Commands& out) {
       down_since_.erase(peer);
     }
   }
+  std::erase_if(spoken_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
   if (!view_.update(membership_)) return;
   note(out, LogLevel::info, "ring", "owners changed",
        {{"peers", std::to_string(std::count_if(membership_.members().begin(), membership_.members().end(),
@@ -269,7 +273,8 @@ bool Peer::admit_own_seeds(Time now, Commands& out) {
 
 // The other one knows other seeds: it is told ours, and will tell us its own for the same reason.
 void Peer::check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out) {
-  if (fingerprint == seeds_fingerprint_ || now < next_seed_sync_) return;
+  seeds_differ_ = fingerprint != seeds_fingerprint_;
+  if (!seeds_differ_ || now < next_seed_sync_) return;
   next_seed_sync_ = now + seed_sync_every;
   send_seeds(from, {seeds_.begin(), seeds_.end()}, out);
 }
@@ -287,7 +292,7 @@ void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& se
 // ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::passive() const {
-  if (!jobs_.empty() || wait_for_peers_ > 0 || seeds_.empty() || !unanswered_.empty()) return false;
+  if (!jobs_.empty() || wait_for_peers_ > 0 || seeds_differ_ || seeds_.empty() || !unanswered_.empty()) return false;
   const storage::Counts& held = store_->held();
   const bool only_lacks_pages = settings_.max_pages > 0 && !may_start_page();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && copier_.idle() && confirmed_ && !plan_due_ &&
@@ -354,7 +359,8 @@ void Peer::waves_tick(Time now, Commands& out) {
   }
   const std::vector<ring::PeerId> members = reachable_members();
   // The crawl had ended when this peer last ran, and nobody is there who has taken it up again.
-  if (ended_ && settings_.stop_when_done && members.size() == 1 && confirmed_ && jobs_.empty() && first_seeds_.empty())
+  if (ended_ && settings_.stop_when_done && members.size() == 1 && confirmed_ && jobs_.empty() &&
+      first_seeds_.empty() && wait_for_peers_ == 0)
     return finish(now, ended_->reason, ended_->totals, out);
   if (!waves_.end()) {
     std::vector<Waves::Probe> probes;

@@ -35,6 +35,8 @@ const std::vector<MetricRow>& metric_rows() {
       {"batch_bytes_sent_total", "bytes of the batches sent", counter},
       {"outbox_records", "URLs kept on disk until their owner acknowledges them", gauge},
       {"hosts_active", "hosts on the workbench", gauge},
+      {"messages_refused_total", "messages that this peer refused, or that another refused and said so", counter},
+      {"messages_malformed_total", "messages that could not be read, or are of a protocol version not spoken", counter},
       {"members_active", "peers of the ring that answer, this one counted", gauge},
       {"members_suspect", "peers of the ring that do not answer and may be down", gauge},
       {"members_down", "peers of the ring that are down", gauge},

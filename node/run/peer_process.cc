@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -90,6 +91,7 @@ class PeerProcess {
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   EventQueue events_;
+  std::atomic<std::uint64_t> malformed_{0};  // messages that could not be read
   std::unique_ptr<ring::ZmqTransport> transport_;
   std::unique_ptr<Peer> peer_;
   std::unique_ptr<Workers> workers_;
@@ -108,6 +110,7 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   const auto on_message = [this](std::string bytes, ring::ReplyPath reply) {
     ring::Result<ring::Message> message = ring::decode(bytes);
     if (!message) {
+      ++malformed_;
       log_limited(LogLevel::warning, "ring", "malformed message",
                   {{"cause", message.error().message}, {"bytes", bytes.size()}});
       return;
@@ -311,7 +314,9 @@ void PeerProcess::fetch_done(FetchResponse response) {
 
 void PeerProcess::publish(Time now) {
   std::string json = peer_->own_status().dump();
-  std::string metrics = metrics_text(peer_->metrics());
+  auto values = peer_->metrics();
+  values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
+  std::string metrics = metrics_text(values);
   const std::lock_guard guard(status_mutex_);
   status_json_ = std::move(json);
   metrics_text_ = std::move(metrics);

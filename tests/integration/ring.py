@@ -22,6 +22,8 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BINARY = os.environ.get("ORBWEAVER_BINARY", str(ROOT / "build" / "release" / "orbweaver"))
+# The same, built one protocol version ahead: the next release, for the tests of an upgrade.
+AHEAD = os.environ.get("ORBWEAVER_AHEAD_BINARY", str(ROOT / "build" / "ahead" / "orbweaver"))
 SUITES = pathlib.Path(os.environ.get("ORBWEAVER_SUITES", str(ROOT.parent / "shared" / "suites")))
 
 # Exit codes: ErrorCode in node/base.h.
@@ -45,10 +47,12 @@ def end_all_started():
 
 def hold_binary(directory):
     """The tests use a copy of the binary from here on: a build meanwhile does not disturb them."""
-    global BINARY  # pylint: disable=global-statement
+    global BINARY, AHEAD  # pylint: disable=global-statement
     if not os.access(BINARY, os.X_OK):
         raise SystemExit(f"there is no {BINARY}: build it (deploy/build), or name another with ORBWEAVER_BINARY")
     BINARY = shutil.copy2(BINARY, directory)
+    if os.access(AHEAD, os.X_OK):  # without it the tests that need it fail and say so
+        AHEAD = shutil.copy2(AHEAD, pathlib.Path(directory) / "orbweaver-ahead")
 
 
 def get(url, timeout=10.0):
@@ -226,10 +230,10 @@ class SampleWeb(Process):
 class Node(Process):
     """orbweaver node: a peer started by hand."""
 
-    def __init__(self, directory, name, arguments, key_file=None):
+    def __init__(self, directory, name, arguments, key_file=None, binary=None):
         self.directory = pathlib.Path(directory) / name
         self.key = ["--ring-key-file", key_file] if key_file else []
-        super().__init__([BINARY, "node", "--dir", self.directory, *self.key, *arguments], directory, name)
+        super().__init__([binary or BINARY, "node", "--dir", self.directory, *self.key, *arguments], directory, name)
 
     def file(self):
         """peer.json of this run, once it is written."""
@@ -293,20 +297,20 @@ class Case(unittest.TestCase):
         name = options.pop("name", "web")
         return self.keep(SampleWeb(self.dir, name, **options))
 
-    def node(self, name, *arguments, key_file=None, up=True):
+    def node(self, name, *arguments, key_file=None, up=True, binary=None):
         """A peer; started again under the same name, it has the same directory."""
-        node = self.keep(Node(self.dir, name, arguments, key_file))
+        node = self.keep(Node(self.dir, name, arguments, key_file, binary))
         return node.up() if up else node
 
-    def run_it(self, *arguments, environment=None, seconds=None):
+    def run_it(self, *arguments, environment=None, seconds=None, binary=None):
         """Runs the binary to its end: (exit code, output, errors)."""
         self.count += 1
-        process = self.keep(Process([BINARY, *arguments], self.dir, f"run-{self.count}", environment))
+        process = self.keep(Process([binary or BINARY, *arguments], self.dir, f"run-{self.count}", environment))
         return process.wait(seconds), process.out, process.err
 
-    def ok(self, *arguments, environment=None, seconds=None):
+    def ok(self, *arguments, **options):
         """Runs the binary, which must exit 0: its output."""
-        code, out, err = self.run_it(*arguments, environment=environment, seconds=seconds)
+        code, out, err = self.run_it(*arguments, **options)
         self.assertEqual(code, 0, f"{arguments} exited {code}: {out[-1500:]} {err[-1500:]}")
         return out
 

@@ -3,14 +3,11 @@
 import json
 import os
 import signal
-import unittest
 
 import ring
 
 # The hand-off of a partition that is being crawled belongs to the next step: until then what the old owner had
 # fetched may be fetched again by the new one.
-HAND_OFF = os.environ.get("ORBWEAVER_HAND_OFF") == "1"
-NO_HAND_OFF = "live hand-off is not there yet (ORBWEAVER_HAND_OFF=1 runs it)"
 
 
 class ByHand(ring.Case):
@@ -59,7 +56,6 @@ class ByHand(ring.Case):
     def test_peers_that_join_in_mid_crawl_lose_nothing(self):
         self.check_nothing_lost(self.join_in_mid_crawl())
 
-    @unittest.skipUnless(HAND_OFF, NO_HAND_OFF)
     def test_peers_that_join_in_mid_crawl_cost_nothing_twice(self):
         self.check_whole(self.join_in_mid_crawl())
 
@@ -146,7 +142,6 @@ class ByHand(ring.Case):
     def test_a_peer_that_leaves_late_loses_nothing(self):
         self.leave(160)
 
-    @unittest.skipUnless(HAND_OFF, NO_HAND_OFF)
     def test_a_peer_that_leaves_costs_nothing_twice(self):
         self.check_whole(self.leave(100))
 

@@ -73,14 +73,15 @@ class Maker {
       case 6:
         return PingAck{number(), some(&Maker::member), number(), number(), coin()};
       case 7:
-        return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure), number(), coin()};
+        return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure), number(), coin(), number()};
       case 8:
         return Batch{number(),
                      number(),
                      some(&Maker::record),
                      static_cast<BatchKind>(random_() % 3),
                      some(&Maker::tenure),
-                     some(&Maker::partition)};
+                     some(&Maker::partition),
+                     number()};
       case 9:
         return BatchAck{number()};
       case 10:
@@ -157,14 +158,15 @@ struct Same {
   void operator()(const Sync& a, const Sync& b) const {
     EXPECT_EQ(a.reply_wanted, b.reply_wanted);
     EXPECT_EQ(a.members, b.members);
-    EXPECT_EQ(std::tie(a.nonce, a.confirmed), std::tie(b.nonce, b.confirmed));
+    EXPECT_EQ(std::tie(a.nonce, a.confirmed, a.seeds_fingerprint), std::tie(b.nonce, b.confirmed, b.seeds_fingerprint));
     EXPECT_EQ(a.seeds, b.seeds);
     EXPECT_EQ(a.tenures, b.tenures);
   }
   void operator()(const Batch& a, const Batch& b) const {
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.ring_fingerprint, b.ring_fingerprint);
-    EXPECT_EQ(std::tie(a.kind, a.tenures, a.complete), std::tie(b.kind, b.tenures, b.complete));
+    EXPECT_EQ(std::tie(a.kind, a.tenures, a.complete, a.seeds_fingerprint),
+              std::tie(b.kind, b.tenures, b.complete, b.seeds_fingerprint));
     ASSERT_EQ(a.records.size(), b.records.size());
     for (std::size_t i = 0; i < a.records.size(); ++i) {
       EXPECT_EQ(a.records[i].partition, b.records[i].partition);
@@ -271,7 +273,7 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
             "c410"
             "22222222222222222222222222222222"
             "cd012c"
-            "96"
+            "97"
             "05"
             "cf0000010000000000"
             "91"
@@ -287,7 +289,8 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
             "c410"
             "44444444444444444444444444444444"
             "91"
-            "03");
+            "03"
+            "00");
   Member member;
   member.id.bytes.fill(0x33);
   member.address = "a:1";

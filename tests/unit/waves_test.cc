@@ -125,6 +125,7 @@ class World {
     reply.grant_sequence = m.grant_applied;
     reply.counts = {{"fetched", m.fetched},
                     {"cap", std::max(m.cap, used)},
+                    {"unspent", std::max(m.cap, used) - m.fetched},
                     {"wants", max_pages_ > 0 && m.queued > 0 && !may_start(m) ? 1u : 0u}};
     return reply;
   }
@@ -442,7 +443,7 @@ TEST_F(WaveRules, WavesH_TheOwnGrantIsGivenOnce) {
   ids_ = {ids_[0]};
   Waves waves(ending(100));
   ring::WaveReply wanting = passive();
-  wanting.counts = {{"fetched", 0}, {"cap", 0}, {"wants", 1}};
+  wanting.counts = {{"fetched", 0}, {"cap", 0}, {"unspent", 0}, {"wants", 1}};
   tick(waves, wanting);
   ASSERT_TRUE(waves.own_grant());
   const std::uint64_t granted = *waves.own_grant();
@@ -451,7 +452,7 @@ TEST_F(WaveRules, WavesH_TheOwnGrantIsGivenOnce) {
   ring::WaveReply satisfied;
   satisfied.ring_fingerprint = 1;
   satisfied.incarnation = 1;
-  satisfied.counts = {{"fetched", 1}, {"cap", 1}, {"wants", 0}};
+  satisfied.counts = {{"fetched", 1}, {"cap", 1}, {"unspent", 0}, {"wants", 0}};
   for (int i = 0; i < 20; ++i) {
     tick(waves, satisfied);
     EXPECT_FALSE(waves.own_grant() && *waves.own_grant() > 1);

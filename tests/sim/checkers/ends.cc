@@ -39,11 +39,12 @@ class Ends final : public Checker {
       return world.fail(
           name(), "peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
     if (exit.finished) return said(world, number, exit.totals);
-    // The last one there has nobody to hand over to: what it holds stays on its disk, and it says so.
-    const bool alone = std::none_of(world.peers().begin(), world.peers().end(), [&](const SimPeer& other) {
-      return other.number != number && other.standing == Standing::up;
+    // Nobody stayed to hand over to: it says so, and what it holds is on its disk.
+    const auto& peers = world.peers();
+    const bool alone = std::none_of(peers.begin(), peers.end(), [&](const SimPeer& other) {
+      return other.number != number && other.standing == Standing::up && !other.leaving;
     });
-    if (peer.leaving && alone && exit.message.find("nobody is there") != std::string::npos) return;
+    if (peer.leaving && alone && exit.message.find("remain in the data directory") != std::string::npos) return;
     if (peer.leaving && (peer.counts.discovered() > 0 || peer.counts.outbox > 0))
       return world.fail(name(), "peer " + std::to_string(number) + " has left and still holds " +
                                     std::to_string(peer.counts.discovered()) + " URLs");

@@ -1,0 +1,50 @@
+// Fills the store of a peer that is stopped with records, as a crawl would have left them: for tests/bench/ring.
+//
+//   fill_store DIRECTORY RECORDS PARTITIONS   RECORDS URLs on RECORDS/100 hosts, nine in ten fetched, the others queued
+#include <cstdio>
+#include <cstdlib>
+
+#include "node/crawl/view.h"
+#include "node/url/canonical_url.h"
+#include "storage/rocks_kv.h"
+#include "storage/store.h"
+
+int main(int count, char** arguments) {
+  using namespace orbweaver;
+  if (count != 4) {
+    std::fprintf(stderr, "usage: fill_store DIRECTORY RECORDS PARTITIONS\n");
+    return 2;
+  }
+  const std::size_t records = std::strtoull(arguments[2], nullptr, 10);
+  const auto partitions = static_cast<std::uint32_t>(std::strtoul(arguments[3], nullptr, 10));
+  storage::RocksConfig config;
+  config.directory = std::string(arguments[1]) + "/store";
+  auto kv = storage::open_rocks(config);
+  if (!kv) {
+    std::fprintf(stderr, "fill_store: %s\n", kv.error().message.c_str());
+    return 1;
+  }
+  auto store = storage::Store::open(**kv);
+  if (!store) {
+    std::fprintf(stderr, "fill_store: %s\n", store.error().message.c_str());
+    return 1;
+  }
+  storage::Commit commit;
+  for (std::size_t i = 0; i < records; ++i) {
+    const auto url = CanonicalUrl::parse("http://host" + std::to_string(i / 100) + ".example/articles/2026/page-" +
+                                         std::to_string(i) + ".html");
+    storage::UrlRecord record;
+    record.url = url->text();
+    record.depth = 3;
+    record.state = i % 10 == 0 ? storage::UrlState::queued : storage::UrlState::fetched;
+    record.status = i % 10 == 0 ? 0 : 200;
+    commit.merges.push_back({{host_key(url->host_digest(), partitions), url->digest()}, std::move(record)});
+    if (commit.merges.size() < 1000 && i + 1 < records) continue;
+    if (const auto done = store->commit(commit); !done) {
+      std::fprintf(stderr, "fill_store: %s\n", done.error().message.c_str());
+      return 1;
+    }
+    commit.merges.clear();
+  }
+  return 0;
+}
