@@ -265,14 +265,19 @@ TEST_F(KeeperTest, KeeperH_WithoutLeaveToTakeOverNothingIsTaken) {
   EXPECT_FALSE(node(1).keeper->holds(3)) << "before it is on disk nobody acts on it";
 }
 
-// Both sides of a cut take over what the other held; when they meet, one of two tenures is valid for everybody.
+// Both sides of a cut take over what the other held, and both what a dead one held; when they meet, one of two tenures
+// is valid for everybody.
 TEST_F(KeeperTest, Issue3_6_OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack) {
-  for (const std::size_t peer : {1u, 2u, 3u}) {
+  for (const std::size_t peer : {1u, 2u, 3u, 4u}) {
     begin(peer);
     run(seconds(3));
   }
   settle();
   views_differ_ = true;
+  const std::size_t of_the_dead = node(4).keeper->held();
+  ASSERT_GT(of_the_dead, 0u);
+  kill(4);
+  states_[4] = ring::MemberState::down;
   // Peer 3 is cut off from peers 1 and 2: each side goes on with what it can see.
   cut_ = [](std::size_t a, std::size_t b) { return (a == 3) != (b == 3); };
   const auto cut_off = [&](std::size_t peer, const std::set<std::size_t>& gone) {
@@ -286,10 +291,20 @@ TEST_F(KeeperTest, Issue3_6_OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack)
   cut_off(3, {1, 2});
   run(seconds(1));
   EXPECT_EQ(node(3).keeper->held(), few_partitions) << "it took all that it could not see any more";
+  EXPECT_EQ(node(1).keeper->held() + node(2).keeper->held(), few_partitions);
+  std::size_t tied = 0;
+  for (std::uint32_t i = 0; i < few_partitions; ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    const ring::Tenure &here = node(1).keeper->tenures().of(partition),
+                       &there = node(3).keeper->tenures().of(partition);
+    tied += here.epoch == there.epoch && here.holder != there.holder ? 1 : 0;
+  }
+  EXPECT_EQ(tied, of_the_dead);
   write_everywhere(node(3), 1);
   for (std::uint32_t i = 0; i < few_partitions; ++i)
-    if (const auto partition = static_cast<ring::Partition>(i); node(1).keeper->holds(partition))
-      write(node(1), partition, 600);
+    for (const std::size_t peer : {1u, 2u})
+      if (const auto partition = static_cast<ring::Partition>(i); node(peer).keeper->holds(partition))
+        write(node(peer), partition, 600);
   cut_ = {};
   publish();
   run(seconds(2));
