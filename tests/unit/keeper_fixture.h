@@ -1,0 +1,418 @@
+// A ring of Keepers with their stores, for the tests of who holds what: a wire between them, and memberships made by
+// hand. What a holder writes goes to its copies at once if they are there, else as soon as they are. Time goes in steps
+// of 10 ms.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "node/crawl/keeper.h"
+#include "storage/memory_kv.h"
+#include "tests/unit/partition_wire.h"
+
+namespace orbweaver::test {
+
+struct KeeperNode {
+  explicit KeeperNode(std::size_t n) : number(n), id(peer_id(n)) {}
+  std::size_t number;
+  ring::PeerId id;
+  storage::MemoryKv kv;
+  std::optional<storage::Store> store;
+  std::optional<Keeper> keeper;
+  std::optional<View> view;
+  std::optional<ring::Membership> membership;
+  bool alive = false;
+  bool confirmed = true;  // has heard what the others know of who holds what
+  bool plan_due = true;
+  std::optional<Time> view_due;
+  std::map<ring::Partition, Time> busy;                            // fetches under way: when they end
+  std::set<ring::Partition> turned;                                // as told so far
+  std::vector<storage::Merge> to_copy;                             // what its copies do not have yet
+  std::vector<std::pair<ring::PeerId, std::uint64_t>> unanswered;  // batches that are acknowledged after that
+};
+
+class KeeperTest : public testing::Test {
+ protected:
+  static constexpr Duration step_time = std::chrono::milliseconds(10);
+
+  KeeperTest() {
+    config_.transfers.batch_records = 16;
+    config_.transfers.active_max = 4;
+    config_.transfers.timeout = std::chrono::seconds(1);
+    config_.transfers.leaves_from = 40;
+    config_.compare_every = std::chrono::seconds(2);
+    config_.compare_partitions = 8;
+  }
+
+  // --- members ---
+  KeeperNode& node(std::size_t number) { return *nodes_.at(number); }
+  // The first one makes the ring; a later one with an empty store joins; one with its old store comes back.
+  void begin(std::size_t number) {
+    std::unique_ptr<KeeperNode>& slot = nodes_[number];
+    const bool first = nodes_.size() == 1 && slot == nullptr;
+    if (slot == nullptr) slot = std::make_unique<KeeperNode>(number);
+    KeeperNode& n = *slot;
+    n.store.emplace(*storage::Store::open(n.kv));
+    n.keeper.emplace(config_, n.id, few_partitions, *n.store);
+    if (first) {
+      storage::Commit commit;
+      n.keeper->learn(n.keeper->make_ring(), commit);
+      ASSERT_TRUE(n.store->commit(commit));
+    }
+    ASSERT_TRUE(n.keeper->restore(now_));
+    if (!n.view) n.view.emplace(n.id, few_partitions, replicas_);  // else as it saw the members last
+    n.alive = true;
+    n.confirmed = first;
+    n.busy.clear();
+    n.to_copy.clear();
+    n.unanswered.clear();
+    states_[number] = ring::MemberState::active;
+    publish();
+  }
+  void leave(std::size_t number) {
+    states_[number] = ring::MemberState::leaving;
+    publish();
+  }
+  // kill -9. The others hear of it when they are told.
+  void kill(std::size_t number) {
+    node(number).alive = false;
+    wire_.cut(node(number).id);
+    written_twice_.clear();
+  }
+  void bury(std::size_t number) {
+    states_[number] = ring::MemberState::down;
+    publish();
+  }
+  // Everybody sees the members as they are; some later than others when `late` is set.
+  void publish() {
+    for (auto& [number, n] : nodes_)
+      n->view_due =
+          now_ + (late_.count() == 0
+                      ? Duration{}
+                      : Duration(static_cast<std::int64_t>(below(random_, static_cast<std::size_t>(late_.count())))));
+  }
+  void see(KeeperNode& n) {
+    ring::Member own = active_member(n.number);
+    own.state = states_.at(n.number);
+    if (!ring::reachable(own)) own.state = ring::MemberState::active;  // it does not know what is said of it
+    std::vector<ring::Member> others;
+    for (const auto& [number, state] : states_) {
+      if (number == n.number || hidden_.contains(number)) continue;
+      others.push_back(active_member(number));
+      others.back().state = state;
+    }
+    n.membership.emplace(own, ring::MembershipConfig{}, 1);
+    n.membership->restore(others, now_);
+    n.view->update(*n.membership);
+    n.view_due.reset();
+    n.plan_due = true;
+  }
+
+  // --- one step of everybody ---
+  void step() {
+    now_ += step_time;
+    for (const Letter& letter : wire_.take(now_)) deliver(letter);
+    for (auto& [number, n] : nodes_) {
+      if (!n->alive) continue;
+      if (n->view_due && now_ >= *n->view_due) see(*n);
+      end_fetches(*n);
+      (void)copy(*n);
+      work(*n);
+      if (HasFatalFailure()) return;
+      if (crawling_) begin_a_fetch(*n);
+    }
+    if (now_.time_since_epoch().count() / 10'000 % 20 == 0) compare_tenures();
+    check_fetchers();
+  }
+  void run(Duration time) {
+    for (const Time end = now_ + time; now_ < end && !HasFatalFailure();) step();
+  }
+  bool settled() const {
+    return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
+      const KeeperNode& n = *entry.second;
+      return !n.alive || (!n.view_due && n.confirmed && n.keeper->settled() && n.keeper->to_fill() == 0);
+    });
+  }
+  void settle(int steps_max = 6'000) {
+    crawling_ = false;
+    for (int i = 0; i < 50; ++i) step();  // fetches end
+    for (int i = 0; !settled() && !HasFatalFailure(); ++i) {
+      ASSERT_LT(i, steps_max) << "does not settle: " << what_is_left();
+      step();
+    }
+  }
+  std::string what_is_left() const {
+    std::string text;
+    for (const auto& [number, n] : nodes_)
+      if (n->alive)
+        text += "[" + std::to_string(number) + ": holds " + std::to_string(n->keeper->held()) + ", to gain " +
+                std::to_string(n->keeper->to_gain()) + ", to hand over " + std::to_string(n->keeper->to_hand_over()) +
+                ", to give back " + std::to_string(n->keeper->to_give_back()) + ", to fill " +
+                std::to_string(n->keeper->to_fill()) + "] ";
+    return text;
+  }
+
+  void work(KeeperNode& n) {
+    if (n.plan_due || n.keeper->holder_unknown()) {
+      n.plan_due = false;
+      const Keeper::Changes taken = n.keeper->plan(*n.view, *n.membership, now_, n.confirmed);
+      decide(n, taken);
+      if (!taken.empty()) n.keeper->took_over(taken, *n.view, *n.membership, now_), n.plan_due = true;
+    }
+    const Transfers::World world{n.keeper->tenures(),
+                                 [&n](ring::Partition p, ring::TransferKind kind) {
+                                   return kind == ring::TransferKind::fill ||
+                                          (!n.busy.contains(p) && n.to_copy.empty());
+                                 },
+                                 [](const storage::UrlKey&) { return false; },
+                                 [this] { return next_sequence_++; },
+                                 [&n](ring::Partition p) { return n.keeper->held_since(p); },
+                                 n.view->ring().fingerprint()};
+    std::vector<Transfers::Out> out;
+    Keeper::Changes changes;
+    ASSERT_TRUE(n.keeper->tick(now_, *n.view, world, out, changes));
+    for (const Transfers::Out& next : out)
+      if (!lost_ || !lost_(n.number, next)) send(n, next.to, next.body);
+    decide(n, changes);
+    for (const ring::Partition partition : n.keeper->take_turned()) n.turned.insert(partition);
+  }
+  void decide(KeeperNode& n, const Keeper::Changes& changes) {
+    if (changes.empty()) return;
+    learn(n, changes);
+    changes_.insert(changes_.end(), changes.begin(), changes.end());
+    for (const auto& [number, other] : nodes_)
+      if (other.get() != &n) send(n, other->id, sync_of(changes));
+  }
+  static ring::Sync sync_of(const std::vector<ring::PartitionTenure>& tenures) {
+    ring::Sync sync;
+    sync.tenures = tenures;
+    return sync;
+  }
+  void learn(KeeperNode& n, const std::vector<ring::PartitionTenure>& tenures) {
+    storage::Commit commit;
+    if (!n.keeper->learn(tenures, commit)) return;
+    ASSERT_TRUE(n.store->commit(commit));
+    n.plan_due = true;
+  }
+  // As pings do: who finds that another knows other tenures tells its own.
+  void compare_tenures() {
+    for (auto& [number, n] : nodes_)
+      for (auto& [other_number, other] : nodes_) {
+        if (n == other || !n->alive || !other->alive) continue;
+        const bool same = n->keeper->tenures().fingerprint() == other->keeper->tenures().fingerprint();
+        if (!n->confirmed || (other->confirmed && same)) continue;
+        ring::Sync all = sync_of(n->keeper->tenures().all());
+        all.nonce = 1;  // an answer to one that asks what it may have missed
+        send(*n, other->id, all);
+      }
+  }
+
+  static bool accepts(const KeeperNode& n, ring::Partition partition) {
+    return n.view->keeps(partition) || n.keeper->holds(partition);
+  }
+  void send(const KeeperNode& n, const ring::PeerId& to, const ring::Body& body) {
+    for (const auto& [number, other] : nodes_)
+      if (other->id == to && cut_ && cut_(n.number, number)) return;
+    wire_.send(now_, n.id, to, body);
+  }
+  void deliver(const Letter& letter) {
+    for (auto& [number, n] : nodes_)
+      if (n->id == letter.to && n->alive && n->view && n->membership) return handle(*n, letter);
+  }
+  void handle(KeeperNode& n, const Letter& letter) {
+    const auto answer = [&](const ring::Body& body) { send(n, letter.from, body); };
+    if (const auto* sync = std::get_if<ring::Sync>(&letter.body)) {
+      learn(n, sync->tenures);
+      if (!n.confirmed && sync->nonce != 0) n.confirmed = n.plan_due = true;
+    } else if (const auto* roots = std::get_if<ring::Roots>(&letter.body)) {
+      learn(n, roots->tenures);
+      answer(n.keeper->on_roots(letter.from, *roots, *n.view));
+    } else if (const auto* compared = std::get_if<ring::RootsCompared>(&letter.body)) {
+      n.keeper->on_compared(letter.from, *compared, now_);
+      learn(n, compared->tenures);
+    } else if (const auto* leaves = std::get_if<ring::Leaves>(&letter.body)) {
+      const auto differ = n.keeper->on_leaves(*leaves, *n.view);
+      ASSERT_TRUE(differ);
+      if (*differ) answer(**differ);
+    } else if (const auto* leaves_differ = std::get_if<ring::LeavesDiffer>(&letter.body)) {
+      n.keeper->on_leaves_differ(letter.from, *leaves_differ);
+    } else if (const auto* ack = std::get_if<ring::BatchAck>(&letter.body)) {
+      (void)n.keeper->acknowledged(letter.from, ack->sequence);
+    } else if (const auto* refused = std::get_if<ring::BatchRefused>(&letter.body)) {
+      (void)n.keeper->refused(letter.from, refused->sequence, now_);
+      learn(n, refused->tenures);
+    } else if (const auto* batch = std::get_if<ring::Batch>(&letter.body)) {
+      learn(n, batch->tenures);
+      auto newer = n.keeper->newer(batch->tenures, letter.from);
+      const bool takes = std::all_of(batch->records.begin(), batch->records.end(),
+                                     [&](const ring::BatchRecord& r) { return accepts(n, r.partition); });
+      if (!newer.empty() || !takes) return answer(ring::BatchRefused{batch->sequence, {}, std::move(newer)});
+      n.unanswered.emplace_back(letter.from, batch->sequence);
+      for (const ring::BatchRecord& record : batch->records)
+        if (storage::wire_kind(record.record) == storage::WireKind::unsure)
+          n.keeper->unsure(record.partition, *storage::decode_unsure(record.record, now_));
+      n.keeper->completed(letter.from, batch->complete);
+      (void)apply(n, commit_of_batch(*n.store, *batch, now_));
+    }
+  }
+
+  // --- the crawl ---
+  bool fetches(const KeeperNode& n, ring::Partition partition) const {
+    return n.alive && n.confirmed && n.keeper->fetches(partition);
+  }
+  void begin_a_fetch(KeeperNode& n) {
+    const auto partition = static_cast<ring::Partition>(below(random_, few_partitions));
+    if (!fetches(n, partition) || n.busy.contains(partition)) return;
+    n.busy[partition] = now_ + std::chrono::milliseconds(below(random_, 80));
+  }
+  void end_fetches(KeeperNode& n) {
+    for (auto at = n.busy.begin(); at != n.busy.end();) {
+      if (at->second > now_) {
+        ++at;
+        continue;
+      }
+      write(n, at->first, below(random_, 400));
+      at = n.busy.erase(at);
+    }
+  }
+  // What a commit changed in partitions that a peer owns or holds waits until its copies have it. True: they do.
+  bool apply(KeeperNode& n, const storage::Commit& commit) {
+    const auto done = n.store->commit(commit);
+    EXPECT_TRUE(done);
+    for (const storage::Merge& merge : done->changed)
+      if (n.view->owns(merge.key.host.partition) || n.keeper->holds(merge.key.host.partition))
+        n.to_copy.push_back(merge);
+    return copy(n);
+  }
+  bool copy(KeeperNode& n) {
+    std::vector<storage::Merge> left;
+    for (const storage::Merge& merge : std::exchange(n.to_copy, {})) {
+      bool whole = true;
+      for (const ring::PeerId& peer : n.view->copies(merge.key.host.partition))
+        for (auto& [number, other] : nodes_) {
+          if (other->id != peer) continue;
+          const bool reached =
+              other->alive && !(cut_ && cut_(n.number, number)) && accepts(*other, merge.key.host.partition);
+          if (reached) (void)apply(*other, commit_of({.merges = {merge}}));
+          whole = whole && reached;
+        }
+      if (!whole) left.push_back(merge);
+    }
+    n.to_copy.insert(n.to_copy.end(), left.begin(), left.end());
+    if (!n.to_copy.empty()) return false;
+    for (const auto& [to, sequence] : std::exchange(n.unanswered, {})) send(n, to, ring::BatchAck{sequence});
+    return true;
+  }
+  // A page is fetched and links to another.
+  void write(KeeperNode& n, ring::Partition partition, std::size_t page) {
+    const std::size_t host = hosts_in(partition, 1)[0];
+    CommitParts parts;
+    parts.merges = {queued_merge(host, page, 1), queued_merge(host, page + 1, 1)};
+    parts.merges[0].record.state = storage::UrlState::fetched;
+    parts.merges[0].record.changed = now_;
+    parts.clocks = {{host_key_of(host), {now_ + std::chrono::seconds(1), 0, host_text(host)}}};
+    const bool whole = apply(n, commit_of(parts));
+    if (!whole) return;  // not acknowledged: its owner may not rely on it
+    for (const storage::Merge& merge : parts.merges) {
+      const auto [at, added] = written_.try_emplace(merge.key, merge.record);
+      if (!added) at->second = storage::merge(at->second, merge.record);
+    }
+  }
+  void write_everywhere(KeeperNode& n, std::size_t pages) {
+    for (std::uint32_t partition = 0; partition < few_partitions; ++partition)
+      for (std::size_t page = 0; page < pages; ++page) write(n, static_cast<ring::Partition>(partition), 2 * page);
+  }
+
+  // --- what must hold ---
+  void check_fetchers() {
+    if (views_differ_) return;
+    for (std::uint32_t i = 0; i < few_partitions; ++i) {
+      const auto partition = static_cast<ring::Partition>(i);
+      std::vector<std::size_t> fetchers;
+      for (const auto& [number, n] : nodes_)
+        if (fetches(*n, partition) || (n->alive && n->busy.contains(partition))) fetchers.push_back(number);
+      ASSERT_LE(fetchers.size(), 1u) << "peers " << fetchers[0] << " and " << fetchers[1] << " both fetch partition "
+                                     << partition;
+    }
+  }
+  std::size_t copies_of(const storage::UrlKey& key, const storage::UrlRecord& record) {
+    std::size_t copies = 0;
+    for (auto& [number, n] : nodes_) {
+      if (!n->alive) continue;
+      const auto found = n->store->find(key);
+      EXPECT_TRUE(found);
+      if (!*found) continue;
+      storage::UrlRecord known = **found;
+      known.url = record.url;  // a queued one comes without
+      copies += storage::merge(known, record) == known ? 1 : 0;
+    }
+    return copies;
+  }
+  // Nothing that was written is lost; what has two copies keeps two unless a peer dies (one that is dead and not known
+  // to be counts as a copy when another is dropped).
+  void check_copies() {
+    const bool all_alive = std::all_of(states_.begin(), states_.end(), [&](const auto& entry) {
+      return nodes_.at(entry.first)->alive || entry.second == ring::MemberState::left;
+    });
+    for (const auto& [key, record] : written_) {
+      const std::size_t copies = copies_of(key, record);
+      ASSERT_GE(copies, 1u) << record.url << " of partition " << key.host.partition << " is lost";
+      if (replicas_ == 1 || !all_alive) continue;
+      if (copies >= 2) {
+        written_twice_.insert({key, storage::record_digest(key.url, record)});
+      } else {
+        ASSERT_FALSE(written_twice_.contains({key, storage::record_digest(key.url, record)}))
+            << record.url << " of partition " << key.host.partition << " had two copies and has one";
+      }
+    }
+  }
+  // All hold what they own, with equal copies at all owners and nothing anywhere else.
+  void check_settled() {
+    for (std::uint32_t i = 0; i < few_partitions; ++i) {
+      SCOPED_TRACE("partition " + std::to_string(i));
+      const auto partition = static_cast<ring::Partition>(i);
+      std::optional<std::uint64_t> root;
+      std::size_t holders = 0;
+      for (auto& [number, n] : nodes_) {
+        if (!n->alive) continue;
+        SCOPED_TRACE("peer " + std::to_string(number));
+        ASSERT_FALSE(n->view->empty());
+        ASSERT_EQ(n->keeper->tenures().of(partition).holder, n->view->owner(partition)) << "the owner holds it";
+        ASSERT_EQ(n->keeper->holds(partition), n->view->owns(partition));
+        ASSERT_EQ(fetches(*n, partition), n->view->owns(partition));
+        holders += n->keeper->holds(partition) ? 1 : 0;
+        if (n->view->keeps(partition)) {
+          if (!root) root = n->store->root(partition);
+          ASSERT_EQ(n->store->root(partition), *root) << "copies differ";
+        } else {
+          ASSERT_EQ(n->store->counts(partition), storage::Counts{}) << "what it does not keep it has dropped";
+        }
+      }
+      ASSERT_EQ(holders, 1u);
+    }
+    check_copies();
+  }
+
+  Keeper::Config config_;
+  std::uint32_t replicas_ = 2;
+  std::map<std::size_t, std::unique_ptr<KeeperNode>> nodes_;
+  std::map<std::size_t, ring::MemberState> states_;
+  std::set<std::size_t> hidden_;  // members of whom nobody has heard
+  bool views_differ_ = false;     // two may think that they own a partition
+  Duration late_{};
+  bool crawling_ = true;
+  FakeWire wire_;
+  std::function<bool(std::size_t, std::size_t)> cut_;  // true: the two do not reach each other
+  // True: the letter is lost.
+  std::function<bool(std::size_t, const Transfers::Out&)> lost_;
+  std::mt19937_64 random_{1};
+  Time now_ = at_ms(1'700'000'000'000);
+  std::uint64_t next_sequence_ = 1;
+  std::map<storage::UrlKey, storage::UrlRecord> written_;  // and acknowledged
+  std::set<std::pair<storage::UrlKey, std::uint64_t>> written_twice_;
+  std::vector<ring::PartitionTenure> changes_;
+};
+
+}  // namespace orbweaver::test

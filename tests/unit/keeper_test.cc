@@ -1,0 +1,531 @@
+// Keepers: who holds which partition through joins, leaves, crashes and returns; when copies may be dropped; and random
+// histories of all of it, in which nothing may be lost and no partition have two holders.
+#include "tests/unit/keeper_fixture.h"
+
+namespace orbweaver {
+namespace {
+
+using ring::TransferKind;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::below;
+using test::few_partitions;
+using test::KeeperNode;
+using test::KeeperTest;
+using test::peer_id;
+
+TEST_F(KeeperTest, KeeperH_WhoMakesTheRingHoldsAllOfItAndStillDoesAfterARestart) {
+  begin(1);
+  step();
+  EXPECT_EQ(node(1).keeper->held(), few_partitions);
+  EXPECT_TRUE(node(1).keeper->settled());
+  EXPECT_EQ(node(1).keeper->tenures().of(3), (ring::Tenure{1, peer_id(1)}));
+  EXPECT_EQ(node(1).turned.size(), few_partitions) << "the workbench is told";
+  write_everywhere(node(1), 1);
+  EXPECT_EQ(node(1).store->held(), node(1).store->counts());
+  now_ += seconds(60);
+  begin(1);
+  EXPECT_TRUE(node(1).keeper->holds(3));
+  EXPECT_EQ(node(1).keeper->held_since(3), now_) << "when its hosts were last asked is not known";
+  EXPECT_EQ(node(1).store->held(), node(1).store->counts());
+}
+
+TEST_F(KeeperTest, Issue3_3_JoinersGetWhatTheyOwnWithEverythingInItWhileAllCrawl) {
+  const Time made = now_;
+  begin(1);
+  run(seconds(1));
+  write_everywhere(node(1), 3);
+  for (const std::size_t joiner : {2u, 3u}) {
+    begin(joiner);
+    for (int i = 0; i < 300 && !HasFatalFailure(); ++i) {
+      step();
+      if (i % 5 == 0) check_copies();
+    }
+  }
+  settle();
+  check_settled();
+  EXPECT_GT(node(3).keeper->held(), 0u);
+  EXPECT_GT(written_.size(), few_partitions * 6u) << "the crawl went on";
+  for (const auto& [number, n] : nodes_)
+    for (std::uint32_t i = 0; i < few_partitions; ++i)
+      EXPECT_LE(n->keeper->held_since(static_cast<ring::Partition>(i)), made + seconds(1))
+          << "a hand-over brings the hosts' waits: no more is to be waited for than the first holder had to";
+}
+
+TEST_F(KeeperTest, Issue3_4_ALeaverHandsOverAllAndKeepsNothing) {
+  for (const std::size_t peer : {1u, 2u, 3u}) {
+    begin(peer);
+    run(seconds(3));
+  }
+  leave(2);
+  for (int i = 0; i < 500 && !HasFatalFailure(); ++i) {
+    step();
+    if (i % 5 == 0) check_copies();
+  }
+  settle();
+  check_settled();
+  EXPECT_EQ(node(2).keeper->held(), 0u);
+  EXPECT_EQ(node(2).store->counts().discovered(), 0u);
+}
+
+// It waits for the replica, which has what the dead one wrote last, and then for the delay of each host.
+TEST_F(KeeperTest, Issue3_5_ATakeOverWaitsForWhatTheReplicasHave) {
+  replicas_ = 3;
+  for (const std::size_t peer : {1u, 2u, 3u, 4u}) {
+    begin(peer);
+    run(seconds(3));
+  }
+  settle();
+  // A partition of peer 2's; its next owner lacks a record that the one after it has.
+  ring::Partition partition = 0;
+  while (!node(2).keeper->holds(partition)) ++partition;
+  kill(2);
+  const std::vector<ring::PeerId> owners = node(1).view->owners(partition);
+  ASSERT_EQ(owners.size(), 3u);
+  KeeperNode *next = nullptr, *other = nullptr;
+  for (auto& [number, n] : nodes_) {
+    if (n->id == owners[1]) next = n.get();
+    if (n->id == owners[2]) other = n.get();
+  }
+  const storage::Merge last = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
+  ASSERT_TRUE(other->store->commit(test::commit_of({.merges = {last}})));
+  // While the other's word does not come, it holds and does not fetch.
+  lost_ = [&](std::size_t from, const Transfers::Out& out) {
+    const auto* roots = std::get_if<ring::Roots>(&out.body);
+    return from == other->number && roots != nullptr && roots->kind == TransferKind::give_back;
+  };
+  bury(2);
+  run(seconds(3));
+  EXPECT_TRUE(next->keeper->holds(partition));
+  EXPECT_FALSE(next->keeper->fetches(partition));
+  EXPECT_GT(next->keeper->to_gain(), 0u);
+  EXPECT_TRUE(next->keeper->awaited().contains(other->id));
+  EXPECT_FALSE(next->keeper->settled());
+  lost_ = {};
+  for (int i = 0; i < 1'000 && !next->keeper->fetches(partition); ++i) {
+    EXPECT_TRUE(next->turned.erase(partition) == 0 || !next->keeper->fetches(partition));
+    step();
+  }
+  EXPECT_TRUE(next->keeper->fetches(partition));
+  EXPECT_TRUE(next->turned.contains(partition)) << "the workbench is told";
+  EXPECT_TRUE(*next->store->find(last.key)) << "it fetches only with what the replica had";
+  EXPECT_GT(next->keeper->held_since(partition), now_ - seconds(30));
+  settle();
+  check_settled();
+}
+
+TEST_F(KeeperTest, Issue3_5_OneThatIsAwaitedAndDiesIsAwaitedNoMore) {
+  replicas_ = 3;
+  for (const std::size_t peer : {1u, 2u, 3u}) {
+    begin(peer);
+    run(seconds(3));
+  }
+  settle();
+  kill(2);
+  kill(3);
+  lost_ = [](std::size_t, const Transfers::Out&) { return true; };
+  states_[2] = ring::MemberState::down;
+  publish();
+  run(seconds(1));
+  EXPECT_FALSE(node(1).keeper->settled()) << "it waits for peer 3, which is not known to be gone";
+  bury(3);
+  run(seconds(1));
+  for (std::uint32_t i = 0; i < few_partitions; ++i)
+    EXPECT_TRUE(node(1).keeper->fetches(static_cast<ring::Partition>(i)));
+  EXPECT_TRUE(node(1).keeper->settled());
+}
+
+TEST_F(KeeperTest, Issue3_5_AfterACrashNothingThatHadTwoCopiesIsLost) {
+  for (const std::size_t victim : {1u, 2u, 3u}) {
+    SCOPED_TRACE("peer " + std::to_string(victim));
+    nodes_.clear();
+    states_.clear();
+    written_.clear();
+    written_twice_.clear();
+    wire_.clear();
+    for (const std::size_t peer : {1u, 2u, 3u}) {
+      begin(peer);
+      run(seconds(2));
+    }
+    settle();
+    crawling_ = true;
+    run(seconds(1));
+    kill(victim);
+    run(seconds(1));  // nobody knows yet
+    bury(victim);
+    run(seconds(2));
+    check_copies();
+    settle();
+    check_settled();
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Its tenures are outdated: what it sends is refused and answered with the newer ones; then it gives back what the
+// others lack, and is given what it owns.
+TEST_F(KeeperTest, Issue3_7_ADeadHolderThatComesBackIsFencedAndGivesBack) {
+  for (const std::size_t peer : {1u, 2u, 3u}) {
+    begin(peer);
+    run(seconds(3));
+  }
+  settle();
+  ring::Partition partition = 0;
+  while (!node(2).keeper->holds(partition)) ++partition;
+  const ring::Tenure old = node(2).keeper->tenures().of(partition);
+  // Written just before it died: it has no second copy.
+  const storage::Merge last = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
+  ASSERT_TRUE(node(2).store->commit(test::commit_of({.merges = {last}})));
+  kill(2);
+  bury(2);
+  settle();
+  const ring::Tenure taken = node(1).keeper->tenures().of(partition);
+  EXPECT_EQ(taken.epoch, old.epoch + 1);
+
+  const std::vector<ring::PartitionTenure> claim = {{partition, old}};
+  for (const std::size_t peer : {1u, 3u}) {
+    const auto newer = node(peer).keeper->newer(claim, peer_id(2));
+    ASSERT_EQ(newer.size(), 1u) << "a batch under the old tenure is refused";
+    EXPECT_EQ(newer[0].tenure, taken);
+    EXPECT_TRUE(node(peer).keeper->newer(claim, peer_id(1)).empty()) << "another's older word is no claim";
+    const ring::RootsCompared answer =
+        node(peer).keeper->on_roots(peer_id(2), {1, TransferKind::hand_off, {{partition, 0}}, claim}, *node(peer).view);
+    EXPECT_EQ(answer.later, std::vector<ring::Partition>{partition});
+    EXPECT_EQ(answer.tenures.size(), 1u);
+  }
+  begin(2);
+  EXPECT_TRUE(node(2).keeper->holds(partition)) << "as far as it knows";
+  EXPECT_FALSE(fetches(node(2), partition)) << "until it has asked";
+  run(seconds(2));
+  settle();
+  check_settled();
+  for (auto& [number, n] : nodes_)
+    if (n->view->keeps(partition)) {
+      EXPECT_TRUE(*n->store->find(last.key)) << "what only it had is back";
+    }
+}
+
+TEST_F(KeeperTest, KeeperH_NobodyDropsACopyBeforeTheOwnerAndItsReplicasHaveAll) {
+  replicas_ = 2;
+  begin(1);
+  run(seconds(1));
+  write_everywhere(node(1), 2);
+  begin(2);
+  run(seconds(5));
+  settle();
+  // Peer 3 joins; whatever is to fill a replica is lost for a while.
+  lost_ = [](std::size_t, const Transfers::Out& out) {
+    const auto* roots = std::get_if<ring::Roots>(&out.body);
+    return roots != nullptr && roots->kind == TransferKind::fill;
+  };
+  begin(3);
+  run(seconds(20));
+  std::size_t kept = 0;
+  for (std::uint32_t i = 0; i < few_partitions; ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    for (auto& [number, n] : nodes_) {
+      const bool stray = !n->view->keeps(partition) && n->store->counts(partition).discovered() > 0;
+      if (!stray || !n->keeper->settled()) kept += stray ? 1 : 0;
+    }
+  }
+  EXPECT_GT(kept, 0u) << "copies wait";
+  check_copies();
+  lost_ = {};
+  settle();
+  check_settled();
+}
+
+TEST_F(KeeperTest, KeeperH_AHolderThatNobodyKnowsIsWaitedForBeforeItIsGone) {
+  config_.unknown_wait = seconds(2);
+  begin(1);
+  run(seconds(1));
+  hidden_ = {9};  // a newcomer whose deeds travel faster than its name
+  learn(node(1), {{3, {2, peer_id(9)}}});
+  EXPECT_FALSE(node(1).keeper->holds(3));
+  run(seconds(1));
+  EXPECT_TRUE(node(1).keeper->holder_unknown());
+  EXPECT_FALSE(node(1).keeper->holds(3));
+  EXPECT_EQ(node(1).keeper->to_gain(), 1u);
+  EXPECT_FALSE(node(1).keeper->settled());
+  run(milliseconds(1'100));
+  EXPECT_TRUE(node(1).keeper->fetches(3));
+  EXPECT_EQ(node(1).keeper->tenures().of(3), (ring::Tenure{3, peer_id(1)}));
+  EXPECT_FALSE(node(1).keeper->holder_unknown());
+}
+
+TEST_F(KeeperTest, KeeperH_WithoutLeaveToTakeOverNothingIsTaken) {
+  begin(1);
+  run(seconds(1));
+  learn(node(1), {{3, {2, peer_id(2)}}});
+  states_[2] = ring::MemberState::down;
+  see(node(1));
+  EXPECT_TRUE(node(1).keeper->plan(*node(1).view, *node(1).membership, now_, false).empty());
+  EXPECT_EQ(node(1).keeper->to_gain(), 1u);
+  const auto taken = node(1).keeper->plan(*node(1).view, *node(1).membership, now_, true);
+  EXPECT_EQ(taken, (Keeper::Changes{{3, {3, peer_id(1)}}}));
+  EXPECT_FALSE(node(1).keeper->holds(3)) << "before it is on disk nobody acts on it";
+}
+
+// Both sides of a cut take over what the other held, and both what a dead one held; when they meet, one of two tenures
+// is valid for everybody.
+TEST_F(KeeperTest, Issue3_6_OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack) {
+  for (const std::size_t peer : {1u, 2u, 3u, 4u}) {
+    begin(peer);
+    run(seconds(3));
+  }
+  settle();
+  views_differ_ = true;
+  const std::size_t of_the_dead = node(4).keeper->held();
+  ASSERT_GT(of_the_dead, 0u);
+  kill(4);
+  states_[4] = ring::MemberState::down;
+  // Peer 3 is cut off from peers 1 and 2: each side goes on with what it can see.
+  cut_ = [](std::size_t a, std::size_t b) { return (a == 3) != (b == 3); };
+  const auto cut_off = [&](std::size_t peer, const std::set<std::size_t>& gone) {
+    const auto states = states_;
+    for (const std::size_t other : gone) states_[other] = ring::MemberState::down;
+    see(node(peer));
+    states_ = states;
+  };
+  cut_off(1, {3});
+  cut_off(2, {3});
+  cut_off(3, {1, 2});
+  run(seconds(1));
+  EXPECT_EQ(node(3).keeper->held(), few_partitions) << "it took all that it could not see any more";
+  EXPECT_EQ(node(1).keeper->held() + node(2).keeper->held(), few_partitions);
+  std::size_t tied = 0;
+  for (std::uint32_t i = 0; i < few_partitions; ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    const ring::Tenure &here = node(1).keeper->tenures().of(partition),
+                       &there = node(3).keeper->tenures().of(partition);
+    tied += here.epoch == there.epoch && here.holder != there.holder ? 1 : 0;
+  }
+  EXPECT_EQ(tied, of_the_dead);
+  write_everywhere(node(3), 1);
+  for (std::uint32_t i = 0; i < few_partitions; ++i)
+    for (const std::size_t peer : {1u, 2u})
+      if (const auto partition = static_cast<ring::Partition>(i); node(peer).keeper->holds(partition))
+        write(node(peer), partition, 600);
+  cut_ = {};
+  publish();
+  run(seconds(2));
+  settle();
+  views_differ_ = false;
+  check_settled();
+  for (const auto& [key, record] : written_) EXPECT_GE(copies_of(key, record), 2u) << record.url;
+}
+
+TEST_F(KeeperTest, Issue3_5_ACopyThatDiffersIsFoundAndMended) {
+  begin(1);
+  run(seconds(1));
+  begin(2);
+  run(seconds(3));
+  settle();
+  const ring::Partition partition = 5;
+  KeeperNode& owner = node(node(1).view->owns(partition) ? 1 : 2);
+  KeeperNode& replica = node(owner.number == 1 ? 2 : 1);
+  ASSERT_TRUE(owner.store->commit(
+      test::commit_of({.merges = {test::queued_merge(test::hosts_in(partition, 1)[0], 8'888, 1)}})));
+  ASSERT_NE(owner.store->root(partition), replica.store->root(partition));
+  const std::uint64_t sent = owner.keeper->transfers().records_sent();
+  // All are compared in turn, compare_partitions every compare_every.
+  run(config_.compare_every * (2 + few_partitions / config_.compare_partitions) + seconds(2));
+  EXPECT_EQ(owner.store->root(partition), replica.store->root(partition));
+  EXPECT_LE(owner.keeper->transfers().records_sent() - sent, owner.store->counts(partition).discovered())
+      << "what is equal is not sent";
+  // Its copy is gone (a disk lost a part): the same.
+  ASSERT_TRUE(*replica.store->drop(partition, 100'000));
+  run(config_.compare_every * (2 + few_partitions / config_.compare_partitions) + seconds(2));
+  EXPECT_EQ(owner.store->root(partition), replica.store->root(partition));
+}
+
+// Disabled: a copy that is found equal just before its peer stops being a replica is noted after plan() has sorted out
+// the others (Keeper::tick, TransferKind::fill). When the peer is a replica again it counts as whole: nothing fills it,
+// and others get leave to drop theirs. Found by KeeperHistory, seed 22 of the calm ones with two copies.
+TEST_F(KeeperTest, DISABLED_KeeperH_WhoStoppedBeingAReplicaIsFilledAnew) {
+  begin(1);
+  step();
+  std::vector<std::uint64_t> questions;
+  lost_ = [&](std::size_t, const Transfers::Out& out) {
+    const auto* roots = std::get_if<ring::Roots>(&out.body);
+    if (roots != nullptr && roots->kind == TransferKind::fill && out.to == peer_id(2))
+      questions.push_back(roots->sequence);
+    return true;
+  };
+  const auto see_members = [&](ring::MemberState second, ring::MemberState third) {
+    states_[2] = second;
+    states_[3] = third;
+    see(node(1));
+  };
+  see_members(ring::MemberState::active, ring::MemberState::down);
+  step();
+  ASSERT_EQ(questions.size(), 1u);
+  node(1).keeper->on_compared(peer_id(2), {questions[0], {}, {}, {}}, now_);
+  see_members(ring::MemberState::down, ring::MemberState::active);
+  step();
+  see_members(ring::MemberState::active, ring::MemberState::down);
+  step();
+  std::size_t own = 0;
+  for (std::uint32_t i = 0; i < few_partitions; ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    if (!node(1).view->owns(partition)) continue;
+    ++own;
+    EXPECT_TRUE(node(1).keeper->transfers().wanted({peer_id(2), partition})) << "partition " << partition;
+  }
+  EXPECT_GT(own, 0u);
+}
+
+TEST_F(KeeperTest, BadInput_PartitionsThatTheRingDoesNotHaveAreLeftOut) {
+  begin(1);
+  step();
+  ring::Roots roots{1, TransferKind::fill, {{few_partitions, 7}, {65535, 7}}, {{65535, {9, peer_id(2)}}}};
+  for (const auto kind : {TransferKind::fill, TransferKind::hand_off, TransferKind::give_back, TransferKind::drop}) {
+    roots.kind = kind;
+    const ring::RootsCompared answer = node(1).keeper->on_roots(peer_id(2), roots, *node(1).view);
+    EXPECT_TRUE(answer.differ.empty() && answer.later.empty() && answer.tenures.empty());
+  }
+  std::vector<std::uint64_t> sums(ring::leaves_max);
+  EXPECT_FALSE(*node(1).keeper->on_leaves({65535, {}, sums}, *node(1).view));
+  EXPECT_TRUE(*node(1).keeper->on_leaves({3, {}, sums}, *node(1).view));
+  sums.pop_back();
+  EXPECT_FALSE(*node(1).keeper->on_leaves({3, {}, sums}, *node(1).view));
+  node(1).keeper->completed(peer_id(2), {3, 65535});
+  learn(node(1), {{65535, {9, peer_id(2)}}});
+  EXPECT_EQ(node(1).keeper->held(), few_partitions);
+}
+
+TEST_F(KeeperTest, BadInput_ATenureInTheDirectoryThatCannotBeReadIsAnError) {
+  begin(1);
+  for (const std::string& row : {std::string("short"), std::string(25, 'x')}) {
+    ASSERT_TRUE(node(1).store->commit(test::commit_of({.meta = {{std::string("tenure/\0\3", 9), row}}})));
+    Keeper keeper(config_, peer_id(1), few_partitions, *node(1).store);
+    const auto restored = keeper.restore(now_);
+    ASSERT_FALSE(restored);
+    EXPECT_NE(restored.error().message.find("directory"), std::string::npos);
+  }
+}
+
+// --- random histories -----------------------------------------------------------------------------------------------
+
+class KeeperHistory : public KeeperTest, public testing::WithParamInterface<std::uint32_t> {
+ protected:
+  void run_history(std::uint64_t seed, bool calm);
+  // One thing that happens to the ring.
+  void happen();
+  // The histories must be of what they are about.
+  void check_happened() {
+    for (const char* event : {"join", "leave"}) EXPECT_GT(happened_[event], 20) << event;
+    if (replicas_ > 1) {
+      for (const char* event : {"crash", "return"}) EXPECT_GT(happened_[event], 5) << event;
+    }
+  }
+  bool all_twice() {
+    return std::all_of(written_.begin(), written_.end(),
+                       [&](const auto& entry) { return copies_of(entry.first, entry.second) >= 2; });
+  }
+  std::map<std::string, int> happened_;
+  std::map<std::size_t, Time> done_since_;  // leavers that have nothing any more
+  std::vector<std::size_t> of_state(bool alive) const {
+    std::vector<std::size_t> found;
+    for (const auto& [number, n] : nodes_)
+      if (n->alive == alive &&
+          (alive ? states_.at(number) == ring::MemberState::active : states_.at(number) == ring::MemberState::down))
+        found.push_back(number);
+    return found;
+  }
+};
+
+void KeeperHistory::happen() {
+  const std::vector<std::size_t> active = of_state(true), dead = of_state(false);
+  const auto any = [&](const std::vector<std::size_t>& of) { return of[below(random_, of.size())]; };
+  switch (below(random_, 5)) {
+    case 0:
+      if (nodes_.size() == 6) return;
+      begin(nodes_.size() + 1);
+      ++happened_["join"];
+      break;
+    case 1:
+      if (active.size() < 3) return;
+      leave(any(active));
+      ++happened_["leave"];
+      break;
+    case 2:
+    case 3:
+      // One at a time, when all that was written has its second copy: that is what two copies are promised to survive.
+      if (active.size() > 2 && dead.empty() && replicas_ > 1 && all_twice()) {
+        const std::size_t victim = any(active);
+        kill(victim);
+        bury(victim);
+        ++happened_["crash"];
+      }
+      break;
+    default:
+      if (dead.empty()) return;
+      begin(any(dead));
+      ++happened_["return"];
+  }
+}
+
+void KeeperHistory::run_history(std::uint64_t seed, bool calm) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  nodes_.clear();
+  states_.clear();
+  written_.clear();
+  written_twice_.clear();
+  done_since_.clear();
+  random_.seed(seed);
+  wire_ = test::FakeWire(seed);
+  crawling_ = true;
+  replicas_ = GetParam();
+  views_differ_ = !calm;
+  late_ = calm ? Duration{} : milliseconds(400);
+  begin(1);
+  run(seconds(1));
+  wire_.set(calm ? test::FakeWire::Weather{0, 0, milliseconds(60)}
+                 : test::FakeWire::Weather{10, 15, milliseconds(200)});
+  for (int i = 0; i < 1'500 && !HasFatalFailure(); ++i) {
+    if (below(random_, 40) == 0) happen();
+    step();
+    if (i % 20 == 0) check_copies();
+    // A leaver that is done goes, once its last words are with the others.
+    for (auto& [number, n] : nodes_) {
+      const bool done = n->alive && states_[number] == ring::MemberState::leaving && n->keeper->held() == 0 &&
+                        n->store->counts().discovered() == 0 && n->busy.empty();
+      if (!done) {
+        done_since_.erase(number);
+        continue;
+      }
+      if (now_ - done_since_.try_emplace(number, now_).first->second < milliseconds(300)) continue;
+      n->alive = false;
+      states_[number] = ring::MemberState::left;
+      publish();
+    }
+  }
+  if (HasFatalFailure()) return;
+  wire_.set({});
+  late_ = {};
+  publish();
+  run(seconds(2));
+  settle();
+  check_settled();
+}
+
+TEST_P(KeeperHistory, Contract4_OnACalmWireOneFetchesEachPartitionAtEveryStepAndNothingIsLost) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    run_history(seed, true);
+    if (HasFatalFailure()) return;
+  }
+  check_happened();
+}
+
+TEST_P(KeeperHistory, Contract14_WithLossDelaysAndViewsThatDifferNothingIsLostAndOneHoldsInTheEnd) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    run_history(seed, false);
+    if (HasFatalFailure()) return;
+  }
+  check_happened();
+}
+
+INSTANTIATE_TEST_SUITE_P(Replicas, KeeperHistory, testing::Values(1u, 2u, 3u));
+
+}  // namespace
+}  // namespace orbweaver
