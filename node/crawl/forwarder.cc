@@ -51,7 +51,10 @@ void Forwarder::taken_out(const std::vector<storage::OutboxKey>& keys) {
   for (const storage::OutboxKey& key : keys) {
     auto group = open_.upper_bound(key.sequence);
     if (group == open_.begin()) continue;
-    if (--(--group)->second == 0) open_.erase(group);
+    --group;
+    if (--group->second > 0) continue;
+    if (std::next(group) == open_.end()) newest_group_entries_ = entries_a_group;  // the next entry begins a group
+    open_.erase(group);
   }
   if (open_.size() <= groups_max) return;
   for (auto at = open_.begin(); at != open_.end() && std::next(at) != open_.end(); ++at) {

@@ -269,7 +269,10 @@ Result<void> Keeper::tick(Time now, const View& view, const Transfers::World& wo
     const ring::Partition partition = done.task.partition;
     switch (done.kind) {
       case ring::TransferKind::fill:
-        if (view.owns(partition)) filled_.insert({partition, done.task.to});
+        // Not one that stopped being a replica meanwhile: should it become one again, it is filled anew.
+        if (const std::vector<ring::PeerId>& owners = view.owners(partition);
+            owners.front() == self_ && std::find(owners.begin(), owners.end(), done.task.to) != owners.end())
+          filled_.insert({partition, done.task.to});
         break;
       case ring::TransferKind::hand_off:
         if (holds(partition)) changes.push_back({partition, {tenures_.of(partition).epoch + 1, done.task.to}});

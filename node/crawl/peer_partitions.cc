@@ -43,6 +43,8 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
       const storage::HostKey host = host_key(ring::md5(clock->host), view_.partitions());
       if (!accepts(host.partition, kind)) return false;
       if (const auto own = store_->clock(host); own && *own) *clock = storage::merge(**own, *clock);
+      for (const auto& [other, before] : commit.clocks)
+        if (other == host) *clock = storage::merge(before, *clock);
       commit.clocks.emplace_back(host, std::move(*clock));
       return true;
     }
@@ -52,8 +54,13 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
       const storage::HostKey host = host_key(ring::md5(std::string(host_of(robots->first + "/"))), view_.partitions());
       if (!accepts(host.partition, kind)) return false;
       const auto own = store_->robots(host, robots->first);
-      if (!own || !*own || (*own)->fetched < robots->second.fetched)
-        commit.robots.emplace_back(host, std::move(robots->first), std::move(robots->second));
+      const auto later = [](const storage::RobotsEntry& a, const storage::RobotsEntry& b) {
+        return std::tie(a.fetched, a.expires, a.kind, a.body) < std::tie(b.fetched, b.expires, b.kind, b.body);
+      };
+      bool news = !own || !*own || later(**own, robots->second);
+      for (const auto& [other, origin, before] : commit.robots)
+        news = news && (other != host || origin != robots->first || later(before, robots->second));
+      if (news) commit.robots.emplace_back(host, std::move(robots->first), std::move(robots->second));
       return true;
     }
     case storage::WireKind::unsure: {

@@ -375,13 +375,27 @@ class Case(unittest.TestCase):
         wait_until(f"{[n.name for n in nodes]} see {count} active members", met, seconds)
 
     def wait_for_rest(self, nodes, seconds=None):
-        """Until nothing is queued, under way or on its way to an owner: all that was found has ended."""
+        """Until nothing is queued, under way or on its way to an owner, and no partition is changing hands (the records of
+        one that is are in nobody's counts): all that was found has ended. Twice, for the peers are asked one by one."""
 
         def at_rest():
-            counts = [self.own_status(n)["counts"] for n in nodes]
-            return sum(c["discovered"] for c in counts) > 0 and all(
-                c[name] == 0 for c in counts for name in ("queued", "outbox", "in_flight")
-            )
+            both = []
+            for _ in range(2):
+                status = [self.own_status(n) for n in nodes]
+                counts = [s["counts"] for s in status]
+                both.append((counts, {s["tenures_fingerprint"] for s in status}))
+                if not (
+                    sum(c["discovered"] for c in counts) > 0
+                    and sum(c["partitions_held"] for c in counts) == status[0]["ring_partitions"]
+                    and len(both[-1][1]) == 1
+                    and all(
+                        c[name] == 0
+                        for c in counts
+                        for name in ("queued", "outbox", "in_flight", "partitions_to_gain", "partitions_to_hand_over")
+                    )
+                ):
+                    return False
+            return both[0][1] == both[1][1]
 
         wait_until(f"{[n.name for n in nodes]} have nothing left to fetch", at_rest, seconds, every=0.1)
 

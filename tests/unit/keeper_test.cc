@@ -341,7 +341,7 @@ TEST_F(KeeperTest, Issue3_5_ACopyThatDiffersIsFoundAndMended) {
 // Disabled: a copy that is found equal just before its peer stops being a replica is noted after plan() has sorted out
 // the others (Keeper::tick, TransferKind::fill). When the peer is a replica again it counts as whole: nothing fills it,
 // and others get leave to drop theirs. Found by KeeperHistory, seed 22 of the calm ones with two copies.
-TEST_F(KeeperTest, DISABLED_KeeperH_WhoStoppedBeingAReplicaIsFilledAnew) {
+TEST_F(KeeperTest, KeeperH_WhoStoppedBeingAReplicaIsFilledAnew) {
   begin(1);
   step();
   std::vector<std::uint64_t> questions;

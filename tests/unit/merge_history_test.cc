@@ -416,7 +416,7 @@ TEST_F(MergeThroughPeer, Issue3_1_BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwin
 
 // Disabled: Peer::take_record joins each with the store, not with what the same batch brings before it, so the last of
 // them wins and a wait can become shorter. Transfers send a host once a batch; a peer's bytes are outside input.
-TEST_F(MergeThroughPeer, DISABLED_Issue3_1_TwoRowsOfOneHostInOneBatchAreJoined) {
+TEST_F(MergeThroughPeer, Issue3_1_TwoRowsOfOneHostInOneBatchAreJoined) {
   start();
   const std::string host = test::host_text(1), origin = "http://" + host;
   const HostClock longer{now_ + std::chrono::seconds(9), 1, host}, shorter{now_ + std::chrono::seconds(2), 3, host};
@@ -429,7 +429,7 @@ TEST_F(MergeThroughPeer, DISABLED_Issue3_1_TwoRowsOfOneHostInOneBatchAreJoined) 
 
 // Disabled: of two robots.txt fetched at the same time (by both sides of a cut, or an age that rounds alike) the one
 // that came first stays, so the order in which copies meet shows. storage/record.h has no merge for them.
-TEST_F(MergeThroughPeer, DISABLED_Issue3_1_OfTwoRobotsFetchedAtOneTimeAllPeersKeepTheSame) {
+TEST_F(MergeThroughPeer, Issue3_1_OfTwoRobotsFetchedAtOneTimeAllPeersKeepTheSame) {
   const std::string origin = "http://" + test::host_text(1);
   const RobotsEntry one{now_ - std::chrono::seconds(1), now_ + std::chrono::seconds(9), 1, "one"};
   RobotsEntry other = one;
