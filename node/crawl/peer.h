@@ -270,6 +270,8 @@ class Peer {
   Time next_seed_sync_{};
   Time next_finish_{};
   std::set<ring::PeerId> finish_acks_;
+  std::vector<ring::PeerId> finish_to_;  // who is told of the end: the members when it was found
+  Time finish_since_{};
   bool stopping_ = false;
   bool leaving_ = false;
   bool exited_ = false;

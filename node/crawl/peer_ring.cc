@@ -382,9 +382,19 @@ void Peer::waves_tick(Time now, Commands& out) {
   const auto end = waves_.end();
   if (!end) return;
   if (!remember_end(now, {end->wave, end->reason, end->totals}, out)) return;
+  if (finish_to_.empty()) {
+    finish_to_ = members;
+    finish_since_ = now;
+  }
+  // One that looks dead only now may hear it yet, on a bad network.
   std::vector<ring::PeerId> waiting;
-  for (const ring::PeerId& member : members)
-    if (member != id() && !finish_acks_.contains(member)) waiting.push_back(member);
+  for (const ring::PeerId& peer : finish_to_) {
+    const ring::Member* member = membership_.find(peer);
+    const bool may_hear =
+        member != nullptr && (ring::reachable(*member) || (member->state == ring::MemberState::down &&
+                                                           now - finish_since_ < 2 * settings_.suspicion_time));
+    if (peer != id() && may_hear && !finish_acks_.contains(peer)) waiting.push_back(peer);
+  }
   if (waiting.empty()) return finish(now, end->reason, end->totals, out);
   if (now < next_finish_) return;
   next_finish_ = now + finish_every;
