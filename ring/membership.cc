@@ -72,6 +72,18 @@ void Membership::merge(const std::vector<Member>& members, Time now) {
   for (const Member& member : members) merge_record(member, now);
 }
 
+void Membership::welcome(const std::vector<Member>& members, Time now) {
+  for (const Member& member : members) {
+    const bool unknown = !members_.contains(member.id);
+    if (unknown && member.state == MemberState::down && members_.size() < members_max) {
+      put(member, now);
+      gossip_.remove(member.id);
+    } else {
+      merge_record(member, now);
+    }
+  }
+}
+
 void Membership::merge_record(const Member& member, Time now) {
   const auto found = members_.find(member.id);
   if (found == members_.end()) {

@@ -83,6 +83,9 @@ class Membership {
   // Records of left or down members that are not known here are skipped: else two peers could keep each other from ever
   // forgetting one.
   void merge(const std::vector<Member>& members, Time now);
+  // merge() of a Welcome's records: down members are taken up as well, for a newcomer must know whom the ring waits
+  // for.
+  void welcome(const std::vector<Member>& members, Time now);
 
   // The three probe messages; answers are appended to `out`.
   void on_ping(const PeerId& from, const Ping& ping, Time now, std::vector<Send>& out);

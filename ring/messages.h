@@ -113,6 +113,8 @@ struct BatchRefused {  // type 10: the receiver does not take all of it; nothing
   std::vector<Member> members;                // its view
   std::vector<PartitionTenure> tenures = {};  // those that are newer than the batch's
 };
+// Before the sender tries again: long enough for a round of gossip, short enough not to be seen.
+inline constexpr Duration refusal_wait{std::chrono::milliseconds{200}};
 // One peer's counts; `values` by name so that later versions can add some.
 struct WaveProbe {  // type 11: termination wave, from the member with the lowest id
   std::uint64_t wave = 0;

@@ -148,6 +148,8 @@ HostClock merge(const HostClock& a, const HostClock& b) {
   return {std::max(a.next_allowed, b.next_allowed), std::max(a.failures, b.failures), std::max(a.host, b.host)};
 }
 
+RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b) { return std::max(a, b); }
+
 void encode_clock(const HostClock& clock, std::string& out) {
   put_be(out, clock_format);
   put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));

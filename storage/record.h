@@ -93,8 +93,10 @@ struct RobotsEntry {
   Time expires{};
   std::uint8_t kind = 0;  // node/crawl/peer_crawl.cc numbers them
   std::string body;
-  bool operator==(const RobotsEntry&) const = default;
+  auto operator<=>(const RobotsEntry&) const = default;
 };
+// The one fetched later, then the larger: the two of one origin join like records do.
+RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
 
 // On the wire both tell times from now on, so that clocks that differ do no harm: the way only makes a wait longer.
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, rest: host

@@ -23,6 +23,10 @@ Ledger ledger_of(const json& status) {
   Ledger ledger;
   std::set<std::uint64_t> tenures;
   for (const json& peer : status.value("peers", json::array())) {
+    if (peer.value("ring", "").empty()) {
+      ledger.unsettled.push_back("peer " + peer.value("id", "").substr(0, 8) + " has not joined its ring yet");
+      continue;
+    }
     const json& counts = peer.at("counts");
     const std::uint64_t queued = number(counts, "queued");
     const std::uint64_t in_flight = number(counts, "pages_in_flight");

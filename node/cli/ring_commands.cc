@@ -71,6 +71,9 @@ void print_status(const json& answer) {
     if (!moves.empty())
       std::printf("%-10s holds %llu partitions; %s\n", peer.value("id", "").substr(0, 8).c_str(),
                   static_cast<unsigned long long>(number(counts, "partitions_held")), moves.c_str());
+    for (const json& reason : peer.value("held_back", json::array()))
+      std::printf("%-10s asks for no page: %s\n", peer.value("id", "").substr(0, 8).c_str(),
+                  reason.get<std::string>().c_str());
   }
   for (const json& silent : answer["unreachable"])
     std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),

@@ -4,13 +4,6 @@
 
 namespace orbweaver {
 
-namespace {
-
-// After a refusal: long enough for the views to agree.
-constexpr Duration refusal_wait = std::chrono::milliseconds{200};
-
-}  // namespace
-
 void Copier::write(const View& view, ring::Partition partition, std::string record, Time now) {
   const std::vector<ring::PeerId> peers = view.copies(partition);
   if (peers.empty()) return;
@@ -108,7 +101,7 @@ bool Copier::refused(const ring::PeerId& from, std::uint64_t sequence, Time now)
   for (Item& item : found->second.items) waiting.push_back(std::move(item));
   std::sort(waiting.begin(), waiting.end(), [](const Item& a, const Item& b) { return a.number < b.number; });
   queue->second.under_way.erase(found);
-  queue->second.not_before = now + refusal_wait;
+  queue->second.not_before = now + ring::refusal_wait;
   return true;
 }
 

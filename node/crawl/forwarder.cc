@@ -8,8 +8,6 @@ namespace orbweaver {
 
 namespace {
 
-// After a refusal: long enough for one round of gossip, short enough not to be seen.
-constexpr Duration refusal_wait = std::chrono::milliseconds{200};
 // So many outbox entries are followed as one.
 constexpr std::uint64_t entries_a_group = 64;
 // Groups that are followed; beyond it, two neighbours become one.
@@ -179,7 +177,7 @@ std::vector<storage::OutboxKey> Forwarder::acknowledged(const ring::PeerId& from
 void Forwarder::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
   const auto queue = queues_.find(from);
   if (queue == queues_.end() || queue->second.under_way.erase(sequence) == 0) return;
-  queue->second.not_before = now + refusal_wait;
+  queue->second.not_before = now + ring::refusal_wait;
   queue->second.on_disk = true;
 }
 

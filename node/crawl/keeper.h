@@ -5,8 +5,7 @@
 //   holder, not the owner      hands it over to the owner, which then holds it; fetches until its turn comes
 //   owner, not the holder      admits links, does not fetch; takes over when the holder is gone
 //   replica                    keeps a copy; when the holder changed otherwise than by this peer's hand, gives back
-//   what
-//                              the new one may lack
+//                              what the new one may lack
 //   none of these, with data   gives it back, and drops it when the owner and its replicas have all of it
 //
 // After a take-over the new holder waits for what the replicas have before it fetches. Nobody drops a copy before the

@@ -211,7 +211,7 @@ void Peer::step(Time now, Event event, Commands& out) {
   } else if (auto* page = std::get_if<PageDone>(&event)) {
     on_page_done(now, *page, out);
   } else if (auto* stop = std::get_if<StopEvent>(&event)) {
-    stop->leave ? leave(now) : void(stopping_ = true);
+    stop->leave ? leave(now) : this->stop();
   }
   after(now, out);
 }
@@ -383,15 +383,22 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
 }
 
 // The store or the archive cannot be written: nothing more is taken on, what is durable stays, the process ends and
-// says why.
+// says why. Nothing that this step would have said leaves: it may tell of what is not durable.
 void Peer::fail_for_good(const Error& error, Commands& out) {
   if (exited_) return;
   exited_ = true;
+  std::erase_if(out, [](const Command& command) { return !std::holds_alternative<Note>(command); });
   note(out, LogLevel::error, "node", "cannot go on", {{"cause", error.message}});
   out.push_back(Exit{static_cast<int>(error.code), error.message, false, {}});
 }
 
 // Hands everything over, then ends; without anybody to hand over to, or after leave_timeout, ends as it is.
+// Ends a leave too: what was not handed over stays here, and comes back with this directory.
+void Peer::stop() {
+  stopping_ = true;
+  leaving_ = false;
+}
+
 void Peer::leave(Time now) {
   if (leaving_) return;
   leaving_ = true;

@@ -113,6 +113,7 @@ class Peer {
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
   void fail_for_good(const Error& error, Commands& out);
+  void stop();
   void leave(Time now);
   void say_farewell(Time now, Commands& out);
   void exit(Time now, int code, std::string message, Commands& out);
@@ -133,6 +134,7 @@ class Peer {
   void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
+  std::vector<std::string> held_back() const;
   bool may_start_page() const;
   std::size_t pages_in_flight() const { return pages_in_flight_; }
 
@@ -163,12 +165,22 @@ class Peer {
   void reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const;
   ring::Message message(ring::Body body, const ring::PeerId& to) const;
   std::vector<ring::PeerId> reachable_members() const;
+  bool gone(const ring::PeerId& peer, Time now) const;
+  bool waited_for(const ring::PeerId& peer, Time now) const;
 
   // peer_partitions.cc
   void on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply,
                 Commands& out);
+  // What a batch holds, as it goes into the store.
+  struct Intake {
+    std::vector<storage::Merge> records;
+    std::map<storage::HostKey, storage::HostClock> clocks;
+    std::map<std::pair<storage::HostKey, std::string>, storage::RobotsEntry> robots;  // by origin
+    std::vector<std::string> seeds;
+    std::size_t malformed = 0;
+  };
   bool take_record(Time now, const ring::PeerId& from, const ring::BatchRecord& entry, ring::BatchKind kind,
-                   storage::Commit& commit, std::vector<std::string>& seeds, std::size_t& malformed, Commands& out);
+                   Intake& intake, Commands& out);
   bool accepts(ring::Partition partition, ring::BatchKind kind) const;
   void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
   void on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out);

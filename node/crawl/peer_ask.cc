@@ -106,7 +106,7 @@ json Peer::own_status() const {
           {"ring_partitions", view_.partitions()},
           {"confirmed", confirmed_},
           {"awaited", std::move(awaited)},
-          {"paused", paused()},
+          {"held_back", held_back()},
           {"ring_fingerprint", view_.ring().fingerprint()},
           {"tenures_fingerprint", keeper_.tenures().fingerprint()},
           {"members", std::move(members)},
@@ -281,10 +281,14 @@ json Peer::forget(const std::string& digits, Time now) {
   return {{"forgotten", gone.id.hex()}};
 }
 
-// Pages under way whose records this peer holds: not those of partitions that it lost meanwhile.
+// Pages under way whose records this peer holds and counts as queued: not those of partitions that it lost meanwhile,
+// nor those of which another peer's outcome has come.
 std::uint64_t Peer::held_in_flight() const {
   return static_cast<std::uint64_t>(std::count_if(jobs_.begin(), jobs_.end(), [this](const auto& entry) {
-    return entry.second.job.kind == FetchKind::page && keeper_.holds(entry.second.job.host.partition);
+    const FetchJob& job = entry.second.job;
+    if (job.kind != FetchKind::page || !keeper_.holds(job.host.partition)) return false;
+    const auto record = store_->find({job.host, job.url.digest()});
+    return record && *record && (*record)->state == storage::UrlState::queued;
   }));
 }
 

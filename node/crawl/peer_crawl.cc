@@ -48,6 +48,18 @@ bool Peer::may_fetch() const {
   return !stopping_ && !exit_at_ && confirmed_ && seeds_differ_.empty() && !copier_.full() && !paused();
 }
 
+// Why no page is asked for at all, for "orbweaver status".
+std::vector<std::string> Peer::held_back() const {
+  std::vector<std::string> reasons;
+  if (!confirmed_) reasons.emplace_back("asks the other members whether its partitions are still its own");
+  for (const ring::PeerId& peer : seeds_differ_)
+    reasons.push_back("peer " + peer.brief() + " knows other seeds, which are being exchanged");
+  if (copier_.full()) reasons.emplace_back("too many writes wait for their second copy (copies_waiting)");
+  if (paused()) reasons.emplace_back("cut off from most members (on_cut = pause-minority)");
+  if (stopping_ || exit_at_) reasons.emplace_back("it is stopping");
+  return reasons;
+}
+
 bool Peer::may_start_page() const {
   return settings_.max_pages == 0 || counters_.pages_fetched + pages_in_flight_ < cap_;
 }

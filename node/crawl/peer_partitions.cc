@@ -29,10 +29,9 @@ bool Peer::accepts(ring::Partition partition, ring::BatchKind kind) const {
 // A peer's bytes are outside input: each record enters where a parsed link does, at "canonicalise". False: it is for
 // another peer.
 bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchRecord& entry, ring::BatchKind kind,
-                       storage::Commit& commit, std::vector<std::string>& seeds, std::size_t& malformed,
-                       Commands& out) {
+                       Intake& intake, Commands& out) {
   const auto bad = [&](const std::string& cause) {
-    ++malformed;
+    ++intake.malformed;
     note(out, LogLevel::warning, "ring", "malformed record", {{"peer", from.brief()}, {"cause", cause}}, true);
     return true;
   };
@@ -43,24 +42,20 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
       const storage::HostKey host = host_key(ring::md5(clock->host), view_.partitions());
       if (!accepts(host.partition, kind)) return false;
       if (const auto own = store_->clock(host); own && *own) *clock = storage::merge(**own, *clock);
-      for (const auto& [other, before] : commit.clocks)
-        if (other == host) *clock = storage::merge(before, *clock);
-      commit.clocks.emplace_back(host, std::move(*clock));
+      const auto [at, added] = intake.clocks.try_emplace(host, *clock);
+      if (!added) at->second = storage::merge(at->second, *clock);
       return true;
     }
     case storage::WireKind::robots: {
       auto robots = storage::decode_robots(entry.record, now);
       if (!robots) return bad(robots.error().message);
-      const storage::HostKey host = host_key(ring::md5(std::string(host_of(robots->first + "/"))), view_.partitions());
+      auto& [origin, fetched] = *robots;
+      const storage::HostKey host = host_key(ring::md5(std::string(host_of(origin + "/"))), view_.partitions());
       if (!accepts(host.partition, kind)) return false;
-      const auto own = store_->robots(host, robots->first);
-      const auto later = [](const storage::RobotsEntry& a, const storage::RobotsEntry& b) {
-        return std::tie(a.fetched, a.expires, a.kind, a.body) < std::tie(b.fetched, b.expires, b.kind, b.body);
-      };
-      bool news = !own || !*own || later(**own, robots->second);
-      for (const auto& [other, origin, before] : commit.robots)
-        news = news && (other != host || origin != robots->first || later(before, robots->second));
-      if (news) commit.robots.emplace_back(host, std::move(robots->first), std::move(robots->second));
+      const auto own = store_->robots(host, origin);
+      if (own && *own && storage::merge(**own, fetched) == **own) return true;
+      const auto [at, added] = intake.robots.try_emplace({host, origin}, fetched);
+      if (!added) at->second = storage::merge(at->second, fetched);
       return true;
     }
     case storage::WireKind::unsure: {
@@ -84,11 +79,11 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of
   // it.
   if (record->state == storage::UrlState::queued && record->depth == 0 && record->redirects == 0)
-    seeds.push_back(record->url);
+    intake.seeds.push_back(record->url);
   // No peer's clock or mistake puts a try off for ever.
   if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
   admission_limits(*record, now);
-  commit.merges.push_back({{host, url->digest()}, std::move(*record)});
+  intake.records.push_back({{host, url->digest()}, std::move(*record)});
   return true;
 }
 
@@ -105,20 +100,20 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   };
   if (std::vector<ring::PartitionTenure> newer = keeper_.newer(batch.tenures, in.from); !newer.empty())
     return refuse(std::move(newer));
-  storage::Commit commit;
-  std::vector<std::string> seeds;
-  std::size_t malformed = 0;
+  Intake intake;
   for (const ring::BatchRecord& entry : batch.records)
-    if (!take_record(now, in.from, entry, batch.kind, commit, seeds, malformed, out)) return refuse({});
-  if (!seeds.empty()) add_seeds(now, seeds, out, &commit);
-  const auto clocks = std::move(commit.clocks);
-  commit.clocks = clocks;
+    if (!take_record(now, in.from, entry, batch.kind, intake, out)) return refuse({});
+  storage::Commit commit;
+  commit.merges = std::move(intake.records);
+  commit.clocks.assign(intake.clocks.begin(), intake.clocks.end());
+  for (auto& [at, robots] : intake.robots) commit.robots.emplace_back(at.first, at.second, std::move(robots));
+  if (!intake.seeds.empty()) add_seeds(now, intake.seeds, out, &commit);
   if (!apply(now, commit, out)) return;
-  for (const auto& [host, clock] : clocks) bench_.delay(host, clock.next_allowed);
+  for (const auto& [host, clock] : intake.clocks) bench_.delay(host, clock.next_allowed);
   keeper_.completed(in.from, batch.complete);
   if (batch.kind == ring::BatchKind::forward) ++counters_.batches_received;
   counters_.records_received += batch.records.size();
-  counters_.records_malformed += malformed;
+  counters_.records_malformed += intake.malformed;
   // A copy's writer waits for this word only; other senders forget what they sent, so it must be in two places first.
   if (batch.kind == ring::BatchKind::copy || copier_.safe() >= copier_.issued())
     return reply_to(reply, in.from, ring::BatchAck{batch.sequence}, out);
@@ -242,9 +237,7 @@ bool Peer::paused() const {
   bool first = true;
   for (const auto& [peer, member] : membership_.members()) {
     if (member.state == ring::MemberState::left || member.state == ring::MemberState::joining) continue;
-    if (const auto since = down_since_.find(peer);
-        since != down_since_.end() && stepped_ - since->second >= settings_.gone_after)
-      continue;
+    if (gone(peer, stepped_)) continue;
     const bool answers = ring::reachable(member) && !member.suspect;
     if (std::exchange(first, false)) lowest_here = answers;
     ++(answers ? here : away);

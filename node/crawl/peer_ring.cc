@@ -116,13 +116,17 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
   }
   twins_.erase(join.self.id);
   membership_.merge({join.self}, now);
+  // With those that are waited for; whom nobody waits for any more, a newcomer need not know.
+  std::vector<ring::Member> members;
+  for (const auto& [peer, member] : membership_.members())
+    if (ring::reachable(member) || waited_for(peer, now)) members.push_back(member);
   // Many seeds go in several messages; the joiner is complete when its seeds' fingerprint is ours.
   const std::vector<std::string> seeds(seeds_.begin(), seeds_.end());
   for (std::size_t at = 0; at == 0 || at < seeds.size(); at += seeds_per_message) {
     ring::Welcome welcome;
     welcome.ring = ring_;
     welcome.settings = ring_wide_settings(settings_);
-    welcome.members = membership_.member_list();
+    welcome.members = members;
     welcome.seeds.assign(seeds.begin() + static_cast<std::ptrdiff_t>(at),
                          seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + seeds_per_message, seeds.size())));
     welcome.seeds_fingerprint = seeds_fingerprint_;
@@ -153,7 +157,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     note(out, LogLevel::info, "ring", "joined",
          {{"ring", ring_.hex()}, {"members", std::to_string(welcome.members.size())}});
   }
-  membership_.merge(welcome.members, now);
+  membership_.welcome(welcome.members, now);
   if (!learn(now, welcome.tenures, out) || !add_seeds(now, welcome.seeds, out)) return;
   // Not before it knows the whole scope: links that it judged by a part of it would be lost.
   if (seeds_fingerprint_ != welcome.seeds_fingerprint && membership_.self().state == ring::MemberState::joining) return;
@@ -281,7 +285,9 @@ void Peer::check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerp
     seeds_differ_.erase(from);
     return;
   }
-  if (membership_.find(from) != nullptr) seeds_differ_.insert(from);
+  // A late word of one that is gone is not waited upon.
+  if (const ring::Member* member = membership_.find(from); member != nullptr && ring::reachable(*member))
+    seeds_differ_.insert(from);
   if (now < next_seed_sync_) return;
   next_seed_sync_ = now + seed_sync_every;
   send_seeds(from, {seeds_.begin(), seeds_.end()}, out);
@@ -354,17 +360,25 @@ void Peer::on_wave_probe(Time, const ring::Message& in, const ring::WaveProbe& p
 // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
 bool Peer::waves_wanted() const { return passive() || settings_.max_pages > 0; }
 
+// Down for so long that it is taken not to come back; what it held is then the replicas'.
+bool Peer::gone(const ring::PeerId& peer, Time now) const {
+  const auto since = down_since_.find(peer);
+  return since != down_since_.end() && now - since->second >= settings_.gone_after;
+}
+
+// A member that is down may come back with work.
+bool Peer::waited_for(const ring::PeerId& peer, Time now) const {
+  const ring::Member* member = membership_.find(peer);
+  if (member == nullptr || member->state != ring::MemberState::down) return false;
+  return settings_.replicas < 2 || !gone(peer, now);
+}
+
 void Peer::waves_tick(Time now, Commands& out) {
   if (exit_at_) return;
-  // A peer that is down may come back with work, unless it has been down for so long that it is taken to be gone; its
-  // records are then the replicas'.
   bool complete = true;
   for (const auto& [peer, member] : membership_.members()) {
     if (member.state == ring::MemberState::joining) complete = false;
-    if (member.state != ring::MemberState::down) continue;
-    const auto since = down_since_.find(peer);
-    if (settings_.replicas < 2 || since == down_since_.end() || now - since->second < settings_.gone_after)
-      complete = false;
+    if (waited_for(peer, now)) complete = false;
   }
   const std::vector<ring::PeerId> members = reachable_members();
   // The crawl had ended when this peer last ran, and nobody is there who has taken it up again.
@@ -424,8 +438,7 @@ void Peer::leave_tick(Time now, Commands& out) {
   const auto& members = membership_.members();
   const bool alone = view_.empty() && std::none_of(members.begin(), members.end(), [&](const auto& entry) {
                        if (entry.first != id() && entry.second.state == ring::MemberState::joining) return true;
-                       const auto since = down_since_.find(entry.first);
-                       return since != down_since_.end() && now - since->second < settings_.gone_after;
+                       return down_since_.contains(entry.first) && !gone(entry.first, now);
                      });
   if (alone || now >= leave_by_) {
     stopping_ = true;  // transfers under way are cancelled

@@ -11,7 +11,8 @@ namespace {
 // Between two looks at whether a partition is ready, and after "not now".
 constexpr Duration ready_poll = std::chrono::milliseconds{20};
 constexpr Duration later_wait = std::chrono::milliseconds{300};
-constexpr Duration refusal_wait = std::chrono::milliseconds{200};
+// A question is asked again after the timeout, then after twice that, and so on up to this.
+constexpr Duration patience_max = std::chrono::minutes{1};
 // Beyond any delay between two requests to a host.
 constexpr Duration unsure_max = std::chrono::hours{1};
 // Rows of a partition's hosts that are read at a time.
@@ -127,8 +128,8 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
   for (const auto& [task, state] : tasks_) {
     if (state.stage == Stage::waiting) consider(std::max(state.since, now + ready_poll));
     if (state.stage == Stage::getting_ready) consider(now + ready_poll);
-    if (state.stage == Stage::comparing || state.stage == Stage::comparing_leaves)
-      consider(state.since + config_.timeout);
+    if (state.stage == Stage::comparing) consider(state.since + state.patience);
+    if (state.stage == Stage::comparing_leaves) consider(state.since + config_.timeout);
   }
   for (const auto& [to, target] : targets_)
     for (const auto& [sequence, under_way] : target.under_way) consider(under_way.sent + config_.timeout);
@@ -156,7 +157,7 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
   for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
     const ring::Partition partition = at->first.partition;
     State& state = at->second;
-    const bool again = state.stage == Stage::comparing && now - state.since >= config_.timeout;
+    const bool again = state.stage == Stage::comparing && now - state.since >= state.patience;
     const bool ready = state.stage == Stage::getting_ready && world.ready(partition, state.kind);
     if (!again && !ready) continue;
     ring::Roots& question = questions[state.kind];
@@ -164,6 +165,8 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     question.roots.push_back({partition, state.told ? 0 : store_->root(partition)});
     question.tenures.push_back({partition, world.tenures.of(partition)});
     if (question.sequence == 0) question.sequence = world.new_sequence();
+    // Only the last question's answer counts: on a way longer than the timeout none ever would.
+    state.patience = again ? std::min(2 * state.patience, patience_max) : config_.timeout;
     set_stage(at->first, state, Stage::comparing);
     state.question = question.sequence;
     state.since = now;
@@ -367,7 +370,7 @@ bool Transfers::refused(const ring::PeerId& from, std::uint64_t sequence, Time n
   target->second.under_way.erase(found);
   for (const ring::Partition partition : partitions)
     if (const auto task = tasks_.find({from, partition}); task != tasks_.end())
-      restart(task->first, task->second, now + refusal_wait);
+      restart(task->first, task->second, now + ring::refusal_wait);
   return true;
 }
 

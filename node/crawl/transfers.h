@@ -102,6 +102,7 @@ class Transfers {
     Stage stage = Stage::waiting;
     std::uint64_t question = 0;  // comparing: the sequence of the Roots that asked
     Time since{};                // comparing, comparing_leaves: when the question was sent; waiting: not before
+    Duration patience{};         // comparing: after which it is asked again
     std::string differ;          // leaves to send; empty: all
     std::optional<storage::UrlKey> cursor;
     bool records_done = false;

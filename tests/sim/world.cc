@@ -99,10 +99,6 @@ std::size_t World::build_peer(std::optional<std::size_t> join, const std::functi
   peer.kv = std::make_unique<storage::MemoryKv>();
   by_address_[peer.address] = number;
   peer.wait_for_peers = number < parameters_.peers ? parameters_.peers : 1;
-  // One that leaves early may never be seen.
-  for (const Deed& deed : parameters_.deeds)
-    if (deed.kind == Deed::Kind::leave && deed.peer < parameters_.peers && peer.wait_for_peers > 1)
-      --peer.wait_for_peers;
   peers_.push_back(std::move(peer));
   return number;
 }
@@ -112,11 +108,11 @@ void World::at(Duration since, std::function<void()> what) { schedule(start_ + s
 // Where living peers may look dead, the others may know things that do not reach the taker: it fetches them again.
 void World::took_over(std::size_t number) {
   ++stats_.taken_over;
-  if (!parameters_.living_may_look_dead()) return;
   const Peer& taker = *peers_[number].core;
   for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);
-    if (taker.tenures().of(partition).holder == taker.id()) held_twice(partition);
+    const bool permitted = parameters_.living_may_look_dead() || not_copied_.contains(partition);
+    if (permitted && taker.tenures().of(partition).holder == taker.id()) held_twice(partition);
   }
 }
 
@@ -174,6 +170,17 @@ void World::start(std::size_t number) {
 }
 
 // Everything in memory is gone; servers see their connections close.
+// What had no whole copy when its holder went down, whoever takes over fetches again.
+void World::note_missing_copies(const SimPeer& peer) {
+  if (!peer.core) return;
+  const nlohmann::json counts = peer.core->own_status()["counts"];
+  if (counts["copies_to_fill"] == 0 && counts["partitions_to_hand_over"] == 0) return;
+  for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    if (peer.core->tenures().of(partition).holder == peer.core->id()) not_copied_.insert(partition);
+  }
+}
+
 void World::take_down(std::size_t number, bool failed) {
   SimPeer& peer = peers_[number];
   std::vector<Request> open;
@@ -185,6 +192,7 @@ void World::take_down(std::size_t number, bool failed) {
     }
     open.push_back(request);
   }
+  note_missing_copies(peer);
   peer.requests.clear();
   peer.paused = false;
   peer.waiting.clear();
@@ -208,6 +216,7 @@ void World::exited(std::size_t number, const Exit& exit) {
   SimPeer& peer = peers_[number];
   note("peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
   peer.exit = exit;
+  if (exit.finished) ending_ = true;  // of a ring of one nobody is told
   tell([&](Checker& checker) { checker.exited(*this, number, exit); });
   const bool failed = exit.code != 0 && peer.disk_fault.has_value();
   take_down(number, failed);

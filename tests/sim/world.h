@@ -158,6 +158,10 @@ class World {
   std::size_t build_peer(std::optional<std::size_t> join, const std::function<void(LoadedSettings&)>& tweak);
   void add_joiner(const Deed& deed);
   void deal(const Deed& deed);
+  bool may_happen(const Deed& deed) const;
+  bool is_member(const SimPeer& peer) const;
+  std::optional<std::size_t> a_member(std::size_t other_than) const;
+  void join(const Deed& deed);
   void go_on(std::size_t peer, std::uint64_t life, bool tick_last);
   void lose_disk(std::size_t peer, std::optional<Duration> back);
   void cut_power(std::size_t peer, std::uint64_t writes, Duration back);
@@ -183,6 +187,7 @@ class World {
   void set_wake(std::size_t peer);
   // `failed`: its store did; what the last step took note of was not committed.
   void took_over(std::size_t peer);
+  void note_missing_copies(const SimPeer& peer);
   void take_down(std::size_t peer, bool failed = false);
 
   template <class Call>
@@ -205,6 +210,7 @@ class World {
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::vector<std::string> seeds_;
   std::set<ring::Partition> held_twice_;
+  std::set<ring::Partition> not_copied_;  // when the holder went down
   std::vector<std::string> failures_;
   std::vector<std::string> answers_;
   bool ending_ = false;

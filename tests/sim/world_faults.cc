@@ -1,5 +1,6 @@
 // Deeds: what is done to peers, disks and links, and its end.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tests/sim/world.h"
 
@@ -11,13 +12,15 @@ namespace {
 constexpr Duration one_by_one{std::chrono::microseconds{100}};
 // The transport's bound of messages that wait for the loop; more are dropped there too.
 constexpr std::size_t waiting_messages_max = 4096;
+constexpr Duration look_again{std::chrono::seconds{1}};
 
 }  // namespace
 
 void World::deal(const Deed& deed) {
   if (!failures_.empty()) return;
-  if (deed.kind == Deed::Kind::join) start(deed.peer);  // or does not, when it is too late
+  if (deed.kind == Deed::Kind::join && ending_) start(deed.peer);  // or does not, it is too late
   if (ending_) return;
+  if (!may_happen(deed)) return schedule(now_ + look_again, [this, deed] { deal(deed); });
   if (crawling_) ++stats_.deeds[std::string(deed_name(deed.kind))];
   const auto back = deed.down > Duration{} ? std::optional<Duration>(deed.down) : std::nullopt;
   switch (deed.kind) {
@@ -31,7 +34,7 @@ void World::deal(const Deed& deed) {
     case Deed::Kind::leave:
       return leave(deed.peer, back);
     case Deed::Kind::join:
-      return;
+      return join(deed);
     case Deed::Kind::cut:
     case Deed::Kind::one_way:
     case Deed::Kind::slow:
@@ -43,12 +46,45 @@ void World::deal(const Deed& deed) {
     case Deed::Kind::disk_full:
       return break_disk(deed.peer, storage::ErrorKind::disk_full, deed.writes, deed.down);
     case Deed::Kind::disk_gone:
-      // Seeds that are not in the ring yet are on one disk only.
-      if (!crawling_) return schedule(now_ + std::chrono::seconds{1}, [this, deed] { deal(deed); });
       return lose_disk(deed.peer, back);
     case Deed::Kind::power_cut:
       return cut_power(deed.peer, deed.writes, deed.down);
   }
+}
+
+// Of some deeds the contract says nothing before the ring has formed, or when no other member would be left: seeds may
+// be on one disk only, whoever leaves hands over to nobody, whoever joins finds nobody.
+bool World::may_happen(const Deed& deed) const {
+  if (deed.kind == Deed::Kind::join) return a_member(deed.peer).has_value();
+  if (deed.kind != Deed::Kind::leave && deed.kind != Deed::Kind::disk_gone) return true;
+  const SimPeer& peer = peers_[deed.peer];
+  if (peer.standing == Standing::gone) return true;  // nothing is done to it
+  const bool formed =
+      std::all_of(peers_.begin(), peers_.begin() + static_cast<std::ptrdiff_t>(parameters_.peers),
+                  [&](const SimPeer& one) { return one.standing == Standing::gone || is_member(one) || one.leaving; });
+  if (!crawling_ || !formed || !is_member(peer) || !a_member(deed.peer)) return false;
+  if (deed.kind == Deed::Kind::leave) return true;
+  const nlohmann::json counts = peer.core->own_status()["counts"];
+  return counts["copies_to_fill"] == 0 && counts["partitions_to_hand_over"] == 0;
+}
+
+bool World::is_member(const SimPeer& peer) const {
+  return peer.standing == Standing::up && !peer.leaving && peer.core->own_status()["state"] == "active";
+}
+
+// One that stays in the ring, other than this one.
+std::optional<std::size_t> World::a_member(std::size_t other_than) const {
+  for (const SimPeer& peer : peers_)
+    if (peer.number != other_than && is_member(peer)) return peer.number;
+  return std::nullopt;
+}
+
+void World::join(const Deed& deed) {
+  if (!is_member(peers_[deed.through])) {
+    const auto other = a_member(deed.peer);
+    peers_[deed.peer].settings.values.join = {peers_[*other].address};
+  }
+  start(deed.peer);
 }
 
 void World::crash(std::size_t number, std::optional<Duration> restart_after) {

@@ -104,6 +104,18 @@ TEST_F(MembershipCalls, HearsayOfADeathDoesNotSetTheClockBack) {
   EXPECT_EQ(peer.find(sim_id(1))->state, MemberState::down);
 }
 
+// A newcomer must know whom the ring waits for; gossip alone never tells of the dead.
+TEST_F(MembershipCalls, AWelcomeTellsOfTheDead) {
+  peer.welcome({record(1, 5, MemberState::down), record(2, 5, MemberState::left), record(3, 5, MemberState::active)},
+               start);
+  ASSERT_NE(peer.find(sim_id(1)), nullptr);
+  EXPECT_EQ(peer.find(sim_id(1))->state, MemberState::down);
+  EXPECT_EQ(peer.find(sim_id(2)), nullptr);
+  EXPECT_EQ(peer.find(sim_id(3))->state, MemberState::active);
+  peer.welcome({record(3, 5, MemberState::down)}, start);
+  EXPECT_TRUE(peer.find(sim_id(3))->suspect) << "of a known member a welcome is hearsay as any other";
+}
+
 TEST_F(MembershipCalls, ADownMemberReturnsOnlyWithAHigherIncarnation) {
   bury(1);
   peer.merge({record(1, 5, MemberState::active)}, start);

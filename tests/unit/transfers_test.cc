@@ -1,5 +1,7 @@
 // Transfers: a real store on each side, a wire between them. After all the weather the receiver knows all that the
 // sender knew of each partition, with its hosts' waits and robots.txt files; and no more is sent than must be.
+#include <deque>
+
 #include "tests/unit/transfers_fixture.h"
 
 namespace orbweaver {
@@ -373,6 +375,24 @@ TEST_F(TransfersTest, TransfersH_WithoutAnswerQuestionsAndBatchesGoOutAgain) {
   hear(*answer(again[0].body));
   (void)tick();
   EXPECT_EQ(done_.size(), 1u);
+}
+
+// Only the last question's answer counts, so it must come to be waited for long enough.
+TEST_F(TransfersTest, TransfersH_AWayLongerThanTheTimeoutEndsAllTheSame) {
+  const Duration way = 3 * config_.timeout;
+  want(3, TransferKind::fill);
+  std::deque<std::pair<Time, ring::Body>> answers;
+  std::size_t questions = 0;
+  while (done_.empty()) {
+    ASSERT_LT(questions, 5u);
+    for (const Transfers::Out& out : tick()) {
+      ++questions;
+      answers.emplace_back(now_ + way, *answer(out.body));
+    }
+    now_ += milliseconds(100);
+    for (; !answers.empty() && answers.front().first <= now_; answers.pop_front()) hear(answers.front().second);
+    note_done();
+  }
 }
 
 TEST_F(TransfersTest, TransfersH_ARefusedBatchBeginsItsPartitionsAnewAfterAMoment) {

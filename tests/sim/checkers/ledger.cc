@@ -1,6 +1,13 @@
 // A ledger that balances: the counts that a peer keeps are those of a recount of its store, record by record, at any
 // moment, and after a restart too. (That discovered is the sum of the states is how Counts is made; that each record is
-// in one state is what the recount sees.)
+// in one state is what the recount sees.) And the ring's ledger, as "orbweaver status --ledger" makes it, shows no
+// difference whenever every peer is there.
+#include "node/cli/ledger.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 
@@ -43,7 +50,9 @@ class Ledger final : public Checker {
   std::string_view name() const override { return "ledger"; }
 
   void stepped(World& world, std::size_t number) override {
-    if (++steps_ % world.parameters().recount_every == 0) check(world, number);
+    if (++steps_ % world.parameters().recount_every != 0) return;
+    check(world, number);
+    check_ring(world);
   }
   void exited(World& world, std::size_t number, const Exit&) override { check(world, number); }
 
@@ -61,6 +70,28 @@ class Ledger final : public Checker {
     world.fail(name(), "peer " + std::to_string(number) + " counts " + text(store.counts()) + "; a recount gives " +
                            text(*counted));
   }
+
+  void check_ring(World& world) {
+    nlohmann::json status = {{"peers", nlohmann::json::array()}, {"unreachable", nlohmann::json::array()}};
+    std::set<std::string> rings;
+    std::set<std::string> answer;
+    std::map<std::string, std::string> members;  // address by identity
+    for (const SimPeer& peer : world.peers()) {
+      if (peer.standing != Standing::up) continue;
+      nlohmann::json own = peer.core->own_status();
+      answer.insert(own["id"].get<std::string>());
+      rings.insert(own["ring"].get<std::string>());
+      for (const nlohmann::json& member : own["members"])
+        if (member["state"] != "left") members[member["id"].get<std::string>()] = member["address"].get<std::string>();
+      status["peers"].push_back(std::move(own));
+    }
+    for (const auto& [id, address] : members)
+      if (!answer.contains(id)) status["unreachable"].push_back({{"id", id}, {"address", address}});
+    if (rings.size() > 1) return;
+    for (const std::string& difference : ledger_of(status).differences)
+      world.fail(name(), "the ring's ledger does not balance: " + difference);
+  }
+
   std::uint64_t steps_ = 0;
 };
 
