@@ -145,23 +145,40 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
 }
 
 HostClock merge(const HostClock& a, const HostClock& b) {
-  return {std::max(a.next_allowed, b.next_allowed), std::max(a.failures, b.failures), std::max(a.host, b.host)};
+  return {std::max(a.next_allowed, b.next_allowed), std::max(a.failures, b.failures), std::max(a.host, b.host),
+          std::max(a.pace, b.pace)};
 }
 
 RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b) { return std::max(a, b); }
+
+namespace {
+
+constexpr std::size_t clock_head_bytes = 17;
+
+std::uint32_t pace_in_ms(const HostClock& clock) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, 0xffffffff));
+}
+
+HostClock clock_of(std::string_view bytes, Time next_allowed) {
+  return {next_allowed, get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(clock_head_bytes)),
+          std::chrono::milliseconds{get_be<std::uint32_t>(bytes, 13)}};
+}
+
+}  // namespace
 
 void encode_clock(const HostClock& clock, std::string& out) {
   put_be(out, clock_format);
   put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));
   put_be(out, clock.failures);
+  put_be(out, pace_in_ms(clock));
   out.append(clock.host);
 }
 
 Result<HostClock> decode_clock(std::string_view bytes) {
-  if (bytes.size() <= 13 || static_cast<std::uint8_t>(bytes[0]) != clock_format)
+  if (bytes.size() <= clock_head_bytes || static_cast<std::uint8_t>(bytes[0]) != clock_format)
     return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
-  return HostClock{Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1)))),
-                   get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(13))};
+  return clock_of(bytes, Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1)))));
 }
 
 std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record) {
@@ -189,13 +206,14 @@ void encode_wait(const HostClock& clock, Time now, std::string& out) {
   put_be(out, static_cast<std::uint8_t>(WireKind::wait));
   put_be(out, static_cast<std::uint64_t>(std::max(clock.next_allowed - now, Duration{}).count()));
   put_be(out, clock.failures);
+  put_be(out, pace_in_ms(clock));
   out.append(clock.host);
 }
 
 Result<HostClock> decode_wait(std::string_view bytes, Time now) {
-  if (bytes.size() <= 13 || wire_kind(bytes) != WireKind::wait)
+  if (bytes.size() <= clock_head_bytes || wire_kind(bytes) != WireKind::wait)
     return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
-  return HostClock{now + wire_duration(bytes, 1), get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(13))};
+  return clock_of(bytes, now + wire_duration(bytes, 1));
 }
 
 void encode_unsure(Time since, Time now, std::string& out) {

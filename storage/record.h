@@ -73,17 +73,18 @@ Result<UrlRecord> decode_record(std::string_view bytes);
 // its text does not. Sums of these over a partition tell copies that differ: the order of additions does not matter.
 std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record);
 
-// A host's clock travels with its partition. On disk, version 1: u8 format=2, i64 next_allowed (us since the epoch),
-// u32 failures, rest: host.
+// A host's clock travels with its partition. On disk, version 2: u8 format=6, i64 next_allowed (us since the epoch),
+// u32 failures, u32 pace (ms), rest: host.
 struct HostClock {
   Time next_allowed{};         // no request to the host before this
   std::uint32_t failures = 0;  // tries in a row that got no answer
   std::string host;
+  Duration pace{};  // the wait that it has asked for by 429 or 503 (node/crawl/manners.h); whole ms, up to 49 days
   bool operator==(const HostClock&) const = default;
 };
-// The later time, the larger number of failures.
+// The later time, the larger number of failures, the larger pace.
 HostClock merge(const HostClock& a, const HostClock& b);
-inline constexpr std::uint8_t clock_format = 2;
+inline constexpr std::uint8_t clock_format = 6;
 void encode_clock(const HostClock& clock, std::string& out);  // appends
 Result<HostClock> decode_clock(std::string_view bytes);
 
@@ -99,7 +100,7 @@ struct RobotsEntry {
 RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
 
 // On the wire both tell times from now on, so that clocks that differ do no harm: the way only makes a wait longer.
-//   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, rest: host
+//   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, u32 pace (ms), rest: host
 //   robots: u8 format=4, i64 us since it was fetched, i64 us until it expires, u8 kind, u16 bytes of origin, origin,
 //           rest: body
 //   unsure: u8 format=5, i64 us since the sender began to hold the partition without knowing when its hosts were last

@@ -28,6 +28,9 @@ struct Settings {
   std::uint64_t max_pages = 0;  // 0: no limit
   std::uint32_t max_depth = 0;  // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
   Duration delay{std::chrono::seconds{1}};
+  std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h
+  Duration delay_max{};
+  std::vector<std::string> sites;  // node/crawl/site_rules.h
   std::uint32_t replicas = 2;  // copies of each partition: the owner's, and replicas - 1 more
   OnCut on_cut = OnCut::keep_on;
   Duration gone_after{};        // a peer that is down for longer does not keep the crawl from ending

@@ -9,6 +9,7 @@
 #include "node/config/endpoint.h"
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
+#include "node/crawl/site_rules.h"
 #include "ring/messages.h"
 #include "ring/network_preset.h"
 
@@ -18,6 +19,11 @@ namespace {
 using Rows = std::vector<SettingDef>;
 
 // --- checks of texts: what is wrong, or nothing ---
+
+std::string check_site(std::string_view text) {
+  const Result<SiteRule> rule = parse_site_rule(text);
+  return rule ? "" : shown(text) + ": " + rule.error().message;
+}
 
 // RFC 9309 2.2.1: a product token is letters, '_' and '-'; RFC 9110 10.1.5: then a version and comments. Visible ASCII
 // only, for it is a header line.
@@ -106,6 +112,19 @@ void add_ring_wide(Rows& rows) {
       duration_setting({"delay", "Least time between two requests to one host, anywhere in the ring.",
                         "One request a second is what site owners put up with; 0s is for one's own servers."},
                        &Settings::delay, "1s", "0s", "24h"));
+  rows.push_back(count_setting(
+      {"delay_factor",
+       "A host is left alone for this many times as long as its last answer took; 0: that does not count.",
+       "With 5 a slow host spends at most a sixth of its time on the crawl. With `delay` 0s it does not count."},
+      &Settings::delay_factor, 5U, 0U, 100U));
+  rows.push_back(duration_setting(
+      {"delay_max", "Bound of what `delay_factor`, status 429 or 503, and rising latency make of the delay.",
+       "A page every half minute is little to any host; Crawl-delay and Retry-After go beyond it."},
+      &Settings::delay_max, "30s", "0s", "24h"));
+  rows.push_back(list_setting({"sites", "Settings of single sites, such as `*.example.org delay=5s hours=22:00-06:00`.",
+                               "None: all are treated alike."},
+                              &Settings::sites, "HOST or *.HOST, then delay=, factor=, hours=FROM-TO (UTC)",
+                              check_site));
   rows.push_back(count_setting(
       {"replicas",
        "Copies of every URL's record: with 2, each write is on its owner and one other peer before it counts.",

@@ -21,12 +21,16 @@ struct Outcome {
 //   http_status other 4xx, 5xx                                    failed: http_status dns, connect, timeout,
 //   empty_reply, broken        retry, then failed tls, headers_too_large, address_refused, bad_response, internal
 //   failed
+//
 // The wait doubles with each try, from Settings::retry_delay, up to an hour.
 Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
                     const Settings& settings);
 
 inline constexpr Duration wait_max = std::chrono::hours{1};
-// From this many tries in a row without any answer on, a host's queued URLs fail as host_down without being tried.
+// The circuit breaker: from this many tries in a row without any answer on, a host's queued URLs fail as host_down
+// without being tried, for host_down_time; then one is tried, and either the host is well again or that time begins
+// anew.
 inline constexpr std::uint32_t host_failures_max = 10;
+inline constexpr Duration host_down_time = std::chrono::hours{1};
 
 }  // namespace orbweaver

@@ -90,8 +90,8 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       waves_({settings_.max_pages, settings_.stop_when_done, settings_.partitions}),
       stepped_(now),
       started_(now) {
-  bench_.set_earliest([this](ring::Partition partition) {
-    return std::max(restarted_, keeper_.held_since(partition)) + settings_.delay;
+  bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
+    return std::max(restarted_, keeper_.held_since(partition)) + manners_of(sites_.find(host)).delay;
   });
 }
 
@@ -171,6 +171,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     membership_.restore(std::get<ring::Sync>(view->body).members, now);
   }
   join_ = settings_.join;
+  sites_ = SiteRules(settings_.sites);
   if (*ring && !has_ring_)
     for (const auto& [peer, member] : membership_.members())
       if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
@@ -378,6 +379,7 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
   for (const storage::UrlKey& key : done->unqueued) bench_.withdraw(key);
   forwarder_.taken_out(commit.from_outbox);
   copy_changes(now, *done, outcome);
+  copy_long_waits(now, commit);
   if (result != nullptr) *result = std::move(*done);
   return true;
 }

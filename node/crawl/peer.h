@@ -26,6 +26,7 @@
 #include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/outcome.h"
+#include "node/crawl/site_rules.h"
 #include "node/crawl/view.h"
 #include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
@@ -91,6 +92,7 @@ class Peer {
     int status = 0;
     Outcome outcome;
     Time ended{};
+    Time started{};
   };
   // A question that other peers must answer first.
   struct Gathering {
@@ -125,7 +127,7 @@ class Peer {
   void issue_fetches(Time now, Commands& out);
   bool serve_host(Time now, BenchHost& host, Commands& out);
   RobotsSlot& robots_slot(BenchHost& host, const std::string& origin, Time now);
-  void start_robots(BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out);
+  void start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out);
   void on_fetch_ended(Time now, const FetchEnded& event, Commands& out);
   void on_page_done(Time now, PageDone& event, Commands& out);
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
@@ -134,6 +136,8 @@ class Peer {
   void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
+  MannersRules manners_of(const SiteRule* site) const;
+  Time next_turn(const BenchHost& host, Time at) const;
   std::vector<std::string> held_back() const;
   bool may_start_page() const;
   std::size_t pages_in_flight() const { return pages_in_flight_; }
@@ -195,6 +199,7 @@ class Peer {
   void acknowledge_copied(Commands& out);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind);
   bool paused() const;
+  void copy_long_waits(Time now, const storage::Commit& commit);
   void copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome);
 
   // peer_ask.cc
@@ -224,6 +229,7 @@ class Peer {
   // Members whose last word of their seed set was not as this one's. No page is read then: a link would be judged by a
   // part of the scope.
   std::set<ring::PeerId> seeds_differ_;
+  SiteRules sites_;
   std::vector<std::string> first_seeds_;  // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for

@@ -48,6 +48,20 @@ bool Peer::may_fetch() const {
   return !stopping_ && !exit_at_ && confirmed_ && seeds_differ_.empty() && !copier_.full() && !paused();
 }
 
+MannersRules Peer::manners_of(const SiteRule* site) const {
+  MannersRules rules{settings_.delay, settings_.delay_factor, settings_.delay_max};
+  if (site == nullptr) return rules;
+  rules.delay = site->delay.value_or(rules.delay);
+  rules.delay_factor = site->delay_factor.value_or(rules.delay_factor);
+  return rules;
+}
+
+// Not before `at`, and in the hours in which the host may be asked.
+Time Peer::next_turn(const BenchHost& host, Time at) const {
+  const SiteRule* site = sites_.find(host.name);
+  return site != nullptr && site->hours ? site->hours->first_from(at) : at;
+}
+
 // Why no page is asked for at all, for "orbweaver status".
 std::vector<std::string> Peer::held_back() const {
   std::vector<std::string> reasons;
@@ -77,6 +91,10 @@ void Peer::issue_fetches(Time now, Commands& out) {
 // One turn of an acquired host: a robots.txt or a page is asked for, or the host is given back. False: the store
 // failed.
 bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
+  if (const Time turn = next_turn(host, now); turn > now) {
+    bench_.release(host, turn);
+    return true;
+  }
   storage::Commit excluded;
   const auto give_up = [&](Reason reason, UrlState state) {
     const storage::QueuedUrl queued = bench_.discard(host);
@@ -91,7 +109,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       give_up(Reason::internal, UrlState::failed);
       continue;
     }
-    if (host.failures >= host_failures_max) {
+    if (host.failures >= host_failures_max && now < host.down_until) {
       give_up(Reason::host_down, UrlState::failed);
       continue;
     }
@@ -104,7 +122,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
           give_up(Reason::internal, UrlState::failed);
           continue;
         }
-        start_robots(host, slot, std::move(*robots_url), out);
+        start_robots(now, host, slot, std::move(*robots_url), out);
         started = true;
         break;
       }
@@ -123,7 +141,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0};
     ++pages_in_flight_;
     ++counters_.fetches;
-    Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}}).first->second;
+    Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now}).first->second;
     out.push_back(StartFetch{slot.job});
     started = true;
   }
@@ -158,9 +176,9 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   return *slot;
 }
 
-void Peer::start_robots(BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
+void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
   FetchJob job{next_job_++, FetchKind::robots, std::move(url), {}, host.key, slot.origin, slot.hops, slot.attempts};
-  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}}).first->second;
+  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now}).first->second;
   out.push_back(StartFetch{started.job});
 }
 
@@ -193,7 +211,10 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
   }
   if (host != nullptr) {
     host->failures = job.outcome.host_failed ? host->failures + 1 : 0;
-    Time next = event.ended + std::max(settings_.delay, host->crawl_delay);
+    if (host->failures >= host_failures_max) host->down_until = event.ended + host_down_time;
+    const Answer answer{event.ended - job.started, event.error == FetchError::none,
+                        event.status == 429 || event.status == 503};
+    Time next = event.ended + wait_after(manners_of(sites_.find(host->name)), host->crawl_delay, answer, host->manners);
     const bool asked_to_wait = event.retry_after.has_value() && event.status >= 400;
     if (job.outcome.host_failed || asked_to_wait) next = std::max(next, event.ended + job.outcome.wait);
     if (page) {
@@ -253,8 +274,8 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
-    commit.clocks.emplace_back(host->key,
-                               storage::HostClock{host->next_allowed, host->failures, std::string(job.job.url.host())});
+    commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
+                                                             std::string(job.job.url.host()), host->manners.pace});
   const std::size_t links = commit.merges.size() - 1;
   bench_.committed(queued.key);
   storage::CommitResult result;
@@ -326,7 +347,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
     // The next request to the host, like any other: after its delay.
     slot.redirect = page->redirect->text();
     ++slot.hops;
-    bench_.release(*host, std::max(host->next_allowed, job.ended + std::max(settings_.delay, host->crawl_delay)));
+    bench_.release(*host, std::max(host->next_allowed, job.ended + host->crawl_delay));
     return;
   }
   slot.redirect.clear();
@@ -345,7 +366,8 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
     storage::Commit clock;
     if (host->next_allowed > now)
       clock.clocks.emplace_back(
-          host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.origin))});
+          host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.origin)),
+                                        host->manners.pace});
     return apply(now, clock, out);
   };
   storage::RobotsEntry entry;
@@ -375,7 +397,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   if (!apply(now, commit, out)) return;
   slot.attempts = 0;
   robots_slot(*host, job.job.origin, now);  // reads it back, with its Crawl-delay
-  host->next_allowed = std::max(host->next_allowed, job.ended + std::max(settings_.delay, host->crawl_delay));
+  host->next_allowed = std::max(host->next_allowed, job.ended + host->crawl_delay);
   if (!keep_clock()) return;
   bench_.release(*host, host->next_allowed);
 }

@@ -154,6 +154,18 @@ void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const 
 
 // What a commit changed in partitions that this peer owns or holds goes to their other copies: the outcome last, for it
 // waits for all that was written before it.
+// A long wait: whoever takes over does so after suspicion_time, and waits the usual delay without being told.
+void Peer::copy_long_waits(Time now, const storage::Commit& commit) {
+  for (const auto& [host, clock] : commit.clocks) {
+    const Duration usual = manners_of(sites_.find(clock.host)).delay + settings_.suspicion_time;
+    if (clock.next_allowed - now <= usual) continue;
+    if (!keeper_.holds(host.partition) || view_.copies(host.partition).empty()) continue;
+    std::string record;
+    storage::encode_wait(clock, now, record);
+    copier_.write(view_, host.partition, std::move(record), now);
+  }
+}
+
 void Peer::copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome) {
   const storage::Merge* fetched = nullptr;
   for (const storage::Merge& merge : result.changed) {

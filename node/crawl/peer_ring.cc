@@ -95,7 +95,11 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
          {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
     reply_to(reply, in.from, ring::Refuse{std::move(reason), true}, out);
   };
-  if (exit_at_) return refuse("the crawl has ended");
+  if (exit_at_) {
+    // It may have been let in by another a moment ago.
+    if (ended_ && exit_.finished) reply_to(reply, in.from, *ended_, out);
+    return refuse("the crawl has ended");
+  }
   if (join.ring != ring::RingId{} && join.ring != ring_)
     return refuse("the data directory there belongs to ring " + join.ring.hex() + ", and this is ring " + ring_.hex() +
                   "; join with a new directory");
@@ -146,6 +150,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     has_ring_ = true;
     ring_ = welcome.ring;
     scope_.reset();  // made anew below: its kind is the ring's
+    sites_ = SiteRules(settings_.sites);
     view_ = View(id(), settings_.partitions, settings_.replicas);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves({settings_.max_pages, settings_.stop_when_done, settings_.partitions});
@@ -177,6 +182,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
 void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply,
                    Commands& out) {
   membership_.merge(sync.members, now);
+  // A newcomer that was let in while the end was being told.
+  if (exit_at_ && exit_.finished && ended_ && !finish_acks_.contains(in.from)) reply_to(reply, in.from, *ended_, out);
   if (exit_at_ && membership_.self().state == ring::MemberState::left &&
       std::any_of(sync.members.begin(), sync.members.end(), [this](const ring::Member& member) {
         return member.id == id() && member.state == ring::MemberState::left;
@@ -426,8 +433,10 @@ bool Peer::remember_end(Time now, const ring::Finish& finish, Commands& out) {
 
 void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& finish, const ring::ReplyPath& reply,
                      Commands& out) {
+  if (!has_ring_) return;
   if (!remember_end(now, finish, out)) return;
   reply_to(reply, in.from, ring::FinishAck{finish.wave}, out);
+  if (waves_.end()) return;  // this peer found it, and ends when all have heard
   this->finish(now, finish.reason, finish.totals, out);
 }
 

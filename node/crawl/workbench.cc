@@ -43,10 +43,11 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   slot = std::make_unique<BenchHost>();
   slot->key = key;
   slot->name = name;
-  slot->next_allowed = earliest_(key.partition);
+  slot->next_allowed = earliest_(key.partition, name);
   if (const auto clock = store_->clock(key); clock && *clock) {
     slot->next_allowed = std::max((*clock)->next_allowed, slot->next_allowed);
     slot->failures = (*clock)->failures;
+    slot->manners.pace = (*clock)->pace;
   }
   return *slot;
 }
@@ -278,7 +279,7 @@ void Workbench::turned(const std::vector<std::uint16_t>& partitions) {
         continue;
       }
       host->foreign = false;
-      host->next_allowed = std::max(host->next_allowed, earliest_(partition));
+      host->next_allowed = std::max(host->next_allowed, earliest_(partition, host->name));
       if (const auto clock = store_->clock(host->key); clock && *clock)
         host->next_allowed = std::max(host->next_allowed, (*clock)->next_allowed);
       if (!host->busy) schedule(*host);

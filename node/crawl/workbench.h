@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/crawl/manners.h"
 #include "node/robots/robots.h"
 #include "storage/store.h"
 
@@ -49,7 +50,9 @@ struct BenchHost {
   std::uint64_t turn = 0;  // of hosts with the same time the one put in first is earlier
   bool in_ready = false;
   std::uint32_t failures = 0;  // tries in a row without an answer
-  std::uint32_t pending = 0;   // issued and not yet committed
+  Time down_until{};           // with host_failures_max of them: not tried before this
+  Manners manners;
+  std::uint32_t pending = 0;  // issued and not yet committed
   std::uint32_t served = 0;
   Duration crawl_delay{};          // from robots.txt
   std::vector<RobotsSlot> robots;  // by origin: few
@@ -93,7 +96,9 @@ class Workbench {
   bool partition_busy(std::uint16_t partition) const;  // has issued URLs
   // Neither a restart nor a take-over may shorten a wait: hosts that are loaded get at least this as their next allowed
   // time.
-  void set_earliest(std::function<Time(std::uint16_t)> earliest) { earliest_ = std::move(earliest); }
+  void set_earliest(std::function<Time(std::uint16_t partition, std::string_view host)> earliest) {
+    earliest_ = std::move(earliest);
+  }
 
  private:
   struct DigestHash {
@@ -121,7 +126,9 @@ class Workbench {
   bool dormant_ = true;     // hosts with queued URLs may be on disk only
   bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
   std::optional<storage::HostKey> cursor_;
-  std::function<Time(std::uint16_t)> earliest_ = [](std::uint16_t) { return Time{}; };
+  std::function<Time(std::uint16_t, std::string_view)> earliest_ = [](std::uint16_t, std::string_view) {
+    return Time{};
+  };
 };
 
 }  // namespace orbweaver

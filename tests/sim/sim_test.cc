@@ -325,7 +325,6 @@ TEST_P(Scene, RollingRestart) {
 }
 
 // A peer that dies between the first word of the end and the last is started again: it must learn that all is over.
-// Disabled: not so yet. The others are gone, it takes them for down and waits for ever.
 TEST_P(Scene, CrashWhileTheEndIsTold) {
   for (std::size_t victim = 0; victim < 4; ++victim) {
     Parameters p = scene(GetParam());
@@ -340,7 +339,6 @@ TEST_P(Scene, CrashWhileTheEndIsTold) {
 }
 
 // A robots.txt that is elsewhere costs a second request to the host: with the delay between the two.
-// Disabled: not so yet. The redirect is followed at once.
 TEST_P(Scene, RobotsRedirectIsPolite) {
   Parameters p = scene(GetParam());
   p.web.robots_redirects = true;

@@ -122,8 +122,9 @@ TEST(MergeUrlRecord, RecordH_EachStepOfTheRankBeatsTheOneBelow) {
 }
 
 TEST(MergeHostClock, Design5_TheLaterTimeAndTheLargerFailuresWin) {
-  const HostClock joined = merge(HostClock{Time(Duration(5)), 1, "h"}, HostClock{Time(Duration(3)), 7, "h"});
-  EXPECT_EQ(joined, (HostClock{Time(Duration(5)), 7, "h"}));
+  const HostClock joined =
+      merge(HostClock{Time(Duration(5)), 1, "h", Duration(9)}, HostClock{Time(Duration(3)), 7, "h", Duration(8)});
+  EXPECT_EQ(joined, (HostClock{Time(Duration(5)), 7, "h", Duration(9)}));
 }
 
 // --- bytes --------------------------------------------------------------------------------------------------------
@@ -144,8 +145,8 @@ TEST(RecordBytes, RecordH_LayoutIsPinned) {
       UrlState::failed, Reason::http_status, 0x0102, 3, 4, 0x01f4, Time(Duration(0x0102030405060708)), "http://a.b/"};
   EXPECT_EQ(bytes_of(record),
             std::string("\x01\x03\x10\x01\x02\x03\x04\x01\xf4\x01\x02\x03\x04\x05\x06\x07\x08", 17) + "http://a.b/");
-  EXPECT_EQ(bytes_of(HostClock{Time(Duration(1)), 2, "a.b"}),
-            std::string("\x02\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02", 13) + "a.b");
+  EXPECT_EQ(bytes_of(HostClock{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770)}),
+            std::string("\x06\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) + "a.b");
 }
 
 TEST(RecordBytes, RecordH_RoundTrip) {
@@ -173,7 +174,7 @@ TEST(RecordBytes, RecordH_EncodeAppends) {
   std::string out = "before";
   encode_record({UrlState::queued, Reason::none, 0, 0, 0, 0, {}, "u"}, out);
   encode_clock({{}, 0, "h"}, out);
-  EXPECT_EQ(out.size(), 6 + record_head_bytes + 1 + 13 + 1);
+  EXPECT_EQ(out.size(), 6 + record_head_bytes + 1 + 17);
   EXPECT_TRUE(out.starts_with("before"));
 }
 
@@ -192,7 +193,7 @@ TEST(RecordBytes, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
   }
   const std::string clock = bytes_of(HostClock{Time(Duration(5)), 1, "a.b"});
   for (std::size_t size = 0; size < clock.size(); ++size)
-    EXPECT_EQ(decode_clock(std::string_view(clock).substr(0, size)).has_value(), size > 13) << size;
+    EXPECT_EQ(decode_clock(std::string_view(clock).substr(0, size)).has_value(), size > 17) << size;
 }
 
 TEST(RecordBytes, BadInput_StatesAndFormatsThatAreNoneAreRefused) {
@@ -229,8 +230,8 @@ std::string robots_of(const std::string& origin, const RobotsEntry& entry, Time 
 }
 
 TEST(WireForms, RecordH_LayoutIsPinned) {
-  EXPECT_EQ(wait_of({at_us(1'000'258), 5, "a.b"}, at_us(1'000'000)),
-            std::string("\x03\x00\x00\x00\x00\x00\x00\x01\x02\x00\x00\x00\x05", 13) + "a.b");
+  EXPECT_EQ(wait_of({at_us(1'000'258), 5, "a.b", std::chrono::milliseconds(770)}, at_us(1'000'000)),
+            std::string("\x03\x00\x00\x00\x00\x00\x00\x01\x02\x00\x00\x00\x05\x00\x00\x03\x02", 17) + "a.b");
   EXPECT_EQ(robots_of("http://a.b", {at_us(1'000'000 - 3), at_us(1'000'000 + 4), 9, "body"}, at_us(1'000'000)),
             std::string("\x04\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x04\x09\x00\x0a", 20) + "http://a.bbody");
   EXPECT_EQ(wire_kind(wait_of({}, {})), WireKind::wait);
@@ -304,7 +305,7 @@ TEST(WireForms, BadInput_NoPeersMistakeMakesAWaitOfYears) {
   for (const std::uint64_t told : {std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t(day_us) + 1}) {
     std::string wait("\x03", 1), robots("\x04", 1), eight;
     for (int shift = 56; shift >= 0; shift -= 8) eight.push_back(static_cast<char>((told >> shift) & 0xff));
-    wait += eight + std::string("\0\0\0\x01h", 5);
+    wait += eight + std::string("\0\0\0\x01\xff\xff\xff\xffh", 9);
     robots += eight + eight + std::string("\x01\0\x01o", 4);
     const auto clock = decode_wait(wait, at_us(7));
     ASSERT_TRUE(clock);
@@ -320,7 +321,7 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
   const std::string wait = wait_of({at_us(50), 1, "host"}, at_us(1));
   for (std::size_t size = 0; size < wait.size(); ++size) {
     const auto read = decode_wait(std::string_view(wait).substr(0, size), at_us(1));
-    ASSERT_EQ(read.has_value(), size > 13) << size;
+    ASSERT_EQ(read.has_value(), size > 17) << size;
     if (!read) {
       EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
     }

@@ -39,7 +39,7 @@ class History {
   void start() {
     bench_.emplace(Workbench::Config{shape_.hosts_max, shape_.head_max}, store_,
                    [this](std::uint16_t partition) { return !foreign_.contains(partition); });
-    bench_->set_earliest([this](std::uint16_t partition) { return earliest_of(partition); });
+    bench_->set_earliest([this](std::uint16_t partition, std::string_view) { return earliest_of(partition); });
   }
   Time earliest_of(std::uint16_t partition) const {
     const auto since = since_.find(partition);
