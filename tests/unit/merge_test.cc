@@ -174,7 +174,7 @@ TEST(RecordBytes, RecordH_EncodeAppends) {
   std::string out = "before";
   encode_record({UrlState::queued, Reason::none, 0, 0, 0, 0, {}, "u"}, out);
   encode_clock({{}, 0, "h"}, out);
-  EXPECT_EQ(out.size(), 6 + record_head_bytes + 1 + 17);
+  EXPECT_EQ(out.size(), 6 + record_head_bytes + 1 + 17 + 1);
   EXPECT_TRUE(out.starts_with("before"));
 }
 

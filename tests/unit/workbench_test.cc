@@ -130,7 +130,7 @@ TEST_F(WorkbenchTest, Contract3_NoHostBeforeTheEarliestAfterARestart) {
   add(1, 1);
   start();
   const Time earliest = now_ + seconds(1);
-  bench_->set_earliest([earliest](std::uint16_t) { return earliest; });
+  bench_->set_earliest([earliest](std::uint16_t, std::string_view) { return earliest; });
   EXPECT_EQ(take(), nullptr);
   now_ += seconds(1);
   EXPECT_NE(take(), nullptr);
@@ -385,7 +385,7 @@ TEST_F(WorkbenchTest, WorkbenchH_ThePredicateIsAskedAtEveryTurn) {
 TEST_F(WorkbenchTest, Contract3_AHostThatComesBackWaitsForItsStoredClockAndForTheEarliestOfItsPartition) {
   start();
   std::map<std::uint16_t, Time> earliest;
-  bench_->set_earliest([&](std::uint16_t partition) { return earliest[partition]; });
+  bench_->set_earliest([&](std::uint16_t partition, std::string_view) { return earliest[partition]; });
   for (std::size_t page = 0; page < 3; ++page) add(1, page);
   BenchHost* host = take();
   ASSERT_NE(host, nullptr);
