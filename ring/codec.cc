@@ -30,12 +30,12 @@ struct IndexOf<T, std::variant<First, Rest...>>
 static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
               IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
               IndexOf<Answer, Body>::value + 1 == 16 && IndexOf<LeavesDiffer, Body>::value + 1 == 20 &&
-              std::variant_size_v<Body> == 20);
+              std::variant_size_v<Body> == 22);
 
 constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
-    "join",  "welcome",   "refuse",        "ping",           "ping_request", "ping_ack",     "sync",
-    "batch", "batch_ack", "batch_refused", "wave_probe",     "wave_reply",   "finish",       "finish_ack",
-    "ask",   "answer",    "roots",         "roots_compared", "leaves",       "leaves_differ"};
+    "join",      "welcome",        "refuse",     "ping",          "ping_request", "ping_ack",   "sync", "batch",
+    "batch_ack", "batch_refused",  "wave_probe", "wave_reply",    "finish",       "finish_ack", "ask",  "answer",
+    "roots",     "roots_compared", "leaves",     "leaves_differ", "turn_request", "turns"};
 
 template <class T>
 using Is = std::type_identity<T>;
@@ -90,6 +90,10 @@ void fields(auto& io, auto& m, Is<Roots>) { io(m.sequence, m.kind, m.roots, m.te
 void fields(auto& io, auto& m, Is<RootsCompared>) { io(m.sequence, m.differ, m.later, m.tenures); }
 void fields(auto& io, auto& m, Is<Leaves>) { io(m.partition, m.tenure, m.leaves); }
 void fields(auto& io, auto& m, Is<LeavesDiffer>) { io(m.partition, io.binary(m.differ)); }
+void fields(auto& io, auto& m, Is<TurnAsk>) { io(m.id, io.binary(m.address), m.good_for); }
+void fields(auto& io, auto& m, Is<TurnRequest>) { io(m.asks); }
+void fields(auto& io, auto& m, Is<Turn>) { io(m.id, m.given, m.wait); }
+void fields(auto& io, auto& m, Is<Turns>) { io(m.turns); }
 
 // ---- writing ----
 

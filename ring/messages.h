@@ -187,9 +187,27 @@ struct LeavesDiffer {  // type 20: answer to Leaves
   std::string differ;  // one byte a leaf, 1: send its records
 };
 
-using Body =
-    std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe,
-                 WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves, LeavesDiffer>;
+// Turns of an address (node/crawl/address_turns.h): asked of its owner, who does not answer when it is not.
+struct TurnAsk {
+  std::uint64_t id = 0;        // the asker's
+  std::string address;         // 4 or 16 bytes
+  std::uint64_t good_for = 0;  // us: the request may begin so long after the turn's moment
+};
+struct TurnRequest {  // type 21
+  std::vector<TurnAsk> asks;
+};
+struct Turn {
+  std::uint64_t id = 0;
+  bool given = false;      // the request may begin after the wait; else it is to be asked for again then
+  std::uint64_t wait = 0;  // us from now on
+};
+struct Turns {  // type 22: answer to TurnRequest
+  std::vector<Turn> turns;
+};
+
+using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
+                          WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves,
+                          LeavesDiffer, TurnRequest, Turns>;
 
 struct Message {
   std::uint16_t version = protocol_version;

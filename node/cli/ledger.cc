@@ -48,6 +48,9 @@ Ledger ledger_of(const json& status) {
     ledger.copies_on_the_way += number(counts, "copies_waiting");
     ledger.partitions_held += number(counts, "partitions_held");
     ledger.partitions = std::max(ledger.partitions, number(peer, "ring_partitions"));
+    if (const std::uint64_t orphaned = number(counts, "partitions_orphaned"); orphaned > 0)
+      ledger.unsettled.push_back(std::to_string(orphaned) + " partitions wait to be taken over, peer " +
+                                 peer.value("id", "").substr(0, 8) + " says");
     tenures.insert(number(peer, "tenures_fingerprint"));
   }
   for (const json& silent : status.value("unreachable", json::array()))

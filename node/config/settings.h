@@ -30,6 +30,7 @@ struct Settings {
   Duration delay{std::chrono::seconds{1}};
   std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h
   Duration delay_max{};
+  Duration address_delay{};        // node/crawl/address_turns.h
   std::vector<std::string> sites;  // node/crawl/site_rules.h
   std::uint32_t replicas = 2;  // copies of each partition: the owner's, and replicas - 1 more
   OnCut on_cut = OnCut::keep_on;

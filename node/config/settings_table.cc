@@ -121,6 +121,12 @@ void add_ring_wide(Rows& rows) {
       {"delay_max", "Bound of what `delay_factor`, status 429 or 503, and rising latency make of the delay.",
        "A page every half minute is little to any host; Crawl-delay and Retry-After go beyond it."},
       &Settings::delay_max, "30s", "0s", "24h"));
+  rows.push_back(duration_setting(
+      {"address_delay",
+       "Least time between the beginnings of two requests to one IP address, anywhere in the ring, whatever its hosts; "
+       "never more than `delay`.",
+       "Four a second: a machine that serves a thousand hosts is one machine. 0s: addresses do not count."},
+      &Settings::address_delay, "250ms", "0s", "24h"));
   rows.push_back(list_setting({"sites", "Settings of single sites, such as `*.example.org delay=5s hours=22:00-06:00`.",
                                "None: all are treated alike."},
                               &Settings::sites, "HOST or *.HOST, then delay=, factor=, hours=FROM-TO (UTC)",

@@ -58,17 +58,27 @@ struct PageDone {
   std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
 };
+// Answer to ResolveHost.
+struct HostResolved {
+  storage::HostKey host;
+  std::string address;  // 4 or 16 bytes, the least of them when there are several; empty: it has none
+};
 struct StopEvent {
   bool leave = false;  // hand everything over first
 };
 struct TickEvent {};
 
-using Event = std::variant<MessageEvent, FetchEnded, PageDone, StopEvent, TickEvent>;
+using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, StopEvent, TickEvent>;
 
 // --- commands
 // -----------------------------------------------------------------------------------------------------------------
 struct StartFetch {
   FetchJob job;
+};
+// Which address a host has; the fetcher's resolver knows or asks the DNS.
+struct ResolveHost {
+  storage::HostKey host;
+  std::string name;
 };
 struct SendMessage {
   std::string address;
@@ -92,7 +102,7 @@ struct Exit {
   std::map<std::string, std::uint64_t> totals;  // then: the ring's, equal on every peer
 };
 
-using Command = std::variant<StartFetch, SendMessage, ReplyMessage, Note, Exit>;
+using Command = std::variant<StartFetch, ResolveHost, SendMessage, ReplyMessage, Note, Exit>;
 using Commands = std::vector<Command>;
 
 }  // namespace orbweaver

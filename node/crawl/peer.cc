@@ -54,15 +54,6 @@ std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_si
 
 }  // namespace
 
-std::string_view host_of(std::string_view canonical_url) {
-  const std::size_t begin = canonical_url.find("://");
-  if (begin == std::string_view::npos) return {};
-  std::string_view rest = canonical_url.substr(begin + 3);
-  rest = rest.substr(0, rest.find_first_of("/?#"));
-  if (!rest.empty() && rest.front() == '[') return rest.substr(0, rest.find(']') + 1);
-  return rest.substr(0, rest.find(':'));
-}
-
 Keeper::Config Peer::keeper_config(const Settings& s) {
   Keeper::Config config;
   config.transfers.batch_records = s.batch_records;
@@ -158,7 +149,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     restarted_ = now;
   } else if (settings_.join.empty()) {
     ring_ = start.fresh_ring;
-    has_ring_ = true;
+    has_ring_ = made_ring_ = true;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
     keeper_.learn(keeper_.make_ring(), commit);
@@ -172,6 +163,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   }
   join_ = settings_.join;
   sites_ = SiteRules(settings_.sites);
+  turns_ = AddressTurns(settings_.address_delay);
   if (*ring && !has_ring_)
     for (const auto& [peer, member] : membership_.members())
       if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
@@ -211,6 +203,8 @@ void Peer::step(Time now, Event event, Commands& out) {
     on_fetch_ended(now, *ended, out);
   } else if (auto* page = std::get_if<PageDone>(&event)) {
     on_page_done(now, *page, out);
+  } else if (auto* resolved = std::get_if<HostResolved>(&event)) {
+    on_resolved(now, *resolved);
   } else if (auto* stop = std::get_if<StopEvent>(&event)) {
     stop->leave ? leave(now) : this->stop();
   }
@@ -282,6 +276,10 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
     on_finish(now, in, *finish, event.reply, out);
   } else if (std::holds_alternative<ring::FinishAck>(in.body)) {
     finish_acks_.insert(in.from);
+  } else if (const auto* asked = std::get_if<ring::TurnRequest>(&in.body)) {
+    on_turn_request(now, in, *asked, event.reply, out);
+  } else if (const auto* turns = std::get_if<ring::Turns>(&in.body)) {
+    on_turns(now, in.from, *turns);
   }
   send_all(sends, out);
 }
@@ -325,6 +323,7 @@ void Peer::after(Time now, Commands& out) {
     if (!partitions_tick(now, out)) return;
     issue_fetches(now, out);
     if (exited_) return;
+    turns_tick(now, out);
     std::vector<Forwarder::Out> batches;
     if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
     copier_.tick(
@@ -357,6 +356,7 @@ Time Peer::next_deadline(Time now) const {
     if (!confirmed_) consider(next_question_);
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
+    if (!turns_open_.empty()) consider(next_turns_look_);
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
   }
   if (!welcomed_ && !join_.empty() && !stopping_ && !exit_at_) consider(next_join_);

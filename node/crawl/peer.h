@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "node/config/settings.h"
+#include "node/crawl/address_turns.h"
 #include "node/crawl/copier.h"
 #include "node/crawl/events.h"
 #include "node/crawl/forwarder.h"
@@ -136,6 +137,16 @@ class Peer {
   void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
+  enum class AddressTurn : std::uint8_t { now, later, asked };
+  AddressTurn address_turn(Time now, BenchHost& host, Commands& out);
+  void on_resolved(Time now, HostResolved& event);
+  void ask_turn(Time now, BenchHost& host);
+  void turns_tick(Time now, Commands& out);
+  void send_turn_requests(Time now, Commands& out);
+  void on_turn_request(Time now, const ring::Message& in, const ring::TurnRequest& request,
+                       const ring::ReplyPath& reply, Commands& out);
+  void on_turns(Time now, const ring::PeerId& from, const ring::Turns& turns);
+  void note_turn_owners(Time now);
   MannersRules manners_of(const SiteRule* site) const;
   Time next_turn(const BenchHost& host, Time at) const;
   std::vector<std::string> held_back() const;
@@ -213,6 +224,7 @@ class Peer {
   nlohmann::json explain(const CanonicalUrl& url);
   nlohmann::json forget(const std::string& digits, Time now);
   std::uint64_t held_in_flight() const;
+  std::uint64_t orphaned() const;
   nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
 
   Settings settings_;
@@ -230,7 +242,22 @@ class Peer {
   // part of the scope.
   std::set<ring::PeerId> seeds_differ_;
   SiteRules sites_;
-  std::vector<std::string> first_seeds_;  // given at the start, not yet admitted
+  // --- turns of addresses ---
+  struct TurnWanted {
+    storage::HostKey host;
+    std::string address;
+    Duration good_for{};
+    Time asked{};
+  };
+  AddressTurns turns_{Duration{}};
+  std::vector<std::optional<Time>> turns_since_;    // by partition: since when this peer owns it; none: it does not
+  std::map<std::uint64_t, TurnWanted> turns_open_;  // by the ask's id
+  std::vector<std::uint64_t> turns_unsent_;
+  std::uint64_t next_turn_ = 1;
+  Time next_turns_look_{};
+  std::map<ring::PeerId, Duration> turn_ways_;  // how long the last answer of each took
+  bool made_ring_ = false;                      // in this run: no other ever gave turns
+  std::vector<std::string> first_seeds_;        // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for
   std::unique_ptr<Scope> scope_;
@@ -312,8 +339,5 @@ inline constexpr std::string_view left = "left";          // this peer has left:
 inline constexpr std::string_view ended = "ended";
 inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
 }  // namespace meta_name
-
-// The host part of a canonical URL's text.
-std::string_view host_of(std::string_view canonical_url);
 
 }  // namespace orbweaver

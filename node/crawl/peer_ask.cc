@@ -142,6 +142,7 @@ json Peer::own_status() const {
             {"messages_refused", counters_.messages_refused},
             {"partitions_held", keeper_.held()},
             {"partitions_to_gain", keeper_.to_gain()},
+            {"partitions_orphaned", orphaned()},
             {"partitions_to_hand_over", keeper_.to_hand_over()},
             {"partitions_to_give_back", keeper_.to_give_back()},
             {"copies_to_fill", keeper_.to_fill()},
@@ -279,6 +280,15 @@ json Peer::forget(const std::string& digits, Time now) {
   gone.state = ring::MemberState::left;
   membership_.merge({gone}, now);
   return {{"forgotten", gone.id.hex()}};
+}
+
+// Partitions whose holder is gone and that nobody has taken over yet, as far as this peer knows.
+std::uint64_t Peer::orphaned() const {
+  const std::vector<ring::PartitionTenure> tenures = keeper_.tenures().all();
+  return static_cast<std::uint64_t>(std::count_if(tenures.begin(), tenures.end(), [this](const auto& row) {
+    const ring::Member* holder = membership_.find(row.tenure.holder);
+    return holder == nullptr || !ring::reachable(*holder);
+  }));
 }
 
 // Pages under way whose records this peer holds and counts as queued: not those of partitions that it lost meanwhile,

@@ -116,6 +116,11 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     if (settings_.robots) {
       RobotsSlot& slot = robots_slot(host, std::string(url->origin()), now);
       if (slot.rules == nullptr) {
+        if (const AddressTurn turn = address_turn(now, host, out); turn == AddressTurn::asked) {
+          return excluded.merges.empty() || apply(now, excluded, out);
+        } else if (turn == AddressTurn::later) {
+          break;
+        }
         Result<CanonicalUrl> robots_url =
             CanonicalUrl::parse(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
         if (!robots_url) {
@@ -137,6 +142,11 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         give_up(slot.unreachable ? Reason::robots_unreachable : Reason::robots, UrlState::excluded);
         continue;
       }
+    }
+    if (const AddressTurn turn = address_turn(now, host, out); turn == AddressTurn::asked) {
+      return excluded.merges.empty() || apply(now, excluded, out);
+    } else if (turn == AddressTurn::later) {
+      break;
     }
     FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0};
     ++pages_in_flight_;

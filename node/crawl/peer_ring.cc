@@ -151,6 +151,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     ring_ = welcome.ring;
     scope_.reset();  // made anew below: its kind is the ring's
     sites_ = SiteRules(settings_.sites);
+    turns_ = AddressTurns(settings_.address_delay);
+    turns_since_.clear();
     view_ = View(id(), settings_.partitions, settings_.replicas);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves({settings_.max_pages, settings_.stop_when_done, settings_.partitions});
@@ -224,6 +226,7 @@ void Peer::membership_changed(Time now, Commands& out) {
       down_since_.erase(peer);
     }
   }
+  std::erase_if(turn_ways_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
   std::erase_if(spoken_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
   if (!view_.update(membership_)) return;
   note(out, LogLevel::info, "ring", "owners changed",
@@ -232,6 +235,7 @@ void Peer::membership_changed(Time now, Commands& out) {
         {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
   link_cache_.clear();
   own_seeds_due_ = true;
+  note_turn_owners(now);
   forwarder_.owners_changed(view_);
   copier_.owners_changed(view_, now);
 }

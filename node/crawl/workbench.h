@@ -26,6 +26,9 @@
 
 namespace orbweaver {
 
+// The host part of a canonical URL's text.
+std::string_view host_of(std::string_view canonical_url);
+
 // What is known of one origin's robots.txt.
 struct RobotsSlot {
   std::string origin;
@@ -52,6 +55,10 @@ struct BenchHost {
   std::uint32_t failures = 0;  // tries in a row without an answer
   Time down_until{};           // with host_failures_max of them: not tried before this
   Manners manners;
+  std::string address;   // as last resolved; empty: not known, or it has none
+  Time address_until{};  // then it is looked up again
+  Time address_turn_until{};
+  Time address_turn{};        // given by the address's owner; the epoch: none
   std::uint32_t pending = 0;  // issued and not yet committed
   std::uint32_t served = 0;
   Duration crawl_delay{};          // from robots.txt

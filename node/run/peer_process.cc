@@ -342,6 +342,8 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
       jobs_.emplace(request.id, std::move(fetch->job));
     }
     fetcher_->start(std::move(request));
+  } else if (auto* resolve = std::get_if<ResolveHost>(&command)) {
+    events_.push(HostResolved{resolve->host, {}});
   } else if (auto* send = std::get_if<SendMessage>(&command)) {
     transport_->send(send->address, ring::encode(send->message));
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {

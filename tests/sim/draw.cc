@@ -61,6 +61,14 @@ void draw_thin_web(Random random, Parameters& p) {
   p.web.away = 1000;
 }
 
+// Hosts that share addresses, and delays that follow the host.
+void draw_manners(Random random, Parameters& p) {
+  if (random.chance(400)) p.settings.delay_factor = 5;
+  if (!random.chance(500)) return;
+  p.settings.address_delay = random.pick({Duration{milliseconds{50}}, Duration{milliseconds{250}}});
+  p.web.addresses = random.pick({0U, 1U, 3U});
+}
+
 void draw_network_faults(Random& random, Parameters& p) {
   p.network.delay_max =
       random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
@@ -224,7 +232,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   Random random(seed);
   Parameters p;
   p.seed = seed;
-  p.settings = default_settings();
+  p.settings = plain_settings();
   p.peers = random.between(1, 8);
   draw_settings(random, p);
   draw_web(random, p);
@@ -235,6 +243,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   if (kind >= 2) draw_crashes(random, p);
   p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
   draw_thin_web(Random(mix(seed ^ 0x7417)), p);
+  draw_manners(Random(mix(seed ^ 0xadd2)), p);
   draw_further_faults(seed, p, kinds);
   return p;
 }

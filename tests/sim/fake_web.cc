@@ -44,6 +44,12 @@ std::uint32_t FakeWeb::pages_of(std::uint32_t host) const {
   return 1 + static_cast<std::uint32_t>(hash_of(config_.seed, "pages" + std::to_string(host)) % most);
 }
 
+std::string FakeWeb::address_of(std::string_view host) const {
+  const std::uint64_t hash = hash_of(config_.seed, "address" + std::string(host));
+  const std::uint64_t number = config_.addresses > 0 ? hash % config_.addresses : hash % 0xffffff;
+  return {10, static_cast<char>(number >> 16), static_cast<char>(number >> 8), static_cast<char>(number)};
+}
+
 std::string FakeWeb::page_url(std::uint32_t host, std::uint32_t page) const {
   const std::string name = std::string(scheme) + host_name(host);
   const bool hidden = page != 0 && hash_of(config_.seed, name + std::to_string(page)) % 8 == 0;

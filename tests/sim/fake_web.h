@@ -32,6 +32,7 @@ struct WebConfig {
   std::uint32_t flaky_tries = 2;  // at most so many failures of a flaky page or robots.txt; not above Settings::retries
   std::uint32_t slow_hosts = 100;  // per mille
   std::uint32_t dead_hosts = 50;   // per mille
+  std::uint32_t addresses = 0;     // the hosts share so many; 0: each has its own
   bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
   Duration answer_min{std::chrono::milliseconds{2}};
   Duration answer_max{std::chrono::milliseconds{150}};
@@ -57,6 +58,8 @@ class FakeWeb {
 
   const WebConfig& config() const { return config_; }
   std::string host_name(std::uint32_t host) const { return "h" + std::to_string(host) + ".sim.example"; }
+  // 4 bytes.
+  std::string address_of(std::string_view host) const;
   std::string page_url(std::uint32_t host, std::uint32_t page) const;
   // `tries`: how often this URL was asked for before.
   Answer answer(const std::string& url, std::uint32_t tries) const;

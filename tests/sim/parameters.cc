@@ -31,6 +31,7 @@ void each_field(P& p, const Visit& visit) {
   visit("web.flaky_tries", p.web.flaky_tries);
   visit("web.slow_hosts", p.web.slow_hosts);
   visit("web.dead_hosts", p.web.dead_hosts);
+  visit("web.addresses", p.web.addresses);
   visit("web.robots_redirects", p.web.robots_redirects);
   visit("web.answer_min", p.web.answer_min);
   visit("web.answer_max", p.web.answer_max);
@@ -117,6 +118,8 @@ Result<void> read_line(Parameters& p, const std::string& name, const std::string
 constexpr const char* drawn_settings[] = {"partitions",
                                           "scope",
                                           "delay",
+                                          "delay_factor",
+                                          "address_delay",
                                           "max_pages",
                                           "max_depth",
                                           "stop_when_done",
@@ -171,9 +174,16 @@ std::string Parameters::text() const {
   return out;
 }
 
+Settings plain_settings() {
+  Settings settings = default_settings();
+  settings.delay_factor = 0;
+  settings.address_delay = Duration{};
+  return settings;
+}
+
 Result<Parameters> Parameters::read(const std::string& text) {
   Parameters p;
-  p.settings = default_settings();
+  p.settings = plain_settings();
   std::istringstream lines(text);
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {

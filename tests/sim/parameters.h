@@ -37,6 +37,10 @@ struct FaultKinds {
   static FaultKinds none() { return {false, false, false, false, false, false, false}; }
 };
 
+// Defaults but for what makes a host's delay depend on its answers or its address: a run that is written down without
+// them stays what it was.
+Settings plain_settings();
+
 struct Parameters {
   std::uint64_t seed = 0;
   std::size_t peers = 1;  // at the start; deeds may add some, numbered from here on

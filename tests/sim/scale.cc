@@ -363,7 +363,7 @@ std::optional<CrawlScale> measure_crawl(std::size_t peers, std::uint64_t seed, s
   Parameters p;
   p.seed = seed;
   p.peers = peers;
-  p.settings = default_settings();
+  p.settings = plain_settings();
   p.settings.scope = ScopeKind::any;
   p.settings.delay = milliseconds{200};
   p.settings.stop_when_done = true;

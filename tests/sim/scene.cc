@@ -24,7 +24,7 @@ Parameters scene(std::uint64_t seed) {
   Parameters p;
   p.seed = seed;
   p.peers = 4;
-  p.settings = default_settings();
+  p.settings = plain_settings();
   p.settings.partitions = 64;
   p.settings.scope = ScopeKind::any;
   p.settings.delay = seconds{1};

@@ -33,6 +33,7 @@ std::string describe(const Event& event) {
     return "fetch_ended " + std::to_string(ended->id) + " status " + std::to_string(ended->status) + " error " +
            std::to_string(static_cast<int>(ended->error));
   if (const auto* page = std::get_if<PageDone>(&event)) return "page_done " + std::to_string(page->id);
+  if (std::holds_alternative<HostResolved>(event)) return "host_resolved";
   if (const auto* stop = std::get_if<StopEvent>(&event)) return stop->leave ? "leave" : "stop";
   return "tick";
 }
@@ -279,6 +280,8 @@ void World::set_wake(std::size_t number) {
 void World::carry_out(std::size_t number, Command& command) {
   if (const auto* fetch = std::get_if<StartFetch>(&command)) {
     start_fetch(number, *fetch);
+  } else if (const auto* resolve = std::get_if<ResolveHost>(&command)) {
+    resolve_host(number, *resolve);
   } else if (const auto* sent = std::get_if<SendMessage>(&command)) {
     const auto to = by_address_.find(sent->address);
     if (to != by_address_.end()) post(number, to->second, std::nullopt, sent->message);

@@ -25,6 +25,17 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   schedule(request.ended, [this, number, life = peer.life, job = request.job] { end_fetch(number, life, job, false); });
 }
 
+void World::resolve_host(std::size_t number, const ResolveHost& resolve) {
+  const Duration takes =
+      random_.between(Duration{std::chrono::microseconds{50}}, Duration{std::chrono::milliseconds{20}});
+  schedule(now_ + takes, [this, number, life = peers_[number].life, resolve] {
+    const SimPeer& peer = peers_[number];
+    if (peer.life != life || peer.standing != Standing::up) return;
+    if (wait_until_it_goes_on(number, [this, number, resolve] { resolve_host(number, resolve); })) return;
+    step(number, HostResolved{resolve.host, web_.address_of(resolve.name)});
+  });
+}
+
 // The server's side of it.
 void World::end_fetch(std::size_t number, std::uint64_t life, std::uint64_t job, bool cancelled) {
   SimPeer& peer = peers_[number];

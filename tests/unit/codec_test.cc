@@ -104,8 +104,12 @@ class Maker {
         return RootsCompared{number(), some(&Maker::partition), some(&Maker::partition), some(&Maker::tenure)};
       case 19:
         return Leaves{partition(), tenure().tenure, some(&Maker::number)};
-      default:
+      case 20:
         return LeavesDiffer{partition(), text()};
+      case 21:
+        return TurnRequest{{{number(), text(), number()}, {number(), text(), number()}}};
+      default:
+        return Turns{{{number(), coin(), number()}, {number(), coin(), number()}}};
     }
   }
   Message message(std::size_t type) { return Message{protocol_version, id(), id(), number(), body(type)}; }
@@ -209,6 +213,18 @@ struct Same {
   }
   void operator()(const Leaves& a, const Leaves& b) const {
     EXPECT_EQ(std::tie(a.partition, a.tenure, a.leaves), std::tie(b.partition, b.tenure, b.leaves));
+  }
+  void operator()(const TurnRequest& a, const TurnRequest& b) const {
+    ASSERT_EQ(a.asks.size(), b.asks.size());
+    for (std::size_t i = 0; i < a.asks.size(); ++i)
+      EXPECT_EQ(std::tie(a.asks[i].id, a.asks[i].address, a.asks[i].good_for),
+                std::tie(b.asks[i].id, b.asks[i].address, b.asks[i].good_for));
+  }
+  void operator()(const Turns& a, const Turns& b) const {
+    ASSERT_EQ(a.turns.size(), b.turns.size());
+    for (std::size_t i = 0; i < a.turns.size(); ++i)
+      EXPECT_EQ(std::tie(a.turns[i].id, a.turns[i].given, a.turns[i].wait),
+                std::tie(b.turns[i].id, b.turns[i].given, b.turns[i].wait));
   }
   void operator()(const LeavesDiffer& a, const LeavesDiffer& b) const {
     EXPECT_EQ(std::tie(a.partition, a.differ), std::tie(b.partition, b.differ));
@@ -385,7 +401,7 @@ TEST(Codec, NoiseIsRefused) {
 }
 
 TEST(Codec, UnknownTypeAndNewerVersionAreNamed) {
-  EXPECT_NE(error_of(envelope(21, "\x90")).find("type 21"), std::string::npos);
+  EXPECT_NE(error_of(envelope(23, "\x90")).find("type 23"), std::string::npos);
   EXPECT_NE(error_of(envelope(0, "\x90")).find("type 0"), std::string::npos);
   Message message;
   message.version = protocol_version + 1;

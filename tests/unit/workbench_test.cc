@@ -136,6 +136,19 @@ TEST_F(WorkbenchTest, Contract3_NoHostBeforeTheEarliestAfterARestart) {
   EXPECT_NE(take(), nullptr);
 }
 
+// What one site's settings say goes by the host's name, which on disk only its URLs tell.
+TEST_F(WorkbenchTest, Contract3_AHostThatIsFoundOnDiskIsKnownByName) {
+  add(1, 1);
+  start();
+  const Time earliest = now_ + seconds(1);
+  bench_->set_earliest([&](std::uint16_t, std::string_view host) { return host == host_text(1) ? earliest : Time{}; });
+  EXPECT_EQ(take(), nullptr);
+  now_ += seconds(1);
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->name, host_text(1));
+}
+
 // A host that gives way to others while it must wait (its robots.txt was just asked for) waits as long.
 TEST_F(WorkbenchTest, Contract3_AHostPutAsideForOthersKeepsItsTime) {
   start(2, 1);
