@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/config/site_header.h"
 #include "node/fetch/http_message.h"
 #include "node/html/charset.h"
 #include "node/html/links.h"
@@ -36,6 +37,17 @@ std::string_view truncated_name(Truncated truncated) {
   return {};
 }
 
+// WARC has no form for HTTP/2's frames: what libcurl makes of them is kept as the HTTP/1.1 message that means the same
+// (RFC 9113, 8.3), which every reader of archives knows.
+std::string as_http_1(std::string_view head) {
+  std::string text(head);
+  if (text.starts_with("HTTP/2 ")) text.replace(0, 6, "HTTP/1.1");
+  const std::size_t line = text.find("\r\n");
+  if (line != std::string::npos && line >= 7 && text.compare(line - 7, 7, " HTTP/2") == 0)
+    text.replace(line - 7, 7, " HTTP/1.1");
+  return text;
+}
+
 bool is_chunked(std::string_view head) {
   const auto coding = header_value(head, "transfer-encoding");
   return coding && coding->find("chunked") != std::string::npos;
@@ -58,7 +70,7 @@ class Workers::Worker {
                    {"format", "WARC File Format 1.1"},
                    {"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
                    {"robots", config.settings.robots ? "obey" : "ignore"},
-                   {"http-header-user-agent", config.settings.user_agent}};
+                   {"http-header-user-agent", user_agent_with(config.settings.user_agent, config.settings.contact)}};
       auto opened = storage::WarcWriter::open(std::move(warc));
       if (!opened) return tl::make_unexpected(error_of(opened.error()));
       worker->archive_ = std::move(*opened);
@@ -176,6 +188,12 @@ class Workers::Worker {
     exchange.ip = response.ip;
     exchange.request_head = response.request_head;
     exchange.response_head = response.response_head;
+    std::string request_head;
+    std::string response_head;
+    if (response.response_head.starts_with("HTTP/2")) {
+      exchange.request_head = request_head = as_http_1(response.request_head);
+      exchange.response_head = response_head = as_http_1(response.response_head);
+    }
     exchange.body = response.body;
     exchange.payload = payload;
     exchange.truncated = truncated_name(response.truncated);
