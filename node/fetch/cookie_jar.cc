@@ -184,13 +184,16 @@ bool CookieJar::take(const UrlPlace& place, std::string_view set_cookie, Time no
     known.erase(same);
     --size_;
   }
+  const std::string cookie_domain = cookie.domain;
   if (!cookie.expires || *cookie.expires > now) {
     cookie.used = ++uses_;
     std::string name = cookie.name;
     known.emplace(std::move(name), std::move(cookie));
     ++size_;
   }
-  if (known.size() > domain_cookies_max) drop_oldest(key);
+  const auto of_domain = [&](const auto& entry) { return entry.second.domain == cookie_domain; };
+  if (std::count_if(known.begin(), known.end(), of_domain) > std::ptrdiff_t{domain_cookies_max})
+    drop_oldest(key, cookie_domain);
   if (size_ > cookies_max) drop_oldest_of_all();
   if (const auto found = domains_.find(key); found != domains_.end() && found->second.empty()) domains_.erase(found);
   return true;
@@ -225,10 +228,13 @@ std::string CookieJar::header_for(const UrlPlace& place, Time now) {
   return header;
 }
 
-void CookieJar::drop_oldest(const std::string& domain) {
-  Domain& known = domains_.at(domain);
-  const auto oldest = std::min_element(known.begin(), known.end(),
-                                       [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+void CookieJar::drop_oldest(const std::string& key, const std::string& domain) {
+  Domain& known = domains_.at(key);
+  auto oldest = known.end();
+  for (auto at = known.begin(); at != known.end(); ++at) {
+    if (!domain.empty() && at->second.domain != domain) continue;
+    if (oldest == known.end() || at->second.used < oldest->second.used) oldest = at;
+  }
   if (oldest == known.end()) return;
   known.erase(oldest);
   --size_;
@@ -244,9 +250,9 @@ void CookieJar::drop_oldest_of_all() {
         where = &domain;
       }
   if (where == nullptr) return;
-  const std::string domain = *where;
-  drop_oldest(domain);
-  if (domains_.at(domain).empty()) domains_.erase(domain);
+  const std::string key = *where;
+  drop_oldest(key, {});
+  if (domains_.at(key).empty()) domains_.erase(key);
 }
 
 }  // namespace orbweaver

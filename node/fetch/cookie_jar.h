@@ -3,10 +3,10 @@
 // RFC 6265, 5: dates (5.1.1), domain and path matching (5.1.3, 5.1.4), storage (5.3), what is sent (5.4); the public
 // suffix rule (5.3, step 5) by the same list as registered domains; __Secure- and __Host- names as in RFC 6265bis.
 // Bounded by the least that RFC 6265, 6.1 asks of browsers, taken as the most: 4,096 bytes a cookie, 50 cookies a
-// domain, 3,000 in all; whichever was used longest ago makes room. HttpOnly and SameSite mean nothing to a crawler. A
-// host's pages are fetched by the peer that owns it, so each peer keeps the cookies of its own hosts; a cookie that a
-// site sets for its whole domain is known to the peers that it was set at. Pure: `now` is passed in. Thread rule: one
-// owner.
+// domain (each host's own apart from those of its neighbours), 3,000 in all; whichever was used longest ago makes room.
+// HttpOnly and SameSite mean nothing to a crawler. A host's pages are fetched by the peer that owns it, so each peer
+// keeps the cookies of its own hosts; a cookie that a site sets for its whole domain is known to the peers that it was
+// set at. Pure: `now` is passed in. Thread rule: one owner.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace orbweaver {
 class CookieJar {
  public:
   static constexpr std::size_t cookie_bytes_max = 4096;  // name, value and attributes
-  static constexpr std::size_t domain_cookies_max = 50;  // of one registered domain
+  static constexpr std::size_t domain_cookies_max = 50;  // with the same domain
   static constexpr std::size_t cookies_max = 3000;
 
   // One Set-Cookie field's value, from an answer to a request to `place`. False when it was not taken.
@@ -45,7 +45,8 @@ class CookieJar {
     std::uint64_t used = 0;  // a count that grows with each use
   };
   using Domain = std::multimap<std::string, Cookie>;  // by name
-  void drop_oldest(const std::string& domain);
+  // Of the registered domain `key`: among the cookies of `domain`, or among all when it is empty.
+  void drop_oldest(const std::string& key, const std::string& domain);
   void drop_oldest_of_all();
 
   std::map<std::string, Domain> domains_;  // by registered domain

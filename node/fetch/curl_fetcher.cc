@@ -254,6 +254,8 @@ void CurlFetcher::Loop::note_oldest() { shared_.oldest = under_way_.empty() ? 0 
 
 // The name is looked up first, unless it is an address, the setting resolve has it, or its answer is still good.
 void CurlFetcher::Loop::take(FetchRequest request) {
+  if (!request.url.starts_with("http://") && !request.url.starts_with("https://"))
+    return answer_unbegun(request, FetchError::internal, "not an http or https URL");
   const SteadyTime now = std::chrono::steady_clock::now();
   Waiting waiting{std::move(request), proxy_, shared_.config.clock(), now};
   if (proxy_.empty()) {
@@ -332,6 +334,7 @@ void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {
   long connections = 0;
   curl_easy_getinfo(transfer.easy(), CURLINFO_NUM_CONNECTS, &connections);
   counts_.connections_opened += static_cast<std::uint64_t>(std::max(0L, connections));
+  transfer.note_connection();
   curl_multi_remove_handle(multi_, transfer.easy());
   shared_.paused.erase(transfer.sequence());
   std::erase_if(resumed_, [&](const auto& entry) { return entry.second == &transfer; });

@@ -222,17 +222,17 @@ void CurlTransfer::redact() {
 }
 
 // A kept connection's fault was seen by the transfer that opened it.
-FetchError CurlTransfer::connection_fault() const {
-  if (tls_.refuse) return FetchError::none;
+void CurlTransfer::note_connection() {
+  if (tls_.refuse) return;
   curl_socket_t fd = CURL_SOCKET_BAD;
   curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd);
-  if (fd == CURL_SOCKET_BAD) fd = socket_;
+  connection_fault_ = tls_.fault;
+  if (fd == CURL_SOCKET_BAD) return;  // closed already: nobody uses it again
   if (tls_.fault != FetchError::none) {
-    if (fd != CURL_SOCKET_BAD) shared_.tls_faults[fd] = tls_.fault;
-    return tls_.fault;
+    shared_.tls_faults[fd] = tls_.fault;
+  } else if (const auto found = shared_.tls_faults.find(fd); found != shared_.tls_faults.end()) {
+    connection_fault_ = found->second;
   }
-  const auto found = shared_.tls_faults.find(fd);
-  return found == shared_.tls_faults.end() ? FetchError::none : found->second;
 }
 
 std::size_t CurlTransfer::on_header(char* data, std::size_t size, std::size_t count, void* self) noexcept {
@@ -464,7 +464,7 @@ FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
   response.ip = std::move(ip_);
   redact();
   response.request_head = std::move(request_head_);
-  response.tls_fault = connection_fault();
+  response.tls_fault = connection_fault_;
   if (head_.whole() && head_.verdict() == ResponseHead::Verdict::ok) {
     response.status = head_.status();
     response.response_head = head_.release_text();

@@ -62,6 +62,8 @@ class CurlTransfer {
   // empty: it is an address. False: no memory.
   bool begin(FetchRequest request, std::uint64_t sequence, Time started, SteadyTime asked, SteadyTime now,
              const std::string& connect_to, const std::vector<IpAddress>& addresses);
+  // While the handle is still in the multi handle: which connection it used, and what is wrong with that.
+  void note_connection();
   // The answer; the handle must be out of the multi handle. Gives the body's memory back.
   FetchResponse finish(CURLcode code, Time ended);
 
@@ -85,7 +87,6 @@ class CurlTransfer {
   bool add_headers(Time now);
   void redact();
   void take_cookies(std::string_view head, Time now);
-  FetchError connection_fault() const;
   std::size_t take_body(const char* data, std::size_t size);
   bool make_room(std::size_t size);
   void pause();
@@ -110,10 +111,11 @@ class CurlTransfer {
   Slist headers_;  // when this request's differ from the others'
   Slist resolve_;
   TlsCheck tls_;
-  std::string refused_;         // the guard's reason, of the first address refused
-  bool secrets_ = false;        // a header of site_headers is sent
-  bool socket_opened_ = false;  // an address passed the guard
-  bool connected_ = false;      // a request could be sent (over a new or a kept connection)
+  std::string refused_;                             // the guard's reason, of the first address refused
+  FetchError connection_fault_ = FetchError::none;  // of the certificate, where that is only recorded
+  bool secrets_ = false;                            // a header of site_headers is sent
+  bool socket_opened_ = false;                      // an address passed the guard
+  bool connected_ = false;                          // a request could be sent (over a new or a kept connection)
   curl_socket_t socket_ = CURL_SOCKET_BAD;
   bool cut_ = false;  // body_bytes_max reached
   bool out_of_memory_ = false;

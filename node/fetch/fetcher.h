@@ -38,8 +38,8 @@ struct FetchRequest {
   std::string url;                 // canonical text
   std::size_t body_bytes_max = 0;  // the body is cut there (Truncated::length); bytes on the wire
   // RFC 9110, 13.1: what is known of the page; an answer 304 then means that it has not changed. Empty: not sent.
-  std::string if_none_match;      // an ETag as the server wrote it
-  std::string if_modified_since;  // a Last-Modified as the server wrote it
+  std::string if_none_match{};      // an ETag as the server wrote it
+  std::string if_modified_since{};  // a Last-Modified as the server wrote it
 };
 
 struct FetchResponse {

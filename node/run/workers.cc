@@ -16,6 +16,9 @@ namespace orbweaver {
 
 namespace {
 
+// More than one is rare, more than this nobody's mistake.
+constexpr int transfer_codings_max = 3;
+
 // HTML by its Content-Type; without one, by its first visible character.
 bool is_html(const std::string& type, std::string_view body) {
   if (!type.empty()) return type == "text/html" || type == "application/xhtml+xml";
@@ -48,9 +51,23 @@ std::string as_http_1(std::string_view head) {
   return text;
 }
 
-bool is_chunked(std::string_view head) {
-  const auto coding = header_value(head, "transfer-encoding");
-  return coding && coding->find("chunked") != std::string::npos;
+// The body without its transfer codings (RFC 9112, 6.1: applied in the order of the list, so undone from its end).
+// `held` keeps the bytes.
+std::string_view without_transfer_codings(const FetchResponse& response, std::size_t bytes_max, std::string& held) {
+  std::string codings;
+  for (const std::string& value : header_values(response.response_head, "transfer-encoding"))
+    codings += (codings.empty() ? "" : ",") + value;
+  std::string_view body = response.body;
+  std::string_view rest = codings;
+  for (int i = 0; i < transfer_codings_max && !rest.empty(); ++i) {
+    const std::size_t comma = rest.rfind(',');
+    const std::string_view coding = comma == std::string_view::npos ? rest : rest.substr(comma + 1);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
+    const bool chunked = coding.find("chunked") != std::string_view::npos;
+    held = (chunked ? decode_chunked(body, bytes_max) : decode_content(body, coding, bytes_max)).bytes;
+    body = held;
+  }
+  return body;
 }
 
 }  // namespace
@@ -87,12 +104,8 @@ class Workers::Worker {
     const FetchResponse& response = item.response;
     PageDone done;
     done.id = item.job.id;
-    Decoded unchunked;
-    std::string_view payload = response.body;
-    if (is_chunked(response.response_head)) {
-      unchunked = decode_chunked(response.body, settings_.body_bytes_max);
-      payload = unchunked.bytes;
-    }
+    std::string held;
+    const std::string_view payload = without_transfer_codings(response, settings_.body_bytes_max, held);
     if (item.job.kind == FetchKind::robots) {
       done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).

@@ -1,5 +1,6 @@
 """A name server on loopback that answers as its table says: UDP and TCP, with packets made by hand (RFC 1035)."""
 
+import contextlib
 import socket
 import struct
 import threading
@@ -31,7 +32,8 @@ class NameServer:
     """`answer(name, kind, count)` returns a dict: records=[…], rcode, authority=[…], silent, truncate, rubbish; `count`
     is how often that was asked before."""
 
-    def __init__(self, case, answer):
+    def __init__(self, case, answer, at_once=False):
+        self.at_once = at_once  # a thread for each question
         self.answer = answer
         self.lock = threading.Lock()
         self.asked = {}  # (name, kind) -> count
@@ -85,12 +87,18 @@ class NameServer:
         while not self.over:
             try:
                 query, peer = self.udp.recvfrom(4096)
-                reply = self._reply(query, False)
-                if reply:
-                    self.udp.sendto(reply, peer)
-            except (OSError, IndexError, struct.error):
-                if self.over:
-                    return
+            except OSError:
+                return
+            if self.at_once:
+                threading.Thread(target=self._answer, args=(query, peer), daemon=True).start()
+            else:
+                self._answer(query, peer)
+
+    def _answer(self, query, peer):
+        with contextlib.suppress(OSError, IndexError, struct.error):
+            reply = self._reply(query, False)
+            if reply:
+                self.udp.sendto(reply, peer)
 
     def _tcp(self):
         while not self.over:
