@@ -9,7 +9,7 @@ import zlib
 
 BEHAVIOURS = {}  # path -> (function, outcome, link, what)
 MEBIBYTE = 1 << 20
-BOMB_BYTES = 1 << 28  # what a bomb would expand to
+BOMB_BYTES = 1 << 26  # what a bomb would expand to
 
 
 def behaviour(name, outcome, *variants):
@@ -292,7 +292,7 @@ def zstd_bomb_blocks(total):
 
 @behaviour("B27", "either", "gzip", "deflate", "zstd", "gzip-in-gzip")
 def bomb(c, variant):
-    """a small body that expands to 256 MiB"""
+    """a small body that expands to 64 MiB"""
     first = page(c.link())
     if variant == "zstd":
         raw = (len(first) << 3).to_bytes(3, "little") + first
