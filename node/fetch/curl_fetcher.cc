@@ -289,8 +289,8 @@ void CurlFetcher::Loop::answer_unresolved(const Waiting& waiting, const std::str
 
 // Names that were looked up, and those that took too long.
 void CurlFetcher::Loop::take_names(SteadyTime now) {
+  resolver_->tick(now);  // also for the second family's answer, when nobody waits any more
   if (waiting_.empty()) return;
-  resolver_->tick(now);
   for (const CaresResolver::Finished& finished : resolver_->take_finished()) {
     auto found = waiting_.extract(finished.token);
     if (found.empty()) continue;

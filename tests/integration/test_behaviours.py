@@ -5,6 +5,7 @@ rows that need TLS, HTTP/2, a name server, several ports or a site without end.
 """
 
 import csv
+import gzip
 import ssl
 import threading
 import unittest
@@ -31,6 +32,11 @@ def rows(*ids):
         return test
 
     return mark
+
+
+def whole_archive(directory):
+    """The bytes of all archives of a peer."""
+    return b"".join(gzip.decompress(path.read_bytes()) for path in directory.glob("archive/*"))
 
 
 class TheList(unittest.TestCase):
@@ -206,6 +212,11 @@ class Http2(Judged):
         self.check(node, wanted)
         self.check_whole(web)
         self.assertFalse([name for name in self.server.served if "HTTP/1" in name])
+        # Readers of archives know HTTP/1.1 only.
+        archive = whole_archive(self.dir / "a")
+        self.assertIn(b"GET / HTTP/1.1\r\n", archive)
+        self.assertIn(b"HTTP/1.1 200 \r\ncontent-type: text/html\r\n\r\n" + bad_tls.PAGE, archive)
+        self.assertNotIn(b"HTTP/2", archive)
 
     @rows("B60")
     def test_http_version_1_1_does_not_offer_http2(self):
@@ -450,3 +461,27 @@ class Contact(ring.Case):
         server = misbehave.SmallServer(self, answer)
         self.crawl(server, "--contact", "https://example.org/bot", seeds=[server.url("a.test")])
         self.assertEqual(set(seen), {"orbweaver/0.1 (+https://example.org/bot)"})
+
+
+class SiteHeaders(ring.Case):
+    def test_they_reach_their_site_alone_and_nothing_that_is_kept(self):
+        seen = {}
+
+        def answer(handler, host, path):
+            seen.setdefault(host, set()).add(handler.headers.get("Authorization"))
+            if host == "mine.test" and path == "/":
+                return handler.whole(b"moved", 302, Location=server.url("other.test"))
+            return handler.whole(b"<!DOCTYPE html>")
+
+        server = misbehave.SmallServer(self, answer)
+        node = self.node("a", server.url("mine.test"), "--scope", "any", "--log-level", "debug", *ring.QUICK, *server.reach,
+                         "--site-headers", f"http://mine.test:{server.port} Authorization: Basic c2VjcmV0")  # fmt: skip
+        self.wait_for_rest([node])
+        self.assertEqual(seen, {"mine.test": {"Basic c2VjcmV0"}, "other.test": {None}})
+        node.signal(2)
+        node.wait()
+        self.assertIn(b"Authorization: [redacted]", whole_archive(self.dir / "a"))
+        for path in (self.dir / "a").rglob("*"):
+            if path.is_file():
+                text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                self.assertNotIn(b"c2VjcmV0", text, path)
