@@ -254,7 +254,8 @@ void CurlFetcher::Loop::note_oldest() { shared_.oldest = under_way_.empty() ? 0 
 
 // The name is looked up first, unless it is an address, the setting resolve has it, or its answer is still good.
 void CurlFetcher::Loop::take(FetchRequest request) {
-  if (!request.url.starts_with("http://") && !request.url.starts_with("https://"))
+  const bool http = request.url.starts_with("http://") || request.url.starts_with("https://");
+  if (!http || url_place(request.url).host.empty())
     return answer_unbegun(request, FetchError::internal, "not an http or https URL");
   const SteadyTime now = std::chrono::steady_clock::now();
   Waiting waiting{std::move(request), proxy_, shared_.config.clock(), now};

@@ -28,6 +28,18 @@ def soa(ttl, minimum):
     return record(SOA, ttl, name_bytes("ns.test") + name_bytes("root.test") + struct.pack(">IIIII", 1, 2, 3, 4, minimum))
 
 
+def both_on_one_port():
+    """A UDP socket and a TCP listener at a port that is free for both."""
+    for _ in range(100):
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.bind(("127.0.0.1", 0))
+        try:
+            return udp, socket.create_server(udp.getsockname())
+        except OSError:
+            udp.close()
+    raise AssertionError("no port is free for both UDP and TCP")
+
+
 class NameServer:
     """`answer(name, kind, count)` returns a dict: records=[…], rcode, authority=[…], silent, truncate, rubbish; `count`
     is how often that was asked before."""
@@ -38,10 +50,8 @@ class NameServer:
         self.lock = threading.Lock()
         self.asked = {}  # (name, kind) -> count
         self.by_tcp = []
-        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.udp.bind(("127.0.0.1", 0))
+        self.udp, self.tcp = both_on_one_port()
         self.port = self.udp.getsockname()[1]
-        self.tcp = socket.create_server(("127.0.0.1", self.port))
         self.over = False
         for loop in (self._udp, self._tcp):
             threading.Thread(target=loop, daemon=True).start()
