@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "node/cli/contact_check.h"
 #include "node/cli/crawl_command.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/sampleweb_command.h"
@@ -58,6 +59,8 @@ int run_node(const NodeOptions& options) {
   if (const Result<void> checked = check_seeds(peer.seeds); !checked) return failed(checked.error());
   Result<LoadedSettings> settings = options.flags.load();
   if (!settings) return failed(settings.error());
+  if (const Result<void> checked = check_contact(settings->values, peer.seeds); !checked)
+    return failed(checked.error());
   peer.settings = std::move(*settings);
   peer.wait_for_peers = options.wait_for_peers;
   peer.log_to_stderr = options.log_to_stderr;

@@ -77,6 +77,14 @@ std::string_view reason_name(Reason reason) {
       return "address_refused";
     case Reason::bad_response:
       return "bad_response";
+    case Reason::tls_expired:
+      return "tls_expired";
+    case Reason::tls_wrong_name:
+      return "tls_wrong_name";
+    case Reason::tls_self_signed:
+      return "tls_self_signed";
+    case Reason::tls_untrusted:
+      return "tls_untrusted";
     case Reason::host_down:
       return "host_down";
     case Reason::internal:

@@ -41,6 +41,11 @@ enum class Reason : std::uint8_t {
   bad_response = 25,
   host_down = 26,  // failed: its host did not answer ten times in a row
   internal = 27,
+  // failed; or fetched, where faults of certificates are only recorded (tls_verify)
+  tls_expired = 40,
+  tls_wrong_name = 41,
+  tls_self_signed = 42,
+  tls_untrusted = 43,
 };
 std::string_view reason_name(Reason reason);  // "robots", "http_status"
 std::string_view state_name(UrlState state);  // "queued"

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "node/cli/ask.h"
+#include "node/cli/contact_check.h"
 #include "node/cli/seed_file.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
@@ -86,7 +87,9 @@ Result<void> Crawl::prepare() {
     seeds.insert(seeds.end(), more->begin(), more->end());
   }
   if (Result<void> checked = check_seeds(seeds); !checked) return checked;
-  if (const auto settings = options_.flags.load(); !settings) return tl::make_unexpected(settings.error());
+  const auto settings = options_.flags.load();
+  if (!settings) return tl::make_unexpected(settings.error());
+  if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
   const std::string plan_path = options_.out + "/crawl.json";
   const bool resumed = std::filesystem::exists(plan_path);
   if (seeds.empty() && !resumed)

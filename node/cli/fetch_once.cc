@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "node/config/settings.h"
-#include "node/fetch/curl_fetcher.h"
+#include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
 #include "node/run/clock.h"
 #include "node/url/canonical_url.h"
@@ -22,11 +22,9 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   if (!loaded) return tl::make_unexpected(loaded.error());
   const Settings& settings = loaded->values;
   const Clock clock;
-  CurlFetcherConfig config;
-  config.user_agent = settings.user_agent;
-  config.connect_timeout = settings.connect_timeout;
-  config.fetch_timeout = settings.fetch_timeout;
-  config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
+  Result<CurlFetcherConfig> made = fetcher_config(settings);
+  if (!made) return tl::make_unexpected(made.error());
+  CurlFetcherConfig config = std::move(*made);
   auto guard = AddressGuard::create(allow_private);
   if (!guard) return tl::make_unexpected(guard.error());
   config.guard = std::move(*guard);
@@ -35,7 +33,7 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   auto fetcher = CurlFetcher::create(std::move(config),
                                      [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
-  (*fetcher)->start({1, url->text(), static_cast<std::size_t>(settings.body_bytes_max)});
+  (*fetcher)->start({1, url->text(), static_cast<std::size_t>(settings.body_bytes_max), {}, {}});
   const FetchResponse response = answered.get_future().get();
   (*fetcher)->stop();
   if (response.error == FetchError::address_refused)

@@ -18,6 +18,10 @@ namespace orbweaver {
 enum class ScopeKind : std::uint8_t { host, domain, prefix, any };
 enum class ArchiveKind : std::uint8_t { off, gzip };
 enum class ParserKind : std::uint8_t { stream, tidy };
+enum class HttpVersion : std::uint8_t { automatic, one_one, two };  // automatic: 2 where TLS agrees on it (ALPN)
+enum class TlsMin : std::uint8_t { tls_1_2, tls_1_3 };
+enum class TlsVerify : std::uint8_t { refuse, record };
+enum class Cookies : std::uint8_t { off, crawl };
 enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
 enum class Durability : std::uint8_t { process, power };
 
@@ -32,7 +36,7 @@ struct Settings {
   Duration delay_max{};
   Duration address_delay{};        // node/crawl/address_turns.h
   std::vector<std::string> sites;  // node/crawl/site_rules.h
-  std::uint32_t replicas = 2;  // copies of each partition: the owner's, and replicas - 1 more
+  std::uint32_t replicas = 2;      // copies of each partition: the owner's, and replicas - 1 more
   OnCut on_cut = OnCut::keep_on;
   Duration gone_after{};        // a peer that is down for longer does not keep the crawl from ending
   bool stop_when_done = false;  // the ring stops by itself when nothing is left
@@ -40,6 +44,7 @@ struct Settings {
   std::uint32_t retries = 3;                      // further tries after a failure that may pass
   Duration retry_delay{std::chrono::seconds{5}};  // before the first retry; doubles
   std::string user_agent;      // product token and contact; the token before '/' is matched in robots.txt
+  std::string contact;         // URL or mail address, put into the User-Agent header
   bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page with meta robots nofollow
   bool robots = true;          // obey robots.txt
 
@@ -56,7 +61,21 @@ struct Settings {
   bool text = false;
   std::vector<std::string> resolve;        // HOST:PORT:ADDR
   std::vector<std::string> allow_private;  // CIDR
-  std::uint32_t fetches_max = 256;         // transfers under way
+  std::vector<std::string> dns_servers;    // ADDR[:PORT]; empty: the system's
+  Duration dns_timeout{};
+  Duration dns_ttl_min{};
+  Duration dns_ttl_max{};
+  Duration dns_negative_max{};
+  std::uint32_t dns_cache_entries = 65536;
+  std::uint32_t dns_queries_max = 64;
+  HttpVersion http_version = HttpVersion::automatic;
+  TlsMin tls_min = TlsMin::tls_1_2;
+  TlsVerify tls_verify = TlsVerify::refuse;
+  std::string ca_file;
+  std::string proxy;
+  Cookies cookies = Cookies::off;
+  std::vector<std::string> site_headers;  // HOST Name: value
+  std::uint32_t fetches_max = 256;        // transfers under way
   Duration connect_timeout{};
   Duration fetch_timeout{};
   std::uint64_t low_speed_bytes = 0;  // slower than this a second for low_speed_time: given up

@@ -9,6 +9,7 @@
 #include "node/config/endpoint.h"
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
+#include "node/config/site_header.h"
 #include "node/crawl/site_rules.h"
 #include "ring/messages.h"
 #include "ring/network_preset.h"
@@ -71,6 +72,31 @@ std::string check_resolve(std::string_view text) {
 std::string check_cidr(std::string_view text) {
   const auto range = Cidr::parse(text);
   return range ? std::string{} : range.error().message;
+}
+
+std::string check_dns_server(std::string_view text) {
+  if (parse_ip(text)) return {};
+  const auto endpoint = parse_endpoint(text);
+  if (endpoint && endpoint->is_ip && endpoint->port != 0) return {};
+  return shown(text) + " is no name server: write ADDR or ADDR:PORT, for example 9.9.9.9 or [2620:fe::fe]:53";
+}
+
+std::string check_proxy(std::string_view text) {
+  if (text.empty()) return {};
+  const std::size_t scheme = text.find("://");
+  const std::string_view kind = text.substr(0, scheme);
+  std::string_view place = scheme == std::string_view::npos ? std::string_view() : text.substr(scheme + 3);
+  if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) place.remove_prefix(at + 1);
+  while (place.ends_with('/')) place.remove_suffix(1);
+  const auto endpoint = parse_endpoint(place);
+  if ((kind == "http" || kind == "socks5h") && endpoint && endpoint->port != 0) return {};
+  // Not the text itself: it may hold a password.
+  return "is no proxy: write http://HOST:PORT or socks5h://HOST:PORT";
+}
+
+std::string check_site_header(std::string_view text) {
+  const auto header = parse_site_header(text);
+  return header ? std::string{} : header.error().message;
 }
 
 std::string anything(std::string_view) { return {}; }
@@ -162,9 +188,13 @@ void add_ring_wide(Rows& rows) {
                                   &Settings::retry_delay, "5s", "0s", "24h"));
   rows.push_back(text_setting(
       {"user_agent", "The User-Agent header: product token, version, and where to complain.",
-       "The token before '/' is what robots.txt files name (RFC 9309, 2.2.1). Name a page or mail address in it before "
-       "crawling other people's sites."},
+       "The token before '/' is what robots.txt files name (RFC 9309, 2.2.1). `contact` is added to it."},
       &Settings::user_agent, "orbweaver/0.1", "a token of letters, _ and - first; visible ASCII", check_user_agent));
+  rows.push_back(text_setting(
+      {"contact", "A page or mail address where people can complain; the User-Agent header ends in (+CONTACT).",
+       "Whoever runs a site must be able to reach whoever crawls it: without one, no public address is connected to, "
+       "unless `user_agent` itself names one."},
+      &Settings::contact, "", "an http(s) URL or a mail address", contact_problem));
   rows.push_back(yes_no_setting({"robots", "Obey robots.txt.", "Polite by default; `no` is for one's own sites."},
                                 &Settings::robots, true));
   rows.push_back(yes_no_setting(
@@ -262,6 +292,69 @@ void add_fetch(Rows& rows) {
   rows.push_back(size_setting({"header_bytes_max", "Longer response headers are refused.",
                                "Servers stop at 8 to 64 KiB; four times that leaves room for cookies without end."},
                               &Settings::header_bytes_max, "256KiB", "1KiB", "16MiB"));
+}
+
+void add_names(Rows& rows) {
+  rows.push_back(
+      list_setting({"dns_servers", "Name servers that are asked, in this order; none: those of /etc/resolv.conf.",
+                    "The system's know the inner network's names; a resolver of one's own spares them a crawl's load."},
+                   &Settings::dns_servers, "ADDR or ADDR:PORT each; IPv6 in brackets before a port", check_dns_server));
+  rows.push_back(
+      duration_setting({"dns_timeout", "Wait for a name server's answer; the second and last try has twice as long.",
+                        "Two tries end within `connect_timeout`; resolvers answer within half a second or not at all."},
+                       &Settings::dns_timeout, "2s", "10ms", "1m"));
+  rows.push_back(duration_setting({"dns_ttl_min", "Addresses are kept at least this long, whatever their records say.",
+                                   "A TTL of 0 would cost two queries a page; half a minute is what browsers keep."},
+                                  &Settings::dns_ttl_min, "30s", "0s", "1h"));
+  rows.push_back(duration_setting({"dns_ttl_max", "Addresses are kept at most this long.",
+                                   "A day: a site that moved is found again, whatever its records said before."},
+                                  &Settings::dns_ttl_max, "24h", "1s", "30d"));
+  rows.push_back(duration_setting(
+      {"dns_negative_max", "That a name has no address is kept as long as its zone says, and at most this long.",
+       "RFC 2308, 5: hours do harm when a name appears; minutes spare the servers the same question again and again."},
+      &Settings::dns_negative_max, "5m", "0s", "3h"));
+  rows.push_back(count_setting({"dns_cache_entries", "Hosts whose addresses are remembered.",
+                                "Six times the hosts on the workbench; some 150 bytes each, 10 MB in all."},
+                               &Settings::dns_cache_entries, 65'536U, 1U, 16'777'216U));
+  rows.push_back(count_setting({"dns_queries_max", "DNS queries under way together, and so to any one server.",
+                                "At 20 ms each, 1,600 hosts a second; public resolvers slow down who asks more."},
+                               &Settings::dns_queries_max, 64U, 2U, 10'000U));
+}
+
+void add_protocol(Rows& rows) {
+  rows.push_back(
+      choice_setting({"http_version", "HTTP/2 where TLS agrees on it (auto), HTTP/1.1 alone, or HTTP/2 without asking.",
+                      "ALPN costs nothing; HTTP/2 without TLS is only for servers that are known to speak it."},
+                     &Settings::http_version, HttpVersion::automatic, {"auto", "1.1", "2"}));
+  rows.push_back(choice_setting({"tls_min", "The least version of TLS.",
+                                 "1.0 and 1.1 are withdrawn (RFC 8996); a site that has nothing newer fails as `tls`."},
+                                &Settings::tls_min, TlsMin::tls_1_2, {"1.2", "1.3"}));
+  rows.push_back(choice_setting(
+      {"tls_verify",
+       "A certificate that is expired, for another name, self-signed or from an unknown authority: the page fails with "
+       "that reason (refuse), or is fetched and its record names the fault (record).",
+       "An archive of the web as it is may want `record`; whoever trusts what a page says wants `refuse`."},
+      &Settings::tls_verify, TlsVerify::refuse, {"refuse", "record"}));
+  rows.push_back(text_setting({"ca_file", "Certificates of the authorities that are trusted, PEM; empty: the system's.",
+                               "For sites of an inner network, whose authority nobody else knows."},
+                              &Settings::ca_file, "", "a path", anything));
+  rows.push_back(
+      text_setting({"proxy", "All requests go through this proxy, which also looks up the names; empty: directly.",
+                    "Some networks have no other way out. Only the proxy's address can be judged then: see "
+                    "`allow_private`; what the "
+                    "proxy may reach is for the proxy to say. Needs a `contact`."},
+                   &Settings::proxy, "", "http:// or socks5h://, [USER:PASSWORD@]HOST:PORT", check_proxy));
+  rows.push_back(choice_setting(
+      {"cookies", "Cookies that sites set: passed over, or kept in memory and sent back to them while the peer runs.",
+       "Without them every page looks as it does to a first visitor, which is what an archive wants; some sites show "
+       "nothing without."},
+      &Settings::cookies, Cookies::off, {"off", "crawl"}));
+  rows.push_back(list_setting(
+      {"site_headers",
+       "Header lines for one site's requests, such as a password: sent to that host and port alone, and taken out of "
+       "archives. A bare host means https; write http://HOST where it has no TLS.",
+       "Best in the settings file, which others cannot read as they can a command line."},
+      &Settings::site_headers, "HOST[:PORT] Name: value each", check_site_header));
 }
 
 void add_forwarding(Rows& rows) {
@@ -370,6 +463,8 @@ Rows make_rows() {
   add_peer(rows);
   add_output(rows);
   add_fetch(rows);
+  add_names(rows);
+  add_protocol(rows);
   add_forwarding(rows);
   add_frontier_and_storage(rows);
   add_membership(rows);

@@ -43,6 +43,7 @@ struct FetchEnded {
   std::uint64_t id = 0;
   FetchError error = FetchError::none;
   std::string error_text;
+  FetchError tls_fault = FetchError::none;  // of a page that was fetched in spite of it
   int status = 0;
   Time ended{};
   std::optional<Duration> retry_after;

@@ -22,6 +22,14 @@ Row row_of(FetchError error) {
       return {Reason::connect, true, true};
     case FetchError::tls:
       return {Reason::tls, false, false};
+    case FetchError::tls_expired:
+      return {Reason::tls_expired, false, false};
+    case FetchError::tls_wrong_name:
+      return {Reason::tls_wrong_name, false, false};
+    case FetchError::tls_self_signed:
+      return {Reason::tls_self_signed, false, false};
+    case FetchError::tls_untrusted:
+      return {Reason::tls_untrusted, false, false};
     case FetchError::timeout:
       return {Reason::timeout, true, true};
     case FetchError::empty_reply:
@@ -49,6 +57,8 @@ bool status_may_pass(int status) {
 }
 
 }  // namespace
+
+storage::Reason reason_of(FetchError error) { return error == FetchError::none ? Reason::none : row_of(error).reason; }
 
 Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
                     const Settings& settings) {

@@ -26,6 +26,9 @@ struct Outcome {
 Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
                     const Settings& settings);
 
+// The reason that records have for it.
+storage::Reason reason_of(FetchError error);
+
 inline constexpr Duration wait_max = std::chrono::hours{1};
 // The circuit breaker: from this many tries in a row without any answer on, a host's queued URLs fail as host_down
 // without being tried, for host_down_time; then one is tried, and either the host is well again or that time begins

@@ -94,6 +94,7 @@ class Peer {
     Outcome outcome;
     Time ended{};
     Time started{};
+    FetchError tls_fault = FetchError::none;
   };
   // A question that other peers must answer first.
   struct Gathering {

@@ -47,7 +47,10 @@ std::string why(const storage::UrlRecord& record) {
   using storage::Reason;
   switch (record.state) {
     case storage::UrlState::fetched:
-      return "fetched; the server answered " + std::to_string(record.status);
+      return "fetched; the server answered " + std::to_string(record.status) +
+             (record.reason == Reason::none
+                  ? ""
+                  : "; its certificate is at fault: " + std::string(storage::reason_name(record.reason)));
     case storage::UrlState::queued:
       if (record.attempts > 0)
         return "waits for try " + std::to_string(record.attempts + 1) + "; the last one ended with " +

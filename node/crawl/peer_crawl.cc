@@ -151,7 +151,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0};
     ++pages_in_flight_;
     ++counters_.fetches;
-    Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now}).first->second;
+    Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none}).first->second;
     out.push_back(StartFetch{slot.job});
     started = true;
   }
@@ -188,7 +188,7 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
 
 void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
   FetchJob job{next_job_++, FetchKind::robots, std::move(url), {}, host.key, slot.origin, slot.hops, slot.attempts};
-  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now}).first->second;
+  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none}).first->second;
   out.push_back(StartFetch{started.job});
 }
 
@@ -198,6 +198,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
   Job& job = found->second;
   job.status = event.status;
   job.ended = event.ended;
+  job.tls_fault = event.tls_fault;
   counters_.bytes_received += event.bytes;
   BenchHost* host = bench_.find(job.job.host);
   const bool page = job.job.kind == FetchKind::page;
@@ -267,7 +268,10 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   storage::Commit commit;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
-  if (job.outcome.kind == Outcome::Kind::fetched) ++counters_.pages_fetched;
+  if (job.outcome.kind == Outcome::Kind::fetched) {
+    ++counters_.pages_fetched;
+    record.reason = reason_of(job.tls_fault);
+  }
   if (job.outcome.kind == Outcome::Kind::failed) ++counters_.pages_failed;
   if (job.outcome.kind == Outcome::Kind::retry) {
     ++counters_.retries;

@@ -18,14 +18,17 @@ struct V4Row {
   const char* name;
 };
 
-// The IPv4 Special-Purpose Address Registry's rows that are not globally reachable, with multicast (RFC 5771) and class
-// E.
+// The IPv4 Special-Purpose Address Registry's rows that are not globally reachable: RFC 791, 1918, 6598, 1122, 3927,
+// 6890, 5737, 7526, 2544, 1112, 919, in that order of first mention; with multicast (RFC 5771), class E, and one public
+// address at which a cloud answers its own machines. 169.254.169.254, where clouds keep their machines' secrets, is
+// link-local, and 100.100.100.200 is shared address space.
 constexpr V4Row v4_rows[] = {
     {0x00000000, 8, "0.0.0.0/8 (this network)"},
     {0x0a000000, 8, "10.0.0.0/8 (private use)"},
     {0x64400000, 10, "100.64.0.0/10 (shared address space)"},
     {0x7f000000, 8, "127.0.0.0/8 (loopback)"},
     {0xa9fe0000, 16, "169.254.0.0/16 (link-local)"},
+    {0xa83f8110, 32, "168.63.129.16/32 (Azure's platform address)"},
     {0xac100000, 12, "172.16.0.0/12 (private use)"},
     {0xc0000000, 24, "192.0.0.0/24 (IETF protocol assignments)"},
     {0xc0000200, 24, "192.0.2.0/24 (documentation)"},
@@ -45,7 +48,8 @@ struct V6Row {
   const char* name;
 };
 
-// The IPv6 registry's. Rows outside 2000::/3 only give the refusal its name; the refusal itself comes from the last
+// The IPv6 registry's: RFC 8215, 6666, 2928 (Teredo, RFC 4380, among them), 3849, 9637, 9602, 4193 (fd00:ec2::254 among
+// them), 4291, 3879. Rows outside 2000::/3 only give the refusal its name; the refusal itself comes from the last
 // rule.
 constexpr V6Row v6_rows[] = {
     {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, "64:ff9b:1::/48 (local-use IPv4/IPv6 translation)"},
@@ -144,7 +148,13 @@ std::optional<std::string> AddressGuard::refusal(const IpAddress& address) const
     if (why) *why = address.text() + " stands for " + *why;
     return why;
   }
-  return special(address);
+  std::optional<std::string> why = special(address);
+  if (!why && public_refused_) {
+    why = address.text() +
+          " is public, and there is no contact for people whose sites are crawled: set one, for example "
+          "--contact https://example.org/bot";
+  }
+  return why;
 }
 
 std::optional<std::string> AddressGuard::refusal(const sockaddr* address) const {

@@ -30,6 +30,9 @@ class AddressGuard {
   // From the setting allow_private; the error names the range that cannot be read.
   static Result<AddressGuard> create(const std::vector<std::string>& allow_private);
 
+  // No public address either, but for ranges that were allowed: nobody said whom people may turn to.
+  void refuse_public() { public_refused_ = true; }
+
   // Nothing when a connection is allowed, else why not: "127.0.0.1 is in 127.0.0.0/8 (loopback)".
   std::optional<std::string> refusal(const sockaddr* address) const;
   std::optional<std::string> refusal(const IpAddress& address) const;
@@ -39,6 +42,7 @@ class AddressGuard {
 
  private:
   std::vector<Cidr> allowed_;
+  bool public_refused_ = false;
 };
 
 }  // namespace orbweaver

@@ -12,18 +12,17 @@
 #include <thread>
 #include <utility>
 
+#include "node/config/endpoint.h"
+#include "node/fetch/cares_resolver.h"
 #include "node/fetch/curl_sockets.h"
 #include "node/fetch/curl_transfer.h"
+#include "node/fetch/url_place.h"
 
 namespace orbweaver {
 namespace {
 
-bool append(Slist& list, const std::string& line) {
-  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
-  if (longer == nullptr) return false;
-  list.release();
-  list.reset(longer);
-  return true;
+std::string place_text(std::string_view host, std::uint16_t port) {
+  return std::string(host) + ":" + std::to_string(port);
 }
 
 }  // namespace
@@ -42,7 +41,17 @@ class CurlFetcher::Loop {
  private:
   void run();
   bool take_inbox();
-  void begin(FetchRequest request);
+  // A request whose name is being looked up.
+  struct Waiting {
+    FetchRequest request;
+    std::string connect_to;
+    Time started{};
+    SteadyTime asked{};
+  };
+  void take(FetchRequest request);
+  void begin(Waiting waiting, const std::vector<IpAddress>& addresses);
+  void take_names(SteadyTime now);
+  void answer_unresolved(const Waiting& waiting, const std::string& words);
   void end(CurlTransfer& transfer, CURLcode code);
   void collect();
   void resume_paused();
@@ -70,7 +79,12 @@ class CurlFetcher::Loop {
   std::vector<FetchRequest> taken_;
   std::map<std::uint64_t, std::unique_ptr<CurlTransfer>> under_way_;  // by sequence: the first is the oldest
   std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;            // once paused: when to end them
+  std::unique_ptr<CaresResolver> resolver_;
+  std::map<std::uint64_t, Waiting> waiting_;  // for a name, by token: the first was asked for first
+  std::map<std::string, IpAddress> fixed_;    // the setting resolve: "HOST:PORT" or "*:PORT" -> address
+  std::string proxy_;                         // "HOST:PORT" to connect to; empty: the URL's own
   std::uint64_t next_sequence_ = 1;
+  std::uint64_t next_token_ = 1;
   std::size_t most_under_way_ = 0;
   std::optional<SteadyTime> timer_;  // when libcurl wants to be called
 };
@@ -80,6 +94,7 @@ CurlFetcher::Loop::~Loop() {
   // Order matters: handles before the multi handle, whose connections still call on_close_socket().
   under_way_.clear();
   if (multi_ != nullptr) curl_multi_cleanup(multi_);
+  resolver_.reset();  // its sockets are watched by shared_
 }
 
 Result<void> CurlFetcher::Loop::open() {
@@ -88,13 +103,27 @@ Result<void> CurlFetcher::Loop::open() {
   bool ok = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   ok = ok && append(shared_.headers, "Accept: text/html,application/xhtml+xml,*/*;q=0.8");
   ok = ok && append(shared_.headers, "Accept-Encoding: gzip, br, zstd, deflate");
-  for (const std::string& entry : config.resolve) ok = ok && append(shared_.resolve, entry);
   multi_ = ok ? curl_multi_init() : nullptr;
   if (multi_ == nullptr) return fail(ErrorCode::internal, "libcurl cannot be set up");
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Loop::on_socket);
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
   curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Loop::on_timer);
   curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+  for (const std::string& text : config.resolve) {
+    const auto entry = parse_resolve_entry(text);
+    if (!entry) return tl::make_unexpected(entry.error());
+    fixed_.emplace(place_text(entry->host, entry->port), *parse_ip(entry->address));
+  }
+  if (!config.proxy.empty()) {
+    const UrlPlace place = url_place(config.proxy);
+    proxy_ = place_text(place.host, place.port);
+  }
+  auto resolver = CaresResolver::create(config.resolver, [this](int fd, bool readable, bool writable) {
+    shared_.sockets.want(
+        fd, static_cast<std::uint8_t>((readable ? CurlSockets::readable : 0) | (writable ? CurlSockets::writable : 0)));
+  });
+  if (!resolver) return tl::make_unexpected(resolver.error());
+  resolver_ = std::move(*resolver);
   thread_ = std::thread([this] { run(); });
   return {};
 }
@@ -158,9 +187,15 @@ int CurlFetcher::Loop::on_timer(CURLM*, long milliseconds, void* loop) noexcept 
 
 int CurlFetcher::Loop::wait_milliseconds() const {
   std::optional<SteadyTime> until = timer_;
-  if (!resumed_.empty() && (!until || resumed_.begin()->first < *until)) until = resumed_.begin()->first;
+  const auto sooner = [&](SteadyTime time) {
+    if (!until || time < *until) until = time;
+  };
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (!resumed_.empty()) sooner(resumed_.begin()->first);
+  if (!waiting_.empty()) sooner(waiting_.begin()->second.asked + shared_.config.connect_timeout);
+  if (const auto names = resolver_->next_deadline(now)) sooner(*names);
   if (!until) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - std::chrono::steady_clock::now()).count();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - now).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
 }
 
@@ -168,6 +203,12 @@ void CurlFetcher::Loop::run() {
   int running = 0;
   while (take_inbox()) {
     for (const CurlSockets::Event& event : shared_.sockets.wait(wait_milliseconds())) {
+      if (resolver_->owns(event.fd)) {
+        const bool broken = (event.what & CurlSockets::broken) != 0;
+        resolver_->on_socket(event.fd, broken || (event.what & CurlSockets::readable) != 0,
+                             broken || (event.what & CurlSockets::writable) != 0, std::chrono::steady_clock::now());
+        continue;
+      }
       int mask = 0;
       if ((event.what & CurlSockets::readable) != 0) mask |= CURL_CSELECT_IN;
       if ((event.what & CurlSockets::writable) != 0) mask |= CURL_CSELECT_OUT;
@@ -179,12 +220,15 @@ void CurlFetcher::Loop::run() {
       timer_.reset();  // libcurl sets it again when it wants to
       curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
     }
+    take_names(now);
     collect();
     end_late(now);
     resume_paused();
   }
   cancel_all();
   counts_.body_memory_peak = shared_.budget.peak();
+  counts_.dns_queries = resolver_->queries();
+  counts_.dns_queries_most = resolver_->queries_most();
 }
 
 // False when it is time to stop.
@@ -194,7 +238,7 @@ bool CurlFetcher::Loop::take_inbox() {
     if (stopping_) return false;
     taken_.swap(inbox_);
   }
-  for (FetchRequest& request : taken_) begin(std::move(request));
+  for (FetchRequest& request : taken_) take(std::move(request));
   taken_.clear();
   return true;
 }
@@ -208,15 +252,69 @@ std::unique_ptr<CurlTransfer> CurlFetcher::Loop::make_transfer() {
 
 void CurlFetcher::Loop::note_oldest() { shared_.oldest = under_way_.empty() ? 0 : under_way_.begin()->first; }
 
-void CurlFetcher::Loop::begin(FetchRequest request) {
-  const Time started = shared_.config.clock();
+// The name is looked up first, unless it is an address, the setting resolve has it, or its answer is still good.
+void CurlFetcher::Loop::take(FetchRequest request) {
+  const bool http = request.url.starts_with("http://") || request.url.starts_with("https://");
+  if (!http || url_place(request.url).host.empty())
+    return answer_unbegun(request, FetchError::internal, "not an http or https URL");
+  const SteadyTime now = std::chrono::steady_clock::now();
+  Waiting waiting{std::move(request), proxy_, shared_.config.clock(), now};
+  if (proxy_.empty()) {
+    const UrlPlace place = url_place(waiting.request.url);
+    waiting.connect_to = place_text(place.host, place.port);
+  }
+  const std::size_t colon = waiting.connect_to.rfind(':');
+  const std::string host = waiting.connect_to.substr(0, colon);
+  auto fixed = fixed_.find(waiting.connect_to);
+  const bool is_ip = parse_ip(host).has_value();
+  if (fixed == fixed_.end() && !fixed_.empty() && !is_ip) fixed = fixed_.find("*" + waiting.connect_to.substr(colon));
+  if (fixed != fixed_.end()) return begin(std::move(waiting), {fixed->second});
+  if (is_ip) return begin(std::move(waiting), {});
+  const std::uint64_t token = next_token_++;
+  if (const DnsEntry* known = resolver_->resolve(host, token, now)) {
+    if (known->addresses.empty()) return answer_unresolved(waiting, known->failure);
+    return begin(std::move(waiting), known->addresses);
+  }
+  waiting_.emplace(token, std::move(waiting));
+}
+
+void CurlFetcher::Loop::answer_unresolved(const Waiting& waiting, const std::string& words) {
+  FetchResponse response;
+  response.id = waiting.request.id;
+  response.error = FetchError::dns;
+  response.error_text = words;
+  response.started = waiting.started;
+  response.ended = shared_.config.clock();
+  done_(std::move(response));
+}
+
+// Names that were looked up, and those that took too long.
+void CurlFetcher::Loop::take_names(SteadyTime now) {
+  resolver_->tick(now);  // also for the second family's answer, when nobody waits any more
+  if (waiting_.empty()) return;
+  for (const CaresResolver::Finished& finished : resolver_->take_finished()) {
+    auto found = waiting_.extract(finished.token);
+    if (found.empty()) continue;
+    if (finished.entry.addresses.empty()) {
+      answer_unresolved(found.mapped(), finished.entry.failure);
+    } else {
+      begin(std::move(found.mapped()), finished.entry.addresses);
+    }
+  }
+  while (!waiting_.empty() && waiting_.begin()->second.asked + shared_.config.connect_timeout <= now) {
+    const auto late = waiting_.extract(waiting_.begin());
+    answer_unresolved(late.mapped(), "no name server answered in time");
+  }
+}
+
+void CurlFetcher::Loop::begin(Waiting waiting, const std::vector<IpAddress>& addresses) {
+  const std::uint64_t sequence = next_sequence_++;
   std::unique_ptr<CurlTransfer> transfer = make_transfer();
-  if (!transfer) {
-    answer_unbegun(request, FetchError::internal, "libcurl has no memory for a handle");
+  if (!transfer || !transfer->begin(waiting.request, sequence, waiting.started, waiting.asked,
+                                    std::chrono::steady_clock::now(), waiting.connect_to, addresses)) {
+    answer_unbegun(waiting.request, FetchError::internal, "libcurl has no memory for a handle");
     return;
   }
-  const std::uint64_t sequence = next_sequence_++;
-  transfer->begin(std::move(request), sequence, started, std::chrono::steady_clock::now());
   CURL* easy = transfer->easy();
   CurlTransfer& placed = *under_way_.emplace(sequence, std::move(transfer)).first->second;
   note_oldest();
@@ -237,6 +335,7 @@ void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {
   long connections = 0;
   curl_easy_getinfo(transfer.easy(), CURLINFO_NUM_CONNECTS, &connections);
   counts_.connections_opened += static_cast<std::uint64_t>(std::max(0L, connections));
+  transfer.note_connection();
   curl_multi_remove_handle(multi_, transfer.easy());
   shared_.paused.erase(transfer.sequence());
   std::erase_if(resumed_, [&](const auto& entry) { return entry.second == &transfer; });
@@ -289,6 +388,9 @@ void CurlFetcher::Loop::end_late(SteadyTime now) {
 
 void CurlFetcher::Loop::cancel_all() {
   while (!under_way_.empty()) end(*under_way_.begin()->second, CURLE_ABORTED_BY_CALLBACK);
+  for (const auto& [token, waiting] : waiting_)
+    answer_unbegun(waiting.request, FetchError::cancelled, "the peer is stopping");
+  waiting_.clear();
   std::vector<FetchRequest> never_begun;
   {
     const std::lock_guard lock(mutex_);

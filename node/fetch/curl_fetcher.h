@@ -1,10 +1,11 @@
 // The fetcher on libcurl's multi interface: one thread, one epoll set, thousands of transfers, connections used again.
 //
 // Bytes are delivered raw: neither chunked framing nor content codings are undone, for the archive keeps what was on
-// the wire. Cookies, redirects, proxies from the environment, netrc, HTTP/0.9 and protocols other than http and https
-// are off. Every address is judged by the AddressGuard as its socket is opened; a kept connection was judged when it
-// was opened. A whole head with a part of its body is an answer (FetchError::none) with the reason in `truncated`. DNS:
-// libcurl's threaded resolver; answers kept 60 s; a resolver that hangs costs its own transfer only.
+// the wire. Redirects, proxies from the environment, netrc, HTTP/0.9 and protocols other than http and https are off.
+// Every address is judged by the AddressGuard as its socket is opened; a kept connection was judged when it was opened.
+// A whole head with a part of its body is an answer (FetchError::none) with the reason in `truncated`. Names are looked
+// up first, by CaresResolver; libcurl gets the addresses, tries both families (RFC 8305) and never asks for a name.
+// With a proxy only the proxy's name is looked up, and only its address is judged.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,10 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/config/settings.h"
+#include "node/config/site_header.h"
 #include "node/fetch/address_guard.h"
+#include "node/fetch/cares_resolver.h"
 #include "node/fetch/fetcher.h"
 
 namespace orbweaver {
@@ -35,7 +39,14 @@ struct CurlFetcherConfig {
   std::size_t idle_connections_max = 512;  // kept open for another request, beside those in use
   std::vector<std::string> resolve;        // HOST:PORT:ADDR; HOST "*": every host at that port
   AddressGuard guard;
-  std::string ca_file;          // PEM; empty: the system's
+  std::string ca_file;  // PEM; empty: the system's
+  HttpVersion http_version = HttpVersion::automatic;
+  TlsMin tls_min = TlsMin::tls_1_2;
+  bool tls_refuse = true;  // false: faults of certificates are recorded (FetchResponse::tls_fault) and no more
+  std::string proxy;       // http://[USER:PASSWORD@]HOST:PORT or socks5h://…; empty: none
+  std::vector<SiteHeader> site_headers;
+  bool cookies = false;  // keep them and send them back, for as long as the fetcher lives
+  ResolverConfig resolver;
   std::function<Time()> clock;  // for FetchResponse::started and ended; called on the fetcher's thread
 };
 
@@ -53,6 +64,8 @@ class CurlFetcher final : public Fetcher {
     std::uint64_t connections_opened = 0;
     std::uint64_t pauses = 0;            // transfers that waited for body memory
     std::uint64_t body_memory_peak = 0;  // bytes
+    std::uint64_t dns_queries = 0;
+    std::uint64_t dns_queries_most = 0;  // under way together
   };
   // Only after stop().
   Counts counts() const;

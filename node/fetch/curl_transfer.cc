@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "node/fetch/http_message.h"
+#include "node/fetch/url_place.h"
+
 namespace orbweaver {
 namespace {
 
@@ -39,7 +42,37 @@ bool is_tls(CURLcode code) {
   }
 }
 
+// Where libcurl keeps the addresses that it is handed, for so long: they are used at once.
+constexpr long resolved_seconds = 5;
+
+long http_version(HttpVersion version) {
+  switch (version) {
+    case HttpVersion::one_one:
+      return CURL_HTTP_VERSION_1_1;
+    case HttpVersion::two:
+      return CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    case HttpVersion::automatic:
+      break;
+  }
+  return CURL_HTTP_VERSION_2TLS;
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+           const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+           return lower(x) == lower(y);
+         });
+}
+
 }  // namespace
+
+bool append(Slist& list, const std::string& line) {
+  curl_slist* longer = curl_slist_append(list.get(), line.c_str());
+  if (longer == nullptr) return false;
+  list.release();
+  list.reset(longer);
+  return true;
+}
 
 CurlTransfer::~CurlTransfer() {
   if (easy_ != nullptr) curl_easy_cleanup(easy_);
@@ -55,7 +88,7 @@ bool CurlTransfer::open() {
   set(CURLOPT_ERRORBUFFER, error_buffer_.data());
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_PROTOCOLS_STR, "http,https");
-  set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set(CURLOPT_HTTP_VERSION, http_version(config.http_version));
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_HTTP09_ALLOWED, 0L);
   set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
@@ -63,22 +96,19 @@ bool CurlTransfer::open() {
   set(CURLOPT_PATH_AS_IS, 1L);  // the canonical URL is what is asked for
   set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  set(CURLOPT_PROXY, "");  // not even one from the environment: it would connect where the guard cannot look
-  set(CURLOPT_NOPROXY, "*");
+  // Never one from the environment: it would connect where nobody said that it may.
+  set(CURLOPT_PROXY, config.proxy.c_str());
+  set(CURLOPT_NOPROXY, config.proxy.empty() ? "*" : "");
+  set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set(CURLOPT_TCP_NODELAY, 1L);
   set(CURLOPT_BUFFERSIZE, receive_buffer_bytes);
-  set(CURLOPT_DNS_CACHE_TIMEOUT, 60L);
-  // A resolver thread that hangs in getaddrinfo() is left to end by itself; else its transfer's end would stop all
-  // others.
-  set(CURLOPT_QUICK_EXIT, 1L);
-  set(CURLOPT_SSL_VERIFYPEER, 1L);
-  set(CURLOPT_SSL_VERIFYHOST, 2L);
+  set(CURLOPT_DNS_CACHE_TIMEOUT, resolved_seconds);
+  set(CURLOPT_RESOLVER_START_FUNCTION, &CurlTransfer::on_resolve);
+  set(CURLOPT_RESOLVER_START_DATA, this);
+  set(CURLOPT_SSLVERSION,
+      static_cast<long>(config.tls_min == TlsMin::tls_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2));
   if (!config.ca_file.empty()) set(CURLOPT_CAINFO, config.ca_file.c_str());
   set(CURLOPT_USERAGENT, config.user_agent.c_str());
-  set(CURLOPT_HTTPHEADER, shared_.headers.get());
-  // Read once by each handle, on its first exchange, and then kept in the multi handle's DNS cache for good.
-  if (shared_.resolve) set(CURLOPT_RESOLVE, shared_.resolve.get());
-  set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(config.connect_timeout));
   set(CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(config.low_speed_bytes));
   set(CURLOPT_LOW_SPEED_TIME,
       static_cast<long>(std::chrono::ceil<std::chrono::seconds>(config.low_speed_time).count()));
@@ -100,11 +130,12 @@ bool CurlTransfer::open() {
   return true;
 }
 
-void CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time started, SteadyTime now) {
+bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time started, SteadyTime asked, SteadyTime now,
+                         const std::string& connect_to, const std::vector<IpAddress>& addresses) {
   request_ = std::move(request);
   sequence_ = sequence;
   started_ = started;
-  deadline_ = now + shared_.config.fetch_timeout;
+  deadline_ = asked + shared_.config.fetch_timeout;
   head_.reset(shared_.config.header_bytes_max);
   request_head_.clear();
   ip_.clear();
@@ -112,9 +143,96 @@ void CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   socket_opened_ = connected_ = cut_ = out_of_memory_ = false;
   error_buffer_[0] = '\0';
   shared_.budget.expect_body(request_.body_bytes_max);
+  const auto left = [&](Duration limit) {
+    return std::max(1L, milliseconds(limit - std::chrono::duration_cast<Duration>(now - asked)));
+  };
   curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
-  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, std::max(1L, milliseconds(shared_.config.fetch_timeout)));
+  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, left(shared_.config.fetch_timeout));
+  curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, left(shared_.config.connect_timeout));
   if (shared_.config.record_requests) curl_easy_setopt(easy_, CURLOPT_VERBOSE, 1L);
+  const UrlPlace place = url_place(request_.url);
+  if (place.tls) {
+    tls_ = TlsCheck{std::string(place.host), shared_.config.tls_refuse, FetchError::none, {}};
+    if (tls_.host.ends_with('.')) tls_.host.pop_back();
+    check_certificates(easy_, tls_);
+    // A session that is taken up again is not verified again, so its fault would go unrecorded.
+    if (!tls_.refuse) curl_easy_setopt(easy_, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+  }
+  if (!addresses.empty()) {
+    std::string line = "+" + connect_to + ":";
+    for (const IpAddress& address : addresses)
+      line += (&address == &addresses.front() ? "" : ",") +
+              (address.size == 4 ? address.text() : "[" + address.text() + "]");
+    if (!append(resolve_, line)) return false;
+    curl_easy_setopt(easy_, CURLOPT_RESOLVE, resolve_.get());
+  }
+  return add_headers(started);
+}
+
+// The headers that all requests have, and those that only this one has.
+bool CurlTransfer::add_headers(Time now) {
+  const UrlPlace place = url_place(request_.url);
+  std::vector<std::string> own;
+  if (!request_.if_none_match.empty()) own.push_back("If-None-Match: " + request_.if_none_match);
+  if (!request_.if_modified_since.empty()) own.push_back("If-Modified-Since: " + request_.if_modified_since);
+  for (const SiteHeader& header : shared_.config.site_headers) {
+    if (header.tls != place.tls || header.port != place.port || header.host != place.host) continue;
+    own.push_back(header.name + ": " + header.value);
+    secrets_ = true;
+  }
+  if (shared_.config.cookies)
+    if (const std::string cookies = shared_.cookies.header_for(place, now); !cookies.empty())
+      own.push_back("Cookie: " + cookies);
+  if (own.empty()) {
+    curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, shared_.headers.get());
+    return true;
+  }
+  for (const curl_slist* line = shared_.headers.get(); line != nullptr; line = line->next)
+    if (!append(headers_, line->data)) return false;
+  for (const std::string& line : own) {
+    // A value with a line end in it would be a header of its own.
+    if (line.find_first_of("\r\n") != std::string::npos) continue;
+    if (!append(headers_, line)) return false;
+  }
+  curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_.get());
+  return true;
+}
+
+// libcurl wants to look up a name itself: never, it would take a thread. An address needs no look-up.
+int CurlTransfer::on_resolve(void*, void*, void* self) noexcept {
+  const auto& transfer = *static_cast<CurlTransfer*>(self);
+  return transfer.resolve_ ? 1 : 0;
+}
+
+// Takes what is secret out of the recorded request.
+void CurlTransfer::redact() {
+  if (!secrets_ && shared_.config.proxy.empty()) return;
+  std::string kept;
+  std::string_view rest = request_head_;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find("\r\n"), rest.size() - std::min<std::size_t>(rest.size(), 2));
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+    const std::string_view name = line.substr(0, line.find(':'));
+    bool secret = same_name(name, "Proxy-Authorization");
+    for (const SiteHeader& header : shared_.config.site_headers) secret = secret || same_name(name, header.name);
+    kept.append(secret ? name : line).append(secret ? ": [redacted]\r\n" : "\r\n");
+  }
+  request_head_ = std::move(kept);
+}
+
+// A kept connection's fault was seen by the transfer that opened it.
+void CurlTransfer::note_connection() {
+  if (tls_.refuse) return;
+  curl_socket_t fd = CURL_SOCKET_BAD;
+  curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd);
+  connection_fault_ = tls_.fault;
+  if (fd == CURL_SOCKET_BAD) return;  // closed already: nobody uses it again
+  if (tls_.fault != FetchError::none) {
+    shared_.tls_faults[fd] = tls_.fault;
+  } else if (const auto found = shared_.tls_faults.find(fd); found != shared_.tls_faults.end()) {
+    connection_fault_ = found->second;
+  }
 }
 
 std::size_t CurlTransfer::on_header(char* data, std::size_t size, std::size_t count, void* self) noexcept {
@@ -155,6 +273,7 @@ std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
 // protocol's own; there libcurl sees the excess itself.)
 void CurlTransfer::refuse_leftovers() {
   if (socket_ == CURL_SOCKET_BAD || !request_.url.starts_with("http://")) return;
+  if (head_.text().starts_with("HTTP/2")) return;  // its frames say whose bytes they are
   char byte = 0;
   if (::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
 }
@@ -191,6 +310,7 @@ CURLcode CurlTransfer::resume(SteadyTime now) {
 int CurlTransfer::on_debug(CURL* easy, curl_infotype type, char* data, std::size_t size, void* self) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   if (type != CURLINFO_HEADER_OUT) return 0;
+  if (std::string_view(data, size).starts_with("CONNECT ")) return 0;  // to a proxy; the request follows
   try {
     transfer.request_head_.append(data, size);
   } catch (const std::exception&) {
@@ -219,14 +339,16 @@ curl_socket_t CurlTransfer::on_open_socket(void* self, curlsocktype, curl_sockad
 }
 
 int CurlTransfer::on_close_socket(void* shared, curl_socket_t fd) noexcept {
-  return static_cast<TransferShared*>(shared)->sockets.close_socket(fd);
+  auto& all = *static_cast<TransferShared*>(shared);
+  if (!all.tls_faults.empty()) all.tls_faults.erase(fd);
+  return all.sockets.close_socket(fd);
 }
 
 int CurlTransfer::on_connected(void* self, char* ip, char*, int, int) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   transfer.connected_ = true;
   try {
-    transfer.ip_.assign(ip);
+    if (transfer.shared_.config.proxy.empty()) transfer.ip_.assign(ip);
   } catch (const std::exception&) {
     transfer.out_of_memory_ = true;
     return CURL_PREREQFUNC_ABORT;
@@ -270,18 +392,22 @@ FetchError CurlTransfer::judge(CURLcode code, Truncated& truncated) const {
     return FetchError::none;
   }
   if (code != CURLE_OK && !refused_.empty() && !socket_opened_ && !connected_) return FetchError::address_refused;
-  if (is_tls(code)) return FetchError::tls;
+  if (is_tls(code)) return tls_.fault == FetchError::none ? FetchError::tls : tls_.fault;
   switch (code) {
     case CURLE_OK:
       return head_.whole() ? FetchError::none : head_.bytes() == 0 ? FetchError::empty_reply : FetchError::broken;
     case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
       return FetchError::dns;
     case CURLE_COULDNT_CONNECT:
+    case CURLE_PROXY:
       return FetchError::connect;
     case CURLE_OPERATION_TIMEDOUT:
       return judge_timeout(truncated);
     case CURLE_GOT_NOTHING:
       return FetchError::empty_reply;
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
@@ -318,8 +444,14 @@ std::string CurlTransfer::words(FetchError error, CURLcode code) const {
   if (head_.verdict() == ResponseHead::Verdict::bad_status) return "no status from 100 to 599 in the status line";
   if (head_.verdict() == ResponseHead::Verdict::bad_length) return "Content-Length is no number, or two differ";
   if (out_of_memory_) return "out of memory";
+  if (error == tls_.fault && !tls_.words.empty()) return tls_.words;
   if (code == CURLE_OK) return "the connection closed in the middle of the header lines";
   return error_buffer_[0] != '\0' ? error_buffer_.data() : curl_easy_strerror(code);
+}
+
+void CurlTransfer::take_cookies(std::string_view head, Time now) {
+  const UrlPlace place = url_place(request_.url);
+  for (const std::string& value : header_values(head, "set-cookie")) shared_.cookies.take(place, value, now);
 }
 
 FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
@@ -330,10 +462,13 @@ FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
   response.started = started_;
   response.ended = ended;
   response.ip = std::move(ip_);
+  redact();
   response.request_head = std::move(request_head_);
+  response.tls_fault = connection_fault_;
   if (head_.whole() && head_.verdict() == ResponseHead::Verdict::ok) {
     response.status = head_.status();
     response.response_head = head_.release_text();
+    if (shared_.config.cookies) take_cookies(response.response_head, ended);
     response.body = std::move(body_);
   }
   body_ = std::string();

@@ -1,5 +1,5 @@
-// One exchange on one libcurl easy handle: its options, what its callbacks gather, and what its end means. Used again
-// for exchange after exchange. Included only by the fetcher. Thread rule: the fetcher's thread.
+// One exchange on one libcurl easy handle: its options, what its callbacks gather, and what its end means. Included
+// only by the fetcher. Thread rule: the fetcher's thread.
 #pragma once
 
 #include <curl/curl.h>
@@ -11,10 +11,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "node/fetch/body_budget.h"
+#include "node/fetch/cookie_jar.h"
 #include "node/fetch/curl_fetcher.h"
 #include "node/fetch/curl_sockets.h"
+#include "node/fetch/curl_tls.h"
 #include "node/fetch/fetcher.h"
 #include "node/fetch/response_head.h"
 
@@ -27,6 +31,9 @@ struct SlistFree {
 };
 using Slist = std::unique_ptr<curl_slist, SlistFree>;
 
+// False when there is no memory.
+bool append(Slist& list, const std::string& line);
+
 class CurlTransfer;
 
 // What all transfers of a fetcher share. Outlives them.
@@ -36,9 +43,10 @@ struct TransferShared {
   CurlSockets sockets;
   BodyBudget budget;
   Slist headers;
-  Slist resolve;
-  std::uint64_t oldest = 0;                       // sequence of the oldest transfer under way
-  std::map<std::uint64_t, CurlTransfer*> paused;  // waiting for body memory, by sequence
+  CookieJar cookies;
+  std::unordered_map<int, FetchError> tls_faults;  // of connections that were let through with one, by socket
+  std::uint64_t oldest = 0;                        // sequence of the oldest transfer under way
+  std::map<std::uint64_t, CurlTransfer*> paused;   // waiting for body memory, by sequence
 };
 
 class CurlTransfer {
@@ -50,7 +58,12 @@ class CurlTransfer {
 
   // False when libcurl has no memory for a handle.
   bool open();
-  void begin(FetchRequest request, std::uint64_t sequence, Time started, SteadyTime now);
+  // `asked`: when the request came; names were looked up since. `addresses`: what the name to connect to stands for;
+  // empty: it is an address. False: no memory.
+  bool begin(FetchRequest request, std::uint64_t sequence, Time started, SteadyTime asked, SteadyTime now,
+             const std::string& connect_to, const std::vector<IpAddress>& addresses);
+  // While the handle is still in the multi handle: which connection it used, and what is wrong with that.
+  void note_connection();
   // The answer; the handle must be out of the multi handle. Gives the body's memory back.
   FetchResponse finish(CURLcode code, Time ended);
 
@@ -70,6 +83,10 @@ class CurlTransfer {
   static curl_socket_t on_open_socket(void* self, curlsocktype purpose, curl_sockaddr* address) noexcept;
   static int on_close_socket(void* shared, curl_socket_t fd) noexcept;
   static int on_connected(void* self, char* ip, char* local_ip, int port, int local_port) noexcept;
+  static int on_resolve(void* state, void* reserved, void* self) noexcept;
+  bool add_headers(Time now);
+  void redact();
+  void take_cookies(std::string_view head, Time now);
   std::size_t take_body(const char* data, std::size_t size);
   bool make_room(std::size_t size);
   void pause();
@@ -91,9 +108,14 @@ class CurlTransfer {
   std::string body_;
   std::size_t charged_ = 0;  // body_'s share of the budget
   std::string ip_;
-  std::string refused_;         // the guard's reason, of the first address refused
-  bool socket_opened_ = false;  // an address passed the guard
-  bool connected_ = false;      // a request could be sent (over a new or a kept connection)
+  Slist headers_;  // when this request's differ from the others'
+  Slist resolve_;
+  TlsCheck tls_;
+  std::string refused_;                             // the guard's reason, of the first address refused
+  FetchError connection_fault_ = FetchError::none;  // of the certificate, where that is only recorded
+  bool secrets_ = false;                            // a header of site_headers is sent
+  bool socket_opened_ = false;                      // an address passed the guard
+  bool connected_ = false;                          // a request could be sent (over a new or a kept connection)
   curl_socket_t socket_ = CURL_SOCKET_BAD;
   bool cut_ = false;  // body_bytes_max reached
   bool out_of_memory_ = false;

@@ -24,6 +24,10 @@ enum class FetchError : std::uint8_t {
   bad_response = 9,       // not HTTP, or a status outside 100-599
   cancelled = 10,         // this peer is stopping
   internal = 11,          // the fetcher's own failure; the text says which
+  tls_expired = 12,       // the certificate is not valid now
+  tls_wrong_name = 13,    // it is for other hosts
+  tls_self_signed = 14,   // nobody vouches for it
+  tls_untrusted = 15,     // any other fault of its chain: unknown authority, an authority in between missing, weak
 };
 
 // Why a body is shorter than what the server meant to send; the names are WARC-Truncated's.
@@ -33,6 +37,9 @@ struct FetchRequest {
   std::uint64_t id = 0;
   std::string url;                 // canonical text
   std::size_t body_bytes_max = 0;  // the body is cut there (Truncated::length); bytes on the wire
+  // RFC 9110, 13.1: what is known of the page; an answer 304 then means that it has not changed. Empty: not sent.
+  std::string if_none_match{};      // an ETag as the server wrote it
+  std::string if_modified_since{};  // a Last-Modified as the server wrote it
 };
 
 struct FetchResponse {
@@ -42,11 +49,14 @@ struct FetchResponse {
   int status = 0;          // the final response's status; 0 when there is none
   Time started{};
   Time ended{};
-  std::string ip;             // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none
-  std::string request_head;   // as sent, through the blank line (filled only when the fetcher was told to record it)
+  std::string ip;  // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none, or a proxy's
+  // As sent, through the blank line (filled only when the fetcher was told to record it); values of site_headers and a
+  // proxy's password are taken out.
+  std::string request_head;
   std::string response_head;  // status line and header lines as received, through the blank line
   std::string body;           // as received: chunked framing and content coding still in place
   Truncated truncated = Truncated::no;
+  FetchError tls_fault = FetchError::none;  // what is wrong with the certificate, where that is only recorded
 };
 
 // Thread rule: start() and stop() are called by one thread; `done` runs on the fetcher's own thread and must not block.

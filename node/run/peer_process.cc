@@ -18,7 +18,7 @@
 #include <unordered_map>
 
 #include "node/crawl/peer.h"
-#include "node/fetch/curl_fetcher.h"
+#include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
@@ -263,19 +263,11 @@ Result<void> PeerProcess::start_crawling() {
   auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
-  CurlFetcherConfig config;
-  config.user_agent = settings.user_agent;
+  Result<CurlFetcherConfig> made = fetcher_config(settings);
+  if (!made) return tl::make_unexpected(made.error());
+  CurlFetcherConfig config = std::move(*made);
   config.record_requests = settings.archive != ArchiveKind::off;
-  config.connect_timeout = settings.connect_timeout;
-  config.fetch_timeout = settings.fetch_timeout;
-  config.low_speed_bytes = settings.low_speed_bytes;
-  config.low_speed_time = settings.low_speed_time;
-  config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
-  config.body_memory_max = static_cast<std::size_t>(settings.body_memory_max);
-  config.resolve = settings.resolve;
-  auto guard = AddressGuard::create(settings.allow_private);
-  if (!guard) return tl::make_unexpected(guard.error());
-  config.guard = std::move(*guard);
+  if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
   config.clock = [this] { return clock_.now(); };
   auto fetcher =
       CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
@@ -299,6 +291,7 @@ void PeerProcess::fetch_done(FetchResponse response) {
   ended.id = response.id;
   ended.error = response.error;
   ended.error_text = response.error_text;
+  ended.tls_fault = response.tls_fault;
   ended.status = response.status;
   ended.ended = response.ended;
   ended.bytes = response.response_head.size() + response.body.size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/config/site_header.h"
 #include "node/fetch/http_message.h"
 #include "node/html/charset.h"
 #include "node/html/links.h"
@@ -14,6 +15,9 @@
 namespace orbweaver {
 
 namespace {
+
+// More than one is rare, more than this nobody's mistake.
+constexpr int transfer_codings_max = 3;
 
 // HTML by its Content-Type; without one, by its first visible character.
 bool is_html(const std::string& type, std::string_view body) {
@@ -36,9 +40,34 @@ std::string_view truncated_name(Truncated truncated) {
   return {};
 }
 
-bool is_chunked(std::string_view head) {
-  const auto coding = header_value(head, "transfer-encoding");
-  return coding && coding->find("chunked") != std::string::npos;
+// WARC has no form for HTTP/2's frames: what libcurl makes of them is kept as the HTTP/1.1 message that means the same
+// (RFC 9113, 8.3), which every reader of archives knows.
+std::string as_http_1(std::string_view head) {
+  std::string text(head);
+  if (text.starts_with("HTTP/2 ")) text.replace(0, 6, "HTTP/1.1");
+  const std::size_t line = text.find("\r\n");
+  if (line != std::string::npos && line >= 7 && text.compare(line - 7, 7, " HTTP/2") == 0)
+    text.replace(line - 7, 7, " HTTP/1.1");
+  return text;
+}
+
+// The body without its transfer codings (RFC 9112, 6.1: applied in the order of the list, so undone from its end).
+// `held` keeps the bytes.
+std::string_view without_transfer_codings(const FetchResponse& response, std::size_t bytes_max, std::string& held) {
+  std::string codings;
+  for (const std::string& value : header_values(response.response_head, "transfer-encoding"))
+    codings += (codings.empty() ? "" : ",") + value;
+  std::string_view body = response.body;
+  std::string_view rest = codings;
+  for (int i = 0; i < transfer_codings_max && !rest.empty(); ++i) {
+    const std::size_t comma = rest.rfind(',');
+    const std::string_view coding = comma == std::string_view::npos ? rest : rest.substr(comma + 1);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
+    const bool chunked = coding.find("chunked") != std::string_view::npos;
+    held = (chunked ? decode_chunked(body, bytes_max) : decode_content(body, coding, bytes_max)).bytes;
+    body = held;
+  }
+  return body;
 }
 
 }  // namespace
@@ -58,7 +87,7 @@ class Workers::Worker {
                    {"format", "WARC File Format 1.1"},
                    {"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
                    {"robots", config.settings.robots ? "obey" : "ignore"},
-                   {"http-header-user-agent", config.settings.user_agent}};
+                   {"http-header-user-agent", user_agent_with(config.settings.user_agent, config.settings.contact)}};
       auto opened = storage::WarcWriter::open(std::move(warc));
       if (!opened) return tl::make_unexpected(error_of(opened.error()));
       worker->archive_ = std::move(*opened);
@@ -75,12 +104,8 @@ class Workers::Worker {
     const FetchResponse& response = item.response;
     PageDone done;
     done.id = item.job.id;
-    Decoded unchunked;
-    std::string_view payload = response.body;
-    if (is_chunked(response.response_head)) {
-      unchunked = decode_chunked(response.body, settings_.body_bytes_max);
-      payload = unchunked.bytes;
-    }
+    std::string held;
+    const std::string_view payload = without_transfer_codings(response, settings_.body_bytes_max, held);
     if (item.job.kind == FetchKind::robots) {
       done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
@@ -176,6 +201,12 @@ class Workers::Worker {
     exchange.ip = response.ip;
     exchange.request_head = response.request_head;
     exchange.response_head = response.response_head;
+    std::string request_head;
+    std::string response_head;
+    if (response.response_head.starts_with("HTTP/2")) {
+      exchange.request_head = request_head = as_http_1(response.request_head);
+      exchange.response_head = response_head = as_http_1(response.response_head);
+    }
     exchange.body = response.body;
     exchange.payload = payload;
     exchange.truncated = truncated_name(response.truncated);

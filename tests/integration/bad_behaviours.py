@@ -1,5 +1,6 @@
 """The behaviours of badserver.py, one function each (or one for several variants), under the path that names them."""
 
+import functools
 import gzip
 import random
 import socket
@@ -8,7 +9,7 @@ import zlib
 
 BEHAVIOURS = {}  # path -> (function, outcome, link, what)
 MEBIBYTE = 1 << 20
-BOMB_BYTES = 1 << 30  # what a bomb would expand to
+BOMB_BYTES = 1 << 26  # what a bomb would expand to
 
 
 def behaviour(name, outcome, *variants):
@@ -291,24 +292,24 @@ def zstd_bomb_blocks(total):
 
 @behaviour("B27", "either", "gzip", "deflate", "zstd", "gzip-in-gzip")
 def bomb(c, variant):
-    """a small body that expands to 1 GiB"""
+    """a small body that expands to 64 MiB"""
     first = page(c.link())
     if variant == "zstd":
         raw = (len(first) << 3).to_bytes(3, "little") + first
         c.head("Content-Encoding: zstd")
         # No content size, a window of 1 MiB (exponent 10): descriptor 0x00, window descriptor 0x50.
         return c.send(b"\x28\xb5\x2f\xfd\x00\x50" + raw + zstd_bomb_blocks(BOMB_BYTES) + b"\x01\0\0")
+    c.head("Content-Encoding: " + {"gzip": "gzip", "deflate": "deflate", "gzip-in-gzip": "gzip, gzip"}[variant])
+    return c.send(bomb_bytes(variant, first))
+
+
+@functools.cache
+def bomb_bytes(variant, first):
     packer = zlib.compressobj(9, zlib.DEFLATED, 15 if variant == "deflate" else 31)
     outer = zlib.compressobj(9, zlib.DEFLATED, 31) if variant == "gzip-in-gzip" else None
-    c.head("Content-Encoding: " + {"gzip": "gzip", "deflate": "deflate", "gzip-in-gzip": "gzip, gzip"}[variant])
-    spaces = b" " * MEBIBYTE
-    for piece in [first] + [spaces] * (BOMB_BYTES // MEBIBYTE) + [None]:
-        data = packer.flush() if piece is None else packer.compress(piece)
-        if outer:
-            data = outer.compress(data) + (outer.flush() if piece is None else b"")
-        if data:
-            c.send(data)
-    return None
+    packed = b"".join([packer.compress(first), *(packer.compress(b" " * MEBIBYTE) for _ in range(BOMB_BYTES // MEBIBYTE)),
+                       packer.flush()])  # fmt: skip
+    return outer.compress(packed) + outer.flush() if outer else packed
 
 
 @behaviour("B28", "ok", "extra", "members")

@@ -12,7 +12,7 @@ Ends on SIGTERM and SIGINT.
   /ok/NAME      what a page links when its links are meant to be found
   /fake/NAME    what stands where no link is: asked for means misread
   /behaviours   JSON: {path: {"outcome": "ok" | "fail" | "either", "link": "/ok/…" or null, "what": …}}
-  /stats        JSON: {"requests": {path: count}, "connections": N, "open": N}; /reset starts the counts afresh
+  /stats        JSON: {"requests": {path: count}, "gaps": {path: [seconds]}, "connections": N, "open": N}; /reset starts the counts afresh
 
 Outcomes: ok, the page is fetched and its link found; fail, no page results (or one marked as cut); either, both are
 right so long as the crawler neither crashes nor hangs nor grows. One thread a connection; every endless behaviour ends
@@ -30,6 +30,7 @@ import threading
 import time
 
 from bad_behaviours import BEHAVIOURS, redirect_more
+from bad_more import CLOSED_HOST, ENDLESS, endless_more
 
 HEAD_MAX = 65536  # bytes of a request's head
 
@@ -45,6 +46,8 @@ class Connection:
         self.buffer = b""
         self.served = 0  # requests answered on it before this one
         self.path = ""
+        self.host = ""
+        self.cookie = ""
         self.method = "GET"
         self.keep = True
 
@@ -65,6 +68,9 @@ class Connection:
         if len(words) < 2:
             return False
         self.method, self.path = words[0], words[1]
+        fields = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n")[1:] if ": " in line)
+        self.host = fields.get("Host", "").rsplit(":", 1)[0]
+        self.cookie = fields.get("Cookie", "")
         return True
 
     def send(self, data):
@@ -131,6 +137,7 @@ class Server:
         self.name = f"{address}:{self.port}"
         self.lock = threading.Lock()
         self.requests = {}
+        self.times = {}
         self.connections = 0
         self.open = 0
         self.make_deaf()
@@ -176,11 +183,16 @@ class Server:
             with self.lock:
                 if len(self.requests) < 100_000:
                     self.requests[path] = self.requests.get(path, 0) + 1
+                    self.times.setdefault(path, []).append(time.monotonic())
         if path in BEHAVIOURS:
             function, _, _, _ = BEHAVIOURS[path]
             function(c, path[5:])
         elif path.startswith("/B40-more/"):
             redirect_more(c)
+        elif path.startswith(ENDLESS):
+            endless_more(c)
+        elif path == "/robots.txt" and c.host == CLOSED_HOST:
+            c.whole(b"User-agent: *\nDisallow: /\n", type_="text/plain", close=False)
         elif path.startswith("/ok/"):
             c.whole(b"<!DOCTYPE html><title>Fine</title><p>Fine.\n", close=False)
         elif path in ("/", "/hosts"):
@@ -192,11 +204,13 @@ class Server:
             c.whole(json.dumps(table).encode(), close=False, type_="application/json")
         elif path == "/stats":
             with self.lock:
-                stats = {"requests": dict(self.requests), "connections": self.connections, "open": self.open}
+                gaps = {p: [b - a for a, b in zip(t, t[1:])] for p, t in self.times.items() if len(t) > 1}
+                stats = {"requests": dict(self.requests), "gaps": gaps, "connections": self.connections, "open": self.open}
             c.whole(json.dumps(stats).encode(), close=False, type_="application/json")
         elif path == "/reset":
             with self.lock:
                 self.requests.clear()
+                self.times.clear()
                 self.connections = 0
             c.whole(b"{}", close=False, type_="application/json")
         else:

@@ -1,9 +1,12 @@
 """Servers for tests of what the world may send: badserver.py as a process, and a small one inside the test."""
 
 import contextlib
+import gzip
 import http.server
 import json
 import pathlib
+import socket
+import struct
 import sys
 import threading
 
@@ -68,6 +71,12 @@ class Answers(http.server.BaseHTTPRequestHandler):
         while not self.server.over.is_set():
             self.wfile.write(block)
 
+    def cut(self):
+        """Resets the connection."""
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+
     def silence(self):
         self.close_connection = True
         self.server.over.wait(120)
@@ -85,6 +94,10 @@ class Listener(http.server.ThreadingHTTPServer):
 
     def handle_error(self, *_):  # pylint: disable=arguments-differ
         pass
+
+
+def packed(data):
+    return gzip.compress(data)
 
 
 class SmallServer:

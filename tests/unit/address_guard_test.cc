@@ -177,5 +177,16 @@ TEST(AddressGuard, UnreadableRangesAreErrors) {
   }
 }
 
+TEST(AddressGuard, WhereCloudsKeepTheirMachinesSecretsIsRefused) {
+  for (const char* text : {"169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192", "168.63.129.16",
+                           "::ffff:169.254.169.254", "64:ff9b::169.254.169.254", "2002:a9fe:a9fe::1"})
+    EXPECT_FALSE(is_public(text)) << text;
+  EXPECT_TRUE(is_public("168.63.129.17"));
+}
+
+TEST(AddressGuard, Rfc4380_TeredoIsRefusedWhateverItWraps) {
+  EXPECT_FALSE(is_public("2001:0:808:808:0:ffff:f7f7:f7f7"));
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -1,0 +1,41 @@
+#include "node/fetch/fetcher_config.h"
+
+#include <utility>
+
+namespace orbweaver {
+
+Result<CurlFetcherConfig> fetcher_config(const Settings& settings) {
+  CurlFetcherConfig config;
+  config.user_agent = user_agent_with(settings.user_agent, settings.contact);
+  config.connect_timeout = settings.connect_timeout;
+  config.fetch_timeout = settings.fetch_timeout;
+  config.low_speed_bytes = settings.low_speed_bytes;
+  config.low_speed_time = settings.low_speed_time;
+  config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
+  config.body_memory_max = static_cast<std::size_t>(settings.body_memory_max);
+  config.resolve = settings.resolve;
+  auto guard = AddressGuard::create(settings.allow_private);
+  if (!guard) return tl::make_unexpected(guard.error());
+  config.guard = std::move(*guard);
+  config.resolver.servers = settings.dns_servers;
+  config.resolver.timeout = settings.dns_timeout;
+  config.resolver.lifetimes.ttl_min = settings.dns_ttl_min;
+  config.resolver.lifetimes.ttl_max = settings.dns_ttl_max;
+  config.resolver.lifetimes.negative_max = settings.dns_negative_max;
+  config.resolver.entries_max = settings.dns_cache_entries;
+  config.resolver.queries_max = settings.dns_queries_max;
+  config.http_version = settings.http_version;
+  config.tls_min = settings.tls_min;
+  config.tls_refuse = settings.tls_verify == TlsVerify::refuse;
+  config.ca_file = settings.ca_file;
+  config.proxy = settings.proxy;
+  config.cookies = settings.cookies == Cookies::crawl;
+  for (const std::string& text : settings.site_headers) {
+    auto header = parse_site_header(text);
+    if (!header) return tl::make_unexpected(header.error());
+    config.site_headers.push_back(std::move(*header));
+  }
+  return config;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,30 @@
+// What a name server may answer, what a site may set as a cookie: bounded, never read beyond its end.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "node/fetch/cookie_jar.h"
+#include "node/fetch/dns_cache.h"
+#include "node/fetch/dns_message.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace orbweaver;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const DnsType type : {DnsType::a, DnsType::aaaa}) {
+    const DnsAnswer answer = parse_dns_answer(text, type);
+    if (answer.addresses.size() > dns_addresses_max) std::abort();
+    if ((answer.kind == DnsAnswer::Kind::addresses) == answer.addresses.empty()) std::abort();
+    if (answer.ttl.count() < 0) std::abort();
+  }
+  for (const auto& [host, addresses] : parse_hosts_file(text))
+    if (host.empty() || addresses.empty()) std::abort();
+  CookieJar jar;
+  const Time now{std::chrono::hours{500'000}};
+  const UrlPlace place = url_place("https://www.site.test/path/page");
+  const bool taken = jar.take(place, text, now);
+  if (jar.size() > (taken ? 1U : 0U)) std::abort();
+  const std::string header = jar.header_for(place, now);
+  if (header.find_first_of("\r\n") != std::string::npos) std::abort();
+  return 0;
+}
