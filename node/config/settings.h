@@ -19,6 +19,7 @@ enum class ScopeKind : std::uint8_t { host, domain, prefix, any };
 enum class ArchiveKind : std::uint8_t { off, gzip };
 enum class ParserKind : std::uint8_t { stream, tidy };
 enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
+enum class SitemapUse : std::uint8_t { off, robots, usual };
 enum class Durability : std::uint8_t { process, power };
 
 struct Settings {
@@ -39,7 +40,9 @@ struct Settings {
   std::uint32_t retries = 3;                      // further tries after a failure that may pass
   Duration retry_delay{std::chrono::seconds{5}};  // before the first retry; doubles
   std::string user_agent;      // product token and contact; the token before '/' is matched in robots.txt
-  bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page with meta robots nofollow
+  bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page that says nofollow
+  bool obey_noindex = true;    // do not keep a page that says noindex
+  SitemapUse sitemaps = SitemapUse::robots;
   bool robots = true;          // obey robots.txt
 
   // This peer's own.

@@ -47,7 +47,9 @@ std::string why(const storage::UrlRecord& record) {
   using storage::Reason;
   switch (record.state) {
     case storage::UrlState::fetched:
-      return "fetched; the server answered " + std::to_string(record.status);
+      return "fetched; the server answered " + std::to_string(record.status) +
+             (record.reason == Reason::noindex ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
+                                               : "");
     case storage::UrlState::queued:
       if (record.attempts > 0)
         return "waits for try " + std::to_string(record.attempts + 1) + "; the last one ended with " +
