@@ -43,7 +43,7 @@ struct Settings {
   bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page that says nofollow
   bool obey_noindex = true;    // do not keep a page that says noindex
   SitemapUse sitemaps = SitemapUse::robots;
-  bool robots = true;          // obey robots.txt
+  bool robots = true;  // obey robots.txt
 
   // This peer's own.
   std::string listen = "127.0.0.1:0";
