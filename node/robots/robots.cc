@@ -269,21 +269,25 @@ RobotsRules RobotsRules::allow_all() { return {}; }
 
 RobotsRules RobotsRules::disallow_all() { return parse("User-agent: *\nDisallow: /\n", "*"); }
 
-bool RobotsRules::allowed(std::string_view path_and_query) const { return decide(path_and_query).allowed; }
-
-RobotsRules::Decision RobotsRules::decide(std::string_view path_and_query) const {
-  Decision decision;
-  if (rules_.empty() || path_and_query == "/robots.txt") return decision;
+const RobotsRules::Rule* RobotsRules::deciding(std::string_view path_and_query) const {
+  if (rules_.empty() || path_and_query == "/robots.txt") return nullptr;
   const robots::PathForms path(path_and_query.empty() ? "/" : path_and_query);
   for (const Rule& rule : rules_) {
-    const std::string& form = !rule.allow ? path.decoded : rule.literal ? path.literal : path.ascii;
-    if (!robots::matches(rule.pattern, form)) continue;
-    decision.allowed = rule.allow;
-    decision.line = rule.line;
-    decision.rule = (rule.allow ? "Allow: " : "Disallow: ") + rule.text;
-    break;
+    const std::string_view form = !rule.allow ? path.decoded : rule.literal ? path.literal : path.ascii;
+    if (robots::matches(rule.pattern, form)) return &rule;
   }
-  return decision;
+  return nullptr;
+}
+
+bool RobotsRules::allowed(std::string_view path_and_query) const {
+  const Rule* const rule = deciding(path_and_query);
+  return rule == nullptr || rule->allow;
+}
+
+RobotsRules::Decision RobotsRules::decide(std::string_view path_and_query) const {
+  const Rule* const rule = deciding(path_and_query);
+  if (rule == nullptr) return {};
+  return {rule->allow, rule->line, (rule->allow ? "Allow: " : "Disallow: ") + rule->text};
 }
 
 }  // namespace orbweaver

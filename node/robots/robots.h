@@ -52,6 +52,7 @@ class RobotsRules {
     std::string pattern;       // in the form that is compared
     std::string text;          // as written
   };
+  const Rule* deciding(std::string_view path_and_query) const;  // null: none matches
   std::vector<Rule> rules_;  // longest first, allow before disallow of the same length
   std::optional<Duration> crawl_delay_;
   std::vector<std::string> sitemaps_;

@@ -5,7 +5,7 @@ import gzip
 import json
 import os
 import shutil
-import subprocess
+import time
 
 import misbehave
 import ring
@@ -246,6 +246,39 @@ class RobotsTags(ring.Case):
         self.assertEqual({p for p in self.PAGES if p + "/linked" not in paths}, self.NOFOLLOW)
 
 
+class RobotsCache(ring.Case):
+    RULES = b"User-agent: *\nDisallow: /no\n"
+
+    def test_a_robots_txt_is_asked_for_once_a_day_and_restarts_do_not_matter(self):
+        def answer(handler, host, path):
+            return handler.whole(self.RULES if path == "/robots.txt" else b"<p>a page")
+
+        server = misbehave.SmallServer(self, answer)
+        for page in ("/1", "/2", "/no/3"):
+            node = self.node("a", server.url("site.test", page), *ring.QUICK, *server.reach)
+            self.wait_for_rest([node])
+            node.signal(15)
+            self.assertEqual(node.wait(), 0)
+        self.assertEqual(server.requests(), {"site.test/robots.txt": 1, "site.test/1": 1, "site.test/2": 1})
+
+    def test_429_is_waited_for_and_then_the_rules_hold(self):
+        asked = []
+
+        def answer(handler, host, path):
+            if path != "/robots.txt":
+                return handler.whole(b"<p>a page<a href=/no>x</a><a href=/yes>x</a>")
+            asked.append(time.monotonic())
+            if len(asked) == 1:
+                return handler.whole(b"", 429, Retry_After="2")
+            return handler.whole(self.RULES)
+
+        server = misbehave.SmallServer(self, answer)
+        node = self.node("a", server.url("site.test"), *ring.QUICK, *server.reach)
+        self.wait_for_rest([node])
+        self.assertEqual(server.requests(), {"site.test/robots.txt": 2, "site.test/": 1, "site.test/yes": 1})
+        self.assertGreaterEqual(asked[1] - asked[0], 1.9)
+
+
 class Tools(ring.Case):
     def test_sitemap_prints_what_was_read(self):
         path = self.dir / "map.xml"
@@ -273,7 +306,3 @@ class Tools(ring.Case):
         for words in ("disallowed  http://x.test/a/c", "line 3: Disallow: /a", "allowed     http://x.test/b", "no rule",
                       "group:       * (line 1)", "crawl-delay: 2.5 s", "sitemap:     http://x.test/s.xml"):
             self.assertIn(words, out)
-
-
-if __name__ == "__main__":
-    subprocess.run([ring.HERE / "run", "test_sitemaps"], check=False)
