@@ -57,6 +57,8 @@ std::string_view reason_name(Reason reason) {
       return "redirects";
     case Reason::robots_unreachable:
       return "robots_unreachable";
+    case Reason::noindex:
+      return "noindex";
     case Reason::http_status:
       return "http_status";
     case Reason::dns:

@@ -29,6 +29,7 @@ enum class Reason : std::uint8_t {
   depth = 2,               // excluded for now: deeper than max_depth; a shorter way to it queues it
   redirects = 3,           // excluded: at the end of more than redirects_max redirects
   robots_unreachable = 4,  // excluded: robots.txt could not be had (RFC 9309, 2.3.1.4)
+  noindex = 8,             // fetched, but not kept: the page asked for that
   http_status = 16,        // failed: the server answered with `status`, for the last time
   dns = 17,                // failed: from here on as FetchError
   connect = 18,
@@ -97,7 +98,7 @@ Result<HostClock> decode_clock(std::string_view bytes);
 struct RobotsEntry {
   Time fetched{};
   Time expires{};
-  std::uint8_t kind = 0;  // node/crawl/peer_crawl.cc numbers them
+  std::uint8_t kind = 0;  // node/robots/robots_fetch.h numbers them
   std::string body;
   auto operator<=>(const RobotsEntry&) const = default;
 };

@@ -28,11 +28,13 @@ HOMES = [
     (r"<boost/.*>", ["node/run/boost_log.cc"]),
     (r"<toml\+\+/.*>", ["node/config/toml_*"]),
     (r"<unicode/.*>", ["node/url/icu_*", "node/html/icu_*"]),
+    (r"<expat[._a-z]*>", ["node/sitemap/expat_*"]),
     (r"<CLI/.*>", ["node/cli/*", "node/main.cc"]),
 ]
 
 # Pure rules hold no clock, thread or random device: `now` is passed in, effects are returned.
-PURE = ["ring/*", "storage/*", "node/url/*", "node/html/*", "node/robots/*", "node/crawl/*"]
+PURE = ["ring/*", "storage/*", "node/url/*", "node/html/*", "node/robots/*", "node/sitemap/*",
+        "node/crawl/*"]
 NOT_PURE = ["ring/zmq_*", "storage/rocks_*", "storage/warc*", "storage/text*"]
 CLOCKS = [
     (r"_clock\s*::\s*now\b", "reads a clock"),
@@ -155,6 +157,7 @@ SAMPLES = [
     ("node/fetch/get.cc", "#include <curl/curl.h>\n", "only home is node/fetch/curl_*"),
     ("node/fetch/name.cc", "#include <ares.h>\n", "only home is node/fetch/cares_*"),
     ("node/html/tree.cc", "#include <tidy.h>\n", "only home is node/html/tidy_*"),
+    ("node/sitemap/sitemap.cc", "#include <expat.h>\n", "only home is node/sitemap/expat_*"),
     ("node/run/other.cc", "#include <boost/log/core.hpp>\n", "only home is node/run/boost_log.cc"),
     ("node/config/file.cc", "#include <toml++/toml.h>\n", "only home is node/config/toml_*"),
     ("node/url/idna.cc", "#include <unicode/uidna.h>\n", "only home is node/url/icu_*"),

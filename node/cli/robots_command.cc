@@ -108,13 +108,39 @@ class Batch {
 nlohmann::json robots_report(std::string_view body, std::string_view agent, std::string_view url) {
   const RobotsRules rules = RobotsRules::parse(body, agent);
   const RobotsRules::Decision decision = rules.decide(percent_encoded(path_and_query_of(url)));
-  nlohmann::json report = {{"allowed", decision.allowed},  {"rule", decision.rule},
-                           {"line", decision.line},        {"group", rules.group()},
-                           {"sitemaps", rules.sitemaps()}, {"crawl_delay_seconds", nullptr}};
+  nlohmann::json report = {{"allowed", decision.allowed},
+                           {"rule", decision.rule},
+                           {"line", decision.line},
+                           {"group", rules.group()},
+                           {"group_line", rules.group_line()},
+                           {"sitemaps", rules.sitemaps()},
+                           {"crawl_delay_seconds", nullptr}};
   if (rules.crawl_delay()) {
     report["crawl_delay_seconds"] = std::chrono::duration<double>(*rules.crawl_delay()).count();
   }
   return report;
+}
+
+std::string robots_text(const nlohmann::json& reports) {
+  std::string out;
+  const auto text_of = [](const nlohmann::json& value) { return value.get<std::string>(); };
+  for (const nlohmann::json& report : reports) {
+    out += (report.at("allowed").get<bool>() ? "allowed     " : "disallowed  ") + text_of(report.at("url")) + "\n";
+    if (report.at("line") == 0) {
+      out += "            no rule matches it\n";
+    } else {
+      out += "            line " + report.at("line").dump() + ": " + text_of(report.at("rule")) + "\n";
+    }
+  }
+  if (reports.empty()) return out;
+  const nlohmann::json& file = reports.front();  // what is said of the file is the same in all
+  const std::string group = text_of(file.at("group"));
+  out += group.empty() ? "group:       none is for this crawler\n"
+                       : "group:       " + group + " (line " + file.at("group_line").dump() + ")\n";
+  const nlohmann::json& delay = file.at("crawl_delay_seconds");
+  out += "crawl-delay: " + (delay.is_null() ? std::string("none") : delay.dump() + " s") + "\n";
+  for (const nlohmann::json& sitemap : file.at("sitemaps")) out += "sitemap:     " + text_of(sitemap) + "\n";
+  return out;
 }
 
 int robots_batch(std::istream& in, std::ostream& out) {

@@ -10,6 +10,7 @@
 #include "node/cli/fetch_once.h"
 #include "node/cli/links_command.h"
 #include "node/cli/robots_command.h"
+#include "node/cli/sitemap_command.h"
 #include "node/cli/url_command.h"
 #include "node/config/settings.h"
 #include "node/run/metrics.h"
@@ -40,6 +41,7 @@ struct ToolOptions {
   std::string agent = "orbweaver";
   std::vector<std::string> allow_private;
   bool batch = false;
+  bool as_json = false;
 };
 
 int links(const ToolOptions& options) {
@@ -103,8 +105,43 @@ int robots(const ToolOptions& options) {
     report["url"] = options.sources[i];
     reports.push_back(std::move(report));
   }
-  print(reports);
+  if (options.as_json) {
+    print(reports);
+  } else {
+    std::cout << robots_text(reports);
+  }
   return 0;
+}
+
+int sitemap(const ToolOptions& options) {
+  if (options.sources.size() != 1)
+    return failed({ErrorCode::invalid_input, "name one sitemap: a file, - for standard input, or a URL"});
+  const std::string& source = options.sources.front();
+  std::string body;
+  std::string content_type = options.content_type;
+  if (is_url(source)) {
+    Result<FetchedPage> page = fetch_once(source, options.allow_private);
+    if (!page) return failed(page.error());
+    if (page->status != 200)
+      return failed({ErrorCode::unreachable, source + " answered " + std::to_string(page->status) +
+                                                 (page->location.empty() ? "" : ", see " + page->location)});
+    body = std::move(page->body);
+    if (content_type.empty()) content_type = page->content_type;
+  } else {
+    Result<std::string> file = read_file(source);
+    if (!file) return failed(file.error());
+    body = std::move(*file);
+  }
+  const json report = sitemap_report(body, content_type,
+                                     !options.base.empty() ? options.base
+                                     : is_url(source)      ? source
+                                                           : std::string());
+  if (options.as_json) {
+    print(report);
+  } else {
+    std::cout << sitemap_text(report);
+  }
+  return report.at("kind") == "unknown" ? static_cast<int>(ErrorCode::invalid_input) : 0;
 }
 
 // A sorted CDXJ index of all archives below a directory.
@@ -166,13 +203,23 @@ void add_tool_commands(CLI::App& app, int& code) {
   command->add_flag("--batch", options->batch, R"(JSON lines: {"input", "base"} in, {"href"} out)");
   command->callback([options, &code] { code = url(*options); });
 
-  command = app.add_subcommand("robots", "what a robots.txt says about URLs, and the line that decides (JSON)");
+  command = app.add_subcommand("robots", "what a robots.txt says about URLs, and the line that decides");
   command->add_option("source", options->sources, "robots.txt (a file, - or a URL), then the URLs to judge");
   command->add_option("--agent", options->agent, "for whom")->capture_default_str();
   command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
       ->type_name("CIDR");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"robots_b64", "agent", "url"} in, {"allowed"} out)");
+  command->add_flag("--json", options->as_json, "as JSON");
   command->callback([options, &code] { code = robots(*options); });
+
+  command = app.add_subcommand("sitemap", "what the crawler reads in a sitemap or feed");
+  command->add_option("source", options->sources, "a file, - for standard input, or a URL");
+  command->add_option("--base", options->base, "the URL that the sitemap came from")->type_name("URL");
+  command->add_option("--content-type", options->content_type, "the Content-Type it came with")->type_name("TYPE");
+  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
+      ->type_name("CIDR");
+  command->add_flag("--json", options->as_json, "as JSON");
+  command->callback([options, &code] { code = sitemap(*options); });
 
   const auto directory = std::make_shared<std::string>("orbweaver-crawl");
   const auto out = std::make_shared<std::string>();

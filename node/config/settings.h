@@ -23,6 +23,7 @@ enum class TlsMin : std::uint8_t { tls_1_2, tls_1_3 };
 enum class TlsVerify : std::uint8_t { refuse, record };
 enum class Cookies : std::uint8_t { off, crawl };
 enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
+enum class SitemapUse : std::uint8_t { off, robots, usual };
 enum class Durability : std::uint8_t { process, power };
 
 struct Settings {
@@ -45,8 +46,10 @@ struct Settings {
   Duration retry_delay{std::chrono::seconds{5}};  // before the first retry; doubles
   std::string user_agent;      // product token and contact; the token before '/' is matched in robots.txt
   std::string contact;         // URL or mail address, put into the User-Agent header
-  bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page with meta robots nofollow
-  bool robots = true;          // obey robots.txt
+  bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page that says nofollow
+  bool obey_noindex = true;    // do not keep a page that says noindex
+  SitemapUse sitemaps = SitemapUse::robots;
+  bool robots = true;  // obey robots.txt
 
   // This peer's own.
   std::string listen = "127.0.0.1:0";

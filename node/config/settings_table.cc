@@ -198,9 +198,24 @@ void add_ring_wide(Rows& rows) {
   rows.push_back(yes_no_setting({"robots", "Obey robots.txt.", "Polite by default; `no` is for one's own sites."},
                                 &Settings::robots, true));
   rows.push_back(yes_no_setting(
-      {"obey_nofollow", "Leave out links marked `rel=nofollow`, and all links of a page with meta robots `nofollow`.",
+      {"obey_nofollow",
+       "Leave out links marked `rel=nofollow`, and all links of a page whose robots tags (meta or X-Robots-Tag) say "
+       "`nofollow`.",
        "The mark is about ranking, not about access: that is what robots.txt is for."},
       &Settings::obey_nofollow, false));
+  rows.push_back(yes_no_setting(
+      {"obey_noindex",
+       "A page whose robots tags say `noindex` is fetched and its links are followed, but its body is neither archived "
+       "nor written as text.",
+       "Its owner asks that nobody keeps it for finding; `no` where the law or the owner lets one archive it."},
+      &Settings::obey_noindex, true));
+  rows.push_back(choice_setting(
+      {"sitemaps",
+       "Sitemaps and feeds as sources of links: none; those that a robots.txt names (and any that links lead to); also "
+       "/sitemap.xml and /sitemap_index.xml of hosts whose robots.txt names none.",
+       "What a site's owner lists is meant to be found and often linked from nowhere; guessing costs each host without "
+       "a sitemap two requests for nothing. Needs `robots = yes`, for it is robots.txt that names them."},
+      &Settings::sitemaps, SitemapUse::robots, {"off", "robots", "usual"}));
   for (SettingDef& def : rows) def.row.ring_wide = true;
 }
 

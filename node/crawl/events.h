@@ -25,7 +25,7 @@ struct FetchJob {
   std::uint64_t id = 0;
   FetchKind kind = FetchKind::page;
   CanonicalUrl url;
-  storage::QueuedUrl queued;  // page: its place in the frontier
+  storage::QueuedUrl queued;  // page: its place in the frontier; robots: only the depth of the URL that it is asked for
   storage::HostKey host;      // whose turn it is
   std::string origin;         // robots: the origin that it is for (after a redirect the URL is elsewhere)
   std::uint8_t hops = 0;      // robots: redirects followed
@@ -53,6 +53,8 @@ struct FetchEnded {
 struct PageDone {
   std::uint64_t id = 0;
   std::vector<CanonicalUrl> links;       // each once
+  std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists, each once
+  bool noindex = false;                  // not kept: it asked for that, and the setting obeys
   std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
   std::uint32_t skipped_links = 0;       // other schemes, malformed, nofollow
   std::uint64_t archived_bytes = 0;

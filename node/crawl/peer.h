@@ -5,7 +5,8 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Five files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_ring.cc
+// Six files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
+// (sitemaps that robots.txt files and indexes name), peer_ring.cc
 // (members, seeds, waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain,
 // seed, leave, stop). Thread rule: one owner (the peer's loop).
 #pragma once
@@ -136,6 +137,7 @@ class Peer {
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
   void add_links(const Job& job, const PageDone& page, storage::Commit& commit);
   void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
+  void admit(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
   enum class AddressTurn : std::uint8_t { now, later, asked };
@@ -153,6 +155,10 @@ class Peer {
   std::vector<std::string> held_back() const;
   bool may_start_page() const;
   std::size_t pages_in_flight() const { return pages_in_flight_; }
+
+  // peer_sitemaps.cc
+  void add_named_sitemaps(const Job& job, const std::string& robots_txt, storage::Commit& commit);
+  void add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit);
 
   // peer_ring.cc
   void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply,

@@ -48,8 +48,9 @@ std::string why(const storage::UrlRecord& record) {
   switch (record.state) {
     case storage::UrlState::fetched:
       return "fetched; the server answered " + std::to_string(record.status) +
-             (record.reason == Reason::none
-                  ? ""
+             (record.reason == Reason::none ? ""
+              : record.reason == Reason::noindex
+                  ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
                   : "; its certificate is at fault: " + std::string(storage::reason_name(record.reason)));
     case storage::UrlState::queued:
       if (record.attempts > 0)

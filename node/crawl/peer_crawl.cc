@@ -3,6 +3,7 @@
 
 #include "node/crawl/peer.h"
 #include "node/robots/robots.h"
+#include "node/robots/robots_fetch.h"
 
 namespace orbweaver {
 
@@ -11,12 +12,8 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// RFC 9309, 2.4: a robots.txt is used for at most a day.
-constexpr Duration robots_lifetime = std::chrono::hours{24};
 // How long an address that this peer may not connect to is remembered as such.
 constexpr Duration refused_lifetime = std::chrono::minutes{1};
-// RFC 9309, 2.3.1.2: at least five redirects are followed.
-constexpr std::uint8_t robots_hops_max = 5;
 // A Crawl-delay above this is taken as this: some files mean milliseconds, some mean "go away", which is what Disallow
 // is for.
 constexpr Duration crawl_delay_max = std::chrono::minutes{5};
@@ -24,9 +21,6 @@ constexpr Duration crawl_delay_max = std::chrono::minutes{5};
 constexpr std::size_t robots_slots_max = 16;
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
-
-// RobotsEntry::kind in the store. Append only.
-enum RobotsKind : std::uint8_t { robots_rules = 1, robots_allow_all = 2, robots_unreachable = 3 };
 
 storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, Reason reason, Time now) {
   storage::UrlRecord record;
@@ -173,10 +167,11 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   const auto stored = store_->robots(host.key, origin);
   if (!stored || !*stored || (*stored)->expires <= now) return *slot;
   slot->expires = (*stored)->expires;
-  slot->unreachable = (*stored)->kind == robots_unreachable;
+  const auto kind = static_cast<RobotsKind>((*stored)->kind);
+  slot->unreachable = kind == RobotsKind::unreachable;
   if (slot->unreachable) {
     slot->rules = std::make_shared<RobotsRules>(RobotsRules::disallow_all());
-  } else if ((*stored)->kind == robots_allow_all) {
+  } else if (kind == RobotsKind::allow_all) {
     slot->rules = std::make_shared<RobotsRules>(RobotsRules::allow_all());
   } else {
     slot->rules = std::make_shared<RobotsRules>(RobotsRules::parse((*stored)->body, settings_.user_agent));
@@ -187,7 +182,9 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
 }
 
 void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
-  FetchJob job{next_job_++, FetchKind::robots, std::move(url), {}, host.key, slot.origin, slot.hops, slot.attempts};
+  const storage::QueuedUrl asked_for = host.head.empty() ? storage::QueuedUrl{} : host.head.front();
+  FetchJob job{next_job_++, FetchKind::robots, std::move(url), asked_for,
+               host.key,    slot.origin,       slot.hops,      slot.attempts};
   Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none}).first->second;
   out.push_back(StartFetch{started.job});
 }
@@ -283,6 +280,8 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.state = UrlState::failed;
     record.reason = job.outcome.reason;
     record.attempts = static_cast<std::uint8_t>(std::min<int>(queued.attempts + 1, 255));
+  } else if (page != nullptr && page->noindex) {
+    record.reason = Reason::noindex;
   }
   // Links of error pages lead to error pages; only a page that counts as fetched is followed.
   if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
@@ -305,6 +304,7 @@ void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& comm
   counters_.links_skipped += page.skipped_links;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
   for (const CanonicalUrl& link : page.links) route(link, deeper, 0, commit);
+  add_listed_sitemaps(job, page, commit);
   if (page.redirect) {
     ++counters_.links_found;
     route(*page.redirect, source.depth, static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255)), commit);
@@ -317,6 +317,10 @@ void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redi
     ++counters_.links_out_of_scope;
     return;
   }
+  admit(url, depth, redirects, commit);
+}
+
+void Peer::admit(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit) {
   if (link_cache_.hit(url.digest(), depth)) return;
   const storage::HostKey host = host_key(url.host_digest(), view_.partitions());
   storage::UrlRecord record;
@@ -350,14 +354,15 @@ void Peer::admission_limits(storage::UrlRecord& record, Time now) const {
   record.changed = now;
 }
 
-// RFC 9309, 2.3.1: 2xx rules, 3xx followed five times, 4xx allow all, else (5xx, 429, no answer) unreachable: disallow
-// all, after tries.
+// What it means stands in robots_fetch.h.
 void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   BenchHost* host = bench_.find(job.job.host);
   if (host == nullptr) return;
   RobotsSlot& slot = robots_slot(*host, job.job.origin, now);
   const int status = page == nullptr ? 0 : job.status;
-  if (status >= 300 && status < 400 && page->redirect && job.job.hops < robots_hops_max && !stopping_) {
+  const bool has_target = page != nullptr && page->redirect && !stopping_;
+  const RobotsStep step = robots_step({status, has_target, job.job.hops, job.job.attempts < settings_.retries});
+  if (step == RobotsStep::follow) {
     // The next request to the host, like any other: after its delay.
     slot.redirect = page->redirect->text();
     ++slot.hops;
@@ -384,31 +389,33 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
                                         host->manners.pace});
     return apply(now, clock, out);
   };
-  storage::RobotsEntry entry;
-  entry.fetched = job.ended;
-  entry.expires = job.ended + robots_lifetime;
-  if (status >= 200 && status < 300) {
-    entry.kind = robots_rules;
-    entry.body = std::move(page->robots_body);
-  } else if (status >= 300 && status < 500 && status != 429) {
-    entry.kind = robots_allow_all;
-  } else if (job.job.attempts < settings_.retries) {
+  if (step == RobotsStep::retry) {
     ++slot.attempts;
     host->next_allowed = std::max(host->next_allowed, job.ended + job.outcome.wait);
     if (!keep_clock()) return;
     bench_.release(*host, host->next_allowed);
     return;
-  } else {
-    entry.kind = robots_unreachable;
+  }
+  const auto stored = store_->robots(host->key, slot.origin);
+  if (!stored) return fail_for_good(Error{ErrorCode::io, stored.error().message}, out);
+  std::optional<RobotsState> before;
+  if (*stored) before = RobotsState{static_cast<RobotsKind>((*stored)->kind), (*stored)->fetched, {}, false};
+  const RobotsState state = robots_state(step, before, job.ended);
+  storage::RobotsEntry entry{state.fetched, state.expires, static_cast<std::uint8_t>(state.kind), {}};
+  if (step == RobotsStep::rules) entry.body = std::move(page->robots_body);
+  if (state.same_body) entry.body = (*stored)->body;
+  if (step == RobotsStep::unreachable)
     note(out, LogLevel::warning, "crawl", "robots.txt unreachable",
          {{"origin", slot.origin},
           {"status", std::to_string(status)},
           {"reason", std::string(storage::reason_name(job.outcome.reason))}},
          true);
-  }
   storage::Commit commit;
+  if (step != RobotsStep::unreachable) add_named_sitemaps(job, entry.body, commit);
   commit.robots.emplace_back(host->key, slot.origin, std::move(entry));
-  if (!apply(now, commit, out)) return;
+  storage::CommitResult result;
+  if (!apply(now, commit, out, &result)) return;
+  forwarder_.add(result.outbox, view_, now);
   slot.attempts = 0;
   robots_slot(*host, job.job.origin, now);  // reads it back, with its Crawl-delay
   host->next_allowed = std::max(host->next_allowed, job.ended + host->crawl_delay);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "node/html/tokenizer.h"
+#include "node/robots/robots_meta.h"
 
 namespace orbweaver::html {
 namespace {
@@ -91,6 +92,8 @@ std::optional<LinkKind> kind_of_link_rel(std::string_view rel) {
 }
 
 void note_meta_robots(std::string_view name, std::string_view content, PageLinks& page) {
+  if (!name.empty() && page.robots_tags.size() < robots_tags_max && has_robots_word(content))
+    page.robots_tags.push_back({std::string(name), std::string(content)});
   if (!equals_ignoring_case(trimmed(name), "robots")) return;
   each_piece(
       content, [](char c) { return c == ',' || is_html_space(c); },

@@ -26,7 +26,8 @@ bool has_token(std::string_view tokens, std::string_view lower);
 // Of a <link>'s rel. A stylesheet is none of them, an alternate one neither.
 std::optional<LinkKind> kind_of_link_rel(std::string_view rel);
 
-// <meta name content>: notes nofollow, none and noindex when the name is "robots".
+// <meta name content>: notes nofollow, none and noindex when the name is "robots", and the whole tag, whatever its
+// name, when it has such words: it may be this crawler's own.
 void note_meta_robots(std::string_view name, std::string_view content, PageLinks& page);
 
 // <meta http-equiv content>: adds the target of a refresh that names one.

@@ -23,12 +23,20 @@ struct PageLink {
   bool nofollow = false;  // rel=nofollow on the element
 };
 
+// A <meta> whose content has words of robots tags: name and content as written, references decoded.
+struct MetaTag {
+  std::string name;
+  std::string content;
+};
+
 struct PageLinks {
   std::optional<std::string> base;  // href of the first <base> that has one
   std::vector<PageLink> links;      // in document order; navigational ones only: no images, scripts, styles, forms
   bool meta_nofollow = false;       // <meta name=robots content=nofollow|none>
   bool meta_noindex = false;
+  std::vector<MetaTag> robots_tags;  // for RobotsMeta, which knows whom a name means; at most robots_tags_max
 };
+inline constexpr std::size_t robots_tags_max = 64;
 
 // Links kept of one page; what is beyond is left out.
 inline constexpr std::size_t links_per_page_max = 100'000;

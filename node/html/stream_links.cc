@@ -78,6 +78,7 @@ void note_element(Tag tag, const Token& token, PageLinks& page) {
 struct HeadOnly {
   bool taken = false;
   std::size_t links = 0;
+  std::size_t robots_tags = 0;
   std::optional<std::string> base;
   bool meta_nofollow = false;
   bool meta_noindex = false;
@@ -85,12 +86,14 @@ struct HeadOnly {
   void take(const PageLinks& page) {
     taken = true;
     links = page.links.size();
+    robots_tags = page.robots_tags.size();
     base = page.base;
     meta_nofollow = page.meta_nofollow;
     meta_noindex = page.meta_noindex;
   }
   void restore(PageLinks& page) const {
     page.links.resize(links);
+    page.robots_tags.resize(robots_tags);
     page.base = base;
     page.meta_nofollow = meta_nofollow;
     page.meta_noindex = meta_noindex;

@@ -143,6 +143,7 @@ class RobotsParser {
   struct Group {
     bool open = false;  // the lines read now belong to it
     bool seen = false;
+    std::uint32_t line = 0;  // of its first user-agent line
     std::string name;
     std::vector<RobotsRules::Rule> rules;
     std::optional<Duration> crawl_delay;
@@ -165,7 +166,7 @@ class RobotsParser {
     const std::string_view key = trim(text.substr(0, separator));
     switch (key_of(key)) {
       case Key::user_agent:
-        return user_agent(value);
+        return user_agent(value, number);
       case Key::allow:
         return rule(true, value, number);
       case Key::disallow:
@@ -182,13 +183,14 @@ class RobotsParser {
     if (address && value.starts_with("//") && text.find("sitemap") != std::string_view::npos) sitemap(text);
   }
 
-  void user_agent(std::string_view value) {
+  void user_agent(std::string_view value, std::uint32_t number) {
     if (rules_begun_) {
       own_.open = any_.open = false;
       rules_begun_ = false;
     }
     if (value.starts_with('*') && (value.size() == 1 || space(value[1]))) {
       any_.open = any_.seen = true;
+      if (any_.line == 0) any_.line = number;
       any_.name = "*";
       return;
     }
@@ -196,6 +198,7 @@ class RobotsParser {
     const std::string_view wide = wide_token(value);
     if (agent_.empty() || !(equal_ignoring_case(narrow, agent_) || equal_ignoring_case(wide, agent_))) return;
     own_.open = own_.seen = true;
+    if (own_.line == 0) own_.line = number;
     if (own_.name.empty()) own_.name = equal_ignoring_case(wide, agent_) ? wide : narrow;
   }
 
@@ -244,6 +247,7 @@ class RobotsParser {
     rules_.rules_ = std::move(group.rules);
     rules_.crawl_delay_ = group.crawl_delay;
     rules_.group_ = std::move(group.name);
+    rules_.group_line_ = group.line;
     std::stable_sort(rules_.rules_.begin(), rules_.rules_.end(),
                      [](const RobotsRules::Rule& a, const RobotsRules::Rule& b) {
                        return a.octets != b.octets ? a.octets > b.octets : a.allow && !b.allow;
@@ -265,21 +269,25 @@ RobotsRules RobotsRules::allow_all() { return {}; }
 
 RobotsRules RobotsRules::disallow_all() { return parse("User-agent: *\nDisallow: /\n", "*"); }
 
-bool RobotsRules::allowed(std::string_view path_and_query) const { return decide(path_and_query).allowed; }
-
-RobotsRules::Decision RobotsRules::decide(std::string_view path_and_query) const {
-  Decision decision;
-  if (rules_.empty() || path_and_query == "/robots.txt") return decision;
+const RobotsRules::Rule* RobotsRules::deciding(std::string_view path_and_query) const {
+  if (rules_.empty() || path_and_query == "/robots.txt") return nullptr;
   const robots::PathForms path(path_and_query.empty() ? "/" : path_and_query);
   for (const Rule& rule : rules_) {
-    const std::string& form = !rule.allow ? path.decoded : rule.literal ? path.literal : path.ascii;
-    if (!robots::matches(rule.pattern, form)) continue;
-    decision.allowed = rule.allow;
-    decision.line = rule.line;
-    decision.rule = (rule.allow ? "Allow: " : "Disallow: ") + rule.text;
-    break;
+    const std::string_view form = !rule.allow ? path.decoded : rule.literal ? path.literal : path.ascii;
+    if (robots::matches(rule.pattern, form)) return &rule;
   }
-  return decision;
+  return nullptr;
+}
+
+bool RobotsRules::allowed(std::string_view path_and_query) const {
+  const Rule* const rule = deciding(path_and_query);
+  return rule == nullptr || rule->allow;
+}
+
+RobotsRules::Decision RobotsRules::decide(std::string_view path_and_query) const {
+  const Rule* const rule = deciding(path_and_query);
+  if (rule == nullptr) return {};
+  return {rule->allow, rule->line, (rule->allow ? "Allow: " : "Disallow: ") + rule->text};
 }
 
 }  // namespace orbweaver

@@ -39,6 +39,7 @@ class RobotsRules {
   const std::string& group() const {
     return group_;
   }  // the user-agent line's token that matched: "orbweaver", "*", "" when none
+  std::uint32_t group_line() const { return group_line_; }  // that line, the first of them; 0 when none
 
  private:
   friend class RobotsParser;
@@ -51,10 +52,12 @@ class RobotsRules {
     std::string pattern;       // in the form that is compared
     std::string text;          // as written
   };
+  const Rule* deciding(std::string_view path_and_query) const;  // null: none matches
   std::vector<Rule> rules_;  // longest first, allow before disallow of the same length
   std::optional<Duration> crawl_delay_;
   std::vector<std::string> sitemaps_;
   std::string group_;
+  std::uint32_t group_line_ = 0;
 };
 
 // The product token of a user-agent string: the leading [A-Za-z_-]+ ("orbweaver" of "orbweaver/1.0 (+https://...)").

@@ -17,12 +17,18 @@
 
 namespace orbweaver::robots {
 
-// A URL's path and query in the three forms that rules are compared with.
+// A URL's path and query in the three forms that rules are compared with. Most are all three as they stand: nothing is
+// copied then. `path_and_query` must outlive it.
 struct PathForms {
   explicit PathForms(std::string_view path_and_query);
-  std::string decoded;  // as RFC 9309 says: for Disallow
-  std::string ascii;    // the same, but raw octets outside ASCII left raw: for Allow
-  std::string literal;  // escapes kept, only their hex digits put in upper case: for Allow rules with needless escapes
+  PathForms(const PathForms&) = delete;
+  std::string_view decoded;  // as RFC 9309 says: for Disallow
+  std::string_view ascii;    // the same, but raw octets outside ASCII left raw: for Allow
+  // Escapes kept, only their hex digits put in upper case: for Allow rules with needless escapes.
+  std::string_view literal;
+
+ private:
+  std::string made_[3];
 };
 
 // A rule's value in the form that is compared; '*' and a last '$' stay special.

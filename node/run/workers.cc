@@ -8,6 +8,8 @@
 #include "node/html/charset.h"
 #include "node/html/links.h"
 #include "node/robots/robots.h"
+#include "node/robots/robots_meta.h"
+#include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
 #include "storage/text_file.h"
 #include "storage/warc.h"
@@ -106,13 +108,18 @@ class Workers::Worker {
     done.id = item.job.id;
     std::string held;
     const std::string_view payload = without_transfer_codings(response, settings_.body_bytes_max, held);
+    RobotsMeta meta;
+    if (item.job.kind == FetchKind::page)
+      for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
+        meta.add_header(value, agent_);
     if (item.job.kind == FetchKind::robots) {
       done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
-      read_page(item, payload, done);
+      read_page(item, payload, meta, done);
     }
     if (response.status >= 300 && response.status < 400) done.redirect = redirect_target(item);
+    done.noindex = not_kept(item, meta);
     if (archive_ != nullptr && !done.failure) archive(response, item.job.url.text(), payload, done);
     return done;
   }
@@ -129,6 +136,7 @@ class Workers::Worker {
  private:
   Worker(const Settings& settings, const Clock& clock)
       : settings_(settings),
+        agent_(product_token(settings.user_agent)),
         clock_(clock),
         extractor_(settings.parser == ParserKind::tidy ? make_tidy_extractor() : make_stream_extractor()) {}
 
@@ -154,42 +162,62 @@ class Workers::Worker {
     return std::move(*url);
   }
 
-  void read_page(const Item& item, std::string_view payload, PageDone& done) {
+  bool not_kept(const Item& item, const RobotsMeta& meta) const {
+    return settings_.obey_noindex && meta.noindex_at(item.response.ended);
+  }
+
+  // `meta`: what the header says; the page's own tags are added.
+  void read_page(const Item& item, std::string_view payload, RobotsMeta& meta, PageDone& done) {
     const std::string content_type = header_value(item.response.response_head, "content-type").value_or("");
     const std::string type = media_type(content_type);
-    if (!type.empty() && !is_html(type, {})) return;
+    const bool maybe_sitemap = settings_.sitemaps != SitemapUse::off && may_be_sitemap(type);
+    if (!type.empty() && !is_html(type, {}) && !maybe_sitemap) return;
     const std::string codings = coding(item.response);
     Decoded decoded;
     if (!codings.empty()) {
       decoded = decode_content(payload, codings, settings_.decoded_bytes_max);
       payload = decoded.bytes;
     }
+    if (maybe_sitemap && looks_like_sitemap(payload, content_type))
+      return read_sitemap_page(item, payload, content_type, meta, done);
     if (!is_html(type, payload)) return;
     DecodedText text;
     decode_html(payload, content_type, text);
     const Result<Url> document = Url::parse(item.job.url.text());
     if (!document) return;
     PageLinks links = extractor_->extract(text.utf8);
+    for (const MetaTag& tag : links.robots_tags) meta.add_meta(tag.name, tag.content, agent_);
+    links.meta_nofollow = settings_.obey_nofollow && meta.nofollow;
     if (!settings_.obey_nofollow) {
-      links.meta_nofollow = false;
       for (PageLink& link : links.links) link.nofollow = false;
     }
     const auto encoder = make_query_encoder(text.charset);
     ResolvedLinks resolved = resolve_links(links, *document, encoder.get());
     done.links = std::move(resolved.urls);
     done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
-    if (text_) write_text(item, text, done);
+    if (text_ && !not_kept(item, meta)) write_text(item, text, meta, done);
   }
 
-  void write_text(const Item& item, const DecodedText& text, PageDone& done) {
+  void read_sitemap_page(const Item& item, std::string_view payload, const std::string& content_type,
+                         const RobotsMeta& meta, PageDone& done) const {
+    const Result<Url> location = Url::parse(item.job.url.text());
+    if (!location || (settings_.obey_nofollow && meta.nofollow)) return;
+    const Sitemap sitemap = read_sitemap(payload, content_type);
+    SitemapUrls found = resolve_entries(sitemap, *location);
+    done.skipped_links = found.skipped;
+    (sitemap.kind == SitemapKind::index ? done.sitemaps : done.links) = std::move(found.urls);
+  }
+
+  void write_text(const Item& item, const DecodedText& text, const RobotsMeta& meta, PageDone& done) {
     const PageText page = extract_text(text.utf8);
-    const nlohmann::json line = {{"url", item.job.url.text()},
-                                 {"fetched_us", item.response.started.time_since_epoch().count()},
-                                 {"status", item.response.status},
-                                 {"charset", text.charset},
-                                 {"title", page.title},
-                                 {"language", page.language},
-                                 {"text", page.text}};
+    nlohmann::json line = {{"url", item.job.url.text()},
+                           {"fetched_us", item.response.started.time_since_epoch().count()},
+                           {"status", item.response.status},
+                           {"charset", text.charset},
+                           {"title", page.title},
+                           {"language", page.language},
+                           {"text", page.text}};
+    if (const std::vector<std::string> words = meta.words(); !words.empty()) line["robots"] = words;
     const auto written = text_->append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (!written) done.failure = error_of(written.error());
   }
@@ -210,6 +238,10 @@ class Workers::Worker {
     exchange.body = response.body;
     exchange.payload = payload;
     exchange.truncated = truncated_name(response.truncated);
+    if (done.noindex) {  // that it was fetched is on record, what it said is not
+      exchange.body = exchange.payload = {};
+      exchange.truncated = "unspecified";
+    }
     const std::uint64_t before = archive_->bytes_written();
     const auto written = archive_->write(exchange, clock_.now());
     if (!written) {
@@ -220,6 +252,7 @@ class Workers::Worker {
   }
 
   const Settings settings_;
+  const std::string agent_;
   const Clock clock_;
   std::unique_ptr<LinkExtractor> extractor_;
   std::unique_ptr<storage::WarcWriter> archive_;

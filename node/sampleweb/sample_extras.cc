@@ -276,6 +276,7 @@ std::vector<Extra> extras_of(const SampleWeb& web, unsigned host) {
       linked(path, false);
     }
     linked("/private/open/read.html");
+    linked("/sitemap.xml");  // its robots.txt names it too
   }
   if (web.has(host, Feature::trap)) {
     linked("/trap/door.html", false);

@@ -99,10 +99,10 @@ class Tools(ring.Case):
         path.write_text(
             "User-agent: *\nDisallow: /a\nAllow: /a/b\n\nUser-agent: other\nDisallow: /\n", encoding="utf-8"
         )
-        told = json.loads(self.ok("robots", path, "http://x.test/a/c", "http://x.test/a/b", "http://x.test/"))
+        told = json.loads(self.ok("robots", "--json", path, "http://x.test/a/c", "http://x.test/a/b", "http://x.test/"))
         self.assertEqual([entry["allowed"] for entry in told], [False, True, True])
         self.assertEqual(told[0]["line"], 2)
-        told = json.loads(self.ok("robots", "--agent", "other", path, "http://x.test/"))
+        told = json.loads(self.ok("robots", "--json", "--agent", "other", path, "http://x.test/"))
         self.assertFalse(told[0]["allowed"])
         code, _, err = self.run_it("robots", self.dir / "absent", "http://x.test/")
         self.assertIn(code, (ring.INVALID_INPUT, ring.IO))

@@ -12,6 +12,8 @@ namespace {
 constexpr std::string_view scheme = "http://";
 constexpr std::string_view robots_path = "/robots.txt";
 constexpr std::string_view moved_robots_path = "/other/robots.txt";
+constexpr std::string_view sitemap_path = "/map";  // and the number of the host whose pages it lists
+constexpr std::uint32_t listed_pages = 3;
 
 // The number behind the last letter of "/private/p12" or "h3"; none when there is none.
 std::optional<std::uint32_t> number_after(std::string_view text, char letter) {
@@ -83,6 +85,14 @@ RobotsFile FakeWeb::robots_of(std::string_view host) const {
   }
 }
 
+std::optional<std::string> FakeWeb::sitemap_of(std::string_view host) const {
+  const RobotsFile file = robots_of(host);
+  if (!config_.sitemaps || dead(host) || (file != RobotsFile::rules && file != RobotsFile::crawl_delay)) return {};
+  const std::uint32_t number = host_number(host);
+  return std::string(scheme) + host_name((number + 1) % config_.hosts) + std::string(sitemap_path) +
+         std::to_string(number);
+}
+
 Duration FakeWeb::crawl_delay(std::string_view host) const {
   if (robots_of(host) != RobotsFile::crawl_delay) return {};
   return std::chrono::seconds{1 + hash_of(config_.seed, "wait" + std::string(host)) % 3};
@@ -122,15 +132,16 @@ std::vector<std::string> FakeWeb::links_of(const std::string& url) const {
 
 void FakeWeb::robots_answer(std::string_view host, std::string_view path, std::uint32_t tries, Answer& answer) const {
   answer.status = 200;
+  if (const auto sitemap = sitemap_of(host)) answer.robots_body = "Sitemap: " + *sitemap + "\n";
   switch (robots_of(host)) {
     case RobotsFile::missing:
       answer.status = 404;
       return;
     case RobotsFile::rules:
-      answer.robots_body = "User-agent: *\nDisallow: /private/\n";
+      answer.robots_body += "User-agent: *\nDisallow: /private/\n";
       return;
     case RobotsFile::crawl_delay:
-      answer.robots_body =
+      answer.robots_body +=
           "User-agent: *\nCrawl-delay: " + std::to_string(crawl_delay(host) / std::chrono::seconds{1}) + "\n";
       return;
     case RobotsFile::disallow_all:
@@ -211,6 +222,10 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
     answer.may_pass = true;
   } else if (path == robots_path || path == moved_robots_path) {
     robots_answer(host, path, tries, answer);
+  } else if (path.starts_with(sitemap_path)) {
+    const std::uint32_t of = number_after(path, 'p').value_or(0);
+    answer.status = 200;
+    for (std::uint32_t i = 0; i < listed_pages; ++i) answer.links.push_back(page_url(of, pages_of(of) + i));
   } else {
     page_answer(url, tries, answer);
   }
@@ -227,9 +242,16 @@ Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::
     if (!hosts_in_scope.empty() && !hosts_in_scope.contains(std::string(host_in(url)))) return;
     if (known.insert(url).second) waiting.push_back(url);
   };
+  const auto in_scope = [&](const std::string& url) {
+    return hosts_in_scope.empty() || hosts_in_scope.contains(std::string(host_in(url)));
+  };
   for (const std::string& seed : seeds) admit(seed);
   for (; !waiting.empty(); waiting.pop_front()) {
-    const std::string& url = waiting.front();
+    const std::string url = waiting.front();
+    // Where its sitemap is, a host in scope says.
+    if (robots && in_scope(url))
+      if (const auto sitemap = web.sitemap_of(host_in(url)); sitemap && known.insert(*sitemap).second)
+        waiting.push_back(*sitemap);
     const Answer answer = web.answer(url, web.config().flaky_tries);  // past what passes
     const bool excluded = robots && web.disallowed(url);
     if (excluded || answer.error != FetchError::none || answer.status >= 400) {

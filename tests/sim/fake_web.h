@@ -34,6 +34,7 @@ struct WebConfig {
   std::uint32_t dead_hosts = 50;   // per mille
   std::uint32_t addresses = 0;     // the hosts share so many; 0: each has its own
   bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
+  bool sitemaps = false;  // some robots.txt files name a sitemap, on the next host, of pages that nothing links
   Duration answer_min{std::chrono::milliseconds{2}};
   Duration answer_max{std::chrono::milliseconds{150}};
   Duration slow_max{std::chrono::seconds{4}};
@@ -65,6 +66,8 @@ class FakeWeb {
   Answer answer(const std::string& url, std::uint32_t tries) const;
   RobotsFile robots_of(std::string_view host) const;
   bool dead(std::string_view host) const;
+  // The sitemap that the host's robots.txt names, when it can be had.
+  std::optional<std::string> sitemap_of(std::string_view host) const;
   // What the host's robots.txt asks for; zero: nothing.
   Duration crawl_delay(std::string_view host) const;
   // What robots.txt says of a URL, for a right crawler that obeys it.

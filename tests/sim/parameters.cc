@@ -33,6 +33,7 @@ void each_field(P& p, const Visit& visit) {
   visit("web.dead_hosts", p.web.dead_hosts);
   visit("web.addresses", p.web.addresses);
   visit("web.robots_redirects", p.web.robots_redirects);
+  visit("web.sitemaps", p.web.sitemaps);
   visit("web.answer_min", p.web.answer_min);
   visit("web.answer_max", p.web.answer_max);
   visit("web.slow_max", p.web.slow_max);

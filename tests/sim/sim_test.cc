@@ -338,6 +338,14 @@ TEST_P(Scene, CrashWhileTheEndIsTold) {
   }
 }
 
+// What only a robots.txt's sitemap leads to, on a host that may be out of scope and another peer's, is fetched too.
+TEST_P(Scene, SitemapsOfRobotsTxt) {
+  Parameters p = scene(GetParam());
+  p.web.sitemaps = true;
+  World world(p, false);
+  judge(world);
+}
+
 // A robots.txt that is elsewhere costs a second request to the host: with the delay between the two.
 TEST_P(Scene, RobotsRedirectIsPolite) {
   Parameters p = scene(GetParam());

@@ -27,6 +27,7 @@ UrlRecord random_record(Random& random) {
   if (record.state == UrlState::excluded) record.reason = excluded_reasons[below(random, 4)];
   if (record.state == UrlState::failed) record.reason = failed_reasons[below(random, 4)];
   if (record.state == UrlState::queued && below(random, 2) == 0) record.reason = failed_reasons[below(random, 4)];
+  if (record.state == UrlState::fetched && below(random, 2) == 0) record.reason = Reason::noindex;
   record.depth = static_cast<std::uint16_t>(below(random, 3));
   record.redirects = static_cast<std::uint8_t>(below(random, 3));
   record.attempts = static_cast<std::uint8_t>(below(random, 3));

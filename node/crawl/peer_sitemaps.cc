@@ -1,0 +1,63 @@
+// Sitemaps in the crawl. A sitemap is fetched, archived and recorded like any page; what it lists are its links. What
+// differs is who may name one, and how deep that is:
+//
+//   - The robots.txt of an origin that has a URL in scope may name sitemaps anywhere, out of scope too (sitemaps.org,
+//     "Sitemaps & Cross Submits": a host vouches for them by its robots.txt). That of a host which is asked only for
+//     such a sitemap names none. They are one deeper than the URL that the robots.txt was asked for (a seed's: 1), as
+//     if that page linked them. Never 0: that would make a seed of them, and seeds widen the scope.
+//   - An index may name sitemaps of its own host, out of scope too, and others in scope. They have the index's depth
+//     and one redirect more than it: that bounds how deep indexes lie within each other, wherever they are fetched.
+//   - Pages that a sitemap lists are admitted when they are in scope, like any link.
+#include <algorithm>
+
+#include "node/crawl/peer.h"
+#include "node/robots/robots.h"
+#include "node/sitemap/sitemap.h"
+
+namespace orbweaver {
+
+namespace {
+
+// Of one robots.txt. The largest sites name some hundred; an index has room for 50,000.
+constexpr std::size_t named_sitemaps_max = 1000;
+// Indexes within each other, redirects on the way included. The protocol allows none, real sites have one or two.
+constexpr std::uint8_t nested_sitemaps_max = 4;
+
+}  // namespace
+
+void Peer::add_named_sitemaps(const Job& job, const std::string& robots_txt, storage::Commit& commit) {
+  if (settings_.sitemaps == SitemapUse::off) return;
+  const storage::QueuedUrl& asked_for = job.job.queued;
+  const Result<CanonicalUrl> page = CanonicalUrl::parse(asked_for.url);
+  const Result<Url> place = Url::parse(job.job.origin + "/robots.txt");
+  if (!page || !place || !scope_->contains(*page)) return;
+  const RobotsRules rules = RobotsRules::parse(robots_txt, settings_.user_agent);
+  const auto deeper = static_cast<std::uint16_t>(std::min<int>(asked_for.depth + 1, 0xffff));
+  std::size_t left = named_sitemaps_max;
+  for (const CanonicalUrl& url : resolve_sitemap_lines(rules.sitemaps(), *place).urls) {
+    if (left-- == 0) return;
+    admit(url, deeper, 0, commit);
+  }
+  if (settings_.sitemaps != SitemapUse::usual || !rules.sitemaps().empty()) return;
+  for (const char* usual : {"/sitemap.xml", "/sitemap_index.xml"})
+    if (const Result<CanonicalUrl> url = CanonicalUrl::parse(job.job.origin + usual)) admit(*url, deeper, 0, commit);
+}
+
+void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit) {
+  const storage::QueuedUrl& index = job.job.queued;
+  counters_.links_found += page.sitemaps.size();
+  if (index.redirects >= nested_sitemaps_max) {
+    counters_.links_skipped += page.sitemaps.size();
+    return;
+  }
+  const auto nested = static_cast<std::uint8_t>(index.redirects + 1);
+  for (const CanonicalUrl& url : page.sitemaps) {
+    if (url.host() == job.job.url.host()) {
+      admit(url, index.depth, nested, commit);
+    } else {
+      route(url, index.depth, nested, commit);
+    }
+  }
+}
+
+}  // namespace orbweaver
