@@ -165,6 +165,8 @@ void add_ring_wide(Rows& rows) {
       {"obey_nofollow", "Leave out links marked `rel=nofollow`, and all links of a page with meta robots `nofollow`.",
        "The mark is about ranking, not about access: that is what robots.txt is for."},
       &Settings::obey_nofollow, false));
+  add_canonical_settings(rows);
+  add_link_settings(rows);
   for (SettingDef& def : rows) def.row.ring_wide = true;
 }
 
@@ -363,6 +365,7 @@ Rows make_rows() {
   add_ring_wide(rows);
   add_peer(rows);
   add_output(rows);
+  add_text_command_settings(rows);
   add_fetch(rows);
   add_forwarding(rows);
   add_frontier_and_storage(rows);

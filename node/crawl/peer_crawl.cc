@@ -25,6 +25,9 @@ constexpr std::size_t robots_slots_max = 16;
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
 
+// URLs whose servers redirect within the canonical form, that are under way at once; further ones are not followed.
+constexpr std::size_t detours_max = 16'384;
+
 // RobotsEntry::kind in the store. Append only.
 enum RobotsKind : std::uint8_t { robots_rules = 1, robots_allow_all = 2, robots_unreachable = 3 };
 
@@ -104,7 +107,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step) {
     const storage::QueuedUrl& front = host.head.front();
     if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
-    Result<CanonicalUrl> url = CanonicalUrl::parse(front.url);
+    Result<CanonicalUrl> url = canonicaliser_.parse(front.url);
+    if (const auto detour = detours_.find(front.key.url); detour != detours_.end()) url = detour->second.url;
     if (!url) {
       give_up(Reason::internal, UrlState::failed);
       continue;
@@ -241,6 +245,9 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   if (found == jobs_.end()) return;
   counters_.archive_bytes += event.archived_bytes;
   if (event.failure) return fail_for_good(*event.failure, out);
+  if (!event.command_fault.empty())
+    note(out, LogLevel::warning, "parse", "no text from a command",
+         {{"url", found->second.job.url.text()}, {"why", event.command_fault}}, true);
   Job job = std::move(found->second);
   jobs_.erase(found);
   if (job.job.kind == FetchKind::page) {
@@ -250,6 +257,27 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   }
 }
 
+// A redirect to what the crawl's rules take for the same URL would be lost among the seen ones, and the page with it:
+// the form that the server names is asked for instead, in another turn of the host. False: there is none, or no end to
+// them.
+bool Peer::take_detour(const Job& job, const PageDone* page) {
+  const ring::Md5& url = job.job.queued.key.url;
+  const auto before = detours_.find(url);
+  if (page != nullptr && page->detour) {
+    if (before == detours_.end() && detours_.size() < detours_max) {
+      detours_.emplace(url, Detour{*page->detour, 1});
+      return true;
+    }
+    if (before != detours_.end() && before->second.hops < settings_.redirects_max) {
+      before->second.url = *page->detour;
+      ++before->second.hops;
+      return true;
+    }
+  }
+  if (before != detours_.end() && job.outcome.kind != Outcome::Kind::retry) detours_.erase(before);
+  return false;
+}
+
 // The page's outcome and its links, own and foreign, in one atomic write.
 void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   const storage::QueuedUrl& queued = job.job.queued;
@@ -257,7 +285,13 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   storage::Commit commit;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
-  if (job.outcome.kind == Outcome::Kind::fetched) ++counters_.pages_fetched;
+  const bool detour = take_detour(job, page);
+  if (detour) {
+    record.state = UrlState::queued;
+    record.attempts = queued.attempts;
+  } else if (job.outcome.kind == Outcome::Kind::fetched) {
+    ++counters_.pages_fetched;
+  }
   if (job.outcome.kind == Outcome::Kind::failed) ++counters_.pages_failed;
   if (job.outcome.kind == Outcome::Kind::retry) {
     ++counters_.retries;
@@ -291,15 +325,28 @@ void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& comm
   counters_.links_skipped += page.skipped_links;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
   for (const CanonicalUrl& link : page.links) route(link, deeper, 0, commit);
+  const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
+  // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may
+  // be redirected to. Those steps count as redirects do.
+  bool in_scope = true;
+  if (settings_.page_requisites) {
+    const Result<CanonicalUrl> url = canonicaliser_.parse(source.url);
+    in_scope = url && scope_->contains(*url);
+  }
+  counters_.links_found += page.requisites.size();
+  if (in_scope || page.stylesheet)
+    for (const CanonicalUrl& requisite : page.requisites)
+      route(requisite, source.depth, page.stylesheet ? further : std::uint8_t{0}, commit, true);
   if (page.redirect) {
     ++counters_.links_found;
-    route(*page.redirect, source.depth, static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255)), commit);
+    route(*page.redirect, source.depth, further, commit, !in_scope);
   }
 }
 
 // scope -> link cache -> own: a merge, foreign: the outbox. Both become durable with the page.
-void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit) {
-  if (!scope_->contains(url)) {
+void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit,
+                 bool requisite) {
+  if (!requisite && !scope_->contains(url)) {
     ++counters_.links_out_of_scope;
     return;
   }

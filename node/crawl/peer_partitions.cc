@@ -71,7 +71,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   }
   auto record = storage::decode_record(entry.record);
   if (!record) return bad(record.error().message);
-  const Result<CanonicalUrl> url = CanonicalUrl::parse(record->url);
+  const Result<CanonicalUrl> url = canonicaliser_.parse(record->url);
   if (!url) return bad(url.error().message);
   const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
   if (!accepts(host.partition, kind)) return false;

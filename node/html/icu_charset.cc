@@ -147,7 +147,17 @@ std::string sniff(std::string_view bytes, std::string_view content_type, std::si
   if (bytes.size() > html::prescan_bytes_max) {
     if (auto charset = html::charset_from_late_meta(bytes)) return *charset;
   }
-  return "windows-1252";
+  return html::charset_from_detection(bytes).value_or("windows-1252");
+}
+
+// The same for what is no HTML.
+std::string sniff_text(std::string_view bytes, std::string_view content_type, TextFormat format,
+                       std::size_t& bom_bytes) {
+  if (auto charset = html::charset_from_bom(bytes, bom_bytes)) return *charset;
+  if (auto charset = html::charset_from_content_type(content_type)) return *charset;
+  if (format == TextFormat::css) return html::charset_from_css(bytes).value_or("utf-8");
+  if (html::utf8_evidence(bytes) != html::Utf8Evidence::invalid) return "utf-8";
+  return html::charset_from_detection(bytes).value_or("windows-1252");
 }
 
 // "&#N;", already percent-encoded, for what the charset has no bytes for (URL standard, "percent-encode after
@@ -191,12 +201,8 @@ class IcuQueryEncoder final : public QueryEncoder {
   std::string charset_;
 };
 
-}  // namespace
-
-void decode_html(std::string_view bytes, std::string_view content_type, DecodedText& out) {
-  std::size_t bom_bytes = 0;
-  out.charset = sniff(bytes, content_type, bom_bytes);
-  bytes.remove_prefix(bom_bytes);
+// `out.charset` is known, the mark is gone.
+void decode(std::string_view bytes, DecodedText& out) {
   out.storage.clear();
   out.utf8 = bytes;
   if (out.charset == "utf-8" || (same_in_ascii(out.charset) && is_ascii(bytes))) return;
@@ -208,6 +214,22 @@ void decode_html(std::string_view bytes, std::string_view content_type, DecodedT
     return;  // a converter that this ICU lacks: read as it stands
   }
   out.utf8 = out.storage;
+}
+
+}  // namespace
+
+void decode_html(std::string_view bytes, std::string_view content_type, DecodedText& out) {
+  std::size_t bom_bytes = 0;
+  out.charset = sniff(bytes, content_type, bom_bytes);
+  bytes.remove_prefix(bom_bytes);
+  decode(bytes, out);
+}
+
+void decode_text_body(std::string_view bytes, std::string_view content_type, TextFormat format, DecodedText& out) {
+  std::size_t bom_bytes = 0;
+  out.charset = sniff_text(bytes, content_type, format, bom_bytes);
+  bytes.remove_prefix(bom_bytes);
+  decode(bytes, out);
 }
 
 std::unique_ptr<QueryEncoder> make_query_encoder(std::string_view charset) {
