@@ -327,7 +327,7 @@ void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& comm
   for (const CanonicalUrl& link : page.links) route(link, deeper, 0, commit);
   const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
   // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may
-  // be redirected to. Those steps count as redirects do.
+  // be redirected to. Those steps count as redirects do, the first too: without any, depth 0 is a seed's.
   bool in_scope = true;
   if (settings_.page_requisites) {
     const Result<CanonicalUrl> url = canonicaliser_.parse(source.url);
@@ -336,7 +336,7 @@ void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& comm
   counters_.links_found += page.requisites.size();
   if (in_scope || page.stylesheet)
     for (const CanonicalUrl& requisite : page.requisites)
-      route(requisite, source.depth, page.stylesheet ? further : std::uint8_t{0}, commit, true);
+      route(requisite, source.depth, page.stylesheet ? further : std::uint8_t{1}, commit, true);
   if (page.redirect) {
     ++counters_.links_found;
     route(*page.redirect, source.depth, further, commit, !in_scope);
@@ -376,7 +376,8 @@ void Peer::admission_limits(storage::UrlRecord& record, Time now) const {
   if (record.state != UrlState::queued) return;
   Reason reason = Reason::none;
   if (settings_.max_depth > 0 && record.depth > settings_.max_depth) reason = Reason::depth;
-  if (record.redirects > settings_.redirects_max) reason = Reason::redirects;
+  if (record.redirects > std::max(settings_.redirects_max, settings_.page_requisites ? 1U : 0U))
+    reason = Reason::redirects;
   if (reason == Reason::none) return;
   record.state = UrlState::excluded;
   record.reason = reason;

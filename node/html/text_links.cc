@@ -95,11 +95,11 @@ bool looks_like_a_url(std::string_view text) {
     const std::size_t dot = host.rfind('.');
     return dot != std::string_view::npos && dot > 0 && dot + 2 < host.size() && is_alnum(host.front());
   }
-  // "//": a comment; "/=": a regular expression's end.
-  if (text.starts_with('/')) return is_alnum(text[1]) && is_alnum(text[2]);
+  const bool like_an_expression = text.find_first_of("()[],;*+") != std::string_view::npos;
+  if (text.starts_with('/')) return is_alnum(text[1]) && !like_an_expression;
   if (text.starts_with("./") || text.starts_with("../")) return is_alnum(text.back()) || text.back() == '/';
-  return is_alnum(text.front()) && text.find(':') == std::string_view::npos &&
-         text.find_first_of("()[],;*+") == std::string_view::npos && ends_like_a_page(text);
+  return is_alnum(text.front()) && text.find(':') == std::string_view::npos && !like_an_expression &&
+         ends_like_a_page(text);
 }
 
 class JsonUrls {
