@@ -309,7 +309,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   commit.merges.push_back({queued.key, std::move(record)});
   if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
     commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
-                                                             std::string(job.job.url.host()), host->manners.pace});
+                                                             std::string(host_of(queued.url)), host->manners.pace});
   const std::size_t links = commit.merges.size() - 1;
   bench_.committed(queued.key);
   storage::CommitResult result;
@@ -412,10 +412,11 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   // A host that makes room in memory is read back with its clock; no page's outcome writes it here.
   const auto keep_clock = [&] {
     storage::Commit clock;
-    if (host->next_allowed > now)
-      clock.clocks.emplace_back(
-          host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.origin)),
-                                        host->manners.pace});
+    // The host by the name that the crawl knows it by: a detour may have another.
+    const Result<CanonicalUrl> root = canonicaliser_.parse(job.job.origin + "/");
+    if (host->next_allowed > now && root)
+      clock.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
+                                                              std::string(root->host()), host->manners.pace});
     return apply(now, clock, out);
   };
   storage::RobotsEntry entry;

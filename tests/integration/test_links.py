@@ -158,6 +158,20 @@ class Canonical(Links):
             self.assertEqual(len(loops), 5)
             self.assertEqual(summary["pages"], 4)
 
+    def test_a_host_that_was_asked_by_its_other_name_changes_hands(self):
+        """A leave hands over what a detour left behind, the robots.txt of the other name too."""
+        site = self.site(["www.site.test/"], self.PAGES)
+        quick = [*self.RULES, "--replicas", 1, "--redirects-max", 4, *ring.QUICK, *site.reach]
+        one = self.node("one", *quick, "--scope", "host", site.seeds[0])
+        ring.wait_until("the page is fetched", lambda: "site.test/dir/leaf" in site.asked)
+        self.wait_for_rest([one])
+        two = self.node("two", "--join", one.address, *site.reach)
+        self.wait_for_members([one, two], 2)
+        self.ok("leave", "--peer", one.address)
+        self.assertEqual(one.wait(), 0)
+        told = self.explain(two, site.url("www.site.test/dir/leaf"))
+        self.assertEqual(told["state"], "fetched")
+
     def test_explain_and_url_show_the_rings_form_and_its_rules(self):
         node = self.node("one", "--join-www", "--strip-tracking", "--listen", "127.0.0.1:0")
         asked = "http://www.site.test/?utm_source=x#y"
