@@ -34,7 +34,7 @@ struct Settings {
   std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h
   Duration delay_max{};
   std::vector<std::string> sites;  // node/crawl/site_rules.h
-  std::uint32_t replicas = 2;  // copies of each partition: the owner's, and replicas - 1 more
+  std::uint32_t replicas = 2;      // copies of each partition: the owner's, and replicas - 1 more
   OnCut on_cut = OnCut::keep_on;
   Duration gone_after{};        // a peer that is down for longer does not keep the crawl from ending
   bool stop_when_done = false;  // the ring stops by itself when nothing is left
