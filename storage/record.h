@@ -55,7 +55,7 @@ struct UrlRecord {
   UrlState state = UrlState::queued;
   Reason reason = Reason::none;
   std::uint16_t depth = 0;     // links from a seed; a redirect's target has its source's depth
-  std::uint8_t redirects = 0;  // redirects in a row that led here
+  std::uint8_t redirects = 0;  // steps in a row that led here and were no link: redirects, and to a page's requisites
   std::uint8_t attempts = 0;   // tries that failed so far
   std::uint16_t status = 0;    // HTTP status of the last answer, 0 when none
   Time changed{};              // when it came into this state; for a queued record: not before this time

@@ -44,6 +44,7 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   page.status = response.status;
   page.content_type = header_value(response.response_head, "content-type").value_or("");
   page.location = header_value(response.response_head, "location").value_or("");
+  page.link_fields = header_values(response.response_head, "link");
   page.body = response.body;
   const auto transfer = header_value(response.response_head, "transfer-encoding");
   if (transfer && transfer->find("chunked") != std::string::npos)

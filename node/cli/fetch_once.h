@@ -12,7 +12,8 @@ struct FetchedPage {
   int status = 0;
   std::string content_type;
   std::string location;
-  std::string body;  // decoded
+  std::vector<std::string> link_fields;  // values of Link fields
+  std::string body;                      // decoded
 };
 
 // `allow_private` as the setting of that name. The error names the URL and what went wrong.

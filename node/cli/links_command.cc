@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "node/html/charset.h"
+#include "node/html/header_links.h"
 #include "node/html/links.h"
 
 namespace orbweaver {
@@ -17,32 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-std::string_view name_of(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::anchor:
-      return "a";
-    case LinkKind::area:
-      return "area";
-    case LinkKind::frame:
-      return "frame";
-    case LinkKind::iframe:
-      return "iframe";
-    case LinkKind::refresh:
-      return "refresh";
-    case LinkKind::canonical:
-      return "canonical";
-    case LinkKind::alternate:
-      return "alternate";
-    case LinkKind::next:
-      return "next";
-    case LinkKind::prev:
-      return "prev";
-  }
-  return "";
-}
-
-std::unique_ptr<LinkExtractor> make_extractor(ParserKind parser) {
-  return parser == ParserKind::tidy ? make_tidy_extractor() : make_stream_extractor();
+std::unique_ptr<LinkExtractor> make_extractor(ParserKind parser, LinkChoice choice = {}) {
+  return parser == ParserKind::tidy ? make_tidy_extractor(choice) : make_stream_extractor(choice);
 }
 
 std::optional<std::string> base64_decoded(std::string_view text) {
@@ -106,29 +83,34 @@ json batch_answer(const std::string& line, LinkExtractor& extractor) {
 }  // namespace
 
 json links_report(std::string_view html_bytes, std::string_view base_url, std::string_view content_type,
-                  ParserKind parser) {
+                  ParserKind parser, const LinkRules& rules, const std::vector<std::string>& link_fields) {
   const Result<Url> document = Url::parse(base_url);
   if (!document) return {{"error", "base URL: " + document.error().message}};
   DecodedText text;
   decode_html(html_bytes, content_type, text);
   const auto encoder = make_query_encoder(text.charset);
-  const PageLinks page = make_extractor(parser)->extract(text.utf8);
+  LinkChoice choice = rules.follow;
+  choice.resources |= rules.requisites;
+  choice.styles |= rules.requisites;
+  PageLinks page = make_extractor(parser, choice)->extract(text.utf8);
+  html::note_link_fields(link_fields, choice, page);
   const Url base = document_base(page, *document, encoder.get());
   json links = json::array();
   std::uint32_t skipped_scheme = 0;
   std::uint32_t malformed = 0;
   for (const PageLink& link : page.links) {
-    const Result<Url> url = Url::parse(link.href, &base, encoder.get());
+    const Result<Url> url =
+        link.from_header ? Url::parse(link.href, &*document) : Url::parse(link.href, &base, encoder.get());
     if (url && !url->is_http()) {
       ++skipped_scheme;
       continue;
     }
-    const Result<CanonicalUrl> canonical = url ? CanonicalUrl::from(*url) : tl::make_unexpected(url.error());
+    const Result<CanonicalUrl> canonical = url ? rules.canonicaliser.from(*url) : tl::make_unexpected(url.error());
     if (!canonical) {
       ++malformed;
       continue;
     }
-    links.push_back({{"url", canonical->text()}, {"kind", name_of(link.kind)}, {"nofollow", link.nofollow}});
+    links.push_back({{"url", canonical->text()}, {"kind", link_kind_name(link.kind)}, {"nofollow", link.nofollow}});
   }
   json report = {{"base", base.href()},
                  {"charset", text.charset},

@@ -140,10 +140,16 @@ int explain(const Options& options) {
     std::cout << answer->dump(2) << "\n";
     return 0;
   }
+  if (const std::string url = answer->value("url", ""); url != options.url) {
+    std::string rules;
+    for (const json& rule : answer->value("canonical_rules", json::array()))
+      rules += (rules.empty() ? "" : ", ") + rule.get<std::string>();
+    std::printf("%s\n  is here (%s)\n", options.url.c_str(), rules.empty() ? "URL standard" : rules.c_str());
+  }
   std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
               answer->value("why", "").c_str());
-  for (const char* name :
-       {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "partition", "owner_address"})
+  for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "admitted",
+                           "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());

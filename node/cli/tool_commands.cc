@@ -7,9 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "node/cli/ask.h"
 #include "node/cli/fetch_once.h"
 #include "node/cli/links_command.h"
 #include "node/cli/robots_command.h"
+#include "node/cli/setting_flags.h"
 #include "node/cli/sitemap_command.h"
 #include "node/cli/url_command.h"
 #include "node/config/settings.h"
@@ -42,18 +44,37 @@ struct ToolOptions {
   std::vector<std::string> allow_private;
   bool batch = false;
   bool as_json = false;
+  SettingFlags flags;
+  PeerTarget target;
 };
+
+// The settings that say what a URL is and what counts as a link; all others mean nothing to a tool.
+std::vector<std::string> settings_but(const std::vector<std::string>& wanted) {
+  std::vector<std::string> others;
+  for (const SettingRow& row : setting_rows())
+    if (std::find(wanted.begin(), wanted.end(), row.name) == wanted.end()) others.push_back(row.name);
+  return others;
+}
+
+const std::vector<std::string> canonical_settings = {"strip_tracking", "strip_parameters", "sort_parameters",
+                                                     "strip_sessions", "strip_index",      "trailing_slash",
+                                                     "join_www",       "join_schemes",     "hash_bang"};
 
 int links(const ToolOptions& options) {
   const ParserKind parser = options.parser == "tidy" ? ParserKind::tidy : ParserKind::stream;
   if (options.batch) return links_batch(std::cin, std::cout, parser);
+  const Result<LoadedSettings> settings = options.flags.load();
+  if (!settings) return failed(settings.error());
+  const LinkRules rules{Canonicaliser(settings->values), LinkChoice::from(settings->values.extra_links),
+                        settings->values.page_requisites};
   if (options.sources.size() != 1)
     return failed({ErrorCode::invalid_input, "name one HTML file (- for standard input) or URL, or use --batch"});
   const std::string& source = options.sources.front();
   if (is_url(source)) {
     const Result<FetchedPage> page = fetch_once(source, options.allow_private);
     if (!page) return failed(page.error());
-    json report = links_report(page->body, options.base.empty() ? source : options.base, page->content_type, parser);
+    json report = links_report(page->body, options.base.empty() ? source : options.base, page->content_type, parser,
+                               rules, page->link_fields);
     report["status"] = page->status;
     if (!page->location.empty()) report["location"] = page->location;
     print(report);
@@ -63,16 +84,26 @@ int links(const ToolOptions& options) {
   if (!html) return failed(html.error());
   if (options.base.empty())
     return failed({ErrorCode::invalid_input, "a file's links need the URL that it came from: --base URL"});
-  print(links_report(*html, options.base, options.content_type, parser));
+  print(links_report(*html, options.base, options.content_type, parser, rules));
   return 0;
 }
 
 int url(const ToolOptions& options) {
   if (options.batch) return url_batch(std::cin, std::cout);
   if (options.sources.empty()) return failed({ErrorCode::invalid_input, "name a URL, or use --batch"});
+  const Result<LoadedSettings> settings = options.flags.load();
+  if (!settings) return failed(settings.error());
+  const Canonicaliser canonicaliser(settings->values);
+  const bool ask = !options.target.peer.empty() || !options.target.directory.empty();
   int code = 0;
   for (const std::string& text : options.sources) {
-    const Result<json> report = options.base.empty() ? url_report(text) : url_report(text, options.base);
+    const auto base = options.base.empty() ? std::nullopt : std::optional<std::string_view>(options.base);
+    Result<json> report = url_report(text, base, canonicaliser);
+    if (report && ask) {
+      const Result<json> explained = ask_peer(options.target, "explain", {{"url", (*report)["href"]}}, true);
+      if (!explained) return failed(explained.error());
+      add_owner(*report, *explained);
+    }
     if (report) {
       print(*report);
     } else {
@@ -194,6 +225,9 @@ void add_tool_commands(CLI::App& app, int& code) {
   command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
       ->type_name("CIDR");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"base_url", "html_b64", "charset"} in, {"links"} out)");
+  std::vector<std::string> link_settings = canonical_settings;
+  link_settings.insert(link_settings.end(), {"extra_links", "page_requisites"});
+  add_setting_flags(*command, options->flags, settings_but(link_settings));
   command->callback([options, &code] { code = links(*options); });
 
   command =
@@ -201,6 +235,13 @@ void add_tool_commands(CLI::App& app, int& code) {
   command->add_option("url", options->sources, "URLs")->type_name("URL");
   command->add_option("--base", options->base, "resolve against this")->type_name("URL");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"input", "base"} in, {"href"} out)");
+  command
+      ->add_option("--peer", options->target.peer, "a peer of a ring: its canonical form, and who owns the URL there")
+      ->type_name("ADDR:PORT");
+  command->add_option("--dir", options->target.directory, "likewise, the directory of a peer or of a crawl")
+      ->type_name("DIR");
+  command->add_option("--ring-key-file", options->target.ring_key_file, "the ring's key")->type_name("FILE");
+  add_setting_flags(*command, options->flags, settings_but(canonical_settings));
   command->callback([options, &code] { code = url(*options); });
 
   command = app.add_subcommand("robots", "what a robots.txt says about URLs, and the line that decides");

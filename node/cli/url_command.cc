@@ -26,19 +26,24 @@ Result<Url> resolve(std::string_view text, std::optional<std::string_view> base)
   return Url::parse(text, &*base_url);
 }
 
-void add_canonical(nlohmann::json& report, const Url& url) {
+void add_keys(nlohmann::json& report, const CanonicalUrl& canonical) {
+  report["canonical"] = canonical.text();
+  report["host"] = canonical.host();
+  report["port"] = canonical.port();
+  report["registrable_domain"] = registrable_domain(canonical.host());
+  report["surt"] = surt(canonical);
+  report["cdx_key"] = cdx_key(canonical);
+}
+
+void add_canonical(nlohmann::json& report, const Url& url, const Canonicaliser& canonicaliser) {
   for (const char* name : {"canonical", "registrable_domain", "surt", "cdx_key", "partition"}) report[name] = nullptr;
-  const Result<CanonicalUrl> canonical = CanonicalUrl::from(url);
+  report["canonical_rules"] = canonicaliser.changes(url);
+  const Result<CanonicalUrl> canonical = canonicaliser.from(url);
   if (!canonical) {
     report["refused"] = url_text::replace_invalid_utf8(canonical.error().message);
     return;
   }
-  report["canonical"] = canonical->text();
-  report["host"] = canonical->host();
-  report["port"] = canonical->port();
-  report["registrable_domain"] = registrable_domain(canonical->host());
-  report["surt"] = surt(*canonical);
-  report["cdx_key"] = cdx_key(*canonical);
+  add_keys(report, *canonical);
   report["partition"] = ring::partition_of(canonical->host_digest(), ring::partitions_default);
 }
 
@@ -62,7 +67,8 @@ nlohmann::json answer(const std::string& line) {
 
 }  // namespace
 
-Result<nlohmann::json> url_report(std::string_view text, std::optional<std::string_view> base) {
+Result<nlohmann::json> url_report(std::string_view text, std::optional<std::string_view> base,
+                                  const Canonicaliser& canonicaliser) {
   const Result<Url> url = resolve(text, base);
   if (!url) return tl::make_unexpected(url.error());
   nlohmann::json report;
@@ -75,8 +81,17 @@ Result<nlohmann::json> url_report(std::string_view text, std::optional<std::stri
   report["port"] = nullptr;
   if (url->host()) report["host"] = *url->host();
   if (url->port()) report["port"] = *url->port();
-  add_canonical(report, *url);
+  add_canonical(report, *url, canonicaliser);
   return report;
+}
+
+void add_owner(nlohmann::json& report, const nlohmann::json& explained) {
+  Settings keep = default_settings();
+  keep.hash_bang = HashBang::keep;  // what the ring made of it is not to be changed again
+  const Result<CanonicalUrl> canonical = Canonicaliser(keep).parse(explained.value("url", std::string()));
+  if (canonical) add_keys(report, *canonical);
+  for (const char* name : {"canonical_rules", "partition", "owner", "owner_address"})
+    report[name] = explained.contains(name) ? explained[name] : nlohmann::json();
 }
 
 int url_batch(std::istream& in, std::ostream& out) {

@@ -33,6 +33,11 @@ const SettingDef* find_setting(std::string_view name);
 // "unknown setting 'dealy'; did you mean 'delay'?"
 std::string unknown_setting_text(std::string_view name);
 
+// Rows of the table that stand in settings_links.cc: the first two ring-wide, the last a peer's own.
+void add_canonical_settings(std::vector<SettingDef>& rows);
+void add_link_settings(std::vector<SettingDef>& rows);
+void add_text_command_settings(std::vector<SettingDef>& rows);
+
 // Entries of a list in one text: separated by commas.
 std::vector<std::string> split_list(std::string_view text);
 std::string join_list(const std::vector<std::string>& entries);

@@ -25,6 +25,9 @@ enum class Cookies : std::uint8_t { off, crawl };
 enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
 enum class SitemapUse : std::uint8_t { off, robots, usual };
 enum class Durability : std::uint8_t { process, power };
+enum class TrailingSlash : std::uint8_t { keep, drop };
+enum class JoinSchemes : std::uint8_t { keep, http, https };
+enum class HashBang : std::uint8_t { drop, keep };
 
 struct Settings {
   // Ring-wide: equal on every peer, agreed when a peer joins.
@@ -50,6 +53,19 @@ struct Settings {
   bool obey_noindex = true;    // do not keep a page that says noindex
   SitemapUse sitemaps = SitemapUse::robots;
   bool robots = true;  // obey robots.txt
+  // Ring-wide, the canonical form: node/url/canonicaliser.h.
+  bool strip_tracking = false;
+  std::vector<std::string> strip_parameters;  // names of query parameters; '*' is any run of characters
+  bool sort_parameters = false;
+  bool strip_sessions = false;
+  bool strip_index = false;
+  TrailingSlash trailing_slash = TrailingSlash::keep;
+  bool join_www = false;
+  JoinSchemes join_schemes = JoinSchemes::keep;
+  HashBang hash_bang = HashBang::drop;
+  // Ring-wide, what counts as a link: node/html/links.h.
+  std::vector<std::string> extra_links;  // "resources", "cites", "forms", "styles", "json-ld", "scripts", "text"
+  bool page_requisites = false;          // images, scripts, styles come with their page, out of scope too
 
   // This peer's own.
   std::string listen = "127.0.0.1:0";
@@ -62,9 +78,12 @@ struct Settings {
   std::uint64_t archive_file_bytes = 0;
   ParserKind parser = ParserKind::stream;
   bool text = false;
-  std::vector<std::string> resolve;        // HOST:PORT:ADDR
-  std::vector<std::string> allow_private;  // CIDR
-  std::vector<std::string> dns_servers;    // ADDR[:PORT]; empty: the system's
+  std::vector<std::string> text_commands;  // TYPE=COMMAND: text out of what is no page
+  Duration text_command_timeout{};
+  std::uint64_t text_command_bytes_max = 0;  // of a command's output; what is beyond is left out
+  std::vector<std::string> resolve;          // HOST:PORT:ADDR
+  std::vector<std::string> allow_private;    // CIDR
+  std::vector<std::string> dns_servers;      // ADDR[:PORT]; empty: the system's
   Duration dns_timeout{};
   Duration dns_ttl_min{};
   Duration dns_ttl_max{};

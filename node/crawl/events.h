@@ -52,11 +52,16 @@ struct FetchEnded {
 // The response is parsed and in the archive.
 struct PageDone {
   std::uint64_t id = 0;
-  std::vector<CanonicalUrl> links;       // each once
+  std::vector<CanonicalUrl> links;       // each once, in the crawl's canonical form
   std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists, each once
   bool noindex = false;                  // not kept: it asked for that, and the setting obeys
   std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
-  std::uint32_t skipped_links = 0;       // other schemes, malformed, nofollow
+  // Target of a 3xx that the crawl's rules take for the URL itself, in the form that the server names.
+  std::optional<CanonicalUrl> detour;
+  std::vector<CanonicalUrl> requisites;  // under page_requisites: what the page or stylesheet needs to be shown
+  std::string command_fault;        // why the user's command for its media type gave no text; empty: it did, or none
+  bool stylesheet = false;          // the response is one: its requisites come whatever the scope says of it
+  std::uint32_t skipped_links = 0;  // other schemes, malformed, nofollow
   std::uint64_t archived_bytes = 0;
   std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched

@@ -66,6 +66,7 @@ Keeper::Config Peer::keeper_config(const Settings& s) {
 
 Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
     : settings_(std::move(start.settings.values)),
+      canonicaliser_(settings_),
       given_(std::move(start.settings.given)),
       store_(&store),
       membership_(self, membership_config(settings_), start.random_seed),
@@ -310,7 +311,7 @@ void Peer::after(Time now, Commands& out) {
       for (const storage::OutboxEntry& entry : *own) {
         commit.from_outbox.push_back(entry.key);
         auto record = storage::decode_record(entry.record);
-        const auto url = record ? CanonicalUrl::parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
+        const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
         if (!url) continue;
         admission_limits(*record, now);
         commit.merges.push_back(

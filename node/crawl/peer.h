@@ -32,6 +32,7 @@
 #include "node/crawl/view.h"
 #include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
+#include "node/url/canonicaliser.h"
 #include "node/url/scope.h"
 
 namespace orbweaver {
@@ -136,8 +137,11 @@ class Peer {
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
   void add_links(const Job& job, const PageDone& page, storage::Commit& commit);
-  void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
+  // `requisite`: a sub-resource of a page, admitted out of scope too.
+  void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit,
+             bool requisite = false);
   void admit(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
+  bool take_detour(const Job& job, const PageDone* page);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
   enum class AddressTurn : std::uint8_t { now, later, asked };
@@ -228,13 +232,14 @@ class Peer {
   void first_seeds_tick(Time now, Commands& out);
   void finish_gathering(Gathering& gathering, Commands& out);
   nlohmann::json answer_own(Time now, const std::string& verb, const nlohmann::json& body, Commands& out);
-  nlohmann::json explain(const CanonicalUrl& url);
+  nlohmann::json explain(const std::string& text);
   nlohmann::json forget(const std::string& digits, Time now);
   std::uint64_t held_in_flight() const;
   std::uint64_t orphaned() const;
   nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
 
   Settings settings_;
+  Canonicaliser canonicaliser_;               // of settings_
   std::map<std::string, std::string> given_;  // settings that the user set: what a joiner insists on
   storage::Store* store_;
   ring::RingId ring_;
@@ -279,6 +284,13 @@ class Peer {
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;
+  // URLs whose server sent the fetch to another form of the same URL (docs/canonical-form.md): asked for by that form
+  // next.
+  struct Detour {
+    CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
+    std::uint8_t hops = 1;
+  };
+  std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
   std::uint64_t cap_ = 0;        // pages this process may have fetched in all, under a page limit
   std::uint64_t last_wave_ = 0;  // probes older than this are late copies

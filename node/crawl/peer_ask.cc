@@ -190,12 +190,18 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
           {"archive_bytes_total", number(counters_.archive_bytes)}};
 }
 
-json Peer::explain(const CanonicalUrl& url) {
+json Peer::explain(const std::string& text) {
+  const Result<Url> parsed = Url::parse(text);
+  if (!parsed) return {{"error", parsed.error().message}};
+  const Result<CanonicalUrl> canonical = canonicaliser_.from(*parsed);
+  if (!canonical) return {{"error", canonical.error().message}};
+  const CanonicalUrl& url = *canonical;
   const storage::UrlKey key{host_key(url.host_digest(), view_.partitions()), url.digest()};
   json answer = {{"url", url.text()},
                  {"partition", key.host.partition},
                  {"owner", id().hex()},
                  {"owner_address", membership_.self().address}};
+  answer["canonical_rules"] = canonicaliser_.changes(*parsed);  // what makes "url" differ from what was asked
   const auto record = store_->find(key);
   if (!record) return {{"error", record.error().message}};
   if (!*record) {
@@ -215,6 +221,7 @@ json Peer::explain(const CanonicalUrl& url) {
   if (known.changed != Time{})
     answer[known.state == storage::UrlState::queued ? "not_before" : "when"] = utc(known.changed);
   answer["scope"] = scope_->explain(url);
+  if (settings_.page_requisites && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
   return answer;
 }
 
@@ -227,7 +234,7 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   std::vector<std::string> texts;
   for (const json& item : body.value("urls", json::array())) {
     const std::string text = item.is_string() ? item.get<std::string>() : item.dump();
-    Result<CanonicalUrl> url = CanonicalUrl::parse(text);
+    Result<CanonicalUrl> url = canonicaliser_.parse(text);
     if (!url) {
       refused.push_back({{"url", text}, {"why", url.error().message}});
       continue;
@@ -301,7 +308,7 @@ std::uint64_t Peer::held_in_flight() const {
   return static_cast<std::uint64_t>(std::count_if(jobs_.begin(), jobs_.end(), [this](const auto& entry) {
     const FetchJob& job = entry.second.job;
     if (job.kind != FetchKind::page || !keeper_.holds(job.host.partition)) return false;
-    const auto record = store_->find({job.host, job.url.digest()});
+    const auto record = store_->find(job.queued.key);
     return record && *record && (*record)->state == storage::UrlState::queued;
   }));
 }
@@ -310,9 +317,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
   if (verb == "status") return own_status();
   if (!has_ring_) return {{"error", "this peer has not joined its ring yet"}};
   if (verb == "explain") {
-    const Result<CanonicalUrl> url = CanonicalUrl::parse(body.value("url", std::string()));
-    if (!url) return {{"error", url.error().message}};
-    return explain(*url);
+    return explain(body.value("url", std::string()));
   }
   if (verb == "seed") return seed(now, body, out);
   if (verb == "forget") return forget(body.value("id", std::string()), now);
@@ -346,7 +351,7 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
       if (member != id()) whom.push_back(member);
     gathering.answers.push_back(answer_own(now, ask.verb, body, out).dump());
   } else if (ask.for_ring && has_ring_ && ask.verb == "explain") {
-    const Result<CanonicalUrl> url = CanonicalUrl::parse(body.value("url", std::string()));
+    const Result<CanonicalUrl> url = canonicaliser_.parse(body.value("url", std::string()));
     if (!url) return answer({{"error", url.error().message}});
     if (!view_.empty()) {
       // Who holds it knows best; with nobody there, who owns it.

@@ -22,6 +22,9 @@ constexpr std::size_t robots_slots_max = 16;
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
 
+// URLs whose servers redirect within the canonical form, that are under way at once; further ones are not followed.
+constexpr std::size_t detours_max = 16'384;
+
 storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, Reason reason, Time now) {
   storage::UrlRecord record;
   record.state = state;
@@ -98,7 +101,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step) {
     const storage::QueuedUrl& front = host.head.front();
     if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
-    Result<CanonicalUrl> url = CanonicalUrl::parse(front.url);
+    Result<CanonicalUrl> url = canonicaliser_.parse(front.url);
+    if (const auto detour = detours_.find(front.key.url); detour != detours_.end()) url = detour->second.url;
     if (!url) {
       give_up(Reason::internal, UrlState::failed);
       continue;
@@ -249,6 +253,9 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   if (found == jobs_.end()) return;
   counters_.archive_bytes += event.archived_bytes;
   if (event.failure) return fail_for_good(*event.failure, out);
+  if (!event.command_fault.empty())
+    note(out, LogLevel::warning, "parse", "no text from a command",
+         {{"url", found->second.job.url.text()}, {"why", event.command_fault}}, true);
   Job job = std::move(found->second);
   jobs_.erase(found);
   if (job.job.kind == FetchKind::page) {
@@ -258,6 +265,27 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   }
 }
 
+// A redirect to what the crawl's rules take for the same URL would be lost among the seen ones, and the page with it:
+// the form that the server names is asked for instead, in another turn of the host. False: there is none, or no end to
+// them.
+bool Peer::take_detour(const Job& job, const PageDone* page) {
+  const ring::Md5& url = job.job.queued.key.url;
+  const auto before = detours_.find(url);
+  if (page != nullptr && page->detour) {
+    if (before == detours_.end() && detours_.size() < detours_max) {
+      detours_.emplace(url, Detour{*page->detour, 1});
+      return true;
+    }
+    if (before != detours_.end() && before->second.hops < settings_.redirects_max) {
+      before->second.url = *page->detour;
+      ++before->second.hops;
+      return true;
+    }
+  }
+  if (before != detours_.end() && job.outcome.kind != Outcome::Kind::retry) detours_.erase(before);
+  return false;
+}
+
 // The page's outcome and its links, own and foreign, in one atomic write.
 void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   const storage::QueuedUrl& queued = job.job.queued;
@@ -265,7 +293,11 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   storage::Commit commit;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
-  if (job.outcome.kind == Outcome::Kind::fetched) {
+  const bool detour = take_detour(job, page);
+  if (detour) {
+    record.state = UrlState::queued;
+    record.attempts = queued.attempts;
+  } else if (job.outcome.kind == Outcome::Kind::fetched) {
     ++counters_.pages_fetched;
     record.reason = reason_of(job.tls_fault);
   }
@@ -288,7 +320,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   commit.merges.push_back({queued.key, std::move(record)});
   if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
     commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
-                                                             std::string(job.job.url.host()), host->manners.pace});
+                                                             std::string(host_of(queued.url)), host->manners.pace});
   const std::size_t links = commit.merges.size() - 1;
   bench_.committed(queued.key);
   storage::CommitResult result;
@@ -305,15 +337,28 @@ void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& comm
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
   for (const CanonicalUrl& link : page.links) route(link, deeper, 0, commit);
   add_listed_sitemaps(job, page, commit);
+  const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
+  // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may
+  // be redirected to. Those steps count as redirects do, the first too: without any, depth 0 is a seed's.
+  bool in_scope = true;
+  if (settings_.page_requisites) {
+    const Result<CanonicalUrl> url = canonicaliser_.parse(source.url);
+    in_scope = url && scope_->contains(*url);
+  }
+  counters_.links_found += page.requisites.size();
+  if (in_scope || page.stylesheet)
+    for (const CanonicalUrl& requisite : page.requisites)
+      route(requisite, source.depth, page.stylesheet ? further : std::uint8_t{1}, commit, true);
   if (page.redirect) {
     ++counters_.links_found;
-    route(*page.redirect, source.depth, static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255)), commit);
+    route(*page.redirect, source.depth, further, commit, !in_scope);
   }
 }
 
 // scope -> link cache -> own: a merge, foreign: the outbox. Both become durable with the page.
-void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit) {
-  if (!scope_->contains(url)) {
+void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit,
+                 bool requisite) {
+  if (!requisite && !scope_->contains(url)) {
     ++counters_.links_out_of_scope;
     return;
   }
@@ -347,7 +392,8 @@ void Peer::admission_limits(storage::UrlRecord& record, Time now) const {
   if (record.state != UrlState::queued) return;
   Reason reason = Reason::none;
   if (settings_.max_depth > 0 && record.depth > settings_.max_depth) reason = Reason::depth;
-  if (record.redirects > settings_.redirects_max) reason = Reason::redirects;
+  if (record.redirects > std::max(settings_.redirects_max, settings_.page_requisites ? 1U : 0U))
+    reason = Reason::redirects;
   if (reason == Reason::none) return;
   record.state = UrlState::excluded;
   record.reason = reason;
@@ -383,10 +429,11 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   // A host that makes room in memory is read back with its clock; no page's outcome writes it here.
   const auto keep_clock = [&] {
     storage::Commit clock;
-    if (host->next_allowed > now)
-      clock.clocks.emplace_back(
-          host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.origin)),
-                                        host->manners.pace});
+    // The host by the name that the crawl knows it by: a detour may have another.
+    const Result<CanonicalUrl> root = canonicaliser_.parse(job.job.origin + "/");
+    if (host->next_allowed > now && root)
+      clock.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
+                                                              std::string(root->host()), host->manners.pace});
     return apply(now, clock, out);
   };
   if (step == RobotsStep::retry) {

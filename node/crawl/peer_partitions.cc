@@ -50,7 +50,10 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
       auto robots = storage::decode_robots(entry.record, now);
       if (!robots) return bad(robots.error().message);
       auto& [origin, fetched] = *robots;
-      const storage::HostKey host = host_key(ring::md5(std::string(host_of(origin + "/"))), view_.partitions());
+      // A detour asks another host by name (join_www), whose robots.txt is kept with the one it stands for.
+      const Result<CanonicalUrl> url = canonicaliser_.parse(origin + "/");
+      if (!url) return bad(url.error().message);
+      const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
       if (!accepts(host.partition, kind)) return false;
       const auto own = store_->robots(host, origin);
       if (own && *own && storage::merge(**own, fetched) == **own) return true;
@@ -71,7 +74,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   }
   auto record = storage::decode_record(entry.record);
   if (!record) return bad(record.error().message);
-  const Result<CanonicalUrl> url = CanonicalUrl::parse(record->url);
+  const Result<CanonicalUrl> url = canonicaliser_.parse(record->url);
   if (!url) return bad(url.error().message);
   const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
   if (!accepts(host.partition, kind)) return false;

@@ -147,6 +147,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     if (Result<void> applied = apply_ring_wide(settings_, welcome.settings); !applied)
       return exit(now, static_cast<int>(ErrorCode::mismatch),
                   "the ring's settings cannot be used: " + applied.error().message, out);
+    canonicaliser_ = Canonicaliser(settings_);
     has_ring_ = true;
     ring_ = welcome.ring;
     scope_.reset();  // made anew below: its kind is the ring's
@@ -248,12 +249,12 @@ void Peer::membership_changed(Time now, Commands& out) {
 bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& out, storage::Commit* into) {
   const std::size_t before = seeds_.size();
   for (const std::string& seed : seeds)
-    if (CanonicalUrl::parse(seed)) seeds_.insert(seed);
+    if (const Result<CanonicalUrl> url = canonicaliser_.parse(seed)) seeds_.insert(url->text());
   if (scope_ != nullptr && seeds_.size() == before) return true;
   std::vector<CanonicalUrl> urls;
   std::string lines;
   for (const std::string& seed : seeds_) {
-    if (Result<CanonicalUrl> url = CanonicalUrl::parse(seed)) urls.push_back(std::move(*url));
+    if (Result<CanonicalUrl> url = canonicaliser_.parse(seed)) urls.push_back(std::move(*url));
     lines += seed + "\n";
   }
   scope_ = std::make_unique<Scope>(settings_.scope, urls);
@@ -279,7 +280,7 @@ bool Peer::admit_own_seeds(Time now, Commands& out) {
   own_seeds_due_ = false;
   storage::Commit commit;
   for (const std::string& seed : seeds_) {
-    const Result<CanonicalUrl> url = CanonicalUrl::parse(seed);
+    const Result<CanonicalUrl> url = canonicaliser_.parse(seed);
     if (!url) continue;
     const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
     if (!view_.owns(host.partition)) continue;

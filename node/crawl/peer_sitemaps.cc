@@ -28,19 +28,19 @@ constexpr std::uint8_t nested_sitemaps_max = 4;
 void Peer::add_named_sitemaps(const Job& job, const std::string& robots_txt, storage::Commit& commit) {
   if (settings_.sitemaps == SitemapUse::off) return;
   const storage::QueuedUrl& asked_for = job.job.queued;
-  const Result<CanonicalUrl> page = CanonicalUrl::parse(asked_for.url);
+  const Result<CanonicalUrl> page = canonicaliser_.parse(asked_for.url);
   const Result<Url> place = Url::parse(job.job.origin + "/robots.txt");
   if (!page || !place || !scope_->contains(*page)) return;
   const RobotsRules rules = RobotsRules::parse(robots_txt, settings_.user_agent);
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(asked_for.depth + 1, 0xffff));
   std::size_t left = named_sitemaps_max;
-  for (const CanonicalUrl& url : resolve_sitemap_lines(rules.sitemaps(), *place).urls) {
+  for (const CanonicalUrl& url : resolve_sitemap_lines(rules.sitemaps(), *place, canonicaliser_).urls) {
     if (left-- == 0) return;
     admit(url, deeper, 0, commit);
   }
   if (settings_.sitemaps != SitemapUse::usual || !rules.sitemaps().empty()) return;
   for (const char* usual : {"/sitemap.xml", "/sitemap_index.xml"})
-    if (const Result<CanonicalUrl> url = CanonicalUrl::parse(job.job.origin + usual)) admit(*url, deeper, 0, commit);
+    if (const Result<CanonicalUrl> url = canonicaliser_.parse(job.job.origin + usual)) admit(*url, deeper, 0, commit);
 }
 
 void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit) {

@@ -1,8 +1,10 @@
 // A page's bytes to UTF-8, by the HTML standard's order: BOM, Content-Type's charset, <meta> in the first 1024 bytes,
-// then detection (valid UTF-8, else windows-1252). Labels by the Encoding standard. ICU's only home besides idna.
-// Thread rule: free functions; encoders are immutable.
+// then
+// detection: valid UTF-8, a <meta> further down, what ICU's detector is sure enough of, else windows-1252. Labels by
+// the Encoding standard. ICU's only home besides idna. Thread rule: free functions; encoders are immutable.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +25,12 @@ struct DecodedText {
 // `content_type` is the header's whole value ("text/html; charset=koi8-r"), empty when there is none.
 // The result is filled in place because `utf8` may point into it. `bytes` must outlive it.
 void decode_html(std::string_view bytes, std::string_view content_type, DecodedText& out);
+
+// What else than HTML a body may be: where such a text says what its bytes mean.
+//   css    BOM, Content-Type, @charset at its very beginning, else UTF-8 (CSS Syntax 3, 3.2)
+//   plain  BOM, Content-Type, then detection as for HTML
+enum class TextFormat : std::uint8_t { css, plain };
+void decode_text_body(std::string_view bytes, std::string_view content_type, TextFormat format, DecodedText& out);
 
 // The Encoding standard's name for a label ("latin1" -> "windows-1252"); nothing when unknown.
 std::optional<std::string> charset_from_label(std::string_view label);

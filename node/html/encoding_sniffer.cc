@@ -289,6 +289,17 @@ std::optional<std::string> charset_from_late_meta(std::string_view bytes) {
   return std::nullopt;
 }
 
+std::optional<std::string> charset_from_css(std::string_view bytes) {
+  constexpr std::string_view begin = "@charset \"";
+  if (!bytes.starts_with(begin)) return std::nullopt;
+  const std::string_view rest = bytes.substr(begin.size(), prescan_bytes_max - begin.size());
+  const std::size_t end = rest.find('"');
+  if (end == std::string_view::npos || !rest.substr(end).starts_with("\";")) return std::nullopt;
+  std::optional<std::string> charset = charset_from_label(rest.substr(0, end));
+  if (charset && charset->starts_with("utf-16")) return "utf-8";
+  return charset;
+}
+
 Utf8Evidence utf8_evidence(std::string_view bytes) {
   const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
   const auto* const end = p + bytes.size();

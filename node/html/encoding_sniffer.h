@@ -20,6 +20,11 @@ std::optional<std::string> charset_from_bom(std::string_view bytes, std::size_t&
 std::optional<std::string> charset_from_content_type(std::string_view content_type);
 std::optional<std::string> charset_from_prescan(std::string_view bytes);
 std::optional<std::string> charset_from_late_meta(std::string_view bytes);
+// A style sheet's "@charset "…";" (CSS Syntax 3, 3.2): utf-16 there means utf-8.
+std::optional<std::string> charset_from_css(std::string_view bytes);
+
+// What ICU's detector makes of a sample; nothing when it is not sure, or has too little to go by (icu_detect.cc).
+std::optional<std::string> charset_from_detection(std::string_view bytes);
 
 enum class Utf8Evidence { invalid, ascii, valid };  // valid: and not ASCII alone
 Utf8Evidence utf8_evidence(std::string_view bytes);

@@ -147,7 +147,17 @@ std::string sniff(std::string_view bytes, std::string_view content_type, std::si
   if (bytes.size() > html::prescan_bytes_max) {
     if (auto charset = html::charset_from_late_meta(bytes)) return *charset;
   }
-  return "windows-1252";
+  return html::charset_from_detection(bytes).value_or("windows-1252");
+}
+
+// The same for what is no HTML.
+std::string sniff_text(std::string_view bytes, std::string_view content_type, TextFormat format,
+                       std::size_t& bom_bytes) {
+  if (auto charset = html::charset_from_bom(bytes, bom_bytes)) return *charset;
+  if (auto charset = html::charset_from_content_type(content_type)) return *charset;
+  if (format == TextFormat::css) return html::charset_from_css(bytes).value_or("utf-8");
+  if (html::utf8_evidence(bytes) != html::Utf8Evidence::invalid) return "utf-8";
+  return html::charset_from_detection(bytes).value_or("windows-1252");
 }
 
 // "&#N;", already percent-encoded, for what the charset has no bytes for (URL standard, "percent-encode after
@@ -166,23 +176,55 @@ void U_CALLCONV write_reference(const void* /*context*/, UConverterFromUnicodeAr
   ucnv_cbFromUWriteUChars(args, &source, source + length, 0, error);
 }
 
+// Where the Encoding standard's encoders differ from ICU's tables: a text for another, in UTF-8, in the charsets named.
+struct EncoderRule {
+  std::string_view charset;
+  std::string_view from;
+  std::string_view to;
+};
+constexpr EncoderRule encoder_rules[] = {
+    {"gb18030", "\uE5E5", "%26%2358853%3B"},  // 10.2.2: in no table
+    {"gbk", "\uE5E5", "%26%2358853%3B"},
+    {"euc-jp", "\u00A5", "\\"},  // 12.1.2, 12.3.2
+    {"euc-jp", "\u203E", "~"},
+    {"euc-jp", "\u2212", "\uFF0D"},
+    {"shift_jis", "\u00A5", "\\"},
+    {"shift_jis", "\u203E", "~"},
+    {"shift_jis", "\u2212", "\uFF0D"},
+    {"iso-2022-jp", "\u2212", "\uFF0D"},  // 12.2.2; what would switch its state is an error
+    {"iso-2022-jp", "\x0E", "%26%2365533%3B"},
+    {"iso-2022-jp", "\x0F", "%26%2365533%3B"},
+    {"iso-2022-jp", "\x1B", "%26%2365533%3B"},
+};
+
+std::string ruled(std::string_view utf8, std::string_view charset) {
+  std::string out(utf8);
+  for (const EncoderRule& rule : encoder_rules) {
+    if (rule.charset != charset) continue;
+    for (std::size_t at = out.find(rule.from); at != std::string::npos; at = out.find(rule.from, at + rule.to.size()))
+      out.replace(at, rule.from.size(), rule.to);
+  }
+  return out;
+}
+
 class IcuQueryEncoder final : public QueryEncoder {
  public:
   explicit IcuQueryEncoder(std::string_view charset) : charset_(charset) {}
 
   // A converter has state, so each call opens its own; nearly all queries are ASCII and need none.
   std::string encode(std::string_view utf8) const override {
-    std::string out(utf8);
-    if (is_ascii(utf8) || utf8.size() > decoded_bytes_max / 16) return out;
+    const std::string text = ruled(utf8, charset_);
+    std::string out = text;
+    if (is_ascii(text) || text.size() > decoded_bytes_max / 16) return out;
     const Converter converter = open_converter(charset_, true);
     UErrorCode error = U_ZERO_ERROR;
     if (!converter) return out;
     ucnv_setFromUCallBack(converter.get(), write_reference, nullptr, nullptr, nullptr, &error);
-    out.resize(utf8.size() * 8 + 32);  // "%26%238364%3B" for three bytes, escapes of ISO-2022-JP
+    out.resize(text.size() * 8 + 32);  // "%26%238364%3B" for three bytes, escapes of ISO-2022-JP
     const int32_t length =
-        ucnv_fromAlgorithmic(converter.get(), UCNV_UTF8, out.data(), static_cast<int32_t>(out.size()), utf8.data(),
-                             static_cast<int32_t>(utf8.size()), &error);
-    if (U_FAILURE(error) != 0) return std::string(utf8);
+        ucnv_fromAlgorithmic(converter.get(), UCNV_UTF8, out.data(), static_cast<int32_t>(out.size()), text.data(),
+                             static_cast<int32_t>(text.size()), &error);
+    if (U_FAILURE(error) != 0) return text;
     out.resize(static_cast<std::size_t>(length));
     return out;
   }
@@ -191,12 +233,8 @@ class IcuQueryEncoder final : public QueryEncoder {
   std::string charset_;
 };
 
-}  // namespace
-
-void decode_html(std::string_view bytes, std::string_view content_type, DecodedText& out) {
-  std::size_t bom_bytes = 0;
-  out.charset = sniff(bytes, content_type, bom_bytes);
-  bytes.remove_prefix(bom_bytes);
+// `out.charset` is known, the mark is gone.
+void decode(std::string_view bytes, DecodedText& out) {
   out.storage.clear();
   out.utf8 = bytes;
   if (out.charset == "utf-8" || (same_in_ascii(out.charset) && is_ascii(bytes))) return;
@@ -208,6 +246,22 @@ void decode_html(std::string_view bytes, std::string_view content_type, DecodedT
     return;  // a converter that this ICU lacks: read as it stands
   }
   out.utf8 = out.storage;
+}
+
+}  // namespace
+
+void decode_html(std::string_view bytes, std::string_view content_type, DecodedText& out) {
+  std::size_t bom_bytes = 0;
+  out.charset = sniff(bytes, content_type, bom_bytes);
+  bytes.remove_prefix(bom_bytes);
+  decode(bytes, out);
+}
+
+void decode_text_body(std::string_view bytes, std::string_view content_type, TextFormat format, DecodedText& out) {
+  std::size_t bom_bytes = 0;
+  out.charset = sniff_text(bytes, content_type, format, bom_bytes);
+  bytes.remove_prefix(bom_bytes);
+  decode(bytes, out);
 }
 
 std::unique_ptr<QueryEncoder> make_query_encoder(std::string_view charset) {

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "node/html/links.h"
+#include "node/html/tokenizer.h"
 
 namespace orbweaver::html {
 
@@ -23,6 +26,16 @@ std::optional<Refresh> parse_refresh(std::string_view content);
 // Whether a set of space-separated tokens holds one, ASCII case-insensitively; `lower` is in lower case.
 bool has_token(std::string_view tokens, std::string_view lower);
 
+// The candidates' URLs of a srcset attribute (HTML standard, "parse a srcset attribute"), in order; those whose
+// descriptors are wrong are left out, as the standard has it.
+std::vector<std::string> parse_srcset(std::string_view input);
+
+// rel of an <a> or <area>: canonical, next and prev tell more than `otherwise`.
+LinkKind kind_of_anchor_rel(std::string_view rel, LinkKind otherwise);
+
+// Of a <link>'s rel: what is loaded with the page.
+std::optional<LinkKind> resource_kind_of_link_rel(std::string_view rel);
+
 // Of a <link>'s rel. A stylesheet is none of them, an alternate one neither.
 std::optional<LinkKind> kind_of_link_rel(std::string_view rel);
 
@@ -35,5 +48,15 @@ void note_meta_refresh(std::string_view http_equiv, std::string_view content, Pa
 
 // Adds a link unless links_per_page_max are there.
 void add_link(PageLinks& page, std::string href, LinkKind kind, bool nofollow = false);
+
+// An attribute's decoded value by its name in lower case; nothing when the element has none.
+using AttributeOf = std::function<std::optional<std::string>(std::string_view name)>;
+
+// The links of an element that are not navigation: resources, styles, cites, forms, as chosen. `element` is its name.
+void note_chosen(NameKey element, const AttributeOf& attribute, LinkChoice choice, PageLinks& page);
+
+// The text inside a <style>, or a <script> of that type attribute.
+void note_style_text(std::string_view css, PageLinks& page);
+void note_script_text(std::string_view type, std::string_view text, LinkChoice choice, PageLinks& page);
 
 }  // namespace orbweaver::html

@@ -24,21 +24,30 @@ Url document_base(const PageLinks& page, const Url& document, const QueryEncoder
   return *std::move(base);
 }
 
-ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder) {
+ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder,
+                            const LinkRules& rules) {
   ResolvedLinks out;
   const Url base = document_base(page, document, query_encoder);
-  std::unordered_set<std::string_view> hrefs;  // as written: pages repeat themselves, and parsing is the dearer part
+  // As written: pages repeat themselves, and parsing is the dearer part.
+  std::unordered_set<std::string_view> hrefs;
+  std::unordered_set<std::string_view> requisite_hrefs;
   std::unordered_set<ring::Md5, DigestHash> digests;
+  std::unordered_set<ring::Md5, DigestHash> requisite_digests;
   hrefs.reserve(page.links.size());
   digests.reserve(page.links.size());
   out.urls.reserve(page.links.size());
   for (const PageLink& link : page.links) {
-    if (link.nofollow || page.meta_nofollow) {
+    const LinkGroup group = group_of(link.kind);
+    const bool requisite = rules.requisites && (group == LinkGroup::resources || group == LinkGroup::styles);
+    if (!requisite && group != LinkGroup::navigation && !rules.follow.has(group)) continue;
+    if (!requisite && (link.nofollow || page.meta_nofollow)) {
       ++out.nofollow;
       continue;
     }
-    if (!hrefs.insert(link.href).second) continue;
-    const Result<Url> url = Url::parse(link.href, &base, query_encoder);
+    if (!link.from_header && !(requisite ? requisite_hrefs : hrefs).insert(link.href).second) continue;
+    // A header's URLs are no part of the document: not its base, not its charset.
+    const Result<Url> url =
+        link.from_header ? Url::parse(link.href, &document) : Url::parse(link.href, &base, query_encoder);
     if (!url) {
       ++out.malformed;
       continue;
@@ -47,11 +56,11 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
       ++out.skipped_scheme;
       continue;
     }
-    Result<CanonicalUrl> canonical = CanonicalUrl::from(*url);
+    Result<CanonicalUrl> canonical = rules.canonicaliser.from(*url);
     if (!canonical) {
       ++out.malformed;
-    } else if (digests.insert(canonical->digest()).second) {
-      out.urls.push_back(*std::move(canonical));
+    } else if ((requisite ? requisite_digests : digests).insert(canonical->digest()).second) {
+      (requisite ? out.requisites : out.urls).push_back(*std::move(canonical));
     }
   }
   return out;

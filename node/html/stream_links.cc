@@ -22,8 +22,10 @@ std::string value_of(const Token& token, html::NameKey name) { return value_of(t
 void note_anchor(const Token& token, LinkKind kind, PageLinks& page) {
   const std::string_view* href = token.attribute(name_key("href"));
   if (href == nullptr) return;
-  const bool nofollow = html::has_token(value_of(token, name_key("rel")), "nofollow");
-  html::add_link(page, value_of(href), kind, nofollow);
+  const std::string_view* rel = token.attribute(name_key("rel"));
+  if (rel == nullptr) return html::add_link(page, value_of(href), kind);
+  const std::string tokens = value_of(rel);
+  html::add_link(page, value_of(href), html::kind_of_anchor_rel(tokens, kind), html::has_token(tokens, "nofollow"));
 }
 
 void note_frame(const Token& token, LinkKind kind, PageLinks& page) {
@@ -102,16 +104,24 @@ struct HeadOnly {
 
 class StreamExtractor final : public LinkExtractor {
  public:
+  explicit StreamExtractor(LinkChoice choice)
+      : choice_(choice),
+        elements_chosen_(choice.resources || choice.styles || choice.cites || choice.forms),
+        raw_text_chosen_(choice.styles || choice.json_ld || choice.scripts) {}
+
   PageLinks extract(std::string_view page_text) override {
     PageLinks page;
     HeadOnly head;
     html::Tokenizer tokenizer(page_text);
+    raw_element_ = 0;
     html::TreeContext context;
     while (tokenizer.next(token_)) {
       if (token_.kind == html::TokenKind::text) {
         if (context.text_matters()) context.text(token_);
+        if (raw_element_ != 0) note_raw_text(page);
         continue;
       }
+      raw_element_ = 0;
       if (token_.kind == html::TokenKind::end_tag) {
         context.end_tag(token_);
         tokenizer.allow_cdata(context.in_foreign_content());
@@ -121,7 +131,11 @@ class StreamExtractor final : public LinkExtractor {
       tokenizer.allow_cdata(context.in_foreign_content());
       if (verdict.model != html::TextModel::data) tokenizer.enter(verdict.model, token_.key);
       if (!head.taken && context.in_body()) head.take(page);
+      // Elements of SVG load images and scripts too.
+      if (elements_chosen_ && (verdict.inserted || (context.in_foreign_content() && !context.in_template())))
+        note_chosen(page);
       if (!verdict.inserted) continue;
+      if (raw_text_chosen_ && verdict.model != html::TextModel::data) begin_raw_text();
       if (verdict.tag == Tag::frameset && context.body_replaced() && head.taken) head.restore(page);
       note_element(verdict.tag, token_, page);
     }
@@ -129,11 +143,42 @@ class StreamExtractor final : public LinkExtractor {
   }
 
  private:
+  void note_chosen(PageLinks& page) const {
+    const auto attribute = [this](std::string_view name) -> std::optional<std::string> {
+      const std::string_view* raw = token_.attribute(name_key(name));
+      if (raw == nullptr) return std::nullopt;
+      return value_of(raw);
+    };
+    html::note_chosen(token_.key, attribute, choice_, page);
+  }
+
+  // What follows is one text token, or none.
+  void begin_raw_text() {
+    if (token_.key != name_key("style") && token_.key != name_key("script")) return;
+    raw_element_ = token_.key;
+    raw_type_ = value_of(token_, name_key("type"));
+  }
+
+  void note_raw_text(PageLinks& page) {
+    if (raw_element_ == name_key("script")) {
+      html::note_script_text(raw_type_, token_.text, choice_, page);
+    } else if (choice_.styles) {
+      html::note_style_text(token_.text, page);
+    }
+  }
+
   Token token_;  // kept for its vector's memory
+  LinkChoice choice_;
+  bool elements_chosen_;
+  bool raw_text_chosen_;
+  html::NameKey raw_element_ = 0;  // the <style> or <script> that was opened last, until another tag comes
+  std::string raw_type_;           // its type attribute
 };
 
 }  // namespace
 
-std::unique_ptr<LinkExtractor> make_stream_extractor() { return std::make_unique<StreamExtractor>(); }
+std::unique_ptr<LinkExtractor> make_stream_extractor(LinkChoice choice) {
+  return std::make_unique<StreamExtractor>(choice);
+}
 
 }  // namespace orbweaver

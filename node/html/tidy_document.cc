@@ -116,8 +116,9 @@ std::string_view text_of(const char* value) { return value != nullptr ? std::str
 void note_element(TidyNode node, PageLinks& page) {
   const auto anchor = [&](LinkKind kind) {
     const char* const href = value_of(node, TidyAttr_HREF);
-    if (href != nullptr)
-      html::add_link(page, href, kind, html::has_token(text_of(value_of(node, TidyAttr_REL)), "nofollow"));
+    if (href == nullptr) return;
+    const std::string_view rel = text_of(value_of(node, TidyAttr_REL));
+    html::add_link(page, href, html::kind_of_anchor_rel(rel, kind), html::has_token(rel, "nofollow"));
   };
   const auto frame = [&](LinkKind kind) {
     const std::string_view src = text_of(value_of(node, TidyAttr_SRC));
@@ -162,26 +163,6 @@ bool hides_links(TidyNode node) {
   return id == TidyTag_TEMPLATE || id == TidyTag_SVG || id == TidyTag_MATHML || id == TidyTag_SELECT;
 }
 
-class TidyExtractor final : public LinkExtractor {
- public:
-  PageLinks extract(std::string_view html_text) override {
-    const TidyPage parsed(html_text);
-    if (parsed.doc() == nullptr) return fallback_->extract(html_text);
-    PageLinks page;
-    walk(
-        tidyGetRoot(parsed.doc()), html::tidy_allocations_max(html_text.size()),
-        [&](TidyNode node) {
-          if (is_element(node)) note_element(node, page);
-          return !hides_links(node);
-        },
-        [](TidyNode) {});
-    return page;
-  }
-
- private:
-  std::unique_ptr<LinkExtractor> fallback_ = make_stream_extractor();
-};
-
 // A buffer of tidy's own, given back at the end.
 class NodeText {
  public:
@@ -203,6 +184,60 @@ class NodeText {
   TidyBuffer buffer_{};
 };
 
+// Attributes by name: tidy has no number for all of them.
+std::optional<std::string> attribute_of(TidyNode node, std::string_view name) {
+  for (TidyAttr attribute = tidyAttrFirst(node); attribute != nullptr; attribute = tidyAttrNext(attribute)) {
+    const ctmbstr own = tidyAttrName(attribute);
+    if (own == nullptr || !html::equals_ignoring_case(own, name)) continue;
+    const ctmbstr value = tidyAttrValue(attribute);
+    return std::string(value != nullptr ? value : "");
+  }
+  return std::nullopt;
+}
+
+class TidyExtractor final : public LinkExtractor {
+ public:
+  explicit TidyExtractor(LinkChoice choice) : choice_(choice), fallback_(make_stream_extractor(choice)) {}
+
+  PageLinks extract(std::string_view html_text) override {
+    const TidyPage parsed(html_text);
+    if (parsed.doc() == nullptr) return fallback_->extract(html_text);
+    PageLinks page;
+    walk(
+        tidyGetRoot(parsed.doc()), html::tidy_allocations_max(html_text.size()),
+        [&](TidyNode node) {
+          if (is_element(node)) {
+            note_element(node, page);
+            if (choice_.any()) note_chosen(parsed.doc(), node, page);
+          }
+          return !hides_links(node);
+        },
+        [](TidyNode) {});
+    return page;
+  }
+
+ private:
+  void note_chosen(TidyDoc doc, TidyNode node, PageLinks& page) const {
+    const ctmbstr name = tidyNodeGetName(node);
+    const html::NameKey key = html::name_key(name != nullptr ? name : "");
+    html::note_chosen(
+        key, [node](std::string_view wanted) { return attribute_of(node, wanted); }, choice_, page);
+    if (key != html::name_key("style") && key != html::name_key("script")) return;
+    NodeText characters;
+    std::string text;
+    for (TidyNode child = tidyGetChild(node); child != nullptr; child = tidyGetNext(child))
+      text += characters.of(doc, child);
+    if (key == html::name_key("script")) {
+      html::note_script_text(attribute_of(node, "type").value_or(""), text, choice_, page);
+    } else if (choice_.styles) {
+      html::note_style_text(text, page);
+    }
+  }
+
+  LinkChoice choice_;
+  std::unique_ptr<LinkExtractor> fallback_;
+};
+
 std::string title_of(TidyDoc doc, NodeText& characters) {
   const TidyNode head = tidyGetHead(doc);
   for (TidyNode node = head != nullptr ? tidyGetChild(head) : nullptr; node != nullptr; node = tidyGetNext(node)) {
@@ -217,7 +252,9 @@ std::string title_of(TidyDoc doc, NodeText& characters) {
 
 }  // namespace
 
-std::unique_ptr<LinkExtractor> make_tidy_extractor() { return std::make_unique<TidyExtractor>(); }
+std::unique_ptr<LinkExtractor> make_tidy_extractor(LinkChoice choice) {
+  return std::make_unique<TidyExtractor>(choice);
+}
 
 PageText extract_text(std::string_view html_text) {
   const TidyPage parsed(html_text);

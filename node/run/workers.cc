@@ -4,11 +4,16 @@
 #include <nlohmann/json.hpp>
 
 #include "node/config/site_header.h"
+#include "node/config/text_command.h"
 #include "node/fetch/http_message.h"
 #include "node/html/charset.h"
+#include "node/html/header_links.h"
+#include "node/html/link_rules.h"
 #include "node/html/links.h"
+#include "node/html/text_links.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_meta.h"
+#include "node/run/user_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
 #include "storage/text_file.h"
@@ -26,6 +31,11 @@ bool is_html(const std::string& type, std::string_view body) {
   if (!type.empty()) return type == "text/html" || type == "application/xhtml+xml";
   const std::size_t first = body.find_first_not_of(" \t\r\n\f\xef\xbb\xbf");
   return first != std::string_view::npos && body[first] == '<';
+}
+
+// The JavaScript types in use (HTML standard, "JavaScript MIME type"; RFC 9239).
+bool is_javascript(std::string_view type) {
+  return type == "text/javascript" || type == "application/javascript" || type == "application/x-javascript";
 }
 
 std::string_view truncated_name(Truncated truncated) {
@@ -118,7 +128,7 @@ class Workers::Worker {
     } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
       read_page(item, payload, meta, done);
     }
-    if (response.status >= 300 && response.status < 400) done.redirect = redirect_target(item);
+    if (response.status >= 300 && response.status < 400) note_redirect(item, done);
     done.noindex = not_kept(item, meta);
     if (archive_ != nullptr && !done.failure) archive(response, item.job.url.text(), payload, done);
     return done;
@@ -138,7 +148,15 @@ class Workers::Worker {
       : settings_(settings),
         agent_(product_token(settings.user_agent)),
         clock_(clock),
-        extractor_(settings.parser == ParserKind::tidy ? make_tidy_extractor() : make_stream_extractor()) {}
+        rules_{Canonicaliser(settings), LinkChoice::from(settings.extra_links), settings.page_requisites} {
+    looked_for_ = rules_.follow;
+    looked_for_.resources |= rules_.requisites;
+    looked_for_.styles |= rules_.requisites;
+    extractor_ =
+        settings.parser == ParserKind::tidy ? make_tidy_extractor(looked_for_) : make_stream_extractor(looked_for_);
+    for (const std::string& entry : settings.text_commands)
+      if (Result<TextCommand> command = TextCommand::parse(entry)) commands_.push_back(std::move(*command));
+  }
 
   static std::string coding(const FetchResponse& response) {
     std::string list;
@@ -147,19 +165,26 @@ class Workers::Worker {
     return list;
   }
 
-  static std::optional<CanonicalUrl> redirect_target(const Item& item) {
+  void note_redirect(const Item& item, PageDone& done) const {
     // Two that differ: nobody can say which is meant.
     const std::vector<std::string> locations = header_values(item.response.response_head, "location");
-    if (locations.empty() || locations.front().empty()) return std::nullopt;
+    if (locations.empty() || locations.front().empty()) return;
     for (const std::string& other : locations)
-      if (other != locations.front()) return std::nullopt;
+      if (other != locations.front()) return;
     const Result<Url> base = Url::parse(item.job.url.text());
-    if (!base) return std::nullopt;
+    if (!base) return;
     const Result<Url> target = Url::parse(locations.front(), &*base);
-    if (!target || !target->is_http()) return std::nullopt;
-    Result<CanonicalUrl> url = CanonicalUrl::from(*target);
-    if (!url) return std::nullopt;
-    return std::move(*url);
+    if (!target || !target->is_http()) return;
+    Result<CanonicalUrl> plain = CanonicalUrl::from(*target);
+    // A robots.txt is asked for where it is, whatever the crawl takes for one.
+    Result<CanonicalUrl> url = item.job.kind == FetchKind::robots ? plain : rules_.canonicaliser.from(*target);
+    if (!url) return;
+    // The rules take both for one: the server's word for it is another.
+    if (item.job.kind == FetchKind::page && plain && url->text() == item.job.queued.url && !(*plain == item.job.url)) {
+      done.detour.emplace(std::move(*plain));
+    } else {
+      done.redirect.emplace(std::move(*url));
+    }
   }
 
   bool not_kept(const Item& item, const RobotsMeta& meta) const {
@@ -171,31 +196,44 @@ class Workers::Worker {
     const std::string content_type = header_value(item.response.response_head, "content-type").value_or("");
     const std::string type = media_type(content_type);
     const bool maybe_sitemap = settings_.sitemaps != SitemapUse::off && may_be_sitemap(type);
-    if (!type.empty() && !is_html(type, {}) && !maybe_sitemap) return;
-    const std::string codings = coding(item.response);
+    const TextCommand* const command = command_for(type);
+    const bool read =
+        type.empty() || is_html(type, {}) || is_read_by_choice(type) || command != nullptr || maybe_sitemap;
+    PageLinks links;
     Decoded decoded;
-    if (!codings.empty()) {
+    DecodedText text;
+    if (const std::string codings = coding(item.response); read && !codings.empty()) {
       decoded = decode_content(payload, codings, settings_.decoded_bytes_max);
       payload = decoded.bytes;
     }
     if (maybe_sitemap && looks_like_sitemap(payload, content_type))
       return read_sitemap_page(item, payload, content_type, meta, done);
-    if (!is_html(type, payload)) return;
-    DecodedText text;
-    decode_html(payload, content_type, text);
+    const bool html = is_html(type, payload);
+    if (html) {
+      decode_html(payload, content_type, text);
+      links = extractor_->extract(text.utf8);
+      for (const MetaTag& tag : links.robots_tags) meta.add_meta(tag.name, tag.content, agent_);
+      if (!settings_.obey_nofollow) {
+        for (PageLink& link : links.links) link.nofollow = false;
+      }
+    } else if (command != nullptr) {
+      read_by_command(item, *command, payload, meta, links, done);
+    } else if (is_read_by_choice(type)) {
+      read_by_choice(type, content_type, payload, links);
+      done.stylesheet = type == "text/css";
+    }
+    links.meta_nofollow = settings_.obey_nofollow && meta.nofollow;
+    html::note_link_fields(header_values(item.response.response_head, "link"), looked_for_, links);
+    if (const auto refresh = header_value(item.response.response_head, "refresh"))
+      html::note_refresh_field(*refresh, links);
     const Result<Url> document = Url::parse(item.job.url.text());
     if (!document) return;
-    PageLinks links = extractor_->extract(text.utf8);
-    for (const MetaTag& tag : links.robots_tags) meta.add_meta(tag.name, tag.content, agent_);
-    links.meta_nofollow = settings_.obey_nofollow && meta.nofollow;
-    if (!settings_.obey_nofollow) {
-      for (PageLink& link : links.links) link.nofollow = false;
-    }
-    const auto encoder = make_query_encoder(text.charset);
-    ResolvedLinks resolved = resolve_links(links, *document, encoder.get());
+    const auto encoder = html ? make_query_encoder(text.charset) : nullptr;
+    ResolvedLinks resolved = resolve_links(links, *document, encoder.get(), rules_);
     done.links = std::move(resolved.urls);
+    done.requisites = std::move(resolved.requisites);
     done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
-    if (text_ && !not_kept(item, meta)) write_text(item, text, meta, done);
+    if (text_ && html && !not_kept(item, meta)) write_text(item, extract_text(text.utf8), text.charset, meta, done);
   }
 
   void read_sitemap_page(const Item& item, std::string_view payload, const std::string& content_type,
@@ -203,17 +241,62 @@ class Workers::Worker {
     const Result<Url> location = Url::parse(item.job.url.text());
     if (!location || (settings_.obey_nofollow && meta.nofollow)) return;
     const Sitemap sitemap = read_sitemap(payload, content_type);
-    SitemapUrls found = resolve_entries(sitemap, *location);
+    SitemapUrls found = resolve_entries(sitemap, *location, rules_.canonicaliser);
     done.skipped_links = found.skipped;
     (sitemap.kind == SitemapKind::index ? done.sitemaps : done.links) = std::move(found.urls);
   }
 
-  void write_text(const Item& item, const DecodedText& text, const RobotsMeta& meta, PageDone& done) {
-    const PageText page = extract_text(text.utf8);
+  bool is_read_by_choice(std::string_view type) const {
+    return (looked_for_.styles && type == "text/css") || (looked_for_.text && type == "text/plain") ||
+           (looked_for_.json_ld && type == "application/ld+json") || (looked_for_.scripts && is_javascript(type));
+  }
+
+  void read_by_choice(std::string_view type, std::string_view content_type, std::string_view payload,
+                      PageLinks& links) const {
+    DecodedText text;
+    decode_text_body(payload, content_type, type == "text/css" ? TextFormat::css : TextFormat::plain, text);
+    if (type == "text/css") {
+      html::note_style_text(text.utf8, links);
+    } else if (type == "text/plain") {
+      note_text(text.utf8, links);
+    } else {
+      html::note_script_text(type == "application/ld+json" ? type : "text/javascript", text.utf8, looked_for_, links);
+    }
+  }
+
+  static void note_text(std::string_view text, PageLinks& links) {
+    for (std::string& url : html::plain_text_urls(text)) html::add_link(links, std::move(url), LinkKind::text);
+  }
+
+  const TextCommand* command_for(std::string_view type) const {
+    for (const TextCommand& command : commands_)
+      if (command.takes(type)) return &command;
+    return nullptr;
+  }
+
+  // What the user's command makes of a body: its URLs are links, its text is the page's.
+  void read_by_command(const Item& item, const TextCommand& command, std::string_view payload, const RobotsMeta& meta,
+                       PageLinks& links, PageDone& done) {
+    CommandOutput output = run_user_command(command.arguments, payload, settings_.text_command_timeout,
+                                            static_cast<std::size_t>(settings_.text_command_bytes_max));
+    if (!output.fault.empty()) {
+      done.command_fault = command.arguments.front() + ": " + output.fault;
+      return;
+    }
+    DecodedText text;
+    decode_text_body(output.text, {}, TextFormat::plain, text);
+    note_text(text.utf8, links);
+    for (PageLink& link : links.links) link.kind = LinkKind::anchor;  // the command itself is the choice
+    if (text_ && !not_kept(item, meta))
+      write_text(item, PageText{{}, {}, std::string(text.utf8)}, text.charset, meta, done);
+  }
+
+  void write_text(const Item& item, const PageText& page, const std::string& charset, const RobotsMeta& meta,
+                  PageDone& done) {
     nlohmann::json line = {{"url", item.job.url.text()},
                            {"fetched_us", item.response.started.time_since_epoch().count()},
                            {"status", item.response.status},
-                           {"charset", text.charset},
+                           {"charset", charset},
                            {"title", page.title},
                            {"language", page.language},
                            {"text", page.text}};
@@ -254,7 +337,10 @@ class Workers::Worker {
   const Settings settings_;
   const std::string agent_;
   const Clock clock_;
+  const LinkRules rules_;
+  LinkChoice looked_for_;
   std::unique_ptr<LinkExtractor> extractor_;
+  std::vector<TextCommand> commands_;
   std::unique_ptr<storage::WarcWriter> archive_;
   std::optional<storage::TextFile> text_;
 };

@@ -142,13 +142,14 @@ std::string with_scheme(const std::string& text) {
   return starts_ignoring_case(text, "www.") ? "http://" + text : text;
 }
 
-void resolve(const std::string& text, const Url& base, std::set<ring::Md5>& known, SitemapUrls& out) {
+void resolve(const std::string& text, const Url& base, const Canonicaliser& rules, std::set<ring::Md5>& known,
+             SitemapUrls& out) {
   const Result<Url> url = Url::parse(with_scheme(text), &base);
   if (!url || !url->is_http()) {
     ++out.skipped;
     return;
   }
-  Result<CanonicalUrl> canonical = CanonicalUrl::from(*url);
+  Result<CanonicalUrl> canonical = rules.from(*url);
   if (!canonical) {
     ++out.skipped;
   } else if (known.insert(canonical->digest()).second) {
@@ -228,17 +229,18 @@ bool may_be_sitemap(std::string_view media_type) {
   return has("xml") || has("zip") || has("rss") || has("atom") || has("octet-stream");
 }
 
-SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location) {
+SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules) {
   SitemapUrls out;
   std::set<ring::Md5> known;
-  for (const SitemapEntry& entry : sitemap.entries) resolve(entry.url, location, known, out);
+  for (const SitemapEntry& entry : sitemap.entries) resolve(entry.url, location, rules, known, out);
   return out;
 }
 
-SitemapUrls resolve_sitemap_lines(const std::vector<std::string>& lines, const Url& robots_txt) {
+SitemapUrls resolve_sitemap_lines(const std::vector<std::string>& lines, const Url& robots_txt,
+                                  const Canonicaliser& rules) {
   SitemapUrls out;
   std::set<ring::Md5> known;
-  for (const std::string& line : lines) resolve(line, robots_txt, known, out);
+  for (const std::string& line : lines) resolve(line, robots_txt, rules, known, out);
   return out;
 }
 

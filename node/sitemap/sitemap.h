@@ -15,6 +15,7 @@
 
 #include "node/base.h"
 #include "node/url/canonical_url.h"
+#include "node/url/canonicaliser.h"
 
 namespace orbweaver {
 
@@ -63,9 +64,11 @@ struct SitemapUrls {
 };
 // The entries as URLs. Relative ones (which the protocol does not allow) are resolved against the sitemap's own URL;
 // "www.example.com/x" is taken as a host's name, which is what it is meant as.
-SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location);
+// In the crawl's canonical form.
+SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules = {});
 
 // A robots.txt's Sitemap lines as URLs, resolved against its own (which RFC 9309 does not ask for; files do it).
-SitemapUrls resolve_sitemap_lines(const std::vector<std::string>& lines, const Url& robots_txt);
+SitemapUrls resolve_sitemap_lines(const std::vector<std::string>& lines, const Url& robots_txt,
+                                  const Canonicaliser& rules = {});
 
 }  // namespace orbweaver

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "node/config/shown.h"
+#include "node/url/normalise.h"
 #include "node/url/percent_encode.h"
 
 // The canonical form, beyond the WHATWG serialisation:
@@ -25,9 +26,14 @@ using namespace url_text;
 
 namespace {
 
-// Appends with escapes normalised (rule 4). A hex digit is not decoded right after a '%' that starts no escape, nor one
-// place later:
-// "%%341" would become "%41", which is "A" the next time.
+tl::unexpected<Error> refuse(std::string_view url, const std::string& why) {
+  return fail(ErrorCode::invalid_input, "URL " + shown(url) + ": " + why);
+}
+
+}  // namespace
+
+// A hex digit is not decoded right after a '%' that starts no escape, nor after such a '%' and one hex digit: "%%341"
+// would become "%41", which is "A" the next time.
 void append_normalised(std::string& out, std::string_view text) {
   constexpr std::size_t none = std::string::npos;
   std::size_t stray = none;  // where the last stray '%' stands in `out`
@@ -44,7 +50,9 @@ void append_normalised(std::string& out, std::string_view text) {
     }
     const auto byte = static_cast<unsigned char>(hex_value(text[i + 1]) << 4 | hex_value(text[i + 2]));
     const auto character = static_cast<char>(byte);
-    const bool would_complete = stray != none && out.size() - stray <= 2 && is(character, hex_digit);
+    const std::size_t after = stray == none ? none : out.size() - stray;
+    const bool would_complete =
+        is(character, hex_digit) && (after == 1 || (after == 2 && is(out[stray + 1], hex_digit)));
     if (is(character, unreserved) && !would_complete) {
       out.push_back(character);
     } else {
@@ -54,12 +62,6 @@ void append_normalised(std::string& out, std::string_view text) {
   }
 }
 
-tl::unexpected<Error> refuse(const Url& url, const std::string& why) {
-  return fail(ErrorCode::invalid_input, "URL " + shown(url.href()) + ": " + why);
-}
-
-}  // namespace
-
 Result<CanonicalUrl> CanonicalUrl::parse(std::string_view text) {
   const Result<Url> url = Url::parse(text);
   if (!url) return tl::make_unexpected(url.error());
@@ -67,36 +69,50 @@ Result<CanonicalUrl> CanonicalUrl::parse(std::string_view text) {
 }
 
 Result<CanonicalUrl> CanonicalUrl::from(const Url& url) {
-  if (!url.is_http()) return refuse(url, "neither http nor https");
+  const Result<Pieces> pieces = pieces_of(url);
+  if (!pieces) return tl::make_unexpected(pieces.error());
+  return assemble(*pieces);
+}
+
+// Rules 1 to 3.
+Result<CanonicalUrl::Pieces> CanonicalUrl::pieces_of(const Url& url) {
+  if (!url.is_http()) return refuse(url.href(), "neither http nor https");
   std::string_view host = *url.host();  // http and https URLs have one
   if (host.ends_with('.') && !host.ends_with("..")) host.remove_suffix(1);
-  if (host.empty()) return refuse(url, "its host is nothing but a dot");
+  if (host.empty()) return refuse(url.href(), "its host is nothing but a dot");
+  return Pieces{url.scheme(), host, url.port(), url.path(), url.query() ? *url.query() : std::string_view(), {}};
+}
 
-  const std::size_t query_bytes = url.query() ? url.query()->size() : 0;
+Result<CanonicalUrl> CanonicalUrl::assemble(const Pieces& pieces) {
   Result<CanonicalUrl> made{CanonicalUrl()};
   CanonicalUrl& canonical = *made;
   std::string& text = canonical.text_;
-  text.reserve(url.scheme().size() + host.size() + url.path().size() + query_bytes + 10);  // "://", ":65535", "?"
-  text.append(url.scheme()).append("://");
+  // "://", ":65535", "?", "#"
+  text.reserve(pieces.scheme.size() + pieces.host.size() + pieces.path.size() + pieces.query.size() +
+               pieces.fragment.size() + 11);
+  text.append(pieces.scheme).append("://");
   const std::size_t host_begin = text.size();
-  text.append(host);
+  text.append(pieces.host);
   const std::size_t host_end = text.size();
-  if (url.port()) text.append(":").append(std::to_string(*url.port()));
+  if (pieces.port) text.append(":").append(std::to_string(*pieces.port));
   const std::size_t path_begin = text.size();
-  append_normalised(text, url.path());
-  if (query_bytes != 0) {
+  append_normalised(text, pieces.path);
+  if (!pieces.query.empty()) {
     text.push_back('?');
-    append_normalised(text, *url.query());
+    append_normalised(text, pieces.query);
   }
+  const std::size_t path_end = text.size();
+  if (!pieces.fragment.empty()) text.append("#").append(pieces.fragment);
   if (text.size() > url_bytes_max) {
-    return refuse(url, "longer than " + std::to_string(url_bytes_max) + " bytes in canonical form");
+    return refuse(text, "longer than " + std::to_string(url_bytes_max) + " bytes in canonical form");
   }
   static_assert(url_bytes_max <= UINT16_MAX);
   canonical.host_begin_ = static_cast<std::uint16_t>(host_begin);
   canonical.host_end_ = static_cast<std::uint16_t>(host_end);
   canonical.path_begin_ = static_cast<std::uint16_t>(path_begin);
-  const std::uint16_t default_port = url.scheme() == "https" ? 443 : 80;
-  canonical.port_ = url.port().value_or(default_port);
+  canonical.path_end_ = static_cast<std::uint16_t>(path_end);
+  const std::uint16_t default_port = pieces.scheme == "https" ? 443 : 80;
+  canonical.port_ = pieces.port.value_or(default_port);
   canonical.digest_ = ring::md5(text);
   canonical.host_digest_ = ring::md5(canonical.host());
   return made;
@@ -114,6 +130,8 @@ std::string_view CanonicalUrl::authority() const {
 
 std::string_view CanonicalUrl::origin() const { return std::string_view(text_).substr(0, path_begin_); }
 
-std::string_view CanonicalUrl::path_and_query() const { return std::string_view(text_).substr(path_begin_); }
+std::string_view CanonicalUrl::path_and_query() const {
+  return std::string_view(text_).substr(path_begin_, static_cast<std::size_t>(path_end_ - path_begin_));
+}
 
 }  // namespace orbweaver

@@ -2,11 +2,13 @@
 //
 // CanonicalUrl is what the rest of the crawler means by "a URL": the router, the scope, the seen-set and the fetcher
 // take nothing else. Form: the WHATWG serialisation, fragment dropped, credentials dropped, plus the rules that
-// canonical_url.cc lists. Idempotent: canonicalising a canonical URL gives it back.
-// Thread rule: a value, immutable once made. Cost: one MD5 of the text and one of the host at construction.
+// canonical_url.cc lists. What a crawl may choose beyond that is Canonicaliser's (canonicaliser.h);
+// docs/canonical-form.md has both. Idempotent: canonicalising a canonical URL gives it back. Thread rule: a value,
+// immutable once made. Cost: one MD5 of the text and one of the host at construction.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,25 +28,38 @@ class CanonicalUrl {
   // From a URL already parsed (a link resolved against its page).
   static Result<CanonicalUrl> from(const Url& url);
 
-  const std::string& text() const { return text_; }    // "http://example.com:8080/a?b"
-  std::string_view scheme() const;                     // "http" or "https"
-  std::string_view host() const;                       // "example.com", "[::1]"; no port
-  std::string_view authority() const;                  // "example.com:8080": host and port as in the text
-  std::string_view origin() const;                     // "http://example.com:8080": what one robots.txt governs
-  std::string_view path_and_query() const;             // "/a?b"; at least "/"
-  std::uint16_t port() const { return port_; }         // effective port: 80 or 443 where the text has none
-  const ring::Md5& digest() const { return digest_; }  // MD5(text())
+  const std::string& text() const { return text_; }  // "http://example.com:8080/a?b"; with "#!c" under hash_bang = keep
+  std::string_view scheme() const;                   // "http" or "https"
+  std::string_view host() const;                     // "example.com", "[::1]"; no port
+  std::string_view authority() const;                // "example.com:8080": host and port as in the text
+  std::string_view origin() const;                   // "http://example.com:8080": what one robots.txt governs
+  std::string_view path_and_query() const;           // "/a?b"; at least "/", never a fragment
+  std::uint16_t port() const { return port_; }       // effective port: 80 or 443 where the text has none
+  const ring::Md5& digest() const { return digest_; }            // MD5(text())
   const ring::Md5& host_digest() const { return host_digest_; }  // MD5(host())
 
   friend bool operator==(const CanonicalUrl& a, const CanonicalUrl& b) { return a.text_ == b.text_; }
 
  private:
+  friend class Canonicaliser;
+  // What a URL is put together of; path and query are normalised on the way, the fragment is taken as it is.
+  struct Pieces {
+    std::string_view scheme;
+    std::string_view host;
+    std::optional<std::uint16_t> port;
+    std::string_view path;
+    std::string_view query;     // without '?'
+    std::string_view fragment;  // without '#'; empty: none
+  };
   CanonicalUrl() = default;
+  static Result<Pieces> pieces_of(const Url& url);
+  static Result<CanonicalUrl> assemble(const Pieces& pieces);
 
   std::string text_;
   std::uint16_t host_begin_ = 0;
   std::uint16_t host_end_ = 0;
   std::uint16_t path_begin_ = 0;
+  std::uint16_t path_end_ = 0;  // and of the query
   std::uint16_t port_ = 0;
   ring::Md5 digest_{};
   ring::Md5 host_digest_{};

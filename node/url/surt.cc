@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "node/url/percent_encode.h"
+#include "node/url/session_ids.h"
 #include "node/url/url_host.h"
 
 namespace orbweaver {
@@ -36,10 +37,6 @@ std::string_view without_www(std::string_view host) {
   return end != std::string_view::npos && host[end] == '.' && end + 1 < host.size() ? host.substr(end + 1) : host;
 }
 
-bool all_of_class(std::string_view text, CharClass set) {
-  return std::all_of(text.begin(), text.end(), [set](char c) { return is(c, set); });
-}
-
 // Is this parameter a session id of the usual frameworks? `text` is lower case.
 bool is_session_parameter(std::string_view text) {
   constexpr std::size_t id_bytes = 32;
@@ -48,21 +45,6 @@ bool is_session_parameter(std::string_view text) {
   }
   if (text.starts_with("aspsessionid")) return text.size() > 21 && text[20] == '=';
   return text.starts_with("cfid=") || text.starts_with("cftoken=");
-}
-
-// A path segment that ASP.NET puts in for cookies: "(S(4hqa0555fwsecu455xqckv45))", "(4hqa0555fwsecu455xqckv45)".
-bool is_session_segment(std::string_view text) {
-  constexpr std::size_t id_bytes = 24;
-  if (!text.starts_with('(') || !text.ends_with(')')) return false;
-  text = text.substr(1, text.size() - 2);
-  if (text.size() == id_bytes) return all_of_class(text, unreserved);
-  bool found = false;
-  while (text.size() >= id_bytes + 3 && is_ascii_alpha(text[0]) && text[1] == '(' && text[id_bytes + 2] == ')') {
-    if (!all_of_class(text.substr(2, id_bytes), unreserved)) return false;
-    text.remove_prefix(id_bytes + 3);
-    found = true;
-  }
-  return found && text.empty();
 }
 
 std::string without_session_segments(std::string_view path) {
@@ -128,7 +110,7 @@ std::string surt_authority(std::string_view host, std::string_view port) {
 
 std::string surt(const CanonicalUrl& url) {
   std::string out = surt_authority(url.host(), url.authority().substr(url.host().size()));
-  out.append(url.path_and_query());
+  out.append(url.text(), url.origin().size());  // with a "#!" that the crawl keeps
   return out;
 }
 

@@ -3,10 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "node/html/charset.h"
+#include "node/html/css.h"
+#include "node/html/header_links.h"
+#include "node/html/link_rules.h"
 #include "node/html/links.h"
+#include "node/html/text_links.h"
 #include "node/html/tree_context.h"
 #include "node/html/visible_text.h"
 
@@ -47,6 +52,25 @@ void check_links(orbweaver::LinkExtractor& extractor, std::string_view html, std
   require(links.urls.size() + links.skipped_scheme + links.malformed + links.nofollow <= page.links.size());
 }
 
+// What is read as styles, scripts, text or a header field: nothing comes of it that is longer than it.
+void check_texts(std::string_view bytes) {
+  std::size_t found = 0;
+  for (const auto& url : orbweaver::html::css_urls(bytes)) found += url.url.size();
+  require(found <= bytes.size() * 3);  // NUL, and bad escapes, are U+FFFD
+  for (const auto& url : orbweaver::html::plain_text_urls(bytes)) require(!url.empty());
+  for (const auto& url : orbweaver::html::script_urls(bytes))
+    require(url.size() <= orbweaver::html::text_url_bytes_max);
+  for (const auto& url : orbweaver::html::json_ld_urls(bytes)) require(!url.empty());
+  for (const auto& url : orbweaver::html::parse_srcset(bytes)) require(!url.empty());
+  orbweaver::PageLinks page;
+  orbweaver::html::note_link_fields({std::string(bytes)}, {}, page);
+  orbweaver::html::note_refresh_field(bytes, page);
+  require(page.links.size() <= bytes.size());
+  orbweaver::DecodedText text;
+  decode_text_body(bytes, "", orbweaver::TextFormat::css, text);
+  decode_text_body(bytes, "", orbweaver::TextFormat::plain, text);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -56,6 +80,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tokenize(bytes);
   check_links(*orbweaver::make_stream_extractor(), text.utf8, text.charset);
   check_links(*orbweaver::make_tidy_extractor(), text.utf8, text.charset);
+  const orbweaver::LinkChoice all{true, true, true, true, true, true, true};
+  check_links(*orbweaver::make_stream_extractor(all), text.utf8, text.charset);
+  check_links(*orbweaver::make_tidy_extractor(all), text.utf8, text.charset);
+  check_texts(bytes);
   orbweaver::extract_text(text.utf8);
   orbweaver::html::extract_text_by_stream(text.utf8);
   // The first line as a Content-Type, the rest as the page.

@@ -1,10 +1,15 @@
-// Any bytes as a URL and its base: the serialisation parses to itself, and the canonical form is idempotent.
+// Any bytes as a URL and its base: the serialisation parses to itself, and the canonical form is idempotent, with any
+// of the rules that a crawl may choose.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "node/config/settings.h"
 #include "node/url/canonical_url.h"
+#include "node/url/canonicaliser.h"
 #include "node/url/scope.h"
 #include "node/url/surt.h"
 #include "node/url/url.h"
@@ -15,10 +20,42 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
+// All rules, and each alone; what they are made of is made once.
+const std::vector<orbweaver::Canonicaliser>& canonicalisers() {
+  static const std::vector<orbweaver::Canonicaliser> made = [] {
+    const std::pair<const char*, const char*> rules[] = {
+        {"strip_tracking", "yes"}, {"strip_parameters", "a*,_"}, {"sort_parameters", "yes"},
+        {"strip_sessions", "yes"}, {"strip_index", "yes"},       {"trailing_slash", "drop"},
+        {"join_www", "yes"},       {"join_schemes", "https"},    {"hash_bang", "keep"}};
+    std::vector<orbweaver::Canonicaliser> out;
+    orbweaver::Settings all = orbweaver::default_settings();
+    for (const auto& [name, value] : rules) {
+      orbweaver::Settings one = orbweaver::default_settings();
+      require(orbweaver::set_setting(one, name, value) && orbweaver::set_setting(all, name, value));
+      out.emplace_back(one);
+    }
+    out.emplace_back(all);
+    return out;
+  }();
+  return made;
+}
+
+void check_rules(const orbweaver::Url& url) {
+  for (const orbweaver::Canonicaliser& rules : canonicalisers()) {
+    const auto once = rules.from(url);
+    if (!once) continue;
+    require(once->text().size() <= orbweaver::url_bytes_max && once->path_and_query().starts_with('/'));
+    const auto twice = rules.parse(once->text());
+    require(twice && *twice == *once && twice->host() == once->host() && twice->port() == once->port());
+    (void)rules.changes(url);
+  }
+}
+
 void check(const orbweaver::Url& url) {
   const auto again = orbweaver::Url::parse(url.href());
   // Escaping can make a serialisation longer than what the parser takes.
   require(again ? again->href() == url.href() : url.href().size() > orbweaver::url_input_bytes_max);
+  check_rules(url);
   const auto once = orbweaver::CanonicalUrl::from(url);
   if (!once) return;
   require(once->text().size() <= orbweaver::url_bytes_max);

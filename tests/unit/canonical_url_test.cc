@@ -92,7 +92,7 @@ TEST(CanonicalUrl, StrayPercentSignsStayAndMakeNoNewEscapes) {
   EXPECT_EQ(canonical("http://h/%%34%31"), "http://h/%%341");
   EXPECT_EQ(canonical("http://h/%4%31"), "http://h/%4%31");
   EXPECT_EQ(canonical("http://h/%%41b"), "http://h/%%41b");
-  EXPECT_EQ(canonical("http://h/%x%41"), "http://h/%x%41");
+  EXPECT_EQ(canonical("http://h/%x%41"), "http://h/%xA");
   EXPECT_EQ(canonical("http://h/%xx%41"), "http://h/%xxA");
 }
 

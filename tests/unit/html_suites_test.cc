@@ -129,6 +129,38 @@ TEST(HtmlSuites, Html5libEncoding) {
   }
 }
 
+// The URLs of Scrapy's own tests of its link extractor (tests/test_linkextractors.py), those that are navigation.
+std::vector<std::string> scrapy_links(const std::string& page, const std::string& content_type) {
+  const auto report = links_report(test::read_file(test::suite_path("html/scrapy_link_extractor/" + page)),
+                                   "http://example.com/index.html", content_type, ParserKind::stream);
+  std::vector<std::string> urls;
+  for (const auto& link : report.at("links")) {
+    const std::string url = link.at("url");
+    if (std::find(urls.begin(), urls.end(), url) == urls.end()) urls.push_back(url);
+  }
+  return urls;
+}
+
+TEST(HtmlSuites, ScrapyLinkExtractor_SameLinks) {
+  if (!test::suite_exists("html/scrapy_link_extractor/linkextractor.html"))
+    GTEST_SKIP() << "set ORBWEAVER_SUITES to the outside suites";
+  EXPECT_EQ(scrapy_links("linkextractor.html", ""),
+            (std::vector<std::string>{"http://example.com/sample1.html", "http://example.com/sample2.html",
+                                      "http://example.com/sample3.html", "http://www.google.com/something",
+                                      "http://example.com/innertag.html", "http://example.com/page%204.html"}));
+  EXPECT_EQ(
+      scrapy_links("linkextractor_noenc.html", ""),
+      (std::vector<std::string>{"http://example.com/sample_%C3%B1.html", "http://example.com/sample_%E2%82%AC.html"}));
+  const std::vector<std::string> latin1 = {"http://example.com/sample_%C3%B1.html",
+                                           "http://example.com/sample_%C3%A1.html",
+                                           "http://example.com/sample_%C3%B6.html?price=%A332&%B5=unit"};
+  EXPECT_EQ(scrapy_links("linkextractor_latin1_truebytes.html", ""), latin1);
+  EXPECT_EQ(scrapy_links("linkextractor_latin1_truebytes.html", "text/html; charset=iso-8859-1"), latin1);
+  EXPECT_EQ(scrapy_links("linkextractor_no_href.html", ""),
+            (std::vector<std::string>{"http://example.com/author/Albert-Einstein", "http://example.com/page/1/",
+                                      "http://example.com/page/3/", "http://example.com/page/4/"}));
+}
+
 TEST(LinksCommand, ReportSaysWhatThePageSays) {
   const std::string page =
       "<html lang=en><title>T</title><base href=/b/><meta name=robots content=noindex><a href=x>x</a><a rel=nofollow "

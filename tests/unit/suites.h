@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -24,6 +25,16 @@ inline std::string read_file(const std::string& path) {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+// The cases of a suite that tests/spec/differences.tsv lists (tests run in the repository's root).
+inline std::set<std::string> listed_differences(const std::string& suite) {
+  std::set<std::string> cases;
+  std::istringstream lines(read_file("tests/spec/differences.tsv"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(suite + "\t"))
+      cases.insert(line.substr(suite.size() + 1, line.find('\t', suite.size() + 1) - suite.size() - 1));
+  return cases;
 }
 
 inline std::string read_gzip_file(const std::string& path) {

@@ -1,0 +1,101 @@
+// Rows of the table: the canonical form of URLs, what counts as a link, and the commands that make text of other
+// formats.
+#include <algorithm>
+#include <array>
+
+#include "node/config/setting_def.h"
+#include "node/config/shown.h"
+#include "node/config/text_command.h"
+#include "node/url/canonicaliser.h"
+
+namespace orbweaver {
+namespace {
+
+constexpr std::array<std::string_view, 7> extra_link_names = {"resources", "cites",   "forms", "styles",
+                                                              "json-ld",   "scripts", "text"};
+
+std::string check_extra_link(std::string_view text) {
+  if (std::find(extra_link_names.begin(), extra_link_names.end(), text) != extra_link_names.end()) return {};
+  std::string allowed;
+  for (const std::string_view name : extra_link_names) allowed += (allowed.empty() ? "" : ", ") + std::string(name);
+  return shown(text) + " is no kind of link: allowed are " + allowed;
+}
+
+std::string check_text_command(std::string_view text) {
+  const Result<TextCommand> command = TextCommand::parse(text);
+  return command ? std::string() : command.error().message;
+}
+
+}  // namespace
+
+void add_canonical_settings(std::vector<SettingDef>& rows) {
+  rows.push_back(
+      yes_no_setting({"strip_tracking",
+                      "Query parameters that only say where a visitor came from are left out (utm_*, gclid and so on).",
+                      "A site may answer otherwise with them; the list is node/url/parameter_patterns.inc."},
+                     &Settings::strip_tracking, false));
+  rows.push_back(list_setting(
+      {"strip_parameters", "Further query parameters that are left out, by name; * stands for any run of characters.",
+       "Only who knows the site knows which of its parameters mean nothing."},
+      &Settings::strip_parameters, "names, compared without regard to case", parameter_pattern_fault));
+  rows.push_back(yes_no_setting(
+      {"sort_parameters", "Query parameters are put in the order of their names; those of one name keep theirs.",
+       "To most programs the order means nothing, but some read the first or the last."},
+      &Settings::sort_parameters, false));
+  rows.push_back(
+      yes_no_setting({"strip_sessions", "Session ids are left out of queries and paths (;jsessionid=…, PHPSESSID=…).",
+                      "Some sites answer nothing without one; where they do, each visit gives all pages new URLs."},
+                     &Settings::strip_sessions, false));
+  rows.push_back(yes_no_setting({"strip_index", "`index.html` and its like at the end of a path are left out.",
+                                 "Nearly all servers give the same page, but nothing says that they must."},
+                                &Settings::strip_index, false));
+  rows.push_back(
+      choice_setting({"trailing_slash", "The last / of a path is kept, or dropped, so that /x/ and /x are one.",
+                      "On some sites they are two pages."},
+                     &Settings::trailing_slash, TrailingSlash::keep, {"keep", "drop"}));
+  rows.push_back(
+      yes_no_setting({"join_www", "www.example.com and example.com are one host, under the name without www.",
+                      "On some sites they are two, and some have no address without www."},
+                     &Settings::join_www, false));
+  rows.push_back(choice_setting(
+      {"join_schemes", "http and https URLs stay two, or are one, asked for by the scheme that is named.",
+       "A port of its own keeps its scheme; a host that does not speak the one named is lost."},
+      &Settings::join_schemes, JoinSchemes::keep, {"keep", "http", "https"}));
+  rows.push_back(choice_setting(
+      {"hash_bang", "A fragment that begins with ! is dropped as others are, or kept as a part of the URL.",
+       "Servers never see it; with `keep` each such URL is asked for and archived under its own name."},
+      &Settings::hash_bang, HashBang::drop, {"drop", "keep"}));
+}
+
+void add_link_settings(std::vector<SettingDef>& rows) {
+  rows.push_back(list_setting(
+      {"extra_links",
+       "Followed besides navigation: resources (images, scripts, styles), cites, forms (method get), styles (url() and "
+       "@import), json-ld, scripts (strings that look like URLs), text (URLs in plain text).",
+       "Navigation is what a visitor can click on; the others are guesses, or not pages."},
+      &Settings::extra_links, "resources, cites, forms, styles, json-ld, scripts, text", check_extra_link));
+  rows.push_back(yes_no_setting(
+      {"page_requisites",
+       "Images, scripts, styles and what styles name come with their page, at its depth, out of scope too.",
+       "For archives that replay; it asks hosts that no seed named."},
+      &Settings::page_requisites, false));
+}
+
+void add_text_command_settings(std::vector<SettingDef>& rows) {
+  rows.push_back(list_setting(
+      {"text_commands",
+       "Commands that make text of other formats: the body on standard input, UTF-8 text on standard output; its URLs "
+       "are "
+       "links.",
+       "None: it runs a program of yours on what strangers serve. For example application/pdf=pdftotext - -; no shell, "
+       "no commas."},
+      &Settings::text_commands, "TYPE=COMMAND each; TYPE may be audio/*", check_text_command));
+  rows.push_back(duration_setting({"text_command_timeout", "A text command that runs longer is killed.",
+                                   "A large PDF takes seconds; one made to hold a reader takes for ever."},
+                                  &Settings::text_command_timeout, "30s", "10ms", "1h"));
+  rows.push_back(size_setting({"text_command_bytes_max", "No more than this is read of a text command's output.",
+                               "The text of a long book is a few MB."},
+                              &Settings::text_command_bytes_max, "16MiB", "1KiB", "1GiB"));
+}
+
+}  // namespace orbweaver
