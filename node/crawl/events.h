@@ -86,7 +86,7 @@ struct StartFetch {
 // Which address a host has; the fetcher's resolver knows or asks the DNS.
 struct ResolveHost {
   storage::HostKey host;
-  std::string name;
+  std::string url;  // one of the host's: its port may matter (setting `resolve`)
 };
 struct SendMessage {
   std::string address;

@@ -28,7 +28,7 @@ Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host, Commands& out) {
   const Duration delay = std::min(settings_.address_delay, manners_of(sites_.find(host.name)).delay);
   if (delay == Duration{}) return AddressTurn::now;
   if (host.address_until <= now) {
-    out.push_back(ResolveHost{host.key, host.name});
+    out.push_back(ResolveHost{host.key, host.head.front().url});
     return AddressTurn::asked;
   }
   if (host.address.empty()) return AddressTurn::now;  // the fetch fails, and says why

@@ -51,6 +51,7 @@ class CurlFetcher::Loop {
   void take(FetchRequest request);
   void begin(Waiting waiting, const std::vector<IpAddress>& addresses);
   void take_names(SteadyTime now);
+  void answer_address(const Waiting& waiting, const std::vector<IpAddress>& addresses);
   void answer_unresolved(const Waiting& waiting, const std::string& words);
   void end(CurlTransfer& transfer, CURLcode code);
   void collect();
@@ -307,7 +308,25 @@ void CurlFetcher::Loop::take_names(SteadyTime now) {
   }
 }
 
+void CurlFetcher::Loop::answer_address(const Waiting& waiting, const std::vector<IpAddress>& addresses) {
+  FetchResponse response;
+  response.id = waiting.request.id;
+  response.started = waiting.started;
+  response.ended = shared_.config.clock();
+  const auto bytes = [](const IpAddress& address) { return std::string(address.view().begin(), address.view().end()); };
+  if (proxy_.empty()) {
+    if (addresses.empty())  // the host is an address
+      if (const auto ip = parse_ip(waiting.connect_to.substr(0, waiting.connect_to.rfind(':'))))
+        response.address = bytes(*ip);
+    // The least of them: a name server's turning them around makes no difference.
+    for (const IpAddress& address : addresses)
+      if (response.address.empty() || bytes(address) < response.address) response.address = bytes(address);
+  }
+  done_(std::move(response));
+}
+
 void CurlFetcher::Loop::begin(Waiting waiting, const std::vector<IpAddress>& addresses) {
+  if (waiting.request.address_only) return answer_address(waiting, addresses);
   const std::uint64_t sequence = next_sequence_++;
   std::unique_ptr<CurlTransfer> transfer = make_transfer();
   if (!transfer || !transfer->begin(waiting.request, sequence, waiting.started, waiting.asked,

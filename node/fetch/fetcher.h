@@ -40,6 +40,7 @@ struct FetchRequest {
   // RFC 9110, 13.1: what is known of the page; an answer 304 then means that it has not changed. Empty: not sent.
   std::string if_none_match{};      // an ETag as the server wrote it
   std::string if_modified_since{};  // a Last-Modified as the server wrote it
+  bool address_only = false;        // nothing is asked for: only FetchResponse::address
 };
 
 struct FetchResponse {
@@ -49,7 +50,8 @@ struct FetchResponse {
   int status = 0;          // the final response's status; 0 when there is none
   Time started{};
   Time ended{};
-  std::string ip;  // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none, or a proxy's
+  std::string address;  // address_only: 4 or 16 bytes, the least of the host's; empty: none, or a proxy knows
+  std::string ip;       // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none, or a proxy's
   // As sent, through the blank line (filled only when the fetcher was told to record it); values of site_headers and a
   // proxy's password are taken out.
   std::string request_head;

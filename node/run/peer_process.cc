@@ -98,7 +98,9 @@ class PeerProcess {
   std::unique_ptr<CurlFetcher> fetcher_;
   StatusServer status_;
   std::mutex jobs_mutex_;
-  std::unordered_map<std::uint64_t, FetchJob> jobs_;  // under way at the fetcher
+  std::unordered_map<std::uint64_t, FetchJob> jobs_;             // under way at the fetcher
+  std::unordered_map<std::uint64_t, storage::HostKey> lookups_;  // likewise
+  std::uint64_t next_lookup_ = std::uint64_t{1} << 63;           // far from any job's
   std::mutex status_mutex_;
   std::string status_json_ = "{}";  // guarded by status_mutex_
   std::string metrics_text_;        // guarded by status_mutex_
@@ -281,6 +283,11 @@ void PeerProcess::fetch_done(FetchResponse response) {
   std::optional<FetchJob> job;
   {
     const std::lock_guard guard(jobs_mutex_);
+    if (const auto lookup = lookups_.find(response.id); lookup != lookups_.end()) {
+      events_.push(HostResolved{lookup->second, std::move(response.address)});
+      lookups_.erase(lookup);
+      return;
+    }
     if (const auto found = jobs_.find(response.id); found != jobs_.end()) {
       job.emplace(std::move(found->second));
       jobs_.erase(found);
@@ -336,7 +343,21 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     }
     fetcher_->start(std::move(request));
   } else if (auto* resolve = std::get_if<ResolveHost>(&command)) {
-    events_.push(HostResolved{resolve->host, {}});
+    if (fetcher_ == nullptr) {
+      if (Result<void> started = start_crawling(); !started) {
+        exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
+        return false;
+      }
+    }
+    FetchRequest request;
+    request.id = next_lookup_++;
+    request.url = std::move(resolve->url);
+    request.address_only = true;
+    {
+      const std::lock_guard guard(jobs_mutex_);
+      lookups_.emplace(request.id, resolve->host);
+    }
+    fetcher_->start(std::move(request));
   } else if (auto* send = std::get_if<SendMessage>(&command)) {
     transport_->send(send->address, ring::encode(send->message));
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {

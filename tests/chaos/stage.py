@@ -76,6 +76,8 @@ class Stage:
             "scope": "domain",
             "stop_when_done": "yes",
             "delay": f"{delay * 1000:.0f}ms",
+            "delay_factor": "0",  # answers that are slow on purpose
+            "address_delay": "0s",  # all hosts are on one address
             "retry_delay": "500ms",
             "replicas": 2,
             "gone_after": "5m",

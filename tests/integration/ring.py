@@ -109,6 +109,8 @@ class Process:
         self.out_path = pathlib.Path(directory) / f"{name}.out"
         self.err_path = pathlib.Path(directory) / f"{name}.err"
         env = {k: v for k, v in os.environ.items() if not k.startswith("ORBWEAVER_")}
+        # All hosts of a test's web are on this machine's one address.
+        env["ORBWEAVER_ADDRESS_DELAY"] = "0s"
         env.update(environment or {})
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             # pylint: disable=consider-using-with
