@@ -12,7 +12,7 @@ namespace {
 int rank(const UrlRecord& record) {
   switch (record.state) {
     case UrlState::excluded:
-      return record.reason == Reason::depth ? 0 : 2;
+      return record.reason == Reason::depth || record.reason == Reason::trap ? 0 : 2;
     case UrlState::queued:
       return 1;
     case UrlState::failed:
@@ -39,8 +39,39 @@ Duration wire_duration(std::string_view bytes, std::size_t at) {
       static_cast<std::int64_t>(std::min(told, static_cast<std::uint64_t>(Duration(wire_duration_max).count()))));
 }
 
+constexpr std::size_t clock_head_bytes = 17;
+constexpr std::size_t used_clock_head_bytes = clock_head_bytes + 16;
+
+std::uint32_t pace_in_ms(const HostClock& clock) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, 0xffffffff));
+}
+
+// What follows the time in a clock and in a wait.
+void put_rest(const HostClock& clock, std::string& out) {
+  put_be(out, clock.failures);
+  put_be(out, pace_in_ms(clock));
+  if (clock.used()) {
+    put_be(out, clock.pages);
+    put_be(out, clock.bytes);
+  }
+  out.append(clock.host);
+}
+
+bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
+  const std::size_t head = used ? used_clock_head_bytes : clock_head_bytes;
+  if (bytes.size() <= head) return false;
+  clock.failures = get_be<std::uint32_t>(bytes, 9);
+  clock.pace = std::chrono::milliseconds{get_be<std::uint32_t>(bytes, 13)};
+  clock.host = bytes.substr(head);
+  if (!used) return true;
+  clock.pages = get_be<std::uint64_t>(bytes, 17);
+  clock.bytes = get_be<std::uint64_t>(bytes, 25);
+  return clock.used();
+}
+
 auto parts(const UrlRecord& r) {
-  return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url);
+  return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url, r.off_site);
 }
 
 }  // namespace
@@ -57,8 +88,14 @@ std::string_view reason_name(Reason reason) {
       return "redirects";
     case Reason::robots_unreachable:
       return "robots_unreachable";
+    case Reason::trap:
+      return "trap";
+    case Reason::budget:
+      return "budget";
     case Reason::noindex:
       return "noindex";
+    case Reason::content_type:
+      return "content_type";
     case Reason::http_status:
       return "http_status";
     case Reason::dns:
@@ -116,6 +153,7 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
   joined.reason = std::max(a.reason, b.reason);
   joined.depth = std::min(a.depth, b.depth);
   joined.redirects = std::min(a.redirects, b.redirects);
+  joined.off_site = std::min(a.off_site, b.off_site);
   joined.attempts = std::max(a.attempts, b.attempts);
   joined.status = std::max(a.status, b.status);
   joined.changed = std::max(a.changed, b.changed);
@@ -124,7 +162,7 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
 
 void encode_record(const UrlRecord& record, std::string& out) {
   out.reserve(out.size() + record_head_bytes + record.url.size());
-  put_be(out, record_format);
+  put_be(out, record.off_site > 0 ? off_site_format : record_format);
   put_be(out, static_cast<std::uint8_t>(record.state));
   put_be(out, static_cast<std::uint8_t>(record.reason));
   put_be(out, record.depth);
@@ -132,6 +170,7 @@ void encode_record(const UrlRecord& record, std::string& out) {
   put_be(out, record.attempts);
   put_be(out, record.status);
   put_be(out, static_cast<std::uint64_t>(record.changed.time_since_epoch().count()));
+  if (record.off_site > 0) put_be(out, record.off_site);
   out.append(record.url);
 }
 
@@ -139,7 +178,9 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   if (bytes.size() <= record_head_bytes)
     return fail(ErrorKind::corrupt, "a URL record of " + std::to_string(bytes.size()) + " bytes");
   const auto format = get_be<std::uint8_t>(bytes, 0);
-  if (format != record_format) return fail(ErrorKind::version, "a URL record of format " + std::to_string(format));
+  const bool off_site = format == off_site_format;
+  if (format != record_format && !off_site)
+    return fail(ErrorKind::version, "a URL record of format " + std::to_string(format));
   UrlRecord record;
   const auto state = get_be<std::uint8_t>(bytes, 1);
   if (state < 1 || state > 4) return fail(ErrorKind::corrupt, "a URL record in state " + std::to_string(state));
@@ -150,45 +191,38 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   record.attempts = get_be<std::uint8_t>(bytes, 6);
   record.status = get_be<std::uint16_t>(bytes, 7);
   record.changed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
-  record.url = bytes.substr(record_head_bytes);
+  record.url = bytes.substr(record_head_bytes + (off_site ? 1 : 0));
+  if (!off_site) return record;
+  record.off_site = get_be<std::uint8_t>(bytes, record_head_bytes);
+  if (record.off_site == 0 || record.off_site > off_site_max || record.url.empty())
+    return fail(ErrorKind::corrupt, "a URL record " + std::to_string(record.off_site) + " hops off-site");
   return record;
 }
 
 HostClock merge(const HostClock& a, const HostClock& b) {
-  return {std::max(a.next_allowed, b.next_allowed), std::max(a.failures, b.failures), std::max(a.host, b.host),
-          std::max(a.pace, b.pace)};
+  return {std::max(a.next_allowed, b.next_allowed),
+          std::max(a.failures, b.failures),
+          std::max(a.host, b.host),
+          std::max(a.pace, b.pace),
+          std::max(a.pages, b.pages),
+          std::max(a.bytes, b.bytes)};
 }
 
 RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b) { return std::max(a, b); }
 
-namespace {
-
-constexpr std::size_t clock_head_bytes = 17;
-
-std::uint32_t pace_in_ms(const HostClock& clock) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, 0xffffffff));
-}
-
-HostClock clock_of(std::string_view bytes, Time next_allowed) {
-  return {next_allowed, get_be<std::uint32_t>(bytes, 9), std::string(bytes.substr(clock_head_bytes)),
-          std::chrono::milliseconds{get_be<std::uint32_t>(bytes, 13)}};
-}
-
-}  // namespace
-
 void encode_clock(const HostClock& clock, std::string& out) {
-  put_be(out, clock_format);
+  put_be(out, clock.used() ? used_clock_format : clock_format);
   put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));
-  put_be(out, clock.failures);
-  put_be(out, pace_in_ms(clock));
-  out.append(clock.host);
+  put_rest(clock, out);
 }
 
 Result<HostClock> decode_clock(std::string_view bytes) {
-  if (bytes.size() <= clock_head_bytes || static_cast<std::uint8_t>(bytes[0]) != clock_format)
+  const int format = bytes.empty() ? 0 : static_cast<std::uint8_t>(bytes[0]);
+  HostClock clock;
+  if ((format != clock_format && format != used_clock_format) || !get_rest(bytes, format == used_clock_format, clock))
     return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
-  return clock_of(bytes, Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1)))));
+  clock.next_allowed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1))));
+  return clock;
 }
 
 std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record) {
@@ -197,7 +231,7 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
                               std::uint64_t{static_cast<std::uint8_t>(record.reason)} << 48 |
                               std::uint64_t{record.redirects} << 40 | std::uint64_t{record.attempts} << 32 |
                               std::uint64_t{record.depth} << 16 | record.status;
-  std::uint64_t digest = 0;
+  std::uint64_t digest = record.off_site == 0 ? 0 : mix(record.off_site);
   for (const std::uint64_t word : {get_be<std::uint64_t>(url, 0), get_be<std::uint64_t>(url, 8), small,
                                    static_cast<std::uint64_t>(record.changed.time_since_epoch().count())})
     digest = mix(digest ^ word);
@@ -206,24 +240,28 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
 
 WireKind wire_kind(std::string_view bytes) {
   if (bytes.empty()) return WireKind::unknown;
-  const auto kind = static_cast<WireKind>(static_cast<std::uint8_t>(bytes[0]));
+  const auto format = static_cast<std::uint8_t>(bytes[0]);
+  if (format == off_site_format) return WireKind::record;
+  if (format == used_wait_format) return WireKind::wait;
+  const auto kind = static_cast<WireKind>(format);
   return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots || kind == WireKind::unsure
              ? kind
              : WireKind::unknown;
 }
 
 void encode_wait(const HostClock& clock, Time now, std::string& out) {
-  put_be(out, static_cast<std::uint8_t>(WireKind::wait));
+  put_be(out, clock.used() ? used_wait_format : static_cast<std::uint8_t>(WireKind::wait));
   put_be(out, static_cast<std::uint64_t>(std::max(clock.next_allowed - now, Duration{}).count()));
-  put_be(out, clock.failures);
-  put_be(out, pace_in_ms(clock));
-  out.append(clock.host);
+  put_rest(clock, out);
 }
 
 Result<HostClock> decode_wait(std::string_view bytes, Time now) {
-  if (bytes.size() <= clock_head_bytes || wire_kind(bytes) != WireKind::wait)
+  HostClock clock;
+  if (wire_kind(bytes) != WireKind::wait ||
+      !get_rest(bytes, static_cast<std::uint8_t>(bytes[0]) == used_wait_format, clock))
     return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
-  return clock_of(bytes, now + wire_duration(bytes, 1));
+  clock.next_allowed = now + wire_duration(bytes, 1);
+  return clock;
 }
 
 void encode_unsure(Time since, Time now, std::string& out) {

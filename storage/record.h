@@ -2,11 +2,11 @@
 // healing share.
 //
 // Records of the same URL form a join-semilattice. A rank orders what is known:
-//   excluded for now (depth) < queued < excluded for good < failed < fetched
+//   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
 // The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
-// of redirects, the larger number of attempts, the later not_before. Between two others of equal rank the later one
-// wins, then the larger bytes. So merge is commutative, associative and idempotent: copies may come late, twice, in any
-// order (tests/unit/merge_test.cc). Thread rule: values.
+// of redirects and of hops off-site, the larger number of attempts, the later not_before. Between two others of equal
+// rank the later one wins, then the larger bytes. So merge is commutative, associative and idempotent: copies may come
+// late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
 #include <array>
@@ -29,7 +29,10 @@ enum class Reason : std::uint8_t {
   depth = 2,               // excluded for now: deeper than max_depth; a shorter way to it queues it
   redirects = 3,           // excluded: at the end of more than redirects_max redirects
   robots_unreachable = 4,  // excluded: robots.txt could not be had (RFC 9309, 2.3.1.4)
+  trap = 6,                // excluded for now: suspected by a trap rule beyond the host's trap_budget (docs/traps.md)
+  budget = 7,              // excluded: the host's or the domain's pages or bytes are spent
   noindex = 8,             // fetched, but not kept: the page asked for that
+  content_type = 9,        // excluded: fetched, and the response's type is not wanted
   http_status = 16,        // failed: the server answered with `status`, for the last time
   dns = 17,                // failed: from here on as FetchError
   connect = 18,
@@ -60,9 +63,11 @@ struct UrlRecord {
   std::uint16_t status = 0;    // HTTP status of the last answer, 0 when none
   Time changed{};              // when it came into this state; for a queued record: not before this time
   std::string url;             // canonical text
+  std::uint8_t off_site = 0;   // links in a row that led here out of scope: 0 in scope, else at most off_site_max
 
   bool operator==(const UrlRecord&) const = default;
 };
+inline constexpr std::uint8_t off_site_max = 15;
 
 // The join of two records of the same URL.
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
@@ -70,7 +75,10 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 // Bytes of a record on the wire and in the outbox, version 1:
 //   u8 format=1, u8 state, u8 reason, u16 depth, u8 redirects, u8 attempts, u16 status, i64 changed (us since the
 //   epoch), rest: URL. Big-endian.
+// A record that is off-site has format 9 and one more byte before the URL: u8 hops off-site, 1 to off_site_max. Crawls
+// that stay on their sites write version 1 alone, which older releases read.
 inline constexpr std::uint8_t record_format = 1;
+inline constexpr std::uint8_t off_site_format = 9;
 inline constexpr std::size_t record_head_bytes = 17;
 void encode_record(const UrlRecord& record, std::string& out);  // appends
 Result<UrlRecord> decode_record(std::string_view bytes);
@@ -80,17 +88,22 @@ Result<UrlRecord> decode_record(std::string_view bytes);
 std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record);
 
 // A host's clock travels with its partition. On disk, version 2: u8 format=6, i64 next_allowed (us since the epoch),
-// u32 failures, u32 pace (ms), rest: host.
+// u32 failures, u32 pace (ms), rest: host. With what was used of a budget: u8 format=7, as before, u64 pages, u64
+// bytes, rest: host.
 struct HostClock {
   Time next_allowed{};         // no request to the host before this
   std::uint32_t failures = 0;  // tries in a row that got no answer
   std::string host;
   Duration pace{};  // the wait that it has asked for by 429 or 503 (node/crawl/manners.h); whole ms, up to 49 days
+  std::uint64_t pages = 0;  // answered, and their bytes as received; counted only when a host has a budget
+  std::uint64_t bytes = 0;
+  bool used() const { return pages > 0 || bytes > 0; }
   bool operator==(const HostClock&) const = default;
 };
-// The later time, the larger number of failures, the larger pace.
+// The later time, the larger numbers.
 HostClock merge(const HostClock& a, const HostClock& b);
 inline constexpr std::uint8_t clock_format = 6;
+inline constexpr std::uint8_t used_clock_format = 7;
 void encode_clock(const HostClock& clock, std::string& out);  // appends
 Result<HostClock> decode_clock(std::string_view bytes);
 
@@ -107,10 +120,12 @@ RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
 
 // On the wire both tell times from now on, so that clocks that differ do no harm: the way only makes a wait longer.
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, u32 pace (ms), rest: host
+//           or u8 format=8, as before, u64 pages, u64 bytes, rest: host
 //   robots: u8 format=4, i64 us since it was fetched, i64 us until it expires, u8 kind, u16 bytes of origin, origin,
 //           rest: body
 //   unsure: u8 format=5, i64 us since the sender began to hold the partition without knowing when its hosts were last
 //           asked (a restart, a take-over): no host is asked before its delay has passed since then
+inline constexpr std::uint8_t used_wait_format = 8;
 enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 4, unsure = 5, unknown = 0 };
 WireKind wire_kind(std::string_view bytes);
 void encode_wait(const HostClock& clock, Time now, std::string& out);  // appends

@@ -129,7 +129,8 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
                   again ? micros(record.changed) : order++, key.url};
       batch.put(Table::frontier, frontier_key(key.host, position), frontier_value(record));
       const bool moved = before && before->record.state == UrlState::queued;
-      result.queued.push_back({{key, position, record.depth, record.redirects, record.attempts, record.url}, moved});
+      result.queued.push_back(
+          {{key, position, record.depth, record.redirects, record.attempts, record.url, record.off_site}, moved});
     }
     batch.put(Table::urls, keys[at], Stored::encode(record, position));
     result.changed.push_back({key, std::move(record)});
@@ -205,12 +206,14 @@ Result<std::vector<QueuedUrl>> Store::queue_head(const HostKey& host, const Posi
     const UrlDigest url = digest_at(key, host_key_bytes + position_bytes);
     const Position position{get_be<std::uint8_t>(key, 10), get_be<std::uint32_t>(key, 11),
                             get_be<std::uint64_t>(key, 15), url};
+    const FrontierUrl text = frontier_url(value);
     found.push_back({{host, url},
                      position,
                      get_be<std::uint16_t>(value, 0),
                      get_be<std::uint8_t>(value, 2),
                      get_be<std::uint8_t>(value, 3),
-                     std::string(value.substr(4))});
+                     std::string(text.url),
+                     text.off_site});
   }
   if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
   return found;
@@ -284,7 +287,7 @@ Result<std::vector<Merge>> Store::scan(std::uint16_t partition, const UrlKey* af
           kv_->get(Table::frontier, frontier_key(key.host, stored->position));
       if (!row) return tl::make_unexpected(row.error());
       if (!*row || (*row)->size() < 4) return fail(ErrorKind::corrupt, "a queued URL has no row in the frontier");
-      stored->record.url = (*row)->substr(4);
+      stored->record.url = frontier_url(**row).url;
     }
     found.push_back({key, std::move(stored->record)});
   }

@@ -58,6 +58,7 @@ struct QueuedUrl {
   std::uint8_t redirects = 0;
   std::uint8_t attempts = 0;
   std::string url;
+  std::uint8_t off_site = 0;
 };
 
 struct Merge {

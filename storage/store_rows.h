@@ -81,14 +81,27 @@ inline std::string outbox_key(const OutboxKey& key) {
   return out;
 }
 
-// queued.depth, redirects, attempts, URL
+// queued.depth, redirects, attempts, hops off-site (only when there are any: a URL begins with a letter), URL
 inline std::string frontier_value(const UrlRecord& record) {
   std::string out;
   put_be(out, record.depth);
   put_be(out, record.redirects);
   put_be(out, record.attempts);
+  if (record.off_site > 0) put_be(out, record.off_site);
   out.append(record.url);
   return out;
+}
+
+// What follows the first four bytes of such a row.
+struct FrontierUrl {
+  std::string_view url;
+  std::uint8_t off_site = 0;
+};
+inline FrontierUrl frontier_url(std::string_view value) {
+  std::string_view rest = value.substr(4);
+  const auto first = rest.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(rest.front());
+  if (first == 0 || first > off_site_max) return {rest, 0};
+  return {rest.substr(1), first};
 }
 
 inline std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }

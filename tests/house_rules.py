@@ -29,6 +29,7 @@ HOMES = [
     (r"<toml\+\+/.*>", ["node/config/toml_*"]),
     (r"<unicode/.*>", ["node/url/icu_*", "node/html/icu_*"]),
     (r"<expat[._a-z]*>", ["node/sitemap/expat_*"]),
+    (r"<re2/.*>", ["node/url/re2_*"]),
     (r"<CLI/.*>", ["node/cli/*", "node/main.cc"]),
 ]
 
@@ -160,6 +161,7 @@ SAMPLES = [
     ("node/sitemap/sitemap.cc", "#include <expat.h>\n", "only home is node/sitemap/expat_*"),
     ("node/run/other.cc", "#include <boost/log/core.hpp>\n", "only home is node/run/boost_log.cc"),
     ("node/config/file.cc", "#include <toml++/toml.h>\n", "only home is node/config/toml_*"),
+    ("node/url/match.cc", "#include <re2/re2.h>\n", "only home is node/url/re2_*"),
     ("node/url/idna.cc", "#include <unicode/uidna.h>\n", "only home is node/url/icu_*"),
     ("ring/clock.cc", "auto t = std::chrono::steady_clock::now();\n", "reads a clock"),
     ("storage/clock.cc", "auto t = time(nullptr);\n", "reads a clock"),

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "node/cli/ask.h"
@@ -23,6 +24,9 @@ struct Options {
   std::string seeds_file;
   std::string url;
   bool one = false;
+  bool readmit = false;
+  std::string host;
+  std::string rule;
 };
 
 int failed(const Error& error) {
@@ -148,12 +152,67 @@ int explain(const Options& options) {
   }
   std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
               answer->value("why", "").c_str());
-  for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "admitted",
-                           "partition", "owner_address"})
+  for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "hops_off_site",
+                           "trap", "admitted", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
     }
+  return 0;
+}
+
+// Of each rule and host, what all peers have: they hold different hosts, but for a while after a change of hands.
+json traps_of(const json& answer) {
+  std::map<std::pair<std::string, std::string>, json> found;
+  bool complete = true;
+  std::uint64_t readmitted = 0;
+  for (const json& peer : answer["peers"]) {
+    complete = complete && peer.value("complete", true);
+    readmitted += peer.value("readmitted", std::uint64_t{0});
+    for (const json& trap : peer.value("traps", json::array())) {
+      json& entry = found[{trap.value("rule", ""), trap.value("host", "")}];
+      if (entry.is_null()) {
+        entry = trap;
+      } else {
+        entry["saved"] = entry.value("saved", std::uint64_t{0}) + trap.value("saved", std::uint64_t{0});
+      }
+    }
+  }
+  json list = json::array();
+  std::uint64_t saved = 0;
+  for (auto& [at, entry] : found) {
+    saved += entry.value("saved", std::uint64_t{0});
+    list.push_back(std::move(entry));
+  }
+  return {{"traps", std::move(list)},
+          {"saved", saved},
+          {"complete", complete},
+          {"readmitted", readmitted},
+          {"unreachable", answer["unreachable"]}};
+}
+
+int traps(const Options& options) {
+  const json question = {{"readmit", options.readmit}, {"host", options.host}, {"rule", options.rule}};
+  const Result<json> answer = ask_peer(options.target, "traps", question, true);
+  if (!answer) return failed(answer.error());
+  const json report = traps_of(*answer);
+  if (options.as_json) {
+    std::cout << report.dump(2) << "\n";
+    return 0;
+  }
+  for (const json& trap : report["traps"]) {
+    std::printf("%-18s %-32s %9llu saved\n", trap.value("rule", "").c_str(), trap.value("host", "").c_str(),
+                static_cast<unsigned long long>(number(trap, "saved")));
+    for (const json& example : trap.value("examples", json::array()))
+      std::printf("  %s\n", example.get<std::string>().c_str());
+  }
+  std::printf("%llu pages saved%s\n", static_cast<unsigned long long>(number(report, "saved")),
+              report.value("complete", true) ? "" : ", and more: a peer has too many records to look at all of them");
+  if (options.readmit)
+    std::printf("%llu queued again\n", static_cast<unsigned long long>(number(report, "readmitted")));
+  for (const json& silent : report["unreachable"])
+    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
+                silent.value("address", "").c_str());
   return 0;
 }
 
@@ -211,6 +270,12 @@ void add_ring_commands(CLI::App& app, int& code) {
   command = add(app, "explain", "what became of one URL, and why", options);
   command->add_option("url", options->url, "the URL")->required()->type_name("URL");
   command->callback([options, &code] { code = explain(*options); });
+
+  command = add(app, "traps", "what the trap rules have kept out, with examples", options);
+  command->add_option("--host", options->host, "only of this host")->type_name("HOST");
+  command->add_option("--rule", options->rule, "only of this rule")->type_name("RULE");
+  command->add_flag("--readmit", options->readmit, "queue it all the same: it is no trap");
+  command->callback([options, &code] { code = traps(*options); });
 
   command = add(app, "leave", "one peer hands its partitions to the others and ends", options);
   command->callback([options, &code] { code = leave_or_stop(*options, "leave"); });

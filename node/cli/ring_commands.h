@@ -1,4 +1,4 @@
-// orbweaver seed, status, explain, leave, stop: questions to a running peer, answered for the ring.
+// orbweaver seed, status, explain, traps, leave, stop: questions to a running peer, answered for the ring.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -87,21 +87,23 @@ std::string_view trim(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> split_list(std::string_view text) {
+std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> out;
   if (trim(text).empty()) return out;
   for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    out.emplace_back(trim(text.substr(start, comma - start)));
-    start = comma + 1;
+    const std::size_t end = std::min(text.find(separator, start), text.size());
+    // Spaces may stand beside one another; between two commas something is missing.
+    const std::string_view entry = trim(text.substr(start, end - start));
+    if (separator != ' ' || !entry.empty()) out.emplace_back(entry);
+    start = end + 1;
   }
   return out;
 }
 
-std::string join_list(const std::vector<std::string>& entries) {
+std::string join_list(const std::vector<std::string>& entries, char separator) {
   std::string out;
   for (const std::string& entry : entries) {
-    if (!out.empty()) out += ',';
+    if (!out.empty()) out += separator;
     out += entry;
   }
   return out;
@@ -164,18 +166,21 @@ SettingDef text_setting(Words words, Field<std::string> field, std::string_view 
 }
 
 SettingDef list_setting(Words words, Field<std::vector<std::string>> field, std::string_view bounds,
-                        TextCheck check_entry) {
+                        TextCheck check_entry, char separator) {
   SettingDef def = make(std::move(words), SettingKind::list, "list", "", std::string(bounds));
-  def.set = [field, check = std::move(check_entry)](Settings& settings, std::string_view text) -> Result<void> {
-    std::vector<std::string> entries = split_list(text);
+  def.separator = separator;
+  def.set = [field, separator, check = std::move(check_entry)](Settings& settings,
+                                                               std::string_view text) -> Result<void> {
+    std::vector<std::string> entries = split_list(text, separator);
     if (entries.size() > entries_max) return bad("has more than " + std::to_string(entries_max) + " entries");
     for (const std::string& entry : entries) {
+      if (has_control_character(entry)) return bad(shown(entry) + " holds a control character");
       if (const std::string wrong = check(entry); !wrong.empty()) return bad(wrong);
     }
     settings.*field = std::move(entries);
     return {};
   };
-  def.print = [field](const Settings& settings) { return join_list(settings.*field); };
+  def.print = [field, separator](const Settings& settings) { return join_list(settings.*field, separator); };
   return def;
 }
 

@@ -19,6 +19,8 @@ enum class SettingKind : std::uint8_t { duration, size, count, text, list, choic
 struct SettingDef {
   SettingRow row;
   SettingKind kind = SettingKind::text;
+  char separator = ',';    // of a list's entries
+  bool from_file = false;  // a list: an entry "@FILE" stands for the lines of that file (list_file.h)
   // The error is only what is wrong and what is allowed; set_setting() puts the name in front.
   std::function<Result<void>(Settings&, std::string_view)> set;
   std::function<std::string(const Settings&)> print;
@@ -38,9 +40,12 @@ void add_canonical_settings(std::vector<SettingDef>& rows);
 void add_link_settings(std::vector<SettingDef>& rows);
 void add_text_command_settings(std::vector<SettingDef>& rows);
 
-// Entries of a list in one text: separated by commas.
-std::vector<std::string> split_list(std::string_view text);
-std::string join_list(const std::vector<std::string>& entries);
+// The rows of settings_scope.cc: what belongs to the crawl, its budgets, its traps. Ring-wide.
+void add_scope_settings(std::vector<SettingDef>& rows);
+
+// Entries of a list in one text: separated by commas, or by spaces where entries hold commas (SettingDef::separator).
+std::vector<std::string> split_list(std::string_view text, char separator = ',');
+std::string join_list(const std::vector<std::string>& entries, char separator = ',');
 
 // Contradictions between settings that are each within bounds; the error names both.
 Result<void> check_together(const Settings& settings);
@@ -71,7 +76,7 @@ SettingDef yes_no_setting(Words words, Field<bool> field, bool by_default);
 SettingDef text_setting(Words words, Field<std::string> field, std::string_view default_text, std::string_view bounds,
                         TextCheck check);
 SettingDef list_setting(Words words, Field<std::vector<std::string>> field, std::string_view bounds,
-                        TextCheck check_entry);
+                        TextCheck check_entry, char separator = ',');
 
 // One of several names: `get` and `put` speak in positions of `names`.
 SettingDef choice_setting(Words words, std::function<std::size_t(const Settings&)> get,

@@ -8,6 +8,7 @@
 
 #include "node/config/edit_distance.h"
 #include "node/config/endpoint.h"
+#include "node/config/list_file.h"
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
 #include "node/config/toml_settings.h"
@@ -43,6 +44,15 @@ tl::unexpected<Error> at(std::string_view where, const Error& error) {
   return fail(error.code, std::string(where) + ": " + error.message);
 }
 
+// As a person gives it: an entry of a list may name a file.
+Result<void> set_given(Settings& settings, std::string_view name, const std::string& text) {
+  const SettingDef* const def = find_setting(name);
+  if (def == nullptr || !def->from_file) return set_setting(settings, name, text);
+  const Result<std::vector<std::string>> entries = expand_list_files(split_list(text, def->separator));
+  if (!entries) return fail(entries.error().code, std::string(name) + ": " + entries.error().message);
+  return set_setting(settings, name, join_list(*entries, def->separator));
+}
+
 Result<void> load_environment(LoadedSettings& loaded) {
   // Sorted, so that of several mistakes always the same one is told first.
   std::vector<std::string> ours;
@@ -66,7 +76,7 @@ Result<void> load_environment(LoadedSettings& loaded) {
         message += "; did you mean '" + environment_name(near) + "'?";
       return fail(ErrorCode::invalid_setting, message);
     }
-    if (auto set = set_setting(loaded.values, def->row.name, entry.substr(equals + 1)); !set)
+    if (auto set = set_given(loaded.values, def->row.name, entry.substr(equals + 1)); !set)
       return at(variable, set.error());
     loaded.given[def->row.name] = variable;
   }
@@ -82,11 +92,11 @@ Result<void> load_flags(LoadedSettings& loaded, const std::vector<std::pair<std:
     std::string value = text;
     if (def != nullptr && def->kind == SettingKind::list) {
       std::string& all = lists[name];
-      if (!all.empty() && !value.empty()) all += ',';
+      if (!all.empty() && !value.empty()) all += def->separator;
       all += value;
       value = all;
     }
-    if (auto set = set_setting(loaded.values, name, value); !set) return at(where, set.error());
+    if (auto set = set_given(loaded.values, name, value); !set) return at(where, set.error());
     loaded.given[name] = where;
   }
   return {};
@@ -203,7 +213,7 @@ Result<LoadedSettings> load_settings(const std::string& toml_path,
     const auto entries = read_toml_settings(toml_path);
     if (!entries) return tl::make_unexpected(entries.error());
     for (const TomlEntry& entry : *entries) {
-      if (auto set = set_setting(loaded.values, entry.name, entry.text); !set) return at(entry.where, set.error());
+      if (auto set = set_given(loaded.values, entry.name, entry.text); !set) return at(entry.where, set.error());
       loaded.given[entry.name] = entry.where;
     }
   }

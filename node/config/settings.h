@@ -33,7 +33,30 @@ struct Settings {
   // Ring-wide: equal on every peer, agreed when a peer joins.
   std::uint32_t partitions = 1024;
   ScopeKind scope = ScopeKind::host;
-  std::uint64_t max_pages = 0;  // 0: no limit
+  std::vector<std::string> surt_accept;  // SURT prefixes that are in scope too
+  std::vector<std::string> surt_reject;
+  std::vector<std::string> url_allow;  // RE2; with some, only what matches one
+  std::vector<std::string> url_deny;
+  std::vector<std::string> endings_allow;  // "pdf"
+  std::vector<std::string> endings_deny;
+  std::vector<std::string> content_types_allow;  // "text/*"
+  std::vector<std::string> content_types_deny;
+  std::uint32_t hops_off_site = 0;
+  std::uint64_t max_pages = 0;  // here and below, 0: no limit
+  std::uint64_t max_bytes = 0;  // of responses as received
+  std::uint64_t max_pages_per_host = 0;
+  std::uint64_t max_bytes_per_host = 0;
+  std::uint64_t max_pages_per_domain = 0;
+  std::uint64_t max_bytes_per_domain = 0;
+  std::vector<std::string> trap_rules;  // those that are on, by name
+  std::uint32_t trap_budget = 0;        // suspects of one rule on one host that are fetched all the same
+  std::uint32_t trap_repeats = 0;
+  std::uint32_t trap_year_first = 0;
+  std::uint32_t trap_years_ahead = 0;
+  std::uint32_t trap_parameters = 0;
+  std::uint64_t trap_query_bytes = 0;
+  std::uint32_t trap_depth = 0;
+  std::uint32_t trap_same_content = 0;
   std::uint32_t max_depth = 0;  // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
   Duration delay{std::chrono::seconds{1}};
   std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h

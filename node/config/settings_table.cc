@@ -128,12 +128,7 @@ void add_ring_wide(Rows& rows) {
       {"scope", "Which URLs belong to the crawl: a seed's host, its registered domain, its path prefix, or any.",
        "A crawl that leaves its seeds' hosts has no end; who wants that says so."},
       &Settings::scope, ScopeKind::host, {"host", "domain", "prefix", "any"}));
-  rows.push_back(
-      count_setting({"max_pages", "Pages the ring fetches in all; 0: no limit.", "A whole site is the usual wish."},
-                    &Settings::max_pages, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1'000'000'000'000}));
-  rows.push_back(count_setting(
-      {"max_depth", "Links followed from a seed, which has depth 0; 0: no limit.", "A whole site is the usual wish."},
-      &Settings::max_depth, 0U, 0U, 65'535U));
+  add_scope_settings(rows);
   rows.push_back(
       duration_setting({"delay", "Least time between two requests to one host, anywhere in the ring.",
                         "One request a second is what site owners put up with; 0s is for one's own servers."},

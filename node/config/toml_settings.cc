@@ -79,7 +79,7 @@ std::optional<std::string> value_text(const SettingDef& def, const toml::node& n
         if (!entry.is_string()) return std::nullopt;
         entries.push_back(entry.as_string()->get());
       }
-      return join_list(entries);
+      return join_list(entries, def.separator);
     }
     case SettingKind::size:
       // A bare number of bytes is plain enough where the name says bytes.

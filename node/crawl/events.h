@@ -62,6 +62,8 @@ struct PageDone {
   std::string command_fault;        // why the user's command for its media type gave no text; empty: it did, or none
   bool stylesheet = false;          // the response is one: its requisites come whatever the scope says of it
   std::uint32_t skipped_links = 0;  // other schemes, malformed, nofollow
+  std::uint64_t content = 0;        // fingerprint of an HTML body without its own address in it; 0: none
+  bool unwanted_type = false;       // not archived: its content type is kept out
   std::uint64_t archived_bytes = 0;
   std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched

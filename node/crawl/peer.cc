@@ -54,6 +54,15 @@ std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_si
 
 }  // namespace
 
+Waves::Config Peer::waves_config(const Settings& s) {
+  Waves::Config config;
+  config.max_pages = s.max_pages;
+  config.max_bytes = s.max_bytes;
+  config.stop_when_done = s.stop_when_done;
+  config.partitions = s.partitions;
+  return config;
+}
+
 Keeper::Config Peer::keeper_config(const Settings& s) {
   Keeper::Config config;
   config.transfers.batch_records = s.batch_records;
@@ -79,7 +88,10 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       forwarder_(forwarder_config(settings_), store, (start.random_seed >> 2) + 1),
       copier_(copier_config(settings_)),
       keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
-      waves_({settings_.max_pages, settings_.stop_when_done, settings_.partitions}),
+      waves_(waves_config(settings_)),
+      trap_rules_(settings_),
+      trap_book_(settings_.hosts_in_memory),
+      domains_(settings_.hosts_in_memory),
       stepped_(now),
       started_(now) {
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
@@ -180,6 +192,9 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   // Who has waited for as many before does not wait again: the ring may be smaller now.
   const auto waited = store_->meta(meta_name::waited);
   if (!waited) return tl::make_unexpected(error_of(waited.error()));
+  const auto bytes = store_->meta(meta_name::bytes);
+  if (!bytes) return tl::make_unexpected(error_of(bytes.error()));
+  if (*bytes) bytes_spent_ = std::strtoull((*bytes)->c_str(), nullptr, 10);
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
   Commands ignored;
@@ -314,8 +329,9 @@ void Peer::after(Time now, Commands& out) {
         const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
         if (!url) continue;
         admission_limits(*record, now);
-        commit.merges.push_back(
-            {{host_key(url->host_digest(), view_.partitions()), url->digest()}, std::move(*record)});
+        const storage::UrlKey key{host_key(url->host_digest(), view_.partitions()), url->digest()};
+        judge_trap(key, *url, *record);
+        commit.merges.push_back({key, std::move(*record)});
       }
       if (!apply(now, commit, out)) return;
     }

@@ -5,10 +5,10 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Six files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
-// (sitemaps that robots.txt files and indexes name), peer_ring.cc
-// (members, seeds, waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain,
-// seed, leave, stop). Thread rule: one owner (the peer's loop).
+// Seven files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
+// (sitemaps that robots.txt files and indexes name), peer_scope.cc (budgets, traps), peer_ring.cc (members, seeds,
+// waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain, seed, leave, stop).
+// Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <deque>
@@ -29,6 +29,8 @@
 #include "node/crawl/link_cache.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/site_rules.h"
+#include "node/crawl/traps.h"
+#include "node/crawl/use_book.h"
 #include "node/crawl/view.h"
 #include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
@@ -97,6 +99,7 @@ class Peer {
     Time ended{};
     Time started{};
     FetchError tls_fault = FetchError::none;
+    std::uint64_t bytes = 0;  // of the response as received
   };
   // A question that other peers must answer first.
   struct Gathering {
@@ -111,6 +114,7 @@ class Peer {
   Peer(PeerStart start, storage::Store& store, ring::Member self, Time now);
   Result<void> restore(const PeerStart& start, Time now);
   static Keeper::Config keeper_config(const Settings& settings);
+  static Waves::Config waves_config(const Settings& settings);
 
   // peer.cc
   void handle(Time now, MessageEvent& event, Commands& out);
@@ -137,10 +141,17 @@ class Peer {
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
   void add_links(const Job& job, const PageDone& page, storage::Commit& commit);
-  // `requisite`: a sub-resource of a page, admitted out of scope too.
-  void route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit,
-             bool requisite = false);
-  void admit(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit);
+  // A link: what its record will begin with.
+  struct Way {
+    std::uint16_t depth = 0;
+    std::uint8_t redirects = 0;
+    std::uint8_t off_site = 0;  // hops off-site of the page that it was found on
+    bool suspect = false;       // found on one more copy of a page (trap rule same_content)
+    bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
+  };
+  void route(const CanonicalUrl& url, Way way, storage::Commit& commit);
+  // Whatever the scope says of it.
+  void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
   bool take_detour(const Job& job, const PageDone* page);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
@@ -156,6 +167,22 @@ class Peer {
   void note_turn_owners(Time now);
   MannersRules manners_of(const SiteRule* site) const;
   Time next_turn(const BenchHost& host, Time at) const;
+
+  // peer_scope.cc
+  bool limited() const { return settings_.max_pages > 0 || settings_.max_bytes > 0; }
+  bool host_budgets() const { return settings_.max_pages_per_host > 0 || settings_.max_bytes_per_host > 0; }
+  bool domain_budgets() const { return settings_.max_pages_per_domain > 0 || settings_.max_bytes_per_domain > 0; }
+  bool budget_spent(const BenchHost& host, const CanonicalUrl& url);
+  Use& domain_use(const std::string& domain);
+  void page_begins(const CanonicalUrl& url);
+  void page_ends(const CanonicalUrl& url);
+  void count_use(Time now, const Job& job, storage::Commit& commit);
+  // A link that is to be admitted here: beyond the budget of suspects it becomes excluded.
+  void judge_trap(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
+                  std::optional<TrapRule> found = std::nullopt);
+  bool copy_of_many(BenchHost& host, std::uint64_t content);
+  TrapBook::Counts count_suspects(const storage::HostKey& host);
+  nlohmann::json traps(Time now, const nlohmann::json& body, Commands& out);
   std::vector<std::string> held_back() const;
   bool may_start_page() const;
   std::size_t pages_in_flight() const { return pages_in_flight_; }
@@ -279,6 +306,10 @@ class Peer {
   Copier copier_;
   Keeper keeper_;
   Waves waves_;
+  TrapRules trap_rules_;
+  TrapBook trap_book_;
+  UseBook domains_;
+  std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
   PeerCounters counters_;
   std::map<ring::PeerId, std::uint16_t> spoken_;  // protocol version of the last message from each member
 
@@ -356,7 +387,9 @@ inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 // The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
 inline constexpr std::string_view ended = "ended";
-inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
+inline constexpr std::string_view bytes = "bytes";     // received in all, under max_bytes
+inline constexpr std::string_view domain = "domain/";  // + a registered domain: pages and bytes, under its budgets
+inline constexpr std::string_view waited = "waited";   // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 }  // namespace orbweaver

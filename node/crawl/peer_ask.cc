@@ -72,6 +72,13 @@ std::string why(const storage::UrlRecord& record) {
       return "deeper than max_depth; a shorter way to it would queue it";
     case Reason::redirects:
       return "at the end of more than redirects_max redirects";
+    case Reason::trap:
+      return "suspected to be a trap, beyond what trap_budget allows its host; orbweaver traps --readmit queues it";
+    case Reason::budget:
+      return "the pages or bytes that its host or domain may have are spent (max_pages_per_host and the like)";
+    case Reason::content_type:
+      return "fetched, but content_types_allow or content_types_deny keeps its type out; the server answered " +
+             std::to_string(record.status);
     case Reason::robots_unreachable:
       return "its robots.txt could not be had, which counts as 'disallow all' (RFC 9309, 2.3.1.4)";
     default:
@@ -205,9 +212,12 @@ json Peer::explain(const std::string& text) {
   const auto record = store_->find(key);
   if (!record) return {{"error", record.error().message}};
   if (!*record) {
-    answer["state"] = scope_->contains(url) ? "unknown" : "out of scope";
-    answer["why"] =
-        scope_->explain(url) + (scope_->contains(url) ? "; no page that was fetched so far links to it" : "");
+    const Scope::Place place = scope_->place(url);
+    const bool possible = place == Scope::Place::in || (place == Scope::Place::beyond && settings_.hops_off_site > 0);
+    answer["state"] = possible ? "unknown" : "out of scope";
+    answer["why"] = scope_->explain(url) + (possible ? "; no page that was fetched so far links to it" : "");
+    if (const auto rule = trap_rules_.suspect(url.path_and_query(), 0, stepped_); possible && rule)
+      answer["trap"] = trap_rule_name(*rule);
     return answer;
   }
   const storage::UrlRecord& known = **record;
@@ -221,7 +231,11 @@ json Peer::explain(const std::string& text) {
   if (known.changed != Time{})
     answer[known.state == storage::UrlState::queued ? "not_before" : "when"] = utc(known.changed);
   answer["scope"] = scope_->explain(url);
-  if (settings_.page_requisites && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
+  const bool by_page = known.off_site == 0 || known.redirects > 0;
+  if (settings_.page_requisites && by_page && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
+  if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
+  if (const auto rule = trap_rules_.suspect(url.path_and_query(), known.depth, stepped_))
+    answer["trap"] = trap_rule_name(*rule);
   return answer;
 }
 
@@ -247,7 +261,7 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   add_seeds(now, texts, out, &commit);
   for (const ring::PeerId& member : reachable_members())
     if (member != id()) send_seeds(member, texts, out);
-  for (const CanonicalUrl& url : urls) route(url, 0, 0, commit);
+  for (const CanonicalUrl& url : urls) route(url, {}, commit);
   storage::CommitResult result;
   if (!apply(now, commit, out, &result)) return {{"error", "the store cannot be written"}};
   forwarder_.add(result.outbox, view_, now);
@@ -320,6 +334,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
     return explain(body.value("url", std::string()));
   }
   if (verb == "seed") return seed(now, body, out);
+  if (verb == "traps") return traps(now, body, out);
   if (verb == "forget") return forget(body.value("id", std::string()), now);
   if (verb == "leave") {
     leave(now);
@@ -329,7 +344,8 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
     stopping_ = true;
     return {{"stopping", id().hex()}};
   }
-  return {{"error", "unknown question '" + verb + "'; this peer knows status, explain, seed, forget, leave, stop"}};
+  return {
+      {"error", "unknown question '" + verb + "'; this peer knows status, explain, seed, traps, forget, leave, stop"}};
 }
 
 void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
@@ -346,7 +362,7 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
   gathering.verb = ask.verb;
   gathering.deadline = now + gather_time;
   std::vector<ring::PeerId> whom;
-  if (ask.for_ring && has_ring_ && (ask.verb == "status" || ask.verb == "stop")) {
+  if (ask.for_ring && has_ring_ && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps")) {
     for (const ring::PeerId& member : reachable_members())
       if (member != id()) whom.push_back(member);
     gathering.answers.push_back(answer_own(now, ask.verb, body, out).dump());

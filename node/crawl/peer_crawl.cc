@@ -34,6 +34,7 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
   record.attempts = queued.attempts;
   record.changed = now;
   record.url = queued.url;
+  record.off_site = queued.off_site;
   return record;
 }
 
@@ -71,9 +72,7 @@ std::vector<std::string> Peer::held_back() const {
   return reasons;
 }
 
-bool Peer::may_start_page() const {
-  return settings_.max_pages == 0 || counters_.pages_fetched + pages_in_flight_ < cap_;
-}
+bool Peer::may_start_page() const { return !limited() || counters_.pages_fetched + pages_in_flight_ < cap_; }
 
 void Peer::issue_fetches(Time now, Commands& out) {
   if (!may_fetch()) return;
@@ -141,15 +140,20 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         continue;
       }
     }
+    if (budget_spent(host, *url)) {
+      give_up(Reason::budget, UrlState::excluded);
+      continue;
+    }
     if (const AddressTurn turn = address_turn(now, host, out); turn == AddressTurn::asked) {
       return excluded.merges.empty() || apply(now, excluded, out);
     } else if (turn == AddressTurn::later) {
       break;
     }
+    page_begins(*url);
     FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0};
     ++pages_in_flight_;
     ++counters_.fetches;
-    Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none}).first->second;
+    Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
     out.push_back(StartFetch{slot.job});
     started = true;
   }
@@ -189,7 +193,7 @@ void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUr
   const storage::QueuedUrl asked_for = host.head.empty() ? storage::QueuedUrl{} : host.head.front();
   FetchJob job{next_job_++, FetchKind::robots, std::move(url), asked_for,
                host.key,    slot.origin,       slot.hops,      slot.attempts};
-  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none}).first->second;
+  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
   out.push_back(StartFetch{started.job});
 }
 
@@ -200,6 +204,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
   job.status = event.status;
   job.ended = event.ended;
   job.tls_fault = event.tls_fault;
+  job.bytes = event.bytes;
   counters_.bytes_received += event.bytes;
   BenchHost* host = bench_.find(job.job.host);
   const bool page = job.job.kind == FetchKind::page;
@@ -217,6 +222,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     if (page) {
       --pages_in_flight_;
       bench_.committed(job.job.queued.key);
+      page_ends(job.job.url);
     }
     jobs_.erase(found);
     return;
@@ -316,17 +322,21 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.reason = Reason::noindex;
   }
   // Links of error pages lead to error pages; only a page that counts as fetched is followed.
+  if (page != nullptr && page->unwanted_type && record.state == UrlState::fetched) {
+    record.state = UrlState::excluded;
+    record.reason = Reason::content_type;
+  }
   if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
   commit.merges.push_back({queued.key, std::move(record)});
-  if (const BenchHost* host = bench_.find(job.job.host); host != nullptr && host->next_allowed > now)
-    commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
-                                                             std::string(host_of(queued.url)), host->manners.pace});
   const std::size_t links = commit.merges.size() - 1;
+  count_use(now, job, commit);
   bench_.committed(queued.key);
   storage::CommitResult result;
   if (!apply(now, commit, out, &result, &queued.key)) return;
   // What is durable may be remembered.
-  for (std::size_t i = 0; i < links; ++i) link_cache_.insert(commit.merges[i].key.url, commit.merges[i].record.depth);
+  for (std::size_t i = 0; i < links; ++i)
+    if (const storage::UrlRecord& link = commit.merges[i].record; link.off_site <= 1)
+      link_cache_.insert(commit.merges[i].key.url, link.depth);
   forwarder_.add(result.outbox, view_, now);
 }
 
@@ -335,55 +345,71 @@ void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& comm
   counters_.links_found += page.links.size();
   counters_.links_skipped += page.skipped_links;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
-  for (const CanonicalUrl& link : page.links) route(link, deeper, 0, commit);
+  BenchHost* const host = bench_.find(job.job.host);
+  const bool copy = host != nullptr && copy_of_many(*host, page.content);
+  for (const CanonicalUrl& link : page.links)
+    route(link, {deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false}, commit);
   add_listed_sitemaps(job, page, commit);
   const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
   // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may
-  // be redirected to. Those steps count as redirects do, the first too: without any, depth 0 is a seed's.
+  // be redirected to. Those steps count as redirects do, the first too: without any, depth 0 is a seed's. A page that
+  // is a few hops off-site is a page.
   bool in_scope = true;
   if (settings_.page_requisites) {
     const Result<CanonicalUrl> url = canonicaliser_.parse(source.url);
-    in_scope = url && scope_->contains(*url);
+    in_scope = url && (scope_->contains(*url) || (source.off_site > 0 && source.redirects == 0));
   }
   counters_.links_found += page.requisites.size();
   if (in_scope || page.stylesheet)
-    for (const CanonicalUrl& requisite : page.requisites)
-      route(requisite, source.depth, page.stylesheet ? further : std::uint8_t{1}, commit, true);
+    for (const CanonicalUrl& requisite : page.requisites) {
+      const std::uint8_t steps = page.stylesheet ? further : std::uint8_t{1};
+      route(requisite, {source.depth, steps, source.off_site, false, true}, commit);
+    }
   if (page.redirect) {
     ++counters_.links_found;
-    route(*page.redirect, source.depth, further, commit, !in_scope);
+    route(*page.redirect, {source.depth, further, source.off_site, false, !in_scope}, commit);
   }
 }
 
 // scope -> link cache -> own: a merge, foreign: the outbox. Both become durable with the page.
-void Peer::route(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit,
-                 bool requisite) {
-  if (!requisite && !scope_->contains(url)) {
+void Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
+  const Scope::Place place = scope_->place(url);
+  const bool beyond = place == Scope::Place::beyond;
+  if (place == Scope::Place::out || (beyond && !way.requisite && way.off_site >= settings_.hops_off_site)) {
     ++counters_.links_out_of_scope;
     return;
   }
-  admit(url, depth, redirects, commit);
+  if (!beyond || settings_.hops_off_site == 0) {
+    way.off_site = 0;
+  } else {
+    way.off_site = static_cast<std::uint8_t>(std::min<int>(way.off_site + 1, storage::off_site_max));
+  }
+  admit(url, way, commit);
 }
 
-void Peer::admit(const CanonicalUrl& url, std::uint16_t depth, std::uint8_t redirects, storage::Commit& commit) {
-  if (link_cache_.hit(url.digest(), depth)) return;
+void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit) {
+  if (link_cache_.hit(url.digest(), way.depth)) return;
   const storage::HostKey host = host_key(url.host_digest(), view_.partitions());
   storage::UrlRecord record;
-  record.depth = depth;
-  record.redirects = redirects;
+  record.depth = way.depth;
+  record.redirects = way.redirects;
   record.url = url.text();
+  record.off_site = way.off_site;
   if (view_.owns(host.partition)) {
     ++counters_.links_own;
     admission_limits(record, Time{});
-    commit.merges.push_back({{host, url.digest()}, std::move(record)});
+    const storage::UrlKey key{host, url.digest()};
+    judge_trap(key, url, record, way.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
+    commit.merges.push_back({key, std::move(record)});
     return;
   }
   ++counters_.links_foreign;
   std::string bytes;
   storage::encode_record(record, bytes);
   commit.to_outbox.emplace_back(host.partition, std::move(bytes));
-  // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens.
-  link_cache_.insert(url.digest(), depth);
+  // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens. The
+  // cache tells lesser depths from larger ones, not hops off-site: only the least of those are remembered.
+  if (record.off_site <= 1) link_cache_.insert(url.digest(), way.depth);
 }
 
 // What a queued record must not exceed, judged by its owner. `now` dates the exclusion (a link's has the epoch: it is
@@ -432,8 +458,9 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
     // The host by the name that the crawl knows it by: a detour may have another.
     const Result<CanonicalUrl> root = canonicaliser_.parse(job.job.origin + "/");
     if (host->next_allowed > now && root)
-      clock.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
-                                                              std::string(root->host()), host->manners.pace});
+      clock.clocks.emplace_back(host->key,
+                                storage::HostClock{host->next_allowed, host->failures, std::string(root->host()),
+                                                   host->manners.pace, host->pages, host->bytes});
     return apply(now, clock, out);
   };
   if (step == RobotsStep::retry) {

@@ -86,7 +86,10 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   // No peer's clock or mistake puts a try off for ever.
   if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
   admission_limits(*record, now);
-  intake.records.push_back({{host, url->digest()}, std::move(*record)});
+  const storage::UrlKey key{host, url->digest()};
+  // Links only: copies and moved records are as their holder judged them.
+  if (kind == ring::BatchKind::forward) judge_trap(key, *url, *record);
+  intake.records.push_back({key, std::move(*record)});
   return true;
 }
 
@@ -112,7 +115,7 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   for (auto& [at, robots] : intake.robots) commit.robots.emplace_back(at.first, at.second, std::move(robots));
   if (!intake.seeds.empty()) add_seeds(now, intake.seeds, out, &commit);
   if (!apply(now, commit, out)) return;
-  for (const auto& [host, clock] : intake.clocks) bench_.delay(host, clock.next_allowed);
+  for (const auto& [host, clock] : intake.clocks) bench_.delay(host, clock);
   keeper_.completed(in.from, batch.complete);
   if (batch.kind == ring::BatchKind::forward) ++counters_.batches_received;
   counters_.records_received += batch.records.size();
@@ -157,11 +160,12 @@ void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const 
 
 // What a commit changed in partitions that this peer owns or holds goes to their other copies: the outcome last, for it
 // waits for all that was written before it.
-// A long wait: whoever takes over does so after suspicion_time, and waits the usual delay without being told.
+// What a host has used of its budget; and a long wait: whoever takes over does so after suspicion_time, and waits the
+// usual delay without being told.
 void Peer::copy_long_waits(Time now, const storage::Commit& commit) {
   for (const auto& [host, clock] : commit.clocks) {
     const Duration usual = manners_of(sites_.find(clock.host)).delay + settings_.suspicion_time;
-    if (clock.next_allowed - now <= usual) continue;
+    if (clock.next_allowed - now <= usual && !clock.used()) continue;
     if (!keeper_.holds(host.partition) || view_.copies(host.partition).empty()) continue;
     std::string record;
     storage::encode_wait(clock, now, record);

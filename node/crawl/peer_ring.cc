@@ -156,7 +156,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     turns_since_.clear();
     view_ = View(id(), settings_.partitions, settings_.replicas);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
-    waves_ = Waves({settings_.max_pages, settings_.stop_when_done, settings_.partitions});
+    waves_ = Waves(waves_config(settings_));
+    trap_rules_ = TrapRules(settings_);
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::left, "no");
@@ -257,7 +258,7 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
     if (Result<CanonicalUrl> url = canonicaliser_.parse(seed)) urls.push_back(std::move(*url));
     lines += seed + "\n";
   }
-  scope_ = std::make_unique<Scope>(settings_.scope, urls);
+  scope_ = scope_ != nullptr ? std::make_unique<Scope>(*scope_, urls) : std::make_unique<Scope>(settings_, urls);
   seeds_fingerprint_ = ring::leading_bits(ring::md5(lines));
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
@@ -321,7 +322,7 @@ bool Peer::passive() const {
   if (!jobs_.empty() || wait_for_peers_ > 0 || !seeds_differ_.empty() || seeds_.empty() || !unanswered_.empty())
     return false;
   const storage::Counts& held = store_->held();
-  const bool only_lacks_pages = settings_.max_pages > 0 && !may_start_page();
+  const bool only_lacks_pages = limited() && !may_start_page();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && copier_.idle() && confirmed_ && !plan_due_ &&
          keeper_.settled();
 }
@@ -350,7 +351,8 @@ ring::WaveReply Peer::wave_reply() {
                   {"partitions", keeper_.held()},
                   {"cap", cap},
                   {"unspent", cap - counters_.pages_fetched},
-                  {"wants", settings_.max_pages > 0 && held.queued > 0 && !may_start_page() ? 1u : 0u}};
+                  {"wants", limited() && held.queued > 0 && !may_start_page() ? 1u : 0u}};
+  if (settings_.max_bytes > 0) reply.counts["bytes"] = bytes_spent_;
   return reply;
 }
 
@@ -370,7 +372,7 @@ void Peer::on_wave_probe(Time, const ring::Message& in, const ring::WaveProbe& p
 }
 
 // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
-bool Peer::waves_wanted() const { return passive() || settings_.max_pages > 0; }
+bool Peer::waves_wanted() const { return passive() || limited(); }
 
 // Down for so long that it is taken not to come back; what it held is then the replicas'.
 bool Peer::gone(const ring::PeerId& peer, Time now) const {

@@ -36,11 +36,12 @@ void Peer::add_named_sitemaps(const Job& job, const std::string& robots_txt, sto
   std::size_t left = named_sitemaps_max;
   for (const CanonicalUrl& url : resolve_sitemap_lines(rules.sitemaps(), *place, canonicaliser_).urls) {
     if (left-- == 0) return;
-    admit(url, deeper, 0, commit);
+    admit(url, {deeper, 0, 0, false, false}, commit);
   }
   if (settings_.sitemaps != SitemapUse::usual || !rules.sitemaps().empty()) return;
   for (const char* usual : {"/sitemap.xml", "/sitemap_index.xml"})
-    if (const Result<CanonicalUrl> url = canonicaliser_.parse(job.job.origin + usual)) admit(*url, deeper, 0, commit);
+    if (const Result<CanonicalUrl> url = canonicaliser_.parse(job.job.origin + usual))
+      admit(*url, {deeper, 0, 0, false, false}, commit);
 }
 
 void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit) {
@@ -53,9 +54,9 @@ void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Co
   const auto nested = static_cast<std::uint8_t>(index.redirects + 1);
   for (const CanonicalUrl& url : page.sitemaps) {
     if (url.host() == job.job.url.host()) {
-      admit(url, index.depth, nested, commit);
+      admit(url, {index.depth, nested, index.off_site, false, false}, commit);
     } else {
-      route(url, index.depth, nested, commit);
+      route(url, {index.depth, nested, index.off_site, false, false}, commit);
     }
   }
 }

@@ -289,7 +289,8 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       }
       state.hosts_cursor = row.row;
       std::string record;
-      if (row.clock && (row.clock->next_allowed > now || row.clock->failures > 0 || row.clock->pace > Duration{})) {
+      if (row.clock && (row.clock->next_allowed > now || row.clock->failures > 0 || row.clock->pace > Duration{} ||
+                        row.clock->used())) {
         storage::encode_wait(*row.clock, now, record);
       } else if (row.robots && row.robots->expires > now) {
         storage::encode_robots(row.origin, *row.robots, now, record);

@@ -6,6 +6,10 @@ namespace orbweaver {
 
 namespace {
 
+// Pages allowed to a peer with one wave; under a limit of bytes few, for each may be a large one.
+constexpr std::uint64_t share_max = 4096;
+constexpr std::uint64_t share_by_bytes_max = 32;
+
 std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
   const auto found = reply.counts.find(name);
   return found == reply.counts.end() ? 0 : found->second;
@@ -49,7 +53,7 @@ void Waves::tick(Time now, const ring::PeerId& self, const std::vector<ring::Pee
                  std::uint64_t ring_fingerprint, const ring::WaveReply& own, std::vector<Probe>& out) {
   own_grant_.reset();
   const bool lowest = !members.empty() && *std::min_element(members.begin(), members.end()) == self;
-  active_ = lowest && complete && !end_ && (config_.stop_when_done || config_.max_pages > 0);
+  active_ = lowest && complete && !end_ && (config_.stop_when_done || limited());
   if (!active_) {
     under_way_ = false;
     last_passive_.clear();
@@ -92,6 +96,7 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
   bool unchanged = last_passive_.size() == replies_.size();
   bool wanting = false;
   std::uint64_t pages = 0;
+  std::uint64_t bytes = 0;
   std::uint64_t partitions = 0;
   for (const auto& [peer, reply] : replies_) {
     all_passive = all_passive && reply.passive;
@@ -102,15 +107,17 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
     unchanged = unchanged && before != last_passive_.end() && same_counts(before->second, reply);
     wanting = wanting || count(reply, "wants") > 0;
     pages += count(reply, "fetched");
+    bytes += count(reply, "bytes");
   }
   // Every partition is counted by its holder, and by nobody else.
   one_view = one_view && partitions == config_.partitions;
   next_ = now + (all_passive || wanting ? config_.quick : config_.slow);
-  const bool limit_reached = config_.max_pages > 0 && pages >= config_.max_pages;
+  const bool no_pages = config_.max_pages > 0 && pages >= config_.max_pages;
+  const bool limit_reached = no_pages || (config_.max_bytes > 0 && bytes >= config_.max_bytes);
   // A peer that only lacks pages to spend is passive; that is an end only when the limit is reached.
   if (!all_passive || !one_view || (wanting && !limit_reached)) {
     last_passive_.clear();
-    if (config_.max_pages > 0 && one_view) share_out(self);
+    if (limited() && one_view) share_out(self);
     return;
   }
   grants_.clear();
@@ -121,7 +128,9 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
   if (!config_.stop_when_done) return;
   End end;
   end.wave = wave_;
-  end.reason = limit_reached ? "the page limit is reached" : "nothing is left to fetch";
+  end.reason = no_pages        ? "the page limit is reached"
+               : limit_reached ? "the byte limit is reached"
+                               : "nothing is left to fetch";
   for (const auto& [peer, reply] : replies_)
     for (const auto& [name, value] : reply.counts) end.totals[name] += value;
   end_ = std::move(end);
@@ -132,14 +141,19 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
 void Waves::share_out(const ring::PeerId& self) {
   grants_.clear();
   std::uint64_t held = 0;
+  std::uint64_t bytes = 0;
   std::vector<ring::PeerId> wanting;
   for (const auto& [peer, reply] : replies_) {
     held += count(reply, "fetched") + count(reply, "unspent");
+    bytes += count(reply, "bytes");
     if (count(reply, "wants") > 0) wanting.push_back(peer);
   }
+  if (config_.max_bytes > 0 && bytes >= config_.max_bytes) return;
+  const std::uint64_t most = config_.max_bytes > 0 ? share_by_bytes_max : share_max;
   std::uint64_t free = config_.max_pages > held ? config_.max_pages - held : 0;
+  if (config_.max_pages == 0) free = wanting.size() * 2 * most;
   for (std::size_t i = 0; i < wanting.size() && free > 0; ++i) {
-    const std::uint64_t share = std::clamp<std::uint64_t>(free / (2 * (wanting.size() - i)), 1, 4096);
+    const std::uint64_t share = std::clamp<std::uint64_t>(free / (2 * (wanting.size() - i)), 1, most);
     free -= share;
     const std::uint64_t cap = count(replies_.at(wanting[i]), "cap") + share;
     if (wanting[i] == self) {

@@ -6,7 +6,8 @@
 //
 // The page limit: each peer has a cumulative cap of pages that its process may fetch; what is fetched in all partitions
 // and what the caps still allow never exceed max_pages together. The initiator raises the caps of those that want more
-// with the next wave; a peer without work lowers its own to what it used when it replies.
+// with the next wave; a peer without work lowers its own to what it used when it replies. A limit of bytes goes the
+// same way: pages are allowed in small shares until the bytes that all have counted reach it.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class Waves {
  public:
   struct Config {
     std::uint64_t max_pages = 0;  // 0: no limit
+    std::uint64_t max_bytes = 0;  // 0: no limit; of responses, as the peers count them ("bytes")
     bool stop_when_done = false;
     std::uint32_t partitions = 0;                   // of the ring: each has one holder, or nothing is decided
     Duration quick{std::chrono::milliseconds{50}};  // between waves when the end may be near, or pages are wanted
@@ -55,6 +57,7 @@ class Waves {
  private:
   void begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out, const ring::PeerId& self);
   void evaluate(Time now, const ring::PeerId& self);
+  bool limited() const { return config_.max_pages > 0 || config_.max_bytes > 0; }
   void share_out(const ring::PeerId& self);
 
   Config config_;

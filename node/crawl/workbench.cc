@@ -57,6 +57,8 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
     slot->next_allowed = std::max((*clock)->next_allowed, slot->next_allowed);
     slot->failures = (*clock)->failures;
     slot->manners.pace = (*clock)->pace;
+    slot->pages = (*clock)->pages;
+    slot->bytes = (*clock)->bytes;
   }
   return *slot;
 }
@@ -248,10 +250,13 @@ void Workbench::committed(const storage::UrlKey& key) {
   }
 }
 
-void Workbench::delay(const HostKey& key, Time next_allowed) {
+void Workbench::delay(const HostKey& key, const storage::HostClock& clock) {
   BenchHost* host = find(key);
-  if (host == nullptr || host->next_allowed >= next_allowed) return;
-  host->next_allowed = next_allowed;
+  if (host == nullptr) return;
+  host->pages = std::max(host->pages, clock.pages);
+  host->bytes = std::max(host->bytes, clock.bytes);
+  if (host->next_allowed >= clock.next_allowed) return;
+  host->next_allowed = clock.next_allowed;
   if (!host->busy) schedule(*host);
 }
 
@@ -293,8 +298,11 @@ void Workbench::turned(const std::vector<std::uint16_t>& partitions) {
       }
       host->foreign = false;
       host->next_allowed = std::max(host->next_allowed, earliest_(partition, host->name));
-      if (const auto clock = store_->clock(host->key); clock && *clock)
+      if (const auto clock = store_->clock(host->key); clock && *clock) {
         host->next_allowed = std::max(host->next_allowed, (*clock)->next_allowed);
+        host->pages = std::max(host->pages, (*clock)->pages);
+        host->bytes = std::max(host->bytes, (*clock)->bytes);
+      }
       if (!host->busy) schedule(*host);
     }
   }

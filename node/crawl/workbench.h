@@ -61,8 +61,11 @@ struct BenchHost {
   Time address_turn{};        // given by the address's owner; the epoch: none
   std::uint32_t pending = 0;  // issued and not yet committed
   std::uint32_t served = 0;
-  Duration crawl_delay{};          // from robots.txt
-  std::vector<RobotsSlot> robots;  // by origin: few
+  std::uint64_t pages = 0;  // answered, and their bytes: counted under a budget only
+  std::uint64_t bytes = 0;
+  Duration crawl_delay{};                                         // from robots.txt
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> contents;  // bodies seen of late, and how often
+  std::vector<RobotsSlot> robots;                                 // by origin: few
 };
 
 class Workbench {
@@ -89,8 +92,8 @@ class Workbench {
   void committed(const storage::UrlKey& key);
 
   BenchHost* find(const storage::HostKey& key);
-  // A host's clock that came from another peer: it is not asked before that.
-  void delay(const storage::HostKey& key, Time next_allowed);
+  // A host's clock that came from another peer: it is not asked before that, and has used so much.
+  void delay(const storage::HostKey& key, const storage::HostClock& clock);
   // A queued URL became something else, by what another peer knew of it.
   void withdraw(const storage::UrlKey& key);
   // Partitions that may be fetched now, or not any more: their hosts are looked for on disk, or leave.

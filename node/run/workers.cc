@@ -13,9 +13,11 @@
 #include "node/html/text_links.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_meta.h"
+#include "node/run/content_fingerprint.h"
 #include "node/run/user_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
+#include "node/url/scope_lists.h"
 #include "storage/text_file.h"
 #include "storage/warc.h"
 
@@ -126,7 +128,11 @@ class Workers::Worker {
       done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
-      read_page(item, payload, meta, done);
+      const std::string type = media_type(header_value(response.response_head, "content-type").value_or(""));
+      done.unwanted_type = !content_type_wanted(settings_, type);
+      // A sitemap is asked for whatever types the crawl wants.
+      if (!done.unwanted_type || settings_.sitemaps != SitemapUse::off) read_page(item, payload, meta, done);
+      if (done.unwanted_type) return done;
     }
     if (response.status >= 300 && response.status < 400) note_redirect(item, done);
     done.noindex = not_kept(item, meta);
@@ -206,10 +212,14 @@ class Workers::Worker {
       decoded = decode_content(payload, codings, settings_.decoded_bytes_max);
       payload = decoded.bytes;
     }
-    if (maybe_sitemap && looks_like_sitemap(payload, content_type))
+    if (maybe_sitemap && looks_like_sitemap(payload, content_type)) {
+      done.unwanted_type = false;
       return read_sitemap_page(item, payload, content_type, meta, done);
+    }
+    if (done.unwanted_type) return;
     const bool html = is_html(type, payload);
     if (html) {
+      done.content = content_fingerprint(payload, item.job.url.path_and_query());
       decode_html(payload, content_type, text);
       links = extractor_->extract(text.utf8);
       for (const MetaTag& tag : links.robots_tags) meta.add_meta(tag.name, tag.content, agent_);

@@ -3,6 +3,7 @@
 #include <libpsl.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 #include "node/url/url_host.h"
@@ -31,9 +32,31 @@ std::string registrable_domain(std::string_view host) {
   return found == nullptr ? domain : std::string(found);
 }
 
-Scope::Scope(ScopeKind kind, const std::vector<CanonicalUrl>& seeds) : kind_(kind) {
+std::size_t Scope::DigestHash::operator()(const ring::Md5& digest) const {
+  std::size_t value = 0;
+  std::memcpy(&value, digest.data(), sizeof value);
+  return value;
+}
+
+Scope::Scope(ScopeKind kind, const std::vector<CanonicalUrl>& seeds)
+    : kind_(kind), lists_(std::make_shared<ScopeLists>(Settings{})) {
+  add_seeds(seeds);
+}
+
+Scope::Scope(const Settings& settings, const std::vector<CanonicalUrl>& seeds)
+    : kind_(settings.scope), hops_off_site_(settings.hops_off_site), lists_(std::make_shared<ScopeLists>(settings)) {
+  add_seeds(seeds);
+}
+
+Scope::Scope(const Scope& other, const std::vector<CanonicalUrl>& seeds)
+    : kind_(other.kind_), hops_off_site_(other.hops_off_site_), lists_(other.lists_) {
+  add_seeds(seeds);
+}
+
+void Scope::add_seeds(const std::vector<CanonicalUrl>& seeds) {
   for (const CanonicalUrl& seed : seeds) {
-    switch (kind) {
+    seeds_.insert(seed.digest());
+    switch (kind_) {
       case ScopeKind::host:
         hosts_.emplace(seed.host());
         break;
@@ -85,7 +108,7 @@ const std::string* Scope::prefix_of(const CanonicalUrl& url) const {
   return nullptr;
 }
 
-bool Scope::contains(const CanonicalUrl& url) const {
+bool Scope::in_kind(const CanonicalUrl& url) const {
   switch (kind_) {
     case ScopeKind::host:
       return hosts_.contains(url.host());
@@ -99,29 +122,46 @@ bool Scope::contains(const CanonicalUrl& url) const {
   return false;
 }
 
-std::string Scope::explain(const CanonicalUrl& url) const {
-  const bool in = contains(url);
-  const std::string verdict = in ? "in scope: " : "out of scope: ";
+Scope::Place Scope::place(const CanonicalUrl& url) const {
+  if (lists_->any_refuse() && !lists_->refused(url).setting.empty())
+    return seeds_.contains(url.digest()) ? Place::in : Place::out;
+  return in_kind(url) || !lists_->accepted(url).setting.empty() ? Place::in : Place::beyond;
+}
+
+std::string Scope::explain_kind(const CanonicalUrl& url, bool in) const {
   switch (kind_) {
     case ScopeKind::host:
-      return verdict + "host " + quoted(url.host()) + (in ? " is a seed's host" : " is no seed's host");
-    case ScopeKind::domain: {
-      const std::string domain = registrable_domain(url.host());
-      return verdict + "domain " + quoted(domain) + (in ? " is a seed's domain" : " is no seed's domain");
-    }
+      return "scope = host: host " + quoted(url.host()) + (in ? " is a seed's host" : " is no seed's host");
+    case ScopeKind::domain:
+      return "scope = domain: domain " + quoted(registrable_domain(url.host())) +
+             (in ? " is a seed's domain" : " is no seed's domain");
     case ScopeKind::prefix: {
       const std::string* const prefix = prefix_of(url);
-      if (prefix != nullptr) return verdict + "it begins with " + quoted(std::string(url.origin()) + *prefix);
-      const bool origin_known = prefixes_.contains(url.origin());
-      return verdict +
-             (origin_known ? "path " + quoted(url.path_and_query()) + " begins with no seed's path on "
-                           : std::string("no seed is on ")) +
+      if (prefix != nullptr) return "scope = prefix: it begins with " + quoted(std::string(url.origin()) + *prefix);
+      if (!prefixes_.contains(url.origin())) return "scope = prefix: no seed is on " + quoted(url.origin());
+      return "scope = prefix: path " + quoted(url.path_and_query()) + " begins with no seed's path on " +
              quoted(url.origin());
     }
     case ScopeKind::any:
-      return verdict + "this crawl takes any host";
+      return "scope = any: this crawl takes any host";
   }
-  return verdict;
+  return {};
+}
+
+std::string Scope::explain(const CanonicalUrl& url) const {
+  const ScopeLists::Hit refused = lists_->refused(url);
+  if (!refused.setting.empty()) {
+    const std::string rule =
+        std::string(refused.setting) + (refused.entry.empty() ? " has no entry for it" : " " + quoted(refused.entry));
+    return seeds_.contains(url.digest()) ? "in scope: it is a seed, though " + rule : "out of scope: " + rule;
+  }
+  const bool in = in_kind(url);
+  if (const ScopeLists::Hit accepted = lists_->accepted(url); !in && !accepted.setting.empty())
+    return "in scope: " + std::string(accepted.setting) + " " + quoted(accepted.entry);
+  std::string text = (in ? "in scope: " : "out of scope: ") + explain_kind(url, in);
+  if (!in && hops_off_site_ > 0)
+    text += "; links lead there for " + std::to_string(hops_off_site_) + " hops (hops_off_site)";
+  return text;
 }
 
 }  // namespace orbweaver

@@ -163,7 +163,7 @@ class Process:
 class SampleWeb(Process):
     """orbweaver sampleweb, and what it counted."""
 
-    def __init__(self, directory, name="web", seed=1, hosts=8, pages=200, calm=True, latency="0s", trees=()):
+    def __init__(self, directory, name="web", seed=1, hosts=8, pages=200, calm=True, latency="0s", trees=(), open_trap=False):
         ready = pathlib.Path(directory) / f"{name}.ready"
         arguments = [
             BINARY,
@@ -183,7 +183,8 @@ class SampleWeb(Process):
         ]
         for host, tree in trees:
             arguments += ["--tree", f"{host}={tree}"]
-        super().__init__(arguments + (["--calm"] if calm else []), directory, name)
+        more = (["--calm"] if calm else []) + (["--open-trap"] if open_trap else [])
+        super().__init__(arguments + more, directory, name)
         wait_until("the sample web is ready", lambda: ready.exists() or not self.running())
         if not ready.exists():
             raise AssertionError("the sample web ended: " + self.err)

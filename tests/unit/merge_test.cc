@@ -17,14 +17,15 @@ using Random = std::mt19937_64;
 
 std::uint64_t below(Random& random, std::uint64_t bound) { return random() % bound; }
 
-constexpr Reason excluded_reasons[] = {Reason::robots, Reason::depth, Reason::redirects, Reason::robots_unreachable};
+constexpr Reason excluded_reasons[] = {Reason::robots, Reason::depth,  Reason::redirects,   Reason::robots_unreachable,
+                                       Reason::trap,   Reason::budget, Reason::content_type};
 constexpr Reason failed_reasons[] = {Reason::http_status, Reason::dns, Reason::timeout, Reason::host_down};
 
 // Small ranges, so that equal parts and equal records come up often.
 UrlRecord random_record(Random& random) {
   UrlRecord record;
   record.state = static_cast<UrlState>(1 + below(random, 4));
-  if (record.state == UrlState::excluded) record.reason = excluded_reasons[below(random, 4)];
+  if (record.state == UrlState::excluded) record.reason = excluded_reasons[below(random, std::size(excluded_reasons))];
   if (record.state == UrlState::failed) record.reason = failed_reasons[below(random, 4)];
   if (record.state == UrlState::queued && below(random, 2) == 0) record.reason = failed_reasons[below(random, 4)];
   if (record.state == UrlState::fetched && below(random, 2) == 0) record.reason = Reason::noindex;
@@ -34,20 +35,25 @@ UrlRecord random_record(Random& random) {
   record.status = static_cast<std::uint16_t>(below(random, 2) * 200);
   record.changed = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
   record.url = "http://example.test/";
+  record.off_site = static_cast<std::uint8_t>(below(random, 3));
   return record;
 }
 
 HostClock random_clock(Random& random) {
-  return {Time(Duration(static_cast<std::int64_t>(below(random, 4)))), static_cast<std::uint32_t>(below(random, 4)),
-          "example.test"};
+  return {Time(Duration(static_cast<std::int64_t>(below(random, 4)))),
+          static_cast<std::uint32_t>(below(random, 4)),
+          "example.test",
+          std::chrono::milliseconds(below(random, 3)),
+          below(random, 3),
+          below(random, 3)};
 }
 
-// As record.h has it: excluded for now (depth) < queued < excluded for good < failed < fetched.
+// As record.h has it: excluded for now (depth, trap) < queued < excluded for good < failed < fetched.
 int rank_by_the_book(const UrlRecord& record) {
   if (record.state == UrlState::fetched) return 4;
   if (record.state == UrlState::failed) return 3;
   if (record.state == UrlState::queued) return 1;
-  return record.reason == Reason::depth ? 0 : 2;
+  return record.reason == Reason::depth || record.reason == Reason::trap ? 0 : 2;
 }
 
 template <class Record, class Make>
@@ -100,6 +106,7 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
     } else if (joined.state == UrlState::queued) {
       ASSERT_EQ(joined.depth, std::min(a.depth, b.depth));
       ASSERT_EQ(joined.redirects, std::min(a.redirects, b.redirects));
+      ASSERT_EQ(joined.off_site, std::min(a.off_site, b.off_site)) << "the lesser way off-site wins";
       ASSERT_EQ(joined.attempts, std::max(a.attempts, b.attempts));
       ASSERT_EQ(joined.changed, std::max(a.changed, b.changed));
     } else {
@@ -123,9 +130,9 @@ TEST(MergeUrlRecord, RecordH_EachStepOfTheRankBeatsTheOneBelow) {
 }
 
 TEST(MergeHostClock, Design5_TheLaterTimeAndTheLargerFailuresWin) {
-  const HostClock joined =
-      merge(HostClock{Time(Duration(5)), 1, "h", Duration(9)}, HostClock{Time(Duration(3)), 7, "h", Duration(8)});
-  EXPECT_EQ(joined, (HostClock{Time(Duration(5)), 7, "h", Duration(9)}));
+  const HostClock joined = merge(HostClock{Time(Duration(5)), 1, "h", Duration(9), 2, 900},
+                                 HostClock{Time(Duration(3)), 7, "h", Duration(8), 3, 800});
+  EXPECT_EQ(joined, (HostClock{Time(Duration(5)), 7, "h", Duration(9), 3, 900}));
 }
 
 // --- bytes --------------------------------------------------------------------------------------------------------
@@ -150,6 +157,31 @@ TEST(RecordBytes, RecordH_LayoutIsPinned) {
             std::string("\x06\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) + "a.b");
 }
 
+TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
+  UrlRecord record{UrlState::queued, Reason::none, 1, 0, 0, 0, Time(Duration(2)), "http://a.b/"};
+  EXPECT_EQ(bytes_of(record)[0], 1);
+  record.off_site = 3;
+  EXPECT_EQ(
+      bytes_of(record),
+      std::string("\x09\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x03", 18) + "http://a.b/");
+  EXPECT_EQ(*decode_record(bytes_of(record)), record);
+  for (const int hops : {0, off_site_max + 1, 255}) {
+    std::string bytes = bytes_of(record);
+    bytes[record_head_bytes] = static_cast<char>(hops);
+    EXPECT_FALSE(decode_record(bytes)) << hops;
+  }
+  const HostClock used{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770), 3, 0x0102};
+  EXPECT_EQ(bytes_of(used), std::string("\x07\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) +
+                                std::string("\x00\x00\x00\x00\x00\x00\x00\x03", 8) +
+                                std::string("\x00\x00\x00\x00\x00\x00\x01\x02", 8) + "a.b");
+  EXPECT_EQ(*decode_clock(bytes_of(used)), used);
+  std::string wait;
+  encode_wait(used, Time(Duration(1)), wait);
+  EXPECT_EQ(wait[0], 8);
+  EXPECT_EQ(wire_kind(wait), WireKind::wait);
+  EXPECT_EQ(*decode_wait(wait, Time(Duration(1))), used);
+}
+
 TEST(RecordBytes, RecordH_RoundTrip) {
   Random random(4);
   for (int round = 0; round < 5'000; ++round) {
@@ -158,6 +190,7 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     record.status = static_cast<std::uint16_t>(random());
     record.changed = Time(Duration(static_cast<std::int64_t>(random())));
     record.url.append(below(random, 300), static_cast<char>(random()));
+    record.off_site = static_cast<std::uint8_t>(below(random, off_site_max + 1));
     const auto again = decode_record(bytes_of(record));
     ASSERT_TRUE(again);
     ASSERT_EQ(*again, record);
@@ -207,7 +240,7 @@ TEST(RecordBytes, BadInput_StatesAndFormatsThatAreNoneAreRefused) {
     bytes[0] = static_cast<char>(value);
     const auto read = decode_record(bytes);
     EXPECT_EQ(read.has_value(), value == record_format) << "format " << value;
-    if (!read) {
+    if (!read && value != off_site_format) {  // as one of that format its hops are wrong
       EXPECT_EQ(read.error().kind, ErrorKind::version);
     }
     EXPECT_EQ(decode_clock(bytes).has_value(), value == clock_format);
@@ -239,7 +272,7 @@ TEST(WireForms, RecordH_LayoutIsPinned) {
   EXPECT_EQ(wire_kind(robots_of("", {}, {})), WireKind::robots);
   EXPECT_EQ(wire_kind(""), WireKind::unknown);
   for (int value = 0; value < 256; ++value) {
-    const bool known = value == 1 || (value >= 3 && value <= 5);
+    const bool known = value == 1 || (value >= 3 && value <= 5) || value == 8 || value == 9;
     EXPECT_EQ(wire_kind(std::string(1, static_cast<char>(value))) != WireKind::unknown, known) << value;
   }
 }
@@ -346,7 +379,7 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
 TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   std::array<std::uint8_t, 16> url{};
   const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
-  std::vector<UrlRecord> others(7, record);
+  std::vector<UrlRecord> others(8, record);
   others[0].state = UrlState::fetched;
   others[1].reason = Reason::tls;
   others[2].depth = 0x0101;
@@ -354,6 +387,7 @@ TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   others[4].attempts = 2;
   others[5].status = 0x0101;
   others[6].changed = at_us(2);
+  others[7].off_site = 1;
   std::set<std::uint64_t> seen = {record_digest(url, record)};
   for (const UrlRecord& other : others) EXPECT_TRUE(seen.insert(record_digest(url, other)).second);
   for (std::size_t i = 0; i < url.size(); ++i) {

@@ -128,16 +128,17 @@ TEST(Scope, AnyTakesAllAndNoSeedsTakeNone) {
 TEST(Scope, ExplainsTheRuleThatDecided) {
   const std::vector<std::string> seeds = {"http://www.example.com/docs/"};
   EXPECT_EQ(scope(ScopeKind::host, seeds).explain(url("http://other.org/")),
-            "out of scope: host 'other.org' is no seed's host");
+            "out of scope: scope = host: host 'other.org' is no seed's host");
   EXPECT_EQ(scope(ScopeKind::domain, seeds).explain(url("http://a.example.com/")),
-            "in scope: domain 'example.com' is a seed's domain");
+            "in scope: scope = domain: domain 'example.com' is a seed's domain");
   EXPECT_EQ(scope(ScopeKind::prefix, seeds).explain(url("http://www.example.com/docs/a")),
-            "in scope: it begins with 'http://www.example.com/docs/'");
+            "in scope: scope = prefix: it begins with 'http://www.example.com/docs/'");
   EXPECT_EQ(scope(ScopeKind::prefix, seeds).explain(url("http://www.example.com/blog/")),
-            "out of scope: path '/blog/' begins with no seed's path on 'http://www.example.com'");
+            "out of scope: scope = prefix: path '/blog/' begins with no seed's path on 'http://www.example.com'");
   EXPECT_EQ(scope(ScopeKind::prefix, seeds).explain(url("http://other.org/")),
-            "out of scope: no seed is on 'http://other.org'");
-  EXPECT_EQ(scope(ScopeKind::any, seeds).explain(url("http://other.org/")), "in scope: this crawl takes any host");
+            "out of scope: scope = prefix: no seed is on 'http://other.org'");
+  EXPECT_EQ(scope(ScopeKind::any, seeds).explain(url("http://other.org/")),
+            "in scope: scope = any: this crawl takes any host");
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "node/config/setting_def.h"
 #include "node/config/toml_settings.h"
 #include "ring/messages.h"
+#include "tests/unit/temp_dir.h"
 
 namespace orbweaver {
 namespace {
@@ -464,6 +465,39 @@ TEST(RingWide, SortedTextsAreAppliedBack) {
   ASSERT_TRUE(apply_ring_wide(theirs, values));
   EXPECT_EQ(ring_wide_settings(theirs), values);
   EXPECT_EQ(theirs.capacity, 100U) << "a peer's own setting does not travel";
+}
+
+// What a person writes into a list, whatever is in it, is what every peer of the ring has.
+TEST(Lists, EntriesWithCommasAndFilesTravelRoundTheRing) {
+  test::TempDir dir;
+  const std::string path = dir.path() + "/deny.txt";
+  std::ofstream(path) << "# what is not wanted\n\n  a{2,3}$ \n\\.php\\?\r\n";
+  const auto loaded = load_settings("", {{"url_deny", "@" + path}, {"url_deny", "x{1,2} y"}, {"endings_deny", "PDF"}});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->values.url_deny, (std::vector<std::string>{"a{2,3}$", "\\.php\\?", "x{1,2}", "y"}));
+  Settings theirs = default_settings();
+  ASSERT_TRUE(apply_ring_wide(theirs, ring_wide_settings(loaded->values)));
+  EXPECT_EQ(theirs.url_deny, loaded->values.url_deny);
+  EXPECT_EQ(ring_wide_settings(theirs), ring_wide_settings(loaded->values));
+}
+
+TEST(Lists, WhatIsWrongIsNamed) {
+  const std::pair<const char*, const char*> bad[] = {{"url_deny", "a(b"},
+                                                     {"url_allow", "(?<=x)y"},
+                                                     {"url_deny", "(((a{500}){500}){500})"},
+                                                     {"surt_accept", "http://("},
+                                                     {"surt_reject", "+"},
+                                                     {"endings_deny", "a/b"},
+                                                     {"content_types_deny", "html"},
+                                                     {"trap_rules", "calender"},
+                                                     {"url_deny", "@/no/such/file"}};
+  for (const auto& [name, text] : bad) {
+    const auto loaded = load_settings("", {{name, text}});
+    ASSERT_FALSE(loaded) << name << " = " << text;
+    EXPECT_NE(loaded.error().message.find(name), std::string::npos) << loaded.error().message;
+  }
+  EXPECT_TRUE(load_settings("", {{"trap_rules", ""}})->values.trap_rules.empty());
+  EXPECT_EQ(default_settings().trap_rules.size(), 6U);
 }
 
 TEST(RingWide, WhatAPeerSendsIsCheckedWhole) {

@@ -170,19 +170,30 @@ TEST_F(WorkbenchTest, Contract3_AHostPutAsideForOthersKeepsItsTime) {
   EXPECT_TRUE(fetch_one().starts_with("http://" + host_text(1) + "/"));
 }
 
+TEST_F(WorkbenchTest, Issue4_12_WhatAHostHasUsedComesWithItsClockAndNeverFalls) {
+  start();
+  add(1, 1);
+  bench_->delay(host_key_of(1), {now_, 0, "h", {}, 5, 700});
+  bench_->delay(host_key_of(1), {now_, 0, "h", {}, 3, 900});
+  BenchHost* host = take();
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->pages, 5u);
+  EXPECT_EQ(host->bytes, 900u);
+}
+
 TEST_F(WorkbenchTest, Contract3_AClockFromAnotherPeerCountsAtOnce) {
   start();
   add(1, 1);
   add(1, 2);
-  bench_->delay(host_key_of(1), now_ + seconds(5));
-  bench_->delay(host_key_of(1), now_ + seconds(2));  // an older one changes nothing
-  bench_->delay(host_key_of(77), now_ + seconds(5));
+  bench_->delay(host_key_of(1), {now_ + seconds(5), 0, "h"});
+  bench_->delay(host_key_of(1), {now_ + seconds(2), 0, "h"});  // an older one changes nothing
+  bench_->delay(host_key_of(77), {now_ + seconds(5), 0, "h"});
   EXPECT_EQ(take(), nullptr);
   EXPECT_EQ(*bench_->next_deadline(), now_ + seconds(5));
   now_ += seconds(5);
   BenchHost* host = take();
   ASSERT_NE(host, nullptr);
-  bench_->delay(host_key_of(1), now_ + seconds(9));  // while it is acquired
+  bench_->delay(host_key_of(1), {now_ + seconds(9), 0, "h"});  // while it is acquired
   bench_->release(*host, now_ + seconds(1));
   now_ += seconds(8);
   EXPECT_EQ(take(), nullptr);

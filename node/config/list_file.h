@@ -1,0 +1,19 @@
+// Lists that are kept in a file: an entry "@FILE" of such a setting stands for the lines of that file, each an entry;
+// blank lines and lines that begin with # are left out. Read once, when the settings are loaded: what travels round the
+// ring are the lines. Thread rule: free functions; reads files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+// A larger file is a mistake: ring-wide settings go to every peer that joins, in one message.
+inline constexpr std::size_t list_file_bytes_max = std::size_t{512} << 10;
+
+// Errors name the file and what is wrong with it.
+Result<std::vector<std::string>> expand_list_files(const std::vector<std::string>& entries);
+
+}  // namespace orbweaver

@@ -1,0 +1,222 @@
+// Budgets and traps: what of the crawl's scope is judged by the owner of a host, because it takes counting.
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/peer.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+namespace {
+
+using storage::Reason;
+using storage::UrlState;
+
+// Records of a host that are read when its suspects are not known: their keys are digests, so the first are a sample of
+// all. At some 2 us each this is 20 ms, once for a host that has suspects.
+constexpr std::size_t suspects_scan_max = 10'000;
+// Records that one question for traps looks at; the answer says when there were more.
+constexpr std::size_t traps_scan_max = 300'000;
+constexpr std::size_t scan_step = 1024;
+// Examples of each rule and host.
+constexpr std::size_t examples_max = 3;
+// URLs queued again in one write.
+constexpr std::size_t readmit_step = 4096;
+// Bodies of one host that are remembered.
+constexpr std::size_t contents_max = 32;
+
+std::string use_text(const Use& use) { return std::to_string(use.pages) + " " + std::to_string(use.bytes); }
+
+Use use_of(const std::string& text) {
+  Use use;
+  const char* const end = text.data() + text.size();
+  const auto pages = std::from_chars(text.data(), end, use.pages);
+  if (pages.ec == std::errc{} && pages.ptr != end) std::from_chars(pages.ptr + 1, end, use.bytes);
+  return use;
+}
+
+bool spent(std::uint64_t used, std::uint64_t allowed) { return allowed > 0 && used >= allowed; }
+
+}  // namespace
+
+// --- budgets
+
+// Pages that are not committed yet count too: of a host that answers them all no page is asked for beyond its budget.
+bool Peer::budget_spent(const BenchHost& host, const CanonicalUrl& url) {
+  if (host_budgets() && (spent(host.pages + host.pending, settings_.max_pages_per_host) ||
+                         spent(host.bytes, settings_.max_bytes_per_host)))
+    return true;
+  if (!domain_budgets()) return false;
+  const Use& use = domain_use(registrable_domain(url.host()));
+  return spent(use.pages + use.under_way, settings_.max_pages_per_domain) ||
+         spent(use.bytes, settings_.max_bytes_per_domain);
+}
+
+Use& Peer::domain_use(const std::string& domain) {
+  return domains_.of(domain, [&] {
+    const auto stored = store_->meta(std::string(meta_name::domain) + domain);
+    return stored && *stored ? use_of(**stored) : Use{};
+  });
+}
+
+void Peer::page_begins(const CanonicalUrl& url) {
+  if (domain_budgets()) ++domain_use(registrable_domain(url.host())).under_way;
+}
+
+void Peer::page_ends(const CanonicalUrl& url) {
+  if (!domain_budgets()) return;
+  Use& use = domain_use(registrable_domain(url.host()));
+  if (use.under_way > 0) --use.under_way;  // it is 0 when its domain had made room in memory
+}
+
+// The host's clock goes with the outcome of each of its pages, and with it what it has used; replicas hear of that
+// (copy_long_waits), so that who takes the host over goes on counting.
+void Peer::count_use(Time now, const Job& job, storage::Commit& commit) {
+  const bool answered = job.status > 0;
+  page_ends(job.job.url);
+  if (settings_.max_bytes > 0 && job.bytes > 0) {
+    bytes_spent_ += job.bytes;
+    commit.meta.emplace_back(meta_name::bytes, std::to_string(bytes_spent_));
+  }
+  if (domain_budgets() && answered) {
+    const std::string domain = registrable_domain(job.job.url.host());
+    Use& use = domain_use(domain);
+    ++use.pages;
+    use.bytes += job.bytes;
+    commit.meta.emplace_back(std::string(meta_name::domain) + domain, use_text(use));
+  }
+  BenchHost* const host = bench_.find(job.job.host);
+  if (host == nullptr) return;
+  const bool counts = host_budgets() && answered;
+  if (counts) {
+    ++host->pages;
+    host->bytes += job.bytes;
+  }
+  if (host->next_allowed <= now && !counts) return;
+  commit.clocks.emplace_back(
+      host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.queued.url)),
+                                    host->manners.pace, host->pages, host->bytes});
+}
+
+// --- traps
+
+// What is known already was judged when it was new; only what is new, or excluded for now, can use up the budget.
+void Peer::judge_trap(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
+                      std::optional<TrapRule> found) {
+  if (record.state != UrlState::queued || record.depth == 0 || !trap_rules_.any()) return;
+  const std::optional<TrapRule> by_url = trap_rules_.suspect(url.path_and_query(), record.depth, stepped_);
+  const std::optional<TrapRule> rule = by_url ? by_url : found;
+  if (!rule) return;
+  const auto known = store_->find(key);
+  if (!known) return;  // the commit will meet the same failure, and say so
+  if (*known && (*known)->reason != Reason::trap) return;
+  if (trap_book_.admit(key.host, *rule, settings_.trap_budget, [&] { return count_suspects(key.host); })) return;
+  record.state = UrlState::excluded;
+  record.reason = Reason::trap;
+}
+
+// Suspects of a host that were admitted, by its records. Those of same_content cannot be told by their URLs: after a
+// restart or a hand-off they have their budget anew.
+TrapBook::Counts Peer::count_suspects(const storage::HostKey& host) {
+  TrapBook::Counts counts{};
+  storage::UrlKey cursor{host, {}};
+  for (std::size_t seen = 0; seen < suspects_scan_max;) {
+    const auto records = store_->scan(host.partition, &cursor, scan_step);
+    if (!records) return counts;  // the next commit says so
+    for (const storage::Merge& at : *records) {
+      if (at.key.host != host) return counts;
+      if (at.record.state == UrlState::excluded || at.record.depth == 0) continue;
+      const Result<CanonicalUrl> url = CanonicalUrl::parse(at.record.url);
+      if (!url) continue;
+      if (const auto rule = trap_rules_.suspect(url->path_and_query(), at.record.depth, stepped_))
+        ++counts[static_cast<std::size_t>(*rule)];
+    }
+    if (records->size() < scan_step) return counts;
+    seen += records->size();
+    cursor = records->back().key;
+  }
+  return counts;
+}
+
+// Whether the host has sent this body trap_same_content times before. In memory only, for the bodies seen of late.
+bool Peer::copy_of_many(BenchHost& host, std::uint64_t content) {
+  if (content == 0 || !trap_rules_.on(TrapRule::same_content)) return false;
+  const auto found = std::find_if(host.contents.begin(), host.contents.end(),
+                                  [&](const auto& entry) { return entry.first == content; });
+  if (found != host.contents.end()) return ++found->second > settings_.trap_same_content;
+  // The one seen least makes room; of several, the oldest.
+  if (host.contents.size() >= contents_max)
+    host.contents.erase(std::min_element(host.contents.begin(), host.contents.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; }));
+  host.contents.emplace_back(content, 1);
+  return false;
+}
+
+// What the rules have kept out, by host and rule, from the records that this peer holds. {"readmit": true} queues what
+// it finds; "host" and "rule" narrow both.
+json Peer::traps(Time now, const json& body, Commands& out) {
+  struct Found {
+    std::uint64_t saved = 0;
+    std::vector<std::string> examples;
+  };
+  const bool readmit = body.value("readmit", false);
+  const std::string only_host = body.value("host", std::string());
+  const std::string only_rule = body.value("rule", std::string());
+  std::map<std::pair<std::string, std::string>, Found> found;  // rule, host
+  std::uint64_t queued = 0;
+  std::size_t seen = 0;
+  bool complete = true;
+  storage::Commit again;
+  const auto look_at = [&](const storage::Merge& at) {
+    if (at.record.state != UrlState::excluded || at.record.reason != Reason::trap) return;
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(at.record.url);
+    if (!url) return;
+    // Nothing in the URL is suspect: it was where it was found. A rule that was on is told whether or not it is now.
+    const auto rule = trap_rules_.suspect(url->path_and_query(), at.record.depth, stepped_);
+    const std::string name(trap_rule_name(rule.value_or(TrapRule::same_content)));
+    const std::string host(url->host());
+    if ((!only_host.empty() && host != only_host) || (!only_rule.empty() && name != only_rule)) return;
+    Found& entry = found[{name, host}];
+    ++entry.saved;
+    if (entry.examples.size() < examples_max) entry.examples.push_back(at.record.url);
+    if (!readmit) return;
+    storage::UrlRecord record = at.record;
+    record.state = UrlState::queued;
+    record.reason = Reason::none;
+    record.changed = Time{};
+    again.merges.push_back({at.key, std::move(record)});
+  };
+  const auto write = [&] {
+    queued += again.merges.size();
+    const storage::Commit commit = std::exchange(again, {});
+    return commit.merges.empty() || apply(now, commit, out);
+  };
+  for (const std::uint16_t partition : store_->partitions()) {
+    if (!keeper_.holds(partition) || store_->counts(partition).excluded == 0) continue;
+    std::optional<storage::UrlKey> cursor;
+    for (bool more = true; more && complete;) {
+      const auto records = store_->scan(partition, cursor ? &*cursor : nullptr, scan_step);
+      if (!records) return {{"error", records.error().message}};
+      for (const storage::Merge& at : *records) look_at(at);
+      if (again.merges.size() >= readmit_step && !write()) return {{"error", "the store cannot be written"}};
+      seen += records->size();
+      more = records->size() == scan_step;
+      if (more) cursor = records->back().key;
+      complete = !more || seen < traps_scan_max;
+    }
+    if (!complete) break;
+  }
+  if (!write()) return {{"error", "the store cannot be written"}};
+  json list = json::array();
+  for (auto& [at, entry] : found)
+    list.push_back({{"rule", at.first}, {"host", at.second}, {"saved", entry.saved}, {"examples", entry.examples}});
+  return {{"id", id().hex()},
+          {"address", membership_.self().address},
+          {"traps", std::move(list)},
+          {"complete", complete},
+          {"readmitted", queued}};
+}
+
+}  // namespace orbweaver
