@@ -10,7 +10,7 @@ AddressTurns::Turn AddressTurns::ask(std::string_view address, Duration good, Ti
   auto found = addresses_.find(address);
   if (found == addresses_.end()) {
     if (addresses_.size() >= addresses_max) return {false, now + horizon};
-    const Time first = since == Time{} ? now : std::max(now, since + 2 * horizon + delay_);
+    const Time first = since == Time{} ? now : std::max(now, since + horizon + std::max(horizon, good_for()) + delay_);
     found = addresses_.emplace(std::string(address), Address{first, first}).first;
   }
   Address& slot = found->second;

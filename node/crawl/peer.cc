@@ -95,7 +95,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       stepped_(now),
       started_(now) {
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
-    return std::max(restarted_, keeper_.held_since(partition)) + manners_of(sites_.find(host)).delay;
+    return std::max(restarted_, keeper_.held_since(partition)) + manners_of(site_of(host)).delay;
   });
 }
 

@@ -152,11 +152,12 @@ class Peer {
   void route(const CanonicalUrl& url, Way way, storage::Commit& commit);
   // Whatever the scope says of it.
   void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
+  void admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit);
   bool take_detour(const Job& job, const PageDone* page);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
   enum class AddressTurn : std::uint8_t { now, later, asked };
-  AddressTurn address_turn(Time now, BenchHost& host, Commands& out);
+  AddressTurn address_turn(Time now, BenchHost& host, const std::string& url, Commands& out);
   void on_resolved(Time now, HostResolved& event);
   void ask_turn(Time now, BenchHost& host);
   void turns_tick(Time now, Commands& out);
@@ -166,6 +167,7 @@ class Peer {
   void on_turns(Time now, const ring::PeerId& from, const ring::Turns& turns);
   void note_turn_owners(Time now);
   MannersRules manners_of(const SiteRule* site) const;
+  const SiteRule* site_of(std::string_view host) const;
   Time next_turn(const BenchHost& host, Time at) const;
 
   // peer_scope.cc
@@ -176,7 +178,7 @@ class Peer {
   Use& domain_use(const std::string& domain);
   void page_begins(const CanonicalUrl& url);
   void page_ends(const CanonicalUrl& url);
-  void count_use(Time now, const Job& job, storage::Commit& commit);
+  void count_use(Time now, const Job& job, bool counted, storage::Commit& commit);
   // A link that is to be admitted here: beyond the budget of suspects it becomes excluded.
   void judge_trap(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
                   std::optional<TrapRule> found = std::nullopt);

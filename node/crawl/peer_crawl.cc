@@ -22,8 +22,9 @@ constexpr std::size_t robots_slots_max = 16;
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
 
-// URLs whose servers redirect within the canonical form, that are under way at once; further ones are not followed.
+// URLs whose servers redirect within the canonical form, that are under way at once; further ones wait.
 constexpr std::size_t detours_max = 16'384;
+constexpr Duration detours_wait = std::chrono::minutes{1};
 
 storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, Reason reason, Time now) {
   storage::UrlRecord record;
@@ -46,6 +47,12 @@ bool Peer::may_fetch() const {
   return !stopping_ && !exit_at_ && confirmed_ && seeds_differ_.empty() && !copier_.full() && !paused();
 }
 
+// Under join_www a host goes without it, whatever its site's entry says.
+const SiteRule* Peer::site_of(std::string_view host) const {
+  const SiteRule* site = sites_.find(host);
+  return site == nullptr && settings_.join_www ? sites_.find("www." + std::string(host)) : site;
+}
+
 MannersRules Peer::manners_of(const SiteRule* site) const {
   MannersRules rules{settings_.delay, settings_.delay_factor, settings_.delay_max};
   if (site == nullptr) return rules;
@@ -56,7 +63,7 @@ MannersRules Peer::manners_of(const SiteRule* site) const {
 
 // Not before `at`, and in the hours in which the host may be asked.
 Time Peer::next_turn(const BenchHost& host, Time at) const {
-  const SiteRule* site = sites_.find(host.name);
+  const SiteRule* site = site_of(host.name);
   return site != nullptr && site->hours ? site->hours->first_from(at) : at;
 }
 
@@ -94,6 +101,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   storage::Commit excluded;
   const auto give_up = [&](Reason reason, UrlState state) {
     const storage::QueuedUrl queued = bench_.discard(host);
+    detours_.erase(queued.key.url);
     excluded.merges.push_back({queued.key, record_of(queued, state, reason, now)});
   };
   bool started = false;
@@ -113,7 +121,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     if (settings_.robots) {
       RobotsSlot& slot = robots_slot(host, std::string(url->origin()), now);
       if (slot.rules == nullptr) {
-        if (const AddressTurn turn = address_turn(now, host, out); turn == AddressTurn::asked) {
+        if (const AddressTurn turn = address_turn(now, host, url->text(), out); turn == AddressTurn::asked) {
           return excluded.merges.empty() || apply(now, excluded, out);
         } else if (turn == AddressTurn::later) {
           break;
@@ -144,7 +152,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       give_up(Reason::budget, UrlState::excluded);
       continue;
     }
-    if (const AddressTurn turn = address_turn(now, host, out); turn == AddressTurn::asked) {
+    if (const AddressTurn turn = address_turn(now, host, url->text(), out); turn == AddressTurn::asked) {
       return excluded.merges.empty() || apply(now, excluded, out);
     } else if (turn == AddressTurn::later) {
       break;
@@ -232,7 +240,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     if (host->failures >= host_failures_max) host->down_until = event.ended + host_down_time;
     const Answer answer{event.ended - job.started, event.error == FetchError::none,
                         event.status == 429 || event.status == 503};
-    Time next = event.ended + wait_after(manners_of(sites_.find(host->name)), host->crawl_delay, answer, host->manners);
+    Time next = event.ended + wait_after(manners_of(site_of(host->name)), host->crawl_delay, answer, host->manners);
     const bool asked_to_wait = event.retry_after.has_value() && event.status >= 400;
     if (job.outcome.host_failed || asked_to_wait) next = std::max(next, event.ended + job.outcome.wait);
     if (page) {
@@ -303,6 +311,13 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   if (detour) {
     record.state = UrlState::queued;
     record.attempts = queued.attempts;
+  } else if (page != nullptr && page->detour) {
+    // Not taken: too many are under way, and it is asked for again; or there is no end to them.
+    const bool no_end = detours_.size() < detours_max;
+    record.state = no_end ? UrlState::excluded : UrlState::queued;
+    record.reason = no_end ? Reason::redirects : Reason::none;
+    record.attempts = queued.attempts;
+    record.changed = no_end ? job.ended : job.ended + detours_wait;
   } else if (job.outcome.kind == Outcome::Kind::fetched) {
     ++counters_.pages_fetched;
     record.reason = reason_of(job.tls_fault);
@@ -329,7 +344,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
-  count_use(now, job, commit);
+  count_use(now, job, !detour, commit);
   bench_.committed(queued.key);
   storage::CommitResult result;
   if (!apply(now, commit, out, &result, &queued.key)) return;

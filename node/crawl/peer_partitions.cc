@@ -1,5 +1,6 @@
 // Batches, tenures, copies and transfers: how records come in from other peers, get their second copy, and move.
 #include <algorithm>
+#include <set>
 
 #include "node/crawl/peer.h"
 
@@ -80,16 +81,15 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   if (!accepts(host.partition, kind)) return false;
   record->url = url->text();
   // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of
-  // it.
-  if (record->state == storage::UrlState::queued && record->depth == 0 && record->redirects == 0)
+  // it. Only a link as it was found tells: a joined record may have its depth from one way and its redirects from
+  // another.
+  if (kind == ring::BatchKind::forward && record->state == storage::UrlState::queued && record->depth == 0 &&
+      record->redirects == 0 && record->off_site == 0)
     intake.seeds.push_back(record->url);
   // No peer's clock or mistake puts a try off for ever.
   if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
   admission_limits(*record, now);
-  const storage::UrlKey key{host, url->digest()};
-  // Links only: copies and moved records are as their holder judged them.
-  if (kind == ring::BatchKind::forward) judge_trap(key, *url, *record);
-  intake.records.push_back({key, std::move(*record)});
+  intake.records.push_back({{host, url->digest()}, std::move(*record)});
   return true;
 }
 
@@ -109,6 +109,14 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   Intake intake;
   for (const ring::BatchRecord& entry : batch.records)
     if (!take_record(now, in.from, entry, batch.kind, intake, out)) return refuse({});
+  // Links only: copies and moved records are as their holder judged them. Once, and not before all of the batch is
+  // taken: what is judged uses up a budget.
+  std::set<storage::UrlKey> judged;
+  if (batch.kind == ring::BatchKind::forward)
+    for (storage::Merge& link : intake.records)
+      if (const Result<CanonicalUrl> url = canonicaliser_.parse(link.record.url);
+          url && trap_rules_.any() && judged.insert(link.key).second)
+        judge_trap(link.key, *url, link.record);
   storage::Commit commit;
   commit.merges = std::move(intake.records);
   commit.clocks.assign(intake.clocks.begin(), intake.clocks.end());
@@ -164,7 +172,7 @@ void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const 
 // usual delay without being told.
 void Peer::copy_long_waits(Time now, const storage::Commit& commit) {
   for (const auto& [host, clock] : commit.clocks) {
-    const Duration usual = manners_of(sites_.find(clock.host)).delay + settings_.suspicion_time;
+    const Duration usual = manners_of(site_of(clock.host)).delay + settings_.suspicion_time;
     if (clock.next_allowed - now <= usual && !clock.used()) continue;
     if (!keeper_.holds(host.partition) || view_.copies(host.partition).empty()) continue;
     std::string record;

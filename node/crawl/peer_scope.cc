@@ -73,8 +73,8 @@ void Peer::page_ends(const CanonicalUrl& url) {
 
 // The host's clock goes with the outcome of each of its pages, and with it what it has used; replicas hear of that
 // (copy_long_waits), so that who takes the host over goes on counting.
-void Peer::count_use(Time now, const Job& job, storage::Commit& commit) {
-  const bool answered = job.status > 0;
+void Peer::count_use(Time now, const Job& job, bool counted, storage::Commit& commit) {
+  const bool answered = counted && job.status > 0;  // not a detour's first answer
   page_ends(job.job.url);
   if (settings_.max_bytes > 0 && job.bytes > 0) {
     bytes_spent_ += job.bytes;

@@ -25,6 +25,15 @@ constexpr std::uint8_t nested_sitemaps_max = 4;
 
 }  // namespace
 
+// Wherever it is, unless a list keeps it out.
+void Peer::admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit) {
+  if (scope_->place(url) == Scope::Place::out) {
+    ++counters_.links_out_of_scope;
+    return;
+  }
+  admit(url, at, commit);
+}
+
 void Peer::add_named_sitemaps(const Job& job, const std::string& robots_txt, storage::Commit& commit) {
   if (settings_.sitemaps == SitemapUse::off) return;
   const storage::QueuedUrl& asked_for = job.job.queued;
@@ -36,12 +45,12 @@ void Peer::add_named_sitemaps(const Job& job, const std::string& robots_txt, sto
   std::size_t left = named_sitemaps_max;
   for (const CanonicalUrl& url : resolve_sitemap_lines(rules.sitemaps(), *place, canonicaliser_).urls) {
     if (left-- == 0) return;
-    admit(url, {deeper, 0, 0, false, false}, commit);
+    admit_sitemap(url, {deeper, 0, 0, false, false}, commit);
   }
   if (settings_.sitemaps != SitemapUse::usual || !rules.sitemaps().empty()) return;
   for (const char* usual : {"/sitemap.xml", "/sitemap_index.xml"})
     if (const Result<CanonicalUrl> url = canonicaliser_.parse(job.job.origin + usual))
-      admit(*url, {deeper, 0, 0, false, false}, commit);
+      admit_sitemap(*url, {deeper, 0, 0, false, false}, commit);
 }
 
 void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit) {
@@ -54,7 +63,7 @@ void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Co
   const auto nested = static_cast<std::uint8_t>(index.redirects + 1);
   for (const CanonicalUrl& url : page.sitemaps) {
     if (url.host() == job.job.url.host()) {
-      admit(url, {index.depth, nested, index.off_site, false, false}, commit);
+      admit_sitemap(url, {index.depth, nested, index.off_site, false, false}, commit);
     } else {
       route(url, {index.depth, nested, index.off_site, false, false}, commit);
     }

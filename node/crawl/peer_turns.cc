@@ -11,6 +11,8 @@ namespace {
 
 // A lookup costs a round trip, and addresses change seldom: the connection itself goes by the resolver's own lifetimes.
 constexpr Duration address_lifetime = std::chrono::minutes{10};
+// A lookup that failed may do better the next time.
+constexpr Duration no_address_lifetime = std::chrono::seconds{2};
 // Without an answer the turn is asked for again: of the owner of then.
 constexpr Duration turn_timeout = std::chrono::seconds{1};
 constexpr Duration turn_wait_max = std::chrono::hours{1};
@@ -24,11 +26,13 @@ ring::Partition partition_of_address(std::string_view address, std::uint32_t par
 
 // Whether the host may be asked now; `later`: its next_allowed says when; `asked`: it stays acquired until its address
 // or its turn is known.
-Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host, Commands& out) {
-  const Duration delay = std::min(settings_.address_delay, manners_of(sites_.find(host.name)).delay);
+Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host, const std::string& url, Commands& out) {
+  const Duration delay = std::min(settings_.address_delay, manners_of(site_of(host.name)).delay);
   if (delay == Duration{}) return AddressTurn::now;
-  if (host.address_until <= now) {
-    out.push_back(ResolveHost{host.key, host.head.front().url});
+  if (host.address_until <= now || host.address_host != host_of(url)) {
+    host.address_host = host_of(url);
+    host.address_turn = Time{};
+    out.push_back(ResolveHost{host.key, url});
     return AddressTurn::asked;
   }
   if (host.address.empty()) return AddressTurn::now;  // the fetch fails, and says why
@@ -40,6 +44,11 @@ Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host, Commands& out) {
     host.address_turn = Time{};
     return AddressTurn::now;
   }
+  // It came too late for its turn, by a slow way or a busy peer: the next one is to be good for longer.
+  if (host.address_turn != Time{} && !view_.empty()) {
+    Duration& way = turn_ways_[view_.owner(partition_of_address(host.address, view_.partitions()))];
+    way = std::max(way, now - host.address_turn);
+  }
   ask_turn(now, host);
   return AddressTurn::asked;
 }
@@ -48,7 +57,7 @@ void Peer::on_resolved(Time now, HostResolved& event) {
   BenchHost* host = bench_.find(event.host);
   if (host == nullptr || !host->busy) return;
   host->address = event.address.size() == 4 || event.address.size() == 16 ? std::move(event.address) : std::string();
-  host->address_until = now + address_lifetime;
+  host->address_until = now + (host->address.empty() ? no_address_lifetime : address_lifetime);
   bench_.release(*host, host->next_allowed);
 }
 
@@ -62,8 +71,16 @@ void Peer::ask_turn(Time now, BenchHost& host) {
 void Peer::turns_tick(Time now, Commands& out) {
   if (!turns_open_.empty() && now >= next_turns_look_) {
     next_turns_look_ = now + turn_timeout / 2;
+    std::vector<std::uint64_t> late;
     for (const auto& [id, wanted] : turns_open_)
-      if (now - wanted.asked >= turn_timeout) turns_unsent_.push_back(id);
+      if (now - wanted.asked >= turn_timeout) late.push_back(id);
+    // Under a new id: a late answer to the first question is not one to the second.
+    for (const std::uint64_t id : late) {
+      auto wanted = turns_open_.extract(id);
+      turns_unsent_.push_back(next_turn_);
+      wanted.key() = next_turn_++;
+      turns_open_.insert(std::move(wanted));
+    }
   }
   send_turn_requests(now, out);
 }
@@ -78,16 +95,16 @@ void Peer::send_turn_requests(Time now, Commands& out) {
     wanted.asked = now;
     const ring::Partition partition = partition_of_address(wanted.address, view_.partitions());
     if (view_.empty()) continue;
+    const ring::PeerId owner = view_.owner(partition);
+    if (const auto way = turn_ways_.find(owner); way != turn_ways_.end())
+      wanted.good_for =
+          std::clamp(2 * way->second, turns_.good_for(), std::max(AddressTurns::horizon, turns_.good_for()));
     if (view_.owns(partition)) {
       const AddressTurns::Turn turn =
           turns_.ask(wanted.address, wanted.good_for, turns_since_[partition].value_or(now), now);
       own.turns.push_back({id, turn.given, static_cast<std::uint64_t>(std::max(turn.at - now, Duration{}).count())});
       continue;
     }
-    const ring::PeerId owner = view_.owner(partition);
-    if (const auto way = turn_ways_.find(owner); way != turn_ways_.end())
-      wanted.good_for =
-          std::clamp(2 * way->second, turns_.good_for(), std::max(AddressTurns::horizon, turns_.good_for()));
     ring::TurnRequest& request = requests[owner];
     request.asks.push_back({id, wanted.address, static_cast<std::uint64_t>(wanted.good_for.count())});
     if (request.asks.size() >= turn_asks_max) send(owner, std::exchange(request, {}), out);

@@ -55,8 +55,9 @@ struct BenchHost {
   std::uint32_t failures = 0;  // tries in a row without an answer
   Time down_until{};           // with host_failures_max of them: not tried before this
   Manners manners;
-  std::string address;   // as last resolved; empty: not known, or it has none
-  Time address_until{};  // then it is looked up again
+  std::string address_host;  // whose address it is: a detour asks by another name
+  std::string address;       // as last resolved; empty: not known, or it has none
+  Time address_until{};      // then it is looked up again
   Time address_turn_until{};
   Time address_turn{};        // given by the address's owner; the epoch: none
   std::uint32_t pending = 0;  // issued and not yet committed

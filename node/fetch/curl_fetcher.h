@@ -46,6 +46,9 @@ struct CurlFetcherConfig {
   std::string proxy;       // http://[USER:PASSWORD@]HOST:PORT or socks5h://…; empty: none
   std::vector<SiteHeader> site_headers;
   bool cookies = false;  // keep them and send them back, for as long as the fetcher lives
+  // By the Content-Type of a 2xx response: false, the body is cut before its first byte. Called on the fetcher's
+  // thread; none: every type is wanted.
+  std::function<bool(std::string_view content_type)> wanted_type;
   ResolverConfig resolver;
   std::function<Time()> clock;  // for FetchResponse::started and ended; called on the fetcher's thread
 };

@@ -255,7 +255,18 @@ std::size_t CurlTransfer::on_body(char* data, std::size_t size, std::size_t coun
   }
 }
 
+bool CurlTransfer::wants_body() const {
+  if (request_.any_type || !shared_.config.wanted_type) return true;
+  const int status = head_.status();
+  return status < 200 || status >= 300 ||
+         shared_.config.wanted_type(header_value(head_.text(), "content-type").value_or(""));
+}
+
 std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
+  if (body_.empty() && !wants_body()) {
+    cut_ = true;
+    return 0;
+  }
   const std::size_t room = request_.body_bytes_max - std::min(request_.body_bytes_max, body_.size());
   const std::size_t taken = std::min(size, room);
   if (!make_room(body_.size() + taken)) {

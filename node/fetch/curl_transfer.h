@@ -87,6 +87,7 @@ class CurlTransfer {
   bool add_headers(Time now);
   void redact();
   void take_cookies(std::string_view head, Time now);
+  bool wants_body() const;
   std::size_t take_body(const char* data, std::size_t size);
   bool make_room(std::size_t size);
   void pause();

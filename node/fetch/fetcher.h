@@ -40,6 +40,7 @@ struct FetchRequest {
   // RFC 9110, 13.1: what is known of the page; an answer 304 then means that it has not changed. Empty: not sent.
   std::string if_none_match{};      // an ETag as the server wrote it
   std::string if_modified_since{};  // a Last-Modified as the server wrote it
+  bool any_type = true;             // false: as CurlFetcherConfig::wanted_type says
   bool address_only = false;        // nothing is asked for: only FetchResponse::address
 };
 

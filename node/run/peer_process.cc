@@ -20,13 +20,16 @@
 #include "node/crawl/peer.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
+#include "node/html/charset.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/event_queue.h"
 #include "node/run/metrics.h"
 #include "node/run/status_http.h"
 #include "node/run/workers.h"
+#include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
+#include "node/url/scope_lists.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
 #include "storage/rocks_kv.h"
@@ -270,6 +273,11 @@ Result<void> PeerProcess::start_crawling() {
   CurlFetcherConfig config = std::move(*made);
   config.record_requests = settings.archive != ArchiveKind::off;
   if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
+  if (!settings.content_types_allow.empty() || !settings.content_types_deny.empty())
+    config.wanted_type = [settings](std::string_view header) {
+      const std::string type = media_type(header);
+      return content_type_wanted(settings, type) || (settings.sitemaps != SitemapUse::off && may_be_sitemap(type));
+    };
   config.clock = [this] { return clock_.now(); };
   auto fetcher =
       CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
@@ -335,6 +343,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     FetchRequest request;
     request.id = fetch->job.id;
     request.url = fetch->job.url.text();
+    request.any_type = fetch->job.kind == FetchKind::robots;
     request.body_bytes_max = static_cast<std::size_t>(
         fetch->job.kind == FetchKind::robots ? std::uint64_t{robots_bytes_max} : settings.body_bytes_max);
     {

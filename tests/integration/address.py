@@ -22,6 +22,13 @@ class Address:
                 host = self.headers["Host"].split(":")[0]
                 with web.lock:
                     web.requests.append((time.monotonic(), host, self.path))
+                target = web.redirect(host, self.path)
+                if target is not None:
+                    self.send_response(302)
+                    self.send_header("Location", target)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 found = self.path != "/robots.txt"
                 body = web.page(host) if found else b"none"
                 self.send_response(200 if found else 404)
@@ -37,6 +44,10 @@ class Address:
         self.port = self.server.server_address[1]
         self.seeds = [f"http://{self.names[0]}:{self.port}/0"]
         self.resolve = f"*:{self.port}:127.0.0.1"
+
+    # For a subclass: a status and a Location that take the page's place.
+    def redirect(self, host, path):  # pylint: disable=unused-argument
+        return None
 
     def page(self, host):
         following = self.names[(self.names.index(host) + 1) % len(self.names)]

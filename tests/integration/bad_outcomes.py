@@ -136,7 +136,7 @@ OUTCOMES = {
     "/B43/308": ("fetched", "none", 308, True),
     "/B43/300": ("fetched", "none", 300, True),
     "/B43/meta-refresh": ("fetched", "none", 200, True),
-    "/B43/refresh-header": ("fetched", "none", 200, False),
+    "/B43/refresh-header": ("fetched", "none", 200, True),
     "/B44/401": ("failed", "http_status", 401, False),
     "/B44/403": ("failed", "http_status", 403, False),
     "/B44/404": ("failed", "http_status", 404, False),

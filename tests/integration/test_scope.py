@@ -8,6 +8,7 @@ import signal
 import threading
 import urllib.parse
 
+import address
 import ring
 import warcs
 
@@ -130,6 +131,27 @@ class Lists(ring.Case):
         self.wait_for_rest([node])
         answer = self.explain(node, self.served.url("site.test", "/b.pdf"))
         self.assertEqual((answer["state"], answer["reason"], answer["status"]), ("excluded", "content_type", 200))
+
+
+class TwoWays(address.Address):
+    """h0 is redirected to h2, h1 links to it: one page, depth 0 by one way and no redirects by the other."""
+
+    def redirect(self, host, path):
+        return f"http://{self.names[2]}:{self.port}/0" if host == self.names[0] and path == "/0" else None
+
+    def page(self, host):
+        if host == self.names[1]:
+            return f'<a href="http://{self.names[2]}:{self.port}/0">x</a>'.encode()
+        return b"".join(b'<a href="/%d">x</a>' % number for number in range(6))
+
+
+class SeedsStayThoseGiven(ring.Case):
+    def test_a_page_off_site_that_two_ways_lead_to_is_no_seed(self):
+        with TwoWays(hosts=3, pages=1) as web:
+            seeds = [f"http://{name}:{web.port}/0" for name in web.names[:2]]
+            self.ok("crawl", *seeds, "--out", "crawl", "--peers", 2, "--scope", "host", "--hops-off-site", 1,
+                    "--delay", "0s", "--allow-private", "127.0.0.0/8", "--resolve", web.resolve)  # fmt: skip
+            self.assertEqual({path for host, path in web.pages() if host == web.names[2]}, {"/0"})
 
 
 class Budgets(ring.Case):

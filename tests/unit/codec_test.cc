@@ -408,7 +408,7 @@ TEST(Codec, UnknownTypeAndNewerVersionAreNamed) {
   message.body = FinishAck{1};
   EXPECT_NE(error_of(encode(message)).find("version " + std::to_string(protocol_version + 1)), std::string::npos);
   message.version = protocol_version_min - 1;
-  EXPECT_NE(error_of(encode(message)).find("version 1"), std::string::npos);
+  EXPECT_NE(error_of(encode(message)).find("version " + std::to_string(protocol_version_min - 1)), std::string::npos);
   message.version = 0;
   EXPECT_FALSE(decode(encode(message)));
   // A newer version is told as such even where its type is unknown and its envelope longer.

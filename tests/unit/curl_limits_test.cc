@@ -86,6 +86,28 @@ TEST(CurlLimits, B57_EndlessBodyIsCutAtItsLimit) {
   EXPECT_EQ(response.body.size(), 54321u);
 }
 
+TEST(CurlLimits, ABodyOfAnUnwantedTypeIsNotReceived) {
+  CurlFetcherConfig config = loopback_config();
+  config.wanted_type = [](std::string_view type) { return type == "text/html"; };
+  const auto endless = [](RawConnection& connection) {
+    connection.read_request();
+    connection.send("HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n");
+    while (connection.send(std::string(1000, 'e'))) {
+    }
+  };
+  const FetchResponse response = fetch_once(endless, config, 54321, false);
+  expect_error(response, FetchError::none);
+  EXPECT_EQ(response.truncated, Truncated::length);
+  EXPECT_EQ(response.body, "");
+  EXPECT_EQ(fetch_once(endless, config, 54321).body.size(), 54321u) << "asked for whatever it is";
+  expect_whole(fetch_once(always("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello"),
+                          config, 54321, false),
+               200, "hello");
+  expect_whole(fetch_once(always("HTTP/1.1 404 No\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno"), config,
+                          54321, false),
+               404, "no");
+}
+
 TEST(CurlLimits, BodyOfExactlyTheLimitIsWhole) {
   expect_whole(fetch_once(always("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"), loopback_config(), 5), 200,
                "hello");

@@ -35,8 +35,10 @@ class Client {
                  }).value()) {}
   ~Client() { fetcher_->stop(); }
 
-  void start(std::uint64_t id, const std::string& url, std::size_t body_bytes_max = 1u << 20) {
-    fetcher_->start({id, url, body_bytes_max});
+  void start(std::uint64_t id, const std::string& url, std::size_t body_bytes_max = 1u << 20, bool any_type = true) {
+    FetchRequest request{id, url, body_bytes_max};
+    request.any_type = any_type;
+    fetcher_->start(std::move(request));
   }
   FetchResponse wait(std::uint64_t id) {
     std::unique_lock lock(mutex_);
@@ -47,9 +49,9 @@ class Client {
     EXPECT_EQ(answers_.count(id), 1u);
     return answers_.find(id)->second;
   }
-  FetchResponse get(const std::string& url, std::size_t body_bytes_max = 1u << 20) {
+  FetchResponse get(const std::string& url, std::size_t body_bytes_max = 1u << 20, bool any_type = true) {
     const std::uint64_t id = next_id_++;
-    start(id, url, body_bytes_max);
+    start(id, url, body_bytes_max, any_type);
     return wait(id);
   }
   CurlFetcher& fetcher() { return *fetcher_; }
@@ -98,10 +100,10 @@ inline RawServer::Script then_silence(std::string answer) {
 }
 
 inline FetchResponse fetch_once(RawServer::Script script, CurlFetcherConfig config = loopback_config(),
-                                std::size_t body_bytes_max = 1u << 20) {
+                                std::size_t body_bytes_max = 1u << 20, bool any_type = true) {
   const RawServer server(std::move(script));
   Client client(std::move(config));
-  return client.get(server.url(), body_bytes_max);
+  return client.get(server.url(), body_bytes_max, any_type);
 }
 
 inline void expect_error(const FetchResponse& response, FetchError error) {

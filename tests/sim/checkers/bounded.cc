@@ -1,6 +1,5 @@
 // Bounded (contract, 5): transfers of a peer, and batches on their way from one peer to another.
 #include <map>
-#include <set>
 
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
@@ -27,8 +26,10 @@ class Bounded final : public Checker {
     Link& link = links_[{from, to}];
     if (link.life != world.peers()[from].life) link = {world.peers()[from].life, {}};
     // Links, copies and transfers have places of their own.
-    std::set<std::uint64_t>& under_way = link.under_way[batch->kind];
-    under_way.insert(batch->sequence);
+    std::map<std::uint64_t, Time>& under_way = link.under_way[batch->kind];
+    // One that nobody waits for any more is not sent again, and forgotten when it is late.
+    std::erase_if(under_way, [&](const auto& sent) { return world.now() - sent.second > settings.batch_timeout; });
+    under_way[batch->sequence] = world.now();
     // To a peer that came back with a new disk: to its former self too.
     if (under_way.size() > settings.batches_under_way * (1 + world.peers()[to].disks))
       world.fail(name(), "peer " + std::to_string(from) + " has " + std::to_string(under_way.size()) +
@@ -53,7 +54,7 @@ class Bounded final : public Checker {
  private:
   struct Link {
     std::uint64_t life = 0;
-    std::map<ring::BatchKind, std::set<std::uint64_t>> under_way;
+    std::map<ring::BatchKind, std::map<std::uint64_t, Time>> under_way;  // by sequence: when it was last sent
   };
   std::map<std::pair<std::size_t, std::size_t>, Link> links_;
 };
