@@ -17,11 +17,11 @@ namespace orbweaver::ring {
 // version fields are only ever appended; readers skip what they do not know and take what is missing as its default.
 // Version 1 knew neither tenures nor copies and cannot share a ring with later ones.
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-inline constexpr std::uint16_t protocol_version = 4;  // the build that stands for the next release in the tests
+inline constexpr std::uint16_t protocol_version = 3;  // the build that stands for the next release in the tests
 #else
-inline constexpr std::uint16_t protocol_version = 3;
+inline constexpr std::uint16_t protocol_version = 2;
 #endif
-inline constexpr std::uint16_t protocol_version_min = 3;
+inline constexpr std::uint16_t protocol_version_min = 2;
 
 // Limits on what a peer's bytes may claim; a message beyond one is refused whole.
 inline constexpr std::size_t message_bytes_max = 8u << 20;  // one message

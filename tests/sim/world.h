@@ -138,6 +138,10 @@ class World {
   bool was_held_twice(std::string_view host) const { return held_twice_.contains(partition_of(host)); }
   // Disks lost what had counted.
   bool disks_lost() const { return disks_lost_; }
+  // And nobody can have noticed yet.
+  bool disk_lost_just_now() const {
+    return disk_lost_at_ && now_ - *disk_lost_at_ < parameters_.settings.suspicion_time;
+  }
   // Seeds that the ring was given, with when.
   const std::vector<std::string>& seeds() const { return seeds_; }
   void add_seed(const std::string& url) { seeds_.push_back(url); }
@@ -218,6 +222,7 @@ class World {
   bool crawling_ = false;
   bool views_differed_ = false;
   bool disks_lost_ = false;
+  std::optional<Time> disk_lost_at_;
   std::map<std::uint64_t, Deed> disturbances_;  // cuts and slow links under way, by number
   std::uint64_t next_disturbance_ = 0;
   Trace trace_;

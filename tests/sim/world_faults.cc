@@ -224,6 +224,7 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
   peer.disk_fault.reset();
   ++peer.disks;
   disks_lost_ = true;
+  disk_lost_at_ = now_;
   recount(peer);
   if (!back) {
     peer.standing = Standing::gone;

@@ -113,6 +113,11 @@ class Ends final : public Checker {
         {"fetched", sum.fetched}, {"failed", sum.failed}, {"excluded", sum.excluded}, {"queued", sum.queued}};
     for (const auto& [what, number] : truth) {
       const auto told = totals.find(what);
+      // The end was found before the disk was lost; the copies of what it held are nobody's yet.
+      if (told != totals.end() && told->second > number && world.disk_lost_just_now()) {
+        world.tolerate("totals with what a lost disk held");
+        continue;
+      }
       if (told == totals.end() || told->second != number)
         return world.fail(name(), "the totals tell of " + (told == totals.end() ? "no" : std::to_string(told->second)) +
                                       " " + what + ", the stores hold " + std::to_string(number));
