@@ -18,6 +18,11 @@ constexpr std::size_t key_bytes = 32;
 constexpr std::int64_t frame_bytes_max = static_cast<std::int64_t>(message_bytes_max) + 256;
 constexpr int heartbeat_every_ms = 5000;
 constexpr int heartbeat_timeout_ms = 15000;
+// TCP doubles its waits: after a cut of a minute an attempt to connect that began in it, or data that was under way,
+// would come through up to another minute later, in one direction and not the other. So both are given up and begun
+// anew.
+constexpr int connect_timeout_ms = 2000;
+constexpr int unacknowledged_max_ms = 10000;
 constexpr int handshake_timeout_ms = 5000;  // a connection that says nothing is closed after this
 
 constexpr const char* zap_endpoint = "inproc://zeromq.zap.01";
@@ -95,6 +100,8 @@ void set_common_options(zmq::socket_t& socket, const HostPort& address) {
   socket.set(zmq::sockopt::rcvhwm, ZmqTransport::receive_high_water);
   socket.set(zmq::sockopt::heartbeat_ivl, heartbeat_every_ms);
   socket.set(zmq::sockopt::heartbeat_timeout, heartbeat_timeout_ms);
+  socket.set(zmq::sockopt::connect_timeout, connect_timeout_ms);
+  socket.set(zmq::sockopt::tcp_maxrt, unacknowledged_max_ms);
   socket.set(zmq::sockopt::handshake_ivl, handshake_timeout_ms);
 }
 
