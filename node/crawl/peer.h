@@ -229,6 +229,7 @@ class Peer {
   // What a batch holds, as it goes into the store.
   struct Intake {
     std::vector<storage::Merge> records;
+    std::vector<CanonicalUrl> urls;  // theirs, one each
     std::map<storage::HostKey, storage::HostClock> clocks;
     std::map<std::pair<storage::HostKey, std::string>, storage::RobotsEntry> robots;  // by origin
     std::vector<std::string> seeds;

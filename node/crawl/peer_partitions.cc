@@ -75,7 +75,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   }
   auto record = storage::decode_record(entry.record);
   if (!record) return bad(record.error().message);
-  const Result<CanonicalUrl> url = canonicaliser_.parse(record->url);
+  Result<CanonicalUrl> url = canonicaliser_.parse(record->url);
   if (!url) return bad(url.error().message);
   const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
   if (!accepts(host.partition, kind)) return false;
@@ -90,6 +90,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
   admission_limits(*record, now);
   intake.records.push_back({{host, url->digest()}, std::move(*record)});
+  intake.urls.push_back(std::move(*url));
   return true;
 }
 
@@ -112,11 +113,10 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   // Links only: copies and moved records are as their holder judged them. Once, and not before all of the batch is
   // taken: what is judged uses up a budget.
   std::set<storage::UrlKey> judged;
-  if (batch.kind == ring::BatchKind::forward)
-    for (storage::Merge& link : intake.records)
-      if (const Result<CanonicalUrl> url = canonicaliser_.parse(link.record.url);
-          url && trap_rules_.any() && judged.insert(link.key).second)
-        judge_trap(link.key, *url, link.record);
+  if (batch.kind == ring::BatchKind::forward && trap_rules_.any())
+    for (std::size_t i = 0; i < intake.records.size(); ++i)
+      if (storage::Merge& link = intake.records[i]; judged.insert(link.key).second)
+        judge_trap(link.key, intake.urls[i], link.record);
   storage::Commit commit;
   commit.merges = std::move(intake.records);
   commit.clocks.assign(intake.clocks.begin(), intake.clocks.end());
@@ -166,8 +166,6 @@ void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const 
 // --- copies
 // -------------------------------------------------------------------------------------------------------------------
 
-// What a commit changed in partitions that this peer owns or holds goes to their other copies: the outcome last, for it
-// waits for all that was written before it.
 // What a host has used of its budget; and a long wait: whoever takes over does so after suspicion_time, and waits the
 // usual delay without being told.
 void Peer::copy_long_waits(Time now, const storage::Commit& commit) {
@@ -181,6 +179,8 @@ void Peer::copy_long_waits(Time now, const storage::Commit& commit) {
   }
 }
 
+// What a commit changed in partitions that this peer owns or holds goes to their other copies: the outcome last, for it
+// waits for all that was written before it.
 void Peer::copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome) {
   const storage::Merge* fetched = nullptr;
   for (const storage::Merge& merge : result.changed) {

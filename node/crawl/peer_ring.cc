@@ -396,7 +396,7 @@ void Peer::waves_tick(Time now, Commands& out) {
   }
   const std::vector<ring::PeerId> members = reachable_members();
   // The crawl had ended when this peer last ran, and nobody is there who has taken it up again.
-  if (ended_ && settings_.stop_when_done && members.size() == 1 && confirmed_ && jobs_.empty() &&
+  if (!waves_.end() && ended_ && settings_.stop_when_done && members.size() == 1 && confirmed_ && jobs_.empty() &&
       first_seeds_.empty() && wait_for_peers_ == 0)
     return finish(now, ended_->reason, ended_->totals, out);
   if (!waves_.end()) {
@@ -414,13 +414,16 @@ void Peer::waves_tick(Time now, Commands& out) {
     finish_to_ = members;
     finish_since_ = now;
   }
-  // One that looks dead only now may hear it yet, on a bad network.
+  // One that looks dead only now may hear it yet, on a bad network. With one copy of everything it would wait for this
+  // peer for ever, came it back and found nobody: it is given the time in which it may come back.
+  const Duration patience =
+      std::max(2 * settings_.suspicion_time, settings_.replicas < 2 ? settings_.gone_after : Duration{});
   std::vector<ring::PeerId> waiting;
   for (const ring::PeerId& peer : finish_to_) {
     const ring::Member* member = membership_.find(peer);
     const bool may_hear =
-        member != nullptr && (ring::reachable(*member) || (member->state == ring::MemberState::down &&
-                                                           now - finish_since_ < 2 * settings_.suspicion_time));
+        member != nullptr &&
+        (ring::reachable(*member) || (member->state == ring::MemberState::down && now - finish_since_ < patience));
     if (peer != id() && may_hear && !finish_acks_.contains(peer)) waiting.push_back(peer);
   }
   if (waiting.empty()) return finish(now, end->reason, end->totals, out);

@@ -138,7 +138,9 @@ void Peer::on_turns(Time now, const ring::PeerId& from, const ring::Turns& turns
     // The owner counts from some moment between the question and now.
     const Time asked = wanted->second.asked;
     const Duration good_for = wanted->second.good_for;
-    if (from != id()) turn_ways_[from] = now - asked;
+    // Of its own turns a peer is late by its own doing, which passes.
+    Duration& way = turn_ways_[from];
+    way = from == id() ? way / 2 : now - asked;
     turns_open_.erase(wanted);
     if (host == nullptr || !host->busy) continue;
     const Duration wait = std::min(Duration(static_cast<std::int64_t>(std::min<std::uint64_t>(
