@@ -1,0 +1,26 @@
+#include "node/cli/lab_commands.h"
+
+#include <cstdio>
+
+namespace orbweaver {
+
+void add_report_flags(CLI::App& command, ReportOutput& output) {
+  auto* as_json = command.add_flag("--json", output.as_json, "what was found as JSON");
+  command.add_flag("--markdown", output.as_markdown, "the tables in Markdown")->excludes(as_json);
+  command.add_option("--plot", output.plot_file, "draw it, as SVG")->type_name("FILE");
+}
+
+int finish_experiment(const Result<Report>& report, const ReportOutput& output) {
+  const Result<void> given = report ? give_out(*report, output) : Result<void>(tl::make_unexpected(report.error()));
+  if (given) return 0;
+  std::fprintf(stderr, "orbweaver: %s\n", given.error().message.c_str());
+  return static_cast<int>(given.error().code);
+}
+
+void add_lab_commands(CLI::App& app, int& code) {
+  CLI::App* lab = app.add_subcommand("lab", "the literature's experiments, run here: docs/literature.md");
+  lab->require_subcommand(1);
+  static_cast<void>(code);
+}
+
+}  // namespace orbweaver
