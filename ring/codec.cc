@@ -30,12 +30,13 @@ struct IndexOf<T, std::variant<First, Rest...>>
 static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
               IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
               IndexOf<Answer, Body>::value + 1 == 16 && IndexOf<LeavesDiffer, Body>::value + 1 == 20 &&
-              std::variant_size_v<Body> == 22);
+              std::variant_size_v<Body> == 24);
 
 constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
-    "join",      "welcome",        "refuse",     "ping",          "ping_request", "ping_ack",   "sync", "batch",
-    "batch_ack", "batch_refused",  "wave_probe", "wave_reply",    "finish",       "finish_ack", "ask",  "answer",
-    "roots",     "roots_compared", "leaves",     "leaves_differ", "turn_request", "turns"};
+    "join",   "welcome",       "refuse",       "ping",          "ping_request", "ping_ack",
+    "sync",   "batch",         "batch_ack",    "batch_refused", "wave_probe",   "wave_reply",
+    "finish", "finish_ack",    "ask",          "answer",        "roots",        "roots_compared",
+    "leaves", "leaves_differ", "turn_request", "turns",         "sightings",    "same_pages"};
 
 template <class T>
 using Is = std::type_identity<T>;
@@ -94,6 +95,10 @@ void fields(auto& io, auto& m, Is<TurnAsk>) { io(m.id, io.binary(m.address), m.g
 void fields(auto& io, auto& m, Is<TurnRequest>) { io(m.asks); }
 void fields(auto& io, auto& m, Is<Turn>) { io(m.id, m.given, m.wait); }
 void fields(auto& io, auto& m, Is<Turns>) { io(m.turns); }
+void fields(auto& io, auto& m, Is<Sighting>) { io(m.page, m.host); }
+void fields(auto& io, auto& m, Is<Sightings>) { io(m.sightings); }
+void fields(auto& io, auto& m, Is<SamePage>) { io(m.host, m.other); }
+void fields(auto& io, auto& m, Is<SamePages>) { io(m.pages); }
 
 // ---- writing ----
 

@@ -205,9 +205,26 @@ struct Turns {  // type 22: answer to TurnRequest
   std::vector<Turn> turns;
 };
 
+// Pages of hosts, told to the owner of their digest so that mirrors are found (node/crawl/mirrors.h). Not answered, not
+// repeated.
+struct Sighting {
+  std::uint64_t page = 0;  // of path and body
+  std::string host;
+};
+struct Sightings {  // type 23
+  std::vector<Sighting> sightings;
+};
+struct SamePage {
+  std::string host;   // of the receiver's
+  std::string other;  // gave the same page at the same path
+};
+struct SamePages {  // type 24: to the hosts' owners
+  std::vector<SamePage> pages;
+};
+
 using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
                           WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves,
-                          LeavesDiffer, TurnRequest, Turns>;
+                          LeavesDiffer, TurnRequest, Turns, Sightings, SamePages>;
 
 struct Message {
   std::uint16_t version = protocol_version;

@@ -153,7 +153,7 @@ int explain(const Options& options) {
   std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
               answer->value("why", "").c_str());
   for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "hops_off_site",
-                           "trap", "admitted", "partition", "owner_address"})
+                           "trap", "mirror_of", "admitted", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
@@ -162,52 +162,69 @@ int explain(const Options& options) {
 }
 
 // Of each rule and host, what all peers have: they hold different hosts, but for a while after a change of hands.
-json traps_of(const json& answer) {
-  std::map<std::pair<std::string, std::string>, json> found;
-  bool complete = true;
+struct TrapsFound {
+  std::map<std::pair<std::string, std::string>, json> entries;
   std::uint64_t readmitted = 0;
-  for (const json& peer : answer["peers"]) {
-    complete = complete && peer.value("complete", true);
-    readmitted += peer.value("readmitted", std::uint64_t{0});
-    for (const json& trap : peer.value("traps", json::array())) {
-      json& entry = found[{trap.value("rule", ""), trap.value("host", "")}];
-      if (entry.is_null()) {
-        entry = trap;
-      } else {
-        entry["saved"] = entry.value("saved", std::uint64_t{0}) + trap.value("saved", std::uint64_t{0});
+  std::map<std::string, json> unreachable;  // by identity
+
+  // What the peers that have more to tell are to go on from.
+  json add(const json& answer) {
+    json after = json::object();
+    for (const json& peer : answer["peers"]) {
+      readmitted += peer.value("readmitted", std::uint64_t{0});
+      if (const std::string last = peer.value("last", ""); !last.empty()) after[peer.value("id", "")] = last;
+      for (const json& trap : peer.value("traps", json::array())) {
+        json& entry = entries[{trap.value("rule", ""), trap.value("host", "")}];
+        if (entry.is_null()) {
+          entry = trap;
+        } else {
+          entry["saved"] = number(entry, "saved") + number(trap, "saved");
+        }
       }
     }
+    for (const json& silent : answer["unreachable"]) unreachable.emplace(silent.value("id", ""), silent);
+    return after;
   }
-  json list = json::array();
-  std::uint64_t saved = 0;
-  for (auto& [at, entry] : found) {
-    saved += entry.value("saved", std::uint64_t{0});
-    list.push_back(std::move(entry));
+
+  json report() const {
+    json list = json::array();
+    std::uint64_t saved = 0;
+    for (const auto& [at, entry] : entries) {
+      saved += number(entry, "saved");
+      list.push_back(entry);
+    }
+    json silent = json::array();
+    for (const auto& [id, peer] : unreachable) silent.push_back(peer);
+    return {{"traps", std::move(list)}, {"saved", saved}, {"readmitted", readmitted}, {"unreachable", silent}};
   }
-  return {{"traps", std::move(list)},
-          {"saved", saved},
-          {"complete", complete},
-          {"readmitted", readmitted},
-          {"unreachable", answer["unreachable"]}};
-}
+};
 
 int traps(const Options& options) {
-  const json question = {{"readmit", options.readmit}, {"host", options.host}, {"rule", options.rule}};
-  const Result<json> answer = ask_peer(options.target, "traps", question, true);
-  if (!answer) return failed(answer.error());
-  const json report = traps_of(*answer);
+  json question = {{"readmit", options.readmit}, {"host", options.host}, {"rule", options.rule}};
+  TrapsFound found;
+  for (json after = nullptr; after.is_null() || !after.empty();) {
+    if (!after.is_null()) question["after"] = after;
+    const Result<json> answer = ask_peer(options.target, "traps", question, true);
+    if (!answer) return failed(answer.error());
+    for (const json& peer : (*answer)["peers"])
+      if (peer.contains("error"))
+        return failed({ErrorCode::io, peer.value("address", "a peer") + ": " + peer.value("error", "")});
+    after = found.add(*answer);
+  }
+  const json report = found.report();
   if (options.as_json) {
     std::cout << report.dump(2) << "\n";
     return 0;
   }
   for (const json& trap : report["traps"]) {
-    std::printf("%-18s %-32s %9llu saved\n", trap.value("rule", "").c_str(), trap.value("host", "").c_str(),
-                static_cast<unsigned long long>(number(trap, "saved")));
+    const std::string other = trap.value("mirror_of", "");
+    std::printf("%-18s %-32s %9llu saved%s\n", trap.value("rule", "").c_str(), trap.value("host", "").c_str(),
+                static_cast<unsigned long long>(number(trap, "saved")),
+                other.empty() ? "" : (", a mirror of " + other).c_str());
     for (const json& example : trap.value("examples", json::array()))
       std::printf("  %s\n", example.get<std::string>().c_str());
   }
-  std::printf("%llu pages saved%s\n", static_cast<unsigned long long>(number(report, "saved")),
-              report.value("complete", true) ? "" : ", and more: a peer has too many records to look at all of them");
+  std::printf("%llu pages saved\n", static_cast<unsigned long long>(number(report, "saved")));
   if (options.readmit)
     std::printf("%llu queued again\n", static_cast<unsigned long long>(number(report, "readmitted")));
   for (const json& silent : report["unreachable"])

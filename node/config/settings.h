@@ -57,6 +57,7 @@ struct Settings {
   std::uint64_t trap_query_bytes = 0;
   std::uint32_t trap_depth = 0;
   std::uint32_t trap_same_content = 0;
+  std::uint32_t trap_mirror_pages = 0;
   std::uint32_t max_depth = 0;  // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
   Duration delay{std::chrono::seconds{1}};
   std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h

@@ -145,6 +145,12 @@ void add_traps(Rows& rows) {
       {"trap_same_content", "Once a host has sent one body so many times, new links of further copies are suspect.",
        "A soft 404 answers every address with one page, whose relative links make new addresses."},
       &Settings::trap_same_content, 32U, 1U, 1'000'000U));
+  rows.push_back(count_setting(
+      {"trap_mirror_pages",
+       "A host with so many pages equal to those of another at the same paths is a mirror: its new links are suspect.",
+       "Two sites share a few pages (a start page of the server, a licence); more, and three quarters of all that "
+       "were compared, they do not."},
+      &Settings::trap_mirror_pages, 16U, 2U, 1'000U));
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ struct PageDone {
   bool unwanted_type = false;       // not archived: its content type is kept out
   std::uint64_t archived_bytes = 0;
   std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max
+  bool cancelled = false;        // not read: the peer stops. The page stays queued
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
 };
 // Answer to ResolveHost.

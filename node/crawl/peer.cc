@@ -91,6 +91,8 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       waves_(waves_config(settings_)),
       trap_rules_(settings_),
       trap_book_(settings_.hosts_in_memory),
+      sighting_index_(sightings_max),
+      mirrors_(mirror_hosts_max, settings_.trap_mirror_pages),
       domains_(settings_.hosts_in_memory),
       stepped_(now),
       started_(now) {
@@ -296,6 +298,10 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
     on_turn_request(now, in, *asked, event.reply, out);
   } else if (const auto* turns = std::get_if<ring::Turns>(&in.body)) {
     on_turns(now, in.from, *turns);
+  } else if (const auto* sightings = std::get_if<ring::Sightings>(&in.body)) {
+    on_sightings(now, *sightings, out);
+  } else if (const auto* same = std::get_if<ring::SamePages>(&in.body)) {
+    on_same_pages(now, *same, out);
   }
   send_all(sends, out);
 }
@@ -341,6 +347,8 @@ void Peer::after(Time now, Commands& out) {
     issue_fetches(now, out);
     if (exited_) return;
     turns_tick(now, out);
+    sightings_tick(now, out);
+    if (exited_) return;
     std::vector<Forwarder::Out> batches;
     if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
     copier_.tick(
@@ -374,6 +382,7 @@ Time Peer::next_deadline(Time now) const {
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (!turns_open_.empty()) consider(next_turns_look_);
+    if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
   }
   if (!welcomed_ && !join_.empty() && !stopping_ && !exit_at_) consider(next_join_);

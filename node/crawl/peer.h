@@ -5,10 +5,10 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Seven files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
-// (sitemaps that robots.txt files and indexes name), peer_scope.cc (budgets, traps), peer_ring.cc (members, seeds,
-// waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain, seed, leave, stop).
-// Thread rule: one owner (the peer's loop).
+// Eight files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
+// (sitemaps that robots.txt files and indexes name), peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_ring.cc
+// (members, seeds, waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain,
+// seed, leave, stop). Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <deque>
@@ -27,6 +27,7 @@
 #include "node/crawl/forwarder.h"
 #include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
+#include "node/crawl/mirrors.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/site_rules.h"
 #include "node/crawl/traps.h"
@@ -137,10 +138,11 @@ class Peer {
   RobotsSlot& robots_slot(BenchHost& host, const std::string& origin, Time now);
   void start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out);
   void on_fetch_ended(Time now, const FetchEnded& event, Commands& out);
+  void give_up(std::uint64_t id);
   void on_page_done(Time now, PageDone& event, Commands& out);
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
-  void add_links(const Job& job, const PageDone& page, storage::Commit& commit);
+  void add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit);
   // A link: what its record will begin with.
   struct Way {
     std::uint16_t depth = 0;
@@ -182,12 +184,22 @@ class Peer {
   // A link that is to be admitted here: beyond the budget of suspects it becomes excluded.
   void judge_trap(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
                   std::optional<TrapRule> found = std::nullopt);
+  std::optional<TrapRule> suspicion(const CanonicalUrl& url, std::uint16_t depth);
   bool copy_of_many(BenchHost& host, std::uint64_t content);
   TrapBook::Counts count_suspects(const storage::HostKey& host);
   nlohmann::json traps(Time now, const nlohmann::json& body, Commands& out);
   std::vector<std::string> held_back() const;
   bool may_start_page() const;
   std::size_t pages_in_flight() const { return pages_in_flight_; }
+
+  // peer_mirrors.cc
+  MirrorBook::Load stored_mirror(const std::string& host) const;
+  std::string mirror_of(std::string_view host);
+  void tell_sighting(Time now, const CanonicalUrl& url, std::uint64_t content);
+  void sightings_tick(Time now, Commands& out);
+  void on_sightings(Time now, const ring::Sightings& sightings, Commands& out);
+  void on_same_pages(Time now, const ring::SamePages& same, Commands& out);
+  bool lift_mirror(Time now, const std::string& host, Commands& out);
 
   // peer_sitemaps.cc
   void add_named_sitemaps(const Job& job, const std::string& robots_txt, storage::Commit& commit);
@@ -311,6 +323,11 @@ class Peer {
   Waves waves_;
   TrapRules trap_rules_;
   TrapBook trap_book_;
+  SightingIndex sighting_index_;
+  MirrorBook mirrors_;
+  std::vector<ring::Sighting> sightings_;  // to be told
+  Time next_sightings_{};
+  std::set<std::string, std::less<>> seed_hosts_;
   UseBook domains_;
   std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
   PeerCounters counters_;
@@ -392,7 +409,9 @@ inline constexpr std::string_view left = "left";          // this peer has left:
 inline constexpr std::string_view ended = "ended";
 inline constexpr std::string_view bytes = "bytes";     // received in all, under max_bytes
 inline constexpr std::string_view domain = "domain/";  // + a registered domain: pages and bytes, under its budgets
-inline constexpr std::string_view waited = "waited";   // how many peers the ring had when its first seeds came
+inline constexpr std::string_view mirror =
+    "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
+inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 }  // namespace orbweaver

@@ -216,8 +216,7 @@ json Peer::explain(const std::string& text) {
     const bool possible = place == Scope::Place::in || (place == Scope::Place::beyond && settings_.hops_off_site > 0);
     answer["state"] = possible ? "unknown" : "out of scope";
     answer["why"] = scope_->explain(url) + (possible ? "; no page that was fetched so far links to it" : "");
-    if (const auto rule = trap_rules_.suspect(url.path_and_query(), 0, stepped_); possible && rule)
-      answer["trap"] = trap_rule_name(*rule);
+    if (const auto rule = suspicion(url, 0); possible && rule) answer["trap"] = trap_rule_name(*rule);
     return answer;
   }
   const storage::UrlRecord& known = **record;
@@ -234,8 +233,8 @@ json Peer::explain(const std::string& text) {
   const bool by_page = known.off_site == 0 || known.redirects > 0;
   if (settings_.page_requisites && by_page && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
-  if (const auto rule = trap_rules_.suspect(url.path_and_query(), known.depth, stepped_))
-    answer["trap"] = trap_rule_name(*rule);
+  if (const auto rule = suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);
+  if (const std::string other = mirror_of(url.host()); !other.empty()) answer["mirror_of"] = other;
   return answer;
 }
 

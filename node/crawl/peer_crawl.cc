@@ -225,16 +225,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
           {"text", event.error_text}},
          true);
 
-  if (event.error == FetchError::cancelled) {
-    // Still queued on disk, as after a crash; this process will not fetch it.
-    if (page) {
-      --pages_in_flight_;
-      bench_.committed(job.job.queued.key);
-      page_ends(job.job.url);
-    }
-    jobs_.erase(found);
-    return;
-  }
+  if (event.error == FetchError::cancelled) return give_up(event.id);
   if (host != nullptr) {
     host->failures = job.outcome.host_failed ? host->failures + 1 : 0;
     if (host->failures >= host_failures_max) host->down_until = event.ended + host_down_time;
@@ -262,9 +253,22 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
   }
 }
 
+// Still queued on disk, as after a crash; this process will not fetch it.
+void Peer::give_up(std::uint64_t id) {
+  const auto found = jobs_.find(id);
+  const Job& job = found->second;
+  if (job.job.kind == FetchKind::page) {
+    --pages_in_flight_;
+    bench_.committed(job.job.queued.key);
+    page_ends(job.job.url);
+  }
+  jobs_.erase(found);
+}
+
 void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   const auto found = jobs_.find(event.id);
   if (found == jobs_.end()) return;
+  if (event.cancelled) return give_up(event.id);
   counters_.archive_bytes += event.archived_bytes;
   if (event.failure) return fail_for_good(*event.failure, out);
   if (!event.command_fault.empty())
@@ -341,7 +345,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.state = UrlState::excluded;
     record.reason = Reason::content_type;
   }
-  if (page != nullptr && record.state == UrlState::fetched) add_links(job, *page, commit);
+  if (page != nullptr && record.state == UrlState::fetched) add_links(now, job, *page, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(now, job, !detour, commit);
@@ -355,13 +359,14 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   forwarder_.add(result.outbox, view_, now);
 }
 
-void Peer::add_links(const Job& job, const PageDone& page, storage::Commit& commit) {
+void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit) {
   const storage::QueuedUrl& source = job.job.queued;
   counters_.links_found += page.links.size();
   counters_.links_skipped += page.skipped_links;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
   BenchHost* const host = bench_.find(job.job.host);
   const bool copy = host != nullptr && copy_of_many(*host, page.content);
+  if (!copy && !page.noindex) tell_sighting(now, job.job.url, page.content);
   for (const CanonicalUrl& link : page.links)
     route(link, {deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false}, commit);
   add_listed_sitemaps(job, page, commit);

@@ -158,6 +158,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves(waves_config(settings_));
     trap_rules_ = TrapRules(settings_);
+    mirrors_ = MirrorBook(mirror_hosts_max, settings_.trap_mirror_pages);
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::left, "no");
@@ -255,7 +256,10 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
   std::vector<CanonicalUrl> urls;
   std::string lines;
   for (const std::string& seed : seeds_) {
-    if (Result<CanonicalUrl> url = canonicaliser_.parse(seed)) urls.push_back(std::move(*url));
+    if (Result<CanonicalUrl> url = canonicaliser_.parse(seed)) {
+      seed_hosts_.emplace(url->host());
+      urls.push_back(std::move(*url));
+    }
     lines += seed + "\n";
   }
   scope_ = scope_ != nullptr ? std::make_unique<Scope>(*scope_, urls) : std::make_unique<Scope>(settings_, urls);

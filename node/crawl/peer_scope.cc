@@ -17,8 +17,8 @@ using storage::UrlState;
 // Records of a host that are read when its suspects are not known: their keys are digests, so the first are a sample of
 // all. At some 2 us each this is 20 ms, once for a host that has suspects.
 constexpr std::size_t suspects_scan_max = 10'000;
-// Records that one question for traps looks at; the answer says when there were more.
-constexpr std::size_t traps_scan_max = 300'000;
+// Records that one question for traps looks at; the answer says where to go on when there are more.
+constexpr std::size_t traps_scan_max = 100'000;
 constexpr std::size_t scan_step = 1024;
 // Examples of each rule and host.
 constexpr std::size_t examples_max = 3;
@@ -102,12 +102,19 @@ void Peer::count_use(Time now, const Job& job, bool counted, storage::Commit& co
 
 // --- traps
 
+// By the URL, and by its host; what a page tells of its links is not known here.
+std::optional<TrapRule> Peer::suspicion(const CanonicalUrl& url, std::uint16_t depth) {
+  const std::optional<TrapRule> rule = trap_rules_.suspect(url.path_and_query(), depth, stepped_);
+  if (rule || mirror_of(url.host()).empty()) return rule;
+  return TrapRule::mirror;
+}
+
 // What is known already was judged when it was new; only what is new, or excluded for now, can use up the budget.
 void Peer::judge_trap(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
                       std::optional<TrapRule> found) {
   if (record.state != UrlState::queued || record.depth == 0 || !trap_rules_.any()) return;
-  const std::optional<TrapRule> by_url = trap_rules_.suspect(url.path_and_query(), record.depth, stepped_);
-  const std::optional<TrapRule> rule = by_url ? by_url : found;
+  std::optional<TrapRule> rule = suspicion(url, record.depth);
+  if (found && (!rule || *rule == TrapRule::mirror)) rule = found;
   if (!rule) return;
   const auto known = store_->find(key);
   if (!known) return;  // the commit will meet the same failure, and say so
@@ -155,7 +162,8 @@ bool Peer::copy_of_many(BenchHost& host, std::uint64_t content) {
 }
 
 // What the rules have kept out, by host and rule, from the records that this peer holds. {"readmit": true} queues what
-// it finds; "host" and "rule" narrow both.
+// it finds; "host" and "rule" narrow both. "after": {this peer's identity: a URL} goes on where an answer ended that
+// was not complete ("last").
 json Peer::traps(Time now, const json& body, Commands& out) {
   struct Found {
     std::uint64_t saved = 0;
@@ -167,21 +175,23 @@ json Peer::traps(Time now, const json& body, Commands& out) {
   std::map<std::pair<std::string, std::string>, Found> found;  // rule, host
   std::uint64_t queued = 0;
   std::size_t seen = 0;
-  bool complete = true;
+  std::string last;  // the URL after which to go on; empty: all were looked at
+  std::set<std::string> lifted;
   storage::Commit again;
   const auto look_at = [&](const storage::Merge& at) {
     if (at.record.state != UrlState::excluded || at.record.reason != Reason::trap) return;
     const Result<CanonicalUrl> url = CanonicalUrl::parse(at.record.url);
     if (!url) return;
     // Nothing in the URL is suspect: it was where it was found. A rule that was on is told whether or not it is now.
-    const auto rule = trap_rules_.suspect(url->path_and_query(), at.record.depth, stepped_);
-    const std::string name(trap_rule_name(rule.value_or(TrapRule::same_content)));
+    const auto rule = suspicion(*url, at.record.depth);
     const std::string host(url->host());
+    const std::string name(trap_rule_name(rule.value_or(TrapRule::same_content)));
     if ((!only_host.empty() && host != only_host) || (!only_rule.empty() && name != only_rule)) return;
     Found& entry = found[{name, host}];
     ++entry.saved;
     if (entry.examples.size() < examples_max) entry.examples.push_back(at.record.url);
     if (!readmit) return;
+    if (rule == TrapRule::mirror) lifted.insert(host);
     storage::UrlRecord record = at.record;
     record.state = UrlState::queued;
     record.reason = Reason::none;
@@ -193,10 +203,19 @@ json Peer::traps(Time now, const json& body, Commands& out) {
     const storage::Commit commit = std::exchange(again, {});
     return commit.merges.empty() || apply(now, commit, out);
   };
+  std::optional<storage::UrlKey> begin;
+  bool nothing = false;  // what is asked for is the rest of others
+  if (const auto after = body.find("after"); after != body.end() && after->is_object()) {
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(after->value(id().hex(), std::string()));
+    nothing = !url;
+    if (url) begin = storage::UrlKey{host_key(url->host_digest(), view_.partitions()), url->digest()};
+  }
   for (const std::uint16_t partition : store_->partitions()) {
+    if (nothing || !last.empty()) break;
+    if (begin && partition < begin->host.partition) continue;
     if (!keeper_.holds(partition) || store_->counts(partition).excluded == 0) continue;
-    std::optional<storage::UrlKey> cursor;
-    for (bool more = true; more && complete;) {
+    std::optional<storage::UrlKey> cursor = begin && partition == begin->host.partition ? begin : std::nullopt;
+    for (bool more = true; more && last.empty();) {
       const auto records = store_->scan(partition, cursor ? &*cursor : nullptr, scan_step);
       if (!records) return {{"error", records.error().message}};
       for (const storage::Merge& at : *records) look_at(at);
@@ -204,18 +223,21 @@ json Peer::traps(Time now, const json& body, Commands& out) {
       seen += records->size();
       more = records->size() == scan_step;
       if (more) cursor = records->back().key;
-      complete = !more || seen < traps_scan_max;
+      if (more && seen >= traps_scan_max) last = records->back().record.url;
     }
-    if (!complete) break;
   }
+  for (const std::string& host : lifted)
+    if (!lift_mirror(now, host, out)) return {{"error", "the store cannot be written"}};
   if (!write()) return {{"error", "the store cannot be written"}};
   json list = json::array();
-  for (auto& [at, entry] : found)
+  for (auto& [at, entry] : found) {
     list.push_back({{"rule", at.first}, {"host", at.second}, {"saved", entry.saved}, {"examples", entry.examples}});
+    if (const std::string other = mirror_of(at.second); !other.empty()) list.back()["mirror_of"] = other;
+  }
   return {{"id", id().hex()},
           {"address", membership_.self().address},
           {"traps", std::move(list)},
-          {"complete", complete},
+          {"last", last},
           {"readmitted", queued}};
 }
 

@@ -22,9 +22,17 @@
 namespace orbweaver {
 
 // Positions are those of trap_rule_names, the names of setting trap_rules.
-enum class TrapRule : std::uint8_t { repeated_segments, calendar, long_query, session_id, deep_chain, same_content };
-inline constexpr std::array<std::string_view, 6> trap_rule_names = {"repeated_segments", "calendar",   "long_query",
-                                                                    "session_id",        "deep_chain", "same_content"};
+enum class TrapRule : std::uint8_t {
+  repeated_segments,
+  calendar,
+  long_query,
+  session_id,
+  deep_chain,
+  same_content,
+  mirror
+};
+inline constexpr std::array<std::string_view, 7> trap_rule_names = {
+    "repeated_segments", "calendar", "long_query", "session_id", "deep_chain", "same_content", "mirror"};
 inline constexpr std::size_t trap_rules_count = trap_rule_names.size();
 std::string_view trap_rule_name(TrapRule rule);
 std::optional<TrapRule> trap_rule_of(std::string_view name);
@@ -36,8 +44,8 @@ class TrapRules {
 
   bool on(TrapRule rule) const { return on_[static_cast<std::size_t>(rule)]; }
   bool any() const { return any_; }
-  // The first rule, in their order, that suspects the URL; never same_content, which looks at bodies. `now` only tells
-  // the year.
+  // The first rule, in their order, that suspects the URL; never same_content and mirror, which look at bodies. `now`
+  // only tells the year.
   std::optional<TrapRule> suspect(std::string_view path_and_query, std::uint16_t depth, Time now) const;
 
  private:

@@ -26,19 +26,34 @@ std::uint64_t add(std::uint64_t hash, std::string_view piece) {
   return mix(hash ^ word ^ (std::uint64_t{piece.size()} << 56));
 }
 
-constexpr std::size_t path_bytes_min = 4;
+constexpr std::size_t cut_bytes_min = 4;
+
+// The next place in the body where something is cut out.
+struct Cut {
+  std::string_view text;
+  std::size_t at = 0;
+
+  void look(std::string_view body, std::size_t from) {
+    if (at != std::string_view::npos && (at < from || from == 0))
+      at = text.size() < cut_bytes_min ? std::string_view::npos : body.find(text, from);
+  }
+};
 
 }  // namespace
 
-std::uint64_t content_fingerprint(std::string_view body, std::string_view path_and_query) {
+std::uint64_t content_fingerprint(std::string_view body, std::string_view path_and_query, std::string_view host) {
   std::uint64_t hash = 1;
-  if (path_and_query.size() >= path_bytes_min) {
-    for (std::size_t at = body.find(path_and_query); at != std::string_view::npos; at = body.find(path_and_query)) {
-      hash = add(hash, body.substr(0, at));
-      body.remove_prefix(at + path_and_query.size());
-    }
+  Cut path{path_and_query}, name{host};
+  std::size_t from = 0;
+  while (true) {
+    path.look(body, from);
+    name.look(body, from);
+    const Cut& next = path.at <= name.at ? path : name;
+    if (next.at == std::string_view::npos) break;
+    hash = add(hash, body.substr(from, next.at - from));
+    from = next.at + next.text.size();
   }
-  hash = add(hash, body);
+  hash = add(hash, body.substr(from));
   return hash == 0 ? 1 : hash;
 }
 

@@ -1,6 +1,6 @@
-// A number that tells whether two addresses of a host gave the same page (trap rule same_content): a 64-bit hash of the
-// body, without the page's own path in it, which error pages like to repeat. Not against an adversary. Pure. Cost:
-// about 1 us for 10 KB (tests/bench/traps_bench.cc).
+// A number that tells whether two addresses gave the same page (trap rules same_content and mirror): a 64-bit hash of
+// the body, without the page's own path and host in it, which error pages and links like to repeat. Not against an
+// adversary. Pure. Cost: about 2 us for 10 KB (tests/bench/traps_bench.cc).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace orbweaver {
 
-// Never 0. A path shorter than four bytes is left in: "/" is everywhere.
-std::uint64_t content_fingerprint(std::string_view body, std::string_view path_and_query);
+// Never 0. A path or host shorter than four bytes is left in: "/" is everywhere.
+std::uint64_t content_fingerprint(std::string_view body, std::string_view path_and_query, std::string_view host);
 
 }  // namespace orbweaver

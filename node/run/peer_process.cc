@@ -409,6 +409,7 @@ Exit PeerProcess::loop() {
     if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
       cancelled = true;
       fetcher_->stop();  // answers with `cancelled` for what is under way
+      workers_->cancel();
     }
     if (now >= next_status) {
       next_status = now + status_every;

@@ -219,7 +219,7 @@ class Workers::Worker {
     if (done.unwanted_type) return;
     const bool html = is_html(type, payload);
     if (html) {
-      done.content = content_fingerprint(payload, item.job.url.path_and_query());
+      done.content = content_fingerprint(payload, item.job.url.path_and_query(), item.job.url.host());
       decode_html(payload, content_type, text);
       links = extractor_->extract(text.utf8);
       for (const MetaTag& tag : links.robots_tags) meta.add_meta(tag.name, tag.content, agent_);
@@ -362,36 +362,43 @@ Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Cloc
     if (!worker) return tl::make_unexpected(worker.error());
     workers->workers_.push_back(std::move(*worker));
   }
+  workers->done_ = done;
   for (const std::unique_ptr<Worker>& worker : workers->workers_) {
     workers->threads_.emplace_back([pool = workers.get(), self = worker.get(), done] {
-      std::deque<Item> items;
-      while (pool->pop(items)) {
-        for (const Item& item : items) done(self->read(item));
-        items.clear();
-      }
+      while (const std::optional<Item> item = pool->pop()) done(self->read(*item));
     });
   }
   return workers;
 }
 
-// One item at a time when there are several workers, so that one does not hold what another could do.
-bool Workers::pop(std::deque<Item>& items) {
+// Nothing: it stops.
+std::optional<Workers::Item> Workers::pop() {
   std::unique_lock lock(mutex_);
   ready_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-  if (queue_.empty()) return false;
-  if (workers_.size() == 1) {
-    items.swap(queue_);
-  } else {
-    items.push_back(std::move(queue_.front()));
-    queue_.pop_front();
-  }
-  return true;
+  if (queue_.empty()) return std::nullopt;
+  Item item = std::move(queue_.front());
+  queue_.pop_front();
+  return item;
 }
 
 void Workers::push(FetchJob job, FetchResponse response) {
   const std::lock_guard lock(mutex_);
   queue_.push_back({std::move(job), std::move(response)});
   ready_.notify_one();
+}
+
+void Workers::cancel() {
+  std::deque<Item> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    dropped.swap(queue_);
+  }
+  for (const Item& item : dropped) {
+    PageDone done;
+    done.id = item.job.id;
+    done.cancelled = true;
+    done_(std::move(done));
+  }
 }
 
 Result<void> Workers::stop() {

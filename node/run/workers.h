@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,6 +37,9 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   void push(FetchJob job, FetchResponse response);
+  // What is queued and not begun is answered as cancelled: a stop is not to wait for what may take long, such as the
+  // user's commands.
+  void cancel();
   // Finishes what is queued, closes the archives. The error is the first that a close met.
   Result<void> stop();
 
@@ -46,12 +50,13 @@ class Workers {
   };
   class Worker;
   Workers() = default;
-  bool pop(std::deque<Item>& items);
+  std::optional<Item> pop();
 
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<Item> queue_;
   bool stopping_ = false;
+  Done done_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

@@ -218,7 +218,6 @@ class Traps(ring.Case):
         self.assertEqual(len(months), 10)
         self.assertEqual(web.expected() - set(web.pages()), set(), "everything else is there")
         report = self.traps(node)
-        self.assertTrue(report["complete"])
         self.assertEqual([entry["rule"] for entry in report["traps"]], ["calendar"])
         self.assertEqual(report["saved"], report["traps"][0]["saved"])
         self.assertGreater(report["saved"], 5)
@@ -235,6 +234,43 @@ class Traps(ring.Case):
         self.wait_for_rest([node])
         self.assertEqual(asked(), 10 + saved)
         self.assertIn(example, web.pages())
+
+    def a_mirror_is_recognised_listed_and_let_in_on_demand(self, peers):
+        count = 120
+        pages = {f"p{i}.html": [f"/p{n}.html" for n in (i + 1, i + 2) if n < count] for i in range(count)}
+        pages["index.html"] = ["/p0.html", "http://the-mirror.test:{port}/"]
+        tree = self.tree("site", pages)
+        web = self.web(hosts=0, pages=0, trees=[("site.test", tree), ("the-mirror.test", tree)])
+        root = tree / "index.html"
+        root.write_text(root.read_text(encoding="utf-8").replace("{port}", str(web.port)), encoding="utf-8")
+        options = ("--scope", "any", "--delay", "20ms", "--trap-budget", 5, "--trap-mirror-pages", 8)
+        first = self.node("0", web.url("site.test"), "--wait-for-peers", peers, *options, *web.reach)
+        nodes = [first, *(self.node(str(n), "--join", first.address, *web.reach) for n in range(1, peers))]
+        self.wait_for_rest(nodes)
+        asked = collections.Counter(urllib.parse.urlsplit(url).hostname for url in web.pages())
+        self.assertEqual(asked["site.test"], count + 1)
+        self.assertGreaterEqual(asked["the-mirror.test"], 8)
+        self.assertLess(asked["the-mirror.test"], count)
+        report = self.traps(nodes[-1])
+        self.assertEqual(
+            [(entry["rule"], entry["host"], entry["mirror_of"]) for entry in report["traps"]],
+            [("mirror", "the-mirror.test", "site.test")],
+        )
+        answer = self.explain(first, report["traps"][0]["examples"][0])
+        self.assertEqual((answer["reason"], answer["trap"]), ("trap", "mirror"))
+        again = self.traps(first, "--readmit", "--host", "the-mirror.test")
+        self.assertEqual(again["readmitted"], report["saved"])
+        ring.wait_until("all of it was asked for", lambda: len(web.pages()) >= 2 * (count + 1))
+        self.wait_for_rest(nodes)
+        self.assertEqual(self.traps(first)["traps"], [], "a lifted suspicion stays lifted")
+
+    @ring.about(8)
+    def test_a_mirror_is_recognised_listed_and_let_in_on_demand(self):
+        self.a_mirror_is_recognised_listed_and_let_in_on_demand(1)
+
+    @ring.about(8)
+    def test_a_mirror_on_another_peer_is_recognised_listed_and_let_in_on_demand(self):
+        self.a_mirror_is_recognised_listed_and_let_in_on_demand(3)
 
     @ring.about(5)
     def test_the_budget_survives_a_restart(self):

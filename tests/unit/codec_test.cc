@@ -108,6 +108,10 @@ class Maker {
         return LeavesDiffer{partition(), text()};
       case 21:
         return TurnRequest{{{number(), text(), number()}, {number(), text(), number()}}};
+      case 23:
+        return Sightings{{{number(), text()}, {number(), text()}}};
+      case 24:
+        return SamePages{{{text(), text()}, {text(), text()}}};
       default:
         return Turns{{{number(), coin(), number()}, {number(), coin(), number()}}};
     }
@@ -225,6 +229,16 @@ struct Same {
     for (std::size_t i = 0; i < a.turns.size(); ++i)
       EXPECT_EQ(std::tie(a.turns[i].id, a.turns[i].given, a.turns[i].wait),
                 std::tie(b.turns[i].id, b.turns[i].given, b.turns[i].wait));
+  }
+  void operator()(const Sightings& a, const Sightings& b) const {
+    ASSERT_EQ(a.sightings.size(), b.sightings.size());
+    for (std::size_t i = 0; i < a.sightings.size(); ++i)
+      EXPECT_EQ(std::tie(a.sightings[i].page, a.sightings[i].host), std::tie(b.sightings[i].page, b.sightings[i].host));
+  }
+  void operator()(const SamePages& a, const SamePages& b) const {
+    ASSERT_EQ(a.pages.size(), b.pages.size());
+    for (std::size_t i = 0; i < a.pages.size(); ++i)
+      EXPECT_EQ(std::tie(a.pages[i].host, a.pages[i].other), std::tie(b.pages[i].host, b.pages[i].other));
   }
   void operator()(const LeavesDiffer& a, const LeavesDiffer& b) const {
     EXPECT_EQ(std::tie(a.partition, a.differ), std::tie(b.partition, b.differ));
@@ -401,7 +415,7 @@ TEST(Codec, NoiseIsRefused) {
 }
 
 TEST(Codec, UnknownTypeAndNewerVersionAreNamed) {
-  EXPECT_NE(error_of(envelope(23, "\x90")).find("type 23"), std::string::npos);
+  EXPECT_NE(error_of(envelope(types + 1, "\x90")).find("type " + std::to_string(types + 1)), std::string::npos);
   EXPECT_NE(error_of(envelope(0, "\x90")).find("type 0"), std::string::npos);
   Message message;
   message.version = protocol_version + 1;

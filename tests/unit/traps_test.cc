@@ -164,15 +164,24 @@ TEST(TrapBook, ABudgetForEachRuleAndHostReadAgainWhenForgotten) {
   EXPECT_FALSE(book.admit(host(3), TrapRule::calendar, 0, load)) << "budget 0: none at all";
 }
 
+TEST(ContentFingerprint, TheSiteUnderAnotherNameGivesTheSame) {
+  const auto page = [](const std::string& host) {
+    const std::string link = "<a href=\"http://" + host + "/a/b.html\">";
+    return content_fingerprint(link + "text" + link + "/a/b.html", "/a/b.html", host);
+  };
+  EXPECT_EQ(page("site.test"), page("mirror.example"));
+}
+
 TEST(ContentFingerprint, ThePagesOwnAddressDoesNotCount) {
   const std::string head = "<html><p>There is no ";
   const std::string tail = " here. <a href=\"next/\">next</a>";
-  const auto page = [&](const std::string& path) { return content_fingerprint(head + path + tail + path, path); };
+  const auto page = [&](const std::string& path) { return content_fingerprint(head + path + tail + path, path, ""); };
   EXPECT_EQ(page("/nowhere"), page("/some/other/address"));
-  EXPECT_NE(content_fingerprint(head + "a", "/x/y"), content_fingerprint(head + "b", "/x/y"));
-  EXPECT_NE(content_fingerprint("", "/"), 0u);
+  EXPECT_NE(content_fingerprint(head + "a", "/x/y", ""), content_fingerprint(head + "b", "/x/y", ""));
+  EXPECT_NE(content_fingerprint("", "/", ""), 0u);
   for (std::size_t size = 1; size < 40; ++size)
-    EXPECT_NE(content_fingerprint(std::string(size, 'x'), "/"), content_fingerprint(std::string(size - 1, 'x'), "/"));
+    EXPECT_NE(content_fingerprint(std::string(size, 'x'), "/", ""),
+              content_fingerprint(std::string(size - 1, 'x'), "/", ""));
 }
 
 }  // namespace
