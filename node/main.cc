@@ -32,6 +32,8 @@ void add_crawl(CLI::App& app, int& code) {
   command->add_option("--out", options->out, "where the crawl lives; the same directory goes on with it")
       ->type_name("DIR")
       ->capture_default_str();
+  command->add_option("--recrawl", options->recrawl, "of a crawl that is there: visit again what ended so long ago")
+      ->type_name("DURATION");
   command->add_flag("--json", options->as_json, "the summary as JSON");
   command->add_flag("--quiet", options->quiet, "no progress line");
   add_setting_flags(*command, options->flags,
@@ -45,6 +47,7 @@ struct NodeOptions {
   std::string seeds_file;
   std::size_t wait_for_peers = 1;
   bool log_to_stderr = false;
+  std::string recrawl;
   SettingFlags flags;
 };
 
@@ -64,6 +67,11 @@ int run_node(const NodeOptions& options) {
     return failed(checked.error());
   peer.settings = std::move(*settings);
   peer.wait_for_peers = options.wait_for_peers;
+  if (!options.recrawl.empty()) {
+    const Result<Duration> age = parse_duration(options.recrawl);
+    if (!age) return failed({ErrorCode::invalid_setting, "--recrawl: " + age.error().message});
+    peer.recrawl = *age;
+  }
   peer.log_to_stderr = options.log_to_stderr;
   return run_peer(std::move(peer));
 }
@@ -77,6 +85,8 @@ void add_node(CLI::App& app, int& code) {
       ->type_name("FILE");
   command->add_option("--wait-for-peers", options->wait_for_peers, "the URLs wait until the ring has this many peers")
       ->capture_default_str();
+  command->add_option("--recrawl", options->recrawl, "visit again what its directory knows to have ended so long ago")
+      ->type_name("DURATION");
   command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
   add_setting_flags(*command, options->flags);
   command->callback([options, &code] { code = run_node(*options); });

@@ -70,8 +70,59 @@ bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
   return clock.used();
 }
 
+// Of a long record: which it has.
+constexpr std::uint8_t off_site_field = 1, visit_field = 4, lastmod_field = 8, validator_field = 16;
+constexpr std::uint8_t all_fields = off_site_field | visit_field | lastmod_field | validator_field;
+
+std::uint8_t fields_of(const UrlRecord& record) {
+  return static_cast<std::uint8_t>((record.off_site > 0 ? off_site_field : 0) | (record.visit > 0 ? visit_field : 0) |
+                                   (record.lastmod != Time{} ? lastmod_field : 0) |
+                                   (record.validator.empty() ? 0 : validator_field));
+}
+
+void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) {
+  put_be(out, fields);
+  if ((fields & off_site_field) != 0) put_be(out, record.off_site);
+  if ((fields & visit_field) != 0) put_be(out, record.visit);
+  if ((fields & lastmod_field) != 0) put_be(out, static_cast<std::uint64_t>(record.lastmod.time_since_epoch().count()));
+  if ((fields & validator_field) != 0) {
+    const std::string_view validator = std::string_view(record.validator).substr(0, validator_bytes_max);
+    put_be(out, static_cast<std::uint8_t>(validator.size()));
+    out.append(validator);
+  }
+}
+
+// Takes them from the front; something must be left, the URL. False: they are not as written.
+bool get_fields(std::string_view& bytes, UrlRecord& record) {
+  const auto take = [&]<class Number>(Number& value) {
+    if (bytes.size() < sizeof(Number)) return false;
+    value = get_be<Number>(bytes, 0);
+    bytes.remove_prefix(sizeof(Number));
+    return true;
+  };
+  std::uint8_t fields = 0;
+  if (!take(fields) || fields == 0 || (fields & ~all_fields) != 0) return false;
+  if ((fields & off_site_field) != 0 &&
+      (!take(record.off_site) || record.off_site == 0 || record.off_site > off_site_max))
+    return false;
+  if ((fields & visit_field) != 0 && (!take(record.visit) || record.visit == 0)) return false;
+  if ((fields & lastmod_field) != 0) {
+    std::uint64_t micros = 0;
+    if (!take(micros) || micros == 0) return false;
+    record.lastmod = Time(Duration(static_cast<std::int64_t>(micros)));
+  }
+  if ((fields & validator_field) != 0) {
+    std::uint8_t size = 0;
+    if (!take(size) || size == 0 || size > validator_bytes_max || bytes.size() <= size) return false;
+    record.validator = bytes.substr(0, size);
+    bytes.remove_prefix(size);
+  }
+  return !bytes.empty();
+}
+
 auto parts(const UrlRecord& r) {
-  return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url, r.off_site);
+  return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url, r.off_site, r.visit,
+                  r.lastmod, r.validator);
 }
 
 }  // namespace
@@ -147,6 +198,7 @@ std::string_view state_name(UrlState state) {
 }
 
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
+  if (a.visit != b.visit) return a.visit > b.visit ? a : b;
   if (rank(a) != rank(b)) return rank(a) > rank(b) ? a : b;
   if (a.state != UrlState::queued) return parts(a) < parts(b) ? b : a;
   UrlRecord joined = a;
@@ -157,12 +209,15 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
   joined.attempts = std::max(a.attempts, b.attempts);
   joined.status = std::max(a.status, b.status);
   joined.changed = std::max(a.changed, b.changed);
+  joined.lastmod = std::max(a.lastmod, b.lastmod);
+  joined.validator = std::max(a.validator, b.validator);
   return joined;
 }
 
 void encode_record(const UrlRecord& record, std::string& out) {
   out.reserve(out.size() + record_head_bytes + record.url.size());
-  put_be(out, record.off_site > 0 ? off_site_format : record_format);
+  const std::uint8_t fields = fields_of(record);
+  put_be(out, fields > 0 ? long_record_format : record_format);
   put_be(out, static_cast<std::uint8_t>(record.state));
   put_be(out, static_cast<std::uint8_t>(record.reason));
   put_be(out, record.depth);
@@ -170,7 +225,7 @@ void encode_record(const UrlRecord& record, std::string& out) {
   put_be(out, record.attempts);
   put_be(out, record.status);
   put_be(out, static_cast<std::uint64_t>(record.changed.time_since_epoch().count()));
-  if (record.off_site > 0) put_be(out, record.off_site);
+  if (fields > 0) put_fields(record, fields, out);
   out.append(record.url);
 }
 
@@ -178,8 +233,7 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   if (bytes.size() <= record_head_bytes)
     return fail(ErrorKind::corrupt, "a URL record of " + std::to_string(bytes.size()) + " bytes");
   const auto format = get_be<std::uint8_t>(bytes, 0);
-  const bool off_site = format == off_site_format;
-  if (format != record_format && !off_site)
+  if (format != record_format && format != long_record_format)
     return fail(ErrorKind::version, "a URL record of format " + std::to_string(format));
   UrlRecord record;
   const auto state = get_be<std::uint8_t>(bytes, 1);
@@ -191,11 +245,10 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   record.attempts = get_be<std::uint8_t>(bytes, 6);
   record.status = get_be<std::uint16_t>(bytes, 7);
   record.changed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
-  record.url = bytes.substr(record_head_bytes + (off_site ? 1 : 0));
-  if (!off_site) return record;
-  record.off_site = get_be<std::uint8_t>(bytes, record_head_bytes);
-  if (record.off_site == 0 || record.off_site > off_site_max || record.url.empty())
-    return fail(ErrorKind::corrupt, "a URL record " + std::to_string(record.off_site) + " hops off-site");
+  bytes.remove_prefix(record_head_bytes);
+  if (format == long_record_format && !get_fields(bytes, record))
+    return fail(ErrorKind::corrupt, "a URL record whose fields cannot be read");
+  record.url = bytes;
   return record;
 }
 
@@ -231,7 +284,13 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
                               std::uint64_t{static_cast<std::uint8_t>(record.reason)} << 48 |
                               std::uint64_t{record.redirects} << 40 | std::uint64_t{record.attempts} << 32 |
                               std::uint64_t{record.depth} << 16 | record.status;
-  std::uint64_t digest = record.off_site == 0 ? 0 : mix(record.off_site);
+  std::uint64_t digest = 0;
+  if (fields_of(record) > 0) {
+    std::string fields;
+    put_fields(record, fields_of(record), fields);
+    fields.resize((fields.size() + 7) / 8 * 8);
+    for (std::size_t at = 0; at < fields.size(); at += 8) digest = mix(digest ^ get_be<std::uint64_t>(fields, at));
+  }
   for (const std::uint64_t word : {get_be<std::uint64_t>(url, 0), get_be<std::uint64_t>(url, 8), small,
                                    static_cast<std::uint64_t>(record.changed.time_since_epoch().count())})
     digest = mix(digest ^ word);
@@ -241,7 +300,7 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
 WireKind wire_kind(std::string_view bytes) {
   if (bytes.empty()) return WireKind::unknown;
   const auto format = static_cast<std::uint8_t>(bytes[0]);
-  if (format == off_site_format) return WireKind::record;
+  if (format == long_record_format) return WireKind::record;
   if (format == used_wait_format) return WireKind::wait;
   const auto kind = static_cast<WireKind>(format);
   return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots || kind == WireKind::unsure

@@ -1,12 +1,13 @@
 // What is known of one URL: the record, its bytes, and merge: the one operation that forwarding, hand-off, restart and
 // healing share.
 //
-// Records of the same URL form a join-semilattice. A rank orders what is known:
+// Records of the same URL form a join-semilattice. A later visit (a URL is queued again after its end, to see what has
+// changed: docs/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
 //   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
 // The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
-// of redirects and of hops off-site, the larger number of attempts, the later not_before. Between two others of equal
-// rank the later one wins, then the larger bytes. So merge is commutative, associative and idempotent: copies may come
-// late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
+// of redirects and of hops off-site, the larger number of attempts, the later not_before and lastmod. Between two
+// others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and idempotent:
+// copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
 #include <array>
@@ -64,10 +65,16 @@ struct UrlRecord {
   Time changed{};              // when it came into this state; for a queued record: not before this time
   std::string url;             // canonical text
   std::uint8_t off_site = 0;   // links in a row that led here out of scope: 0 in scope, else at most off_site_max
+  std::uint16_t visit = 0;     // how often it was queued again after it had ended
+  Time lastmod{};  // of a link on a sitemap of a later visit: when the page changed, it says; else the epoch
+  // What the server gave to ask whether it has changed (RFC 9110, 8.8): an ETag, which begins with " or W/, or else a
+  // Last-Modified; up to validator_bytes_max, in ASCII.
+  std::string validator{};
 
   bool operator==(const UrlRecord&) const = default;
 };
 inline constexpr std::uint8_t off_site_max = 15;
+inline constexpr std::size_t validator_bytes_max = 127;
 
 // The join of two records of the same URL.
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
@@ -75,10 +82,10 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 // Bytes of a record on the wire and in the outbox, version 1:
 //   u8 format=1, u8 state, u8 reason, u16 depth, u8 redirects, u8 attempts, u16 status, i64 changed (us since the
 //   epoch), rest: URL. Big-endian.
-// A record that is off-site has format 9 and one more byte before the URL: u8 hops off-site, 1 to off_site_max. Crawls
-// that stay on their sites write version 1 alone, which older releases read.
+// A record with more has format 9, and before the URL u8 fields, the sum of those that follow, in this order:
+//   1: u8 hops off-site, 1 to off_site_max; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0; 16: u8 bytes, validator
 inline constexpr std::uint8_t record_format = 1;
-inline constexpr std::uint8_t off_site_format = 9;
+inline constexpr std::uint8_t long_record_format = 9;
 inline constexpr std::size_t record_head_bytes = 17;
 void encode_record(const UrlRecord& record, std::string& out);  // appends
 Result<UrlRecord> decode_record(std::string_view bytes);

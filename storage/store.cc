@@ -130,7 +130,8 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
       batch.put(Table::frontier, frontier_key(key.host, position), frontier_value(record));
       const bool moved = before && before->record.state == UrlState::queued;
       result.queued.push_back(
-          {{key, position, record.depth, record.redirects, record.attempts, record.url, record.off_site}, moved});
+          {{key, position, record.depth, record.redirects, record.attempts, record.url, record.off_site, record.visit},
+           moved});
     }
     batch.put(Table::urls, keys[at], Stored::encode(record, position));
     result.changed.push_back({key, std::move(record)});
@@ -213,7 +214,8 @@ Result<std::vector<QueuedUrl>> Store::queue_head(const HostKey& host, const Posi
                      get_be<std::uint8_t>(value, 2),
                      get_be<std::uint8_t>(value, 3),
                      std::string(text.url),
-                     text.off_site});
+                     text.off_site,
+                     text.visit});
   }
   if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
   return found;

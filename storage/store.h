@@ -21,7 +21,7 @@
 
 namespace orbweaver::storage {
 
-inline constexpr std::uint32_t store_format = 3;  // raised with every change of the bytes on disk
+inline constexpr std::uint32_t store_format = 4;  // raised with every change of the bytes on disk
 // Refuses a store of another format; marks a new one. Called at open.
 Result<void> check_format(Kv& kv, const std::string& directory);
 
@@ -59,6 +59,7 @@ struct QueuedUrl {
   std::uint8_t attempts = 0;
   std::string url;
   std::uint8_t off_site = 0;
+  std::uint16_t visit = 0;
 };
 
 struct Merge {

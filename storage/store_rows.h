@@ -81,13 +81,20 @@ inline std::string outbox_key(const OutboxKey& key) {
   return out;
 }
 
-// queued.depth, redirects, attempts, hops off-site (only when there are any: a URL begins with a letter), URL
+inline constexpr std::uint8_t visit_mark = 17;  // no number of hops off-site, no letter
+
+// queued.depth, redirects, attempts, hops off-site (only when there are any: a URL begins with a letter), visit_mark
+// and visit (only from the second), URL
 inline std::string frontier_value(const UrlRecord& record) {
   std::string out;
   put_be(out, record.depth);
   put_be(out, record.redirects);
   put_be(out, record.attempts);
   if (record.off_site > 0) put_be(out, record.off_site);
+  if (record.visit > 0) {
+    put_be(out, visit_mark);
+    put_be(out, record.visit);
+  }
   out.append(record.url);
   return out;
 }
@@ -96,12 +103,20 @@ inline std::string frontier_value(const UrlRecord& record) {
 struct FrontierUrl {
   std::string_view url;
   std::uint8_t off_site = 0;
+  std::uint16_t visit = 0;
 };
 inline FrontierUrl frontier_url(std::string_view value) {
-  std::string_view rest = value.substr(4);
-  const auto first = rest.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(rest.front());
-  if (first == 0 || first > off_site_max) return {rest, 0};
-  return {rest.substr(1), first};
+  FrontierUrl found{value.substr(4)};
+  const auto first = [&] { return found.url.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(found.url.front()); };
+  if (first() >= 1 && first() <= off_site_max) {
+    found.off_site = first();
+    found.url.remove_prefix(1);
+  }
+  if (first() == visit_mark && found.url.size() > 3) {
+    found.visit = get_be<std::uint16_t>(found.url, 1);
+    found.url.remove_prefix(3);
+  }
+  return found;
 }
 
 inline std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }

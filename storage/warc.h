@@ -36,6 +36,7 @@ struct WarcExchange {
   std::string_view body;           // as received
   std::string_view payload;        // body without chunked framing, content coding kept: what the payload digest is over
   std::string_view truncated;      // "", "length", "time", "disconnect"
+  bool not_modified = false;       // the answer to a conditional request, 304: a revisit record (6.7.3)
 };
 
 // Where a response record went.

@@ -118,14 +118,17 @@ void WarcWriter::Impl::add_warcinfo(Time now) {
 std::string WarcWriter::Impl::add_response(const WarcExchange& exchange) {
   const std::string id = ids.next();
   RecordHead head;
-  head.field("WARC-Type", "response")
+  head.field("WARC-Type", exchange.not_modified ? "revisit" : "response")
       .field("WARC-Record-ID", id)
       .field("WARC-Date", warc_date(exchange.started))
       .field("WARC-Target-URI", safe_uri(exchange.target_uri));
   if (is_address(exchange.ip)) head.field("WARC-IP-Address", exchange.ip);
   head.field("WARC-Warcinfo-ID", warcinfo_id)
-      .field("WARC-Block-Digest", sha1_label({exchange.response_head, exchange.body}))
-      .field("WARC-Payload-Digest", sha1_label({exchange.payload}));
+      .field("WARC-Block-Digest", sha1_label({exchange.response_head, exchange.body}));
+  if (exchange.not_modified)
+    head.field("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified");
+  else
+    head.field("WARC-Payload-Digest", sha1_label({exchange.payload}));
   if (!exchange.truncated.empty()) head.field("WARC-Truncated", truncation(exchange.truncated));
   head.field("Content-Type", "application/http; msgtype=response");
   add_member(head.finish(exchange.response_head.size() + exchange.body.size()),

@@ -136,6 +136,9 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
     std::replace(flag.begin(), flag.end(), '_', '-');
     arguments.push_back(flag + "=" + text);
   }
+  // Not when it is started again after a crash: the walk that it began is on its disk.
+  if (!options_.recrawl.empty() && child.starts.empty())
+    arguments.insert(arguments.end(), {"--recrawl", options_.recrawl});
   if (!join.empty()) arguments.insert(arguments.end(), {"--join", join});
   if (&child == &children_.front())
     arguments.insert(arguments.end(), {"--seeds", seed_path_, "--wait-for-peers", std::to_string(options_.peers)});

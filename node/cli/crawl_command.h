@@ -14,6 +14,7 @@ struct CrawlOptions {
   std::string seeds_file;
   std::uint32_t peers = 1;
   std::string out = "orbweaver-crawl";
+  std::string recrawl;  // a duration; empty: none
   SettingFlags flags;
   bool as_json = false;  // the summary as JSON on standard output
   bool quiet = false;    // no progress line

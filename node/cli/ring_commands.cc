@@ -9,6 +9,8 @@
 #include "node/cli/ask.h"
 #include "node/cli/ledger.h"
 #include "node/cli/seed_file.h"
+#include "node/config/setting_def.h"
+#include "node/url/re2_patterns.h"
 
 namespace orbweaver {
 
@@ -27,6 +29,8 @@ struct Options {
   bool readmit = false;
   std::string host;
   std::string rule;
+  std::string match;
+  std::string older_than = "0s";
 };
 
 int failed(const Error& error) {
@@ -153,7 +157,7 @@ int explain(const Options& options) {
   std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
               answer->value("why", "").c_str());
   for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "hops_off_site",
-                           "trap", "mirror_of", "admitted", "partition", "owner_address"})
+                           "trap", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
@@ -245,6 +249,29 @@ int forget(const Options& options) {
   return 0;
 }
 
+int recrawl(const Options& options) {
+  const Result<Duration> age = parse_duration(options.older_than);
+  if (!age) return failed({ErrorCode::invalid_setting, "--older-than: " + age.error().message});
+  if (const std::string wrong = options.match.empty() ? "" : check_pattern(options.match); !wrong.empty())
+    return failed({ErrorCode::invalid_setting, "--match: " + wrong});
+  const json question = {{"older_than_us", age->count()}, {"host", options.host}, {"match", options.match}};
+  const Result<json> answer = ask_peer(options.target, "recrawl", question, true);
+  if (!answer) return failed(answer.error());
+  for (const json& peer : (*answer)["peers"])
+    if (peer.contains("error"))
+      return failed({ErrorCode::io, peer.value("address", "a peer") + ": " + peer.value("error", "")});
+  if (options.as_json) {
+    std::cout << answer->dump(2) << "\n";
+    return 0;
+  }
+  std::printf("%zu peers queue again what ended %s ago or longer\n", (*answer)["peers"].size(),
+              options.older_than.c_str());
+  for (const json& silent : (*answer)["unreachable"])
+    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
+                silent.value("address", "").c_str());
+  return 0;
+}
+
 int leave_or_stop(const Options& options, const std::string& verb) {
   const Result<json> answer = ask_peer(options.target, verb, json::object(), verb == "stop" && !options.one);
   if (!answer) return failed(answer.error());
@@ -283,6 +310,14 @@ void add_ring_commands(CLI::App& app, int& code) {
   command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
       ->type_name("FILE");
   command->callback([options, &code] { code = seed(*options); });
+
+  command = add(app, "recrawl", "visits again what was fetched or failed; asks only for what has changed", options);
+  command->add_option("--older-than", options->older_than, "only what ended so long ago")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command->add_option("--host", options->host, "only of this host")->type_name("HOST");
+  command->add_option("--match", options->match, "only URLs in which this RE2 expression matches")->type_name("RE2");
+  command->callback([options, &code] { code = recrawl(*options); });
 
   command = add(app, "explain", "what became of one URL, and why", options);
   command->add_option("url", options->url, "the URL")->required()->type_name("URL");

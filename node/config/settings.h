@@ -75,6 +75,7 @@ struct Settings {
   std::string contact;         // URL or mail address, put into the User-Agent header
   bool obey_nofollow = false;  // leave out links marked rel=nofollow, and all of a page that says nofollow
   bool obey_noindex = true;    // do not keep a page that says noindex
+  bool keep_validators = true;
   SitemapUse sitemaps = SitemapUse::robots;
   bool robots = true;  // obey robots.txt
   // Ring-wide, the canonical form: node/url/canonicaliser.h.

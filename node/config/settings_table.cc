@@ -204,6 +204,11 @@ void add_ring_wide(Rows& rows) {
        "nor written as text.",
        "Its owner asks that nobody keeps it for finding; `no` where the law or the owner lets one archive it."},
       &Settings::obey_noindex, true));
+  rows.push_back(
+      yes_no_setting({"keep_validators",
+                      "The ETag or Last-Modified of each page is kept, so that `orbweaver recrawl` asks for changes.",
+                      "Some 30 bytes a page on disk; without them a later visit gets every page whole."},
+                     &Settings::keep_validators, true));
   rows.push_back(choice_setting(
       {"sitemaps",
        "Sitemaps and feeds as sources of links: none; those that a robots.txt names (and any that links lead to); also "

@@ -30,6 +30,7 @@ struct FetchJob {
   std::string origin;         // robots: the origin that it is for (after a redirect the URL is elsewhere)
   std::uint8_t hops = 0;      // robots: redirects followed
   std::uint8_t attempts = 0;  // robots: tries that failed before
+  std::string validator{};    // page, of an earlier visit (storage/record.h): only what has changed is wanted
 };
 
 // --- events
@@ -54,6 +55,8 @@ struct PageDone {
   std::uint64_t id = 0;
   std::vector<CanonicalUrl> links;       // each once, in the crawl's canonical form
   std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists, each once
+  std::vector<Time> lastmods;            // on a sitemap: of each of links or sitemaps; the epoch: not told
+  std::string validator;                 // for the next visit
   bool noindex = false;                  // not kept: it asked for that, and the setting obeys
   std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
   // Target of a 3xx that the crawl's rules take for the URL itself, in the form that the server names.

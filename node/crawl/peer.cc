@@ -186,9 +186,17 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     std::istringstream lines(**seeds);
     for (std::string line; std::getline(lines, line);) seeds_.insert(line);
   }
+  const auto recrawl = store_->meta(meta_name::recrawl);
+  if (!recrawl) return tl::make_unexpected(error_of(recrawl.error()));
+  if (*recrawl && !(*recrawl)->empty())
+    if (Result<void> walk = restore_recrawl(**recrawl); !walk) return walk;
+  if (start.recrawl) {
+    recrawl_ = Recrawl{now - *start.recrawl, {}, {}, nullptr, {}, 0};
+    commit.meta.emplace_back(meta_name::ended, "");
+  }
   const auto ended = store_->meta(meta_name::ended);
   if (!ended) return tl::make_unexpected(error_of(ended.error()));
-  if (*ended && !(*ended)->empty())
+  if (*ended && !(*ended)->empty() && !start.recrawl)
     if (const auto told = ring::decode(**ended); told && std::holds_alternative<ring::Finish>(told->body))
       ended_ = std::get<ring::Finish>(told->body);
   // Who has waited for as many before does not wait again: the ring may be smaller now.
@@ -336,6 +344,7 @@ void Peer::after(Time now, Commands& out) {
         if (!url) continue;
         admission_limits(*record, now);
         const storage::UrlKey key{host_key(url->host_digest(), view_.partitions()), url->digest()};
+        visit_if_newer(key, *record);
         judge_trap(key, *url, *record);
         commit.merges.push_back({key, std::move(*record)});
       }
@@ -344,6 +353,7 @@ void Peer::after(Time now, Commands& out) {
     first_seeds_tick(now, out);
     if (!admit_own_seeds(now, out)) return;
     if (!partitions_tick(now, out)) return;
+    if (!recrawl_tick(now, out)) return;
     issue_fetches(now, out);
     if (exited_) return;
     turns_tick(now, out);
@@ -379,6 +389,7 @@ Time Peer::next_deadline(Time now) const {
     if (!view_.empty()) consider(keeper_.next_deadline());
     if (leaving_ && !exit_at_) consider(leave_by_);
     if (!confirmed_) consider(next_question_);
+    if (recrawl_) at = now;
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (!turns_open_.empty()) consider(next_turns_look_);

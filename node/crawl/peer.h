@@ -5,10 +5,10 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Eight files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
-// (sitemaps that robots.txt files and indexes name), peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_ring.cc
-// (members, seeds, waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain,
-// seed, leave, stop). Thread rule: one owner (the peer's loop).
+// Nine files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
+// (sitemaps that robots.txt files and indexes name), peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_recrawl.cc,
+// peer_ring.cc (members, seeds, waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status,
+// explain, seed, leave, stop). Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <deque>
@@ -36,6 +36,7 @@
 #include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
 #include "node/url/canonicaliser.h"
+#include "node/url/re2_patterns.h"
 #include "node/url/scope.h"
 
 namespace orbweaver {
@@ -48,6 +49,7 @@ struct PeerStart {
   std::uint64_t random_seed = 0;
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
+  std::optional<Duration> recrawl;  // what ended longer ago is queued again (docs/recrawl.md)
 };
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
@@ -150,6 +152,7 @@ class Peer {
     std::uint8_t off_site = 0;  // hops off-site of the page that it was found on
     bool suspect = false;       // found on one more copy of a page (trap rule same_content)
     bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
+    Time lastmod{};             // what a sitemap says, on a later visit of it; else the epoch
   };
   void route(const CanonicalUrl& url, Way way, storage::Commit& commit);
   // Whatever the scope says of it.
@@ -191,6 +194,13 @@ class Peer {
   std::vector<std::string> held_back() const;
   bool may_start_page() const;
   std::size_t pages_in_flight() const { return pages_in_flight_; }
+
+  // peer_recrawl.cc
+  static Time lastmod_of(const Job& job, const PageDone& page, std::size_t entry);
+  void visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const;
+  nlohmann::json recrawl(Time now, const nlohmann::json& body, Commands& out);
+  Result<void> restore_recrawl(const std::string& stored);
+  bool recrawl_tick(Time now, Commands& out);
 
   // peer_mirrors.cc
   MirrorBook::Load stored_mirror(const std::string& host) const;
@@ -329,6 +339,16 @@ class Peer {
   Time next_sightings_{};
   std::set<std::string, std::less<>> seed_hosts_;
   UseBook domains_;
+  // A walk over the records that is under way: what it looks for, and the last that it looked at.
+  struct Recrawl {
+    Time before{};      // ended before this
+    std::string host;   // empty: any
+    std::string match;  // RE2, anywhere in the URL; empty: any
+    std::shared_ptr<const UrlPatterns> pattern;
+    std::string after;  // URL; empty: from the start
+    std::uint64_t queued = 0;
+  };
+  std::optional<Recrawl> recrawl_;
   std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
   PeerCounters counters_;
   std::map<ring::PeerId, std::uint16_t> spoken_;  // protocol version of the last message from each member
@@ -407,8 +427,9 @@ inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 // The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
 inline constexpr std::string_view ended = "ended";
-inline constexpr std::string_view bytes = "bytes";     // received in all, under max_bytes
-inline constexpr std::string_view domain = "domain/";  // + a registered domain: pages and bytes, under its budgets
+inline constexpr std::string_view bytes = "bytes";      // received in all, under max_bytes
+inline constexpr std::string_view domain = "domain/";   // + a registered domain: pages and bytes, under its budgets
+inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =
     "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
 inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came

@@ -233,6 +233,8 @@ json Peer::explain(const std::string& text) {
   const bool by_page = known.off_site == 0 || known.redirects > 0;
   if (settings_.page_requisites && by_page && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
+  if (known.visit > 0) answer["visit"] = known.visit + 1;
+  if (!known.validator.empty()) answer["validator"] = known.validator;
   if (const auto rule = suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);
   if (const std::string other = mirror_of(url.host()); !other.empty()) answer["mirror_of"] = other;
   return answer;
@@ -334,6 +336,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
   }
   if (verb == "seed") return seed(now, body, out);
   if (verb == "traps") return traps(now, body, out);
+  if (verb == "recrawl") return recrawl(now, body, out);
   if (verb == "forget") return forget(body.value("id", std::string()), now);
   if (verb == "leave") {
     leave(now);
@@ -343,8 +346,8 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
     stopping_ = true;
     return {{"stopping", id().hex()}};
   }
-  return {
-      {"error", "unknown question '" + verb + "'; this peer knows status, explain, seed, traps, forget, leave, stop"}};
+  return {{"error", "unknown question '" + verb +
+                        "'; this peer knows status, explain, seed, recrawl, traps, forget, leave, stop"}};
 }
 
 void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
@@ -361,7 +364,8 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
   gathering.verb = ask.verb;
   gathering.deadline = now + gather_time;
   std::vector<ring::PeerId> whom;
-  if (ask.for_ring && has_ring_ && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps")) {
+  if (ask.for_ring && has_ring_ &&
+      (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl")) {
     for (const ring::PeerId& member : reachable_members())
       if (member != id()) whom.push_back(member);
     gathering.answers.push_back(answer_own(now, ask.verb, body, out).dump());

@@ -36,6 +36,7 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
   record.changed = now;
   record.url = queued.url;
   record.off_site = queued.off_site;
+  record.visit = queued.visit;
   return record;
 }
 
@@ -158,7 +159,9 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       break;
     }
     page_begins(*url);
-    FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0};
+    FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0, {}};
+    if (job.queued.visit > 0)
+      if (const auto known = store_->find(job.queued.key); known && *known) job.validator = (*known)->validator;
     ++pages_in_flight_;
     ++counters_.fetches;
     Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
@@ -199,8 +202,8 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
 
 void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
   const storage::QueuedUrl asked_for = host.head.empty() ? storage::QueuedUrl{} : host.head.front();
-  FetchJob job{next_job_++, FetchKind::robots, std::move(url), asked_for,
-               host.key,    slot.origin,       slot.hops,      slot.attempts};
+  FetchJob job{next_job_++, FetchKind::robots, std::move(url), asked_for, host.key,
+               slot.origin, slot.hops,         slot.attempts,  {}};
   Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
   out.push_back(StartFetch{started.job});
 }
@@ -311,6 +314,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   storage::Commit commit;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
+  if (page != nullptr) record.validator = job.status == 304 ? job.job.validator : std::move(page->validator);
   const bool detour = take_detour(job, page);
   if (detour) {
     record.state = UrlState::queued;
@@ -367,8 +371,11 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
   BenchHost* const host = bench_.find(job.job.host);
   const bool copy = host != nullptr && copy_of_many(*host, page.content);
   if (!copy && !page.noindex) tell_sighting(now, job.job.url, page.content);
-  for (const CanonicalUrl& link : page.links)
-    route(link, {deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false}, commit);
+  for (std::size_t i = 0; i < page.links.size(); ++i) {
+    const CanonicalUrl& link = page.links[i];
+    Way way{deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false, lastmod_of(job, page, i)};
+    route(link, way, commit);
+  }
   add_listed_sitemaps(job, page, commit);
   const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
   // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may
@@ -383,11 +390,11 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
   if (in_scope || page.stylesheet)
     for (const CanonicalUrl& requisite : page.requisites) {
       const std::uint8_t steps = page.stylesheet ? further : std::uint8_t{1};
-      route(requisite, {source.depth, steps, source.off_site, false, true}, commit);
+      route(requisite, {source.depth, steps, source.off_site, false, true, {}}, commit);
     }
   if (page.redirect) {
     ++counters_.links_found;
-    route(*page.redirect, {source.depth, further, source.off_site, false, !in_scope}, commit);
+    route(*page.redirect, {source.depth, further, source.off_site, false, !in_scope, {}}, commit);
   }
 }
 
@@ -408,17 +415,19 @@ void Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
 }
 
 void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit) {
-  if (link_cache_.hit(url.digest(), way.depth)) return;
+  if (way.lastmod == Time{} && link_cache_.hit(url.digest(), way.depth)) return;
   const storage::HostKey host = host_key(url.host_digest(), view_.partitions());
   storage::UrlRecord record;
   record.depth = way.depth;
   record.redirects = way.redirects;
   record.url = url.text();
   record.off_site = way.off_site;
+  record.lastmod = way.lastmod;
   if (view_.owns(host.partition)) {
     ++counters_.links_own;
     admission_limits(record, Time{});
     const storage::UrlKey key{host, url.digest()};
+    visit_if_newer(key, record);
     judge_trap(key, url, record, way.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
     commit.merges.push_back({key, std::move(record)});
     return;

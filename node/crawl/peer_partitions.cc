@@ -112,6 +112,8 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
     if (!take_record(now, in.from, entry, batch.kind, intake, out)) return refuse({});
   // Links only: copies and moved records are as their holder judged them. Once, and not before all of the batch is
   // taken: what is judged uses up a budget.
+  if (batch.kind == ring::BatchKind::forward)
+    for (storage::Merge& link : intake.records) visit_if_newer(link.key, link.record);
   std::set<storage::UrlKey> judged;
   if (batch.kind == ring::BatchKind::forward && trap_rules_.any())
     for (std::size_t i = 0; i < intake.records.size(); ++i)

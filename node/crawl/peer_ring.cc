@@ -323,7 +323,8 @@ void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& se
 // ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::passive() const {
-  if (!jobs_.empty() || wait_for_peers_ > 0 || !seeds_differ_.empty() || seeds_.empty() || !unanswered_.empty())
+  if (!jobs_.empty() || recrawl_ || wait_for_peers_ > 0 || !seeds_differ_.empty() || seeds_.empty() ||
+      !unanswered_.empty())
     return false;
   const storage::Counts& held = store_->held();
   const bool only_lacks_pages = limited() && !may_start_page();

@@ -227,6 +227,7 @@ Result<void> PeerProcess::open() {
   start.random_seed = std::random_device{}();
   start.seeds = options_.seeds;
   start.wait_for_peers = options_.wait_for_peers;
+  start.recrawl = options_.recrawl;
   auto peer = Peer::open(std::move(start), *store_, clock_.now());
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
@@ -344,6 +345,9 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     request.id = fetch->job.id;
     request.url = fetch->job.url.text();
     request.any_type = fetch->job.kind == FetchKind::robots;
+    const std::string& validator = fetch->job.validator;
+    const bool tag = validator.starts_with('"') || validator.starts_with("W/");
+    (tag ? request.if_none_match : request.if_modified_since) = validator;
     request.body_bytes_max = static_cast<std::size_t>(
         fetch->job.kind == FetchKind::robots ? std::uint64_t{robots_bytes_max} : settings.body_bytes_max);
     {

@@ -84,6 +84,18 @@ std::string_view without_transfer_codings(const FetchResponse& response, std::si
   return body;
 }
 
+// What a later request may ask by (RFC 9110, 13.1: an ETag comes first); nothing when it is long or not plain ASCII.
+std::string validator_of(std::string_view head) {
+  std::string found;
+  if (const auto tag = header_value(head, "etag"); tag && (tag->starts_with('"') || tag->starts_with("W/\""))) {
+    found = *tag;
+  } else if (const auto date = header_value(head, "last-modified"); date && !date->starts_with('"')) {
+    found = *date;
+  }
+  const bool plain = std::all_of(found.begin(), found.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return plain && found.size() <= storage::validator_bytes_max ? found : std::string();
+}
+
 }  // namespace
 
 class Workers::Worker {
@@ -135,8 +147,9 @@ class Workers::Worker {
       if (done.unwanted_type) return done;
     }
     if (response.status >= 300 && response.status < 400) note_redirect(item, done);
+    if (settings_.keep_validators && response.status == 200) done.validator = validator_of(response.response_head);
     done.noindex = not_kept(item, meta);
-    if (archive_ != nullptr && !done.failure) archive(response, item.job.url.text(), payload, done);
+    if (archive_ != nullptr && !done.failure) archive(item, payload, done);
     return done;
   }
 
@@ -254,6 +267,7 @@ class Workers::Worker {
     SitemapUrls found = resolve_entries(sitemap, *location, rules_.canonicaliser);
     done.skipped_links = found.skipped;
     (sitemap.kind == SitemapKind::index ? done.sitemaps : done.links) = std::move(found.urls);
+    done.lastmods = std::move(found.lastmods);
   }
 
   bool is_read_by_choice(std::string_view type) const {
@@ -315,9 +329,11 @@ class Workers::Worker {
     if (!written) done.failure = error_of(written.error());
   }
 
-  void archive(const FetchResponse& response, const std::string& url, std::string_view payload, PageDone& done) {
+  void archive(const Item& item, std::string_view payload, PageDone& done) {
+    const FetchResponse& response = item.response;
     storage::WarcExchange exchange;
-    exchange.target_uri = url;
+    exchange.target_uri = item.job.url.text();
+    exchange.not_modified = response.status == 304 && !item.job.validator.empty();
     exchange.started = response.started;
     exchange.ip = response.ip;
     exchange.request_head = response.request_head;

@@ -232,7 +232,11 @@ bool may_be_sitemap(std::string_view media_type) {
 SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules) {
   SitemapUrls out;
   std::set<ring::Md5> known;
-  for (const SitemapEntry& entry : sitemap.entries) resolve(entry.url, location, rules, known, out);
+  for (const SitemapEntry& entry : sitemap.entries) {
+    const std::size_t before = out.urls.size();
+    resolve(entry.url, location, rules, known, out);
+    if (out.urls.size() > before) out.lastmods.push_back(entry.lastmod.value_or(Time{}));
+  }
   return out;
 }
 

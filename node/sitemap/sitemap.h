@@ -60,6 +60,7 @@ bool may_be_sitemap(std::string_view media_type);
 
 struct SitemapUrls {
   std::vector<CanonicalUrl> urls;  // each once, in order; fragments dropped
+  std::vector<Time> lastmods;      // of each, when entries have any; the epoch: not told. A file's lines have none
   std::uint32_t skipped = 0;       // not http or https, or no URL at all
 };
 // The entries as URLs. Relative ones (which the protocol does not allow) are resolved against the sitemap's own URL;

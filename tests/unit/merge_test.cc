@@ -36,6 +36,9 @@ UrlRecord random_record(Random& random) {
   record.changed = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
   record.url = "http://example.test/";
   record.off_site = static_cast<std::uint8_t>(below(random, 3));
+  record.visit = static_cast<std::uint16_t>(below(random, 4) == 0 ? 1 : 0);
+  if (below(random, 3) == 0) record.lastmod = Time(Duration(1 + static_cast<std::int64_t>(below(random, 2))));
+  if (below(random, 3) == 0) record.validator = below(random, 2) == 0 ? "\"1\"" : "\"2\"";
   return record;
 }
 
@@ -100,6 +103,11 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
   for (int round = 0; round < 20'000; ++round) {
     const UrlRecord a = random_record(random), b = random_record(random);
     const UrlRecord joined = merge(a, b);
+    ASSERT_EQ(joined.visit, std::max(a.visit, b.visit));
+    if (a.visit != b.visit) {
+      ASSERT_EQ(joined, a.visit > b.visit ? a : b) << "the later visit wins whole";
+      continue;
+    }
     ASSERT_EQ(rank_by_the_book(joined), std::max(rank_by_the_book(a), rank_by_the_book(b)));
     if (rank_by_the_book(a) != rank_by_the_book(b)) {
       ASSERT_EQ(joined, rank_by_the_book(a) > rank_by_the_book(b) ? a : b) << "the higher rank wins whole";
@@ -109,6 +117,8 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
       ASSERT_EQ(joined.off_site, std::min(a.off_site, b.off_site)) << "the lesser way off-site wins";
       ASSERT_EQ(joined.attempts, std::max(a.attempts, b.attempts));
       ASSERT_EQ(joined.changed, std::max(a.changed, b.changed));
+      ASSERT_EQ(joined.lastmod, std::max(a.lastmod, b.lastmod));
+      ASSERT_TRUE(joined.validator == a.validator || joined.validator == b.validator);
     } else {
       ASSERT_TRUE(joined == a || joined == b);
       ASSERT_EQ(joined.changed, std::max(a.changed, b.changed)) << "of equal rank the later one wins";
@@ -163,12 +173,27 @@ TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   record.off_site = 3;
   EXPECT_EQ(
       bytes_of(record),
-      std::string("\x09\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x03", 18) + "http://a.b/");
+      std::string("\x09\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x01\x03", 19) + "http://a.b/");
   EXPECT_EQ(*decode_record(bytes_of(record)), record);
   for (const int hops : {0, off_site_max + 1, 255}) {
     std::string bytes = bytes_of(record);
-    bytes[record_head_bytes] = static_cast<char>(hops);
+    bytes[record_head_bytes + 1] = static_cast<char>(hops);
     EXPECT_FALSE(decode_record(bytes)) << hops;
+  }
+  record.off_site = 0;
+  record.visit = 0x0102;
+  record.lastmod = Time(Duration(3));
+  record.validator = "\"v\"";
+  const std::string whole = bytes_of(record);
+  EXPECT_EQ(whole.substr(record_head_bytes),
+            std::string("\x1c\x01\x02\x00\x00\x00\x00\x00\x00\x00\x03\x03\"v\"", 15) + "http://a.b/");
+  EXPECT_EQ(*decode_record(whole), record);
+  for (std::size_t size = 0; size <= record_head_bytes + 15; ++size)
+    EXPECT_FALSE(decode_record(std::string_view(whole).substr(0, size))) << size;
+  for (const int fields : {0, 2, 0x1d, 0x3c, 0xff}) {
+    std::string bytes = whole;
+    bytes[record_head_bytes] = static_cast<char>(fields);
+    EXPECT_FALSE(decode_record(bytes) && fields != 0x1d) << fields;
   }
   const HostClock used{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770), 3, 0x0102};
   EXPECT_EQ(bytes_of(used), std::string("\x07\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) +
@@ -191,6 +216,8 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     record.changed = Time(Duration(static_cast<std::int64_t>(random())));
     record.url.append(below(random, 300), static_cast<char>(random()));
     record.off_site = static_cast<std::uint8_t>(below(random, off_site_max + 1));
+    record.visit = static_cast<std::uint16_t>(below(random, 2) * random());
+    record.validator.assign(below(random, validator_bytes_max + 1), 'v');
     const auto again = decode_record(bytes_of(record));
     ASSERT_TRUE(again);
     ASSERT_EQ(*again, record);
@@ -240,7 +267,7 @@ TEST(RecordBytes, BadInput_StatesAndFormatsThatAreNoneAreRefused) {
     bytes[0] = static_cast<char>(value);
     const auto read = decode_record(bytes);
     EXPECT_EQ(read.has_value(), value == record_format) << "format " << value;
-    if (!read && value != off_site_format) {  // as one of that format its hops are wrong
+    if (!read && value != long_record_format) {  // as one of that format its fields are wrong
       EXPECT_EQ(read.error().kind, ErrorKind::version);
     }
     EXPECT_EQ(decode_clock(bytes).has_value(), value == clock_format);
@@ -379,7 +406,7 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
 TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   std::array<std::uint8_t, 16> url{};
   const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
-  std::vector<UrlRecord> others(8, record);
+  std::vector<UrlRecord> others(11, record);
   others[0].state = UrlState::fetched;
   others[1].reason = Reason::tls;
   others[2].depth = 0x0101;
@@ -388,6 +415,9 @@ TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   others[5].status = 0x0101;
   others[6].changed = at_us(2);
   others[7].off_site = 1;
+  others[8].visit = 1;
+  others[9].lastmod = at_us(1);
+  others[10].validator = "\"1\"";
   std::set<std::uint64_t> seen = {record_digest(url, record)};
   for (const UrlRecord& other : others) EXPECT_TRUE(seen.insert(record_digest(url, other)).second);
   for (std::size_t i = 0; i < url.size(); ++i) {

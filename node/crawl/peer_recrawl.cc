@@ -1,0 +1,137 @@
+// Pages again (docs/recrawl.md): a walk over the records queues those that ended before a moment for another visit.
+// Each peer walks over all that it has, copies for others too: what it makes of a record depends on the record alone,
+// so that copies stay alike and a partition that changes hands meanwhile is walked over by somebody.
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/peer.h"
+#include "node/storage_error.h"
+#include "node/url/re2_patterns.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+namespace {
+
+using storage::UrlState;
+
+// Records looked at in one step: some 2 us each, so that the loop goes on.
+constexpr std::size_t walk_step = 2048;
+constexpr std::uint16_t visit_max = 0xffff;
+
+// What the record is when its URL is asked for once more; nothing when it cannot be. Excluded ones stay so: what kept
+// them out may be lifted in another way (docs/traps.md).
+std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known) {
+  if ((known.state != UrlState::fetched && known.state != UrlState::failed) || known.visit == visit_max)
+    return std::nullopt;
+  storage::UrlRecord record;
+  record.depth = known.depth;
+  record.redirects = known.redirects;
+  record.off_site = known.off_site;
+  record.url = known.url;
+  record.visit = static_cast<std::uint16_t>(known.visit + 1);
+  record.validator = known.validator;
+  return record;
+}
+
+}  // namespace
+
+// On the first visit of a sitemap its dates say nothing new: the pages are fetched now, or were in this crawl.
+Time Peer::lastmod_of(const Job& job, const PageDone& page, std::size_t entry) {
+  return job.job.queued.visit > 0 && entry < page.lastmods.size() ? page.lastmods[entry] : Time{};
+}
+
+// A sitemap says that the page has changed since it was fetched. A date that is to come is a mistake.
+void Peer::visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const {
+  if (record.lastmod == Time{} || record.state != UrlState::queued || record.lastmod > stepped_) return;
+  const auto known = store_->find(key);
+  if (!known || !*known || (*known)->changed >= record.lastmod) return;
+  if (auto again = visited_again(**known)) record = std::move(*again);
+}
+
+// {"older_than_us": n, "host": h, "match": RE2}: begins a walk, in place of one under way.
+json Peer::recrawl(Time now, const json& body, Commands& out) {
+  if (!has_ring_ || stopping_) return {{"error", "this peer is stopping, or has not joined its ring yet"}};
+  Recrawl walk;
+  walk.before = now - Duration(body.value("older_than_us", std::int64_t{0}));
+  walk.host = body.value("host", std::string());
+  walk.match = body.value("match", std::string());
+  if (!walk.match.empty()) {
+    auto compiled = UrlPatterns::compile({walk.match});
+    if (!compiled) return {{"error", compiled.error().message}};
+    walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
+  }
+  recrawl_ = std::move(walk);
+  storage::Commit commit;
+  if (std::exchange(ended_, std::nullopt)) commit.meta.emplace_back(meta_name::ended, "");
+  if (!apply(now, commit, out) || !recrawl_tick(now, out)) return {{"error", "the store cannot be written"}};
+  return {{"id", id().hex()}, {"address", membership_.self().address}, {"walks", true}};
+}
+
+Result<void> Peer::restore_recrawl(const std::string& stored) {
+  const json read = json::parse(stored, nullptr, false);
+  if (!read.is_object()) return fail(ErrorCode::io, "the walk under way, in the data directory, cannot be read");
+  Recrawl walk;
+  walk.before = Time(Duration(read.value("before_us", std::int64_t{0})));
+  walk.host = read.value("host", std::string());
+  walk.match = read.value("match", std::string());
+  walk.after = read.value("after", std::string());
+  walk.queued = read.value("queued", std::uint64_t{0});
+  if (!walk.match.empty()) {
+    auto compiled = UrlPatterns::compile({walk.match});
+    if (!compiled) return tl::make_unexpected(compiled.error());
+    walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
+  }
+  recrawl_ = std::move(walk);
+  return {};
+}
+
+// One step of the walk: what it queues and how far it came are one write. False: the store failed.
+bool Peer::recrawl_tick(Time now, Commands& out) {
+  if (!recrawl_ || stopping_) return true;
+  Recrawl& walk = *recrawl_;
+  std::optional<storage::UrlKey> cursor;
+  if (!walk.after.empty()) {
+    const Result<CanonicalUrl> url = canonicaliser_.parse(walk.after);
+    if (url) cursor = storage::UrlKey{host_key(url->host_digest(), view_.partitions()), url->digest()};
+  }
+  storage::Commit commit;
+  std::size_t seen = 0;
+  bool ended = true;
+  for (const std::uint16_t partition : store_->partitions()) {
+    if (cursor && partition < cursor->host.partition) continue;
+    const bool here = cursor && partition == cursor->host.partition;
+    const auto records = store_->scan(partition, here ? &*cursor : nullptr, walk_step - seen);
+    if (!records) {
+      fail_for_good(error_of(records.error()), out);
+      return false;
+    }
+    for (const storage::Merge& at : *records) {
+      if (at.record.changed >= walk.before) continue;
+      if (!walk.host.empty() && host_of(at.record.url) != walk.host) continue;
+      if (walk.pattern != nullptr && walk.pattern->first_match(at.record.url) == nullptr) continue;
+      if (auto again = visited_again(at.record)) commit.merges.push_back({at.key, std::move(*again)});
+    }
+    seen += records->size();
+    if (!records->empty()) walk.after = records->back().record.url;
+    if (seen >= walk_step) {
+      ended = false;
+      break;
+    }
+  }
+  walk.queued += commit.merges.size();
+  commit.meta.emplace_back(meta_name::recrawl, ended ? ""
+                                                     : json{{"before_us", walk.before.time_since_epoch().count()},
+                                                            {"host", walk.host},
+                                                            {"match", walk.match},
+                                                            {"after", walk.after},
+                                                            {"queued", walk.queued}}
+                                                           .dump());
+  if (ended) {
+    note(out, LogLevel::info, "crawl", "queued again", {{"records", std::to_string(walk.queued)}});
+    recrawl_.reset();
+  }
+  return apply(now, commit, out);
+}
+
+}  // namespace orbweaver
