@@ -61,7 +61,8 @@ int run() {
     for (const CanonicalUrl& url : urls) in += rules.suspect(url.path_and_query(), 3, now) ? 1 : 0;
   });
   const std::string body(14'000, 'x');
-  measure("content_fingerprint, a page of 14 KB", 1, [&] { in += content_fingerprint(body, "/a/page.html", "www.site.test") & 1; });
+  measure("content_fingerprint, a page of 14 KB", 1,
+          [&] { in += content_fingerprint(body, "/a/page.html", "www.site.test") & 1; });
   std::printf("(%zu URLs, %zu)\n", urls.size(), in);
   return 0;
 }

@@ -181,6 +181,35 @@ STATUS_405 = b"\x08\x03405"
 HTML = literal(b"content-type", b"text/html")
 
 
+class PlainServer:
+    """The same behaviours without TLS."""
+
+    def __init__(self, case, serve):
+        self.served = []
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.listener.getsockname()[1]
+        self.reach = ["--allow-private", "127.0.0.0/8", "--resolve", f"*:{self.port}:127.0.0.1"]
+        self.serve = serve
+        threading.Thread(target=self._run, daemon=True).start()
+        case.addCleanup(self.listener.close)
+
+    def _run(self):
+        while True:
+            try:
+                sock, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
+
+    def _serve(self, sock):
+        sock.settimeout(20)
+        with sock:
+            try:
+                self.serve(self, sock, "plain")
+            except (OSError, ValueError):
+                pass  # the client went
+
+
 def h2(behave):
     """Reads frames up to the request's headers, then behaves; goes on until the client goes."""
 

@@ -150,6 +150,20 @@ class Certificates(Judged):
         self.assertEqual(set(self.server.served) & set(self.faulty), set(), "no request was sent to them")
         self.assertIn("certificate has expired", node.log() + self.debug_of(self.server.url("expired.tls.test")))
 
+    def test_tls_min_1_3_refuses_what_speaks_1_2_at_most(self):
+        def only_1_2(context):
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+
+        other = self.only("older.tls.test", only_1_2)
+        good, older = self.server.url("good.tls.test"), other.url("older.tls.test")
+        reach = ["--ca-file", self.authority.file, *self.server.reach, *other.reach]
+        node = self.crawl_of([good, older], "--tls-min", "1.3", *reach)
+        self.check(node, {good: ("fetched", "none"), older: ("failed", "tls")})
+        self.ok("stop", "--peer", node.address, *node.key)
+        second = self.node("second", good, older, "--robots", "no", *BASE, *reach)
+        self.wait_for_rest([second])
+        self.check(second, {good: ("fetched", "none"), older: ("fetched", "none")})
+
     def debug_of(self, url):
         """What the log says of one fetch."""
         node = self.node("debug", url, "--robots", "no", "--log-level", "debug", *BASE,
@@ -217,6 +231,13 @@ class Http2(Judged):
         self.assertIn(b"GET / HTTP/1.1\r\n", archive)
         self.assertIn(b"HTTP/1.1 200 \r\ncontent-type: text/html\r\n\r\n" + bad_tls.PAGE, archive)
         self.assertNotIn(b"HTTP/2", archive)
+
+    def test_http_version_2_speaks_it_without_tls_too(self):
+        plain = bad_tls.PlainServer(self, bad_tls.h2(bad_tls.h2_page))
+        url = f"http://plain.h2.test:{plain.port}/"
+        node = self.crawl_of([url], "--http-version", "2", *plain.reach)
+        self.check(node, {url: ("fetched", "none")})
+        self.assertEqual(plain.served, ["plain"])
 
     @rows("B60")
     def test_http_version_1_1_does_not_offer_http2(self):

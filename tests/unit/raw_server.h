@@ -39,6 +39,18 @@ class RawConnection {
       buffer_.append(chunk, static_cast<std::size_t>(got));
     }
   }
+  // So many bytes; fewer when the peer closed first.
+  std::string read_bytes(std::size_t count) {
+    while (buffer_.size() < count) {
+      char chunk[4096];
+      const ssize_t got = ::recv(fd_, chunk, sizeof chunk, 0);
+      if (got <= 0) break;
+      buffer_.append(chunk, static_cast<std::size_t>(got));
+    }
+    std::string bytes = buffer_.substr(0, count);
+    buffer_.erase(0, bytes.size());
+    return bytes;
+  }
   // False when the peer is gone.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {

@@ -183,8 +183,31 @@ TEST(Proxy, ItsAddressIsJudged) {
   EXPECT_EQ(proxy.accepted(), 0);
 }
 
+// RFC 1928: 3 (methods), 4 (requests), 5 (addresses), 6 (replies).
+TEST(Proxy, Rfc1928_ThroughASocksProxyThePageComesByTheNameAndNoAddressIsLookedUp) {
+  std::string asked_for;
+  const RawServer socks([&](RawConnection& connection) {
+    const std::string greeting = connection.read_bytes(2);
+    connection.read_bytes(static_cast<unsigned char>(greeting[1]));
+    connection.send(std::string("\5\0", 2));
+    const std::string head = connection.read_bytes(5);
+    asked_for = head.substr(0, 4) + connection.read_bytes(static_cast<unsigned char>(head[4]) + 2u);
+    connection.send(std::string("\5\0\0\1\0\0\0\0\0\0", 10));
+    const std::string request = connection.read_request();
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(request.size()) + "\r\n\r\n" + request);
+    connection.wait_closed();
+  });
+  CurlFetcherConfig config = testing::loopback_config();
+  config.proxy = "socks5h://127.0.0.1:" + std::to_string(socks.port());
+  Client client(std::move(config));
+  const FetchResponse response = client.get("http://nowhere.test:8080/page");
+  ASSERT_EQ(response.error, FetchError::none) << response.error_text;
+  EXPECT_TRUE(response.body.starts_with("GET /page HTTP/1.1\r\nHost: nowhere.test:8080\r\n")) << response.body;
+  EXPECT_EQ(asked_for, std::string("\5\1\0\3", 4) + "nowhere.test" + "\x1f\x90");
+  EXPECT_EQ(response.ip, "");
+}
+
 TEST(Proxy, SocksGetsTheNameAndATunnelThatIsRefusedIsAConnectFailure) {
-  std::string greeting;
   const RawServer socks([&](RawConnection& connection) {
     connection.send(std::string("\5\0", 2));  // SOCKS 5, no password (RFC 1928, 3)
     connection.wait_closed();
