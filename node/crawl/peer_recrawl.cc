@@ -13,17 +13,20 @@ using nlohmann::json;
 
 namespace {
 
+using storage::Reason;
 using storage::UrlState;
 
 // Records looked at in one step: some 2 us each, so that the loop goes on.
 constexpr std::size_t walk_step = 2048;
 constexpr std::uint16_t visit_max = 0xffff;
 
-// What the record is when its URL is asked for once more; nothing when it cannot be. Excluded ones stay so: what kept
-// them out may be lifted in another way (docs/traps.md).
+// What the record is when its URL is asked for once more; nothing when it cannot be. What robots.txt kept out is judged
+// again; what else is excluded stays so: it would be again, or is lifted in another way (docs/traps.md).
 std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known) {
-  if ((known.state != UrlState::fetched && known.state != UrlState::failed) || known.visit == visit_max)
-    return std::nullopt;
+  const bool by_robots = known.state == UrlState::excluded &&
+                         (known.reason == Reason::robots || known.reason == Reason::robots_unreachable);
+  const bool ended = known.state == UrlState::fetched || known.state == UrlState::failed || by_robots;
+  if (!ended || known.visit == visit_max) return std::nullopt;
   storage::UrlRecord record;
   record.depth = known.depth;
   record.redirects = known.redirects;

@@ -37,6 +37,8 @@ class CurlFetcher::Loop {
   void start(FetchRequest request);
   void stop();
   Counts counts() const { return counts_; }
+  std::uint64_t connections_opened() const { return connections_opened_.load(std::memory_order_relaxed); }
+  std::uint64_t dns_queries() const { return dns_queries_.load(std::memory_order_relaxed); }
 
  private:
   void run();
@@ -72,6 +74,8 @@ class CurlFetcher::Loop {
   CURLM* multi_ = nullptr;
   std::thread thread_;
   Counts counts_;
+  std::atomic<std::uint64_t> connections_opened_{0};  // both for other threads to read
+  std::atomic<std::uint64_t> dns_queries_{0};
 
   std::mutex mutex_;
   std::vector<FetchRequest> inbox_;  // guarded by mutex_
@@ -222,6 +226,7 @@ void CurlFetcher::Loop::run() {
       curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
     }
     take_names(now);
+    dns_queries_.store(resolver_->queries(), std::memory_order_relaxed);
     collect();
     end_late(now);
     resume_paused();
@@ -354,6 +359,7 @@ void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {
   long connections = 0;
   curl_easy_getinfo(transfer.easy(), CURLINFO_NUM_CONNECTS, &connections);
   counts_.connections_opened += static_cast<std::uint64_t>(std::max(0L, connections));
+  connections_opened_.store(counts_.connections_opened, std::memory_order_relaxed);
   transfer.note_connection();
   curl_multi_remove_handle(multi_, transfer.easy());
   shared_.paused.erase(transfer.sequence());
@@ -432,5 +438,7 @@ Result<std::unique_ptr<CurlFetcher>> CurlFetcher::create(CurlFetcherConfig confi
 void CurlFetcher::start(FetchRequest request) { loop_->start(std::move(request)); }
 void CurlFetcher::stop() { loop_->stop(); }
 CurlFetcher::Counts CurlFetcher::counts() const { return loop_->counts(); }
+std::uint64_t CurlFetcher::connections_opened() const { return loop_->connections_opened(); }
+std::uint64_t CurlFetcher::dns_queries() const { return loop_->dns_queries(); }
 
 }  // namespace orbweaver

@@ -72,6 +72,9 @@ class CurlFetcher final : public Fetcher {
   };
   // Only after stop().
   Counts counts() const;
+  // While it runs, from any thread.
+  std::uint64_t connections_opened() const;
+  std::uint64_t dns_queries() const;
 
  private:
   class Loop;

@@ -325,6 +325,8 @@ void PeerProcess::publish(Time now) {
   std::string json = peer_->own_status().dump();
   auto values = peer_->metrics();
   values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
+  values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));
+  values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
   std::string metrics = metrics_text(values);
   const std::lock_guard guard(status_mutex_);
   status_json_ = std::move(json);
