@@ -5,6 +5,7 @@ import email.utils
 import http.server
 import json
 import threading
+import time
 
 import ring
 import warcs
@@ -157,12 +158,19 @@ class Recrawl(ring.Case):
             [("response", "", True), ("revisit", profile, False), ("revisit", profile, False)],
         )
 
+    @staticmethod
+    def soon():
+        """The next full second, once it has come: dates are read in whole seconds."""
+        when = int(time.time()) + 1
+        ring.wait_until("the second is over", lambda: time.time() >= when)
+        return datetime.datetime.fromtimestamp(when, datetime.timezone.utc).isoformat()
+
     def test_a_sitemap_read_again_names_what_has_changed_on_any_peer(self):
         first = self.node("a", self.site.url(), "--wait-for-peers", 3, *ring.QUICK, *self.reach)
         nodes = [first, *(self.node(name, "--join", first.address, *self.reach) for name in "bc")]
         self.wait_for_rest(nodes)
         self.assertEqual(self.site.take(), self.FIRST, "dates of the first visit make nobody ask twice")
-        self.site.lastmod = {"/plain.html": "2099-01-01", "/dated.html": "2020-01-01", "/tagged.html": datetime.datetime.now(datetime.timezone.utc).isoformat()}
+        self.site.lastmod = {"/plain.html": "2099-01-01", "/dated.html": "2020-01-01", "/tagged.html": self.soon()}
         self.recrawl(first, "--match", r"sitemap\.xml$")
         self.settled(nodes, 2)
         self.assertEqual(self.site.take(), [("/sitemap.xml", 200), ("/tagged.html", 304)])
