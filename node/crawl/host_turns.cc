@@ -32,17 +32,21 @@ HostTurns::Answer HostTurns::ask(const ring::Md5& host, const Loan& loan, bool r
     at.lent_until = now + loan_time;
     return {true, at.lent_until};
   }
-  if (!lent && now >= at.free) {
+  const bool others_first = at.another_waits && loan.peer == at.last && now < at.free + told_max;
+  if (!lent && now >= at.free && !others_first) {
     // A loan that ran out: what its holder asked of the host is not known.
     const bool ran_out = at.loan != Loan{};
     if (!ran_out || now >= at.lent_until + delay) {
       at.loan = loan;
       at.lent_until = now + loan_time;
       at.told = Time{};
+      at.last = loan.peer;
+      at.another_waits = false;
       return {true, at.lent_until};
     }
     at.free = at.lent_until + delay;
   }
+  at.another_waits = at.another_waits || loan.peer != at.last;
   at.told = std::clamp(at.told + apart, std::max(at.free, now + apart), std::max(at.free, now + told_max));
   return {false, at.told};
 }

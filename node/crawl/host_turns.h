@@ -47,6 +47,8 @@ class HostTurns {
     Time lent_until{};  // before now: not lent
     Time free{};        // no request before this
     Time told{};        // when the last of those who were turned away is to ask again
+    ring::PeerId last;  // who had it last; when another was turned away meanwhile, that one goes first
+    bool another_waits = false;
   };
   void forget(Time now);
 

@@ -20,8 +20,7 @@ class RandomCache final : public LinkCache {
       table_.add(url, depth);
     } else {
       // The high half of the product: even to within capacity / 2^32.
-      const std::uint64_t place = (draw() >> 32) * table_.capacity() >> 32;
-      table_.replace(static_cast<std::uint32_t>(place), url, depth);
+      table_.replace(static_cast<std::uint32_t>((draw() >> 32) * table_.capacity() >> 32), url, depth);
     }
   }
   void clear() override { table_.clear(); }
