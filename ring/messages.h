@@ -187,11 +187,13 @@ struct LeavesDiffer {  // type 20: answer to Leaves
   std::string differ;  // one byte a leaf, 1: send its records
 };
 
-// Turns of an address (node/crawl/address_turns.h): asked of its owner, who does not answer when it is not.
+// Turns of an address or a host (node/crawl/address_turns.h, host_turns.h): asked of its owner, who does not answer
+// when it is not.
 struct TurnAsk {
   std::uint64_t id = 0;        // the asker's
-  std::string address;         // 4 or 16 bytes
-  std::uint64_t good_for = 0;  // us: the request may begin so long after the turn's moment
+  std::string address;         // 4 or 16 bytes; of a host 17: u8 1 ask, 2 renew, 3 give back, then MD5(host)
+  std::uint64_t good_for = 0;  // us: the request may begin so long after the turn's moment; of a host: its delay, or,
+                               // given back, when it may next be asked
 };
 struct TurnRequest {  // type 21
   std::vector<TurnAsk> asks;

@@ -197,6 +197,12 @@ Result<void> check_together(const Settings& s) {
                          ") must not be less than batch_records (" + std::to_string(s.batch_records) +
                          "): no batch would ever be full");
   }
+  if (s.partition_by == PartitionBy::url && (s.max_pages_per_host > 0 || s.max_bytes_per_host > 0 ||
+                                             s.max_pages_per_domain > 0 || s.max_bytes_per_domain > 0)) {
+    return contradiction(
+        "partition_by (url) goes with no budget of hosts or domains (max_pages_per_host and the like): no peer sees "
+        "all pages of a host; partition_by = host or domain does");
+  }
   const auto listen = parse_endpoint(s.listen);
   if (listen && !listen->loopback && s.ring_key_file.empty()) {
     return contradiction(

@@ -28,10 +28,13 @@ enum class Durability : std::uint8_t { process, power };
 enum class TrailingSlash : std::uint8_t { keep, drop };
 enum class JoinSchemes : std::uint8_t { keep, http, https };
 enum class HashBang : std::uint8_t { drop, keep };
+enum class PartitionBy : std::uint8_t { host, domain, url };
+enum class LinkCachePolicy : std::uint8_t { lru, clock, random };
 
 struct Settings {
   // Ring-wide: equal on every peer, agreed when a peer joins.
   std::uint32_t partitions = 1024;
+  PartitionBy partition_by = PartitionBy::host;  // node/crawl/partitioner.h
   ScopeKind scope = ScopeKind::host;
   std::vector<std::string> surt_accept;  // SURT prefixes that are in scope too
   std::vector<std::string> surt_reject;
@@ -103,6 +106,8 @@ struct Settings {
   std::uint64_t archive_file_bytes = 0;
   ParserKind parser = ParserKind::stream;
   bool text = false;
+  bool record_links = false;               // storage/link_trace.h
+  std::uint64_t link_trace_bytes_max = 0;  // of this peer's files
   std::vector<std::string> text_commands;  // TYPE=COMMAND: text out of what is no page
   Duration text_command_timeout{};
   std::uint64_t text_command_bytes_max = 0;  // of a command's output; what is beyond is left out
@@ -131,6 +136,7 @@ struct Settings {
   std::uint64_t decoded_bytes_max = 0;  // after content decoding
   std::uint64_t body_memory_max = 0;    // bodies under way together
   std::uint64_t header_bytes_max = 0;
+  LinkCachePolicy link_cache = LinkCachePolicy::lru;  // node/crawl/link_cache.h
   std::uint32_t link_cache_entries = 65536;
   std::uint32_t batch_records = 0;
   std::uint64_t batch_bytes = 0;

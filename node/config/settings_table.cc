@@ -13,6 +13,7 @@
 #include "node/crawl/site_rules.h"
 #include "ring/messages.h"
 #include "ring/network_preset.h"
+#include "storage/link_trace.h"
 
 namespace orbweaver {
 namespace {
@@ -124,6 +125,13 @@ SettingDef partitions_setting() {
 
 void add_ring_wide(Rows& rows) {
   rows.push_back(partitions_setting());
+  rows.push_back(choice_setting(
+      {"partition_by",
+       "What decides whose a URL is: its host, its registered domain, or the whole URL. Fixed when the ring is made.",
+       "By host one peer asks a host, fetches its robots.txt once, and most links stay with the peer; by domain more "
+       "do, and shares are less even; by URL shares are even, but nearly all links go to other peers, every peer asks "
+       "for robots.txt, and each request waits for the host's turn (docs/lab-partition.md)."},
+      &Settings::partition_by, PartitionBy::host, {"host", "domain", "url"}));
   rows.push_back(choice_setting(
       {"scope", "Which URLs belong to the crawl: a seed's host, its registered domain, its path prefix, or any.",
        "A crawl that leaves its seeds' hosts has no end; who wants that says so."},
@@ -267,6 +275,14 @@ void add_output(Rows& rows) {
       yes_no_setting({"text", "Also write title, language and clean text of each page, one JSON line a page.",
                       "It needs the whole document tree, which costs more than all the rest of a page."},
                      &Settings::text, false));
+  rows.push_back(yes_no_setting(
+      {"record_links", "Also record every link of every page, in files that `orbweaver lab` replays.",
+       "For measuring caches, partition schemes and link graphs; it costs some 2 us of CPU time a link."},
+      &Settings::record_links, false));
+  rows.push_back(size_setting(
+      {"link_trace_bytes_max", "Under `record_links`: when this peer's link traces reach this size the oldest goes.",
+       "Some 100 million links, at about ten bytes each. They are kept in eight files, each with room for a block."},
+      &Settings::link_trace_bytes_max, "1GiB", size_text(storage::trace_bytes_least), "1TiB"));
 }
 
 void add_fetch(Rows& rows) {
@@ -378,8 +394,14 @@ void add_forwarding(Rows& rows) {
   rows.push_back(
       count_setting({"link_cache_entries",
                      "URLs remembered as lately forwarded or admitted; a hit costs no message and no disk read.",
-                     "Links repeat within a site: 65,536 entries of some 60 bytes are 4 MB. 0: no cache."},
+                     "Links repeat within a site: 65,536 entries of 28 to 36 bytes are 2 MB. 0: no cache."},
                     &Settings::link_cache_entries, 65'536U, 0U, 16'777'216U));
+  rows.push_back(
+      choice_setting({"link_cache",
+                      "Which URL leaves a full link cache: the least recently used, the first that the clock's hand "
+                      "finds unused, any.",
+                      "lru and clock miss nearly the same; clock and random take less memory (docs/lab-cache.md)."},
+                     &Settings::link_cache, LinkCachePolicy::lru, {"lru", "clock", "random"}));
   rows.push_back(count_setting(
       {"batch_records", "URLs in a batch at most; a full batch leaves at once.",
        "At about 100 bytes a URL this is 100 KB: large enough that the cost of a message is spread thin."},

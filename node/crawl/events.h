@@ -14,6 +14,7 @@
 #include "node/url/canonical_url.h"
 #include "ring/messages.h"
 #include "ring/transport.h"
+#include "storage/link_trace.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -68,6 +69,7 @@ struct PageDone {
   std::uint64_t content = 0;        // fingerprint of an HTML body without its own address in it; 0: none
   bool unwanted_type = false;       // not archived: its content type is kept out
   std::uint64_t archived_bytes = 0;
+  std::uint16_t worker = 0;      // which worker read it, from 0
   std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max
   bool cancelled = false;        // not read: the peer stops. The page stays queued
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
@@ -116,7 +118,12 @@ struct Exit {
   std::map<std::string, std::uint64_t> totals;  // then: the ring's, equal on every peer
 };
 
-using Command = std::variant<StartFetch, ResolveHost, SendMessage, ReplyMessage, Note, Exit>;
+// Under record_links: a page's links, for the trace. The page is durable.
+struct RecordLinks {
+  storage::TracePage page;
+};
+
+using Command = std::variant<StartFetch, ResolveHost, SendMessage, ReplyMessage, Note, Exit, RecordLinks>;
 using Commands = std::vector<Command>;
 
 }  // namespace orbweaver

@@ -80,9 +80,10 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       store_(&store),
       membership_(self, membership_config(settings_), start.random_seed),
       view_(self.id, settings_.partitions, settings_.replicas),
+      partitioner_(settings_.partition_by, settings_.partitions),
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
-      link_cache_(settings_.link_cache_entries),
+      link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
       bench_({settings_.hosts_in_memory, settings_.host_queue_in_memory}, store,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),
       forwarder_(forwarder_config(settings_), store, (start.random_seed >> 2) + 1),
@@ -343,7 +344,7 @@ void Peer::after(Time now, Commands& out) {
         const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
         if (!url) continue;
         admission_limits(*record, now);
-        const storage::UrlKey key{host_key(url->host_digest(), view_.partitions()), url->digest()};
+        const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
         visit_if_newer(key, *record);
         judge_trap(key, *url, *record);
         commit.merges.push_back({key, std::move(*record)});
@@ -392,7 +393,7 @@ Time Peer::next_deadline(Time now) const {
     if (recrawl_) at = now;
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
-    if (!turns_open_.empty()) consider(next_turns_look_);
+    if (!turns_open_.empty() || !loans_.empty()) consider(next_turns_look_);
     if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
   }

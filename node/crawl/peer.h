@@ -25,10 +25,12 @@
 #include "node/crawl/copier.h"
 #include "node/crawl/events.h"
 #include "node/crawl/forwarder.h"
+#include "node/crawl/host_turns.h"
 #include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/mirrors.h"
 #include "node/crawl/outcome.h"
+#include "node/crawl/partitioner.h"
 #include "node/crawl/site_rules.h"
 #include "node/crawl/traps.h"
 #include "node/crawl/use_book.h"
@@ -90,6 +92,8 @@ class Peer {
   bool fetches(ring::Partition partition) const;
   const ring::Tenures& tenures() const { return keeper_.tenures(); }
   bool stopping() const { return stopping_; }  // what is being fetched may be cancelled
+  // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.
+  void note_link_trace(std::map<std::string, std::uint64_t> counts) { link_trace_ = std::move(counts); }
   nlohmann::json own_status() const;
   std::vector<std::pair<std::string, double>> metrics() const;
 
@@ -138,13 +142,15 @@ class Peer {
   void issue_fetches(Time now, Commands& out);
   bool serve_host(Time now, BenchHost& host, Commands& out);
   RobotsSlot& robots_slot(BenchHost& host, const std::string& origin, Time now);
+  void share_robots(const RobotsSlot& slot, Time now);
   void start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out);
   void on_fetch_ended(Time now, const FetchEnded& event, Commands& out);
   void give_up(std::uint64_t id);
   void on_page_done(Time now, PageDone& event, Commands& out);
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
-  void add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit);
+  // `trace`: what is recorded of the links, or nullptr.
+  void add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit, storage::TracePage* trace);
   // A link: what its record will begin with.
   struct Way {
     std::uint16_t depth = 0;
@@ -154,7 +160,7 @@ class Peer {
     bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
     Time lastmod{};             // what a sitemap says, on a later visit of it; else the epoch
   };
-  void route(const CanonicalUrl& url, Way way, storage::Commit& commit);
+  bool route(const CanonicalUrl& url, Way way, storage::Commit& commit);  // false: out of scope
   // Whatever the scope says of it.
   void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
   void admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit);
@@ -171,6 +177,14 @@ class Peer {
                        const ring::ReplyPath& reply, Commands& out);
   void on_turns(Time now, const ring::PeerId& from, const ring::Turns& turns);
   void note_turn_owners(Time now);
+  // peer_host_turns.cc
+  AddressTurn host_turn(Time now, BenchHost& host);
+  void give_host_back(Time now, const storage::HostKey& key);
+  void return_loan(Time now, std::uint64_t id, Duration wait);
+  void loans_tick(Time now);
+  void send_loan_asks(Time now, std::map<ring::PeerId, ring::TurnRequest>& requests, ring::Turns& own);
+  std::optional<ring::Turn> lend(Time now, const ring::PeerId& from, const ring::TurnAsk& ask);
+  bool on_loan(Time now, const ring::Turn& turn);
   MannersRules manners_of(const SiteRule* site) const;
   const SiteRule* site_of(std::string_view host) const;
   Time next_turn(const BenchHost& host, Time at) const;
@@ -300,6 +314,7 @@ class Peer {
   ring::Membership membership_;
   std::uint64_t seen_version_ = 0;  // membership_.version() acted upon
   View view_;
+  Partitioner partitioner_;  // of settings_
   std::set<std::string> seeds_;
   std::uint64_t seeds_fingerprint_ = 0;
   // Members whose last word of their seed set was not as this one's. No page is read then: a link would be judged by a
@@ -319,13 +334,29 @@ class Peer {
   std::vector<std::uint64_t> turns_unsent_;
   std::uint64_t next_turn_ = 1;
   Time next_turns_look_{};
+  // --- turns of hosts, under partition_by = url
+  struct HostLoan {
+    enum class State : std::uint8_t { asked, held, returned };
+    storage::HostKey key;
+    ring::Md5 host{};  // MD5 of its name
+    State state = State::asked;
+    Duration wait{};  // asked, held: the host's delay; returned: when it may next be asked
+    Time sent{};      // the last message
+    Time given{};
+    Time until{};
+  };
+  HostTurns host_turns_;
+  std::map<std::uint64_t, HostLoan> loans_;            // by their number, which is also the asks' id
+  std::map<storage::HostKey, std::uint64_t> loan_of_;  // of those asked for or held
+  std::vector<std::uint64_t> loans_unsent_;
+  std::map<std::string, RobotsSlot> origins_;   // robots.txt by origin, for a host's other partitions
   std::map<ring::PeerId, Duration> turn_ways_;  // how long the last answer of each took
   bool made_ring_ = false;                      // in this run: no other ever gave turns
   std::vector<std::string> first_seeds_;        // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for
   std::unique_ptr<Scope> scope_;
-  LinkCache link_cache_;
+  std::unique_ptr<LinkCache> link_cache_;
   Workbench bench_;
   Forwarder forwarder_;
   Copier copier_;
@@ -351,7 +382,8 @@ class Peer {
   std::optional<Recrawl> recrawl_;
   std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
   PeerCounters counters_;
-  std::map<ring::PeerId, std::uint16_t> spoken_;  // protocol version of the last message from each member
+  std::map<std::string, std::uint64_t> link_trace_;  // empty: none is recorded
+  std::map<ring::PeerId, std::uint16_t> spoken_;     // protocol version of the last message from each member
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;

@@ -106,63 +106,66 @@ json Peer::own_status() const {
                        {"incarnation", member.incarnation}});
   json awaited = json::object();
   for (const auto& [peer, partitions] : keeper_.awaited()) awaited[peer.hex()] = partitions;
-  return {{"id", id().hex()},
-          {"address", membership_.self().address},
-          {"state", member_state_name(membership_.self())},
-          {"ring", has_ring_ ? ring_.hex() : ""},
-          {"version", ORBWEAVER_VERSION},
-          {"protocol", ring::protocol_version},
-          {"started", utc(started_)},
-          {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
-          {"ring_partitions", view_.partitions()},
-          {"confirmed", confirmed_},
-          {"awaited", std::move(awaited)},
-          {"held_back", held_back()},
-          {"ring_fingerprint", view_.ring().fingerprint()},
-          {"tenures_fingerprint", keeper_.tenures().fingerprint()},
-          {"members", std::move(members)},
-          {"seeds", seeds_.size()},
-          {"counts",
-           {{"discovered", store_->held_records()},
-            {"queued", counts.queued},
-            {"fetched", counts.fetched},
-            {"failed", counts.failed},
-            {"excluded", counts.excluded},
-            {"outbox", counts.outbox},
-            {"in_flight", jobs_.size()},
-            {"pages_in_flight", held_in_flight()},
-            {"hosts", bench_.hosts()},
-            {"fetches", counters_.fetches},
-            {"retries", counters_.retries},
-            {"robots_fetched", counters_.robots_fetched},
-            {"bytes_received", counters_.bytes_received},
-            {"archive_bytes", counters_.archive_bytes},
-            {"links_found", counters_.links_found},
-            {"links_skipped", counters_.links_skipped},
-            {"links_out_of_scope", counters_.links_out_of_scope},
-            {"links_own", counters_.links_own},
-            {"links_foreign", counters_.links_foreign},
-            {"link_cache_hits", link_cache_.hits()},
-            {"link_cache_misses", link_cache_.misses()},
-            {"batches_sent", forwarder_.batches_sent()},
-            {"batch_bytes_sent", forwarder_.bytes_sent()},
-            {"forwarded", forwarder_.records_sent()},
-            {"batches_received", counters_.batches_received},
-            {"records_received", counters_.records_received},
-            {"records_malformed", counters_.records_malformed},
-            {"messages_refused", counters_.messages_refused},
-            {"partitions_held", keeper_.held()},
-            {"partitions_to_gain", keeper_.to_gain()},
-            {"partitions_orphaned", orphaned()},
-            {"partitions_to_hand_over", keeper_.to_hand_over()},
-            {"partitions_to_give_back", keeper_.to_give_back()},
-            {"copies_to_fill", keeper_.to_fill()},
-            {"copies", store_->counts().discovered() - counts.discovered()},
-            {"copies_waiting", copier_.waiting()},
-            {"copies_sent", copier_.records_sent()},
-            {"copy_bytes_sent", copier_.bytes_sent()},
-            {"records_moved", keeper_.transfers().records_sent()},
-            {"bytes_moved", keeper_.transfers().bytes_sent()}}}};
+  json status = {{"id", id().hex()},
+                 {"address", membership_.self().address},
+                 {"state", member_state_name(membership_.self())},
+                 {"ring", has_ring_ ? ring_.hex() : ""},
+                 {"version", ORBWEAVER_VERSION},
+                 {"protocol", ring::protocol_version},
+                 {"started", utc(started_)},
+                 {"partitions", view_.empty() ? 0 : view_.ring().partitions_of(id()).size()},
+                 {"ring_partitions", view_.partitions()},
+                 {"confirmed", confirmed_},
+                 {"awaited", std::move(awaited)},
+                 {"held_back", held_back()},
+                 {"ring_fingerprint", view_.ring().fingerprint()},
+                 {"tenures_fingerprint", keeper_.tenures().fingerprint()},
+                 {"members", std::move(members)},
+                 {"seeds", seeds_.size()},
+                 {"counts",
+                  {{"discovered", store_->held_records()},
+                   {"queued", counts.queued},
+                   {"fetched", counts.fetched},
+                   {"failed", counts.failed},
+                   {"excluded", counts.excluded},
+                   {"outbox", counts.outbox},
+                   {"in_flight", jobs_.size()},
+                   {"pages_in_flight", held_in_flight()},
+                   {"hosts", bench_.hosts()},
+                   {"fetches", counters_.fetches},
+                   {"retries", counters_.retries},
+                   {"robots_fetched", counters_.robots_fetched},
+                   {"bytes_received", counters_.bytes_received},
+                   {"archive_bytes", counters_.archive_bytes},
+                   {"links_found", counters_.links_found},
+                   {"links_skipped", counters_.links_skipped},
+                   {"links_out_of_scope", counters_.links_out_of_scope},
+                   {"links_own", counters_.links_own},
+                   {"links_foreign", counters_.links_foreign},
+                   {"link_cache_hits", link_cache_->hits()},
+                   {"link_cache_misses", link_cache_->misses()},
+                   {"link_cache_size", link_cache_->size()},
+                   {"batches_sent", forwarder_.batches_sent()},
+                   {"batch_bytes_sent", forwarder_.bytes_sent()},
+                   {"forwarded", forwarder_.records_sent()},
+                   {"batches_received", counters_.batches_received},
+                   {"records_received", counters_.records_received},
+                   {"records_malformed", counters_.records_malformed},
+                   {"messages_refused", counters_.messages_refused},
+                   {"partitions_held", keeper_.held()},
+                   {"partitions_to_gain", keeper_.to_gain()},
+                   {"partitions_orphaned", orphaned()},
+                   {"partitions_to_hand_over", keeper_.to_hand_over()},
+                   {"partitions_to_give_back", keeper_.to_give_back()},
+                   {"copies_to_fill", keeper_.to_fill()},
+                   {"copies", store_->counts().discovered() - counts.discovered()},
+                   {"copies_waiting", copier_.waiting()},
+                   {"copies_sent", copier_.records_sent()},
+                   {"copy_bytes_sent", copier_.bytes_sent()},
+                   {"records_moved", keeper_.transfers().records_sent()},
+                   {"bytes_moved", keeper_.transfers().bytes_sent()}}}};
+  if (!link_trace_.empty()) status["link_trace"] = link_trace_;
+  return status;
 }
 
 std::vector<std::pair<std::string, double>> Peer::metrics() const {
@@ -170,31 +173,40 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
   std::map<std::string_view, double> members;
   for (const auto& [peer, member] : membership_.members()) ++members[member_state_name(member)];
   const auto number = [](auto value) { return static_cast<double>(value); };
-  return {{"pages_fetched_total", number(counters_.pages_fetched)},
-          {"pages_failed_total", number(counters_.pages_failed)},
-          {"retries_total", number(counters_.retries)},
-          {"urls_fetched", number(counts.fetched)},
-          {"urls_failed", number(counts.failed)},
-          {"urls_excluded", number(counts.excluded)},
-          {"urls_queued", number(counts.queued)},
-          {"fetches_in_flight", number(jobs_.size())},
-          {"bytes_received_total", number(counters_.bytes_received)},
-          {"links_found_total", number(counters_.links_found)},
-          {"links_own_total", number(counters_.links_own)},
-          {"links_foreign_total", number(counters_.links_foreign)},
-          {"link_cache_hits_total", number(link_cache_.hits())},
-          {"link_cache_misses_total", number(link_cache_.misses())},
-          {"batches_sent_total", number(forwarder_.batches_sent())},
-          {"batches_received_total", number(counters_.batches_received)},
-          {"batch_bytes_sent_total", number(forwarder_.bytes_sent())},
-          {"outbox_records", number(counts.outbox)},
-          {"hosts_active", number(bench_.hosts())},
-          {"messages_refused_total", number(counters_.messages_refused)},
-          {"members_active", members["active"]},
-          {"members_suspect", members["suspect"]},
-          {"members_down", members["down"]},
-          {"robots_fetched_total", number(counters_.robots_fetched)},
-          {"archive_bytes_total", number(counters_.archive_bytes)}};
+  std::vector<std::pair<std::string, double>> values = {
+      {"pages_fetched_total", number(counters_.pages_fetched)},
+      {"pages_failed_total", number(counters_.pages_failed)},
+      {"retries_total", number(counters_.retries)},
+      {"urls_fetched", number(counts.fetched)},
+      {"urls_failed", number(counts.failed)},
+      {"urls_excluded", number(counts.excluded)},
+      {"urls_queued", number(counts.queued)},
+      {"fetches_in_flight", number(jobs_.size())},
+      {"bytes_received_total", number(counters_.bytes_received)},
+      {"links_found_total", number(counters_.links_found)},
+      {"links_own_total", number(counters_.links_own)},
+      {"links_foreign_total", number(counters_.links_foreign)},
+      {"link_cache_hits_total", number(link_cache_->hits())},
+      {"link_cache_misses_total", number(link_cache_->misses())},
+      {"link_cache_size", number(link_cache_->size())},
+      {"link_cache_hit_ratio",
+       number(link_cache_->hits()) / std::max(1.0, number(link_cache_->hits() + link_cache_->misses()))},
+      {"batches_sent_total", number(forwarder_.batches_sent())},
+      {"batches_received_total", number(counters_.batches_received)},
+      {"batch_bytes_sent_total", number(forwarder_.bytes_sent())},
+      {"outbox_records", number(counts.outbox)},
+      {"hosts_active", number(bench_.hosts())},
+      {"messages_refused_total", number(counters_.messages_refused)},
+      {"members_active", members["active"]},
+      {"members_suspect", members["suspect"]},
+      {"members_down", members["down"]},
+      {"robots_fetched_total", number(counters_.robots_fetched)},
+      {"archive_bytes_total", number(counters_.archive_bytes)}};
+  if (!link_trace_.empty()) {
+    values.emplace_back("link_trace_links_total", number(link_trace_.at("links")));
+    values.emplace_back("link_trace_bytes", number(link_trace_.at("bytes")));
+  }
+  return values;
 }
 
 json Peer::explain(const std::string& text) {
@@ -203,7 +215,7 @@ json Peer::explain(const std::string& text) {
   const Result<CanonicalUrl> canonical = canonicaliser_.from(*parsed);
   if (!canonical) return {{"error", canonical.error().message}};
   const CanonicalUrl& url = *canonical;
-  const storage::UrlKey key{host_key(url.host_digest(), view_.partitions()), url.digest()};
+  const storage::UrlKey key{partitioner_.host_key(url), url.digest()};
   json answer = {{"url", url.text()},
                  {"partition", key.host.partition},
                  {"owner", id().hex()},
@@ -374,7 +386,7 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
     if (!url) return answer({{"error", url.error().message}});
     if (!view_.empty()) {
       // Who holds it knows best; with nobody there, who owns it.
-      const ring::Partition partition = host_key(url->host_digest(), view_.partitions()).partition;
+      const ring::Partition partition = partitioner_.partition(*url);
       const ring::PeerId& holder = keeper_.tenures().of(partition).holder;
       const ring::Member* member = membership_.find(holder);
       const ring::PeerId& owner = member != nullptr && ring::reachable(*member) ? holder : view_.owner(partition);

@@ -9,6 +9,7 @@ namespace orbweaver {
 
 namespace {
 
+using storage::LinkFlag;
 using storage::Reason;
 using storage::UrlState;
 
@@ -38,6 +39,11 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
   record.off_site = queued.off_site;
   record.visit = queued.visit;
   return record;
+}
+
+void note_crawl_delay(BenchHost& host, const RobotsSlot& slot) {
+  if (const auto delay = slot.rules->crawl_delay())
+    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, crawl_delay_max));
 }
 
 }  // namespace
@@ -106,6 +112,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     excluded.merges.push_back({queued.key, record_of(queued, state, reason, now)});
   };
   bool started = false;
+  bool keeps = false;  // a loan of the host
   while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step) {
     const storage::QueuedUrl& front = host.head.front();
     if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
@@ -125,6 +132,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         if (const AddressTurn turn = address_turn(now, host, url->text(), out); turn == AddressTurn::asked) {
           return excluded.merges.empty() || apply(now, excluded, out);
         } else if (turn == AddressTurn::later) {
+          keeps = true;
           break;
         }
         Result<CanonicalUrl> robots_url =
@@ -156,6 +164,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     if (const AddressTurn turn = address_turn(now, host, url->text(), out); turn == AddressTurn::asked) {
       return excluded.merges.empty() || apply(now, excluded, out);
     } else if (turn == AddressTurn::later) {
+      keeps = true;
       break;
     }
     page_begins(*url);
@@ -168,7 +177,11 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     out.push_back(StartFetch{slot.job});
     started = true;
   }
-  if (!started) bench_.release(host, host.next_allowed);
+  if (!started) {
+    if (const auto loan = loan_of_.find(host.key); loan != loan_of_.end() && !keeps)
+      return_loan(now, loan->second, Duration{});
+    bench_.release(host, host.next_allowed);
+  }
   return excluded.merges.empty() || apply(now, excluded, out);
 }
 
@@ -184,7 +197,14 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   if (slot->rules != nullptr && slot->expires <= now) slot->rules = nullptr;
   if (slot->rules != nullptr) return *slot;
   const auto stored = store_->robots(host.key, origin);
-  if (!stored || !*stored || (*stored)->expires <= now) return *slot;
+  if (!stored || !*stored || (*stored)->expires <= now) {
+    // The host's part in another partition may have it.
+    const auto shared = origins_.find(origin);
+    if (shared == origins_.end() || shared->second.expires <= now) return *slot;
+    *slot = shared->second;
+    note_crawl_delay(host, *slot);
+    return *slot;
+  }
   slot->expires = (*stored)->expires;
   const auto kind = static_cast<RobotsKind>((*stored)->kind);
   slot->unreachable = kind == RobotsKind::unreachable;
@@ -195,9 +215,18 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   } else {
     slot->rules = std::make_shared<RobotsRules>(RobotsRules::parse((*stored)->body, settings_.user_agent));
   }
-  if (const auto delay = slot->rules->crawl_delay())
-    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, crawl_delay_max));
+  note_crawl_delay(host, *slot);
+  share_robots(*slot, now);
   return *slot;
+}
+
+// For the host's parts in other partitions, under partition_by = url: so each peer asks for it once.
+void Peer::share_robots(const RobotsSlot& slot, Time now) {
+  if (settings_.partition_by != PartitionBy::url) return;
+  if (origins_.size() >= settings_.hosts_in_memory)
+    std::erase_if(origins_, [now](const auto& entry) { return entry.second.expires <= now; });
+  if (origins_.size() >= settings_.hosts_in_memory && !origins_.contains(slot.origin)) origins_.erase(origins_.begin());
+  origins_.insert_or_assign(slot.origin, slot);
 }
 
 void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
@@ -228,7 +257,10 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
           {"text", event.error_text}},
          true);
 
-  if (event.error == FetchError::cancelled) return give_up(event.id);
+  if (event.error == FetchError::cancelled) {
+    give_host_back(now, job.job.host);
+    return give_up(event.id);
+  }
   if (host != nullptr) {
     host->failures = job.outcome.host_failed ? host->failures + 1 : 0;
     if (host->failures >= host_failures_max) host->down_until = event.ended + host_down_time;
@@ -243,6 +275,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
       host->next_allowed = std::max(host->next_allowed, next);  // kept until its robots.txt is read
     }
   }
+  if (page) give_host_back(now, job.job.host);
   if (event.error == FetchError::none) {
     job.parsing = true;
     return;
@@ -253,6 +286,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     finish_page(now, ended, nullptr, out);
   } else {
     finish_robots(now, ended, nullptr, out);
+    give_host_back(now, ended.job.host);
   }
 }
 
@@ -283,6 +317,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
     finish_page(now, job, &event, out);
   } else {
     finish_robots(now, job, &event, out);
+    give_host_back(now, job.job.host);
   }
 }
 
@@ -349,7 +384,10 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.state = UrlState::excluded;
     record.reason = Reason::content_type;
   }
-  if (page != nullptr && record.state == UrlState::fetched) add_links(now, job, *page, commit);
+  RecordLinks trace;
+  const bool traced = settings_.record_links && page != nullptr && record.state == UrlState::fetched;
+  if (page != nullptr && record.state == UrlState::fetched)
+    add_links(now, job, *page, commit, traced ? &trace.page : nullptr);
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(now, job, !detour, commit);
@@ -359,11 +397,25 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   // What is durable may be remembered.
   for (std::size_t i = 0; i < links; ++i)
     if (const storage::UrlRecord& link = commit.merges[i].record; link.off_site <= 1)
-      link_cache_.insert(commit.merges[i].key.url, link.depth);
+      link_cache_->insert(commit.merges[i].key.url, link.depth);
   forwarder_.add(result.outbox, view_, now);
+  if (!traced) return;
+  trace.page.url = queued.url;
+  trace.page.at = now;
+  trace.page.depth = queued.depth;
+  trace.page.worker = page->worker;
+  out.push_back(std::move(trace));
 }
 
-void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit) {
+void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit,
+                     storage::TracePage* trace) {
+  const auto link_to = [&](const CanonicalUrl& url, const Way& way, std::uint8_t flags) {
+    const bool in_scope = route(url, way, commit);
+    if (trace == nullptr) return;
+    if (in_scope) flags |= static_cast<std::uint8_t>(LinkFlag::in_scope);
+    if (!view_.owns(partitioner_.partition(url))) flags |= static_cast<std::uint8_t>(LinkFlag::foreign);
+    trace->links.push_back({url.text(), flags});
+  };
   const storage::QueuedUrl& source = job.job.queued;
   counters_.links_found += page.links.size();
   counters_.links_skipped += page.skipped_links;
@@ -374,7 +426,7 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
   for (std::size_t i = 0; i < page.links.size(); ++i) {
     const CanonicalUrl& link = page.links[i];
     Way way{deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false, lastmod_of(job, page, i)};
-    route(link, way, commit);
+    link_to(link, way, 0);
   }
   add_listed_sitemaps(job, page, commit);
   const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
@@ -390,21 +442,23 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
   if (in_scope || page.stylesheet)
     for (const CanonicalUrl& requisite : page.requisites) {
       const std::uint8_t steps = page.stylesheet ? further : std::uint8_t{1};
-      route(requisite, {source.depth, steps, source.off_site, false, true, {}}, commit);
+      link_to(requisite, {source.depth, steps, source.off_site, false, true, {}},
+              static_cast<std::uint8_t>(LinkFlag::requisite));
     }
   if (page.redirect) {
     ++counters_.links_found;
-    route(*page.redirect, {source.depth, further, source.off_site, false, !in_scope, {}}, commit);
+    link_to(*page.redirect, {source.depth, further, source.off_site, false, !in_scope, {}},
+            static_cast<std::uint8_t>(LinkFlag::redirect));
   }
 }
 
 // scope -> link cache -> own: a merge, foreign: the outbox. Both become durable with the page.
-void Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
+bool Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
   const Scope::Place place = scope_->place(url);
   const bool beyond = place == Scope::Place::beyond;
   if (place == Scope::Place::out || (beyond && !way.requisite && way.off_site >= settings_.hops_off_site)) {
     ++counters_.links_out_of_scope;
-    return;
+    return false;
   }
   if (!beyond || settings_.hops_off_site == 0) {
     way.off_site = 0;
@@ -412,11 +466,12 @@ void Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
     way.off_site = static_cast<std::uint8_t>(std::min<int>(way.off_site + 1, storage::off_site_max));
   }
   admit(url, way, commit);
+  return true;
 }
 
 void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit) {
-  if (way.lastmod == Time{} && link_cache_.hit(url.digest(), way.depth)) return;
-  const storage::HostKey host = host_key(url.host_digest(), view_.partitions());
+  if (way.lastmod == Time{} && link_cache_->hit(url.digest(), way.depth)) return;
+  const storage::HostKey host = partitioner_.host_key(url);
   storage::UrlRecord record;
   record.depth = way.depth;
   record.redirects = way.redirects;
@@ -438,7 +493,7 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
   commit.to_outbox.emplace_back(host.partition, std::move(bytes));
   // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens. The
   // cache tells lesser depths from larger ones, not hops off-site: only the least of those are remembered.
-  if (record.off_site <= 1) link_cache_.insert(url.digest(), way.depth);
+  if (record.off_site <= 1) link_cache_->insert(url.digest(), way.depth);
 }
 
 // What a queued record must not exceed, judged by its owner. `now` dates the exclusion (a link's has the epoch: it is

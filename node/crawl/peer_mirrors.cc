@@ -67,9 +67,7 @@ void Peer::on_sightings(Time now, const ring::Sightings& sightings, Commands& ou
     if (sighting.host.empty() || sighting.host.size() > host_bytes_max || view_.empty()) continue;
     const std::optional<std::string> other = sighting_index_.see(sighting.page, sighting.host);
     if (!other) continue;
-    const auto owner = [&](const std::string& host) {
-      return view_.owner(host_key(ring::md5(host), view_.partitions()).partition);
-    };
+    const auto owner = [&](const std::string& host) { return view_.owner(partitioner_.home(host)); };
     told[owner(sighting.host)].pages.push_back({sighting.host, *other});
     told[owner(*other)].pages.push_back({*other, sighting.host});
   }
@@ -89,7 +87,7 @@ void Peer::on_same_pages(Time now, const ring::SamePages& same, Commands& out) {
     if (page.host.size() > host_bytes_max || page.other.size() > host_bytes_max) continue;
     if (seed_hosts_.contains(page.host) || (!seed_hosts_.contains(page.other) && !better_name(page.other, page.host)))
       continue;
-    if (!view_.owns(host_key(ring::md5(page.host), view_.partitions()).partition)) continue;
+    if (!view_.owns(partitioner_.home(page.host))) continue;
     if (!mirrors_.matched(page.host, page.other, stored_mirror(page.host))) continue;
     note(out, LogLevel::info, "crawl", "mirror", {{"host", page.host}, {"of", page.other}}, true);
     storage::Commit commit;

@@ -40,7 +40,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
     case storage::WireKind::wait: {
       auto clock = storage::decode_wait(entry.record, now);
       if (!clock) return bad(clock.error().message);
-      const storage::HostKey host = host_key(ring::md5(clock->host), view_.partitions());
+      const storage::HostKey host = partitioner_.host_key(clock->host, entry.partition);
       if (!accepts(host.partition, kind)) return false;
       if (const auto own = store_->clock(host); own && *own) *clock = storage::merge(**own, *clock);
       const auto [at, added] = intake.clocks.try_emplace(host, *clock);
@@ -54,7 +54,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
       // A detour asks another host by name (join_www), whose robots.txt is kept with the one it stands for.
       const Result<CanonicalUrl> url = canonicaliser_.parse(origin + "/");
       if (!url) return bad(url.error().message);
-      const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
+      const storage::HostKey host = partitioner_.host_key(url->host(), entry.partition);
       if (!accepts(host.partition, kind)) return false;
       const auto own = store_->robots(host, origin);
       if (own && *own && storage::merge(**own, fetched) == **own) return true;
@@ -77,7 +77,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
   if (!record) return bad(record.error().message);
   Result<CanonicalUrl> url = canonicaliser_.parse(record->url);
   if (!url) return bad(url.error().message);
-  const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
+  const storage::HostKey host = partitioner_.host_key(*url);
   if (!accepts(host.partition, kind)) return false;
   record->url = url->text();
   // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other word of

@@ -96,7 +96,7 @@ bool Peer::recrawl_tick(Time now, Commands& out) {
   std::optional<storage::UrlKey> cursor;
   if (!walk.after.empty()) {
     const Result<CanonicalUrl> url = canonicaliser_.parse(walk.after);
-    if (url) cursor = storage::UrlKey{host_key(url->host_digest(), view_.partitions()), url->digest()};
+    if (url) cursor = storage::UrlKey{partitioner_.host_key(*url), url->digest()};
   }
   storage::Commit commit;
   std::size_t seen = 0;

@@ -155,6 +155,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     turns_ = AddressTurns(settings_.address_delay);
     turns_since_.clear();
     view_ = View(id(), settings_.partitions, settings_.replicas);
+    partitioner_ = Partitioner(settings_.partition_by, settings_.partitions);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves(waves_config(settings_));
     trap_rules_ = TrapRules(settings_);
@@ -236,7 +237,7 @@ void Peer::membership_changed(Time now, Commands& out) {
        {{"peers", std::to_string(std::count_if(membership_.members().begin(), membership_.members().end(),
                                                [](const auto& m) { return ring::owns_partitions(m.second); }))},
         {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
-  link_cache_.clear();
+  link_cache_->clear();
   own_seeds_due_ = true;
   note_turn_owners(now);
   forwarder_.owners_changed(view_);
@@ -287,7 +288,7 @@ bool Peer::admit_own_seeds(Time now, Commands& out) {
   for (const std::string& seed : seeds_) {
     const Result<CanonicalUrl> url = canonicaliser_.parse(seed);
     if (!url) continue;
-    const storage::HostKey host = host_key(url->host_digest(), view_.partitions());
+    const storage::HostKey host = partitioner_.host_key(*url);
     if (!view_.owns(host.partition)) continue;
     storage::UrlRecord record;
     record.url = url->text();

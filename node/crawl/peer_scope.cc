@@ -208,7 +208,7 @@ json Peer::traps(Time now, const json& body, Commands& out) {
   if (const auto after = body.find("after"); after != body.end() && after->is_object()) {
     const Result<CanonicalUrl> url = CanonicalUrl::parse(after->value(id().hex(), std::string()));
     nothing = !url;
-    if (url) begin = storage::UrlKey{host_key(url->host_digest(), view_.partitions()), url->digest()};
+    if (url) begin = storage::UrlKey{partitioner_.host_key(*url), url->digest()};
   }
   for (const std::uint16_t partition : store_->partitions()) {
     if (nothing || !last.empty()) break;

@@ -27,6 +27,7 @@ ring::Partition partition_of_address(std::string_view address, std::uint32_t par
 // Whether the host may be asked now; `later`: its next_allowed says when; `asked`: it stays acquired until its address
 // or its turn is known.
 Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host, const std::string& url, Commands& out) {
+  if (const AddressTurn turn = host_turn(now, host); turn != AddressTurn::now) return turn;
   const Duration delay = std::min(settings_.address_delay, manners_of(site_of(host.name)).delay);
   if (delay == Duration{}) return AddressTurn::now;
   if (host.address_until <= now || host.address_host != host_of(url)) {
@@ -69,8 +70,9 @@ void Peer::ask_turn(Time now, BenchHost& host) {
 
 // Those that got no answer are asked for again.
 void Peer::turns_tick(Time now, Commands& out) {
-  if (!turns_open_.empty() && now >= next_turns_look_) {
+  if ((!turns_open_.empty() || !loans_.empty()) && now >= next_turns_look_) {
     next_turns_look_ = now + turn_timeout / 2;
+    loans_tick(now);
     std::vector<std::uint64_t> late;
     for (const auto& [id, wanted] : turns_open_)
       if (now - wanted.asked >= turn_timeout) late.push_back(id);
@@ -109,6 +111,7 @@ void Peer::send_turn_requests(Time now, Commands& out) {
     request.asks.push_back({id, wanted.address, static_cast<std::uint64_t>(wanted.good_for.count())});
     if (request.asks.size() >= turn_asks_max) send(owner, std::exchange(request, {}), out);
   }
+  send_loan_asks(now, requests, own);
   for (auto& [owner, request] : requests)
     if (!request.asks.empty()) send(owner, std::move(request), out);
   on_turns(now, id(), own);
@@ -118,6 +121,7 @@ void Peer::on_turn_request(Time now, const ring::Message& in, const ring::TurnRe
                            const ring::ReplyPath& reply, Commands& out) {
   ring::Turns answer;
   for (const ring::TurnAsk& ask : request.asks) {
+    if (const auto turn = lend(now, in.from, ask)) answer.turns.push_back(*turn);
     if (ask.address.size() != 4 && ask.address.size() != 16) continue;
     const ring::Partition partition = partition_of_address(ask.address, view_.partitions());
     if (view_.empty() || !view_.owns(partition)) continue;  // the asker will hear of the owner, and ask again
@@ -132,6 +136,7 @@ void Peer::on_turn_request(Time now, const ring::Message& in, const ring::TurnRe
 
 void Peer::on_turns(Time now, const ring::PeerId& from, const ring::Turns& turns) {
   for (const ring::Turn& turn : turns.turns) {
+    if (on_loan(now, turn)) continue;
     const auto wanted = turns_open_.find(turn.id);
     if (wanted == turns_open_.end()) continue;
     BenchHost* host = bench_.find(wanted->second.host);

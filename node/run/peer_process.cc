@@ -32,6 +32,7 @@
 #include "node/url/scope_lists.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
+#include "storage/link_trace.h"
 #include "storage/rocks_kv.h"
 
 namespace orbweaver {
@@ -81,6 +82,8 @@ class PeerProcess {
   Result<void> write_file(const std::string& name, const std::string& text);
   Result<void> write_ending(const Exit& exit);
   Result<void> start_crawling();
+  Result<void> open_link_trace();
+  Result<void> record(const storage::TracePage& page);
   void fetch_done(FetchResponse response);
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
@@ -99,6 +102,8 @@ class PeerProcess {
   std::unique_ptr<Peer> peer_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<CurlFetcher> fetcher_;
+  std::optional<storage::LinkTraceWriter> link_trace_;  // the loop's thread only
+  std::uint64_t traces_removed_ = 0;                    // that the log told of
   StatusServer status_;
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;             // under way at the fetcher
@@ -269,6 +274,8 @@ Result<void> PeerProcess::start_crawling() {
   auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
+  if (settings.record_links)
+    if (Result<void> opened = open_link_trace(); !opened) return opened;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);
@@ -284,6 +291,34 @@ Result<void> PeerProcess::start_crawling() {
       CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
   fetcher_ = std::move(*fetcher);
+  return {};
+}
+
+// Facts that lie in every file: whose it is, and what says which links are for other peers.
+Result<void> PeerProcess::open_link_trace() {
+  const Settings& settings = peer_->settings();
+  storage::LinkTraceConfig config;
+  config.directory = options_.directory + "/links";
+  config.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
+  config.bytes_max = settings.link_trace_bytes_max;
+  config.facts = {{"peer", peer_->id().hex()}, {"ring", peer_->ring_id().hex()}};
+  for (const auto& [name, value] : ring_wide_settings(settings))
+    if (name == "partitions" || name == "partition_by" || name == "order" || name == "scope")
+      config.facts[name] = value;
+  auto opened = storage::LinkTraceWriter::open(std::move(config));
+  if (!opened) return tl::make_unexpected(error_of(opened.error()));
+  link_trace_.emplace(std::move(*opened));
+  return {};
+}
+
+// A trace that cannot be written ends the peer, as an archive does: what was asked for would not be there.
+Result<void> PeerProcess::record(const storage::TracePage& page) {
+  if (const auto added = link_trace_->add(page); !added) return tl::make_unexpected(error_of(added.error()));
+  if (link_trace_->files_removed() == traces_removed_) return {};
+  if (traces_removed_ == 0)
+    log(LogLevel::warning, "storage", "oldest links no longer recorded: link_trace_bytes_max is reached",
+        {{"bytes", link_trace_->bytes()}});
+  traces_removed_ = link_trace_->files_removed();
   return {};
 }
 
@@ -322,6 +357,11 @@ void PeerProcess::fetch_done(FetchResponse response) {
 }
 
 void PeerProcess::publish(Time now) {
+  if (link_trace_)
+    peer_->note_link_trace({{"pages", link_trace_->pages()},
+                            {"links", link_trace_->links()},
+                            {"bytes", link_trace_->bytes()},
+                            {"files_removed", link_trace_->files_removed()}});
   std::string json = peer_->own_status().dump();
   auto values = peer_->metrics();
   values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
@@ -386,6 +426,11 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     } else {
       log(note->level, note->channel, note->event, view);
     }
+  } else if (auto* links = std::get_if<RecordLinks>(&command)) {
+    if (const Result<void> recorded = record(links->page); !recorded) {
+      exit = Exit{static_cast<int>(recorded.error().code), recorded.error().message, false, {}};
+      return false;
+    }
   } else if (auto* ending = std::get_if<Exit>(&command)) {
     exit = std::move(*ending);
     return false;
@@ -435,6 +480,9 @@ void PeerProcess::close() {
   if (workers_ != nullptr)
     if (const Result<void> closed = workers_->stop(); !closed)
       log(LogLevel::error, "storage", "archive not closed", {{"cause", closed.error().message}});
+  if (link_trace_)
+    if (const auto closed = link_trace_->close(); !closed)
+      log(LogLevel::error, "storage", "link trace not closed", {{"cause", closed.error().message}});
   if (transport_ != nullptr) transport_->stop();
   status_.stop();
 }

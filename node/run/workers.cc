@@ -101,7 +101,7 @@ std::string validator_of(std::string_view head) {
 class Workers::Worker {
  public:
   static Result<std::unique_ptr<Worker>> open(const WorkersConfig& config, std::size_t index, const Clock& clock) {
-    std::unique_ptr<Worker> worker(new Worker(config.settings, clock));
+    std::unique_ptr<Worker> worker(new Worker(config.settings, clock, static_cast<std::uint16_t>(index)));
     const std::string prefix = config.name_prefix + "-" + std::to_string(index);
     if (config.settings.archive == ArchiveKind::gzip) {
       storage::WarcConfig warc;
@@ -130,6 +130,7 @@ class Workers::Worker {
     const FetchResponse& response = item.response;
     PageDone done;
     done.id = item.job.id;
+    done.worker = index_;
     std::string held;
     const std::string_view payload = without_transfer_codings(response, settings_.body_bytes_max, held);
     RobotsMeta meta;
@@ -163,8 +164,9 @@ class Workers::Worker {
   }
 
  private:
-  Worker(const Settings& settings, const Clock& clock)
-      : settings_(settings),
+  Worker(const Settings& settings, const Clock& clock, std::uint16_t index)
+      : index_(index),
+        settings_(settings),
         agent_(product_token(settings.user_agent)),
         clock_(clock),
         rules_{Canonicaliser(settings), LinkChoice::from(settings.extra_links), settings.page_requisites} {
@@ -360,6 +362,7 @@ class Workers::Worker {
     done.archived_bytes = archive_->bytes_written() - before;
   }
 
+  const std::uint16_t index_;
   const Settings settings_;
   const std::string agent_;
   const Clock clock_;

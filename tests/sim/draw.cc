@@ -70,6 +70,12 @@ void draw_manners(Random random, Parameters& p) {
   p.web.addresses = random.pick({0U, 1U, 3U});
 }
 
+void draw_partitioning(Random random, Parameters& p) {
+  p.settings.partition_by = random.pick({PartitionBy::host, PartitionBy::host, PartitionBy::host, PartitionBy::domain,
+                                         PartitionBy::url, PartitionBy::url});
+  p.settings.link_cache = random.pick({LinkCachePolicy::lru, LinkCachePolicy::clock, LinkCachePolicy::random});
+}
+
 void draw_network_faults(Random& random, Parameters& p) {
   p.network.delay_max =
       random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
@@ -245,6 +251,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
   draw_thin_web(Random(mix(seed ^ 0x7417)), p);
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
+  draw_partitioning(Random(mix(seed ^ 0x9a27)), p);
   draw_further_faults(seed, p, kinds);
   return p;
 }

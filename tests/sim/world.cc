@@ -117,8 +117,12 @@ void World::took_over(std::size_t number) {
   }
 }
 
-ring::Partition World::partition_of(std::string_view host) const {
-  return ring::partition_of(ring::md5(host), parameters_.settings.partitions);
+std::optional<ring::Partition> World::partition_of(const Request& request) const {
+  const Settings& settings = parameters_.settings;
+  if (settings.partition_by == PartitionBy::url && request.kind == FetchKind::robots) return std::nullopt;
+  const Result<CanonicalUrl> url = CanonicalUrl::parse(request.url);
+  if (!url) return std::nullopt;
+  return Partitioner(settings.partition_by, settings.partitions).partition(*url);
 }
 
 // ---- peers ----

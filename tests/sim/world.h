@@ -133,9 +133,13 @@ class World {
   // are: this version fetches some URLs again then.
   bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.views_may_differ()); }
   // A partition that two peers held at a time, for a reason that this run permits (checkers/one_owner.cc).
-  ring::Partition partition_of(std::string_view host) const;
+  // Nothing: a robots.txt under partition_by = url, which every peer asks for that needs it.
+  std::optional<ring::Partition> partition_of(const Request& request) const;
   void held_twice(ring::Partition partition) { held_twice_.insert(partition); }
-  bool was_held_twice(std::string_view host) const { return held_twice_.contains(partition_of(host)); }
+  bool was_held_twice(const Request& request) const {
+    const auto partition = partition_of(request);
+    return partition && held_twice_.contains(*partition);
+  }
   // Disks lost what had counted.
   bool disks_lost() const { return disks_lost_; }
   // And nobody can have noticed yet.

@@ -18,7 +18,8 @@ class Follow final : public Checker {
     if (peer.store == nullptr || peer.core == nullptr) return;
     const Result<CanonicalUrl> url = CanonicalUrl::parse(url_);
     if (!url) return;
-    const storage::HostKey host = host_key(url->host_digest(), world.parameters().settings.partitions);
+    const Settings& settings = world.parameters().settings;
+    const storage::HostKey host = Partitioner(settings.partition_by, settings.partitions).host_key(*url);
     const auto record = peer.store->find({host, url->digest()});
     if (!record) return;
     const ring::Tenure& tenure = peer.core->tenures().of(host.partition);

@@ -15,7 +15,9 @@ class OneOwner final : public Checker {
   std::string_view name() const override { return "one_owner"; }
 
   void request_begun(World& world, const Request& request) override {
-    const ring::Partition partition = world.partition_of(request.host);
+    const auto of_request = world.partition_of(request);
+    if (!of_request) return;
+    const ring::Partition partition = *of_request;
     const SimPeer& asker = world.peers()[request.peer];
     if (world.parameters().settings.replicas < 2 && world.stats().taken_over > 0) world.held_twice(partition);
     for (const SimPeer& other : world.peers()) {

@@ -19,7 +19,7 @@ class Twice final : public Checker {
     const auto [left, first] = leave_.try_emplace(request.url, 1);
     if (left->second > 0) {
       --left->second;
-    } else if (world.was_held_twice(request.host) || world.disks_lost()) {
+    } else if (world.was_held_twice(request) || world.disks_lost()) {
       world.tolerate("fetched twice");
     } else {
       world.fail(name(), request.url + " is fetched again without a reason, by peer " + std::to_string(request.peer));

@@ -1,0 +1,28 @@
+// `orbweaver lab cache`: recorded links replayed through caches of every policy and size, as Broder, Najork and Wiener
+// did (docs/lab-cache.md). Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+#include "node/lab/link_stream.h"
+#include "node/lab/report.h"
+
+namespace orbweaver {
+
+inline constexpr std::uint32_t cache_exponent_max = 25;  // the paper's largest: 2^25 entries
+
+struct CacheLabOptions {
+  std::vector<std::string> traces;    // files and directories
+  std::vector<std::string> compared;  // further traces, each one crawl: their full streams beside this one's
+  std::vector<std::uint32_t> sizes;   // entries; none: 2^0 to 2^25, as far as the trace has URLs
+  std::vector<std::uint32_t> workers = {4, 16, 64};  // caches instead of one, beside those of the recorded workers
+  std::uint64_t seed = 1;                            // of RANDOM
+  StreamLimits limits;
+};
+
+Result<Report> run_cache_lab(const CacheLabOptions& options);
+
+}  // namespace orbweaver

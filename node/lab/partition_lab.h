@@ -1,0 +1,26 @@
+// `orbweaver lab partition`: what partitioning by host, domain or URL costs, on recorded links, and how ways of giving
+// keys to peers compare (docs/lab-partition.md). Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+#include "node/lab/link_stream.h"
+#include "node/lab/report.h"
+
+namespace orbweaver {
+
+inline constexpr std::uint32_t lab_peers_max = 1024;
+
+struct PartitionLabOptions {
+  std::vector<std::string> traces;
+  std::vector<std::uint32_t> peers = {2, 4, 8, 16, 32, 64};
+  std::uint32_t repeats = 10;  // rings of other identities, for the comparison of assigners: balance is their mean
+  StreamLimits limits;
+};
+
+Result<Report> run_partition_lab(const PartitionLabOptions& options);
+
+}  // namespace orbweaver
