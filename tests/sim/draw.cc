@@ -70,6 +70,16 @@ void draw_manners(Random random, Parameters& p) {
   p.web.addresses = random.pick({0U, 1U, 3U});
 }
 
+// Another order than breadth-first in every third crawl.
+void draw_order(Random random, Parameters& p) {
+  if (!random.chance(350)) return;
+  p.settings.order = random.pick({CrawlOrder::depth, CrawlOrder::best, CrawlOrder::best, CrawlOrder::best});
+  if (p.settings.order != CrawlOrder::best) return;
+  p.settings.best_by = random.pick({BestBy::topic, BestBy::opic, BestBy::inlinks});
+  if (p.settings.best_by == BestBy::topic) p.settings.topic = "simulated";
+  p.settings.score_entries = random.pick({0U, 4U, 65536U});
+}
+
 void draw_network_faults(Random& random, Parameters& p) {
   p.network.delay_max =
       random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
@@ -245,6 +255,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
   draw_thin_web(Random(mix(seed ^ 0x7417)), p);
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
+  draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_further_faults(seed, p, kinds);
   return p;
 }
