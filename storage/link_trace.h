@@ -1,0 +1,152 @@
+// The record of every link that a crawl extracted, page by page, in the order in which the peer took them in: what
+// caches are replayed from, partition schemes measured on, and link graphs made of (`orbweaver lab`, `graph rank`).
+//
+// Files: <directory>/<prefix>-<serial, 5 digits>.links; the newest is gone on with. A file is a head and blocks; each
+// block stands for itself, so that the oldest files may be removed: that is how the trace is bounded (bytes_max).
+// Integers of fixed width are big-endian, `v` is an unsigned LEB128 of at most 10 bytes.
+//
+//   head:  "OWLT", u8 version=1, u16 bytes of facts, facts: lines "name value\n" (peer, ring, partitions, partition_by)
+//   block: u32 bytes unpacked, u32 bytes packed, u32 pages begun in it, u32 links, u32 CRC-32 of the packed bytes, then
+//          those (raw deflate, RFC 1951)
+//   page:  v time of the first page of a block (us since 1970), or of a later one zigzag of what passed since the one
+//          before, v depth, v worker, URL, its links, u8 0xff; or u8 0xfe when the page's links go on in the next
+//          block, as a page that repeats the head
+//   link:  u8 flags (LinkFlag), URL
+//   URL:   v bytes shared with the URL before it in the block (source or target alike), v bytes of the rest, the rest
+//
+// A URL is in the crawl's canonical form. On a crash the block at hand is lost, trace_block_bytes at most; a torn block
+// at the end is cut off when the writer opens the file again. Thread rule: each object one owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/append_file.h"
+#include "storage/types.h"
+
+namespace orbweaver::storage {
+
+inline constexpr std::uint8_t link_trace_version = 1;
+inline constexpr std::string_view link_trace_ending = ".links";
+inline constexpr std::size_t trace_block_bytes = 256 * 1024;   // unpacked; a block ends with the link that reaches it
+inline constexpr std::size_t trace_url_bytes_max = 64 * 1024;  // longer ones are refused, in files too
+inline constexpr std::uint64_t trace_bytes_least = 4u << 20;   // of bytes_max: eight files, each with room for a block
+
+// Bits of a link's flags, append-only.
+enum class LinkFlag : std::uint8_t {
+  foreign = 1,    // another peer owned the target's partition when it was found: the cross-peer stream
+  in_scope = 2,   // it went on to the link cache
+  redirect = 4,   // the target of a redirect: one link, and the page's only one
+  requisite = 8,  // a sub-resource, under page_requisites
+};
+constexpr std::uint8_t operator|(LinkFlag a, LinkFlag b) {
+  return static_cast<std::uint8_t>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+
+struct TraceLink {
+  std::string url;
+  std::uint8_t flags = 0;
+  bool has(LinkFlag flag) const { return (flags & static_cast<std::uint8_t>(flag)) != 0; }
+  bool operator==(const TraceLink&) const = default;
+};
+
+struct TracePage {
+  std::string url;
+  Time at{};                     // when its links were taken in
+  std::uint16_t depth = 0;       // links from a seed
+  std::uint16_t worker = 0;      // the fetch worker that read it, from 0
+  std::vector<TraceLink> links;  // each target once a page
+  bool operator==(const TracePage&) const = default;
+};
+
+struct LinkTraceConfig {
+  std::string directory;               // made when it is not there
+  std::string name_prefix;             // unique in the ring
+  std::uint64_t bytes_max = 1u << 30;  // of all files of this prefix; at least trace_bytes_least
+  std::map<std::string, std::string> facts;
+};
+
+class LinkTraceWriter {
+ public:
+  // Goes on with the newest file when its facts are the same, else begins another. Fails with in_use when another
+  // process has it open, with version when a newer build wrote it.
+  static Result<LinkTraceWriter> open(LinkTraceConfig config);
+  // A page and its links; written with its block. After a failure the trace is whole up to the block before.
+  Result<void> add(const TracePage& page);
+  Result<void> flush();  // writes the block at hand
+  Result<void> close();  // flushes and syncs
+
+  std::uint64_t pages() const { return pages_; }  // of this run
+  std::uint64_t links() const { return links_; }
+  std::uint64_t bytes() const;                                    // of the files that are there
+  std::uint64_t files_removed() const { return files_removed_; }  // of this run, to stay within bytes_max
+
+ private:
+  explicit LinkTraceWriter(LinkTraceConfig config) : config_(std::move(config)) {}
+  std::string path_of(std::uint64_t serial) const;
+  std::uint64_t file_bytes() const { return config_.bytes_max / 8; }
+  Result<void> begin_file();
+  Result<void> make_room();
+  Result<void> finish_file();
+  void begin_page(const TracePage& page);
+  void put_url(std::string_view url);
+
+  LinkTraceConfig config_;
+  std::string head_;
+  AppendFile file_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> closed_;  // serial, bytes: oldest first
+  std::uint64_t serial_ = 0;                                     // of file_, or of the next
+  std::string block_;                                            // unpacked, at hand
+  std::string last_url_;                                         // in it
+  std::optional<Time> last_time_;                                // likewise
+  std::uint32_t block_pages_ = 0;
+  std::uint32_t block_links_ = 0;
+  std::uint64_t pages_ = 0;
+  std::uint64_t links_ = 0;
+  std::uint64_t files_removed_ = 0;
+};
+
+// Reads one file from its beginning. Errors name the file and the byte offset of the block that cannot be read.
+class LinkTraceReader {
+ public:
+  static Result<LinkTraceReader> open(const std::string& path);
+  LinkTraceReader(LinkTraceReader&&) noexcept;
+  LinkTraceReader& operator=(LinkTraceReader&&) noexcept;
+  ~LinkTraceReader();
+
+  // The next page, in `page`; false: there is none left. A page that went over blocks comes as one; one that went over
+  // files as one of each, which only a page of thousands of links does.
+  Result<bool> next(TracePage& page);
+  const std::map<std::string, std::string>& facts() const { return facts_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  LinkTraceReader() = default;
+  Result<bool> read_block();
+  Result<void> read_head();
+  bool read_page(TracePage& page, bool& goes_on);
+  bool get_url(std::string& url);
+  tl::unexpected<Error> spoilt(const std::string& what) const;
+
+  std::string path_;
+  std::map<std::string, std::string> facts_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+  std::uint64_t next_block_ = 0;  // offset
+  std::uint64_t block_at_ = 0;    // of the one in block_
+  std::string block_;
+  std::size_t at_ = 0;  // in block_
+  std::string last_url_;
+  std::optional<Time> last_time_;
+};
+
+// The trace files that the paths name, each a file or a directory that is searched to its depths, in the order in which
+// they were written: paths as given, below a directory by name. Fails when a path is not there or names none.
+Result<std::vector<std::string>> link_trace_files(const std::vector<std::string>& paths);
+
+}  // namespace orbweaver::storage
