@@ -11,6 +11,7 @@
 
 #include "node/config/settings.h"
 #include "node/graph/rank.h"
+#include "node/graph/trace_edges.h"
 
 namespace orbweaver {
 
@@ -95,7 +96,8 @@ Result<void> rank(const GraphOptions& options) {
   const bool is_hits = options.algorithm == "hits";
   const auto read_all = [&](const TakeEdge& take) -> Result<void> {
     for (const std::string& file : options.files)
-      if (Result<void> read = read_edge_file(file, take); !read) return read;
+      if (Result<void> read = is_trace(file) ? read_trace_edges(file, take) : read_edge_file(file, take); !read)
+        return read;
     return {};
   };
   const auto graph = LinkGraph::make(directory, *memory, is_hits, read_all);
@@ -113,7 +115,9 @@ void add_graph_commands(CLI::App& app, int& code) {
   const auto options = std::make_shared<GraphOptions>();
   CLI::App* command =
       graph->add_subcommand("rank", "PageRank or HITS of a graph, exactly, on disk where it does not fit in memory");
-  command->add_option("files", options->files, "edges: FROM<TAB>TO a line, URLs or numbers")
+  command
+      ->add_option("files", options->files,
+                   "edges: FROM<TAB>TO a line, URLs or numbers; or a link trace, its file or directory")
       ->required()
       ->type_name("FILE");
   command->add_option("--algorithm", options->algorithm, "pagerank or hits")

@@ -10,6 +10,8 @@
 #include <random>
 #include <set>
 
+#include "node/graph/trace_edges.h"
+#include "storage/link_trace.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {
@@ -247,6 +249,34 @@ TEST_F(EdgeFile, BadInput_NamesFileAndLine) {
     EXPECT_NE(told.find("edges.tsv"), std::string::npos) << told;
   }
   EXPECT_FALSE(read_edge_file(directory_.file("none"), [](auto, auto) -> Result<void> { return {}; }));
+}
+
+TEST(TraceEdges, Format_EveryLinkOfATraceButRequisites) {
+  const test::TempDir directory;
+  {
+    auto writer = storage::LinkTraceWriter::open({directory.path(), "peer", storage::trace_bytes_least, {}});
+    ASSERT_TRUE(writer) << writer.error().message;
+    storage::TracePage page;
+    page.url = "http://a.test/";
+    page.links = {{"http://b.test/", 0},
+                  {"http://a.test/x.png", static_cast<std::uint8_t>(storage::LinkFlag::requisite)},
+                  {"http://c.test/", static_cast<std::uint8_t>(storage::LinkFlag::redirect)}};
+    ASSERT_TRUE(writer->add(page));
+    ASSERT_TRUE(writer->close());
+  }
+  std::vector<std::string> edges;
+  const auto take = [&](std::string_view from, std::string_view to) -> Result<void> {
+    edges.push_back(std::string(from) + " " + std::string(to));
+    return {};
+  };
+  ASSERT_TRUE(is_trace(directory.path()));
+  const auto read = read_trace_edges(directory.path(), take);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(edges, (std::vector<std::string>{"http://a.test/ http://b.test/", "http://a.test/ http://c.test/"}));
+  std::ofstream(directory.file("foreign.links")) << "not a trace";
+  const auto foreign = read_trace_edges(directory.file("foreign.links"), take);
+  ASSERT_FALSE(foreign);
+  EXPECT_NE(foreign.error().message.find("foreign.links"), std::string::npos) << foreign.error().message;
 }
 
 }  // namespace
