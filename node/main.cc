@@ -5,6 +5,7 @@
 
 #include "node/cli/contact_check.h"
 #include "node/cli/crawl_command.h"
+#include "node/cli/graph_command.h"
 #include "node/cli/lab_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/sampleweb_command.h"
@@ -107,6 +108,9 @@ void add_sampleweb(CLI::App& app, int& code) {
   command->add_flag("--open-trap", options->open_trap, "links lead into the endless calendar");
   command->add_flag("--forbidden-trap", options->forbidden_trap,
                     "robots.txt keeps crawlers out of the endless calendar");
+  command->add_option("--topics", options->topics, "pages are about so many topics, and link to their own")
+      ->check(CLI::Range(0u, 1000u))
+      ->capture_default_str();
   command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();
   command->callback([options, latency, &code] {
     const Result<Duration> parsed = parse_duration(*latency);
@@ -131,6 +135,7 @@ int run(int argc, char** argv) {
   add_ring_commands(app, code);
   add_tool_commands(app, code);
   add_sampleweb(app, code);
+  add_graph_commands(app, code);
   add_lab_commands(app, code);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";

@@ -71,11 +71,12 @@ bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
 }
 
 // Of a long record: which it has.
-constexpr std::uint8_t off_site_field = 1, visit_field = 4, lastmod_field = 8, validator_field = 16;
-constexpr std::uint8_t all_fields = off_site_field | visit_field | lastmod_field | validator_field;
+constexpr std::uint8_t off_site_field = 1, score_field = 2, visit_field = 4, lastmod_field = 8, validator_field = 16;
+constexpr std::uint8_t all_fields = off_site_field | score_field | visit_field | lastmod_field | validator_field;
 
 std::uint8_t fields_of(const UrlRecord& record) {
-  return static_cast<std::uint8_t>((record.off_site > 0 ? off_site_field : 0) | (record.visit > 0 ? visit_field : 0) |
+  return static_cast<std::uint8_t>((record.off_site > 0 ? off_site_field : 0) | (record.score > 0 ? score_field : 0) |
+                                   (record.visit > 0 ? visit_field : 0) |
                                    (record.lastmod != Time{} ? lastmod_field : 0) |
                                    (record.validator.empty() ? 0 : validator_field));
 }
@@ -83,6 +84,7 @@ std::uint8_t fields_of(const UrlRecord& record) {
 void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) {
   put_be(out, fields);
   if ((fields & off_site_field) != 0) put_be(out, record.off_site);
+  if ((fields & score_field) != 0) put_be(out, record.score);
   if ((fields & visit_field) != 0) put_be(out, record.visit);
   if ((fields & lastmod_field) != 0) put_be(out, static_cast<std::uint64_t>(record.lastmod.time_since_epoch().count()));
   if ((fields & validator_field) != 0) {
@@ -105,6 +107,7 @@ bool get_fields(std::string_view& bytes, UrlRecord& record) {
   if ((fields & off_site_field) != 0 &&
       (!take(record.off_site) || record.off_site == 0 || record.off_site > off_site_max))
     return false;
+  if ((fields & score_field) != 0 && (!take(record.score) || record.score == 0)) return false;
   if ((fields & visit_field) != 0 && (!take(record.visit) || record.visit == 0)) return false;
   if ((fields & lastmod_field) != 0) {
     std::uint64_t micros = 0;
@@ -122,7 +125,7 @@ bool get_fields(std::string_view& bytes, UrlRecord& record) {
 
 auto parts(const UrlRecord& r) {
   return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url, r.off_site, r.visit,
-                  r.lastmod, r.validator);
+                  r.lastmod, r.validator, r.score);
 }
 
 }  // namespace
@@ -209,6 +212,7 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
   joined.attempts = std::max(a.attempts, b.attempts);
   joined.status = std::max(a.status, b.status);
   joined.changed = std::max(a.changed, b.changed);
+  joined.score = std::max(a.score, b.score);
   joined.lastmod = std::max(a.lastmod, b.lastmod);
   joined.validator = std::max(a.validator, b.validator);
   return joined;

@@ -5,9 +5,9 @@
 // changed: docs/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
 //   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
 // The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
-// of redirects and of hops off-site, the larger number of attempts, the later not_before and lastmod. Between two
-// others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and idempotent:
-// copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
+// of redirects and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between
+// two others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and
+// idempotent: copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
 #include <array>
@@ -70,6 +70,7 @@ struct UrlRecord {
   // What the server gave to ask whether it has changed (RFC 9110, 8.8): an ETag, which begins with " or W/, or else a
   // Last-Modified; up to validator_bytes_max, in ASCII.
   std::string validator{};
+  std::uint16_t score = 0;  // under order = best (docs/orders.md): the highest that was told of it; else 0
 
   bool operator==(const UrlRecord&) const = default;
 };
@@ -83,7 +84,8 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 //   u8 format=1, u8 state, u8 reason, u16 depth, u8 redirects, u8 attempts, u16 status, i64 changed (us since the
 //   epoch), rest: URL. Big-endian.
 // A record with more has format 9, and before the URL u8 fields, the sum of those that follow, in this order:
-//   1: u8 hops off-site, 1 to off_site_max; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0; 16: u8 bytes, validator
+//   1: u8 hops off-site, 1 to off_site_max; 2: u16 score, not 0; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0;
+//   16: u8 bytes, validator
 inline constexpr std::uint8_t record_format = 1;
 inline constexpr std::uint8_t long_record_format = 9;
 inline constexpr std::size_t record_head_bytes = 17;

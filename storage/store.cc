@@ -70,6 +70,21 @@ Result<Store> Store::open(Kv& kv) {
   return store;
 }
 
+// `order`: the number of the next admission; a URL that was never tried takes it.
+Position Store::position_of(const UrlRecord& record, const UrlDigest& url, std::uint64_t& order) const {
+  if (record.attempts > 0) return {1, 0, micros(record.changed), url};
+  const std::uint64_t number = order++;
+  switch (queue_order_) {
+    case QueueOrder::depth:
+      return {0, static_cast<std::uint32_t>(0xffff - record.depth), UINT64_MAX - number, url};
+    case QueueOrder::best:
+      return {0, static_cast<std::uint32_t>(0xffff - record.score), number, url};
+    case QueueOrder::breadth:
+      break;
+  }
+  return {0, record.depth, number, url};
+}
+
 // Reads what is known of the keys, joins the new with it, and stages the rows that change.
 Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
                                  std::uint64_t& order) {
@@ -124,14 +139,12 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     tally.root += record_digest(key.url, record);
     Position position;
     if (record.state == UrlState::queued) {
-      const bool again = record.attempts > 0;
-      position = {static_cast<std::uint8_t>(again ? 1 : 0), again ? 0 : static_cast<std::uint32_t>(record.depth),
-                  again ? micros(record.changed) : order++, key.url};
+      position = position_of(record, key.url, order);
       batch.put(Table::frontier, frontier_key(key.host, position), frontier_value(record));
       const bool moved = before && before->record.state == UrlState::queued;
-      result.queued.push_back(
-          {{key, position, record.depth, record.redirects, record.attempts, record.url, record.off_site, record.visit},
-           moved});
+      result.queued.push_back({{key, position, record.depth, record.redirects, record.attempts, record.url,
+                                record.off_site, record.visit, record.score},
+                               moved});
     }
     batch.put(Table::urls, keys[at], Stored::encode(record, position));
     result.changed.push_back({key, std::move(record)});
@@ -215,7 +228,8 @@ Result<std::vector<QueuedUrl>> Store::queue_head(const HostKey& host, const Posi
                      get_be<std::uint8_t>(value, 3),
                      std::string(text.url),
                      text.off_site,
-                     text.visit});
+                     text.visit,
+                     text.score});
   }
   if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
   return found;

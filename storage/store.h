@@ -40,9 +40,17 @@ struct UrlKey {
   auto operator<=>(const UrlKey&) const = default;
 };
 
-// Where a queued URL stands in its host's queue; lower is earlier. band 0: never tried, by (priority, order of
-// admission); band 1: waits for another try, by the time before which it must not be made (`order`, us since the
-// epoch).
+// In which order a host's URLs are fetched; ring-wide, and fixed when the ring is made: positions on disk are as they
+// were written.
+//   breadth  the least depth first, then as admitted
+//   depth    the greatest depth first, then the one admitted last
+//   best     the highest score first, then as admitted
+enum class QueueOrder : std::uint8_t { breadth, depth, best };
+
+// Where a queued URL stands in its host's queue; lower is earlier. band 0: never tried, by (priority, order), which
+// are, for an order by depth, the depth and the number of the admission; both from their end for depth first; and for
+// best first 65535 - score and the number of the admission. band 1: waits for another try, by the time before which it
+// must not be made (`order`, us since the epoch).
 struct Position {
   std::uint8_t band = 0;
   std::uint32_t priority = 0;
@@ -60,6 +68,7 @@ struct QueuedUrl {
   std::string url;
   std::uint8_t off_site = 0;
   std::uint16_t visit = 0;
+  std::uint16_t score = 0;
 };
 
 struct Merge {
@@ -133,6 +142,9 @@ class Store {
   // Reads the counts and the last sequence numbers. `kv` must outlive it.
   static Result<Store> open(Kv& kv);
 
+  // Of all records that are queued from here on: to be called right after open(), with the same value at every run.
+  void set_order(QueueOrder order) { queue_order_ = order; }
+
   Result<CommitResult> commit(const Commit& commit);
 
   // Of all records here, copies for other peers among them; and of the partitions that this peer holds (and fetches).
@@ -194,6 +206,7 @@ class Store {
     void add_to(Counts& counts, bool add) const;
   };
   using Tallies = std::map<std::uint16_t, Tally>;
+  Position position_of(const UrlRecord& record, const UrlDigest& url, std::uint64_t& order) const;
   Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
                             std::uint64_t& order);
   Tally& tally_of(Tallies& changed, std::uint16_t partition) const;
@@ -201,6 +214,7 @@ class Store {
   void take_over(const Tallies& changed);
 
   Kv* kv_;
+  QueueOrder queue_order_ = QueueOrder::breadth;
   Tallies tallies_;  // of partitions with records, and held ones
   Counts counts_;
   Counts held_;

@@ -81,16 +81,22 @@ inline std::string outbox_key(const OutboxKey& key) {
   return out;
 }
 
-inline constexpr std::uint8_t visit_mark = 17;  // no number of hops off-site, no letter
+// No number of hops off-site, no letter.
+inline constexpr std::uint8_t score_mark = 16;
+inline constexpr std::uint8_t visit_mark = 17;
 
-// queued.depth, redirects, attempts, hops off-site (only when there are any: a URL begins with a letter), visit_mark
-// and visit (only from the second), URL
+// queued.depth, redirects, attempts, hops off-site (only when there are any: a URL begins with a letter), score_mark
+// and score (only when there is one), visit_mark and visit (only from the second), URL
 inline std::string frontier_value(const UrlRecord& record) {
   std::string out;
   put_be(out, record.depth);
   put_be(out, record.redirects);
   put_be(out, record.attempts);
   if (record.off_site > 0) put_be(out, record.off_site);
+  if (record.score > 0) {
+    put_be(out, score_mark);
+    put_be(out, record.score);
+  }
   if (record.visit > 0) {
     put_be(out, visit_mark);
     put_be(out, record.visit);
@@ -104,6 +110,7 @@ struct FrontierUrl {
   std::string_view url;
   std::uint8_t off_site = 0;
   std::uint16_t visit = 0;
+  std::uint16_t score = 0;
 };
 inline FrontierUrl frontier_url(std::string_view value) {
   FrontierUrl found{value.substr(4)};
@@ -111,6 +118,10 @@ inline FrontierUrl frontier_url(std::string_view value) {
   if (first() >= 1 && first() <= off_site_max) {
     found.off_site = first();
     found.url.remove_prefix(1);
+  }
+  if (first() == score_mark && found.url.size() > 3) {
+    found.score = get_be<std::uint16_t>(found.url, 1);
+    found.url.remove_prefix(3);
   }
   if (first() == visit_mark && found.url.size() > 3) {
     found.visit = get_be<std::uint16_t>(found.url, 1);

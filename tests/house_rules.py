@@ -34,7 +34,7 @@ HOMES = [
 ]
 
 # Pure rules hold no clock, thread or random device: `now` is passed in, effects are returned.
-PURE = ["ring/*", "storage/*", "node/url/*", "node/html/*", "node/robots/*", "node/sitemap/*",
+PURE = ["ring/*", "storage/*", "node/url/*", "node/html/*", "node/robots/*", "node/sitemap/*", "node/topic/*",
         "node/crawl/*"]
 NOT_PURE = ["ring/zmq_*", "storage/rocks_*", "storage/warc*", "storage/text*"]
 CLOCKS = [

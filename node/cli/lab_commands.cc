@@ -4,6 +4,7 @@
 
 #include "node/cli/lab_cache_command.h"
 #include "node/cli/lab_partition_command.h"
+#include "node/cli/lab_order_command.h"
 
 namespace orbweaver {
 
@@ -25,6 +26,7 @@ void add_lab_commands(CLI::App& app, int& code) {
   lab->require_subcommand(1);
   add_lab_cache(*lab, code);
   add_lab_partition(*lab, code);
+  add_lab_order(*lab, code);
 }
 
 }  // namespace orbweaver

@@ -52,6 +52,7 @@ int sampleweb_main(SampleWebOptions options) {
   server_options.shape.calm = options.calm;
   server_options.shape.open_trap = options.open_trap;
   server_options.shape.forbidden_trap = options.forbidden_trap;
+  server_options.shape.topics = options.topics;
   server_options.trees = options.trees;
   server_options.listen_address = listen->host;
   server_options.listen_port = listen->port;

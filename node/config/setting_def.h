@@ -43,6 +43,14 @@ void add_text_command_settings(std::vector<SettingDef>& rows);
 // The rows of settings_scope.cc: what belongs to the crawl, its budgets, its traps. Ring-wide.
 void add_scope_settings(std::vector<SettingDef>& rows);
 
+// The rows of settings_order.cc: the order of the crawl, ring-wide, and what is a peer's own of it.
+void add_order_settings(std::vector<SettingDef>& rows);
+void add_own_order_settings(std::vector<SettingDef>& rows);
+// Reads topic_file, when one was given, into `topic`. Returns whether there was one.
+Result<bool> read_topic_file(Settings& settings);
+// What is wrong with order, best_by and topic together.
+Result<void> check_order(const Settings& settings);
+
 // Entries of a list in one text: separated by commas, or by spaces where entries hold commas (SettingDef::separator).
 std::vector<std::string> split_list(std::string_view text, char separator = ',');
 std::string join_list(const std::vector<std::string>& entries, char separator = ',');

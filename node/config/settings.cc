@@ -203,6 +203,7 @@ Result<void> check_together(const Settings& s) {
         "partition_by (url) goes with no budget of hosts or domains (max_pages_per_host and the like): no peer sees "
         "all pages of a host; partition_by = host or domain does");
   }
+  if (Result<void> checked = check_order(s); !checked) return checked;
   const auto listen = parse_endpoint(s.listen);
   if (listen && !listen->loopback && s.ring_key_file.empty()) {
     return contradiction(
@@ -226,6 +227,9 @@ Result<LoadedSettings> load_settings(const std::string& toml_path,
   if (auto done = load_environment(loaded); !done) return tl::make_unexpected(done.error());
   if (auto done = load_flags(loaded, flags); !done) return tl::make_unexpected(done.error());
   apply_network(loaded);
+  const Result<bool> has_topic_file = read_topic_file(loaded.values);
+  if (!has_topic_file) return tl::make_unexpected(has_topic_file.error());
+  if (*has_topic_file) loaded.given["topic"] = loaded.given["topic_file"];
   if (auto checked = check_together(loaded.values); !checked) return tl::make_unexpected(checked.error());
   return loaded;
 }

@@ -31,6 +31,9 @@ enum class HashBang : std::uint8_t { drop, keep };
 enum class PartitionBy : std::uint8_t { host, domain, url };
 enum class LinkCachePolicy : std::uint8_t { lru, clock, random };
 
+enum class CrawlOrder : std::uint8_t { breadth, depth, best };
+enum class BestBy : std::uint8_t { topic, opic, inlinks };
+
 struct Settings {
   // Ring-wide: equal on every peer, agreed when a peer joins.
   std::uint32_t partitions = 1024;
@@ -81,6 +84,10 @@ struct Settings {
   bool keep_validators = true;
   SitemapUse sitemaps = SitemapUse::robots;
   bool robots = true;  // obey robots.txt
+  // Ring-wide, in which order URLs are fetched: docs/orders.md.
+  CrawlOrder order = CrawlOrder::breadth;
+  BestBy best_by = BestBy::topic;
+  std::string topic;  // words, WORD^WEIGHT each: node/topic/topic.h
   // Ring-wide, the canonical form: node/url/canonicaliser.h.
   bool strip_tracking = false;
   std::vector<std::string> strip_parameters;  // names of query parameters; '*' is any run of characters
@@ -146,7 +153,9 @@ struct Settings {
   std::uint32_t outbox_memory_records = 0;  // kept in memory for each peer; more stays on disk
   std::uint32_t hosts_in_memory = 0;        // workbench bound
   std::uint32_t host_queue_in_memory = 0;
-  std::uint32_t workers = 1;  // parse and archive threads
+  std::string topic_file;                   // a document whose words are the topic
+  std::uint32_t score_entries = 1'048'576;  // URLs whose scores are followed, under order = best
+  std::uint32_t workers = 1;                // parse and archive threads
   Durability durability = Durability::process;
   std::uint64_t storage_memory = 0;                        // RocksDB block cache
   ring::NetworkPreset network = ring::NetworkPreset::lan;  // what of the next three is not given follows from it

@@ -224,6 +224,7 @@ void add_ring_wide(Rows& rows) {
        "What a site's owner lists is meant to be found and often linked from nowhere; guessing costs each host without "
        "a sitemap two requests for nothing. Needs `robots = yes`, for it is robots.txt that names them."},
       &Settings::sitemaps, SitemapUse::robots, {"off", "robots", "usual"}));
+  add_order_settings(rows);
   add_canonical_settings(rows);
   add_link_settings(rows);
   for (SettingDef& def : rows) def.row.ring_wide = true;
@@ -502,6 +503,7 @@ Rows make_rows() {
   add_peer(rows);
   add_output(rows);
   add_text_command_settings(rows);
+  add_own_order_settings(rows);
   add_fetch(rows);
   add_names(rows);
   add_protocol(rows);

@@ -54,7 +54,9 @@ struct FetchEnded {
 // The response is parsed and in the archive.
 struct PageDone {
   std::uint64_t id = 0;
-  std::vector<CanonicalUrl> links;       // each once, in the crawl's canonical form
+  std::vector<CanonicalUrl> links;  // each once, in the crawl's canonical form
+  // Under order = best by topic, a score from 0 to 255 for each of `links`; else empty.
+  std::vector<std::uint8_t> link_scores;
   std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists, each once
   std::vector<Time> lastmods;            // on a sitemap: of each of links or sitemaps; the epoch: not told
   std::string validator;                 // for the next visit

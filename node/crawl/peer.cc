@@ -84,6 +84,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
       link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
+      link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
       bench_({settings_.hosts_in_memory, settings_.host_queue_in_memory}, store,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),
       forwarder_(forwarder_config(settings_), store, (start.random_seed >> 2) + 1),
@@ -97,6 +98,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       domains_(settings_.hosts_in_memory),
       stepped_(now),
       started_(now) {
+  set_order();
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
     return std::max(restarted_, keeper_.held_since(partition)) + manners_of(site_of(host)).delay;
   });

@@ -5,10 +5,11 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Nine files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_sitemaps.cc
-// (sitemaps that robots.txt files and indexes name), peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_recrawl.cc,
-// peer_ring.cc (members, seeds, waves), peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status,
-// explain, seed, leave, stop). Thread rule: one owner (the peer's loop).
+// Ten files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_order.cc
+// (scores of links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes name),
+// peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves),
+// peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain, seed, leave, stop). Thread
+// rule: one owner (the peer's loop).
 #pragma once
 
 #include <deque>
@@ -28,6 +29,7 @@
 #include "node/crawl/host_turns.h"
 #include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
+#include "node/crawl/link_scores.h"
 #include "node/crawl/mirrors.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/partitioner.h"
@@ -61,6 +63,7 @@ struct PeerCounters {
   std::uint64_t links_out_of_scope = 0;
   std::uint64_t links_own = 0;
   std::uint64_t links_foreign = 0;
+  std::uint64_t scores_raised = 0;  // links to URLs in the link cache that went on, for their scores
   std::uint64_t robots_fetched = 0;
   std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
   std::uint64_t retries = 0;
@@ -159,6 +162,8 @@ class Peer {
     bool suspect = false;       // found on one more copy of a page (trap rule same_content)
     bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
     Time lastmod{};             // what a sitemap says, on a later visit of it; else the epoch
+    std::uint16_t score = 0;    // under order = best: what is told of it,
+    std::uint64_t gives = 0;    // and what the page gives it, by links
   };
   bool route(const CanonicalUrl& url, Way way, storage::Commit& commit);  // false: out of scope
   // Whatever the scope says of it.
@@ -188,6 +193,14 @@ class Peer {
   MannersRules manners_of(const SiteRule* site) const;
   const SiteRule* site_of(std::string_view host) const;
   Time next_turn(const BenchHost& host, Time at) const;
+
+  // peer_order.cc
+  bool best_first() const { return settings_.order == CrawlOrder::best; }
+  void set_order();
+  Way scored(Way way, const storage::QueuedUrl& source, const PageDone& page, std::size_t link) const;
+  // A page's redirect, requisites and sitemaps are as good as the page.
+  Way as_good_as(Way way, const storage::QueuedUrl& source) const;
+  std::optional<std::uint16_t> new_score(const CanonicalUrl& url, const Way& way);
 
   // peer_scope.cc
   bool limited() const { return settings_.max_pages > 0 || settings_.max_bytes > 0; }
@@ -357,6 +370,7 @@ class Peer {
   std::size_t waited_ = 0;  // the most that was ever waited for
   std::unique_ptr<Scope> scope_;
   std::unique_ptr<LinkCache> link_cache_;
+  LinkScores link_scores_;
   Workbench bench_;
   Forwarder forwarder_;
   Copier copier_;

@@ -142,6 +142,7 @@ json Peer::own_status() const {
                    {"links_out_of_scope", counters_.links_out_of_scope},
                    {"links_own", counters_.links_own},
                    {"links_foreign", counters_.links_foreign},
+                   {"scores_raised", counters_.scores_raised},
                    {"link_cache_hits", link_cache_->hits()},
                    {"link_cache_misses", link_cache_->misses()},
                    {"link_cache_size", link_cache_->size()},
@@ -186,6 +187,7 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"links_found_total", number(counters_.links_found)},
       {"links_own_total", number(counters_.links_own)},
       {"links_foreign_total", number(counters_.links_foreign)},
+      {"scores_raised_total", number(counters_.scores_raised)},
       {"link_cache_hits_total", number(link_cache_->hits())},
       {"link_cache_misses_total", number(link_cache_->misses())},
       {"link_cache_size", number(link_cache_->size())},
@@ -245,6 +247,7 @@ json Peer::explain(const std::string& text) {
   const bool by_page = known.off_site == 0 || known.redirects > 0;
   if (settings_.page_requisites && by_page && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
+  if (best_first()) answer["score"] = known.score;
   if (known.visit > 0) answer["visit"] = known.visit + 1;
   if (!known.validator.empty()) answer["validator"] = known.validator;
   if (const auto rule = suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);

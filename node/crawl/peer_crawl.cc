@@ -38,6 +38,7 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
   record.url = queued.url;
   record.off_site = queued.off_site;
   record.visit = queued.visit;
+  record.score = queued.score;
   return record;
 }
 
@@ -426,7 +427,7 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
   for (std::size_t i = 0; i < page.links.size(); ++i) {
     const CanonicalUrl& link = page.links[i];
     Way way{deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false, lastmod_of(job, page, i)};
-    link_to(link, way, 0);
+    link_to(link, best_first() ? scored(way, source, page, i) : way, 0);
   }
   add_listed_sitemaps(job, page, commit);
   const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
@@ -442,12 +443,12 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
   if (in_scope || page.stylesheet)
     for (const CanonicalUrl& requisite : page.requisites) {
       const std::uint8_t steps = page.stylesheet ? further : std::uint8_t{1};
-      link_to(requisite, {source.depth, steps, source.off_site, false, true, {}},
+      link_to(requisite, as_good_as({source.depth, steps, source.off_site, false, true, {}}, source),
               static_cast<std::uint8_t>(LinkFlag::requisite));
     }
   if (page.redirect) {
     ++counters_.links_found;
-    link_to(*page.redirect, {source.depth, further, source.off_site, false, !in_scope, {}},
+    link_to(*page.redirect, as_good_as({source.depth, further, source.off_site, false, !in_scope, {}}, source),
             static_cast<std::uint8_t>(LinkFlag::redirect));
   }
 }
@@ -470,7 +471,16 @@ bool Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
 }
 
 void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit) {
-  if (way.lastmod == Time{} && link_cache_->hit(url.digest(), way.depth)) return;
+  const bool cached = way.lastmod == Time{} && link_cache_->hit(url.digest(), way.depth);
+  std::uint16_t score = way.score;
+  if (best_first()) {
+    const std::optional<std::uint16_t> news = new_score(url, way);
+    if (cached && !news) return;
+    if (cached) ++counters_.scores_raised;
+    score = news.value_or(way.score);
+  } else if (cached) {
+    return;
+  }
   const storage::HostKey host = partitioner_.host_key(url);
   storage::UrlRecord record;
   record.depth = way.depth;
@@ -478,6 +488,7 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
   record.url = url.text();
   record.off_site = way.off_site;
   record.lastmod = way.lastmod;
+  record.score = score;
   if (view_.owns(host.partition)) {
     ++counters_.links_own;
     admission_limits(record, Time{});

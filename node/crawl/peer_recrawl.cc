@@ -34,6 +34,7 @@ std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known)
   record.url = known.url;
   record.visit = static_cast<std::uint16_t>(known.visit + 1);
   record.validator = known.validator;
+  record.score = known.score;
   return record;
 }
 

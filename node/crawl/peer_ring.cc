@@ -159,6 +159,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves(waves_config(settings_));
     trap_rules_ = TrapRules(settings_);
+    set_order();
     mirrors_ = MirrorBook(mirror_hosts_max, settings_.trap_mirror_pages);
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());

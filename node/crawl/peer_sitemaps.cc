@@ -45,12 +45,12 @@ void Peer::add_named_sitemaps(const Job& job, const std::string& robots_txt, sto
   std::size_t left = named_sitemaps_max;
   for (const CanonicalUrl& url : resolve_sitemap_lines(rules.sitemaps(), *place, canonicaliser_).urls) {
     if (left-- == 0) return;
-    admit_sitemap(url, {deeper, 0, 0, false, false, {}}, commit);
+    admit_sitemap(url, as_good_as({deeper, 0, 0, false, false, {}}, asked_for), commit);
   }
   if (settings_.sitemaps != SitemapUse::usual || !rules.sitemaps().empty()) return;
   for (const char* usual : {"/sitemap.xml", "/sitemap_index.xml"})
     if (const Result<CanonicalUrl> url = canonicaliser_.parse(job.job.origin + usual))
-      admit_sitemap(*url, {deeper, 0, 0, false, false, {}}, commit);
+      admit_sitemap(*url, as_good_as({deeper, 0, 0, false, false, {}}, asked_for), commit);
 }
 
 void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit) {
@@ -63,7 +63,7 @@ void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Co
   const auto nested = static_cast<std::uint8_t>(index.redirects + 1);
   for (std::size_t i = 0; i < page.sitemaps.size(); ++i) {
     const CanonicalUrl& url = page.sitemaps[i];
-    const Way way{index.depth, nested, index.off_site, false, false, lastmod_of(job, page, i)};
+    const Way way = as_good_as({index.depth, nested, index.off_site, false, false, lastmod_of(job, page, i)}, index);
     if (url.host() == job.job.url.host()) {
       admit_sitemap(url, way, commit);
     } else {

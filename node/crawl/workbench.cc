@@ -20,6 +20,12 @@ Time not_before(const QueuedUrl& url) {
   return url.position.band == 0 ? Time{} : Time(Duration(static_cast<std::int64_t>(url.position.order)));
 }
 
+// Under best_first: of so many turns one goes to the host that has waited longest.
+constexpr std::uint64_t fair_every = 4;
+
+// Lower is better. A URL that failed before is the last of its host.
+std::uint32_t priority_of(const QueuedUrl& url) { return url.position.band == 0 ? url.position.priority : UINT32_MAX; }
+
 bool earlier(const QueuedUrl& a, const Position& b) { return a.position < b; }
 
 }  // namespace
@@ -122,8 +128,14 @@ Result<void> Workbench::refill(BenchHost& host) {
 
 void Workbench::unschedule(BenchHost& host) {
   if (!host.in_ready) return;
-  ready_.erase({host.queued_at, host.turn, &host});
   host.in_ready = false;
+  if (host.is_due) {
+    due_.erase({host.due_priority, host.turn, &host});
+    due_by_time_.erase({host.queued_at, host.turn, &host});
+    host.is_due = false;
+    return;
+  }
+  ready_.erase({host.queued_at, host.turn, &host});
 }
 
 // Puts a host that is not busy where its next turn is; one with nothing to do leaves the queue. A host whose turn has
@@ -133,7 +145,13 @@ void Workbench::schedule(BenchHost& host) {
   Time due = host.next_allowed;
   if (!host.head.empty()) due = std::max(due, not_before(host.head.front()));
   const bool waits = !host.busy && !host.foreign && (!host.head.empty() || host.more_on_disk);
-  if (waits && host.in_ready && host.queued_at <= taken_at_ && due <= taken_at_) return;
+  if (waits && host.in_ready && host.queued_at <= taken_at_ && due <= taken_at_) {
+    if (!host.is_due || host.head.empty() || host.due_priority == priority_of(host.head.front())) return;
+    due_.erase({host.due_priority, host.turn, &host});
+    host.due_priority = priority_of(host.head.front());
+    due_.insert({host.due_priority, host.turn, &host});
+    return;
+  }
   unschedule(host);
   if (!waits) return;
   host.queued_at = std::max(due, taken_at_);
@@ -195,26 +213,62 @@ Result<BenchHost*> Workbench::take(Time now) {
   taken_at_ = now;
   if (dormant_ && hosts_.size() < config_.hosts_max)
     if (Result<void> found = discover(); !found) return tl::make_unexpected(found.error());
+  if (config_.best_first)
+    if (Result<void> noted = note_due(now); !noted) return tl::make_unexpected(noted.error());
+  while (BenchHost* const host = next_host(now)) {
+    unschedule(*host);
+    const Result<bool> may = may_be_taken(*host, now);
+    if (!may) return tl::make_unexpected(may.error());
+    if (!*may) continue;
+    host->busy = true;
+    ++taken_;
+    return host;
+  }
+  return nullptr;
+}
+
+BenchHost* Workbench::next_host(Time now) {
+  if (!config_.best_first) {
+    if (ready_.empty() || std::get<Time>(*ready_.begin()) > now) return nullptr;
+    return std::get<BenchHost*>(*ready_.begin());
+  }
+  if (due_.empty()) return nullptr;
+  return taken_ % fair_every == fair_every - 1 ? std::get<BenchHost*>(*due_by_time_.begin())
+                                               : std::get<BenchHost*>(*due_.begin());
+}
+
+// Of a host that is in no queue now. False: it is where it belongs, or gone.
+Result<bool> Workbench::may_be_taken(BenchHost& host, Time now) {
+  if (!fetches_(host.key.partition)) {
+    put_away(host);
+    return false;
+  }
+  if (Result<void> filled = refill(host); !filled) return tl::make_unexpected(filled.error());
+  if (host.head.empty()) {
+    drop_if_idle(host);
+    return false;
+  }
+  if (not_before(host.head.front()) > now) {
+    schedule(host);
+    return false;
+  }
+  return true;
+}
+
+// Hosts whose turn has come, each with its head: from the queue by time into the one by score.
+Result<void> Workbench::note_due(Time now) {
   while (!ready_.empty() && std::get<Time>(*ready_.begin()) <= now) {
     BenchHost& host = *std::get<BenchHost*>(*ready_.begin());
     unschedule(host);
-    if (!fetches_(host.key.partition)) {
-      put_away(host);
-      continue;
-    }
-    if (Result<void> filled = refill(host); !filled) return tl::make_unexpected(filled.error());
-    if (host.head.empty()) {
-      drop_if_idle(host);
-      continue;
-    }
-    if (not_before(host.head.front()) > now) {
-      schedule(host);
-      continue;
-    }
-    host.busy = true;
-    return &host;
+    const Result<bool> may = may_be_taken(host, now);
+    if (!may) return tl::make_unexpected(may.error());
+    if (!*may) continue;
+    host.in_ready = host.is_due = true;
+    host.due_priority = priority_of(host.head.front());
+    due_.insert({host.due_priority, host.turn, &host});
+    due_by_time_.insert({host.queued_at, host.turn, &host});
   }
-  return nullptr;
+  return {};
 }
 
 QueuedUrl Workbench::issue(BenchHost& host) {
@@ -314,6 +368,7 @@ void Workbench::turned(const std::vector<std::uint16_t>& partitions) {
 
 std::optional<Time> Workbench::next_deadline() const {
   if (dormant_ && hosts_.size() < config_.hosts_max) return Time{};
+  if (!due_by_time_.empty()) return std::get<Time>(*due_by_time_.begin());
   if (ready_.empty()) return std::nullopt;
   return std::get<Time>(*ready_.begin());
 }

@@ -1,7 +1,9 @@
 // Whose turn it is: hosts in memory, ordered by when they may next be asked, each with a short head of its queue
 // (BUbiNG's workbench). A host is acquired by take() and given back by release(), so two requests to one host cannot
-// overlap. Breadth-first within a host (the frontier's order), fair between hosts (the one that has waited longest goes
-// first).
+// overlap. Within a host the frontier's order (storage::QueueOrder) holds. Between hosts it is fair: of those whose
+// turn has come the one that has waited longest goes first. Under best_first it is the one with the highest score at
+// its head, but every fourth time the one that has waited longest all the same: with n hosts whose turn has come none
+// waits for more than 4n turns, however low its scores.
 //
 // Bounded: at most hosts_max hosts with at most 2*head_max URLs each; the rest is on disk and comes in as room is made.
 // A host that has served head_max URLs makes room when others wait on disk. Pure but for reads of the store. Thread
@@ -52,8 +54,10 @@ struct BenchHost {
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
   std::uint64_t turn = 0;  // of hosts with the same time the one put in first is earlier
   bool in_ready = false;
-  std::uint32_t failures = 0;  // tries in a row without an answer
-  Time down_until{};           // with host_failures_max of them: not tried before this
+  bool is_due = false;             // its turn has come: only under best_first
+  std::uint32_t due_priority = 0;  // its key among those, with turn
+  std::uint32_t failures = 0;      // tries in a row without an answer
+  Time down_until{};               // with host_failures_max of them: not tried before this
   Manners manners;
   std::string address_host;  // whose address it is: a detour asks by another name
   std::string address;       // as last resolved; empty: not known, or it has none
@@ -74,6 +78,7 @@ class Workbench {
   struct Config {
     std::size_t hosts_max = 10'000;
     std::size_t head_max = 64;
+    bool best_first = false;
   };
   // `fetches`: whether a partition's hosts may be asked; asked at every turn.
   Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches);
@@ -91,6 +96,9 @@ class Workbench {
   void release(BenchHost& host, Time next_allowed);
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
+
+  // Before the first URL comes.
+  void set_best_first(bool best_first) { config_.best_first = best_first; }
 
   BenchHost* find(const storage::HostKey& key);
   // A host's clock that came from another peer: it is not asked before that, and has used so much.
@@ -121,6 +129,9 @@ class Workbench {
   void insert(BenchHost& host, const storage::QueuedUrl& url);
   void schedule(BenchHost& host);
   void unschedule(BenchHost& host);
+  BenchHost* next_host(Time now);
+  Result<bool> may_be_taken(BenchHost& host, Time now);
+  Result<void> note_due(Time now);
   void drop_if_idle(BenchHost& host);
   void put_aside_after_its_share(BenchHost& host);
   void put_away(BenchHost& host);
@@ -131,6 +142,10 @@ class Workbench {
   std::function<bool(std::uint16_t)> fetches_;
   std::map<storage::HostKey, std::unique_ptr<BenchHost>> hosts_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> ready_;
+  // Under best_first, hosts whose turn has come are here instead: by the place of their first URL, and by their time.
+  std::set<std::tuple<std::uint32_t, std::uint64_t, BenchHost*>> due_;
+  std::set<std::tuple<Time, std::uint64_t, BenchHost*>> due_by_time_;
+  std::uint64_t taken_ = 0;
   std::uint64_t next_turn_ = 0;
   Time taken_at_{};  // of the last take()
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;

@@ -68,7 +68,7 @@ std::string folded(std::string_view text) {
   return builder.take();
 }
 
-PageText extract_text_by_stream(std::string_view html) {
+PageText extract_text_by_stream(std::string_view html, std::vector<AnchorText>* anchors) {
   PageText out;
   TextBuilder text;
   Tokenizer tokenizer(html);
@@ -77,6 +77,7 @@ PageText extract_text_by_stream(std::string_view html) {
   std::string decoded;
   bool title_comes = false;
   bool has_title = false;
+  bool in_anchor = false;
   while (tokenizer.next(token)) {
     if (token.kind == TokenKind::text) {
       context.text(token);
@@ -93,12 +94,20 @@ PageText extract_text_by_stream(std::string_view html) {
         title_comes = false;
       } else {
         text.append(shown);
+        if (in_anchor) anchors->back().text.append(shown);
       }
       continue;
     }
     const TagFacts& facts = tag_facts(token.key);
     text.add_break(text_break(facts));
     title_comes = false;
+    if (facts.tag == Tag::a && anchors != nullptr) {
+      const auto* href = token.kind == TokenKind::end_tag ? nullptr : token.attribute(name_key("href"));
+      in_anchor = href != nullptr && anchors->size() < links_per_page_max;
+      if (in_anchor) decode_attribute(*href, anchors->emplace_back().href);
+    } else if (in_anchor && text_break(facts) != TextBreak::none) {
+      anchors->back().text += ' ';
+    }
     if (token.kind == TokenKind::end_tag) {
       context.end_tag(token);
     } else {

@@ -32,7 +32,14 @@ class TextBuilder {
 
 std::string folded(std::string_view text);
 
-// By the tokenizer alone: for pages that tidy is not given.
-PageText extract_text_by_stream(std::string_view html);
+// An <a> and the text within it.
+struct AnchorText {
+  std::string href;  // UTF-8, character references decoded, not yet resolved
+  std::string text;
+};
+
+// By the tokenizer alone: for pages that tidy is not given. `anchors`: gets those with an href, links_per_page_max at
+// most; null: nobody wants them.
+PageText extract_text_by_stream(std::string_view html, std::vector<AnchorText>* anchors = nullptr);
 
 }  // namespace orbweaver::html

@@ -28,6 +28,7 @@ const std::vector<MetricRow>& metric_rows() {
       {"links_found_total", "links found in pages, each once a page, before scope and cache", counter},
       {"links_own_total", "links that the cache did not know and this peer owns", counter},
       {"links_foreign_total", "links that the cache did not know and another peer owns", counter},
+      {"scores_raised_total", "links that the cache knew and that went on, for a higher score", counter},
       {"link_cache_hits_total", "links that the link cache knew: no message, no disk read", counter},
       {"link_cache_misses_total", "links that it did not know", counter},
       {"link_cache_size", "URLs in the link cache", gauge},

@@ -17,6 +17,7 @@
 #include "node/run/user_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
+#include "node/topic/topic_page.h"
 #include "node/url/scope_lists.h"
 #include "storage/text_file.h"
 #include "storage/warc.h"
@@ -175,6 +176,8 @@ class Workers::Worker {
     looked_for_.styles |= rules_.requisites;
     extractor_ =
         settings.parser == ParserKind::tidy ? make_tidy_extractor(looked_for_) : make_stream_extractor(looked_for_);
+    if (settings.order == CrawlOrder::best && settings.best_by == BestBy::topic)
+      if (Result<Topic> topic = Topic::parse(settings.topic)) topic_.emplace(std::move(*topic));
     for (const std::string& entry : settings.text_commands)
       if (Result<TextCommand> command = TextCommand::parse(entry)) commands_.push_back(std::move(*command));
   }
@@ -258,11 +261,15 @@ class Workers::Worker {
     done.links = std::move(resolved.urls);
     done.requisites = std::move(resolved.requisites);
     done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
+    if (topic_)
+      done.link_scores =
+          topic_->scores(html ? text.utf8 : std::string_view(), document_base(links, *document, encoder.get()),
+                         encoder.get(), rules_.canonicaliser, done.links, item.job.queued.score);
     if (text_ && html && !not_kept(item, meta)) write_text(item, extract_text(text.utf8), text.charset, meta, done);
   }
 
   void read_sitemap_page(const Item& item, std::string_view payload, const std::string& content_type,
-                         const RobotsMeta& meta, PageDone& done) const {
+                         const RobotsMeta& meta, PageDone& done) {
     const Result<Url> location = Url::parse(item.job.url.text());
     if (!location || (settings_.obey_nofollow && meta.nofollow)) return;
     const Sitemap sitemap = read_sitemap(payload, content_type);
@@ -270,6 +277,9 @@ class Workers::Worker {
     done.skipped_links = found.skipped;
     (sitemap.kind == SitemapKind::index ? done.sitemaps : done.links) = std::move(found.urls);
     done.lastmods = std::move(found.lastmods);
+    if (topic_)
+      done.link_scores =
+          topic_->scores({}, *location, nullptr, rules_.canonicaliser, done.links, item.job.queued.score);
   }
 
   bool is_read_by_choice(std::string_view type) const {
@@ -370,6 +380,7 @@ class Workers::Worker {
   LinkChoice looked_for_;
   std::unique_ptr<LinkExtractor> extractor_;
   std::vector<TextCommand> commands_;
+  std::optional<TopicPages> topic_;  // under order = best by topic
   std::unique_ptr<storage::WarcWriter> archive_;
   std::optional<storage::TextFile> text_;
 };

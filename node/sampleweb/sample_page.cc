@@ -18,16 +18,16 @@ std::uint64_t page_seed(const SampleWeb& web, unsigned host, unsigned page, std:
   return mix(mix(web.shape().seed, purpose), mix(host, page));
 }
 
-void append_title(std::string& out, Random& random) {
+void append_title(std::string& out, Random& random, const Vocabulary& vocabulary) {
   const auto count = 2 + random.below(4);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (i != 0) out.push_back(' ');
-    out.append(word(random.next()));
+    out.append(vocabulary.draw(random));
   }
 }
 
 // The same link in the ways that people write one.
-void append_link(std::string& out, const SampleLink& link, Random& random) {
+void append_link(std::string& out, const SampleLink& link, Random& random, bool topics) {
   std::string href;
   append_attribute(href, link.spelling);
   switch (link.kind) {
@@ -59,12 +59,12 @@ void append_link(std::string& out, const SampleLink& link, Random& random) {
     default:
       out.append("<a href=\"").append(href).append("\">");
   }
-  append_title(out, random);
+  append_title(out, random, {topics, link.topic});
   out.append("</a>");
 }
 
 void append_head(std::string& out, const PageLook& look, const std::vector<SampleLink>& links, Random& random,
-                 unsigned host, unsigned page) {
+                 unsigned host, unsigned page, const Vocabulary& vocabulary) {
   out.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n");
   if (look.charset_in_meta) {
     if (random.chance(0.5)) {
@@ -75,7 +75,7 @@ void append_head(std::string& out, const PageLook& look, const std::vector<Sampl
     }
   }
   out.append("<title>");
-  append_title(out, random);
+  append_title(out, random, vocabulary);
   out.append(" (").append(std::to_string(host)).append("/").append(std::to_string(page)).append(")</title>\n");
   if (look.has_base) out.append("<base href=\"").append(base_directory).append("\">\n");
   out.append("<link rel=\"stylesheet\" href=\"/static/site.css\">\n<script src=\"/static/site.js\"></script>\n");
@@ -132,19 +132,20 @@ std::string page_html(const SampleWeb& web, unsigned host, unsigned page) {
   Random random(page_seed(web, host, page, 0x68746d6c));
   const PageLook look = page_look(web, host, page);
   const std::vector<SampleLink> links = web.page_links(host, page);
+  const Vocabulary vocabulary{web.shape().topics > 0, web.topic(host, page)};
   const auto target =
       static_cast<std::size_t>(std::clamp(random.log_normal(size_median, size_sigma), size_min, size_max));
 
   std::string out;
   out.reserve(target + 4096);
-  append_head(out, look, links, random, host, page);
+  append_head(out, look, links, random, host, page, vocabulary);
   out.append("<h1>");
-  append_title(out, random);
+  append_title(out, random, vocabulary);
   out.append("</h1>\n<ul class=\"nav\">\n");
   const std::size_t in_list = std::min<std::size_t>(links.size(), 12);
   for (std::size_t i = 0; i < in_list; ++i) {
     out.append("<li>");
-    append_link(out, links[i], random);
+    append_link(out, links[i], random, vocabulary.has_topic);
     out.append("</li>\n");
   }
   out.append("</ul>\n");
@@ -157,15 +158,15 @@ std::string page_html(const SampleWeb& web, unsigned host, unsigned page) {
   while (next < links.size() || out.size() < target) {
     if (random.chance(0.2)) {
       out.append("<h2>");
-      append_title(out, random);
+      append_title(out, random, vocabulary);
       out.append("</h2>\n");
     }
     out.append("<p>");
     const std::size_t text_left = target > out.size() ? target - out.size() : 0;
     const std::size_t links_left = links.size() - next;
     const std::size_t before_link = links_left == 0 ? text_left : text_left / (links_left + 1);
-    append_sentences(out, random, std::min<std::size_t>(before_link, 700));
-    if (next < links.size()) append_link(out, links[next++], random);
+    append_sentences(out, random, std::min<std::size_t>(before_link, 700), vocabulary);
+    if (next < links.size()) append_link(out, links[next++], random, vocabulary.has_topic);
     out.append("</p>\n");
   }
   return out.append("</body>\n</html>\n");

@@ -127,6 +127,7 @@ struct SampleServer::Impl {
     // The Host header holds a port unless it is 80, so this is the URL that was asked for.
     const std::string url = "http://" + name + (port == 80 ? "" : ":" + std::to_string(port)) + target;
     const std::uint64_t before = counts.arrived(counted, url, target == "/robots.txt", now);
+    if (options.on_request && target != "/robots.txt") options.on_request(url);
     SampleAnswer answer;
     if (host) {
       answer = web->answer(*host, target, before);

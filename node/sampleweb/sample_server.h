@@ -24,7 +24,9 @@ struct SampleServerOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;         // 0: any free one
   std::chrono::milliseconds latency{0};  // before each answer, on top of a slow host's own
-  std::function<void()> on_quit;         // called from a server thread at POST /quit; must not block
+  // The URL of each request for a page, as it arrives; called from server threads.
+  std::function<void(const std::string& url)> on_request;
+  std::function<void()> on_quit;  // called from a server thread at POST /quit; must not block
 };
 
 class SampleServer {

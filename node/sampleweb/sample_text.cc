@@ -42,19 +42,31 @@ std::string_view encoding_label(Encoding encoding) {
 
 std::string_view word(std::uint64_t number) { return words[number % words.size()]; }
 
-void append_sentences(std::string& out, Random& random, std::size_t bytes) {
+std::string topic_word(unsigned topic, std::uint64_t number) {
+  constexpr std::string_view consonants = "bdfgklmnprstvz";
+  constexpr std::string_view vowels = "aeiou";
+  Random random(mix(mix(0x776f7264, topic), number % topic_words_each));
+  std::string out;
+  for (int i = 0; i < 4; ++i) {
+    out.push_back(consonants[random.below(consonants.size())]);
+    out.push_back(vowels[random.below(vowels.size())]);
+  }
+  return out;
+}
+
+void append_sentences(std::string& out, Random& random, std::size_t bytes, const Vocabulary& vocabulary) {
   const std::size_t end = out.size() + bytes;
   while (out.size() < end) {
     const auto length = 5 + random.below(14);
     for (std::uint64_t i = 0; i < length; ++i) {
-      std::string_view next = word(random.next());
+      const std::string next = vocabulary.draw(random);
       if (i == 0) {
         out.push_back(static_cast<char>(next[0] - 'a' + 'A'));
-        next.remove_prefix(1);
+        out.append(next, 1);
       } else {
         out.push_back(' ');
+        out.append(next);
       }
-      out.append(next);
     }
     out.append(". ");
   }

@@ -20,6 +20,9 @@ constexpr unsigned host_arity = 4;  // hosts under a host
 constexpr double links_median = 20;
 constexpr double links_sigma = 1.35;  // mean = median * exp(sigma^2 / 2) = 50
 constexpr double links_max = 2000;
+constexpr double topic_kept = 0.85;   // from a page to one below it
+constexpr double topic_linked = 0.7;  // of a page's drawn links
+constexpr int topic_tries = 12;
 constexpr unsigned patient_pages_max = 8;  // on a host with Crawl-delay: 1, so that a crawl of it takes seconds
 
 bool same_ignoring_case(std::string_view a, std::string_view b) {
@@ -161,9 +164,22 @@ void SampleWeb::add_drawn_links(std::vector<SampleLink>& links, unsigned host, u
     }
     // The square makes a host's early pages the popular ones.
     const double skewed = random.unit() * random.unit();
-    const auto to_page = static_cast<unsigned>(skewed * pages(to_host));
+    auto to_page = static_cast<unsigned>(skewed * pages(to_host));
+    if (shape_.topics > 0 && random.chance(topic_linked)) {
+      for (int tries = 0; tries < topic_tries && topic(to_host, to_page) != topic(host, page); ++tries)
+        to_page = static_cast<unsigned>(random.unit() * random.unit() * pages(to_host));
+    }
     const std::string path = page_path(to_host, to_page);
-    links.push_back({url(to_host, path), spell(host, base, to_host, path, random.next()), LinkKind::anchor});
+    links.push_back({url(to_host, path), spell(host, base, to_host, path, random.next()), LinkKind::anchor,
+                     topic(to_host, to_page)});
+  }
+}
+
+unsigned SampleWeb::topic(unsigned host, unsigned page) const {
+  if (shape_.topics == 0) return 0;
+  for (;; page = (page - 1) / tree_arity) {
+    Random random(mix(mix(shape_.seed, 0x746f7069), mix(host, page)));
+    if (page == 0 || !random.chance(topic_kept)) return static_cast<unsigned>(random.below(shape_.topics));
   }
 }
 
@@ -173,7 +189,7 @@ std::vector<SampleLink> SampleWeb::page_links(unsigned host, unsigned page) cons
   const auto add = [&](unsigned to_host, unsigned to_page, LinkKind kind) {
     const std::string path = page_path(to_host, to_page);
     const std::uint64_t draw = mix(mix(shape_.seed, mix(host, page)), mix(to_host, to_page));
-    links.push_back({url(to_host, path), spell(host, base, to_host, path, draw), kind});
+    links.push_back({url(to_host, path), spell(host, base, to_host, path, draw), kind, topic(to_host, to_page)});
   };
   for (std::uint64_t child = std::uint64_t{page} * tree_arity + 1;
        child <= std::uint64_t{page} * tree_arity + tree_arity; ++child) {
@@ -193,7 +209,7 @@ std::vector<SampleLink> SampleWeb::page_links(unsigned host, unsigned page) cons
   }
   for (Extra& extra : extras_of(*this, host)) {
     if (extra.spelling.empty() || mix(shape_.seed, extra.url) % pages(host) != page) continue;
-    links.push_back({std::move(extra.url), std::move(extra.spelling), LinkKind::anchor});
+    links.push_back({std::move(extra.url), std::move(extra.spelling), LinkKind::anchor, 0});
   }
   add_drawn_links(links, host, page);
   return links;

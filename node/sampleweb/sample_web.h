@@ -31,6 +31,7 @@ struct SampleWebShape {
   bool calm = false;            // pages only: no errors, slow hosts, traps, redirects, robots rules
   bool open_trap = false;       // the endless calendar is linked openly: a crawl without trap rules does not end
   bool forbidden_trap = false;  // robots.txt names /calendar/ too
+  unsigned topics = 0;          // what pages are about; 0: nothing in particular
 };
 
 // What a host has beside pages. Feature f is on host h when f and h agree modulo min(hosts, 10).
@@ -53,6 +54,7 @@ struct SampleLink {
   std::string url;       // canonical and absolute
   std::string spelling;  // as the page writes it, before HTML escaping, in the page's encoding
   LinkKind kind = LinkKind::anchor;
+  unsigned topic = 0;  // of the page that it leads to
 };
 
 struct SampleAnswer {
@@ -85,6 +87,10 @@ class SampleWeb {
 
   // `times_asked`: how often this URL was asked before.
   SampleAnswer answer(unsigned host, std::string_view path_and_query, std::uint64_t times_asked) const;
+
+  // With topics, what a page is about, from 0 on: mostly what the page above it is about (pages of a kind stand
+  // together), and mostly it links pages of its own topic. Of its words one in five is of the topic.
+  unsigned topic(unsigned host, unsigned page) const;
 
   std::vector<std::string> seeds() const;
   // What a right crawler fetches from the seeds when every host of the sample is in scope, robots.txt files aside.

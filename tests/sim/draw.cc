@@ -76,6 +76,16 @@ void draw_partitioning(Random random, Parameters& p) {
   p.settings.link_cache = random.pick({LinkCachePolicy::lru, LinkCachePolicy::clock, LinkCachePolicy::random});
 }
 
+// Another order than breadth-first in every third crawl.
+void draw_order(Random random, Parameters& p) {
+  if (!random.chance(350)) return;
+  p.settings.order = random.pick({CrawlOrder::depth, CrawlOrder::best, CrawlOrder::best, CrawlOrder::best});
+  if (p.settings.order != CrawlOrder::best) return;
+  p.settings.best_by = random.pick({BestBy::topic, BestBy::opic, BestBy::inlinks});
+  if (p.settings.best_by == BestBy::topic) p.settings.topic = "simulated";
+  p.settings.score_entries = random.pick({0U, 4U, 65536U});
+}
+
 void draw_network_faults(Random& random, Parameters& p) {
   p.network.delay_max =
       random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
@@ -252,6 +262,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_thin_web(Random(mix(seed ^ 0x7417)), p);
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
   draw_partitioning(Random(mix(seed ^ 0x9a27)), p);
+  draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_further_faults(seed, p, kinds);
   return p;
 }

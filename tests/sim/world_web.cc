@@ -99,6 +99,10 @@ void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) 
   }
   if (request.answer.redirect)
     if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.redirect)) page.redirect = std::move(*url);
+  // Any scores do, as long as a page gives its links the same ones again.
+  if (parameters_.settings.order == CrawlOrder::best && parameters_.settings.best_by == BestBy::topic)
+    for (const CanonicalUrl& link : page.links)
+      page.link_scores.push_back(static_cast<std::uint8_t>(link.digest()[0] ^ request.url.size()));
   page.robots_body = request.answer.robots_body;
   tell([&](Checker& checker) { checker.committed(*this, request); });
   peer.at_hand = request;

@@ -37,6 +37,7 @@ UrlRecord random_record(Random& random) {
   record.url = "http://example.test/";
   record.off_site = static_cast<std::uint8_t>(below(random, 3));
   record.visit = static_cast<std::uint16_t>(below(random, 4) == 0 ? 1 : 0);
+  record.score = static_cast<std::uint16_t>(below(random, 3) * 200);
   if (below(random, 3) == 0) record.lastmod = Time(Duration(1 + static_cast<std::int64_t>(below(random, 2))));
   if (below(random, 3) == 0) record.validator = below(random, 2) == 0 ? "\"1\"" : "\"2\"";
   return record;
@@ -118,6 +119,7 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
       ASSERT_EQ(joined.attempts, std::max(a.attempts, b.attempts));
       ASSERT_EQ(joined.changed, std::max(a.changed, b.changed));
       ASSERT_EQ(joined.lastmod, std::max(a.lastmod, b.lastmod));
+      ASSERT_EQ(joined.score, std::max(a.score, b.score)) << "the highest that anybody told";
       ASSERT_TRUE(joined.validator == a.validator || joined.validator == b.validator);
     } else {
       ASSERT_TRUE(joined == a || joined == b);
@@ -175,6 +177,16 @@ TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
       bytes_of(record),
       std::string("\x09\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x01\x03", 19) + "http://a.b/");
   EXPECT_EQ(*decode_record(bytes_of(record)), record);
+  UrlRecord scored{UrlState::queued, Reason::none, 1, 0, 0, 0, Time(Duration(2)), "http://a.b/"};
+  scored.score = 0x0102;
+  EXPECT_EQ(bytes_of(scored).substr(record_head_bytes), std::string("\x02\x01\x02", 3) + "http://a.b/");
+  EXPECT_EQ(*decode_record(bytes_of(scored)), scored);
+  std::string no_score = bytes_of(scored);
+  no_score[record_head_bytes + 1] = no_score[record_head_bytes + 2] = '\0';
+  EXPECT_FALSE(decode_record(no_score)) << "a score of 0 is none";
+  scored.off_site = 3;
+  EXPECT_EQ(bytes_of(scored).substr(record_head_bytes), std::string("\x03\x03\x01\x02", 4) + "http://a.b/");
+  EXPECT_EQ(*decode_record(bytes_of(scored)), scored);
   for (const int hops : {0, off_site_max + 1, 255}) {
     std::string bytes = bytes_of(record);
     bytes[record_head_bytes + 1] = static_cast<char>(hops);
@@ -190,7 +202,7 @@ TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   EXPECT_EQ(*decode_record(whole), record);
   for (std::size_t size = 0; size <= record_head_bytes + 15; ++size)
     EXPECT_FALSE(decode_record(std::string_view(whole).substr(0, size))) << size;
-  for (const int fields : {0, 2, 0x1d, 0x3c, 0xff}) {
+  for (const int fields : {0, 0x1d, 0x3c, 0xff}) {
     std::string bytes = whole;
     bytes[record_head_bytes] = static_cast<char>(fields);
     EXPECT_FALSE(decode_record(bytes) && fields != 0x1d) << fields;
@@ -217,6 +229,7 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     record.url.append(below(random, 300), static_cast<char>(random()));
     record.off_site = static_cast<std::uint8_t>(below(random, off_site_max + 1));
     record.visit = static_cast<std::uint16_t>(below(random, 2) * random());
+    record.score = static_cast<std::uint16_t>(below(random, 2) * random());
     record.validator.assign(below(random, validator_bytes_max + 1), 'v');
     const auto again = decode_record(bytes_of(record));
     ASSERT_TRUE(again);
@@ -406,7 +419,7 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
 TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   std::array<std::uint8_t, 16> url{};
   const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
-  std::vector<UrlRecord> others(11, record);
+  std::vector<UrlRecord> others(13, record);
   others[0].state = UrlState::fetched;
   others[1].reason = Reason::tls;
   others[2].depth = 0x0101;
@@ -418,6 +431,8 @@ TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   others[8].visit = 1;
   others[9].lastmod = at_us(1);
   others[10].validator = "\"1\"";
+  others[11].score = 1;
+  others[12].score = 256;
   std::set<std::uint64_t> seen = {record_digest(url, record)};
   for (const UrlRecord& other : others) EXPECT_TRUE(seen.insert(record_digest(url, other)).second);
   for (std::size_t i = 0; i < url.size(); ++i) {
@@ -459,7 +474,7 @@ TEST(RecordBytes, BadInput_RandomBytesNeverCrashAndReadBackAsThemselves) {
   for (int round = 0; round < 50'000; ++round) {
     std::string bytes(below(random, 40), '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    if (!bytes.empty()) bytes[0] = static_cast<char>(1 + below(random, 4));
+    if (!bytes.empty()) bytes[0] = static_cast<char>(below(random, 8) == 0 ? 9 : 1 + below(random, 4));
     if (bytes.size() > 1) bytes[1] = static_cast<char>(below(random, 6));
     if (bytes.size() > 19) bytes[18] = '\0', bytes[19] = static_cast<char>(below(random, 24));
     if (const auto record = decode_record(bytes)) {

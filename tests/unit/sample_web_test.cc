@@ -13,6 +13,7 @@
 
 #include "node/sampleweb/sample_counts.h"
 #include "node/sampleweb/sample_extras.h"
+#include "node/sampleweb/sample_text.h"
 
 namespace orbweaver::sample {
 namespace {
@@ -448,6 +449,58 @@ TEST(SampleCounts, SmallestGapAndMostAtOnce) {
   counts.reset();
   counts.answered("a");
   EXPECT_EQ(counts.urls_json(), "{}");
+}
+
+// The default web is pinned by its other tests; with topics it has the same pages and other links and words.
+TEST(SampleTopics, SampleWebH_PagesStandTogetherAndLinkTheirOwn) {
+  SampleWebShape shape;
+  shape.hosts = 20;
+  shape.pages = 2000;
+  shape.calm = true;
+  shape.topics = 8;
+  const SampleWeb web(shape);
+  std::map<std::string, unsigned> topic_of;
+  std::vector<unsigned> pages(shape.topics);
+  for (unsigned host = 0; host < web.hosts(); ++host) {
+    for (unsigned page = 0; page < web.pages(host); ++page) {
+      const unsigned topic = web.topic(host, page);
+      ASSERT_LT(topic, shape.topics);
+      ++pages[topic];
+      topic_of[web.url(host, web.page_path(host, page))] = topic;
+    }
+  }
+  for (const unsigned count : pages) EXPECT_GT(count, 50u);
+  std::size_t links = 0, own = 0;
+  for (unsigned page = 0; page < web.pages(0); ++page) {
+    for (const SampleLink& link : web.page_links(0, page)) {
+      ++links;
+      own += topic_of.at(link.url) == web.topic(0, page) ? 1 : 0;
+      ASSERT_EQ(link.topic, topic_of.at(link.url));
+    }
+  }
+  EXPECT_GT(own, links / 2) << "by chance it would be an eighth";
+  EXPECT_LT(own, links);
+}
+
+TEST(SampleTopics, SampleWebH_APageHasWordsOfItsTopicAlone) {
+  SampleWebShape shape;
+  shape.calm = true;
+  shape.topics = 5;
+  const SampleWeb web(shape);
+  const unsigned topic = web.topic(0, 0);
+  const std::string body = web.answer(0, "/", 0).body;
+  std::vector<std::size_t> counts(shape.topics);
+  for (unsigned other = 0; other < shape.topics; ++other)
+    for (unsigned number = 0; number < topic_words_each; ++number)
+      for (std::size_t at = body.find(topic_word(other, number)); at != std::string::npos;
+           at = body.find(topic_word(other, number), at + 1))
+        ++counts[other];
+  EXPECT_GT(counts[topic], 20u);
+  for (unsigned other = 0; other < shape.topics; ++other)
+    if (other != topic) {
+      EXPECT_LT(counts[other], counts[topic]) << "only in anchors of links that lead there";
+    }
+  EXPECT_EQ(body, web.answer(0, "/", 0).body);
 }
 
 }  // namespace

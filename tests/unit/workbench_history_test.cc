@@ -3,6 +3,7 @@
 // requests to a host at a time, never before its time, always the first of its host's queue.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -26,18 +27,21 @@ struct Shape {
   std::size_t head_max;
   std::size_t hosts;
   std::int64_t delay_ms;
+  storage::QueueOrder order = storage::QueueOrder::breadth;
 };
 
 class History {
  public:
   History(std::uint64_t seed, const Shape& shape) : random_(seed), shape_(shape), store_(*storage::Store::open(kv_)) {
+    store_.set_order(shape.order);
     start();
   }
   void run();
 
  private:
   void start() {
-    bench_.emplace(Workbench::Config{shape_.hosts_max, shape_.head_max}, store_,
+    const bool best = shape_.order == storage::QueueOrder::best;
+    bench_.emplace(Workbench::Config{shape_.hosts_max, shape_.head_max, best}, store_,
                    [this](std::uint16_t partition) { return !foreign_.contains(partition); });
     bench_->set_earliest([this](std::uint16_t partition, std::string_view) { return earliest_of(partition); });
   }
@@ -100,6 +104,8 @@ void History::admit_some() {
     const std::size_t page = below(random_, 40);
     storage::Merge merge = test::queued_merge(host, page, static_cast<std::uint16_t>(below(random_, 6)));
     merge.record.redirects = static_cast<std::uint8_t>(below(random_, 2));
+    if (shape_.order == storage::QueueOrder::best)
+      merge.record.score = static_cast<std::uint16_t>(below(random_, 50) * below(random_, 50));
     state_.emplace(merge.key, UrlState::queued);
     name_[merge.key] = {host, page};
     parts.merges.push_back(merge);
@@ -143,7 +149,7 @@ void History::serve(BenchHost& host) {
   ASSERT_EQ(state_.at(url.key), UrlState::queued) << url.url << " is done with, or issued twice";
   ASSERT_EQ(url.attempts, tries_[url.key]) << url.url << " as it was before its last try";
   state_[url.key] = UrlState::fetched;  // until its outcome says otherwise
-  // Breadth-first: nothing in the store's queue of this host stands before it, but what is issued.
+  // Whatever the order: nothing in the store's queue of this host stands before it, but what is issued.
   const auto queue = store_.queue_head(key, nullptr, 1'000);
   ASSERT_TRUE(queue);
   for (const QueuedUrl& other : *queue) {
@@ -340,11 +346,16 @@ void History::run() {
   ASSERT_EQ(bench_->issued(), 0u);
 }
 
+std::string order_name(storage::QueueOrder order) {
+  constexpr std::array<const char*, 3> names = {"", "Depth", "Best"};
+  return names[static_cast<std::size_t>(order)];
+}
+
 class WorkbenchHistory : public testing::TestWithParam<Shape> {};
 
 void PrintTo(const Shape& shape, std::ostream* out) {
   *out << shape.hosts << " hosts, " << shape.hosts_max << " of them in memory with " << shape.head_max
-       << " URLs, delay " << shape.delay_ms << " ms";
+       << " URLs, delay " << shape.delay_ms << " ms, order " << static_cast<int>(shape.order);
 }
 
 TEST_P(WorkbenchHistory, Contract123_EachTryOnceInOrderAndPolitely) {
@@ -355,14 +366,18 @@ TEST_P(WorkbenchHistory, Contract123_EachTryOnceInOrderAndPolitely) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, WorkbenchHistory,
-                         testing::Values(Shape{100, 8, 10, 1'000}, Shape{100, 2, 3, 0}, Shape{3, 2, 20, 1'000},
-                                         Shape{1, 1, 5, 500}, Shape{2, 4, 30, 0}, Shape{6, 3, 8, 100}),
-                         [](const testing::TestParamInfo<Shape>& shape) {
-                           return std::to_string(shape.param.hosts) + "Hosts" + std::to_string(shape.param.hosts_max) +
-                                  "InMemory" + std::to_string(shape.param.head_max) + "Urls" +
-                                  std::to_string(shape.param.delay_ms) + "Ms";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, WorkbenchHistory,
+    testing::Values(Shape{100, 8, 10, 1'000}, Shape{100, 2, 3, 0}, Shape{3, 2, 20, 1'000}, Shape{1, 1, 5, 500},
+                    Shape{2, 4, 30, 0}, Shape{6, 3, 8, 100}, Shape{100, 2, 10, 0, storage::QueueOrder::depth},
+                    Shape{3, 2, 20, 1'000, storage::QueueOrder::depth}, Shape{100, 2, 10, 0, storage::QueueOrder::best},
+                    Shape{100, 8, 10, 1'000, storage::QueueOrder::best},
+                    Shape{3, 2, 20, 500, storage::QueueOrder::best}, Shape{1, 1, 5, 100, storage::QueueOrder::best}),
+    [](const testing::TestParamInfo<Shape>& shape) {
+      return std::to_string(shape.param.hosts) + "Hosts" + std::to_string(shape.param.hosts_max) + "InMemory" +
+             std::to_string(shape.param.head_max) + "Urls" + std::to_string(shape.param.delay_ms) + "Ms" +
+             order_name(shape.param.order);
+    });
 
 }  // namespace
 }  // namespace orbweaver

@@ -487,5 +487,81 @@ TEST_F(WorkbenchTest, WorkbenchH_WithNothingToDoItSleeps) {
   EXPECT_FALSE(bench_->next_deadline());
 }
 
+// --- orders
+
+class WorkbenchOrder : public WorkbenchTest {
+ protected:
+  void begin(storage::QueueOrder order, std::size_t head_max = 8) {
+    store_.set_order(order);
+    bench_.emplace(Workbench::Config{100, head_max, order == storage::QueueOrder::best}, store_,
+                   [](std::uint16_t) { return true; });
+  }
+  void add_scored(std::size_t host, std::size_t page, std::uint16_t score) {
+    storage::Merge merge = test::queued_merge(host, page);
+    merge.record.score = score;
+    commit({.merges = {merge}});
+  }
+};
+
+TEST_F(WorkbenchOrder, Orders_DepthFirstTakesTheDeepestThenTheLatest) {
+  for (const std::size_t head_max : {1u, 8u}) {
+    begin(storage::QueueOrder::depth, head_max);
+    add(1, 10 * head_max, 0);
+    add(1, 10 * head_max + 1, 2);
+    add(1, 10 * head_max + 2, 2);
+    add(1, 10 * head_max + 3, 1);
+    for (const std::size_t page : {2u, 1u, 3u, 0u})
+      EXPECT_EQ(fetch_one(), test::url_text(1, 10 * head_max + page)) << head_max;
+  }
+}
+
+TEST_F(WorkbenchOrder, Orders_BestFirstTakesTheHighestScoreOfAllHosts) {
+  begin(storage::QueueOrder::best, 2);
+  for (std::size_t page = 0; page < 6; ++page) add_scored(1, page, static_cast<std::uint16_t>(10 * page));
+  add_scored(2, 0, 35);
+  add_scored(2, 1, 5);
+  std::vector<std::string> order;
+  for (int i = 0; i < 3; ++i) order.push_back(fetch_one());
+  EXPECT_EQ(order, (std::vector<std::string>{test::url_text(1, 5), test::url_text(1, 4), test::url_text(2, 0)}));
+}
+
+TEST_F(WorkbenchOrder, Orders_AScoreThatRisesMovesTheUrlForward) {
+  begin(storage::QueueOrder::best);
+  add_scored(1, 1, 10);
+  add_scored(1, 2, 20);
+  add_scored(2, 1, 30);
+  add_scored(1, 1, 40);
+  EXPECT_EQ(fetch_one(), test::url_text(1, 1));
+  add_scored(1, 2, 7);
+  EXPECT_EQ(fetch_one(), test::url_text(2, 1)) << "a lower score changes nothing";
+  EXPECT_EQ(fetch_one(), test::url_text(1, 2));
+  EXPECT_EQ(fetch_one(), "");
+}
+
+// A host with nothing but low scores, beside ninety that never run out of better ones.
+TEST_F(WorkbenchOrder, Orders_NoHostStarves) {
+  begin(storage::QueueOrder::best);
+  constexpr std::size_t hosts = 30;
+  add_scored(0, 0, 0);
+  for (std::size_t host = 1; host < hosts; ++host)
+    for (std::size_t page = 0; page < 40; ++page) add_scored(host, page, 1000);
+  std::size_t turns = 1;
+  while (fetch_one() != test::url_text(0, 0)) ASSERT_LE(++turns, 4 * hosts);
+}
+
+TEST_F(WorkbenchOrder, Contract3_BestFirstWaitsForAHostsTurnTooAndSleepsUntilThen) {
+  begin(storage::QueueOrder::best);
+  add_scored(1, 1, 10);
+  add_scored(1, 2, 200);
+  add_scored(2, 1, 1);
+  EXPECT_EQ(fetch_one(seconds(2)), test::url_text(1, 2));
+  EXPECT_EQ(fetch_one(seconds(5)), test::url_text(2, 1)) << "the better host's turn has not come";
+  EXPECT_EQ(take(), nullptr);
+  ASSERT_TRUE(bench_->next_deadline());
+  EXPECT_EQ(*bench_->next_deadline(), now_ + seconds(2));
+  now_ += seconds(2);
+  EXPECT_EQ(fetch_one(), test::url_text(1, 1));
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -1,0 +1,44 @@
+// PageRank (Brin, Page 1998; Langville, Meyer: "Deeper Inside PageRank", 2004) and HITS (Kleinberg: "Authoritative
+// Sources in a Hyperlinked Environment", 1999) of a link graph, by power iteration until two vectors in a row differ by
+// less than the tolerance in the sum of absolute differences. Each edge counts once, a page's link to itself too.
+//
+//   PageRank  sums to 1. What a node without links has goes to all nodes alike, as what `1 - damping` stands for does.
+//   HITS      authorities and hubs, each summing to 1. Where several sets of pages share the greatest singular value
+//             the result is the one that an even start leads to.
+//
+// Memory: LinkGraph's bound; vectors are on disk. Thread rule: free functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "node/base.h"
+#include "node/graph/link_graph.h"
+
+namespace orbweaver {
+
+struct RankOptions {
+  double damping = 0.85;
+  double tolerance = 1e-9;
+  std::uint32_t iterations_max = 1000;
+};
+
+struct RankSummary {
+  std::uint32_t iterations = 0;
+  double change = 0;           // of the last iteration
+  std::uint32_t dangling = 0;  // nodes without a link
+};
+
+// Writes one double a node into graph.file("rank"). Fails when the tolerance is not reached in time.
+Result<RankSummary> page_rank(const LinkGraph& graph, const RankOptions& options);
+// Into graph.file("authority") and graph.file("hub"); the graph has its reverse. `damping` does not count.
+Result<RankSummary> hits(const LinkGraph& graph, const RankOptions& options);
+
+// The nodes by what `file` says, the highest first, of equal ones by name; `second`: another such file, or empty.
+using TakeRank = std::function<Result<void>(std::string_view name, double score, double second)>;
+Result<void> each_by_rank(const LinkGraph& graph, const std::string& file, const std::string& second, std::uint64_t top,
+                          const TakeRank& take);
+
+}  // namespace orbweaver

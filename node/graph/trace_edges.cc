@@ -1,0 +1,37 @@
+#include "node/graph/trace_edges.h"
+
+#include <filesystem>
+
+#include "node/storage_error.h"
+#include "storage/link_trace.h"
+
+namespace orbweaver {
+
+bool is_trace(const std::string& path) {
+  std::error_code ignored;
+  return path.ends_with(storage::link_trace_ending) || std::filesystem::is_directory(path, ignored);
+}
+
+Result<void> read_trace_edges(const std::string& path, const TakeEdge& take) {
+  const auto files = storage::link_trace_files({path});
+  if (!files) return tl::make_unexpected(error_of(files.error()));
+  bool any = false;
+  for (const std::string& file : *files) {
+    auto reader = storage::LinkTraceReader::open(file);
+    if (!reader) return tl::make_unexpected(error_of(reader.error()));
+    storage::TracePage page;
+    for (;;) {
+      const auto more = reader->next(page);
+      if (!more) return tl::make_unexpected(error_of(more.error()));
+      if (!*more) break;
+      for (const storage::TraceLink& link : page.links) {
+        if (link.has(storage::LinkFlag::requisite)) continue;
+        any = true;
+        if (Result<void> taken = take(page.url, link.url); !taken) return taken;
+      }
+    }
+  }
+  return any ? Result<void>() : fail(ErrorCode::invalid_input, path + ": has no link in it");
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,45 @@
+// `orbweaver lab order`: which order of crawling finds pages of a topic, and important pages, first
+// (docs/lab-order.md). A sample web with topics is served in this process and crawled by real peers, child processes of
+// this program, once for each order; what the server was asked for, in the order of arrival, is what is judged. Memory:
+// some 300 bytes a page. Thread rule: main thread; the server runs its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+#include "node/lab/report.h"
+
+namespace orbweaver {
+
+struct OrderOptions {
+  std::uint64_t seed = 1;
+  unsigned hosts = 40;
+  unsigned pages = 4000;
+  unsigned topics = 10;
+  unsigned topic_words = 4;  // of the twelve that a topic has
+  unsigned fetches = 4;      // under way together: fewer than hosts, so that the order between hosts tells
+  unsigned peers = 1;
+  std::vector<std::string> orders = {"breadth", "depth", "topic", "opic", "inlinks"};
+  std::string directory;  // for the crawls; empty: the system's place for such
+};
+
+Result<Report> lab_order(const OrderOptions& options);
+
+// --- for tests ---
+
+// Of one crawl, by pages fetched: [i] is after i + 1 pages.
+struct Harvest {
+  std::vector<double> on_topic;  // share of the pages fetched
+  std::vector<double> recall;    // share of all pages on topic
+  std::vector<double> mass;      // share of the PageRank of all
+};
+struct JudgedPage {
+  bool on_topic = false;
+  double rank = 0;
+};
+// `fetched`: numbers of `pages`, in order; one that comes again counts once.
+Harvest harvest_of(const std::vector<JudgedPage>& pages, const std::vector<std::size_t>& fetched);
+
+}  // namespace orbweaver
