@@ -5,6 +5,7 @@
 
 #include "node/cli/contact_check.h"
 #include "node/cli/crawl_command.h"
+#include "node/cli/export_command.h"
 #include "node/cli/lab_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/sampleweb_command.h"
@@ -131,6 +132,7 @@ int run(int argc, char** argv) {
   add_ring_commands(app, code);
   add_tool_commands(app, code);
   add_sampleweb(app, code);
+  add_export_commands(app, code);
   add_lab_commands(app, code);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";

@@ -24,6 +24,7 @@ class LinkCache {
   void clear();
 
   std::uint32_t size() const { return size_; }
+  std::uint64_t memory_bytes() const { return entries_.size() * sizeof(Entry) + slots_.size() * sizeof(std::uint32_t); }
   std::uint64_t hits() const { return hits_; }
   std::uint64_t misses() const { return misses_; }
 

@@ -159,6 +159,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     waves_ = Waves(waves_config(settings_));
     trap_rules_ = TrapRules(settings_);
     mirrors_ = MirrorBook(mirror_hosts_max, settings_.trap_mirror_pages);
+    if (Result<void> filled = start_filter(); !filled) return fail_for_good(filled.error(), out);
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::left, "no");
