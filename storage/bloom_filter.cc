@@ -14,16 +14,18 @@ struct BloomFilter::Walk {
   Walk(const Digest& digest, std::uint64_t m) : bits(m) {
     const std::string_view bytes(reinterpret_cast<const char*>(digest.data()), digest.size());
     at = get_be<std::uint64_t>(bytes, 0) % bits;
-    // Never 0, or all positions were one.
-    step = bits > 1 ? 1 + get_be<std::uint64_t>(bytes, 8) % (bits - 1) : 0;
+    step = get_be<std::uint64_t>(bytes, 8) % bits;
   }
   void next() {
     at += step;
     if (at >= bits) at -= bits;
+    step += ++taken;
+    while (step >= bits) step -= bits;  // once at most, but in a filter of fewer bits than hashes
   }
   std::uint64_t bits;
   std::uint64_t at;
   std::uint64_t step;
+  std::uint64_t taken = 0;
 };
 
 BloomFilter::Plan BloomFilter::plan(std::uint64_t entries, double rate) {

@@ -1,9 +1,10 @@
 // A Bloom filter over 16-byte digests (Bloom 1970): a set in a fixed array of bits that never denies what was added and
 // now and then claims what was not. Digests are uniform already (MD5 of a URL), so nothing is hashed again: the k
-// positions follow from the digest's two halves by double hashing, h1 + i h2 mod m (Kirsch and Mitzenmacher 2006:
-// the same false-positive rate as k independent hashes, asymptotically). With m bits, k hashes and n digests the rate
-// is (1 - e^(-kn/m))^k; m = 20 n and k = 10 give 8.89e-5. Cost: at most k cache misses, about two when it is not in.
-// Pure: the same digests in any order give the same bits. Thread rule: one owner.
+// positions follow from the digest's two halves by enhanced double hashing, h1 + i h2 + (i^3 - i)/6 mod m (Dillinger
+// and Manolios 2004). Plain double hashing has the rate of k independent hashes only asymptotically (Kirsch and
+// Mitzenmacher 2006): two progressions may run into each other, which a small filter with many hashes shows. With m
+// bits, k hashes and n digests the rate is (1 - e^(-kn/m))^k; m = 20 n and k = 10 give 8.89e-5. Cost: at most k cache
+// misses, about two when it is not in. Pure: the same digests in any order give the same bits. Thread rule: one owner.
 #pragma once
 
 #include <array>

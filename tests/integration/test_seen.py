@@ -27,8 +27,8 @@ class Bloom(ring.Case):
         self.assertEqual(bloom["pages"], exact["pages"])
         self.assertEqual(bloom["excluded"], exact["excluded"])
         self.assertLess(bloom["missed"], 0.001)
-        self.assertGt(bloom["totals"]["seen_by_filter"], 0)
-        self.assertGt(bloom["totals"]["new_by_filter"], 0)
+        self.assertGreater(bloom["totals"]["seen_by_filter"], 0)
+        self.assertGreater(bloom["totals"]["new_by_filter"], 0)
         self.assertLess(bloom["totals"]["seen_reads"], exact["totals"]["seen_reads"])
         self.assertEqual(exact["totals"]["seen_by_filter"], 0)
 
@@ -62,8 +62,8 @@ class Bloom(ring.Case):
         told = status["seen_filter"]
         self.assertEqual(status["seen"], "bloom")
         self.assertTrue(told["overfull"])
-        self.assertGt(told["false_positives"], told["false_positives_planned"])
-        self.assertGt(lost, 20)
+        self.assertGreater(told["false_positives"], told["false_positives_planned"])
+        self.assertGreater(lost, 20)
         # Five standard deviations: of each page p, of each that was let in (1-p)(p/(1-p))^2; p is at most that of now.
         self.assertLess(abs(lost - told["missed"]), 5 * math.sqrt(told["missed"] / (1 - told["false_positives"])))
         self.assertIn("filter holds more than it was planned for", node.log())
@@ -118,7 +118,7 @@ class BloomKills(kills.Kills):
         self.assertTrue(summary["finished"], summary)
         twice = self.check_nothing_lost(web)
         self.assertLessEqual(len(twice), kills.PEERS * kills.FETCHES_MAX, f"seed {seed}")
-        self.assertGt(summary["totals"]["seen_by_filter"], 0)
+        self.assertGreater(summary["totals"]["seen_by_filter"], 0)
 
     @ring.about(7)
     def test_a_peer_joins_and_one_leaves_in_bloom_mode(self):

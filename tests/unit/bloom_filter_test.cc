@@ -68,6 +68,19 @@ TEST(BloomFilter, FalsePositivesAreAsManyAsTheFormulaSays) {
   }
 }
 
+// Where plain double hashing has half as many again: progressions that run into each other.
+TEST(BloomFilter, DillingerManolios2004_ASmallFilterWithManyHashesKeepsItsRateToo) {
+  constexpr std::uint64_t entries = 200, filters = 20, probes = 100'000;
+  double predicted = 0, found = 0;
+  for (std::uint64_t turn = 0; turn < filters; ++turn) {
+    BloomFilter filter(BloomFilter::plan(entries, 1e-4));
+    for (std::uint64_t i = 0; i < entries; ++i) filter.add(digest(turn * 10'000'000 + i));
+    for (std::uint64_t i = 0; i < probes; ++i) found += filter.holds(digest(turn * 10'000'000 + entries + i));
+    predicted += filter.rate() * static_cast<double>(probes);
+  }
+  EXPECT_NEAR(found, predicted, spread(predicted));
+}
+
 TEST(BloomFilter, TheOrderOfAdditionsDoesNotMatter) {
   BloomFilter there({5000, 5}), back({5000, 5});
   for (std::uint64_t i = 0; i < 300; ++i) {
