@@ -149,7 +149,7 @@ class Store {
   Result<CommitResult> commit(const Commit& commit);
 
   // From now on links are asked of a filter before the disk (seen_filter.h), which is filled from all records here: a
-  // read of each, about 0.3 us. A commit's link is then written without a look when it is new, and dropped when it
+  // read of each, about 0.6 us. A commit's link is then written without a look when it is new, and dropped when it
   // seems to be known, with MergeOutcome::known; every other merge is read and joined as ever.
   Result<void> use_filter(const SeenFilter::Config& config);
   const SeenFilter* filter() const { return filter_.get(); }  // null: the seen-set is exact

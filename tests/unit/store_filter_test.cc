@@ -126,6 +126,15 @@ TEST_P(StoreFilterTest, Issue5_2_WithAMaxDepthAShorterWayToAQueuedPageCounts) {
   EXPECT_EQ(store().seen().taken_as_seen, 1u);
 }
 
+TEST_P(StoreFilterTest, Issue5_2_ALinkThatAsksForAnotherVisitIsNoSeenOne) {
+  use(wide);
+  commit({outcome(1, 1, UrlState::fetched)});
+  Merge again = link(1, 1);
+  again.record.visit = 1;
+  EXPECT_EQ(commit({again}).outcomes, std::vector{MergeOutcome::changed});
+  EXPECT_EQ(store().counts(), (Counts{.queued = 1}));
+}
+
 TEST_P(StoreFilterTest, Issue5_2_WhatWasDroppedHereIsStillSeen) {
   use(wide);
   commit({link(1, 1)});

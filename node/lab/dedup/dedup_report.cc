@@ -73,19 +73,20 @@ Table main_table(std::uint64_t size, const std::vector<DedupRow>& rows) {
 // How many times as long as the generalized list, beside the source's own.
 Table shape_table(std::uint64_t size, const std::vector<DedupRow>& rows) {
   Table table;
-  table.title = "The shape: time a check over that of the generalized list, " + std::to_string(size) + " URLs";
-  table.columns = {{"structure"}, {"here (us)", 2}, {"here (factor)", 1}, {"source (ms)", 1}, {"source (factor)", 1}};
+  table.title = "The shape: median time a check over that of the generalized list, " + std::to_string(size) + " URLs";
+  table.columns = {
+      {"structure"}, {"here, median (us)", 2}, {"here (factor)", 1}, {"source (ms)", 1}, {"source (factor)", 1}};
   const auto of = [&](const char* name) {
     return std::find_if(rows.begin(), rows.end(),
                         [&](const DedupRow& row) { return row.size == size && row.kind->name == name; });
   };
   const auto base = of(sources[0].structure);
-  if (base == rows.end() || base->mean_us <= 0) return table;
+  if (base == rows.end() || base->median_us <= 0) return table;
   for (const Source& source : sources) {
     const auto row = of(source.structure);
     if (row == rows.end()) continue;
-    table.rows.push_back(
-        {row->kind->description, row->mean_us, row->mean_us / base->mean_us, source.ms, source.ms / sources[0].ms});
+    table.rows.push_back({row->kind->description, row->median_us, row->median_us / base->median_us, source.ms,
+                          source.ms / sources[0].ms});
   }
   return table;
 }
