@@ -6,6 +6,7 @@
 #include "node/cli/contact_check.h"
 #include "node/cli/crawl_command.h"
 #include "node/cli/graph_command.h"
+#include "node/cli/export_command.h"
 #include "node/cli/lab_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/sampleweb_command.h"
@@ -136,6 +137,7 @@ int run(int argc, char** argv) {
   add_tool_commands(app, code);
   add_sampleweb(app, code);
   add_graph_commands(app, code);
+  add_export_commands(app, code);
   add_lab_commands(app, code);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";

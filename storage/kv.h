@@ -77,6 +77,8 @@ class Kv {
   // `upper_bound`: keys at or above it are not seen; empty: none. It must outlive the cursor.
   virtual std::unique_ptr<KvCursor> cursor(Table table, std::string_view upper_bound) = 0;
   virtual Result<void> write(const KvBatch& batch) = 0;
+  // What it holds in memory, as it counts it itself; 0 where that is not counted.
+  virtual std::uint64_t memory_bytes() const { return 0; }
 };
 
 }  // namespace orbweaver::storage

@@ -129,6 +129,18 @@ class RocksKv final : public Kv {
     return {};
   }
 
+  // Write buffers, open tables' readers and the blocks in the cache, which is shared by all tables.
+  std::uint64_t memory_bytes() const override {
+    std::uint64_t bytes = 0;
+    std::uint64_t part = 0;
+    for (rocksdb::ColumnFamilyHandle* const table : families_)
+      for (const std::string* const name :
+           {&rocksdb::DB::Properties::kCurSizeAllMemTables, &rocksdb::DB::Properties::kEstimateTableReadersMem})
+        if (db_->GetIntProperty(table, *name, &part)) bytes += part;
+    if (db_->GetIntProperty(families_.front(), rocksdb::DB::Properties::kBlockCacheUsage, &part)) bytes += part;
+    return bytes;
+  }
+
  private:
   rocksdb::ColumnFamilyHandle* family(Table table) const { return families_[static_cast<std::size_t>(table)]; }
 

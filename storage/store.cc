@@ -1,6 +1,7 @@
 #include "storage/store.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "storage/store_rows.h"
@@ -67,6 +68,12 @@ Result<Store> Store::open(Kv& kv) {
     tally.add_to(store.counts_, true);
   }
   store.held_.outbox = store.counts_.outbox;
+  const Result<std::optional<std::string>> missed = kv.get(Table::meta, missed_name);
+  if (!missed) return tl::make_unexpected(missed.error());
+  if (*missed) {
+    if ((*missed)->size() != 8) return fail(ErrorKind::corrupt, "the store's count of missed pages cannot be read");
+    store.seen_.missed = std::bit_cast<double>(get_be<std::uint64_t>(**missed, 0));
+  }
   return store;
 }
 
@@ -85,44 +92,81 @@ Position Store::position_of(const UrlRecord& record, const UrlDigest& url, std::
   return {0, record.depth, number, url};
 }
 
-// Reads what is known of the keys, joins the new with it, and stages the rows that change.
-Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
-                                 std::uint64_t& order) {
+// The keys in order, those of one URL together. What the filter can answer is not looked up; that a page's own outcome
+// is among a URL's merges makes no link of it.
+Store::Lookup Store::look_up(const Commit& commit) const {
   const std::size_t n = commit.merges.size();
-  result.outcomes.assign(n, MergeOutcome::known);
-  if (n == 0) return {};
-  std::vector<std::string> keys;
-  keys.reserve(n);
-  for (const Merge& merge : commit.merges) keys.push_back(bytes_of(merge.key));
-  std::vector<std::size_t> sorted(n);
+  Lookup lookup;
+  lookup.keys.reserve(n);
+  for (const Merge& merge : commit.merges) lookup.keys.push_back(bytes_of(merge.key));
+  const std::vector<std::string>& keys = lookup.keys;
+  std::vector<std::size_t>& sorted = lookup.sorted;
+  sorted.resize(n);
   std::iota(sorted.begin(), sorted.end(), 0u);
   std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-  std::vector<std::string_view> wanted;
-  wanted.reserve(n);
-  for (const std::size_t i : sorted)
-    if (wanted.empty() || wanted.back() != keys[i]) wanted.push_back(keys[i]);
-  std::vector<std::optional<std::string>> rows;
-  if (Result<void> read = kv_->multi_get(Table::urls, wanted, rows); !read) return read;
+  lookup.groups.reserve(n);
+  for (std::size_t first = 0; first < n;) {
+    // A link that asks for another visit changes what is settled.
+    const auto is_link = [&](std::size_t i) {
+      return commit.merges[sorted[i]].link && commit.merges[sorted[i]].record.visit == 0;
+    };
+    Lookup::Group group{first, first + 1, SeenFilter::Verdict::ask, is_link(first)};
+    for (; group.last < n && keys[sorted[group.last]] == keys[sorted[first]]; ++group.last)
+      group.link = group.link && is_link(group.last);
+    if (group.link && filter_ != nullptr) group.verdict = filter_->judge(commit.merges[sorted[first]].key.url);
+    first = group.last;
+    lookup.groups.push_back(group);
+  }
+  return lookup;
+}
 
-  std::size_t row = 0;
-  for (std::size_t first = 0; first < n; ++row) {
-    const std::size_t at = sorted[first];
+// Reads what is known of the keys, joins the new with it, and stages the rows that change.
+Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
+                                 std::uint64_t& order, SeenCounts& seen) {
+  result.outcomes.assign(commit.merges.size(), MergeOutcome::known);
+  if (commit.merges.empty()) return {};
+  const Lookup lookup = look_up(commit);
+  const std::vector<std::string>& keys = lookup.keys;
+  std::vector<std::string_view> wanted;
+  wanted.reserve(lookup.groups.size());
+  for (const Lookup::Group& group : lookup.groups)
+    if (group.verdict == SeenFilter::Verdict::ask) wanted.push_back(keys[lookup.sorted[group.first]]);
+  std::vector<std::optional<std::string>> rows;
+  if (!wanted.empty())
+    if (Result<void> read = kv_->multi_get(Table::urls, wanted, rows); !read) return read;
+  seen.reads += wanted.size();
+
+  std::size_t next_row = 0;
+  for (const Lookup::Group& group : lookup.groups) {
+    if (group.verdict == SeenFilter::Verdict::seen) {
+      ++seen.taken_as_seen;
+      continue;
+    }
+    const std::size_t at = lookup.sorted[group.first];
     const UrlKey& key = commit.merges[at].key;
     UrlRecord record = commit.merges[at].record;
-    std::size_t last = first + 1;
-    for (; last < n && keys[sorted[last]] == keys[at]; ++last)
-      record = merge(record, commit.merges[sorted[last]].record);
-    first = last;
+    for (std::size_t i = group.first + 1; i < group.last; ++i)
+      record = merge(record, commit.merges[lookup.sorted[i]].record);
+    std::optional<std::string> row;
+    if (group.verdict == SeenFilter::Verdict::ask) {
+      row = std::move(rows[next_row++]);
+    } else {
+      ++seen.taken_as_new;
+    }
 
     std::optional<Stored> before;
-    if (rows[row]) {
-      Result<Stored> stored = decode_stored(*rows[row], key.url);
+    if (row) {
+      Result<Stored> stored = decode_stored(*row, key.url);
       if (!stored) return tl::make_unexpected(stored.error());
       before = std::move(*stored);
       std::string text = record.url;
       if (before->record.url.empty()) before->record.url = text;
       record = merge(before->record, record);
       if (record == before->record) continue;
+    }
+    if (!before && group.link && filter_ != nullptr && record.state == UrlState::queued) {
+      const double rate = filter_->rate();
+      seen.missed += rate < 1 ? rate / (1 - rate) : 0;
     }
     result.outcomes[at] = before ? MergeOutcome::changed : MergeOutcome::added;
     Tally& tally = tally_of(tallies, key.host.partition);
@@ -158,7 +202,8 @@ Result<CommitResult> Store::commit(const Commit& commit) {
   Tallies tallies;
   std::uint64_t order = next_order_;
   std::uint64_t outbox = next_outbox_;
-  if (Result<void> staged = stage_merges(commit, batch, result, tallies, order); !staged)
+  SeenCounts seen = seen_;
+  if (Result<void> staged = stage_merges(commit, batch, result, tallies, order, seen); !staged)
     return tl::make_unexpected(staged.error());
   for (const auto& [partition, record] : commit.to_outbox) {
     const OutboxKey key{partition, outbox++};
@@ -182,8 +227,12 @@ Result<CommitResult> Store::commit(const Commit& commit) {
     batch.put(Table::hosts, bytes_of(host) + robots_row + origin, value);
   }
   for (const auto& [name, value] : commit.meta) batch.put(Table::meta, name, value);
-  if (batch.size() == 0) return result;
+  if (batch.size() == 0) {
+    seen_ = seen;
+    return result;
+  }
   stage(tallies, batch);
+  if (seen.missed != seen_.missed) batch.put(Table::meta, missed_name, missed_row(seen.missed));
   if (in_outbox != counts_.outbox || order != next_order_ || outbox != next_outbox_) {
     std::string row;
     for (const std::uint64_t value : {in_outbox, order, outbox}) put_be(row, value);
@@ -191,6 +240,9 @@ Result<CommitResult> Store::commit(const Commit& commit) {
   }
   if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
   take_over(tallies);
+  seen_ = seen;
+  if (filter_ != nullptr)
+    for (const Merge& merge : result.changed) filter_->note(merge.key.url, merge.record.state, merge.record.reason);
   counts_.outbox = held_.outbox = in_outbox;
   next_order_ = order;
   next_outbox_ = outbox;

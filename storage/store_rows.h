@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ namespace orbweaver::storage {
 inline constexpr std::string_view counts_name = "counts";
 inline constexpr std::string_view format_name = "format";
 inline constexpr std::string_view tally_prefix = "tally/";
+inline constexpr std::string_view missed_name = "seen_missed";  // SeenCounts::missed, an IEEE 754 double, big-endian
 inline constexpr std::size_t tally_bytes = 48;
 inline constexpr std::size_t host_key_bytes = 10;
 inline constexpr std::size_t position_bytes = 13;
@@ -138,6 +140,12 @@ inline Result<RobotsEntry> decode_stored_robots(std::string_view value) {
     return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
   return RobotsEntry{time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
                      get_be<std::uint8_t>(value, 16), std::string(value.substr(17))};
+}
+
+inline std::string missed_row(double missed) {
+  std::string row;
+  put_be(row, std::bit_cast<std::uint64_t>(missed));
+  return row;
 }
 
 inline std::string tally_name(std::uint16_t partition) {

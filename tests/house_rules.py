@@ -29,6 +29,7 @@ HOMES = [
     (r"<toml\+\+/.*>", ["node/config/toml_*"]),
     (r"<unicode/.*>", ["node/url/icu_*", "node/html/icu_*"]),
     (r"<expat[._a-z]*>", ["node/sitemap/expat_*"]),
+    (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"]),
     (r"<re2/.*>", ["node/url/re2_*"]),
     (r"<CLI/.*>", ["node/cli/*", "node/main.cc"]),
 ]

@@ -275,6 +275,7 @@ json Crawl::summary() const {
   json ring = json::object();  // ring-wide totals, which every peer of a crawl that ended has
   std::string reason;
   bool finished = false;
+  std::optional<double> missed;  // by Bloom filters, expected
   for (const Child& child : children_) {
     std::ifstream in(child.directory + "/ended.json");
     const json ended = json::parse(in, nullptr, false);
@@ -288,27 +289,32 @@ json Crawl::summary() const {
     const json counts = status.value("counts", json::object());
     for (const auto& [name, value] : counts.items())
       if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
+    if (const json filter = status.value("seen_filter", json::object()); filter.contains("missed"))
+      missed = missed.value_or(0) + filter.value("missed", 0.0);
     peers.push_back({{"directory", child.directory}, {"id", status.value("id", "")}, {"counts", counts}});
   }
   const double seconds = std::chrono::duration<double>(clock_.now() - begun_).count();
   const auto number = [&](const char* name) { return (finished ? ring : totals).value(name, std::uint64_t{0}); };
-  return {{"finished", finished},
-          {"reason", interrupted_ ? "interrupted" : reason},
-          {"pages", number("fetched")},
-          {"failed", number("failed")},
-          {"excluded", number("excluded")},
-          {"queued", number("queued")},
-          {"seconds", seconds},
-          {"archive_dirs",
-           [&] {
-             json dirs = json::array();
-             for (const Child& child : children_)
-               if (std::filesystem::exists(child.directory + "/archive")) dirs.push_back(child.directory + "/archive");
-             return dirs;
-           }()},
-          {"out", options_.out},
-          {"totals", totals},
-          {"peers", peers}};
+  json summary = {{"finished", finished},
+                  {"reason", interrupted_ ? "interrupted" : reason},
+                  {"pages", number("fetched")},
+                  {"failed", number("failed")},
+                  {"excluded", number("excluded")},
+                  {"queued", number("queued")},
+                  {"seconds", seconds},
+                  {"archive_dirs",
+                   [&] {
+                     json dirs = json::array();
+                     for (const Child& child : children_)
+                       if (std::filesystem::exists(child.directory + "/archive"))
+                         dirs.push_back(child.directory + "/archive");
+                     return dirs;
+                   }()},
+                  {"out", options_.out},
+                  {"totals", totals},
+                  {"peers", peers}};
+  if (missed) summary["missed"] = *missed;
+  return summary;
 }
 
 void Crawl::print_summary(const json& summary) const {
@@ -320,6 +326,9 @@ void Crawl::print_summary(const json& summary) const {
               summary.value("reason", "").c_str());
   std::printf("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"),
               number("failed"), number("excluded"), number("queued"), seconds);
+  if (summary.contains("missed"))
+    std::printf("  pages that may have been missed, taken as seen by a filter: %.3g expected\n",
+                summary.value("missed", 0.0));
   for (const json& directory : summary["archive_dirs"])
     std::printf("  archive %s\n", directory.get<std::string>().c_str());
   if (!summary.value("finished", false)) std::printf("  the same command goes on where it was\n");

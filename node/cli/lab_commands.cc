@@ -5,6 +5,7 @@
 #include "node/cli/lab_cache_command.h"
 #include "node/cli/lab_partition_command.h"
 #include "node/cli/lab_order_command.h"
+#include "node/cli/lab_dedup_command.h"
 
 namespace orbweaver {
 
@@ -27,6 +28,7 @@ void add_lab_commands(CLI::App& app, int& code) {
   add_lab_cache(*lab, code);
   add_lab_partition(*lab, code);
   add_lab_order(*lab, code);
+  add_lab_dedup(*lab, code);
 }
 
 }  // namespace orbweaver

@@ -1,5 +1,6 @@
 #include "node/cli/ring_commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -49,6 +50,30 @@ void add_target(CLI::App& command, Options& options) {
 
 std::uint64_t number(const json& counts, const char* name) { return counts.value(name, std::uint64_t{0}); }
 
+// Of the peers whose seen-set is a Bloom filter, or was one before.
+void print_seen(const json& answer) {
+  std::uint64_t peers = 0, bytes = 0;
+  double missed = 0, worst = 0;
+  for (const json& peer : answer["peers"]) {
+    const json filter = peer.value("seen_filter", json::object());
+    missed += filter.value("missed", 0.0);
+    if (!filter.contains("memory_bytes")) continue;
+    ++peers;
+    bytes += number(filter, "memory_bytes");
+    worst = std::max(worst, filter.value("false_positives", 0.0));
+    if (filter.value("overfull", false))
+      std::printf("%-10s its filter is overfull: %llu entries, planned for %llu; start it with a larger seen_urls\n",
+                  peer.value("id", "").substr(0, 8).c_str(), static_cast<unsigned long long>(number(filter, "entries")),
+                  static_cast<unsigned long long>(number(filter, "entries_planned")));
+  }
+  if (peers > 0)
+    std::printf(
+        "seen = bloom on %llu peers: %.1f MiB of filters, a new page is taken as seen with a chance of %.2g now\n",
+        static_cast<unsigned long long>(peers), static_cast<double>(bytes) / (1 << 20), worst);
+  if (peers > 0 || missed > 0)
+    std::printf("pages that may have been missed, taken as seen by a filter: %.3g expected\n", missed);
+}
+
 void print_status(const json& answer) {
   const json& totals = answer["totals"];
   std::printf("ring %s: %zu peers answer\n", answer.value("ring", "").c_str(), answer["peers"].size());
@@ -96,6 +121,7 @@ void print_status(const json& answer) {
       static_cast<unsigned long long>(number(totals, "queued")),
       static_cast<unsigned long long>(number(totals, "in_flight")),
       static_cast<unsigned long long>(number(totals, "outbox")));
+  print_seen(answer);
 }
 
 int ledger(const Options& options, const json& status) {
@@ -156,8 +182,9 @@ int explain(const Options& options) {
   }
   std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
               answer->value("why", "").c_str());
-  for (const char* name : {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "hops_off_site",
-                           "trap", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
+  for (const char* name :
+       {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "hops_off_site", "trap",
+        "taken_as_seen", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());

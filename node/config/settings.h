@@ -12,6 +12,7 @@
 
 #include "node/base.h"
 #include "ring/network_preset.h"
+#include "storage/seen_filter.h"
 
 namespace orbweaver {
 
@@ -25,6 +26,7 @@ enum class Cookies : std::uint8_t { off, crawl };
 enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
 enum class SitemapUse : std::uint8_t { off, robots, usual };
 enum class Durability : std::uint8_t { process, power };
+enum class SeenSet : std::uint8_t { exact, bloom };
 enum class TrailingSlash : std::uint8_t { keep, drop };
 enum class JoinSchemes : std::uint8_t { keep, http, https };
 enum class HashBang : std::uint8_t { drop, keep };
@@ -157,6 +159,9 @@ struct Settings {
   std::uint32_t score_entries = 1'048'576;  // URLs whose scores are followed, under order = best
   std::uint32_t workers = 1;                // parse and archive threads
   Durability durability = Durability::process;
+  SeenSet seen = SeenSet::exact;     // docs/seen-set.md
+  std::string seen_false_positives;  // a number between 0 and 1, read by seen_filter_config()
+  std::uint64_t seen_urls = 0;       // records that a peer's filter is planned for
   std::uint64_t storage_memory = 0;                        // RocksDB block cache
   ring::NetworkPreset network = ring::NetworkPreset::lan;  // what of the next three is not given follows from it
   Duration probe_every{};
@@ -186,6 +191,9 @@ struct SettingRow {
 };
 
 const std::vector<SettingRow>& setting_rows();
+
+// The filter that `seen = bloom` asks for.
+storage::SeenFilter::Config seen_filter_config(const Settings& settings);
 
 // Every field as its row's default says; a default-constructed Settings has not read the table.
 Settings default_settings();

@@ -509,6 +509,7 @@ Rows make_rows() {
   add_protocol(rows);
   add_forwarding(rows);
   add_frontier_and_storage(rows);
+  add_seen_settings(rows);
   add_membership(rows);
   add_observation(rows);
   return rows;

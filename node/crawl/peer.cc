@@ -173,6 +173,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     keeper_.learn(keeper_.make_ring(), commit);
   }
   if (Result<void> held = keeper_.restore(now); !held) return held;
+  if (Result<void> filled = start_filter(); !filled) return filled;
   if (*members) {
     const ring::Result<ring::Message> view = ring::decode(**members);
     if (!view || !std::holds_alternative<ring::Sync>(view->body))
@@ -349,7 +350,8 @@ void Peer::after(Time now, Commands& out) {
         const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
         visit_if_newer(key, *record);
         judge_trap(key, *url, *record);
-        commit.merges.push_back({key, std::move(*record)});
+        const bool link = is_link(*record);
+        commit.merges.push_back({key, std::move(*record), link});
       }
       if (!apply(now, commit, out)) return;
     }
@@ -406,6 +408,14 @@ Time Peer::next_deadline(Time now) const {
   return std::max(at, now);
 }
 
+// A filter for links, when one is asked for; filled from what the store has.
+Result<void> Peer::start_filter() {
+  if (settings_.seen != SeenSet::bloom) return {};
+  if (storage::Result<void> filled = store_->use_filter(seen_filter_config(settings_)); !filled)
+    return tl::make_unexpected(error_of(filled.error()));
+  return {};
+}
+
 // Commits, and tells the parts in memory what came of it. False: the store failed, the peer is on its way out.
 bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result,
                  const storage::UrlKey* outcome) {
@@ -417,6 +427,13 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
   for (const storage::NewlyQueued& queued : done->queued)
     bench_.admit(queued.url, host_of(queued.url.url), queued.moved);
   for (const storage::UrlKey& key : done->unqueued) bench_.withdraw(key);
+  if (const storage::SeenFilter* filter = store_->filter();
+      filter != nullptr && filter->overfull() && !overfull_told_) {
+    overfull_told_ = true;
+    note(out, LogLevel::warning, "crawl", "the seen-set's filter holds more than it was planned for and may lose more",
+         {{"seen_urls", std::to_string(settings_.seen_urls)},
+          {"mend", "start this peer again with a larger seen_urls, or with seen = exact"}});
+  }
   forwarder_.taken_out(commit.from_outbox);
   copy_changes(now, *done, outcome);
   copy_long_waits(now, commit);

@@ -132,6 +132,8 @@ class Peer {
   // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
+  Result<void> start_filter();
+  nlohmann::json seen_status() const;
   void fail_for_good(const Error& error, Commands& out);
   void stop();
   void leave(Time now);
@@ -321,6 +323,7 @@ class Peer {
   Canonicaliser canonicaliser_;               // of settings_
   std::map<std::string, std::string> given_;  // settings that the user set: what a joiner insists on
   storage::Store* store_;
+  bool overfull_told_ = false;  // of the seen-set's filter
   ring::RingId ring_;
   bool has_ring_ = false;  // knows its ring: made it, was welcomed, or restored it
   bool welcomed_ = false;  // some member answered our Join since the start
@@ -459,6 +462,9 @@ class Peer {
   std::optional<Time> exit_at_;
   Exit exit_;
 };
+
+// What a filter may take as seen: no seed, which a user has named.
+inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.redirects > 0; }
 
 // A peer without a ring gives up when no member answered for this long.
 inline constexpr Duration join_wait_max = std::chrono::seconds{60};

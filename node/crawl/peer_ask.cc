@@ -93,6 +93,24 @@ void add_numbers(json& totals, const json& counts) {
 
 }  // namespace
 
+// Empty: the seen-set is exact, and always was.
+json Peer::seen_status() const {
+  const storage::SeenCounts& seen = store_->seen();
+  json status = json::object();
+  if (seen.missed > 0 || store_->filter() != nullptr) status["missed"] = seen.missed;
+  const storage::SeenFilter* filter = store_->filter();
+  if (filter == nullptr) return status;
+  status["memory_bytes"] = filter->memory_bytes();
+  status["hashes"] = filter->hashes();
+  status["fill"] = filter->fill();
+  status["false_positives"] = filter->rate();
+  status["false_positives_planned"] = filter->config().rate;
+  status["entries"] = filter->entries();
+  status["entries_planned"] = filter->entries_planned();
+  status["overfull"] = filter->overfull();
+  return status;
+}
+
 json Peer::own_status() const {
   const storage::Counts& counts = store_->held();
   json members = json::array();
@@ -122,6 +140,8 @@ json Peer::own_status() const {
                  {"tenures_fingerprint", keeper_.tenures().fingerprint()},
                  {"members", std::move(members)},
                  {"seeds", seeds_.size()},
+                 {"seen", store_->filter() == nullptr ? "exact" : "bloom"},
+                 {"seen_filter", seen_status()},
                  {"counts",
                   {{"discovered", store_->held_records()},
                    {"queued", counts.queued},
@@ -146,6 +166,9 @@ json Peer::own_status() const {
                    {"link_cache_hits", link_cache_->hits()},
                    {"link_cache_misses", link_cache_->misses()},
                    {"link_cache_size", link_cache_->size()},
+                   {"seen_reads", store_->seen().reads},
+                   {"seen_by_filter", store_->seen().taken_as_seen},
+                   {"new_by_filter", store_->seen().taken_as_new},
                    {"batches_sent", forwarder_.batches_sent()},
                    {"batch_bytes_sent", forwarder_.bytes_sent()},
                    {"forwarded", forwarder_.records_sent()},
@@ -174,6 +197,7 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
   std::map<std::string_view, double> members;
   for (const auto& [peer, member] : membership_.members()) ++members[member_state_name(member)];
   const auto number = [](auto value) { return static_cast<double>(value); };
+  const storage::SeenFilter* filter = store_->filter();
   std::vector<std::pair<std::string, double>> values = {
       {"pages_fetched_total", number(counters_.pages_fetched)},
       {"pages_failed_total", number(counters_.pages_failed)},
@@ -193,6 +217,13 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"link_cache_size", number(link_cache_->size())},
       {"link_cache_hit_ratio",
        number(link_cache_->hits()) / std::max(1.0, number(link_cache_->hits() + link_cache_->misses()))},
+      {"seen_reads_total", number(store_->seen().reads)},
+      {"seen_by_filter_total", number(store_->seen().taken_as_seen)},
+      {"new_by_filter_total", number(store_->seen().taken_as_new)},
+      {"seen_filter_bytes", filter == nullptr ? 0 : number(filter->memory_bytes())},
+      {"seen_filter_fill", filter == nullptr ? 0 : filter->fill()},
+      {"seen_filter_false_positives", filter == nullptr ? 0 : filter->rate()},
+      {"pages_missed", store_->seen().missed},
       {"batches_sent_total", number(forwarder_.batches_sent())},
       {"batches_received_total", number(counters_.batches_received)},
       {"batch_bytes_sent_total", number(forwarder_.bytes_sent())},
@@ -230,6 +261,13 @@ json Peer::explain(const std::string& text) {
     const bool possible = place == Scope::Place::in || (place == Scope::Place::beyond && settings_.hops_off_site > 0);
     answer["state"] = possible ? "unknown" : "out of scope";
     answer["why"] = scope_->explain(url) + (possible ? "; no page that was fetched so far links to it" : "");
+    if (const storage::SeenFilter* filter = store_->filter(); possible && filter != nullptr) {
+      answer["taken_as_seen"] = filter->settled(key.url);
+      if (filter->settled(key.url))
+        answer["why"] = scope_->explain(url) +
+                        "; no record of it, but the filter (seen = bloom) takes it as seen: if a page that was fetched "
+                        "links to it, it was missed; as a seed it would be fetched";
+    }
     if (const auto rule = suspicion(url, 0); possible && rule) answer["trap"] = trap_rule_name(*rule);
     return answer;
   }

@@ -495,7 +495,8 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
     const storage::UrlKey key{host, url.digest()};
     visit_if_newer(key, record);
     judge_trap(key, url, record, way.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
-    commit.merges.push_back({key, std::move(record)});
+    const bool link = is_link(record);
+    commit.merges.push_back({key, std::move(record), link});
     return;
   }
   ++counters_.links_foreign;

@@ -161,6 +161,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     trap_rules_ = TrapRules(settings_);
     set_order();
     mirrors_ = MirrorBook(mirror_hosts_max, settings_.trap_mirror_pages);
+    if (Result<void> filled = start_filter(); !filled) return fail_for_good(filled.error(), out);
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::left, "no");

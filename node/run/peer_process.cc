@@ -24,6 +24,7 @@
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/event_queue.h"
+#include "node/run/memory_available.h"
 #include "node/run/metrics.h"
 #include "node/run/status_http.h"
 #include "node/run/workers.h"
@@ -210,6 +211,13 @@ Result<void> PeerProcess::open() {
                                           size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
                                           size_text(free_bytes_min) +
                                           " are needed; free some space and start again: nothing is lost");
+  if (settings.seen == SeenSet::bloom) {
+    const storage::SeenFilter::Config filter = seen_filter_config(settings);
+    const std::string what = "seen = bloom with seen_urls = " + std::to_string(settings.seen_urls) +
+                             " and seen_false_positives = " + settings.seen_false_positives;
+    if (Result<void> fits = check_memory(what, storage::SeenFilter::plan(filter).bytes(), memory_available()); !fits)
+      return fits;
+  }
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);
   if (!secret) return tl::make_unexpected(secret.error());
   auto kv = storage::open_rocks(
@@ -256,6 +264,13 @@ Result<void> PeerProcess::open() {
        {"address", transport_->listen_address()},
        {"status", status_.address()},
        {"directory", options_.directory}});
+  if (const storage::SeenFilter* filter = store_->filter())
+    log(LogLevel::info, "node", "seen-set behind a Bloom filter",
+        {{"urls", settings.seen_urls},
+         {"false_positives", settings.seen_false_positives},
+         {"memory", bytes_text(filter->memory_bytes())},
+         {"hashes", filter->hashes()},
+         {"filled_with", filter->entries()}});
   // Archives that an earlier run left open are repaired now, not with the first fetch: there may be none.
   if (peer_->has_ring())
     if (Result<void> started = start_crawling(); !started) return started;

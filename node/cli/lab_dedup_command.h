@@ -1,0 +1,10 @@
+// `orbweaver lab dedup`: its flags, and where its URLs come from. Thread rule: main thread.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace orbweaver {
+
+void add_lab_dedup(CLI::App& lab, int& code);
+
+}  // namespace orbweaver

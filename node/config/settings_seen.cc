@@ -1,0 +1,59 @@
+// The rows of the seen-set: exact, or a Bloom filter of a stated size and rate (docs/seen-set.md).
+#include <charconv>
+
+#include "node/config/setting_def.h"
+#include "node/config/shown.h"
+
+namespace orbweaver {
+namespace {
+
+constexpr double rate_min = 1e-12;
+constexpr double rate_max = 0.5;
+
+Result<double> parse_rate(std::string_view text) {
+  double rate = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  if (error != std::errc{} || end != text.data() + text.size())
+    return fail(ErrorCode::invalid_setting,
+                shown(text) + " is not a number: allowed is 1e-12 to 0.5, for example 0.000001 or 1e-6");
+  if (!(rate >= rate_min && rate <= rate_max))
+    return fail(ErrorCode::invalid_setting, shown(text) + " is out of bounds: allowed is 1e-12 to 0.5");
+  return rate;
+}
+
+std::string check_rate(std::string_view text) {
+  const Result<double> rate = parse_rate(text);
+  return rate ? std::string{} : rate.error().message;
+}
+
+}  // namespace
+
+void add_seen_settings(std::vector<SettingDef>& rows) {
+  rows.push_back(choice_setting(
+      {"seen",
+       "How it is known whether a link was seen: from the disk (exact), or from a Bloom filter in memory before the "
+       "disk is asked (bloom), which may take a few new pages as seen; `status` tells how many.",
+       "A crawl that loses pages is only for who has said so. Each peer for itself: it concerns the hosts that it "
+       "owns, "
+       "and may differ from one run to the next."},
+      &Settings::seen, SeenSet::exact, {"exact", "bloom"}));
+  rows.push_back(text_setting(
+      {"seen_false_positives",
+       "With `seen` bloom: the share of new pages that may be taken as seen once `seen_urls` are in the filter.",
+       "One page in a million, for 29 bits a URL; ten times fewer cost 4.8 bits more."},
+      &Settings::seen_false_positives, "0.000001", "1e-12 to 0.5", check_rate));
+  rows.push_back(count_setting(
+      {"seen_urls",
+       "With `seen` bloom: the URLs that one peer's filter is planned for, those of which it only keeps a copy counted "
+       "too.",
+       "10 million take 36 MB, allocated at the start; twice that with `max_depth` or `hops_off_site`. The filter does "
+       "not grow: beyond the plan it loses more, and says so."},
+      &Settings::seen_urls, std::uint64_t{10'000'000}, std::uint64_t{1}, std::uint64_t{100'000'000'000}));
+}
+
+storage::SeenFilter::Config seen_filter_config(const Settings& settings) {
+  const Result<double> rate = parse_rate(settings.seen_false_positives);
+  return {settings.seen_urls, rate.value_or(rate_max), settings.max_depth > 0 || settings.hops_off_site > 0};
+}
+
+}  // namespace orbweaver

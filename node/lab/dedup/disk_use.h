@@ -1,0 +1,20 @@
+// What a structure's files take on the disk, and its errors in words. Thread rule: free functions, any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+struct DiskUse {
+  std::uint64_t bytes = 0;  // blocks given to files and directories, st_blocks of stat(2)
+  std::uint64_t files = 0;  // files and directories, the outermost directory left out
+};
+Result<DiskUse> disk_use(const std::string& directory);
+
+// io or disk_full, by errno as it is: "cannot write FILE: No space left on device".
+Error disk_error(const std::string& what, const std::string& path);
+
+}  // namespace orbweaver

@@ -1,0 +1,17 @@
+// A relational database with an index: one table of URLs with a unique index over their text, in SQLite, whose only
+// home sqlite_set.cc is. A check is one SELECT and, for a new URL, one INSERT, a transaction of its own, as in the
+// literature's crawlers. Write-ahead log, synchronous = NORMAL: it survives the death of the process, as the crawler's
+// own store does; not fsync for each. Thread rule: one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "node/lab/dedup/url_set.h"
+
+namespace orbweaver {
+
+// In DIRECTORY/urls.sqlite. io: it is no database, or the disk refuses.
+Result<std::unique_ptr<UrlSet>> open_sqlite_set(const std::string& directory);
+
+}  // namespace orbweaver
