@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "node/cli/contact_check.h"
+#include "node/cli/corpus_command.h"
 #include "node/cli/crawl_command.h"
 #include "node/cli/lab_commands.h"
 #include "node/cli/ring_commands.h"
@@ -36,6 +37,7 @@ void add_crawl(CLI::App& app, int& code) {
       ->type_name("DURATION");
   command->add_flag("--json", options->as_json, "the summary as JSON");
   command->add_flag("--quiet", options->quiet, "no progress line");
+  add_query_flags(*command, options->queries);
   add_setting_flags(*command, options->flags,
                     {"listen", "advertise", "join", "status_listen", "stop_when_done", "ring_key_file"});
   command->callback([options, &code] { code = run_crawl(*options); });
@@ -131,6 +133,7 @@ int run(int argc, char** argv) {
   add_ring_commands(app, code);
   add_tool_commands(app, code);
   add_sampleweb(app, code);
+  add_corpus_command(app, code);
   add_lab_commands(app, code);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "node/cli/lab_scaling_command.h"
+
 namespace orbweaver {
 
 void add_report_flags(CLI::App& command, ReportOutput& output) {
@@ -20,7 +22,7 @@ int finish_experiment(const Result<Report>& report, const ReportOutput& output) 
 void add_lab_commands(CLI::App& app, int& code) {
   CLI::App* lab = app.add_subcommand("lab", "the literature's experiments, run here: docs/literature.md");
   lab->require_subcommand(1);
-  static_cast<void>(code);
+  add_lab_scaling(*lab, code);
 }
 
 }  // namespace orbweaver

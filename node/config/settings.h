@@ -27,6 +27,7 @@ enum class SitemapUse : std::uint8_t { off, robots, usual };
 enum class Durability : std::uint8_t { process, power };
 enum class TrailingSlash : std::uint8_t { keep, drop };
 enum class JoinSchemes : std::uint8_t { keep, http, https };
+enum class Boilerplate : std::uint8_t { drop, keep };
 enum class HashBang : std::uint8_t { drop, keep };
 
 struct Settings {
@@ -42,6 +43,9 @@ struct Settings {
   std::vector<std::string> content_types_allow;  // "text/*"
   std::vector<std::string> content_types_deny;
   std::uint32_t hops_off_site = 0;
+  std::vector<std::string> result_pages;  // node/url/page_rules.h
+  std::uint32_t results_max = 0;
+  std::vector<std::string> site_links;  // node/url/page_rules.h
   std::uint64_t max_pages = 0;  // here and below, 0: no limit
   std::uint64_t max_bytes = 0;  // of responses as received
   std::uint64_t max_pages_per_host = 0;
@@ -103,6 +107,8 @@ struct Settings {
   std::uint64_t archive_file_bytes = 0;
   ParserKind parser = ParserKind::stream;
   bool text = false;
+  Boilerplate boilerplate = Boilerplate::drop;  // in the text: node/html/main_text.h
+  std::uint32_t text_fingerprints = 0;          // pages remembered to know their repeats: node/run/text_repeats.h
   std::vector<std::string> text_commands;  // TYPE=COMMAND: text out of what is no page
   Duration text_command_timeout{};
   std::uint64_t text_command_bytes_max = 0;  // of a command's output; what is beyond is left out

@@ -54,6 +54,8 @@ struct FetchEnded {
 struct PageDone {
   std::uint64_t id = 0;
   std::vector<CanonicalUrl> links;       // each once, in the crawl's canonical form
+  bool result_page = false;              // of a search engine: its results are seeds, `links` is empty
+  std::vector<CanonicalUrl> results;     // each once
   std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists, each once
   std::vector<Time> lastmods;            // on a sitemap: of each of links or sitemaps; the epoch: not told
   std::string validator;                 // for the next visit

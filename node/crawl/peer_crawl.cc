@@ -349,7 +349,10 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.state = UrlState::excluded;
     record.reason = Reason::content_type;
   }
-  if (page != nullptr && record.state == UrlState::fetched) add_links(now, job, *page, commit);
+  if (page != nullptr && record.state == UrlState::fetched) {
+    add_links(now, job, *page, commit);
+    if (page->result_page) add_results(now, *page, commit, out);
+  }
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(now, job, !detour, commit);
@@ -392,7 +395,11 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
       const std::uint8_t steps = page.stylesheet ? further : std::uint8_t{1};
       route(requisite, {source.depth, steps, source.off_site, false, true, {}}, commit);
     }
-  if (page.redirect) {
+  if (page.redirect && page.result_page && scope_->is_result_page(*page.redirect)) {
+    // Its engine is no site of the crawl, yet that is where it has the results.
+    ++counters_.links_found;
+    admit(*page.redirect, {source.depth, further, 0, false, false, {}}, commit);
+  } else if (page.redirect) {
     ++counters_.links_found;
     route(*page.redirect, {source.depth, further, source.off_site, false, !in_scope, {}}, commit);
   }
