@@ -109,6 +109,9 @@ void add_sampleweb(CLI::App& app, int& code) {
   command->add_flag("--open-trap", options->open_trap, "links lead into the endless calendar");
   command->add_flag("--forbidden-trap", options->forbidden_trap,
                     "robots.txt keeps crawlers out of the endless calendar");
+  command->add_option("--failing", options->failing, "of a thousand pages, so many answer 500 to the first request")
+      ->check(CLI::Range(0u, 1000u))
+      ->capture_default_str();
   command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();
   command->callback([options, latency, &code] {
     const Result<Duration> parsed = parse_duration(*latency);

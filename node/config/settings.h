@@ -46,8 +46,8 @@ struct Settings {
   std::vector<std::string> result_pages;  // node/url/page_rules.h
   std::uint32_t results_max = 0;
   std::vector<std::string> site_links;  // node/url/page_rules.h
-  std::uint64_t max_pages = 0;  // here and below, 0: no limit
-  std::uint64_t max_bytes = 0;  // of responses as received
+  std::uint64_t max_pages = 0;          // here and below, 0: no limit
+  std::uint64_t max_bytes = 0;          // of responses as received
   std::uint64_t max_pages_per_host = 0;
   std::uint64_t max_bytes_per_host = 0;
   std::uint64_t max_pages_per_domain = 0;
@@ -109,7 +109,7 @@ struct Settings {
   bool text = false;
   Boilerplate boilerplate = Boilerplate::drop;  // in the text: node/html/main_text.h
   std::uint32_t text_fingerprints = 0;          // pages remembered to know their repeats: node/run/text_repeats.h
-  std::vector<std::string> text_commands;  // TYPE=COMMAND: text out of what is no page
+  std::vector<std::string> text_commands;       // TYPE=COMMAND: text out of what is no page
   Duration text_command_timeout{};
   std::uint64_t text_command_bytes_max = 0;  // of a command's output; what is beyond is left out
   std::vector<std::string> resolve;          // HOST:PORT:ADDR

@@ -11,6 +11,7 @@
 
 #include "node/sampleweb/keep_alive_server.h"
 #include "node/sampleweb/sample_counts.h"
+#include "node/sampleweb/sample_random.h"
 #include "node/sampleweb/sample_search.h"
 #include "node/sampleweb/sample_tree.h"
 
@@ -142,6 +143,12 @@ struct SampleServer::Impl {
       answer.status = 421;  // Misdirected Request (RFC 9110, 15.5.20)
       answer.content_type = "text/plain";
       answer.body = "This server has no such host.\n";
+    }
+    if (before == 0 && target != "/robots.txt" && mix(options.shape.seed, url) % 1000 < options.failing) {
+      answer = SampleAnswer{};
+      answer.status = 500;
+      answer.content_type = "text/plain";
+      answer.body = "Not this time.\n";
     }
     const auto wait = answer.wait + options.latency;
     if (wait.count() > 0) std::this_thread::sleep_for(wait);

@@ -25,6 +25,7 @@ struct SampleServerOptions {
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;         // 0: any free one
   std::size_t connections_max = 0;       // open at a time; 0: some 770
+  unsigned failing = 0;                  // of a thousand pages, so many answer 500 to the first request
   std::chrono::milliseconds latency{0};  // before each answer, on top of a slow host's own
   std::function<void()> on_quit;         // called from a server thread at POST /quit; must not block
 };

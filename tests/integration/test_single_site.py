@@ -15,6 +15,7 @@ import warcs
 
 ENDINGS = ("css", "js", "rar", "zip", "pdf", "jpg")
 PAGES = 240
+FETCHES = 4
 
 
 def without_slash(url):
@@ -81,7 +82,8 @@ class SingleSite(ring.Case):
     def line(self, web, *more):
         """The one line."""
         return self.crawl_arguments(
-            web, "--peers", 1, "--trailing-slash", "drop", "--endings-deny", ",".join(ENDINGS), *more,
+            web, "--peers", 1, "--trailing-slash", "drop", "--endings-deny", ",".join(ENDINGS),
+            "--fetches-max", FETCHES, *more,
             seeds=[web.url("docs.site.test")], scope="domain",
         )
 
@@ -122,10 +124,10 @@ class SingleSite(ring.Case):
         self.assertTrue(summary["finished"], summary)
         self.check(web, expected)
         self.assertEqual(summary["pages"] + summary["failed"], len(expected), self.note)
-        # What was fetched before a crash is not fetched again, but for what was in flight (one request a host and crash;
-        # a directory is asked for twice, by both spellings).
-        again = {url: n for url, n in web.pages().items() if n > 1}
-        self.assertLessEqual(len(again), 2 * 2 * 2, (self.note, again))
+        # Of the pages fetched before a crash none is fetched again but what was under way. (That a directory is elsewhere,
+        # a redirect says; such an answer is not kept over a crash.)
+        again = {url for url, n in web.pages().items() if n > 1 and (url.endswith("/") or "." in url.rsplit("/", 1)[-1])}
+        self.assertLessEqual(len(again), 2 * FETCHES, (self.note, again))
 
     @ring.about(6)
     def test_breadth_first(self):
