@@ -4,9 +4,10 @@
 #include <memory>
 
 #include "node/cli/contact_check.h"
+#include "node/cli/corpus_command.h"
 #include "node/cli/crawl_command.h"
-#include "node/cli/graph_command.h"
 #include "node/cli/export_command.h"
+#include "node/cli/graph_command.h"
 #include "node/cli/lab_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/sampleweb_command.h"
@@ -38,6 +39,7 @@ void add_crawl(CLI::App& app, int& code) {
       ->type_name("DURATION");
   command->add_flag("--json", options->as_json, "the summary as JSON");
   command->add_flag("--quiet", options->quiet, "no progress line");
+  add_query_flags(*command, options->queries);
   add_setting_flags(*command, options->flags,
                     {"listen", "advertise", "join", "status_listen", "stop_when_done", "ring_key_file"});
   command->callback([options, &code] { code = run_crawl(*options); });
@@ -112,6 +114,9 @@ void add_sampleweb(CLI::App& app, int& code) {
   command->add_option("--topics", options->topics, "pages are about so many topics, and link to their own")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
+  command->add_option("--failing", options->failing, "of a thousand pages, so many answer 500 to the first request")
+      ->check(CLI::Range(0u, 1000u))
+      ->capture_default_str();
   command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();
   command->callback([options, latency, &code] {
     const Result<Duration> parsed = parse_duration(*latency);
@@ -138,6 +143,7 @@ int run(int argc, char** argv) {
   add_sampleweb(app, code);
   add_graph_commands(app, code);
   add_export_commands(app, code);
+  add_corpus_command(app, code);
   add_lab_commands(app, code);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";

@@ -30,13 +30,14 @@ HOMES = [
     (r"<unicode/.*>", ["node/url/icu_*", "node/html/icu_*"]),
     (r"<expat[._a-z]*>", ["node/sitemap/expat_*"]),
     (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"]),
+    (r"<cld2/.*>", ["node/html/cld2_*"]),
     (r"<re2/.*>", ["node/url/re2_*"]),
     (r"<CLI/.*>", ["node/cli/*", "node/main.cc"]),
 ]
 
 # Pure rules hold no clock, thread or random device: `now` is passed in, effects are returned.
 PURE = ["ring/*", "storage/*", "node/url/*", "node/html/*", "node/robots/*", "node/sitemap/*", "node/topic/*",
-        "node/crawl/*"]
+        "node/text/*", "node/crawl/*"]
 NOT_PURE = ["ring/zmq_*", "storage/rocks_*", "storage/warc*", "storage/text*"]
 CLOCKS = [
     (r"_clock\s*::\s*now\b", "reads a clock"),
@@ -160,6 +161,7 @@ SAMPLES = [
     ("node/fetch/name.cc", "#include <ares.h>\n", "only home is node/fetch/cares_*"),
     ("node/html/tree.cc", "#include <tidy.h>\n", "only home is node/html/tidy_*"),
     ("node/sitemap/sitemap.cc", "#include <expat.h>\n", "only home is node/sitemap/expat_*"),
+    ("node/html/guess.cc", "#include <cld2/public/compact_lang_det.h>\n", "only home is node/html/cld2_*"),
     ("node/run/other.cc", "#include <boost/log/core.hpp>\n", "only home is node/run/boost_log.cc"),
     ("node/config/file.cc", "#include <toml++/toml.h>\n", "only home is node/config/toml_*"),
     ("node/url/match.cc", "#include <re2/re2.h>\n", "only home is node/url/re2_*"),

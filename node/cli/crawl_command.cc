@@ -64,6 +64,7 @@ class Crawl {
   void print_summary(const json& summary) const;
 
   const CrawlOptions& options_;
+  std::vector<std::pair<std::string, std::string>> more_flags_;  // settings that follow from the queries
   Clock clock_;
   std::optional<DirectoryLock> lock_;
   std::vector<Child> children_;
@@ -86,9 +87,19 @@ Result<void> Crawl::prepare() {
     if (!more) return tl::make_unexpected(more.error());
     seeds.insert(seeds.end(), more->begin(), more->end());
   }
+  const Result<QuerySeeds> queries = query_seeds(options_.queries);
+  if (!queries) return tl::make_unexpected(queries.error());
+  seeds.insert(seeds.end(), queries->urls.begin(), queries->urls.end());
   if (Result<void> checked = check_seeds(seeds); !checked) return checked;
-  const auto settings = options_.flags.load();
+  auto settings = options_.flags.load();
   if (!settings) return tl::make_unexpected(settings.error());
+  if (!queries->urls.empty() && settings->values.result_pages.empty()) {
+    for (const std::string& entry : usual_result_pages(*queries)) more_flags_.emplace_back("result_pages", entry);
+    SettingFlags with = options_.flags;
+    with.given.insert(with.given.end(), more_flags_.begin(), more_flags_.end());
+    settings = with.load();
+    if (!settings) return tl::make_unexpected(settings.error());
+  }
   if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
   const std::string plan_path = options_.out + "/crawl.json";
   const bool resumed = std::filesystem::exists(plan_path);
@@ -131,7 +142,9 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   std::filesystem::remove(child.directory + "/ended.json", ignored);
   std::vector<std::string> arguments = {"orbweaver", "node", "--dir", child.directory, "--stop-when-done", "yes"};
   if (!options_.flags.config.empty()) arguments.insert(arguments.end(), {"--config", options_.flags.config});
-  for (const auto& [name, text] : options_.flags.given) {
+  std::vector<std::pair<std::string, std::string>> given = options_.flags.given;
+  given.insert(given.end(), more_flags_.begin(), more_flags_.end());
+  for (const auto& [name, text] : given) {
     std::string flag = "--" + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
     arguments.push_back(flag + "=" + text);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "node/cli/query_flags.h"
 #include "node/cli/setting_flags.h"
 
 namespace orbweaver {
@@ -12,6 +13,7 @@ namespace orbweaver {
 struct CrawlOptions {
   std::vector<std::string> urls;
   std::string seeds_file;
+  QueryFlags queries;
   std::uint32_t peers = 1;
   std::string out = "orbweaver-crawl";
   std::string recrawl;  // a duration; empty: none

@@ -3,9 +3,10 @@
 #include <cstdio>
 
 #include "node/cli/lab_cache_command.h"
-#include "node/cli/lab_partition_command.h"
-#include "node/cli/lab_order_command.h"
 #include "node/cli/lab_dedup_command.h"
+#include "node/cli/lab_order_command.h"
+#include "node/cli/lab_partition_command.h"
+#include "node/cli/lab_scaling_command.h"
 
 namespace orbweaver {
 
@@ -29,6 +30,7 @@ void add_lab_commands(CLI::App& app, int& code) {
   add_lab_partition(*lab, code);
   add_lab_order(*lab, code);
   add_lab_dedup(*lab, code);
+  add_lab_scaling(*lab, code);
 }
 
 }  // namespace orbweaver

@@ -9,6 +9,7 @@
 
 #include "node/cli/ask.h"
 #include "node/cli/ledger.h"
+#include "node/cli/query_flags.h"
 #include "node/cli/seed_file.h"
 #include "node/config/setting_def.h"
 #include "node/url/re2_patterns.h"
@@ -25,6 +26,8 @@ struct Options {
   bool as_json = false;
   std::vector<std::string> urls;
   std::string seeds_file;
+  QueryFlags queries;
+  bool print = false;
   std::string url;
   bool one = false;
   bool readmit = false;
@@ -153,8 +156,16 @@ int seed(const Options& options) {
     if (!more) return failed(more.error());
     urls.insert(urls.end(), more->begin(), more->end());
   }
+  const Result<QuerySeeds> queries = query_seeds(options.queries);
+  if (!queries) return failed(queries.error());
+  urls.insert(urls.end(), queries->urls.begin(), queries->urls.end());
   if (urls.empty())
-    return failed({ErrorCode::invalid_input, "no URL given; name some, or a file of them with --seeds"});
+    return failed({ErrorCode::invalid_input,
+                   "no URL given; name some, a file of them with --seeds, or --keywords and an --engine"});
+  if (options.print) {
+    for (const std::string& url : urls) std::printf("%s\n", url.c_str());
+    return 0;
+  }
   const Result<json> answer = ask_peer(options.target, "seed", {{"urls", urls}}, true);
   if (!answer) return failed(answer.error());
   if (options.as_json) {
@@ -164,6 +175,10 @@ int seed(const Options& options) {
     for (const json& item : (*answer)["refused"])
       std::printf("refused  %s: %s\n", item.value("url", "").c_str(), item.value("why", "").c_str());
   }
+  if (options.queries.any() && answer->value("result_pages", std::uint64_t{0}) == 0)
+    std::fprintf(stderr,
+                 "orbweaver: the ring's result_pages knows none of these search pages, so they are seeds like any "
+                 "other: their engine is crawled as a site (docs/keywords.md)\n");
   return (*answer)["refused"].empty() ? 0 : static_cast<int>(ErrorCode::invalid_input);
 }
 
@@ -336,6 +351,8 @@ void add_ring_commands(CLI::App& app, int& code) {
   command->add_option("urls", options->urls, "URLs")->type_name("URL");
   command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
       ->type_name("FILE");
+  add_query_flags(*command, options->queries);
+  command->add_flag("--print", options->print, "the URLs on standard output, one a line; no peer is asked");
   command->callback([options, &code] { code = seed(*options); });
 
   command = add(app, "recrawl", "visits again what was fetched or failed; asks only for what has changed", options);

@@ -56,6 +56,7 @@ int sampleweb_main(SampleWebOptions options) {
   server_options.trees = options.trees;
   server_options.listen_address = listen->host;
   server_options.listen_port = listen->port;
+  server_options.failing = options.failing;
   server_options.latency = options.latency;
   server_options.on_quit = [] { ::kill(::getpid(), SIGTERM); };
   const auto server = sample::SampleServer::start(server_options);

@@ -19,6 +19,7 @@ struct SampleWebOptions {
   bool open_trap = false;                // the endless calendar is linked openly
   bool forbidden_trap = false;           // robots.txt disallows it
   unsigned topics = 0;                   // what pages are about
+  unsigned failing = 0;                  // of a thousand pages, so many answer 500 to the first request
   std::chrono::milliseconds latency{0};  // added to each answer
 };
 

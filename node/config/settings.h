@@ -29,6 +29,7 @@ enum class Durability : std::uint8_t { process, power };
 enum class SeenSet : std::uint8_t { exact, bloom };
 enum class TrailingSlash : std::uint8_t { keep, drop };
 enum class JoinSchemes : std::uint8_t { keep, http, https };
+enum class Boilerplate : std::uint8_t { drop, keep };
 enum class HashBang : std::uint8_t { drop, keep };
 enum class PartitionBy : std::uint8_t { host, domain, url };
 enum class LinkCachePolicy : std::uint8_t { lru, clock, random };
@@ -50,8 +51,11 @@ struct Settings {
   std::vector<std::string> content_types_allow;  // "text/*"
   std::vector<std::string> content_types_deny;
   std::uint32_t hops_off_site = 0;
-  std::uint64_t max_pages = 0;  // here and below, 0: no limit
-  std::uint64_t max_bytes = 0;  // of responses as received
+  std::vector<std::string> result_pages;  // node/url/page_rules.h
+  std::uint32_t results_max = 0;
+  std::vector<std::string> site_links;  // node/url/page_rules.h
+  std::uint64_t max_pages = 0;          // here and below, 0: no limit
+  std::uint64_t max_bytes = 0;          // of responses as received
   std::uint64_t max_pages_per_host = 0;
   std::uint64_t max_bytes_per_host = 0;
   std::uint64_t max_pages_per_domain = 0;
@@ -115,9 +119,11 @@ struct Settings {
   std::uint64_t archive_file_bytes = 0;
   ParserKind parser = ParserKind::stream;
   bool text = false;
-  bool record_links = false;               // storage/link_trace.h
-  std::uint64_t link_trace_bytes_max = 0;  // of this peer's files
-  std::vector<std::string> text_commands;  // TYPE=COMMAND: text out of what is no page
+  bool record_links = false;                    // storage/link_trace.h
+  std::uint64_t link_trace_bytes_max = 0;       // of this peer's files
+  Boilerplate boilerplate = Boilerplate::drop;  // in the text: node/html/main_text.h
+  std::uint32_t text_fingerprints = 0;          // pages remembered to know their repeats: node/run/text_repeats.h
+  std::vector<std::string> text_commands;       // TYPE=COMMAND: text out of what is no page
   Duration text_command_timeout{};
   std::uint64_t text_command_bytes_max = 0;  // of a command's output; what is beyond is left out
   std::vector<std::string> resolve;          // HOST:PORT:ADDR
@@ -159,9 +165,9 @@ struct Settings {
   std::uint32_t score_entries = 1'048'576;  // URLs whose scores are followed, under order = best
   std::uint32_t workers = 1;                // parse and archive threads
   Durability durability = Durability::process;
-  SeenSet seen = SeenSet::exact;     // docs/seen-set.md
-  std::string seen_false_positives;  // a number between 0 and 1, read by seen_filter_config()
-  std::uint64_t seen_urls = 0;       // records that a peer's filter is planned for
+  SeenSet seen = SeenSet::exact;                           // docs/seen-set.md
+  std::string seen_false_positives;                        // a number between 0 and 1, read by seen_filter_config()
+  std::uint64_t seen_urls = 0;                             // records that a peer's filter is planned for
   std::uint64_t storage_memory = 0;                        // RocksDB block cache
   ring::NetworkPreset network = ring::NetworkPreset::lan;  // what of the next three is not given follows from it
   Duration probe_every{};

@@ -82,6 +82,15 @@ void add_link_settings(std::vector<SettingDef>& rows) {
 }
 
 void add_text_command_settings(std::vector<SettingDef>& rows) {
+  rows.push_back(choice_setting(
+      {"boilerplate", "Whether navigation, footers and their like are left out of the text.",
+       "A corpus wants what a page says, not what every page of its site repeats (docs/corpus.md has the rule)."},
+      &Settings::boilerplate, Boilerplate::drop, {"drop", "keep"}));
+  rows.push_back(count_setting(
+      {"text_fingerprints",
+       "Pages whose texts' fingerprints are kept in memory, so that exact and near repeats are marked; 0: none.",
+       "Some 130 bytes each; the oldest make room. `orbweaver corpus` compares all pages of all peers."},
+      &Settings::text_fingerprints, 250'000U, 0U, 20'000'000U));
   rows.push_back(list_setting(
       {"text_commands",
        "Commands that make text of other formats: the body on standard input, UTF-8 text on standard output; its URLs "

@@ -5,6 +5,8 @@
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
 #include "node/crawl/traps.h"
+#include "node/html/selector.h"
+#include "node/url/page_rules.h"
 #include "node/url/re2_patterns.h"
 #include "node/url/scope_lists.h"
 #include "storage/record.h"
@@ -26,6 +28,19 @@ void add_list(Rows& rows, Words words, Field<std::vector<std::string>> field, st
 std::string check_regular_expression(std::string_view text) {
   const std::string wrong = check_pattern(text);
   return wrong.empty() ? wrong : shown(text) + " is no regular expression of RE2: " + wrong;
+}
+
+std::string check_result_page(std::string_view text) {
+  const Result<ResultPageEntry> entry = parse_result_page(text);
+  if (!entry) return shown(text) + ": " + entry.error().message;
+  if (entry->select.empty()) return {};
+  const Result<html::Selector> selector = html::Selector::parse(entry->select);
+  return selector ? "" : shown(text) + ": " + selector.error().message;
+}
+
+std::string check_site_links(std::string_view text) {
+  const Result<SiteLinksEntry> entry = parse_site_links(text);
+  return entry ? "" : shown(text) + ": " + entry.error().message;
 }
 
 std::string check_trap_rule(std::string_view text) {
@@ -72,6 +87,30 @@ void add_lists(Rows& rows) {
            {"content_types_allow", "When there are any, responses of other types are excluded.",
             "Redirects and errors are not judged by it: their bodies are not what was asked for."},
            &Settings::content_types_allow, types, check_content_type);
+}
+
+// Entries hold spaces and expressions, which hold commas: a semicolon ends one ("\\x3b" in an expression).
+void add_page_rules(Rows& rows) {
+  add_list(
+      rows,
+      {"result_pages",
+       "Search engines' pages of results: an expression for their URLs, then which of their links are results.",
+       "Results are seeds, whatever `scope` says; nothing else of such a page is followed, and an engine that seeds "
+       "name by such URLs is no site of the crawl (docs/keywords.md)."},
+      &Settings::result_pages,
+      "RE2 [select=\"SELECTOR\"] [url=RE2] [unwrap=PARAMETER], separated by semicolons, or @FILE with one a line",
+      check_result_page, ';');
+  rows.push_back(count_setting(
+      {"results_max", "Seeds, those of result pages included, after which result pages bring no further ones.",
+       "Every peer keeps all seeds in memory, and writes them anew when some are added."},
+      &Settings::results_max, 10'000U, 1U, 100'000U));
+  add_list(
+      rows,
+      {"site_links", "Which links of a site's pages are kept, as `*.example.org keep=/news/ same_host=yes`.",
+       "None: all that are in scope."},
+      &Settings::site_links,
+      "HOST, *.HOST or *, then keep=RE2, drop=RE2, same_host=yes, separated by semicolons, or @FILE with one a line",
+      check_site_links, ';');
 }
 
 void add_limits(Rows& rows) {
@@ -157,6 +196,7 @@ void add_traps(Rows& rows) {
 
 void add_scope_settings(std::vector<SettingDef>& rows) {
   add_lists(rows);
+  add_page_rules(rows);
   add_limits(rows);
   add_traps(rows);
 }

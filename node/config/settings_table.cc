@@ -274,7 +274,7 @@ void add_output(Rows& rows) {
                      &Settings::parser, ParserKind::stream, {"stream", "tidy"}));
   rows.push_back(
       yes_no_setting({"text", "Also write title, language and clean text of each page, one JSON line a page.",
-                      "It needs the whole document tree, which costs more than all the rest of a page."},
+                      "It reads each page a second time, and guesses its language (docs/corpus.md has the cost)."},
                      &Settings::text, false));
   rows.push_back(yes_no_setting(
       {"record_links", "Also record every link of every page, in files that `orbweaver lab` replays.",

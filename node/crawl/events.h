@@ -57,6 +57,8 @@ struct PageDone {
   std::vector<CanonicalUrl> links;  // each once, in the crawl's canonical form
   // Under order = best by topic, a score from 0 to 255 for each of `links`; else empty.
   std::vector<std::uint8_t> link_scores;
+  bool result_page = false;              // of a search engine: its results are seeds, `links` is empty
+  std::vector<CanonicalUrl> results;     // each once
   std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists, each once
   std::vector<Time> lastmods;            // on a sitemap: of each of links or sitemaps; the epoch: not told
   std::string validator;                 // for the next visit

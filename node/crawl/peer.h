@@ -156,6 +156,9 @@ class Peer {
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
   // `trace`: what is recorded of the links, or nullptr.
   void add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit, storage::TracePage* trace);
+  // peer_scope.cc
+  void add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out);
+  // peer_crawl.cc
   // A link: what its record will begin with.
   struct Way {
     std::uint16_t depth = 0;
@@ -430,8 +433,9 @@ class Peer {
   // What must be safe before a partition that is to move may go: outbox number, item number; noted when it fell quiet.
   std::map<ring::Partition, std::pair<std::uint64_t, std::uint64_t>> safe_from_;
   bool plan_due_ = true;
-  bool own_seeds_due_ = true;
-  std::optional<ring::Finish> ended_;  // of the crawl, told to this peer before (meta_name::ended)
+  bool own_seeds_due_ = true;           // all of them: the owners have changed
+  std::vector<std::string> seeds_due_;  // new ones
+  std::optional<ring::Finish> ended_;   // of the crawl, told to this peer before (meta_name::ended)
   bool was_paused_ = false;
   // Heard, since the start or since this process last stood still, what the others know of who holds what: from one
   // that is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer

@@ -315,11 +315,15 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   add_seeds(now, texts, out, &commit);
   for (const ring::PeerId& member : reachable_members())
     if (member != id()) send_seeds(member, texts, out);
-  for (const CanonicalUrl& url : urls) route(url, {}, commit);
+  std::size_t result_pages = 0;
+  for (const CanonicalUrl& url : urls) {
+    route(url, {}, commit);
+    if (scope_->is_result_page(url)) ++result_pages;
+  }
   storage::CommitResult result;
   if (!apply(now, commit, out, &result)) return {{"error", "the store cannot be written"}};
   forwarder_.add(result.outbox, view_, now);
-  return {{"accepted", std::move(accepted)}, {"refused", std::move(refused)}};
+  return {{"accepted", std::move(accepted)}, {"refused", std::move(refused)}, {"result_pages", result_pages}};
 }
 
 // Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once;

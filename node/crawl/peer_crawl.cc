@@ -387,8 +387,10 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   }
   RecordLinks trace;
   const bool traced = settings_.record_links && page != nullptr && record.state == UrlState::fetched;
-  if (page != nullptr && record.state == UrlState::fetched)
+  if (page != nullptr && record.state == UrlState::fetched) {
     add_links(now, job, *page, commit, traced ? &trace.page : nullptr);
+    if (page->result_page) add_results(now, *page, commit, out);
+  }
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(now, job, !detour, commit);
@@ -446,7 +448,11 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
       link_to(requisite, as_good_as({source.depth, steps, source.off_site, false, true, {}}, source),
               static_cast<std::uint8_t>(LinkFlag::requisite));
     }
-  if (page.redirect) {
+  if (page.redirect && page.result_page && scope_->is_result_page(*page.redirect)) {
+    // Its engine is no site of the crawl, yet that is where it has the results.
+    ++counters_.links_found;
+    admit(*page.redirect, {source.depth, further, 0, false, false, {}}, commit);
+  } else if (page.redirect) {
     ++counters_.links_found;
     link_to(*page.redirect, as_good_as({source.depth, further, source.off_site, false, !in_scope, {}}, source),
             static_cast<std::uint8_t>(LinkFlag::redirect));

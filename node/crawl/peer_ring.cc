@@ -253,23 +253,29 @@ void Peer::membership_changed(Time now, Commands& out) {
 // False: the store failed.
 bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& out, storage::Commit* into) {
   const std::size_t before = seeds_.size();
+  std::vector<CanonicalUrl> fresh;
   for (const std::string& seed : seeds)
-    if (const Result<CanonicalUrl> url = canonicaliser_.parse(seed)) seeds_.insert(url->text());
-  if (scope_ != nullptr && seeds_.size() == before) return true;
-  std::vector<CanonicalUrl> urls;
-  std::string lines;
-  for (const std::string& seed : seeds_) {
-    if (Result<CanonicalUrl> url = canonicaliser_.parse(seed)) {
-      seed_hosts_.emplace(url->host());
-      urls.push_back(std::move(*url));
-    }
-    lines += seed + "\n";
+    if (Result<CanonicalUrl> url = canonicaliser_.parse(seed); url && seeds_.insert(url->text()).second)
+      fresh.push_back(std::move(*url));
+  if (scope_ != nullptr && fresh.empty()) return true;
+  if (scope_ == nullptr) {
+    for (const std::string& seed : seeds_)
+      if (Result<CanonicalUrl> url = canonicaliser_.parse(seed)) fresh.push_back(std::move(*url));
+    scope_ = std::make_unique<Scope>(settings_, fresh);
+  } else {
+    scope_->add_seeds(fresh);
   }
-  scope_ = scope_ != nullptr ? std::make_unique<Scope>(*scope_, urls) : std::make_unique<Scope>(settings_, urls);
+  std::vector<std::string> added;
+  for (const CanonicalUrl& url : fresh) {
+    added.push_back(url.text());
+    seed_hosts_.emplace(url.host());
+  }
+  std::string lines;
+  for (const std::string& seed : seeds_) lines += seed + "\n";
   seeds_fingerprint_ = ring::leading_bits(ring::md5(lines));
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
-  own_seeds_due_ = true;
+  seeds_due_.insert(seeds_due_.end(), added.begin(), added.end());
   const bool goes_on = std::exchange(ended_, std::nullopt).has_value();
   if (into != nullptr) {
     if (goes_on) into->meta.emplace_back(meta_name::ended, "");
@@ -284,10 +290,11 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
 
 // Every peer knows every seed: whoever owns one admits it, even if the peer that it was given to is gone with its disk.
 bool Peer::admit_own_seeds(Time now, Commands& out) {
-  if (!own_seeds_due_ || view_.empty() || ended_) return true;
-  own_seeds_due_ = false;
+  if ((!own_seeds_due_ && seeds_due_.empty()) || view_.empty() || ended_) return true;
+  std::vector<std::string> due = std::exchange(seeds_due_, {});
+  if (std::exchange(own_seeds_due_, false)) due.assign(seeds_.begin(), seeds_.end());
   storage::Commit commit;
-  for (const std::string& seed : seeds_) {
+  for (const std::string& seed : due) {
     const Result<CanonicalUrl> url = canonicaliser_.parse(seed);
     if (!url) continue;
     const storage::HostKey host = partitioner_.host_key(*url);

@@ -41,6 +41,38 @@ bool spent(std::uint64_t used, std::uint64_t allowed) { return allowed > 0 && us
 
 }  // namespace
 
+// --- results
+
+// The results of a search become seeds, as if they had been given to `orbweaver seed`: they widen the scope everywhere,
+// and the word goes out ahead of the URLs. Seeds and URLs are in the write of the page that brought them; a foreign one
+// tells its owner by its depth that it is a seed. Only the lists of the scope keep one out.
+void Peer::add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out) {
+  counters_.links_found += page.results.size();
+  std::vector<std::string> texts;
+  std::vector<const CanonicalUrl*> taken;
+  std::uint64_t beyond = 0;
+  for (const CanonicalUrl& result : page.results) {
+    const bool known = seeds_.contains(result.text());
+    if (!known && seeds_.size() + texts.size() >= settings_.results_max) {
+      ++beyond;
+    } else if (!known && scope_->place(result) != Scope::Place::out) {
+      texts.push_back(result.text());
+      taken.push_back(&result);
+    } else if (!known) {
+      ++counters_.links_out_of_scope;
+    }
+  }
+  counters_.links_out_of_scope += beyond;
+  if (beyond > 0)
+    note(out, LogLevel::warning, "crawl", "results left out",
+         {{"results", std::to_string(beyond)}, {"results_max", std::to_string(settings_.results_max)}}, true);
+  if (texts.empty()) return;
+  add_seeds(now, texts, out, &commit);
+  for (const ring::PeerId& member : reachable_members())
+    if (member != id()) send_seeds(member, texts, out);
+  for (const CanonicalUrl* result : taken) admit(*result, {}, commit);
+}
+
 // --- budgets
 
 // Pages that are not committed yet count too: of a host that answers them all no page is asked for beyond its budget.

@@ -1,6 +1,7 @@
 #include "node/run/workers.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "node/config/site_header.h"
@@ -10,14 +11,19 @@
 #include "node/html/header_links.h"
 #include "node/html/link_rules.h"
 #include "node/html/links.h"
+#include "node/html/main_text.h"
+#include "node/html/selector.h"
 #include "node/html/text_links.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_meta.h"
 #include "node/run/content_fingerprint.h"
+#include "node/run/text_line.h"
+#include "node/run/text_repeats.h"
 #include "node/run/user_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
 #include "node/topic/topic_page.h"
+#include "node/url/page_rules.h"
 #include "node/url/scope_lists.h"
 #include "storage/text_file.h"
 #include "storage/warc.h"
@@ -101,8 +107,11 @@ std::string validator_of(std::string_view head) {
 
 class Workers::Worker {
  public:
-  static Result<std::unique_ptr<Worker>> open(const WorkersConfig& config, std::size_t index, const Clock& clock) {
+  // `repeats`: what the texts of all workers repeat; null: none are written.
+  static Result<std::unique_ptr<Worker>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
+                                              SharedRepeats* repeats) {
     std::unique_ptr<Worker> worker(new Worker(config.settings, clock, static_cast<std::uint16_t>(index)));
+    worker->repeats_ = repeats;
     const std::string prefix = config.name_prefix + "-" + std::to_string(index);
     if (config.settings.archive == ArchiveKind::gzip) {
       storage::WarcConfig warc;
@@ -132,6 +141,7 @@ class Workers::Worker {
     PageDone done;
     done.id = item.job.id;
     done.worker = index_;
+    done.result_page = item.job.kind == FetchKind::page && !result_pages_.empty() && result_pages_.find(item.job.url);
     std::string held;
     const std::string_view payload = without_transfer_codings(response, settings_.body_bytes_max, held);
     RobotsMeta meta;
@@ -170,7 +180,13 @@ class Workers::Worker {
         settings_(settings),
         agent_(product_token(settings.user_agent)),
         clock_(clock),
-        rules_{Canonicaliser(settings), LinkChoice::from(settings.extra_links), settings.page_requisites} {
+        rules_{Canonicaliser(settings), LinkChoice::from(settings.extra_links), settings.page_requisites},
+        result_pages_(settings.result_pages),
+        site_links_(settings.site_links) {
+    for (const std::string& entry : settings.result_pages)
+      if (const Result<ResultPageEntry> rule = parse_result_page(entry); rule && !rule->select.empty())
+        if (Result<html::Selector> made = html::Selector::parse(rule->select))
+          selectors_.emplace(rule->select, std::move(*made));
     looked_for_ = rules_.follow;
     looked_for_.resources |= rules_.requisites;
     looked_for_.styles |= rules_.requisites;
@@ -240,6 +256,7 @@ class Workers::Worker {
       done.content = content_fingerprint(payload, item.job.url.path_and_query(), item.job.url.host());
       decode_html(payload, content_type, text);
       links = extractor_->extract(text.utf8);
+      if (done.result_page) select_results(item.job.url, text.utf8, links);
       for (const MetaTag& tag : links.robots_tags) meta.add_meta(tag.name, tag.content, agent_);
       if (!settings_.obey_nofollow) {
         for (PageLink& link : links.links) link.nofollow = false;
@@ -258,14 +275,32 @@ class Workers::Worker {
     if (!document) return;
     const auto encoder = html ? make_query_encoder(text.charset) : nullptr;
     ResolvedLinks resolved = resolve_links(links, *document, encoder.get(), rules_);
+    done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
+    if (done.result_page) {
+      if (html)
+        done.results = results_of(*result_pages_.find(item.job.url), item.job.url, resolved.urls, rules_.canonicaliser);
+      return;  // nothing else of it belongs to the crawl
+    }
     done.links = std::move(resolved.urls);
     done.requisites = std::move(resolved.requisites);
-    done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
+    done.skipped_links += site_links_.filter(item.job.url, done.links);
     if (topic_)
       done.link_scores =
           topic_->scores(html ? text.utf8 : std::string_view(), document_base(links, *document, encoder.get()),
                          encoder.get(), rules_.canonicaliser, done.links, item.job.queued.score);
-    if (text_ && html && !not_kept(item, meta)) write_text(item, extract_text(text.utf8), text.charset, meta, done);
+    if (text_ && html && !not_kept(item, meta))
+      write_text(item, html::page_blocks(text.utf8), text.charset, meta, done);
+  }
+
+  // Of the links only those that may be results, before they are resolved.
+  void select_results(const CanonicalUrl& page, std::string_view html, PageLinks& links) const {
+    const auto selector = selectors_.find(result_pages_.find(page)->entry.select);
+    if (selector != selectors_.end()) {
+      links.links = html::selected_links(html, selector->second);
+    } else {
+      std::erase_if(links.links,
+                    [](const PageLink& link) { return link.kind != LinkKind::anchor && link.kind != LinkKind::area; });
+    }
   }
 
   void read_sitemap_page(const Item& item, std::string_view payload, const std::string& content_type,
@@ -323,19 +358,20 @@ class Workers::Worker {
     decode_text_body(output.text, {}, TextFormat::plain, text);
     note_text(text.utf8, links);
     for (PageLink& link : links.links) link.kind = LinkKind::anchor;  // the command itself is the choice
-    if (text_ && !not_kept(item, meta))
-      write_text(item, PageText{{}, {}, std::string(text.utf8)}, text.charset, meta, done);
+    if (text_ && !not_kept(item, meta)) write_text(item, html::blocks_of_text(text.utf8), text.charset, meta, done);
   }
 
-  void write_text(const Item& item, const PageText& page, const std::string& charset, const RobotsMeta& meta,
+  // `page`: its blocks are not marked yet.
+  void write_text(const Item& item, html::PageBlocks page, const std::string& charset, const RobotsMeta& meta,
                   PageDone& done) {
-    nlohmann::json line = {{"url", item.job.url.text()},
-                           {"fetched_us", item.response.started.time_since_epoch().count()},
-                           {"status", item.response.status},
-                           {"charset", charset},
-                           {"title", page.title},
-                           {"language", page.language},
-                           {"text", page.text}};
+    html::mark_boilerplate(page.blocks);
+    TextPrint print;
+    nlohmann::json line = text_line({item.job.url.text(), item.response.started, item.response.status, charset,
+                                     header_value(item.response.response_head, "last-modified").value_or(""),
+                                     std::move(page), settings_.boilerplate == Boilerplate::keep},
+                                    print);
+    if (const auto print_of = line_print(line); print_of && repeats_ != nullptr)
+      note_repeat(line, repeats_->add(item.job.url.text(), print_of->digest, print));
     if (const std::vector<std::string> words = meta.words(); !words.empty()) line["robots"] = words;
     const auto written = text_->append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (!written) done.failure = error_of(written.error());
@@ -377,18 +413,23 @@ class Workers::Worker {
   const std::string agent_;
   const Clock clock_;
   const LinkRules rules_;
+  const ResultPages result_pages_;
+  const SiteLinks site_links_;
+  std::map<std::string, html::Selector> selectors_;  // of result_pages_, by their text
   LinkChoice looked_for_;
   std::unique_ptr<LinkExtractor> extractor_;
   std::vector<TextCommand> commands_;
   std::optional<TopicPages> topic_;  // under order = best by topic
   std::unique_ptr<storage::WarcWriter> archive_;
   std::optional<storage::TextFile> text_;
+  SharedRepeats* repeats_ = nullptr;
 };
 
 Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Clock& clock, Done done) {
   std::unique_ptr<Workers> workers(new Workers);
+  if (config.settings.text) workers->repeats_ = std::make_unique<SharedRepeats>(config.settings.text_fingerprints);
   for (std::size_t i = 0; i < std::max<std::size_t>(config.settings.workers, 1); ++i) {
-    auto worker = Worker::open(config, i, clock);
+    auto worker = Worker::open(config, i, clock, workers->repeats_.get());
     if (!worker) return tl::make_unexpected(worker.error());
     workers->workers_.push_back(std::move(*worker));
   }

@@ -18,6 +18,7 @@
 #include "node/config/settings.h"
 #include "node/crawl/events.h"
 #include "node/run/clock.h"
+#include "node/run/text_repeats.h"
 
 namespace orbweaver {
 
@@ -57,6 +58,7 @@ class Workers {
   std::deque<Item> queue_;
   bool stopping_ = false;
   Done done_;
+  std::unique_ptr<SharedRepeats> repeats_;  // with --text
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

@@ -15,7 +15,6 @@ namespace orbweaver::sample {
 
 namespace {
 
-constexpr std::size_t connections_max = 768;  // one thread each; more wait until one closes
 constexpr std::size_t requests_a_connection = 100'000;
 constexpr int idle_seconds = 30;     // a connection without a request is closed
 constexpr int stop_check_ms = 1000;  // an idle connection notices stop() within this
@@ -99,7 +98,7 @@ class BufferedStream : public httplib::Stream {
 }  // namespace
 
 KeepAliveServer::KeepAliveServer() {
-  new_task_queue = [] { return new httplib::ThreadPool(connections_max); };
+  set_connections_max(connections_usual);
   // The library's own options include SO_REUSEPORT, with which two servers would share a port and neither would notice.
   set_socket_options([](socket_t fd) {
     const int on = 1;
@@ -107,6 +106,10 @@ KeepAliveServer::KeepAliveServer() {
   });
   set_keep_alive_max_count(requests_a_connection);
   set_keep_alive_timeout(idle_seconds);
+}
+
+void KeepAliveServer::set_connections_max(std::size_t connections) {
+  new_task_queue = [connections] { return new httplib::ThreadPool(connections); };
 }
 
 void KeepAliveServer::deepen_backlog() { ::listen(svr_sock_, backlog); }

@@ -11,12 +11,17 @@
 
 namespace orbweaver::sample {
 
+inline constexpr std::size_t connections_usual = 768;
+
 class KeepAliveServer : public httplib::Server {
  public:
   KeepAliveServer();
 
   // Called for each request once its head is read, before the handlers.
   std::function<void(httplib::Request&)> on_head;
+
+  // Open at a time, one thread each; further ones wait until one closes. Before the server listens.
+  void set_connections_max(std::size_t connections);
 
   // The library listens with a backlog of 5, which drops connections when hundreds come at once; call this after bind.
   void deepen_backlog();

@@ -11,6 +11,8 @@
 
 #include "node/sampleweb/keep_alive_server.h"
 #include "node/sampleweb/sample_counts.h"
+#include "node/sampleweb/sample_random.h"
+#include "node/sampleweb/sample_search.h"
 #include "node/sampleweb/sample_tree.h"
 
 namespace orbweaver::sample {
@@ -54,6 +56,7 @@ std::string json_list(const std::set<std::string>& urls) { return nlohmann::json
 struct SampleServer::Impl {
   SampleServerOptions options;
   std::optional<SampleWeb> web;
+  std::optional<SampleSearch> search;  // of the web
   std::map<std::string, SampleTree> trees;
   SampleCounts counts{counted_urls_max};
   KeepAliveServer server;
@@ -98,6 +101,7 @@ struct SampleServer::Impl {
   }
 
   void set_up_server() {
+    if (options.connections_max > 0) server.set_connections_max(options.connections_max);
     // The library would compress by itself, brotli first and at its slowest; it does not when it sees no
     // Accept-Encoding.
     server.on_head = [](httplib::Request& request) {
@@ -121,7 +125,8 @@ struct SampleServer::Impl {
     const std::string name = name_of(host_header);
     const auto tree = trees.find(name);
     const auto host = web && tree == trees.end() ? web->host_of(name) : std::nullopt;
-    const bool known = host || tree != trees.end();
+    const bool searched = search && tree == trees.end() && name == search_host;
+    const bool known = host || searched || tree != trees.end();
     const std::string counted = known ? name : std::string(other_hosts);
 
     // The Host header holds a port unless it is 80, so this is the URL that was asked for.
@@ -131,12 +136,20 @@ struct SampleServer::Impl {
     SampleAnswer answer;
     if (host) {
       answer = web->answer(*host, target, before);
+    } else if (searched) {
+      answer = search->answer(target);
     } else if (known) {
       answer = tree->second.answer(target);
     } else {
       answer.status = 421;  // Misdirected Request (RFC 9110, 15.5.20)
       answer.content_type = "text/plain";
       answer.body = "This server has no such host.\n";
+    }
+    if (before == 0 && target != "/robots.txt" && mix(options.shape.seed, url) % 1000 < options.failing) {
+      answer = SampleAnswer{};
+      answer.status = 500;
+      answer.content_type = "text/plain";
+      answer.body = "Not this time.\n";
     }
     const auto wait = answer.wait + options.latency;
     if (wait.count() > 0) std::this_thread::sleep_for(wait);
@@ -208,6 +221,7 @@ Result<std::unique_ptr<SampleServer>> SampleServer::start(const SampleServerOpti
     SampleWebShape shape = options.shape;
     shape.port = impl->port;
     impl->web.emplace(shape);
+    impl->search.emplace(*impl->web);
   }
   Impl* running = impl.get();
   running->server_thread = std::thread([running] { running->server.listen_after_bind(); });
@@ -234,6 +248,8 @@ std::vector<std::string> SampleServer::seeds() const {
   for (const auto& [host, tree] : impl_->trees) out.push_back("http://" + host + port_text + "/");
   return out;
 }
+
+std::string SampleServer::stats_json() const { return impl_->counts.stats_json(); }
 
 std::string SampleServer::ready_json() const {
   const std::string& address = impl_->options.listen_address;

@@ -1,7 +1,8 @@
-// Serves a sample web and directory trees over HTTP, told apart by the Host header, on one port; what was asked is told
-// at a second one, always on loopback: GET /stats, /urls, /expected, /expected_twice (JSON), POST /reset, POST /quit.
-// Thread rule: start(), stop() and the destructor on one thread; the accessors any time between. Runs its own threads
-// (one a connection, up to about 770 at once). Memory: connections, plus what SampleCounts keeps.
+// Serves a sample web, its search engine (sample_search.h) and directory trees over HTTP, told apart by the Host
+// header, on one port; what was asked is told at a second one, always on loopback: GET /stats, /urls, /expected,
+// /expected_twice (JSON), POST /reset, POST /quit. Thread rule: start(), stop() and the destructor on one thread; the
+// accessors any time between. Runs its own threads (one a connection, up to about 770 at once). Memory: connections,
+// plus what SampleCounts keeps, plus the search engine's index once it was asked.
 #pragma once
 
 #include <chrono>
@@ -23,6 +24,8 @@ struct SampleServerOptions {
   std::vector<std::string> trees;  // "HOST=DIRECTORY"
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;         // 0: any free one
+  std::size_t connections_max = 0;       // open at a time; 0: some 770
+  unsigned failing = 0;                  // of a thousand pages, so many answer 500 to the first request
   std::chrono::milliseconds latency{0};  // before each answer, on top of a slow host's own
   // The URL of each request for a page, as it arrives; called from server threads.
   std::function<void(const std::string& url)> on_request;
@@ -38,6 +41,7 @@ class SampleServer {
   std::uint16_t port() const;
   std::uint16_t control_port() const;
   std::vector<std::string> seeds() const;
+  std::string stats_json() const;  // what GET /stats gives: sample_counts.h
   // {"ready":true,"port":P,"seeds":[…],"control":"http://127.0.0.1:P2","resolve":["*:P:127.0.0.1"]}
   std::string ready_json() const;
 

@@ -48,14 +48,13 @@ Scope::Scope(const Settings& settings, const std::vector<CanonicalUrl>& seeds)
   add_seeds(seeds);
 }
 
-Scope::Scope(const Scope& other, const std::vector<CanonicalUrl>& seeds)
-    : kind_(other.kind_), hops_off_site_(other.hops_off_site_), lists_(other.lists_) {
-  add_seeds(seeds);
-}
-
 void Scope::add_seeds(const std::vector<CanonicalUrl>& seeds) {
   for (const CanonicalUrl& seed : seeds) {
     seeds_.insert(seed.digest());
+    if (lists_->is_result_page(seed)) {
+      has_result_pages_ = true;
+      continue;
+    }
     switch (kind_) {
       case ScopeKind::host:
         hosts_.emplace(seed.host());
@@ -125,7 +124,8 @@ bool Scope::in_kind(const CanonicalUrl& url) const {
 Scope::Place Scope::place(const CanonicalUrl& url) const {
   if (lists_->any_refuse() && !lists_->refused(url).setting.empty())
     return seeds_.contains(url.digest()) ? Place::in : Place::out;
-  return in_kind(url) || !lists_->accepted(url).setting.empty() ? Place::in : Place::beyond;
+  if (in_kind(url) || !lists_->accepted(url).setting.empty()) return Place::in;
+  return has_result_pages_ && seeds_.contains(url.digest()) ? Place::in : Place::beyond;
 }
 
 std::string Scope::explain_kind(const CanonicalUrl& url, bool in) const {
@@ -158,6 +158,7 @@ std::string Scope::explain(const CanonicalUrl& url) const {
   const bool in = in_kind(url);
   if (const ScopeLists::Hit accepted = lists_->accepted(url); !in && !accepted.setting.empty())
     return "in scope: " + std::string(accepted.setting) + " " + quoted(accepted.entry);
+  if (!in && seeds_.contains(url.digest())) return "in scope: it is a seed, a page of results (result_pages)";
   std::string text = (in ? "in scope: " : "out of scope: ") + explain_kind(url, in);
   if (!in && hops_off_site_ > 0)
     text += "; links lead there for " + std::to_string(hops_off_site_) + " hops (hops_off_site)";

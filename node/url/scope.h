@@ -29,10 +29,12 @@ class Scope {
 
   Scope(ScopeKind kind, const std::vector<CanonicalUrl>& seeds);  // no lists
   Scope(const Settings& settings, const std::vector<CanonicalUrl>& seeds);
-  // The same rules with other seeds: the lists are not compiled again.
-  Scope(const Scope& other, const std::vector<CanonicalUrl>& seeds);
+  // More seeds; the same as if they had been there before. A seed that is a result page (setting result_pages) is in
+  // scope itself and widens nothing: its engine is no site of the crawl.
+  void add_seeds(const std::vector<CanonicalUrl>& seeds);
 
   Place place(const CanonicalUrl& url) const;
+  bool is_result_page(const CanonicalUrl& url) const { return lists_->is_result_page(url); }
   bool contains(const CanonicalUrl& url) const { return place(url) == Place::in; }
   // For `orbweaver explain`: the rule (setting and entry) that lets it in or keeps it out, in a sentence.
   std::string explain(const CanonicalUrl& url) const;
@@ -42,7 +44,6 @@ class Scope {
     std::size_t operator()(const ring::Md5& digest) const;
   };
 
-  void add_seeds(const std::vector<CanonicalUrl>& seeds);
   bool in_kind(const CanonicalUrl& url) const;
   std::string explain_kind(const CanonicalUrl& url, bool in) const;
   const std::string* domain_of(std::string_view host) const;
@@ -52,6 +53,7 @@ class Scope {
   std::uint32_t hops_off_site_ = 0;
   std::shared_ptr<const ScopeLists> lists_;
   std::unordered_set<ring::Md5, DigestHash> seeds_;  // by MD5 of the URL; asked only when a list refuses one
+  bool has_result_pages_ = false;                    // among the seeds
   TextSet hosts_;                                    // or registrable domains
   // origin -> path prefixes, none of which begins with another
   std::unordered_map<std::string, std::vector<std::string>, TextHash, std::equal_to<>> prefixes_;

@@ -134,7 +134,8 @@ bool content_type_wanted(const Settings& settings, std::string_view type) {
 }
 
 ScopeLists::ScopeLists(const Settings& settings)
-    : url_deny_(compiled(settings.url_deny)),
+    : result_pages_(settings.result_pages),
+      url_deny_(compiled(settings.url_deny)),
       url_allow_(compiled(settings.url_allow)),
       surt_reject_(settings.surt_reject),
       surt_accept_(settings.surt_accept),

@@ -11,6 +11,7 @@
 
 #include "node/config/settings.h"
 #include "node/url/canonical_url.h"
+#include "node/url/page_rules.h"
 #include "node/url/re2_patterns.h"
 
 namespace orbweaver {
@@ -56,8 +57,11 @@ class ScopeLists {
   // surt_accept: in scope whatever the seeds are.
   Hit accepted(const CanonicalUrl& url) const;
   bool any_refuse() const { return any_refuse_; }
+  // A page of results, by `result_pages`.
+  bool is_result_page(const CanonicalUrl& url) const { return !result_pages_.empty() && result_pages_.find(url); }
 
  private:
+  ResultPages result_pages_;
   UrlPatterns url_deny_;
   UrlPatterns url_allow_;
   SurtPrefixes surt_reject_;

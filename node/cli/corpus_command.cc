@@ -1,0 +1,67 @@
+#include "node/cli/corpus_command.h"
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "node/run/corpus.h"
+
+namespace orbweaver {
+
+namespace {
+
+struct Flags {
+  CorpusOptions options;
+  bool as_json = false;
+};
+
+int run(const Flags& flags) {
+  const Result<CorpusCounts> counts = make_corpus(flags.options);
+  if (!counts) {
+    std::fprintf(stderr, "orbweaver: %s\n", counts.error().message.c_str());
+    return static_cast<int>(counts.error().code);
+  }
+  const nlohmann::json told = {{"files", counts->files},         {"pages", counts->pages},
+                               {"again", counts->again},         {"exact", counts->exact},
+                               {"near", counts->near},           {"empty", counts->empty},
+                               {"words", counts->words},         {"torn", counts->torn},
+                               {"forgotten", counts->forgotten}, {"languages", counts->languages}};
+  // The corpus itself may be on standard output.
+  std::ostream& out = flags.options.out == "-" ? std::cerr : std::cout;
+  if (flags.as_json) {
+    out << told.dump(2) << "\n";
+    return 0;
+  }
+  const std::uint64_t alone = counts->pages - counts->again - counts->exact - counts->near;
+  out << counts->pages << " pages in " << counts->files << " files: " << alone << " alone, " << counts->exact
+      << " repeat another exactly, " << counts->near << " nearly, " << counts->again << " are there again\n"
+      << counts->empty << " have no text; " << counts->words << " words in those alone\n";
+  for (const auto& [language, pages] : counts->languages)
+    out << "  " << (language.empty() ? "(not known)" : language) << " " << pages << "\n";
+  if (counts->torn > 0) out << counts->torn << " last lines without an end are left out\n";
+  if (counts->forgotten > 0)
+    out << counts->forgotten << " texts made room for others: what repeats only those is not marked (--texts-max)\n";
+  return 0;
+}
+
+}  // namespace
+
+void add_corpus_command(CLI::App& app, int& code) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "corpus", "the texts of all peers (--text) as one corpus: what repeats another is marked, and all is counted");
+  command->add_option("inputs", flags->options.inputs, "directories of crawls or peers, or files of lines")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--out", flags->options.out, "the corpus, one JSON line a page; -: standard output")
+      ->type_name("FILE");
+  command->add_flag("--drop-repeats", flags->options.drop_repeats, "leave out what repeats another");
+  command->add_option("--texts-max", flags->options.texts_max, "texts compared with; some 130 bytes of memory each")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
+      ->capture_default_str();
+  command->add_flag("--json", flags->as_json, "the counts as JSON");
+  command->callback([flags, &code] { code = run(*flags); });
+}
+
+}  // namespace orbweaver

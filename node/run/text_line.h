@@ -1,0 +1,39 @@
+// A page's line of the text output (docs/corpus.md has its fields): what the page says, its language, its date, its
+// fingerprints. Thread rule: free function; the caller locks TextRepeats when several threads share one.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "node/base.h"
+#include "node/html/main_text.h"
+#include "node/text/repeats.h"
+
+namespace orbweaver {
+
+struct TextPage {
+  std::string url;
+  Time fetched{};
+  int status = 0;
+  std::string charset;
+  std::string last_modified;  // of the response; empty: none
+  html::PageBlocks page;      // blocks are marked; a text that a command made has one block
+  bool all = false;           // boilerplate stays in the text
+};
+
+// The line, but for "repeats"; `print`: of its text.
+nlohmann::json text_line(const TextPage& page, TextPrint& print);
+
+// Puts "repeats" into a line: what TextRepeats found.
+void note_repeat(nlohmann::json& line, const std::optional<Repeat>& repeat);
+
+// The digest and the fingerprint of a line that text_line() made; the error says which is missing or malformed.
+struct LinePrint {
+  ring::Md5 digest{};
+  TextPrint print;
+};
+Result<LinePrint> line_print(const nlohmann::json& line);
+
+}  // namespace orbweaver

@@ -1,0 +1,28 @@
+// The texts that a peer has seen of late, for all its workers: which of them a new one repeats. In memory only; a peer
+// that is started again begins anew, and `orbweaver corpus` compares everything (docs/corpus.md). Thread rule: any
+// thread; one lock, held for a few microseconds.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "node/text/repeats.h"
+
+namespace orbweaver {
+
+class SharedRepeats {
+ public:
+  explicit SharedRepeats(std::size_t texts_max) : repeats_(texts_max) {}
+
+  std::optional<Repeat> add(std::string_view name, const ring::Md5& digest, const TextPrint& print) {
+    const std::lock_guard lock(mutex_);
+    return repeats_.add(name, digest, print);
+  }
+
+ private:
+  std::mutex mutex_;
+  TextRepeats repeats_;
+};
+
+}  // namespace orbweaver
