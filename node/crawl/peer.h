@@ -5,9 +5,9 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Ten files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes, robots), peer_order.cc
-// (scores of links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes name),
-// peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves),
+// Eleven files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes), peer_robots.cc,
+// peer_order.cc (scores of links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes
+// name), peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves),
 // peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain, seed, leave, stop). Thread
 // rule: one owner (the peer's loop).
 #pragma once

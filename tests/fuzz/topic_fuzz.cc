@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<orbweaver::CanonicalUrl> links = {*orbweaver::CanonicalUrl::parse("http://d.test/lantern"),
                                                       *orbweaver::CanonicalUrl::parse("http://e.test/")};
   const orbweaver::Canonicaliser canonicaliser(orbweaver::default_settings());
-  for (const std::uint16_t score : {0, 255, 65535}) {
+  for (const std::uint16_t score : {std::uint16_t{0}, std::uint16_t{255}, std::uint16_t{65535}}) {
     require(pages.scores(bytes, *base, nullptr, canonicaliser, links, score).size() == links.size());
     require(pages.page_similarity() >= 0 && pages.page_similarity() <= 1);
   }
