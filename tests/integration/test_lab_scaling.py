@@ -7,9 +7,9 @@ import ring
 
 
 class Scaling(ring.Case):
-    @ring.about(40)
+    @ring.about(70)
     def test_the_four_experiments(self):
-        out = self.ok("lab", "scaling", "--seconds", 2, "--fetches", "5,20", "--latency", "100ms", "--dir", self.dir,
+        out = self.ok("lab", "scaling", "--seconds", 4, "--fetches", "5,20", "--latency", "400ms", "--dir", self.dir,
                       "--plot", self.dir / "scaling.svg", "--json", seconds=200)
         report = json.loads(out)
         self.assertEqual(report["experiment"], "scaling")
@@ -17,7 +17,7 @@ class Scaling(ring.Case):
         self.assertEqual([row["fetches"] for row in fetches], [5, 20])
         self.assertEqual([row["peers"] for row in peers], [1, 2, 3])
         self.assertEqual(len(time), 2)
-        # Loosely, for a machine on which much else runs; the figures of docs/lab-scaling.md come of an idle one.
+        # Loosely, and at a pace that a busy machine keeps; the figures are in docs/lab-scaling.md.
         self.assertGreater(fetches[1]["against the first"], 2)
         self.assertGreater(peers[1]["against one"], 1.4)
         self.assertGreater(time[1]["against the first"], 1.4)
