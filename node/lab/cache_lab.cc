@@ -136,6 +136,9 @@ Table miss_table(const Streams& streams, const Misses& misses, const std::vector
   table.notes.push_back(std::to_string(streams.links) + " links of " + std::to_string(streams.of_peer.size()) +
                         " peers, each with a cache of its own; at most " + std::to_string(streams.distinct_max) +
                         " URLs a peer.");
+  table.notes.push_back(
+      "STATIC is filled before the first link with the most frequent URLs of the whole stream, or of its first tenth, "
+      "and never changes: it need not miss a URL once to hold it, so it can be below INFINITE and MIN.");
   if (sizes.back() >= streams.distinct_max && sizes.back() < std::uint32_t{1} << cache_exponent_max)
     table.notes.push_back("Larger caches, up to 2^25, hold every URL of a peer too: they miss as INFINITE does.");
   return table;

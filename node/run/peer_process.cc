@@ -85,6 +85,7 @@ class PeerProcess {
   Result<void> start_crawling();
   Result<void> open_link_trace();
   Result<void> record(const storage::TracePage& page);
+  void note_link_trace();
   void fetch_done(FetchResponse response);
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
@@ -371,12 +372,16 @@ void PeerProcess::fetch_done(FetchResponse response) {
   if (page_follows) workers_->push(std::move(*job), std::move(response));
 }
 
-void PeerProcess::publish(Time now) {
+void PeerProcess::note_link_trace() {
   if (link_trace_)
     peer_->note_link_trace({{"pages", link_trace_->pages()},
                             {"links", link_trace_->links()},
                             {"bytes", link_trace_->bytes()},
                             {"files_removed", link_trace_->files_removed()}});
+}
+
+void PeerProcess::publish(Time now) {
+  note_link_trace();
   std::string json = peer_->own_status().dump();
   auto values = peer_->metrics();
   values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
@@ -498,6 +503,7 @@ void PeerProcess::close() {
   if (link_trace_)
     if (const auto closed = link_trace_->close(); !closed)
       log(LogLevel::error, "storage", "link trace not closed", {{"cause", closed.error().message}});
+  note_link_trace();
   if (transport_ != nullptr) transport_->stop();
   status_.stop();
 }
