@@ -497,7 +497,7 @@ TEST(Lists, WhatIsWrongIsNamed) {
     EXPECT_NE(loaded.error().message.find(name), std::string::npos) << loaded.error().message;
   }
   EXPECT_TRUE(load_settings("", {{"trap_rules", ""}})->values.trap_rules.empty());
-  EXPECT_EQ(default_settings().trap_rules.size(), 6U);
+  EXPECT_EQ(default_settings().trap_rules.size(), 7U);
 }
 
 TEST(RingWide, WhatAPeerSendsIsCheckedWhole) {
