@@ -235,10 +235,12 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"members_down", members["down"]},
       {"robots_fetched_total", number(counters_.robots_fetched)},
       {"archive_bytes_total", number(counters_.archive_bytes)}};
-  if (!link_trace_.empty()) {
-    values.emplace_back("link_trace_links_total", number(link_trace_.at("links")));
-    values.emplace_back("link_trace_bytes", number(link_trace_.at("bytes")));
-  }
+  const auto traced = [&](const char* name) {
+    const auto found = link_trace_.find(name);
+    return found == link_trace_.end() ? 0.0 : number(found->second);
+  };
+  values.emplace_back("link_trace_links_total", traced("links"));
+  values.emplace_back("link_trace_bytes", traced("bytes"));
   return values;
 }
 
