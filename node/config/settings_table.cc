@@ -276,10 +276,11 @@ void add_output(Rows& rows) {
       yes_no_setting({"text", "Also write title, language and clean text of each page, one JSON line a page.",
                       "It reads each page a second time, and guesses its language (docs/corpus.md has the cost)."},
                      &Settings::text, false));
-  rows.push_back(yes_no_setting(
-      {"record_links", "Also record every link of every page, in files that `orbweaver lab` replays.",
-       "For measuring caches, partition schemes and link graphs; it costs some 2 us of CPU time a link."},
-      &Settings::record_links, false));
+  rows.push_back(
+      yes_no_setting({"record_links", "Also record every link of every page, in files that `orbweaver lab` replays.",
+                      "For measuring caches, partition schemes and link graphs; it costs a few per cent of a crawl's "
+                      "CPU time at most."},
+                     &Settings::record_links, false));
   rows.push_back(size_setting(
       {"link_trace_bytes_max", "Under `record_links`: when this peer's link traces reach this size the oldest goes.",
        "Some 100 million links, at about ten bytes each. They are kept in eight files, each with room for a block."},
