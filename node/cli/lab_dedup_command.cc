@@ -19,6 +19,7 @@ namespace {
 
 struct DedupOptions {
   std::string urls_file;
+  std::vector<std::string> traces;
   std::optional<std::uint64_t> generate;
   UrlGenerator generator;
   std::string budget = "10s";
@@ -27,6 +28,7 @@ struct DedupOptions {
 };
 
 Result<UrlStream> stream_of(DedupOptions& options) {
+  if (!options.traces.empty()) return read_trace_stream(options.traces);
   if (options.urls_file == "-") return read_url_stream(std::cin, "standard input");
   if (!options.urls_file.empty()) {
     std::ifstream in(options.urls_file);
@@ -59,7 +61,9 @@ Result<Report> lab_dedup(DedupOptions& options) {
   const Result<std::vector<DedupRow>> rows = measure_dedup(options.config, *stream);
   if (!rows) return tl::make_unexpected(rows.error());
   Report report = dedup_report(options.config, *stream, *rows);
-  if (options.urls_file.empty()) {
+  if (!options.traces.empty()) {
+    report.facts["traces"] = options.traces;
+  } else if (options.urls_file.empty()) {
     report.facts["seed"] = options.generator.seed;
     report.facts["repeats"] = options.generator.repeats;
   } else {
@@ -79,11 +83,17 @@ void add_lab_dedup(CLI::App& lab, int& code) {
       "structures for 'was this URL seen before?' side by side: time, bytes, wrong answers (docs/lab-dedup.md)");
   auto* file =
       command->add_option("--urls", options->urls_file, "URLs, one a line; - for standard input")->type_name("FILE");
+  auto* trace = command
+                    ->add_option("--trace", options->traces,
+                                 "the links that a crawl recorded (crawl --record-links): files or directories")
+                    ->type_name("PATH")
+                    ->excludes(file);
   command
       ->add_option("--generate", options->generate,
                    "so many different URLs, made from a seed [16000, or the largest of --sizes]")
       ->type_name("N")
-      ->excludes(file);
+      ->excludes(file)
+      ->excludes(trace);
   command->add_option("--repeats", options->generator.repeats, "share of the checks that are for a URL asked before")
       ->check(CLI::Range(0.0, 0.95))
       ->capture_default_str();

@@ -13,6 +13,7 @@
 #include "node/lab/dedup/generalized_list_set.h"
 #include "node/lab/dedup/segmented_bitmap.h"
 #include "ring/md5.h"
+#include "storage/link_trace.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {
@@ -336,6 +337,33 @@ TEST(LabDedup, Background_TheBloomFiltersRateIsWhatItsFormulaSays) {
   EXPECT_NEAR(bloom.full_rate, bloom.predicted_full_rate, 5 * 9.5e-6);
   EXPECT_NEAR(bitmap.full_rate, 0.0488, 0.003);
   EXPECT_NEAR(static_cast<double>(bitmap.false_positives), bitmap.predicted_false_positives, 5 * 20);
+}
+
+TEST(TraceStream, TheLinksInTheirOrderAndAnEmptyTraceIsTold) {
+  const test::TempDir dir;
+  const std::string directory = dir.file("links");
+  {
+    auto writer = storage::LinkTraceWriter::open({directory, "ow", storage::trace_bytes_least, {{"peer", "1"}}});
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->close());
+  }
+  const auto none = read_trace_stream({directory});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find(directory), std::string::npos) << none.error().message;
+  auto writer = storage::LinkTraceWriter::open({directory, "ow", storage::trace_bytes_least, {{"peer", "1"}}});
+  ASSERT_TRUE(writer);
+  storage::TracePage page;
+  page.url = "http://a.test/";
+  page.links = {{"http://a.test/1", 0}, {"http://a.test/2", 0}};
+  ASSERT_TRUE(writer->add(page));
+  page.links = {{"http://a.test/2", 0}, {"http://a.test/3", 0}};
+  ASSERT_TRUE(writer->add(page));
+  ASSERT_TRUE(writer->close());
+  const auto stream = read_trace_stream({directory});
+  ASSERT_TRUE(stream) << stream.error().message;
+  EXPECT_EQ(stream->checks(), (std::vector<std::uint32_t>{0, 1, 1, 2}));
+  EXPECT_EQ(stream->url(2), "http://a.test/3");
+  EXPECT_FALSE(read_trace_stream({dir.file("nowhere")}));
 }
 
 }  // namespace

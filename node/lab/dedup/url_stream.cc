@@ -8,7 +8,9 @@
 
 #include "node/cli/json_line.h"
 #include "node/lab/progress.h"
+#include "node/storage_error.h"
 #include "node/url/canonical_url.h"
+#include "storage/link_trace.h"
 
 namespace orbweaver {
 
@@ -156,6 +158,33 @@ Result<UrlStream> read_url_stream(std::istream& in, const std::string& name) {
   }
   if (in.bad()) return fail(ErrorCode::io, "reading " + name + " failed");
   if (stream.different() == 0) return fail(ErrorCode::invalid_input, name + " has no URL in it");
+  stream.complete();
+  return stream;
+}
+
+Result<UrlStream> read_trace_stream(const std::vector<std::string>& paths) {
+  const auto files = storage::link_trace_files(paths);
+  if (!files) return tl::make_unexpected(error_of(files.error()));
+  UrlStream stream;
+  Progress progress("reading the trace");
+  std::uint64_t links = 0;
+  storage::TracePage page;
+  for (const std::string& file : *files) {
+    auto reader = storage::LinkTraceReader::open(file);
+    if (!reader) return tl::make_unexpected(error_of(reader.error()));
+    while (true) {
+      const auto more = reader->next(page);
+      if (!more) return tl::make_unexpected(error_of(more.error()));
+      if (!*more) break;
+      for (const storage::TraceLink& link : page.links) {
+        progress.at(++links);
+        if (stream.different() == streams_max)
+          return fail(ErrorCode::invalid_input, file + ": more different URLs than can be numbered");
+        stream.add(link.url);
+      }
+    }
+  }
+  if (links == 0) return fail(ErrorCode::invalid_input, paths.front() + " has no link in it");
   stream.complete();
   return stream;
 }

@@ -45,6 +45,10 @@ class UrlStream {
 // without a URL is one.
 Result<UrlStream> read_url_stream(std::istream& in, const std::string& name);
 
+// The targets of the links that a crawl recorded (storage/link_trace.h; files or directories), in their order: what its
+// seen-set was asked, before the link cache. Errors name the file and the offset; a trace without a link is one.
+Result<UrlStream> read_trace_stream(const std::vector<std::string>& paths);
+
 struct UrlGenerator {
   std::uint64_t urls = 16'000;  // different ones
   double repeats = 0.25;        // share of the checks that are for a URL that was asked before, 0 to 0.95
