@@ -26,8 +26,10 @@ class Polite final : public Checker {
       breach = "no more than " + duration_text(request.begun - host.last) + " between two requests to ";
     }
     if (!breach.empty()) {
+      // By URL the owner of a host's digest lends it: each side of a cut has one, polite by itself.
       const bool by_url = world.parameters().settings.partition_by == PartitionBy::url;
-      if (world.was_held_twice(request) || world.disks_lost() || (by_url && turns_unsure(world))) {
+      if (world.was_held_twice(request) || world.disks_lost() ||
+          (by_url && world.parameters().living_may_look_dead())) {
         world.tolerate("impolite");
       } else {
         world.fail(name(), breach + request.url + " by peer " + std::to_string(request.peer));
@@ -51,12 +53,6 @@ class Polite final : public Checker {
   }
 
  private:
-  // Under partition_by = url the owner of a host's digest gives its turns: where peers may differ about who that is,
-  // each owner is polite by itself.
-  static bool turns_unsure(const World& world) {
-    return world.parameters().living_may_look_dead() || world.parameters().views_may_differ();
-  }
-
   struct Host {
     int open = 0;
     bool asked = false;
