@@ -342,7 +342,14 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
   waited_ = std::max(waited_, std::exchange(wait_for_peers_, 0));
   waited.meta.emplace_back(meta_name::waited, std::to_string(waited_));
   if (!apply(now, waited, out) || first_seeds_.empty()) return;
-  const std::vector<std::string> seeds = std::exchange(first_seeds_, {});
+  std::vector<std::string> seeds = std::exchange(first_seeds_, {});
+  // A seed of the ring's is its owner's to admit. Said again after a restart it would be work where the others have
+  // found the end.
+  std::erase_if(seeds, [this](const std::string& seed) {
+    const Result<CanonicalUrl> url = canonicaliser_.parse(seed);
+    return url && seeds_.contains(url->text());
+  });
+  if (seeds.empty()) return;
   const json answer = seed(now, {{"urls", seeds}}, out);
   for (const json& refused : answer.value("refused", json::array()))
     note(out, LogLevel::error, "crawl", "seed refused",
