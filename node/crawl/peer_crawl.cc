@@ -195,6 +195,10 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
          true);
 
   if (event.error == FetchError::cancelled) {
+    // It may have been asked: whoever has the host next waits.
+    if (host != nullptr)
+      host->next_allowed = std::max(host->next_allowed,
+                                    event.ended + std::max(manners_of(site_of(host->name)).delay, host->crawl_delay));
     give_host_back(now, job.job.host);
     return give_up(event.id);
   }
