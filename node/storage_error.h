@@ -22,4 +22,10 @@ inline Error error_of(const storage::Error& error) {
   return {ErrorCode::io, error.message};
 }
 
+// Of a file that the user named: what it is at fault for is bad input; the rest is the system's.
+inline Error error_of_input(const storage::Error& error) {
+  if (error.kind == storage::ErrorKind::corrupt) return {ErrorCode::invalid_input, error.message};
+  return error_of(error);
+}
+
 }  // namespace orbweaver

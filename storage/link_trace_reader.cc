@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "storage/link_trace.h"
@@ -182,6 +183,13 @@ Result<std::vector<std::string>> link_trace_files(const std::vector<std::string>
                                      "; a crawl with --record-links makes them");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
+  }
+  std::set<std::string> known;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(file, error);
+    if (!error && !known.insert(whole.string()).second)
+      return fail(ErrorKind::io, file + " is named twice: its links would count twice");
   }
   return files;
 }

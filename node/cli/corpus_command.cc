@@ -22,6 +22,11 @@ int run(const Flags& flags) {
     std::fprintf(stderr, "orbweaver: %s\n", counts.error().message.c_str());
     return static_cast<int>(counts.error().code);
   }
+  if (counts->pages == 0) {
+    std::fprintf(stderr, "orbweaver: no page in %llu files; a crawl with --text writes them\n",
+                 static_cast<unsigned long long>(counts->files));
+    return static_cast<int>(ErrorCode::invalid_input);
+  }
   const nlohmann::json told = {{"files", counts->files},         {"pages", counts->pages},
                                {"again", counts->again},         {"exact", counts->exact},
                                {"near", counts->near},           {"empty", counts->empty},

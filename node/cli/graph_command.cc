@@ -117,7 +117,7 @@ void add_graph_commands(CLI::App& app, int& code) {
       graph->add_subcommand("rank", "PageRank or HITS of a graph, exactly, on disk where it does not fit in memory");
   command
       ->add_option("files", options->files,
-                   "edges: FROM<TAB>TO a line, URLs or numbers; or a link trace, its file or directory")
+                   "edges: FROM<TAB>TO a line (or a space), URLs or numbers; or a link trace, its file or directory")
       ->required()
       ->type_name("FILE");
   command->add_option("--algorithm", options->algorithm, "pagerank or hits")

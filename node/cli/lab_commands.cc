@@ -1,6 +1,9 @@
 #include "node/cli/lab_commands.h"
 
+#include <unistd.h>
+
 #include <cstdio>
+#include <filesystem>
 
 #include "node/cli/lab_cache_command.h"
 #include "node/cli/lab_dedup_command.h"
@@ -13,7 +16,13 @@ namespace orbweaver {
 void add_report_flags(CLI::App& command, ReportOutput& output) {
   auto* as_json = command.add_flag("--json", output.as_json, "what was found as JSON");
   command.add_flag("--markdown", output.as_markdown, "the tables in Markdown")->excludes(as_json);
-  command.add_option("--plot", output.plot_file, "draw it, as SVG")->type_name("FILE");
+  // Told before what may take long.
+  const auto writable = [](const std::string& file) {
+    const std::string directory = std::filesystem::path(file).parent_path().string();
+    return ::access(directory.empty() ? "." : directory.c_str(), W_OK) == 0 ? std::string()
+                                                                            : "cannot write into " + directory;
+  };
+  command.add_option("--plot", output.plot_file, "draw it, as SVG")->type_name("FILE")->check(writable);
 }
 
 int finish_experiment(const Result<Report>& report, const ReportOutput& output) {

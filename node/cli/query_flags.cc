@@ -50,7 +50,21 @@ Result<QuerySeeds> query_seeds(const QueryFlags& flags) {
   std::string all;
   for (const std::string& entry : *entries) all += (all.empty() ? "" : "\n") + entry;
   const Result<std::vector<std::string>> keywords = parse_keywords(all);
-  if (!keywords) return tl::make_unexpected(keywords.error());
+  if (!keywords) {
+    // Which of them it is, and for those of a file in which line.
+    for (std::size_t at = 0; at < entries->size(); ++at) {
+      const auto single = parse_keywords((*entries)[at]);
+      if (single) continue;
+      std::string where = entries->size() == flags.keywords.size() ? "" : ", entry " + std::to_string(at + 1);
+      for (const std::string& given : flags.keywords)
+        if (given.starts_with('@')) where = " of " + given.substr(1) + where;
+      return fail(single.error().code, "--keywords" + where + ": " + single.error().message);
+    }
+    std::string files;
+    for (const std::string& given : flags.keywords)
+      if (given.starts_with('@')) files += " in " + given.substr(1);
+    return fail(keywords.error().code, "--keywords" + files + ": " + keywords.error().message);
+  }
   const Result<std::vector<Combine>> how = parse_combine(flags.combine);
   if (!how) return tl::make_unexpected(how.error());
   std::vector<EngineTemplate> engines;

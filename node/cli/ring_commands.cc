@@ -163,7 +163,9 @@ int seed(const Options& options) {
     return failed({ErrorCode::invalid_input,
                    "no URL given; name some, a file of them with --seeds, or --keywords and an --engine"});
   if (options.print) {
-    for (const std::string& url : urls) std::printf("%s\n", url.c_str());
+    if (options.as_json) std::cout << json({{"urls", urls}}).dump(2) << "\n";
+    if (!options.as_json)
+      for (const std::string& url : urls) std::printf("%s\n", url.c_str());
     return 0;
   }
   const Result<json> answer = ask_peer(options.target, "seed", {{"urls", urls}}, true);

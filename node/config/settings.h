@@ -72,6 +72,7 @@ struct Settings {
   std::uint32_t trap_mirror_pages = 0;
   std::uint32_t max_depth = 0;  // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
   Duration delay{std::chrono::seconds{1}};
+  Duration crawl_delay_max{};      // of robots.txt
   std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h
   Duration delay_max{};
   Duration address_delay{};        // node/crawl/address_turns.h

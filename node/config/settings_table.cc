@@ -141,6 +141,10 @@ void add_ring_wide(Rows& rows) {
       duration_setting({"delay", "Least time between two requests to one host, anywhere in the ring.",
                         "One request a second is what site owners put up with; 0s is for one's own servers."},
                        &Settings::delay, "1s", "0s", "24h"));
+  rows.push_back(
+      duration_setting({"crawl_delay_max", "A Crawl-delay of a robots.txt above this is taken as this.",
+                        "Some files mean milliseconds, some mean \"go away\", which is what Disallow is for."},
+                       &Settings::crawl_delay_max, "5m", "0s", "24h"));
   rows.push_back(count_setting(
       {"delay_factor",
        "A host is left alone for this many times as long as its last answer took; 0: that does not count.",

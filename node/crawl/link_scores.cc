@@ -33,8 +33,14 @@ std::uint64_t amount_of_score(std::uint16_t score) {
   return first + step * width + width / 2;
 }
 
-LinkScores::LinkScores(std::uint32_t entries)
-    : entries_(entries == 0 ? 0 : std::bit_ceil(std::max<std::size_t>(entries, set_entries))) {}
+namespace {
+std::size_t places(std::uint32_t entries) {
+  return entries == 0 ? 0 : std::bit_ceil(std::max<std::size_t>(entries, set_entries));
+}
+}  // namespace
+
+LinkScores::LinkScores(std::uint32_t entries) : entries_(places(entries)) {}
+std::uint64_t LinkScores::bytes(std::uint32_t entries) { return places(entries) * sizeof(Entry); }
 
 LinkScores::Entry* LinkScores::entry_of(const ring::Md5& url, bool& is_new) {
   is_new = false;

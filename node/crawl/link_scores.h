@@ -33,6 +33,7 @@ class LinkScores {
  public:
   // Rounded up to a power of two of at least 4; 0: remembers nothing, and everything is told.
   explicit LinkScores(std::uint32_t entries);
+  static std::uint64_t bytes(std::uint32_t entries);  // that one takes
 
   // Adds what a page gives to the URL. The score when it is more than the last that was told of it.
   std::optional<std::uint16_t> add(const ring::Md5& url, std::uint64_t amount);

@@ -13,15 +13,12 @@ using storage::Reason;
 
 // How long an address that this peer may not connect to is remembered as such.
 constexpr Duration refused_lifetime = std::chrono::minutes{1};
-// A Crawl-delay above this is taken as this: some files mean milliseconds, some mean "go away", which is what Disallow
-// is for.
-constexpr Duration crawl_delay_max = std::chrono::minutes{5};
 // Origins of one host (scheme and port) whose robots.txt is kept in memory.
 constexpr std::size_t robots_slots_max = 16;
 
-void note_crawl_delay(BenchHost& host, const RobotsSlot& slot) {
+void note_crawl_delay(BenchHost& host, const RobotsSlot& slot, Duration most) {
   if (const auto delay = slot.rules->crawl_delay())
-    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, crawl_delay_max));
+    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, most));
 }
 
 }  // namespace
@@ -43,7 +40,7 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
     const auto shared = origins_.find(origin);
     if (shared == origins_.end() || shared->second.expires <= now) return *slot;
     *slot = shared->second;
-    note_crawl_delay(host, *slot);
+    note_crawl_delay(host, *slot, settings_.crawl_delay_max);
     return *slot;
   }
   slot->expires = (*stored)->expires;
@@ -56,7 +53,7 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time n
   } else {
     slot->rules = std::make_shared<RobotsRules>(RobotsRules::parse((*stored)->body, settings_.user_agent));
   }
-  note_crawl_delay(host, *slot);
+  note_crawl_delay(host, *slot, settings_.crawl_delay_max);
   share_robots(*slot, now);
   return *slot;
 }

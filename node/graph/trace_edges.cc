@@ -14,15 +14,15 @@ bool is_trace(const std::string& path) {
 
 Result<void> read_trace_edges(const std::string& path, const TakeEdge& take) {
   const auto files = storage::link_trace_files({path});
-  if (!files) return tl::make_unexpected(error_of(files.error()));
+  if (!files) return fail(ErrorCode::invalid_input, files.error().message);
   bool any = false;
   for (const std::string& file : *files) {
     auto reader = storage::LinkTraceReader::open(file);
-    if (!reader) return tl::make_unexpected(error_of(reader.error()));
+    if (!reader) return tl::make_unexpected(error_of_input(reader.error()));
     storage::TracePage page;
     for (;;) {
       const auto more = reader->next(page);
-      if (!more) return tl::make_unexpected(error_of(more.error()));
+      if (!more) return tl::make_unexpected(error_of_input(more.error()));
       if (!*more) break;
       for (const storage::TraceLink& link : page.links) {
         if (link.has(storage::LinkFlag::requisite)) continue;

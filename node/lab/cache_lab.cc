@@ -12,6 +12,7 @@
 #include "node/config/settings.h"
 #include "node/lab/cache_replay.h"
 #include "node/lab/progress.h"
+#include "node/run/memory_available.h"
 
 namespace orbweaver {
 
@@ -210,6 +211,8 @@ std::uint64_t split_misses(const LinkStreams& traces, const Split& split, std::u
   return misses;
 }
 
+constexpr std::uint32_t worker_size_least = 64;  // entries in all
+
 Table worker_table(const LinkStreams& traces, const Streams& full, const std::vector<std::uint32_t>& sizes,
                    const std::vector<std::uint32_t>& counts) {
   std::uint32_t recorded = 0;
@@ -232,7 +235,7 @@ Table worker_table(const LinkStreams& traces, const Streams& full, const std::ve
   for (const Split& split : splits) table.columns.push_back({split.name, 2});
   std::vector<std::uint32_t> some;
   for (const std::uint32_t size : sizes)
-    if (size >= 64) some.push_back(size);
+    if (size >= worker_size_least) some.push_back(size);
   Progress progress("caches of workers", some.size() * splits.size());
   std::uint64_t done = 0;
   for (const std::uint32_t size : some) {
@@ -309,12 +312,12 @@ Result<void> compare(const CacheLabOptions& options, const LinkStreams& traces, 
 
 Result<void> check(const CacheLabOptions& options) {
   const std::uint64_t memory = options.limits.memory_bytes > 0 ? options.limits.memory_bytes : machine_memory() / 4 * 3;
-  for (const std::uint32_t size : options.sizes) {
+  for (const std::uint64_t size : options.sizes) {
     if (size == 0) return fail(ErrorCode::invalid_setting, "--sizes holds 0: a cache of no entries misses every link");
     const std::uint64_t bytes = size * link_cache_entry_bytes(LinkCachePolicy::lru);
-    if (bytes > memory)
+    if (size > UINT32_MAX || bytes > memory)
       return fail(ErrorCode::invalid_setting, "a cache of " + std::to_string(size) + " entries takes " +
-                                                  size_text(bytes) + ", more than the " + size_text(memory) +
+                                                  bytes_text(bytes) + ", more than the " + bytes_text(memory) +
                                                   " of memory that may be used");
   }
   for (const std::uint32_t count : options.workers)
@@ -332,7 +335,8 @@ Result<Report> run_cache_lab(const CacheLabOptions& options) {
   Report report;
   report.experiment = "cache";
   const Streams full = make_streams(*traces, "full", false);
-  std::vector<std::uint32_t> sizes = options.sizes.empty() ? usual_sizes(full.distinct_max) : options.sizes;
+  std::vector<std::uint32_t> sizes(options.sizes.begin(), options.sizes.end());
+  if (sizes.empty()) sizes = usual_sizes(full.distinct_max);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   const auto add = [&](const Streams& streams) {
@@ -353,7 +357,8 @@ Result<Report> run_cache_lab(const CacheLabOptions& options) {
   } else {
     report.tables.back().notes.push_back("No link led to another peer: there is no cross-peer stream.");
   }
-  if (!options.workers.empty()) report.tables.push_back(worker_table(*traces, full, sizes, options.workers));
+  if (!options.workers.empty() && sizes.back() >= worker_size_least)
+    report.tables.push_back(worker_table(*traces, full, sizes, options.workers));
   if (!options.compared.empty())
     if (Result<void> compared = compare(options, *traces, full, sizes, report); !compared)
       return tl::make_unexpected(compared.error());

@@ -8,6 +8,7 @@
 #include "node/config/settings.h"
 #include "node/crawl/workbench.h"
 #include "node/lab/progress.h"
+#include "node/run/memory_available.h"
 #include "node/storage_error.h"
 
 namespace orbweaver {
@@ -26,12 +27,6 @@ struct DigestHash {
 constexpr std::uint64_t bytes_per_url = 16 + 16 + 4 + 8 + 24;
 constexpr std::uint64_t bytes_per_link = 5;
 
-// What a trace is at fault for is bad input; the rest is the system's.
-Error error_of_trace(const storage::Error& error) {
-  if (error.kind == storage::ErrorKind::corrupt) return {ErrorCode::invalid_input, error.message};
-  return error_of(error);
-}
-
 class Reader {
  public:
   Reader(const StreamLimits& limits, LinkStreams& streams) : limits_(limits), streams_(streams) {
@@ -40,7 +35,7 @@ class Reader {
 
   Result<void> read(const std::string& file) {
     auto reader = storage::LinkTraceReader::open(file);
-    if (!reader) return tl::make_unexpected(error_of_trace(reader.error()));
+    if (!reader) return tl::make_unexpected(error_of_input(reader.error()));
     const auto& facts = reader->facts();
     const auto peer = facts.find("peer");
     PeerStream& stream = stream_of(peer == facts.end() ? "?" : peer->second);
@@ -48,7 +43,7 @@ class Reader {
     storage::TracePage page;
     for (;;) {
       const auto more = reader->next(page);
-      if (!more) return tl::make_unexpected(error_of_trace(more.error()));
+      if (!more) return tl::make_unexpected(error_of_input(more.error()));
       if (!*more) return {};
       if (limits_.links_max > 0 && stream.targets.size() >= limits_.links_max) return {};
       add(page, stream);
@@ -56,7 +51,7 @@ class Reader {
       if (streams_.digests.size() * bytes_per_url + links_ * bytes_per_link > memory_max_)
         return fail(ErrorCode::invalid_input, file + ": " + std::to_string(links_) + " links with " +
                                                   std::to_string(streams_.digests.size()) + " URLs take more than " +
-                                                  size_text(memory_max_) + " of memory; --links reads fewer");
+                                                  bytes_text(memory_max_) + " of memory; --links reads fewer");
     }
   }
 

@@ -219,6 +219,11 @@ Result<void> PeerProcess::open() {
     if (Result<void> fits = check_memory(what, storage::SeenFilter::plan(filter).bytes(), memory_available()); !fits)
       return fits;
   }
+  if (settings.order == CrawlOrder::best) {
+    const std::string what = "order = best with score_entries = " + std::to_string(settings.score_entries);
+    if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.score_entries), memory_available()); !fits)
+      return fits;
+  }
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);
   if (!secret) return tl::make_unexpected(secret.error());
   auto kv = storage::open_rocks(

@@ -164,17 +164,17 @@ Result<UrlStream> read_url_stream(std::istream& in, const std::string& name) {
 
 Result<UrlStream> read_trace_stream(const std::vector<std::string>& paths) {
   const auto files = storage::link_trace_files(paths);
-  if (!files) return tl::make_unexpected(error_of(files.error()));
+  if (!files) return fail(ErrorCode::invalid_input, files.error().message);
   UrlStream stream;
   Progress progress("reading the trace");
   std::uint64_t links = 0;
   storage::TracePage page;
   for (const std::string& file : *files) {
     auto reader = storage::LinkTraceReader::open(file);
-    if (!reader) return tl::make_unexpected(error_of(reader.error()));
+    if (!reader) return tl::make_unexpected(error_of_input(reader.error()));
     while (true) {
       const auto more = reader->next(page);
-      if (!more) return tl::make_unexpected(error_of(more.error()));
+      if (!more) return tl::make_unexpected(error_of_input(more.error()));
       if (!*more) break;
       for (const storage::TraceLink& link : page.links) {
         progress.at(++links);
