@@ -51,7 +51,7 @@ struct NodeOptions {
   std::string seeds_file;
   std::size_t wait_for_peers = 1;
   bool log_to_stderr = false;
-  std::string recrawl;
+  std::int64_t recrawl_before = 0;
   SettingFlags flags;
 };
 
@@ -71,11 +71,7 @@ int run_node(const NodeOptions& options) {
     return failed(checked.error());
   peer.settings = std::move(*settings);
   peer.wait_for_peers = options.wait_for_peers;
-  if (!options.recrawl.empty()) {
-    const Result<Duration> age = parse_duration(options.recrawl);
-    if (!age) return failed({ErrorCode::invalid_setting, "--recrawl: " + age.error().message});
-    peer.recrawl = *age;
-  }
+  if (options.recrawl_before > 0) peer.recrawl = Time(Duration(options.recrawl_before));
   peer.log_to_stderr = options.log_to_stderr;
   return run_peer(std::move(peer));
 }
@@ -89,8 +85,10 @@ void add_node(CLI::App& app, int& code) {
       ->type_name("FILE");
   command->add_option("--wait-for-peers", options->wait_for_peers, "the URLs wait until the ring has this many peers")
       ->capture_default_str();
-  command->add_option("--recrawl", options->recrawl, "visit again what its directory knows to have ended so long ago")
-      ->type_name("DURATION");
+  command
+      ->add_option("--recrawl-before", options->recrawl_before,
+                   "visit again what its directory knows to have ended before (us since 1970)")
+      ->type_name("TIME");
   command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
   add_setting_flags(*command, options->flags);
   command->callback([options, &code] { code = run_node(*options); });

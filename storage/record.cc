@@ -118,6 +118,9 @@ bool get_fields(std::string_view& bytes, UrlRecord& record) {
     std::uint8_t size = 0;
     if (!take(size) || size == 0 || size > validator_bytes_max || bytes.size() <= size) return false;
     record.validator = bytes.substr(0, size);
+    // It goes into a request's header.
+    if (!std::all_of(record.validator.begin(), record.validator.end(), [](char c) { return c >= ' ' && c <= '~'; }))
+      return false;
     bytes.remove_prefix(size);
   }
   return !bytes.empty();

@@ -45,6 +45,7 @@ struct Child {
   std::vector<Time> starts;
   std::optional<int> ended;  // exit code, when it ended by itself
   bool finished = false;     // with the crawl
+  bool started = false;      // at all
 };
 
 class Crawl {
@@ -64,6 +65,7 @@ class Crawl {
   void print_summary(const json& summary) const;
 
   const CrawlOptions& options_;
+  std::optional<Time> recrawl_before_;
   std::vector<std::pair<std::string, std::string>> more_flags_;  // settings that follow from the queries
   Clock clock_;
   std::optional<DirectoryLock> lock_;
@@ -149,9 +151,10 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
     std::replace(flag.begin(), flag.end(), '_', '-');
     arguments.push_back(flag + "=" + text);
   }
-  // Not when it is started again after a crash: the walk that it began is on its disk.
-  if (!options_.recrawl.empty() && child.starts.empty())
-    arguments.insert(arguments.end(), {"--recrawl", options_.recrawl});
+  // Not when it is started again after a crash: the walk that it began is on its disk. One moment for all peers.
+  if (recrawl_before_ && !std::exchange(child.started, true))
+    arguments.insert(arguments.end(),
+                     {"--recrawl-before", std::to_string(recrawl_before_->time_since_epoch().count())});
   if (!join.empty()) arguments.insert(arguments.end(), {"--join", join});
   if (&child == &children_.front())
     arguments.insert(arguments.end(), {"--seeds", seed_path_, "--wait-for-peers", std::to_string(options_.peers)});
@@ -357,6 +360,11 @@ int Crawl::run() {
   for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals_, signal);
   sigprocmask(SIG_BLOCK, &signals_, nullptr);
   begun_ = clock_.now();
+  if (!options_.recrawl.empty()) {
+    const Result<Duration> age = parse_duration(options_.recrawl);
+    if (!age) return failed({ErrorCode::invalid_setting, "--recrawl: " + age.error().message});
+    recrawl_before_ = begun_ - *age;
+  }
   std::optional<Error> trouble;
   std::string join;
   for (Child& child : children_) {

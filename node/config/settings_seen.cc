@@ -46,14 +46,16 @@ void add_seen_settings(std::vector<SettingDef>& rows) {
       {"seen_urls",
        "With `seen` bloom: the URLs that one peer's filter is planned for, those of which it only keeps a copy counted "
        "too.",
-       "10 million take 36 MB, allocated at the start; twice that with `max_depth` or `hops_off_site`. The filter does "
+       "10 million take 36 MB, allocated at the start; twice that with `max_depth`, `hops_off_site` or `order = best`. "
+       "The filter does "
        "not grow: beyond the plan it loses more, and says so."},
       &Settings::seen_urls, std::uint64_t{10'000'000}, std::uint64_t{1}, std::uint64_t{100'000'000'000}));
 }
 
 storage::SeenFilter::Config seen_filter_config(const Settings& settings) {
   const Result<double> rate = parse_rate(settings.seen_false_positives);
-  return {settings.seen_urls, rate.value_or(rate_max), settings.max_depth > 0 || settings.hops_off_site > 0};
+  const bool way_matters = settings.max_depth > 0 || settings.hops_off_site > 0 || settings.order == CrawlOrder::best;
+  return {settings.seen_urls, rate.value_or(rate_max), way_matters};
 }
 
 }  // namespace orbweaver

@@ -46,7 +46,7 @@ bool MirrorBook::matched(const std::string& host, const std::string& other, cons
     known.same.erase(std::min_element(known.same.begin(), known.same.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; }));
   const std::uint32_t same = ++known.same[other];
-  if (same < pages_ || 4 * std::uint64_t{same} < 3 * std::uint64_t{known.told}) return false;
+  if (known.told < pages_ || same < pages_ || 4 * std::uint64_t{same} < 3 * std::uint64_t{known.told}) return false;
   known.mirror_of = other;
   known.same.clear();
   return true;

@@ -195,7 +195,9 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*recrawl && !(*recrawl)->empty())
     if (Result<void> walk = restore_recrawl(**recrawl); !walk) return walk;
   if (start.recrawl) {
-    recrawl_ = Recrawl{now - *start.recrawl, {}, {}, nullptr, {}, 0};
+    recrawl_ = Recrawl{*start.recrawl, {}, {}, nullptr, {}, 0};
+    last_walk_ = *start.recrawl;
+    commit.meta.emplace_back(meta_name::recrawl, stored(*recrawl_));
     commit.meta.emplace_back(meta_name::ended, "");
   }
   const auto ended = store_->meta(meta_name::ended);
@@ -394,7 +396,7 @@ Time Peer::next_deadline(Time now) const {
     if (!view_.empty()) consider(keeper_.next_deadline());
     if (leaving_ && !exit_at_) consider(leave_by_);
     if (!confirmed_) consider(next_question_);
-    if (recrawl_) at = now;
+    if (may_walk()) at = now;
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (!turns_open_.empty() || !loans_.empty()) consider(next_turns_look_);

@@ -53,7 +53,7 @@ struct PeerStart {
   std::uint64_t random_seed = 0;
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
-  std::optional<Duration> recrawl;  // what ended longer ago is queued again (docs/recrawl.md)
+  std::optional<Time> recrawl;  // what ended before is queued again (docs/recrawl.md)
 };
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
@@ -167,6 +167,7 @@ class Peer {
     bool suspect = false;       // found on one more copy of a page (trap rule same_content)
     bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
     Time lastmod{};             // what a sitemap says, on a later visit of it; else the epoch
+    std::uint16_t visit = 0;    // with lastmod: of the sitemap; the page goes no further by it
     std::uint16_t score = 0;    // under order = best: what is told of it,
     std::uint64_t gives = 0;    // and what the page gives it, by links
   };
@@ -228,7 +229,9 @@ class Peer {
   std::size_t pages_in_flight() const { return pages_in_flight_; }
 
   // peer_recrawl.cc
-  static Time lastmod_of(const Job& job, const PageDone& page, std::size_t entry);
+  static void note_lastmod(const Job& job, const PageDone& page, std::size_t entry, Way& way);
+  bool may_walk() const;
+  bool walk_awaits(ring::Partition partition);
   void visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const;
   nlohmann::json recrawl(Time now, const nlohmann::json& body, Commands& out);
   Result<void> restore_recrawl(const std::string& stored);
@@ -399,7 +402,9 @@ class Peer {
     std::string after;  // URL; empty: from the start
     std::uint64_t queued = 0;
   };
+  static std::string stored(const Recrawl& walk);
   std::optional<Recrawl> recrawl_;
+  Time last_walk_{};               // its moment: told twice, it is one walk
   std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
   PeerCounters counters_;
   std::map<std::string, std::uint64_t> link_trace_;  // empty: none is recorded

@@ -418,7 +418,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
 
 void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
                   Commands& out) {
-  const json body = json::parse(ask.body.empty() ? "{}" : ask.body, nullptr, false);
+  json body = json::parse(ask.body.empty() ? "{}" : ask.body, nullptr, false);
   const auto answer = [&](const json& content) {
     reply_to(reply, in.from, ring::Answer{ask.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)},
              out);
@@ -429,6 +429,9 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
   gathering.sequence = ask.sequence;
   gathering.verb = ask.verb;
   gathering.deadline = now + gather_time;
+  // Told to all as one moment, whatever their clocks say.
+  if (ask.verb == "recrawl" && !body.contains("before_us"))
+    body["before_us"] = (now - Duration(body.value("older_than_us", std::int64_t{0}))).time_since_epoch().count();
   std::vector<ring::PeerId> whom;
   if (ask.for_ring && has_ring_ &&
       (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl")) {
@@ -450,7 +453,7 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
   if (whom.empty() && gathering.answers.empty()) return answer(answer_own(now, ask.verb, body, out));
   for (const ring::PeerId& member : whom) {
     gathering.open.emplace(next_ask_, member);
-    send(member, ring::Ask{next_ask_++, ask.verb, ask.body, false}, out);
+    send(member, ring::Ask{next_ask_++, ask.verb, body.dump(), false}, out);
   }
   if (gathering.open.empty()) return finish_gathering(gathering, out);
   gatherings_.push_back(std::move(gathering));

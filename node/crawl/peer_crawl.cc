@@ -4,6 +4,7 @@
 #include "node/crawl/peer.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
+#include "node/storage_error.h"
 
 namespace orbweaver {
 
@@ -337,6 +338,12 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   bench_.committed(queued.key);
   storage::CommitResult result;
   if (!apply(now, commit, out, &result, &queued.key)) return;
+  // It was queued for a later visit meanwhile, by what another peer knew.
+  if (result.outcomes[links] == storage::MergeOutcome::known) {
+    const auto known = store_->find(queued.key);
+    if (!known) return fail_for_good(error_of(known.error()), out);
+    if (*known && (*known)->state == UrlState::queued) bench_.reread(queued.key);
+  }
   // What is durable may be remembered.
   for (std::size_t i = 0; i < links; ++i)
     if (const storage::UrlRecord& link = commit.merges[i].record; link.off_site <= 1)
@@ -365,10 +372,11 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
   BenchHost* const host = bench_.find(job.job.host);
   const bool copy = host != nullptr && copy_of_many(*host, page.content);
-  if (!copy && !page.noindex) tell_sighting(now, job.job.url, page.content);
+  if (!copy && !page.noindex && source.visit == 0) tell_sighting(now, job.job.url, page.content);
   for (std::size_t i = 0; i < page.links.size(); ++i) {
     const CanonicalUrl& link = page.links[i];
-    Way way{deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false, lastmod_of(job, page, i)};
+    Way way{deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false, {}};
+    note_lastmod(job, page, i, way);
     link_to(link, best_first() ? scored(way, source, page, i) : way, 0);
   }
   add_listed_sitemaps(job, page, commit);
@@ -434,6 +442,7 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
   record.url = url.text();
   record.off_site = way.off_site;
   record.lastmod = way.lastmod;
+  record.visit = way.visit;
   record.score = score;
   if (view_.owns(host.partition)) {
     ++counters_.links_own;

@@ -280,6 +280,7 @@ bool Peer::paused() const {
 bool Peer::ready_to_move(ring::Partition partition, ring::TransferKind kind) {
   if (forwarder_.safe() == 0) return false;           // what an earlier process found is not all with its owners
   if (kind == ring::TransferKind::fill) return true;  // the partition stays; what changes meanwhile is copied
+  if (walk_awaits(partition)) return false;
   if (bench_.partition_busy(partition) || copier_.waits_in(partition)) {
     safe_from_.erase(partition);
     return false;

@@ -1,7 +1,9 @@
 // Pages again (docs/recrawl.md): a walk over the records queues those that ended before a moment for another visit.
-// Each peer walks over all that it has, copies for others too: what it makes of a record depends on the record alone,
-// so that copies stay alike and a partition that changes hands meanwhile is walked over by somebody.
+// The moment is the same for all. Each peer walks over all that it has, copies for others too: what it makes of a
+// record depends on the record and the moment alone, so that copies stay alike. No partition is handed over before its
+// walk.
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "node/crawl/peer.h"
 #include "node/storage_error.h"
@@ -41,23 +43,38 @@ std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known)
 }  // namespace
 
 // On the first visit of a sitemap its dates say nothing new: the pages are fetched now, or were in this crawl.
-Time Peer::lastmod_of(const Job& job, const PageDone& page, std::size_t entry) {
-  return job.job.queued.visit > 0 && entry < page.lastmods.size() ? page.lastmods[entry] : Time{};
+void Peer::note_lastmod(const Job& job, const PageDone& page, std::size_t entry, Way& way) {
+  if (job.job.queued.visit == 0 || entry >= page.lastmods.size()) return;
+  way.lastmod = page.lastmods[entry];
+  way.visit = way.lastmod == Time{} ? std::uint16_t{0} : job.job.queued.visit;
 }
 
-// A sitemap says that the page has changed since it was fetched. A date that is to come is a mistake.
+// A sitemap says that the page has changed since it was fetched. A date that is to come is a mistake. The page gets no
+// further than the visit of the sitemap that says so: two that list each other would visit one another for ever.
 void Peer::visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const {
+  const std::uint16_t visit = std::exchange(record.visit, std::uint16_t{0});
   if (record.lastmod == Time{} || record.state != UrlState::queued || record.lastmod > stepped_) return;
   const auto known = store_->find(key);
-  if (!known || !*known || (*known)->changed >= record.lastmod) return;
+  if (!known || !*known || (*known)->changed >= record.lastmod || (*known)->visit >= visit) return;
   if (auto again = visited_again(**known)) record = std::move(*again);
 }
 
-// {"older_than_us": n, "host": h, "match": RE2}: begins a walk, in place of one under way.
+// As it is kept in the meta table.
+std::string Peer::stored(const Recrawl& walk) {
+  return json{{"before_us", walk.before.time_since_epoch().count()},
+              {"host", walk.host},
+              {"match", walk.match},
+              {"after", walk.after},
+              {"queued", walk.queued}}
+      .dump();
+}
+
+// {"before_us": n, "host": h, "match": RE2}: begins a walk, in place of one under way that is another.
 json Peer::recrawl(Time now, const json& body, Commands& out) {
-  if (!has_ring_ || stopping_) return {{"error", "this peer is stopping, or has not joined its ring yet"}};
+  if (!has_ring_ || stopping_ || exit_at_ || waves_.end())
+    return {{"error", "this peer is stopping, or has not joined its ring yet"}};
   Recrawl walk;
-  walk.before = now - Duration(body.value("older_than_us", std::int64_t{0}));
+  walk.before = Time(Duration(body.value("before_us", std::int64_t{now.time_since_epoch().count()})));
   walk.host = body.value("host", std::string());
   walk.match = body.value("match", std::string());
   if (!walk.match.empty()) {
@@ -65,11 +82,14 @@ json Peer::recrawl(Time now, const json& body, Commands& out) {
     if (!compiled) return {{"error", compiled.error().message}};
     walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
   }
+  const json begun = {{"id", id().hex()}, {"address", membership_.self().address}, {"walks", true}};
+  if (walk.before == std::exchange(last_walk_, walk.before)) return begun;
   recrawl_ = std::move(walk);
   storage::Commit commit;
+  commit.meta.emplace_back(meta_name::recrawl, stored(*recrawl_));
   if (std::exchange(ended_, std::nullopt)) commit.meta.emplace_back(meta_name::ended, "");
   if (!apply(now, commit, out) || !recrawl_tick(now, out)) return {{"error", "the store cannot be written"}};
-  return {{"id", id().hex()}, {"address", membership_.self().address}, {"walks", true}};
+  return begun;
 }
 
 Result<void> Peer::restore_recrawl(const std::string& stored) {
@@ -86,13 +106,25 @@ Result<void> Peer::restore_recrawl(const std::string& stored) {
     if (!compiled) return tl::make_unexpected(compiled.error());
     walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
   }
+  last_walk_ = walk.before;
   recrawl_ = std::move(walk);
   return {};
 }
 
+// What it queues must have its copies like any write: it waits until this peer knows its place, and for room. Fetches
+// and other peers' batches go on in between.
+bool Peer::may_walk() const { return recrawl_ && confirmed_ && !stopping_ && !copier_.items_full(); }
+
+// Whether a walk has still to pass this partition.
+bool Peer::walk_awaits(ring::Partition partition) {
+  if (!recrawl_) return false;
+  const Result<CanonicalUrl> url = canonicaliser_.parse(recrawl_->after);
+  return !url || partition >= partitioner_.host_key(*url).partition;
+}
+
 // One step of the walk: what it queues and how far it came are one write. False: the store failed.
 bool Peer::recrawl_tick(Time now, Commands& out) {
-  if (!recrawl_ || stopping_) return true;
+  if (!may_walk()) return true;
   Recrawl& walk = *recrawl_;
   std::optional<storage::UrlKey> cursor;
   if (!walk.after.empty()) {
@@ -124,13 +156,7 @@ bool Peer::recrawl_tick(Time now, Commands& out) {
     }
   }
   walk.queued += commit.merges.size();
-  commit.meta.emplace_back(meta_name::recrawl, ended ? ""
-                                                     : json{{"before_us", walk.before.time_since_epoch().count()},
-                                                            {"host", walk.host},
-                                                            {"match", walk.match},
-                                                            {"after", walk.after},
-                                                            {"queued", walk.queued}}
-                                                           .dump());
+  commit.meta.emplace_back(meta_name::recrawl, ended ? std::string() : stored(walk));
   if (ended) {
     note(out, LogLevel::info, "crawl", "queued again", {{"records", std::to_string(walk.queued)}});
     recrawl_.reset();

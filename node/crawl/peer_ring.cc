@@ -411,8 +411,8 @@ void Peer::waves_tick(Time now, Commands& out) {
   }
   const std::vector<ring::PeerId> members = reachable_members();
   // The crawl had ended when this peer last ran, and nobody is there who has taken it up again.
-  if (!waves_.end() && ended_ && settings_.stop_when_done && members.size() == 1 && confirmed_ && jobs_.empty() &&
-      first_seeds_.empty() && wait_for_peers_ == 0)
+  if (!waves_.end() && ended_ && !recrawl_ && settings_.stop_when_done && members.size() == 1 && confirmed_ &&
+      jobs_.empty() && first_seeds_.empty() && wait_for_peers_ == 0)
     return finish(now, ended_->reason, ended_->totals, out);
   if (!waves_.end()) {
     std::vector<Waves::Probe> probes;

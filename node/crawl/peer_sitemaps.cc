@@ -63,7 +63,8 @@ void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Co
   const auto nested = static_cast<std::uint8_t>(index.redirects + 1);
   for (std::size_t i = 0; i < page.sitemaps.size(); ++i) {
     const CanonicalUrl& url = page.sitemaps[i];
-    const Way way = as_good_as({index.depth, nested, index.off_site, false, false, lastmod_of(job, page, i)}, index);
+    Way way = as_good_as({index.depth, nested, index.off_site, false, false, {}}, index);
+    note_lastmod(job, page, i, way);
     if (url.host() == job.job.url.host()) {
       admit_sitemap(url, way, commit);
     } else {

@@ -304,6 +304,19 @@ void Workbench::committed(const storage::UrlKey& key) {
   }
 }
 
+void Workbench::reread(const storage::UrlKey& key) {
+  BenchHost* host = find(key.host);
+  if (host == nullptr) {
+    dormant_ = true;
+    pass_clean_ = false;
+    return;
+  }
+  host->head.clear();
+  host->loaded = {};
+  host->more_on_disk = true;
+  if (!host->busy && !host->foreign) schedule(*host);
+}
+
 void Workbench::delay(const HostKey& key, const storage::HostClock& clock) {
   BenchHost* host = find(key);
   if (host == nullptr) return;

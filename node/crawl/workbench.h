@@ -101,6 +101,8 @@ class Workbench {
   void set_best_first(bool best_first) { config_.best_first = best_first; }
 
   BenchHost* find(const storage::HostKey& key);
+  // A record that its outcome did not settle, for it knew of a later visit: read anew.
+  void reread(const storage::UrlKey& key);
   // A host's clock that came from another peer: it is not asked before that, and has used so much.
   void delay(const storage::HostKey& key, const storage::HostClock& clock);
   // A queued URL became something else, by what another peer knew of it.

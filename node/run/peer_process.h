@@ -19,7 +19,7 @@ struct PeerOptions {
   bool log_to_stderr = false;
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
-  std::optional<Duration> recrawl;  // what ended longer ago is visited again
+  std::optional<Time> recrawl;  // what ended before is visited again
 };
 
 // Runs until the crawl ends, or the peer is stopped or leaves. The process's exit code; the reason is on standard error

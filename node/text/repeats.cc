@@ -17,7 +17,9 @@ std::optional<Repeat> TextRepeats::add(std::string_view name, const ring::Md5& d
   const Entry* best = nullptr;
   int best_distance = near_distance_max + 1;
   for (std::size_t block = 0; block < blocks; ++block) {
-    for (std::uint64_t at = newest_[block][block_of(print.simhash, block)]; at != 0 && remembered(at - 1);) {
+    std::size_t steps = 0;
+    for (std::uint64_t at = newest_[block][block_of(print.simhash, block)];
+         at != 0 && remembered(at - 1) && steps < chain_steps_max; ++steps) {
       const Entry& entry = entries_[(at - 1) % texts_max_];
       at = entry.older[block];
       if (entry.digest == digest) return Repeat{true, 0, entry.name};

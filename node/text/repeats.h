@@ -40,6 +40,8 @@ class TextRepeats {
  private:
   static constexpr std::size_t blocks = near_distance_max + 1;
   static constexpr std::size_t block_bits = 64 / blocks;
+  // Templates make many texts that share a block and are not near: of a chain the newest are compared.
+  static constexpr std::size_t chain_steps_max = 4096;
   struct Entry {
     std::uint64_t simhash = 0;
     ring::Md5 digest{};

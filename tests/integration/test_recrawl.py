@@ -1,5 +1,6 @@
 """Visiting again: conditional requests, 304, and what sitemaps say has changed; judged by a server that keeps count."""
 
+import collections
 import datetime
 import email.utils
 import http.server
@@ -17,6 +18,7 @@ class Site:
     def __init__(self):
         self.version = {"/": 1, "/tagged.html": 1, "/dated.html": 1, "/plain.html": 1, "/gone.html": 1}
         self.lastmod = {}
+        self.endless = False  # two sitemaps name each other, changed now
         self.asked = []  # (path, status)
         self.conditions = []
         self.lock = threading.Lock()
@@ -50,6 +52,13 @@ class Site:
     def body(self, path):
         if path == "/robots.txt":
             return "text/plain", f"User-agent: *\nSitemap: {self.url('/sitemap.xml')}\n"
+        if path in ("/sitemap.xml", "/other.xml") and self.endless:
+            other = "/other.xml" if path == "/sitemap.xml" else "/sitemap.xml"
+            now = datetime.datetime.now(datetime.timezone.utc).isoformat()
+            rows = "".join(
+                f"<url><loc>{self.url(at)}</loc><lastmod>{now}</lastmod></url>" for at in (other, "/plain.html")
+            )
+            return "application/xml", f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{rows}</urlset>"
         if path == "/sitemap.xml":
             rows = "".join(
                 f"<url><loc>{self.url(at)}</loc>{f'<lastmod>{when}</lastmod>' if when else ''}</url>"
@@ -63,7 +72,7 @@ class Site:
         path = request.path
         with self.lock:
             status, fields = 200, {}
-            if path not in self.version and path not in ("/robots.txt", "/sitemap.xml"):
+            if path not in self.version and path not in ("/robots.txt", "/sitemap.xml", "/other.xml"):
                 status, kind, text = 404, "text/plain", "gone"
             else:
                 kind, text = self.body(path)
@@ -174,6 +183,17 @@ class Recrawl(ring.Case):
         self.recrawl(first, "--match", r"sitemap\.xml$")
         self.settled(nodes, 2)
         self.assertEqual(self.site.take(), [("/sitemap.xml", 200), ("/tagged.html", 304)])
+
+    @ring.about(10)
+    def test_sitemaps_that_name_each_other_as_just_changed_end(self):
+        self.site.endless = True
+        arguments = [self.site.url(), "--out", self.dir / "crawl", "--json", "--delay", "1s", *self.reach]
+        self.assertTrue(json.loads(self.ok("crawl", *arguments))["finished"])
+        first = collections.Counter(path for path, _ in self.site.take())
+        self.assertEqual(set(first.values()), {1}, first)
+        self.assertTrue(json.loads(self.ok("crawl", *arguments, "--recrawl", "0s"))["finished"])
+        again = collections.Counter(path for path, _ in self.site.take())
+        self.assertEqual(again, first, "a page goes no further than the visit of the sitemap that names it")
 
     def test_a_crawl_that_has_ended_is_visited_again(self):
         arguments = [self.site.url(), "--out", self.dir / "crawl", "--json", *ring.QUICK, *self.reach, "--peers", 2]
