@@ -22,7 +22,7 @@ int run(const Flags& flags) {
     std::fprintf(stderr, "orbweaver: %s\n", counts.error().message.c_str());
     return static_cast<int>(counts.error().code);
   }
-  if (counts->pages == 0) {
+  if (counts->pages == 0 && counts->torn == 0) {
     std::fprintf(stderr, "orbweaver: no page in %llu files; a crawl with --text writes them\n",
                  static_cast<unsigned long long>(counts->files));
     return static_cast<int>(ErrorCode::invalid_input);
