@@ -8,7 +8,8 @@
 
 namespace orbweaver {
 
-// Never 0. A path or host shorter than four bytes is left in: "/" is everywhere.
+// Never 0. A path or host shorter than four bytes is left in, for "/" is everywhere, and a host without a slash before
+// it.
 std::uint64_t content_fingerprint(std::string_view body, std::string_view path_and_query, std::string_view host);
 
 }  // namespace orbweaver
