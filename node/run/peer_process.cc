@@ -387,7 +387,9 @@ void PeerProcess::note_link_trace() {
 
 void PeerProcess::publish(Time now) {
   note_link_trace();
-  std::string json = peer_->own_status().dump();
+  nlohmann::json status = peer_->own_status();
+  status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
+  std::string json = status.dump();
   auto values = peer_->metrics();
   values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
   values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));

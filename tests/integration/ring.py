@@ -379,18 +379,24 @@ class Case(unittest.TestCase):
 
     def wait_for_rest(self, nodes, seconds=None):
         """Until nothing is queued, under way or on its way to an owner, and no partition is changing hands (the records of
-        one that is are in nobody's counts): all that was found has ended. Twice, for the peers are asked one by one."""
+        one that is are in nobody's counts): all that was found has ended. Twice, for the peers are asked one by one and tell
+        what was a moment ago: all that they tell the second time is later than all of the first, and nothing has come
+        of the time between."""
 
         def at_rest():
             both = []
-            for _ in range(2):
+            for after in range(2):
                 status = [self.own_status(n) for n in nodes]
+                while after and min(s["published_us"] for s in status) <= both[0][2]:
+                    status = [self.own_status(n) for n in nodes]
                 counts = [s["counts"] for s in status]
-                both.append((counts, {s["tenures_fingerprint"] for s in status}))
+                found = [sum(c[name] for c in counts) for name in ("discovered", "fetched", "failed", "excluded")]
+                latest = max(s["published_us"] for s in status)
+                both.append(({s["tenures_fingerprint"] for s in status}, found, latest))
                 if not (
                     sum(c["discovered"] for c in counts) > 0
                     and sum(c["partitions_held"] for c in counts) == status[0]["ring_partitions"]
-                    and len(both[-1][1]) == 1
+                    and len(both[-1][0]) == 1
                     and all(
                         c[name] == 0
                         for c in counts
@@ -398,7 +404,7 @@ class Case(unittest.TestCase):
                     )
                 ):
                     return False
-            return both[0][1] == both[1][1]
+            return both[0][:2] == both[1][:2]
 
         wait_until(f"{[n.name for n in nodes]} have nothing left to fetch", at_rest, seconds, every=0.1)
 
