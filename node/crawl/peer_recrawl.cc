@@ -82,7 +82,7 @@ json Peer::recrawl(Time now, const json& body, Commands& out) {
     if (!compiled) return {{"error", compiled.error().message}};
     walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
   }
-  const json begun = {{"id", id().hex()}, {"address", membership_.self().address}, {"walks", true}};
+  json begun = {{"id", id().hex()}, {"address", membership_.self().address}, {"walks", true}};
   if (walk.before == std::exchange(last_walk_, walk.before)) return begun;
   recrawl_ = std::move(walk);
   storage::Commit commit;

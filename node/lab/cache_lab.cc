@@ -137,11 +137,11 @@ Table miss_table(const Streams& streams, const Misses& misses, const std::vector
   table.notes.push_back(std::to_string(streams.links) + " links of " + std::to_string(streams.of_peer.size()) +
                         " peers, each with a cache of its own; at most " + std::to_string(streams.distinct_max) +
                         " URLs a peer.");
-  table.notes.push_back(
+  table.notes.emplace_back(
       "STATIC is filled before the first link with the most frequent URLs of the whole stream, or of its first tenth, "
       "and never changes: it need not miss a URL once to hold it, so it can be below INFINITE and MIN.");
   if (sizes.back() >= streams.distinct_max && sizes.back() < std::uint32_t{1} << cache_exponent_max)
-    table.notes.push_back("Larger caches, up to 2^25, hold every URL of a peer too: they miss as INFINITE does.");
+    table.notes.emplace_back("Larger caches, up to 2^25, hold every URL of a peer too: they miss as INFINITE does.");
   return table;
 }
 
@@ -250,7 +250,7 @@ Table worker_table(const LinkStreams& traces, const Streams& full, const std::ve
     }
     table.rows.push_back(std::move(row));
   }
-  table.notes.push_back(
+  table.notes.emplace_back(
       "The paper's first open question. Caches of the same total size. By host: each worker reads the pages of its "
       "hosts, by a hash, as Mercator's threads did.");
   return table;
@@ -302,7 +302,7 @@ Result<void> compare(const CacheLabOptions& options, const LinkStreams& traces, 
     if (!other) return tl::make_unexpected(other.error());
     add(options.compared[i], *other, make_streams(*other, "full", false));
   }
-  table.notes.push_back(
+  table.notes.emplace_back(
       "The paper's second open question. Each is a crawl that was made in its order: the same pages sorted anew would "
       "not be the stream of such a crawl, for what is fetched next depends on what was found.");
   report.tables.push_back(std::move(table));
@@ -355,7 +355,7 @@ Result<Report> run_cache_lab(const CacheLabOptions& options) {
   if (cross.links > 0) {
     add(cross);
   } else {
-    report.tables.back().notes.push_back("No link led to another peer: there is no cross-peer stream.");
+    report.tables.back().notes.emplace_back("No link led to another peer: there is no cross-peer stream.");
   }
   if (!options.workers.empty() && sizes.back() >= worker_size_least)
     report.tables.push_back(worker_table(*traces, full, sizes, options.workers));
