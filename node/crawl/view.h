@@ -13,14 +13,6 @@
 
 namespace orbweaver {
 
-// The key of a URL in the store, and of its host.
-inline storage::HostKey host_key(const ring::Md5& host_digest, std::uint32_t partitions) {
-  storage::HostKey key;
-  key.partition = ring::partition_of(host_digest, partitions);
-  std::copy_n(host_digest.begin(), key.host.size(), key.host.begin());
-  return key;
-}
-
 class View {
  public:
   View(ring::PeerId self, std::uint32_t partitions, std::uint32_t replicas = 1)

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "node/crawl/view.h"
+#include "node/crawl/partitioner.h"
 #include "node/url/canonical_url.h"
 #include "storage/rocks_kv.h"
 #include "storage/store.h"
@@ -29,6 +29,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "fill_store: %s\n", store.error().message.c_str());
     return 1;
   }
+  Partitioner partitioner(PartitionBy::host, partitions);
   storage::Commit commit;
   for (std::size_t i = 0; i < records; ++i) {
     const auto url = CanonicalUrl::parse("http://host" + std::to_string(i / 100) + ".example/articles/2026/page-" +
@@ -38,7 +39,7 @@ int main(int count, char** arguments) {
     record.depth = 3;
     record.state = i % 10 == 0 ? storage::UrlState::queued : storage::UrlState::fetched;
     record.status = i % 10 == 0 ? 0 : 200;
-    commit.merges.push_back({{host_key(url->host_digest(), partitions), url->digest()}, std::move(record)});
+    commit.merges.push_back({{partitioner.host_key(*url), url->digest()}, std::move(record)});
     if (commit.merges.size() < 1000 && i + 1 < records) continue;
     if (const auto done = store->commit(commit); !done) {
       std::fprintf(stderr, "fill_store: %s\n", done.error().message.c_str());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <random>
@@ -26,6 +27,13 @@ inline Time at_ms(std::int64_t milliseconds) { return Time(std::chrono::millisec
 inline std::string host_text(std::size_t host) { return "h" + std::to_string(host) + ".test"; }
 inline std::string url_text(std::size_t host, std::size_t page) {
   return "http://" + host_text(host) + "/" + std::to_string(page);
+}
+// partition_by = host, by hand: what Partitioner is held against.
+inline storage::HostKey host_key(const ring::Md5& host_digest, std::uint32_t partitions) {
+  storage::HostKey key;
+  key.partition = ring::partition_of(host_digest, partitions);
+  std::copy_n(host_digest.begin(), key.host.size(), key.host.begin());
+  return key;
 }
 inline storage::HostKey host_key_of(std::size_t host, std::uint32_t partitions = few_partitions) {
   return host_key(ring::md5(host_text(host)), partitions);

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "node/crawl/view.h"
 #include "ring/hash_ring.h"
+#include "tests/unit/crawl_keys.h"
 
 namespace orbweaver {
 namespace {
@@ -23,7 +23,7 @@ TEST(Partitioner, Issue5_5_ByHostItIsTheHostsDigest) {
   Partitioner by(PartitionBy::host, partitions);
   for (const char* text : {"http://a.example.co.uk/x", "http://b.example.co.uk:8080/x?y", "http://192.0.2.1/"}) {
     const CanonicalUrl at = url(text);
-    EXPECT_EQ(by.host_key(at), host_key(at.host_digest(), partitions));
+    EXPECT_EQ(by.host_key(at), test::host_key(at.host_digest(), partitions));
     EXPECT_EQ(by.host_key(at.host(), 77), by.host_key(at));
     EXPECT_EQ(by.home(at.host()), by.partition(at));
   }
@@ -47,7 +47,7 @@ TEST(Partitioner, Issue5_5_ByUrlAHostFallsIntoMany) {
   for (int i = 0; i < 100; ++i) {
     const CanonicalUrl at = url("http://a.example/" + std::to_string(i));
     EXPECT_EQ(by.partition(at), ring::partition_of(at.digest(), partitions));
-    EXPECT_EQ(by.host_key(at).host, host_key(at.host_digest(), partitions).host);
+    EXPECT_EQ(by.host_key(at).host, test::host_key(at.host_digest(), partitions).host);
     found.insert(by.partition(at));
   }
   EXPECT_GT(found.size(), 80u);
