@@ -40,6 +40,9 @@ void add_canonical_settings(std::vector<SettingDef>& rows);
 void add_link_settings(std::vector<SettingDef>& rows);
 void add_text_command_settings(std::vector<SettingDef>& rows);
 
+// The rows of settings_limits.cc: bounds of what comes from outside. A peer's own.
+void add_limit_settings(std::vector<SettingDef>& rows);
+
 // The rows of settings_seen.cc: the seen-set. A peer's own.
 void add_seen_settings(std::vector<SettingDef>& rows);
 

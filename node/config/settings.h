@@ -26,6 +26,7 @@ enum class Cookies : std::uint8_t { off, crawl };
 enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
 enum class SitemapUse : std::uint8_t { off, robots, usual };
 enum class Durability : std::uint8_t { process, power };
+enum class DataAccess : std::uint8_t { owner, group, all };  // who may read the data directory
 enum class SeenSet : std::uint8_t { exact, bloom };
 enum class TrailingSlash : std::uint8_t { keep, drop };
 enum class JoinSchemes : std::uint8_t { keep, http, https };
@@ -152,6 +153,21 @@ struct Settings {
   std::uint64_t decoded_bytes_max = 0;  // after content decoding
   std::uint64_t body_memory_max = 0;    // bodies under way together
   std::uint64_t header_bytes_max = 0;
+  // Bounds of what comes from outside, whatever it is: settings_limits.cc.
+  std::uint64_t max_memory = 0;               // of the whole peer; 0: node/config/memory_plan.h
+  std::uint64_t max_link_bytes = 0;           // resolved links of one page
+  std::uint32_t max_domain_fetches = 0;       // transfers of one registered domain while others wait; 0: a share
+  std::uint32_t max_network_fetches = 0;      // likewise of one network, /24 or /48
+  std::uint64_t average_speed_bytes = 0;      // a second, over a whole transfer
+  Duration robots_timeout{};                  // the whole fetch of a robots.txt
+  std::uint32_t max_open_files = 0;           // descriptors; 0: what the system allows, up to 65,536
+  std::uint32_t max_unknown_connections = 0;  // to the ring's port, not authenticated yet
+  std::uint32_t max_unknown_connections_address = 0;  // of those, from one address
+  std::vector<std::string> deny_addresses;            // CIDR
+  std::vector<std::string> allow_ports;               // of the Fetch standard's bad ports
+  std::vector<std::string> status_hosts;              // names that the status port answers to
+  DataAccess data_access = DataAccess::owner;
+  std::uint64_t text_command_memory = 0;              // address space of a text command
   LinkCachePolicy link_cache = LinkCachePolicy::lru;  // node/crawl/link_cache.h
   std::uint32_t link_cache_entries = 65536;
   std::uint32_t batch_records = 0;

@@ -510,6 +510,7 @@ Rows make_rows() {
   add_text_command_settings(rows);
   add_own_order_settings(rows);
   add_fetch(rows);
+  add_limit_settings(rows);
   add_names(rows);
   add_protocol(rows);
   add_forwarding(rows);

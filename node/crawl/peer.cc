@@ -75,6 +75,7 @@ Keeper::Config Peer::keeper_config(const Settings& s) {
 
 Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
     : settings_(std::move(start.settings.values)),
+      memory_(start.memory),
       canonicaliser_(settings_),
       given_(std::move(start.settings.given)),
       store_(&store),

@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "node/config/memory_plan.h"
 #include "node/config/settings.h"
 #include "node/crawl/address_turns.h"
 #include "node/crawl/copier.h"
@@ -53,7 +54,8 @@ struct PeerStart {
   std::uint64_t random_seed = 0;
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
-  std::optional<Time> recrawl;  // what ended before is queued again (docs/recrawl.md)
+  std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
+  MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
 };
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
@@ -326,6 +328,7 @@ class Peer {
   nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
 
   Settings settings_;
+  MemoryPlan memory_;
   Canonicaliser canonicaliser_;               // of settings_
   std::map<std::string, std::string> given_;  // settings that the user set: what a joiner insists on
   storage::Store* store_;
