@@ -115,6 +115,7 @@ class RocksKv final : public Kv {
   }
 
   Result<void> write(const KvBatch& batch) override {
+    if (config_.look_only) return {};
     batch_.Clear();
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const KvBatch::Op op = batch[i];
@@ -192,7 +193,9 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
   }
   rocksdb::DB* db = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> families;
-  const rocksdb::Status status = rocksdb::DB::Open(options, config.directory, descriptors, &families, &db);
+  const rocksdb::Status status =
+      config.look_only ? rocksdb::DB::OpenForReadOnly(options, config.directory, descriptors, &families, &db)
+                       : rocksdb::DB::Open(options, config.directory, descriptors, &families, &db);
   if (status.IsInvalidArgument() && status.ToString().find("Column families not opened") != std::string::npos)
     return fail(ErrorKind::version,
                 config.directory +

@@ -14,6 +14,9 @@ struct RocksConfig {
   // False: a write survives the death of the process (it is in the operating system's hands).
   // True: it survives a power cut (fsync at each write; some ten times slower).
   bool sync_writes = false;
+  // For commands that look at what a process that has ended left behind: the directory is read and never changed, not
+  // even to recover its journal. Writes succeed and are forgotten.
+  bool look_only = false;
 };
 
 // Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later

@@ -1,6 +1,7 @@
 #include "node/cli/contact_check.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "node/config/endpoint.h"
 #include "node/config/site_header.h"
@@ -11,18 +12,25 @@
 namespace orbweaver {
 namespace {
 
-bool is_private(const UrlPlace& place, const Settings& settings) {
+bool is_below(std::string_view host, std::string_view domain) {
+  return host == domain || host.ends_with("." + std::string(domain));
+}
+
+// Where a connection would go, as far as that is known without asking the DNS.
+std::optional<IpAddress> known_address(const UrlPlace& place, const Settings& settings) {
   for (const std::string& text : settings.resolve) {
     const auto entry = parse_resolve_entry(text);
     if (!entry || entry->port != place.port || (entry->host != "*" && entry->host != place.host)) continue;
-    const auto address = parse_ip(entry->address);
-    return address && !AddressGuard::is_public(*address);
+    return parse_ip(entry->address);
   }
-  // RFC 6761, 6.2 to 6.4: the public DNS has no such names.
-  for (const std::string_view local : {"localhost", "test", "invalid"})
-    if (place.host == local || place.host.ends_with("." + std::string(local))) return true;
-  const auto address = parse_ip(place.host);
-  return address && !AddressGuard::is_public(*address);
+  if (is_below(place.host, "localhost")) return parse_ip("127.0.0.1");  // RFC 6761, 6.3
+  return parse_ip(place.host);
+}
+
+bool is_private(const UrlPlace& place, const Settings& settings) {
+  if (const auto address = known_address(place, settings)) return !AddressGuard::is_public(*address);
+  // RFC 6761, 6.2 and 6.4: the public DNS has no such names.
+  return is_below(place.host, "test") || is_below(place.host, "invalid");
 }
 
 }  // namespace
@@ -40,6 +48,34 @@ Result<void> check_contact(const Settings& settings, const std::vector<std::stri
     return fail(ErrorCode::invalid_setting, "a crawl of " + seed + " needs a contact" + mend);
   }
   return {};
+}
+
+std::string private_range(const std::string& url, const Settings& settings) {
+  const auto address = known_address(url_place(url), settings);
+  if (!address || AddressGuard::is_public(*address)) return {};
+  for (const char* text : {"127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "::1/128",
+                           "fc00::/7", "fe80::/10"})
+    if (const auto range = Cidr::parse(text); range && range->contains(*address)) return text;
+  return address->text() + (address->size == 4 ? "/32" : "/128");
+}
+
+Result<void> check_reachable(const Settings& settings, const std::vector<std::string>& seeds) {
+  const auto guard = AddressGuard::create(settings.allow_private);
+  if (!guard) return tl::make_unexpected(guard.error());
+  if (!settings.proxy.empty()) return {};  // only the proxy's address is judged
+  std::string why;
+  for (const std::string& seed : seeds) {
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(seed);
+    if (!url) return {};
+    const auto address = known_address(url_place(url->text()), settings);
+    const auto refusal = address ? guard->refusal(*address) : std::nullopt;
+    if (!refusal) return {};
+    if (why.empty())
+      why = url->text() + " would be refused: " + *refusal + "; private addresses are fetched only when they are " +
+            "allowed: --allow-private " + private_range(url->text(), settings);
+  }
+  if (why.empty()) return {};
+  return fail(ErrorCode::invalid_setting, "no page could be fetched: " + why);
 }
 
 }  // namespace orbweaver

@@ -1,4 +1,4 @@
-// Before a crawl of other people's sites: do they know whom to turn to?
+// Before a crawl: do the people whose sites are crawled know whom to turn to, and may any page be fetched at all?
 #pragma once
 
 #include <string>
@@ -14,5 +14,13 @@ namespace orbweaver {
 // not have (RFC 6761: localhost, .test, .invalid); what a crawl comes to later is judged at each connection. The error
 // says what to set.
 Result<void> check_contact(const Settings& settings, const std::vector<std::string>& seeds);
+
+// Refuses seeds of which none could be fetched, since the address of each is known beforehand (it is in the URL, in the
+// setting resolve, or the host is localhost) and the crawl may not connect to it. The error says what to set.
+Result<void> check_reachable(const Settings& settings, const std::vector<std::string>& seeds);
+
+// The range to allow so that a URL's private address may be connected to: "127.0.0.0/8". Empty when its address is not
+// known beforehand, or is public.
+std::string private_range(const std::string& url, const Settings& settings);
 
 }  // namespace orbweaver

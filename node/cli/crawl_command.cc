@@ -17,6 +17,7 @@
 
 #include "node/cli/ask.h"
 #include "node/cli/contact_check.h"
+#include "node/cli/crawl_reasons.h"
 #include "node/cli/seed_file.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
@@ -28,6 +29,8 @@ namespace {
 
 using nlohmann::json;
 
+// Exit code of a crawl that ended without a page.
+constexpr int nothing_fetched = 11;
 constexpr Duration poll_every = std::chrono::milliseconds{100};
 constexpr Duration progress_every = std::chrono::seconds{1};
 // How long a peer may take to end once asked to; then it is killed (nothing is lost by that).
@@ -65,6 +68,7 @@ class Crawl {
   void print_summary(const json& summary) const;
 
   const CrawlOptions& options_;
+  Settings settings_;
   std::optional<Time> recrawl_before_;
   std::vector<std::pair<std::string, std::string>> more_flags_;  // settings that follow from the queries
   Clock clock_;
@@ -103,6 +107,8 @@ Result<void> Crawl::prepare() {
     if (!settings) return tl::make_unexpected(settings.error());
   }
   if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
+  if (Result<void> checked = check_reachable(settings->values, seeds); !checked) return checked;
+  settings_ = settings->values;
   const std::string plan_path = options_.out + "/crawl.json";
   const bool resumed = std::filesystem::exists(plan_path);
   if (seeds.empty() && !resumed)
@@ -328,7 +334,17 @@ json Crawl::summary() const {
                    }()},
                   {"out", options_.out},
                   {"totals", totals},
-                  {"peers", peers}};
+                  {"peers", peers},
+                  {"reasons", json::array()}};
+  // Counted in the stores: exact, also over restarts and changes of hands.
+  if (number("failed") + number("excluded") > 0) {
+    const Result<std::vector<CrawlReason>> reasons = crawl_reasons(options_.out);
+    if (reasons) {
+      summary["reasons"] = reasons_json(*reasons, settings_);
+    } else {
+      summary["reasons_unknown"] = reasons.error().message;
+    }
+  }
   if (missed) summary["missed"] = *missed;
   return summary;
 }
@@ -342,6 +358,14 @@ void Crawl::print_summary(const json& summary) const {
               summary.value("reason", "").c_str());
   std::printf("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"),
               number("failed"), number("excluded"), number("queued"), seconds);
+  for (const json& reason : summary["reasons"]) {
+    const std::string fix = reason.value("fix", "");
+    std::printf("    %s: %s, %llu: %s%s\n", reason.value("state", "").c_str(), reason.value("why", "").c_str(),
+                static_cast<unsigned long long>(reason.value("count", std::uint64_t{0})),
+                reason.value("example", "").c_str(), fix.empty() ? "" : ("; " + fix).c_str());
+  }
+  if (const std::string unknown = summary.value("reasons_unknown", ""); !unknown.empty())
+    std::printf("    the reasons could not be read: %s\n", unknown.c_str());
   if (summary.contains("missed"))
     std::printf("  pages that may have been missed, taken as seen by a filter: %.3g expected\n",
                 summary.value("missed", 0.0));
@@ -423,7 +447,9 @@ int Crawl::run() {
   } else {
     print_summary(result);
   }
-  return 0;
+  if (!result.value("finished", false) || result.value("pages", std::uint64_t{0}) > 0) return 0;
+  std::fprintf(stderr, "orbweaver: nothing was fetched\n");
+  return nothing_fetched;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "node/cli/peer_directories.h"
 #include "node/run/directory_lock.h"
 #include "node/storage_error.h"
 #include "storage/rocks_kv.h"
@@ -23,15 +24,14 @@ using storage::UrlState;
 
 constexpr std::size_t scan_step = 4096;
 
-// One peer's directory, held while it is read.
+// One peer's directory, read and not changed.
 class OpenStore {
  public:
   static Result<std::unique_ptr<OpenStore>> open(const std::string& directory) {
-    auto lock = DirectoryLock::take(directory);
-    if (!lock) return tl::make_unexpected(lock.error());
-    auto opened = std::unique_ptr<OpenStore>(new OpenStore(std::move(*lock)));
+    auto opened = std::unique_ptr<OpenStore>(new OpenStore);
     storage::RocksConfig config;
     config.directory = directory + "/store";
+    config.look_only = true;
     auto kv = storage::open_rocks(config);
     if (!kv) return tl::make_unexpected(error_of(kv.error()));
     opened->kv_ = std::move(*kv);
@@ -58,7 +58,7 @@ class OpenStore {
   }
 
  private:
-  explicit OpenStore(DirectoryLock lock) : lock_(std::move(lock)) {}
+  OpenStore() = default;
   Result<void> fill(const storage::UrlKey* after) {
     auto rows = store_->scan(partition_, after, scan_step);
     if (!rows) return tl::make_unexpected(error_of(rows.error()));
@@ -67,7 +67,6 @@ class OpenStore {
     at_ = 0;
     return {};
   }
-  DirectoryLock lock_;
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   std::uint16_t partition_ = 0;
@@ -75,23 +74,6 @@ class OpenStore {
   std::size_t at_ = 0;
   bool more_ = false;
 };
-
-// The directory itself, or its peer-1, peer-2, …
-Result<std::vector<std::string>> peer_directories(const std::string& directory) {
-  std::vector<std::string> found;
-  if (std::filesystem::exists(directory + "/store")) found.push_back(directory);
-  std::error_code trouble;
-  for (auto at = std::filesystem::directory_iterator(directory, trouble);
-       !trouble && at != std::filesystem::directory_iterator(); at.increment(trouble))
-    if (at->path().filename().string().starts_with("peer-") && std::filesystem::exists(at->path() / "store"))
-      found.push_back(at->path().string());
-  if (trouble) return fail(ErrorCode::invalid_input, "cannot read " + directory + ": " + trouble.message());
-  if (found.empty())
-    return fail(ErrorCode::unreachable,
-                "no peer has run in " + directory + "; name the directory of a peer or of a crawl with --dir");
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 struct ExportOptions {
   std::string directory = "orbweaver-crawl";
@@ -131,12 +113,10 @@ Result<void> for_each_record(const std::string& directory, const std::function<b
   std::vector<std::unique_ptr<OpenStore>> stores;
   std::set<std::uint16_t> partitions;
   for (const std::string& peer : *directories) {
+    if (DirectoryLock::held(peer))
+      return fail(ErrorCode::in_use, "a peer runs in " + peer + "; its URLs can be read once it is stopped");
     auto store = OpenStore::open(peer);
-    if (!store) {
-      Error error = store.error();
-      if (error.code == ErrorCode::in_use) error.message += "; its URLs can be exported once it is stopped";
-      return tl::make_unexpected(std::move(error));
-    }
+    if (!store) return tl::make_unexpected(store.error());
     const std::vector<std::uint16_t> own = (*store)->partitions();
     partitions.insert(own.begin(), own.end());
     stores.push_back(std::move(*store));
@@ -172,7 +152,7 @@ void add_export_commands(CLI::App& app, int& code) {
   urls->add_option("--dir,--out", options->directory, "directory of a peer, or of a crawl: its peers' together")
       ->type_name("DIR")
       ->capture_default_str();
-  urls->add_option("--states", options->states, "only those queued, fetched, failed or excluded [all]")
+  urls->add_option("--states,--state", options->states, "only those queued, fetched, failed or excluded [all]")
       ->delimiter(',')
       ->check(CLI::IsMember({"queued", "fetched", "failed", "excluded"}))
       ->type_name("STATE,…");

@@ -11,6 +11,7 @@
 #include "node/cli/ledger.h"
 #include "node/cli/query_flags.h"
 #include "node/cli/seed_file.h"
+#include "node/cli/stopped_ring.h"
 #include "node/config/setting_def.h"
 #include "node/url/re2_patterns.h"
 
@@ -79,7 +80,9 @@ void print_seen(const json& answer) {
 
 void print_status(const json& answer) {
   const json& totals = answer["totals"];
-  std::printf("ring %s: %zu peers answer\n", answer.value("ring", "").c_str(), answer["peers"].size());
+  const bool stopped = answer.contains("read_from");
+  std::printf("ring %s: %zu peers%s\n", answer.value("ring", "").c_str(), answer["peers"].size(),
+              stopped ? ", stopped" : " answer");
   std::printf("%-10s %-22s %-9s %6s %9s %9s %7s %9s %9s %8s\n", "peer", "address", "state", "parts", "fetched",
               "queued", "failed", "excluded", "forwarded", "outbox");
   for (const json& peer : answer["peers"]) {
@@ -138,7 +141,7 @@ int ledger(const Options& options, const json& status) {
 }
 
 int status(const Options& options) {
-  const Result<json> answer = ask_peer(options.target, "status", json::object(), true);
+  const Result<json> answer = ask_or_read(options.target, "status", json::object());
   if (!answer) return failed(answer.error());
   if (options.ledger) return ledger(options, *answer);
   if (options.as_json) {
@@ -185,7 +188,7 @@ int seed(const Options& options) {
 }
 
 int explain(const Options& options) {
-  const Result<json> answer = ask_peer(options.target, "explain", {{"url", options.url}}, true);
+  const Result<json> answer = ask_or_read(options.target, "explain", {{"url", options.url}});
   if (!answer) return failed(answer.error());
   if (options.as_json) {
     std::cout << answer->dump(2) << "\n";
@@ -252,7 +255,9 @@ int traps(const Options& options) {
   TrapsFound found;
   for (json after = nullptr; after.is_null() || !after.empty();) {
     if (!after.is_null()) question["after"] = after;
-    const Result<json> answer = ask_peer(options.target, "traps", question, true);
+    // What is queued again must be written: that takes a peer that runs.
+    const Result<json> answer = options.readmit ? ask_peer(options.target, "traps", question, true)
+                                                : ask_or_read(options.target, "traps", question);
     if (!answer) return failed(answer.error());
     for (const json& peer : (*answer)["peers"])
       if (peer.contains("error"))

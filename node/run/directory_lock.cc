@@ -6,10 +6,26 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 namespace orbweaver {
+namespace {
+
+constexpr int looks_max = 10;
+constexpr std::chrono::milliseconds look_time{20};
+
+}  // namespace
+
+bool DirectoryLock::held(const std::string& directory) {
+  const int fd = ::open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool refused = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return refused;
+}
 
 Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
   std::error_code made;
@@ -20,7 +36,13 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
   if (fd < 0)
     return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
                 "cannot open " + path + ": " + std::strerror(errno));
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  int refused = ::flock(fd, LOCK_EX | LOCK_NB);
+  // A command that asks whether the lock is held has it for a moment.
+  for (int i = 0; i < looks_max && refused != 0 && errno == EWOULDBLOCK; ++i) {
+    std::this_thread::sleep_for(look_time);
+    refused = ::flock(fd, LOCK_EX | LOCK_NB);
+  }
+  if (refused != 0) {
     char holder[32] = {};
     const ssize_t got = ::pread(fd, holder, sizeof holder - 1, 0);
     ::close(fd);

@@ -12,6 +12,8 @@ class DirectoryLock {
  public:
   // Makes the directory when it is not there. in_use names the process that holds it.
   static Result<DirectoryLock> take(const std::string& directory);
+  // Whether a process holds it now. Nothing is written.
+  static bool held(const std::string& directory);
   DirectoryLock(DirectoryLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
   DirectoryLock& operator=(DirectoryLock&&) = delete;
   ~DirectoryLock();
