@@ -51,6 +51,7 @@ struct NodeOptions {
   std::string seeds_file;
   std::size_t wait_for_peers = 1;
   bool log_to_stderr = false;
+  bool quiet = false;
   std::int64_t recrawl_before = 0;
   SettingFlags flags;
 };
@@ -73,6 +74,7 @@ int run_node(const NodeOptions& options) {
   peer.wait_for_peers = options.wait_for_peers;
   if (options.recrawl_before > 0) peer.recrawl = Time(Duration(options.recrawl_before));
   peer.log_to_stderr = options.log_to_stderr;
+  peer.announce = !options.quiet;
   return run_peer(std::move(peer));
 }
 
@@ -90,6 +92,7 @@ void add_node(CLI::App& app, int& code) {
                    "visit again what its directory knows to have ended before (us since 1970)")
       ->type_name("TIME");
   command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
+  command->add_flag("--quiet", options->quiet, "nothing on standard error but errors");
   add_setting_flags(*command, options->flags);
   command->callback([options, &code] { code = run_node(*options); });
 }

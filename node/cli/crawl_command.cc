@@ -19,6 +19,7 @@
 #include "node/cli/contact_check.h"
 #include "node/cli/crawl_reasons.h"
 #include "node/cli/seed_file.h"
+#include "node/cli/seed_schemes.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/peer_process.h"
@@ -96,9 +97,12 @@ Result<void> Crawl::prepare() {
   const Result<QuerySeeds> queries = query_seeds(options_.queries);
   if (!queries) return tl::make_unexpected(queries.error());
   seeds.insert(seeds.end(), queries->urls.begin(), queries->urls.end());
-  if (Result<void> checked = check_seeds(seeds); !checked) return checked;
   auto settings = options_.flags.load();
   if (!settings) return tl::make_unexpected(settings.error());
+  Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
+  if (!whole) return tl::make_unexpected(whole.error());
+  seeds = std::move(*whole);
+  if (Result<void> checked = check_seeds(seeds); !checked) return checked;
   if (!queries->urls.empty() && settings->values.result_pages.empty()) {
     for (const std::string& entry : usual_result_pages(*queries)) more_flags_.emplace_back("result_pages", entry);
     SettingFlags with = options_.flags;
@@ -148,7 +152,8 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   std::error_code ignored;
   std::filesystem::create_directories(child.directory, ignored);
   std::filesystem::remove(child.directory + "/ended.json", ignored);
-  std::vector<std::string> arguments = {"orbweaver", "node", "--dir", child.directory, "--stop-when-done", "yes"};
+  std::vector<std::string> arguments = {"orbweaver",        "node", "--quiet", "--dir", child.directory,
+                                        "--stop-when-done", "yes"};
   if (!options_.flags.config.empty()) arguments.insert(arguments.end(), {"--config", options_.flags.config});
   std::vector<std::pair<std::string, std::string>> given = options_.flags.given;
   given.insert(given.end(), more_flags_.begin(), more_flags_.end());
@@ -371,6 +376,7 @@ void Crawl::print_summary(const json& summary) const {
                 summary.value("missed", 0.0));
   for (const json& directory : summary["archive_dirs"])
     std::printf("  archive %s\n", directory.get<std::string>().c_str());
+  if (!summary["archive_dirs"].empty()) std::printf("  index   orbweaver index %s\n", options_.out.c_str());
   if (!summary.value("finished", false)) std::printf("  the same command goes on where it was\n");
 }
 
@@ -389,6 +395,9 @@ int Crawl::run() {
     if (!age) return failed({ErrorCode::invalid_setting, "--recrawl: " + age.error().message});
     recrawl_before_ = begun_ - *age;
   }
+  if (!options_.quiet)
+    std::fprintf(stderr, "starting %u %s in %s; then once a second what the ring has done\n", options_.peers,
+                 options_.peers == 1 ? "peer" : "peers", options_.out.c_str());
   std::optional<Error> trouble;
   std::string join;
   for (Child& child : children_) {

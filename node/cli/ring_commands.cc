@@ -329,8 +329,9 @@ int leave_or_stop(const Options& options, const std::string& verb) {
   } else if (verb == "leave") {
     std::printf("peer %s hands its partitions over and then ends\n", answer->value("leaving", "").substr(0, 8).c_str());
   } else {
-    std::printf("%zu peers stop; each goes on where it was when it is started again\n",
-                answer->contains("peers") ? (*answer)["peers"].size() : 1u);
+    const std::size_t count = answer->contains("peers") ? (*answer)["peers"].size() : 1;
+    std::printf("%zu %s; a peer that is started again continues where it was\n", count,
+                count == 1 ? "peer stops" : "peers stop");
   }
   return 0;
 }

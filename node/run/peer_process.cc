@@ -21,6 +21,7 @@
 #include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
 #include "node/html/charset.h"
+#include "node/run/announcer.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/event_queue.h"
@@ -90,6 +91,7 @@ class PeerProcess {
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
   void publish(Time now);
+  void announce(const std::vector<std::string>& lines) const;
   void close();
 
   bool told_ = false;  // by a signal to end; the signals' thread only
@@ -107,6 +109,7 @@ class PeerProcess {
   std::optional<storage::LinkTraceWriter> link_trace_;  // the loop's thread only
   std::uint64_t traces_removed_ = 0;                    // that the log told of
   StatusServer status_;
+  std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;             // under way at the fetcher
   std::unordered_map<std::uint64_t, storage::HostKey> lookups_;  // likewise
@@ -241,6 +244,7 @@ Result<void> PeerProcess::open() {
     return fail(ErrorCode::invalid_setting,
                 "listen is " + start.address +
                     ", which others cannot connect to; say where they can with --advertise ADDR:PORT");
+  const std::string start_address = start.address;
   start.fresh_id = random_id();
   start.fresh_ring = random_id();
   start.random_seed = std::random_device{}();
@@ -270,6 +274,14 @@ Result<void> PeerProcess::open() {
        {"address", transport_->listen_address()},
        {"status", status_.address()},
        {"directory", options_.directory}});
+  if (options_.announce) {
+    announcer_.emplace();
+    announce(announcer_->start({.address = start_address,
+                                .status_address = status_.address(),
+                                .directory = options_.directory,
+                                .join = settings.join},
+                               peer_->own_status(), clock_.now()));
+  }
   if (const storage::SeenFilter* filter = store_->filter())
     log(LogLevel::info, "node", "seen-set behind a Bloom filter",
         {{"urls", settings.seen_urls},
@@ -389,6 +401,7 @@ void PeerProcess::publish(Time now) {
   note_link_trace();
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
+  if (announcer_) announce(announcer_->update(status, now));
   std::string json = status.dump();
   auto values = peer_->metrics();
   values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
@@ -399,6 +412,10 @@ void PeerProcess::publish(Time now) {
   status_json_ = std::move(json);
   metrics_text_ = std::move(metrics);
   status_at_ = now;
+}
+
+void PeerProcess::announce(const std::vector<std::string>& lines) const {
+  for (const std::string& line : lines) std::fprintf(stderr, "orbweaver: %s\n", line.c_str());
 }
 
 bool PeerProcess::carry_out(Command& command, Exit& exit) {
@@ -555,6 +572,7 @@ int run_peer(PeerOptions options) {
   sigaddset(&signals, SIGUSR2);  // ends that thread
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  const bool announces = options.announce;
   PeerProcess process(std::move(options));
   std::thread waiter([&process, signals] {
     int signal = 0;
@@ -570,7 +588,11 @@ int run_peer(PeerOptions options) {
     log(LogLevel::error, "node", "peer could not run", {{"cause", ended.error().message}});
   } else {
     code = ended->code;
-    if (code != 0) std::fprintf(stderr, "orbweaver: %s\n", ended->message.c_str());
+    if (announces) {
+      std::fprintf(stderr, "orbweaver: %s\n", Announcer::end(code, ended->message).c_str());
+    } else if (code != 0) {
+      std::fprintf(stderr, "orbweaver: %s\n", ended->message.c_str());
+    }
     log(code == 0 ? LogLevel::info : LogLevel::error, "node", "peer ended",
         {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
   }

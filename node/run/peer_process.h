@@ -17,6 +17,7 @@ struct PeerOptions {
   std::string directory;
   LoadedSettings settings;
   bool log_to_stderr = false;
+  bool announce = false;           // what node/run/announcer.h says, on standard error
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
   std::optional<Time> recrawl;  // what ended before is visited again

@@ -42,7 +42,17 @@ def end_all_started():
     with _running_lock:
         for pid in _running:
             with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+                os.killpg(pid, signal.SIGKILL)
+
+
+def left_behind(directory):
+    """{pid: command line} of the processes that work in a directory or below it."""
+    found = {}
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if pathlib.Path(os.readlink(entry / "cwd")).is_relative_to(directory) and alive(int(entry.name)):
+                found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    return found
 
 
 def hold_binary(directory):
@@ -155,8 +165,9 @@ class Process:
         return self.process.poll() is None
 
     def kill(self):
-        if self.running():
-            self.process.kill()
+        """Ends it, and what it started in its session: a server's workers outlive a server that is killed."""
+        with contextlib.suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
         self.wait(20)
 
 
@@ -279,6 +290,14 @@ class Case(unittest.TestCase):
         for process in reversed(self.started):
             process.kill()
         self.evidence = self._collect()
+        deadline = time.monotonic() + 10
+        while (left := left_behind(self.dir)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if left:
+            self.fail(f"processes outlived the test: {left}")
         for mount in self.mounts:
             subprocess.run(["umount", "-l", mount], check=False, capture_output=True)
         if not os.environ.get("ORBWEAVER_KEEP"):

@@ -1,0 +1,171 @@
+"""What a person meets in the first minutes: what is said when nothing is fetched, and questions after the end."""
+
+import json
+import os
+import signal
+
+import ring
+
+
+class NothingFetched(ring.Case):
+    def test_a_private_address_is_refused_before_a_peer_starts_and_the_fix_is_named(self):
+        web = self.web(hosts=1, pages=3)
+        words = ["no page could be fetched", "127.0.0.1 is in 127.0.0.0/8", "--allow-private 127.0.0.0/8"]
+        self.refused(ring.INVALID_SETTING, words, "crawl", f"http://127.0.0.1:{web.port}/", "--out", self.dir / "c")
+        self.assertFalse((self.dir / "c").exists())
+
+    def test_one_seed_that_can_be_fetched_is_enough_to_start(self):
+        web = self.web(hosts=1, pages=3)
+        code, out, err = self.run_it(
+            *self.crawl_arguments(web, seeds=[*web.seeds, "http://10.1.2.3:1/"])
+        )
+        self.assertEqual(code, 0, err)
+        summary = json.loads(out)
+        self.assertEqual(summary["pages"], 3)
+        refused = [reason for reason in summary["reasons"] if "10.1.2.3" in reason["example"]]
+        self.assertEqual([reason["count"] for reason in refused], [1], summary["reasons"])
+
+    def test_a_crawl_that_fetched_nothing_says_why_and_exits_otherwise(self):
+        port = ring.free_port()
+        code, out, err = self.run_it(
+            "crawl", f"http://127.0.0.1:{port}/a", "--allow-private", "127.0.0.0/8", "--robots", "no",
+            "--retries", "0", "--out", self.dir / "c",
+        )  # fmt: skip
+        self.assertEqual(code, 11, err)
+        self.assertIn("nothing was fetched", err)
+        self.assertIn(f"failed: the host does not take connections, 1: http://127.0.0.1:{port}/a", out)
+
+
+class Reasons(ring.Case):
+    def test_the_summary_counts_each_reason_with_an_example(self):
+        web = self.web(hosts=6, pages=60, calm=False)
+        summary = json.loads(self.ok(*self.crawl_arguments(web, "--peers", 2, scope="any")))
+        by_state = {"failed": 0, "excluded": 0}
+        for reason in summary["reasons"]:
+            by_state[reason["state"]] += reason["count"]
+            self.assertTrue(reason["example"].startswith("http"), reason)
+            self.assertTrue(reason["why"], reason)
+        self.assertGreater(by_state["failed"], 0)
+        self.assertEqual(by_state, {"failed": summary["failed"], "excluded": summary["excluded"]})
+        gone = [reason for reason in summary["reasons"] if reason.get("status") == 404]
+        self.assertEqual([reason["why"] for reason in gone], ["the server answered 404"])
+
+
+def contents(directory):
+    return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in directory.rglob("*") if path.is_file()}
+
+
+class Stopped(ring.Case):
+    """Questions about a crawl that does not run."""
+
+    def ask(self, *arguments):
+        code, out, err = self.run_it(*arguments, "--dir", self.dir / "crawl", "--json")
+        self.assertEqual(code, 0, err)
+        self.assertIn("no peer runs in", err)
+        return json.loads(out)
+
+    def check_answers(self, fetched):
+        before = contents(self.dir / "crawl")
+        status = self.ask("status")
+        self.assertEqual(status["totals"]["fetched"], fetched)
+        self.assertEqual(len(status["read_from"]), 2)
+        self.assertEqual({peer["state"] for peer in status["peers"]}, {"stopped"})
+        self.assertEqual(self.ask("status", "--ledger")["differences"], [])
+        seed = self.ask("explain", self.seed)
+        self.assertEqual((seed["state"], seed["depth"]), ("fetched", 0))
+        self.assertEqual(self.ask("explain", self.seed + "not-there")["state"], "unknown")
+        self.assertEqual(self.ask("traps")["traps"], [])
+        urls = self.ok("export", "urls", "--state", "fetched", "--dir", self.dir / "crawl").split()
+        self.assertEqual(len(urls), fetched)
+        self.assertEqual(urls, self.ok("export", "urls", "--states", "fetched", "--dir", self.dir / "crawl").split())
+        self.assertEqual(contents(self.dir / "crawl"), before)
+
+    def test_a_crawl_that_ended_is_read_and_not_changed(self):
+        web = self.web(hosts=6, pages=80)
+        self.seed = web.seeds[0]
+        self.assertEqual(self.crawl(web, "--peers", 2)["pages"], 80)
+        self.check_answers(80)
+
+    def test_a_crawl_whose_peers_were_killed_is_read_and_not_changed(self):
+        web = self.web(hosts=6, pages=80)
+        self.seed = web.seeds[0]
+        nodes = [self.node("a", "--scope", "domain", *ring.QUICK, *web.reach)]
+        nodes.append(self.node("b", "--join", nodes[0].address, *web.reach))
+        self.wait_for_members(nodes, 2)
+        self.ok("seed", "--peer", nodes[0].address, *web.seeds)
+        self.wait_for_rest(nodes)
+        for node in nodes:
+            node.signal(signal.SIGKILL)
+            node.wait()
+        (self.dir / "crawl").mkdir()
+        for i, name in enumerate("ab", 1):
+            os.rename(self.dir / name, self.dir / "crawl" / f"peer-{i}")
+        self.check_answers(80)
+
+    def test_readmit_needs_a_peer_that_runs(self):
+        web = self.web(hosts=1, pages=3)
+        self.crawl(web)
+        code, _, err = self.run_it("traps", "--readmit", "--dir", self.dir / "crawl")
+        self.assertEqual(code, ring.UNREACHABLE, err)
+
+    def test_a_peer_may_start_while_its_directory_is_looked_at(self):
+        web = self.web(hosts=1, pages=3)
+        self.crawl(web)
+        for _ in range(5):
+            looking = [
+                self.keep(ring.Process([ring.BINARY, "status", "--dir", self.dir / "crawl"], self.dir, f"look-{i}"))
+                for i in range(4)
+            ]
+            self.assertTrue(self.crawl(web)["finished"])
+            for process in looking:
+                process.wait()
+
+
+class Schemes(ring.Case):
+    def test_a_host_without_a_scheme_is_asked_by_https_and_then_by_http(self):
+        web = self.web(hosts=1, pages=3)
+        host = web.seeds[0].removeprefix("http://").rstrip("/")
+        code, out, err = self.run_it(*self.crawl_arguments(web, seeds=[host]))
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"'{host}' does not answer by https", err)
+        self.assertIn(f"crawling 'http://{host}'", err)
+        self.assertEqual(json.loads(out)["pages"], 3)
+
+    def test_the_first_request_of_the_crawl_comes_a_delay_after_the_question(self):
+        web = self.web(hosts=1, pages=2)
+        host = web.seeds[0].removeprefix("http://").rstrip("/")
+        self.ok(*self.crawl_arguments(web, "--delay", "600ms", seeds=[host], quick=False))
+        for name, counts in web.stats()["hosts"].items():
+            self.assertGreaterEqual(counts["smallest_gap_ms"], 600, name)
+
+
+class Terminals(ring.Case):
+    """`orbweaver node` says what goes on."""
+
+    def until_said(self, node, *words):
+        ring.wait_until(f"{node.name} says {words}", lambda: all(word in node.err for word in words))
+
+    def test_peers_that_join_leave_and_die_are_said(self):
+        first = self.node("a", "--suspicion-time", "1s", *ring.QUICK)
+        self.until_said(first, f"listens on {first.address}", "alone; others join it with", f"--join {first.address}")
+        second = self.node("b", "--join", first.address)
+        third = self.node("c", "--join", first.address)
+        self.wait_for_members([first, second, third], 3)
+        self.until_said(second, f"joining the ring at {first.address}", "in ring")
+        self.until_said(first, f"at {second.address} joined", f"at {third.address} joined (3 peers)")
+        self.ok("leave", "--peer", second.address)
+        self.assertEqual(second.wait(), 0)
+        self.until_said(second, "partitions still here", "ended: left; all partitions were handed over")
+        self.until_said(first, f"at {second.address} has left")
+        third.signal(signal.SIGKILL)
+        third.wait()
+        self.until_said(first, f"at {third.address} is down")
+        self.ok("stop", "--peer", first.address)
+        first.wait()
+        self.assertIn("ended: stopped", first.err)
+
+    def test_quiet_says_nothing(self):
+        node = self.node("a", "--quiet", *ring.QUICK)
+        self.ok("stop", "--peer", node.address)
+        node.wait()
+        self.assertEqual(node.err, "")
