@@ -29,6 +29,8 @@ SUITES = pathlib.Path(os.environ.get("ORBWEAVER_SUITES", str(ROOT.parent / "shar
 # Exit codes: ErrorCode in node/base.h.
 INVALID_INPUT, INVALID_SETTING, MISMATCH, IN_USE, UNREACHABLE, IO, DISK_FULL, UNSUPPORTED, INTERNAL = range(2, 11)
 
+NOTHING_FETCHED = 11  # node/cli/crawl_command.cc
+
 # Waits are for a machine on which much else runs.
 PATIENCE = float(os.environ.get("ORBWEAVER_PATIENCE", "60"))  # seconds
 QUICK = ["--delay", "0s", "--retry-delay", "100ms"]  # for rings: both are ring-wide
@@ -361,9 +363,11 @@ class Case(unittest.TestCase):
             *more,
         ]
 
-    def crawl(self, web, *more, seconds=None, **options):
-        """A crawl to its end: the summary."""
-        return json.loads(self.ok(*self.crawl_arguments(web, *more, **options), seconds=seconds))
+    def crawl(self, web, *more, seconds=None, code=0, **options):
+        """A crawl to its end, with this exit code: the summary."""
+        got, out, err = self.run_it(*self.crawl_arguments(web, *more, **options), seconds=seconds)
+        self.assertEqual(got, code, f"exit code of {more}: {out[-1500:]} {err[-1500:]}")
+        return json.loads(out)
 
     def start_crawl(self, web, *more, name="crawling", **options):
         return self.keep(Process([BINARY, *self.crawl_arguments(web, *more, **options)], self.dir, name))

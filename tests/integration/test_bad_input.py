@@ -19,7 +19,7 @@ class CommandLine(ring.Case):
     def test_malformed_url(self):
         for url in (
             "http://[bad/",
-            "no-scheme.test/x",
+            "no-scheme/x",
             "http://",
             "http://a b/",
             "http://a.test:99999/",

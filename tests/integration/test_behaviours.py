@@ -480,7 +480,7 @@ class Contact(ring.Case):
             handler.whole(b"", 404)
 
         server = misbehave.SmallServer(self, answer)
-        self.crawl(server, "--contact", "https://example.org/bot", seeds=[server.url("a.test")])
+        self.crawl(server, "--contact", "https://example.org/bot", seeds=[server.url("a.test")], code=ring.NOTHING_FETCHED)
         self.assertEqual(set(seen), {"orbweaver/0.1 (+https://example.org/bot)"})
 
 

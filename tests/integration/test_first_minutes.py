@@ -31,7 +31,7 @@ class NothingFetched(ring.Case):
             "crawl", f"http://127.0.0.1:{port}/a", "--allow-private", "127.0.0.0/8", "--robots", "no",
             "--retries", "0", "--out", self.dir / "c",
         )  # fmt: skip
-        self.assertEqual(code, 11, err)
+        self.assertEqual(code, ring.NOTHING_FETCHED, err)
         self.assertIn("nothing was fetched", err)
         self.assertIn(f"failed: the host does not take connections, 1: http://127.0.0.1:{port}/a", out)
 

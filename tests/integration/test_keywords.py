@@ -120,7 +120,8 @@ class Keywords(ring.Case):
         self.assertEqual(self.asked(), expected)
 
     def test_the_engines_robots_txt_is_obeyed(self):
-        summary = self.search(*self.rule("/private/search"), words="river", pages=2, path="/private/search")
+        summary = self.search(*self.rule("/private/search"), words="river", pages=2, path="/private/search",
+                              code=ring.NOTHING_FETCHED)
         self.assertEqual((summary["pages"], summary["excluded"]), (0, 2))
         self.assertEqual(self.asked(), set())
 
