@@ -4,6 +4,7 @@ import json
 import os
 import signal
 
+import bad_tls
 import ring
 
 
@@ -130,6 +131,19 @@ class Schemes(ring.Case):
         self.assertIn(f"'{host}' does not answer by https", err)
         self.assertIn(f"crawling 'http://{host}'", err)
         self.assertEqual(json.loads(out)["pages"], 3)
+
+    def test_https_is_taken_where_the_host_answers_by_it(self):
+        authority = bad_tls.Authority(self.dir)
+        context = authority.good("secure.test")
+        server = bad_tls.TlsServer(self, {"secure.test": (context, bad_tls.whole)}, context)
+        host = f"secure.test:{server.port}"
+        code, out, err = self.run_it(
+            "crawl", f"{host}/a", "--out", self.dir / "c", "--json", "--ca-file", authority.file, *ring.QUICK,
+            *server.reach,
+        )  # fmt: skip
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"crawling 'https://{host}/a'", err)
+        self.assertEqual(json.loads(out)["failed"], 0)
 
     def test_the_first_request_of_the_crawl_comes_a_delay_after_the_question(self):
         web = self.web(hosts=1, pages=2)
