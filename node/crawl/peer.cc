@@ -97,6 +97,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       sighting_index_(sightings_max),
       mirrors_(mirror_hosts_max, settings_.trap_mirror_pages),
       domains_(settings_.hosts_in_memory),
+      robots_(memory_.robots),
       stepped_(now),
       started_(now) {
   set_order();
