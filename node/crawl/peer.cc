@@ -82,6 +82,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       membership_(self, membership_config(settings_), start.random_seed),
       view_(self.id, settings_.partitions, settings_.replicas),
       partitioner_(settings_.partition_by, settings_.partitions),
+      robots_(memory_.robots),
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
       link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
@@ -97,7 +98,6 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       sighting_index_(sightings_max),
       mirrors_(mirror_hosts_max, settings_.trap_mirror_pages),
       domains_(settings_.hosts_in_memory),
-      robots_(memory_.robots),
       stepped_(now),
       started_(now) {
   set_order();

@@ -128,10 +128,9 @@ class RobotsParser {
   explicit RobotsParser(std::string_view agent) : agent_(agent_name(agent)) {}
 
   RobotsRules run(std::string_view body) {
-    body = body.substr(0, robots_bytes_max);
-    const std::size_t bytes = body.size();
     std::string decoded;  // what the rules gathered point into
-    body = robots::as_utf8(body, decoded);
+    body = robots::as_utf8(body.substr(0, robots_bytes_max), decoded);
+    const std::size_t bytes = body.size();
     std::uint32_t number = 0;
     while (!body.empty()) {
       const std::size_t end = std::min(body.find_first_of("\r\n"), body.size());
@@ -229,7 +228,7 @@ class RobotsParser {
     if (sitemaps_seen_.insert(value).second) rules_.sitemaps_.append(value).append(1, '\n');
   }
 
-  // `bytes`: that were read.
+  // `bytes`: of the body as UTF-8.
   RobotsRules finish(std::size_t bytes) {
     Group& group = own_.seen ? own_ : any_;
     rules_.crawl_delay_ = group.crawl_delay;

@@ -1,6 +1,6 @@
 // robots.txt by RFC 9309, with Crawl-delay and Sitemap lines. Parses outside bytes of any kind; never fails: what
-// cannot be read is skipped. Memory: about 1.2 times the bytes read at most, see bytes(). Thread rule: immutable once
-// made; share freely.
+// cannot be read is skipped. Memory: about 1.2 times the bytes read (as UTF-8) at most, see bytes(). Thread rule:
+// immutable once made; share freely.
 #pragma once
 
 #include <cstdint>
