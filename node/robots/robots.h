@@ -15,9 +15,11 @@ namespace orbweaver {
 
 // Only this much of a robots.txt is read (RFC 9309, 2.5: at least 500 KiB).
 inline constexpr std::size_t robots_bytes_max = 500 * 1024;
-// Rules of a group that are kept, equal ones counted once; the rest is left out, and counted. The largest files of real
-// sites have some thousand.
+// Rules of a group that are kept, equal ones counted once; the rest is left out, and counted. The largest known file of
+// a real site has 19,100 in the bytes that are read, the next one 5,000.
 inline constexpr std::size_t robots_rules_max = 20'000;
+// Of those, rules that look for a text behind a '*': each may cost a pass over the path. Real sites have up to 1,128.
+inline constexpr std::size_t robots_wildcards_max = 4'000;
 
 class RobotsRules {
  public:
@@ -47,7 +49,7 @@ class RobotsRules {
   std::uint32_t group_line() const { return group_line_; }  // that line, the first of them; 0 when none
 
   std::size_t size() const { return count_; }               // rules kept
-  std::size_t rules_left_out() const { return left_out_; }  // of the group, beyond robots_rules_max
+  std::size_t rules_left_out() const { return left_out_; }  // of the group, beyond the two bounds
   std::size_t bytes() const;                                // of memory, this object included
 
  private:

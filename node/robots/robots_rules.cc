@@ -50,6 +50,11 @@ bool is_plain(std::string_view pattern) {
   return pattern.find('*') == std::string_view::npos && !pattern.ends_with('$');
 }
 
+bool looks_behind_star(std::string_view value) {
+  const std::size_t last = value.find_last_not_of('*');
+  return last != std::string_view::npos && value.substr(0, last).find('*') != std::string_view::npos;
+}
+
 std::string pattern_of(std::string_view text, bool index, bool literal) {
   if (!index) return robots::normalise_pattern(text, !literal);
   return robots::normalise_pattern(std::string(directory_of_index(text)) + '$', !literal);
@@ -95,10 +100,13 @@ bool RobotsRules::Rule::matches(std::string_view form) const {
 void RobotsRulesWriter::add(bool allow, std::string_view value, std::uint32_t line) {
   if (seen_[allow ? 1 : 0].contains(value)) return;
   const std::string_view directory = allow ? directory_of_index(value) : std::string_view();
-  if (rules_.size() + (directory.empty() ? 1 : 2) > robots_rules_max) {
+  const std::size_t added = directory.empty() ? 1 : 2;
+  const std::size_t wildcards = looks_behind_star(value) ? added : 0;
+  if (rules_.size() + added > robots_rules_max || wildcards_ + wildcards > robots_wildcards_max) {
     ++left_out_;
     return;
   }
+  wildcards_ += wildcards;
   seen_[allow ? 1 : 0].insert(value);
   const auto number = static_cast<std::uint32_t>(rules_.size());
   Gathered rule{value, static_cast<std::uint32_t>(robots::pattern_octets(value)), line, number, allow, false};

@@ -65,6 +65,7 @@ class RobotsRulesWriter {
   };
   std::vector<Gathered> rules_;
   std::unordered_set<std::string_view> seen_[2];  // disallow, allow
+  std::size_t wildcards_ = 0;
   std::uint32_t left_out_ = 0;
 };
 

@@ -347,6 +347,17 @@ TEST(Robots, EqualRulesAreKeptOnceAndTooManyAreCounted) {
   EXPECT_FALSE(many.allowed("/0x"));
   EXPECT_FALSE(many.allowed("/" + std::to_string(robots_rules_max - 1) + "x"));
   EXPECT_TRUE(many.allowed("/" + std::to_string(robots_rules_max) + "x"));
+  // Stars at the end look for nothing.
+  const auto stars = RobotsRules::parse(body_of(200'000,
+                                                [](std::size_t i) {
+                                                  return "Disallow: /*" + std::to_string(i) + "x\nDisallow: /y" +
+                                                         std::to_string(i) + "**\n";
+                                                }),
+                                        "orbweaver");
+  EXPECT_FALSE(stars.allowed("/a" + std::to_string(robots_wildcards_max - 1) + "x"));
+  EXPECT_TRUE(stars.allowed("/a" + std::to_string(robots_wildcards_max) + "x"));
+  EXPECT_FALSE(stars.allowed("/y" + std::to_string(robots_wildcards_max) + "x"));
+  EXPECT_GT(stars.rules_left_out(), 100u);
 }
 
 // What there is no room to keep in the compared form is put in it at each comparison: the answers are the same.
