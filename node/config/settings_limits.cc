@@ -52,9 +52,10 @@ void add_shares(std::vector<SettingDef>& rows) {
        "Bytes a second that a transfer must reach on average once `low_speed_time` is over; slower ones are given up.",
        "A page of 60 KB within a minute; a server that sends a byte now and then keeps no transfer."},
       &Settings::average_speed_bytes, "1KiB", "0B", "1GiB"));
-  rows.push_back(duration_setting({"robots_timeout", "Time for the whole fetch of a robots.txt.",
-                                   "It is at most 500 KiB, and its host waits for it."},
-                                  &Settings::robots_timeout, "20s", "100ms", "24h"));
+  rows.push_back(duration_setting(
+      {"robots_timeout", "Time for the whole fetch of a robots.txt; `fetch_timeout`, where that is shorter.",
+       "It is at most 500 KiB, and its host waits for it."},
+      &Settings::robots_timeout, "20s", "100ms", "24h"));
 }
 
 void add_connections(std::vector<SettingDef>& rows) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/crawl/robots_cache.h"
 #include "node/fetch/fetcher.h"
 #include "node/run/log.h"
 #include "node/url/canonical_url.h"
@@ -19,7 +20,8 @@
 
 namespace orbweaver {
 
-enum class FetchKind : std::uint8_t { page, robots };
+// stored_robots: nothing is fetched; a worker parses what the store has.
+enum class FetchKind : std::uint8_t { page, robots, stored_robots };
 
 // Leave to fetch one URL of a host that is held until the fetch ends. Only the core makes one.
 struct FetchJob {
@@ -28,8 +30,8 @@ struct FetchJob {
   CanonicalUrl url;
   storage::QueuedUrl queued;  // page: its place in the frontier; robots: only the depth of the URL that it is asked for
   storage::HostKey host;      // whose turn it is
-  std::string origin;         // robots: the origin that it is for (after a redirect the URL is elsewhere)
-  std::uint8_t hops = 0;      // robots: redirects followed
+  std::string origin;     // robots, stored_robots: the origin that it is for (after a redirect the URL is elsewhere)
+  std::uint8_t hops = 0;  // robots: redirects followed
   std::uint8_t attempts = 0;  // robots: tries that failed before
   std::string validator{};    // page, of an earlier visit (storage/record.h): only what has changed is wanted
 };
@@ -59,7 +61,7 @@ struct PageDone {
   std::vector<std::uint8_t> link_scores;
   bool result_page = false;              // of a search engine: its results are seeds, `links` is empty
   std::vector<CanonicalUrl> results;     // each once
-  std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists, each once
+  std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists or a robots.txt names, each once
   std::vector<Time> lastmods;            // on a sitemap: of each of links or sitemaps; the epoch: not told
   std::string validator;                 // for the next visit
   bool noindex = false;                  // not kept: it asked for that, and the setting obeys
@@ -74,7 +76,8 @@ struct PageDone {
   bool unwanted_type = false;       // not archived: its content type is kept out
   std::uint64_t archived_bytes = 0;
   std::uint16_t worker = 0;      // which worker read it, from 0
-  std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max
+  std::string robots_body;       // robots jobs with a 2xx: decoded, cut at robots_bytes_max
+  ParsedRobots robots;           // and parsed; of stored_robots jobs too
   bool cancelled = false;        // not read: the peer stops. The page stays queued
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
 };
@@ -94,6 +97,11 @@ using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, Sto
 // -----------------------------------------------------------------------------------------------------------------
 struct StartFetch {
   FetchJob job;
+};
+// A robots.txt that the store has, too long to be parsed by the core itself. Answer: a PageDone.
+struct ParseRobots {
+  FetchJob job;
+  std::string body;
 };
 // Which address a host has; the fetcher's resolver knows or asks the DNS.
 struct ResolveHost {
@@ -127,7 +135,7 @@ struct RecordLinks {
   storage::TracePage page;
 };
 
-using Command = std::variant<StartFetch, ResolveHost, SendMessage, ReplyMessage, Note, Exit, RecordLinks>;
+using Command = std::variant<StartFetch, ParseRobots, ResolveHost, SendMessage, ReplyMessage, Note, Exit, RecordLinks>;
 using Commands = std::vector<Command>;
 
 }  // namespace orbweaver

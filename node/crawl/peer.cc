@@ -82,6 +82,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       membership_(self, membership_config(settings_), start.random_seed),
       view_(self.id, settings_.partitions, settings_.replicas),
       partitioner_(settings_.partition_by, settings_.partitions),
+      robots_(memory_.robots),
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
       link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),

@@ -67,6 +67,8 @@ struct PeerCounters {
   std::uint64_t links_foreign = 0;
   std::uint64_t scores_raised = 0;  // links to URLs in the link cache that went on, for their scores
   std::uint64_t robots_fetched = 0;
+  std::uint64_t robots_parsed_again = 0;  // read back from the store: after a restart, or dropped before
+  std::uint64_t robots_rules_left_out = 0;
   std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
   std::uint64_t retries = 0;
   std::uint64_t pages_fetched = 0;
@@ -148,8 +150,15 @@ class Peer {
   // peer_crawl.cc
   void issue_fetches(Time now, Commands& out);
   bool serve_host(Time now, BenchHost& host, Commands& out);
-  RobotsSlot& robots_slot(BenchHost& host, const std::string& origin, Time now);
-  void share_robots(const RobotsSlot& slot, Time now);
+  RobotsSlot& robots_slot(BenchHost& host, const std::string& origin);
+  std::shared_ptr<const RobotsRules> robots_rules(BenchHost& host, RobotsSlot& slot, Time now, std::string& unread);
+  void note_robots(Time now, BenchHost& host, RobotsSlot& slot, RobotsCache::Handle rules);
+  void share_robots(const BenchHost& host, const RobotsSlot& slot, Time now);
+  std::uint64_t start_robots_job(Time now, FetchKind kind, const BenchHost& host, const RobotsSlot& slot,
+                                 CanonicalUrl url);
+  bool start_parsing(Time now, const BenchHost& host, const RobotsSlot& slot, std::string body, Commands& out);
+  void note_left_out(const RobotsSlot& slot, Commands& out);
+  void finish_parsing(Time now, const Job& job, const PageDone& page);
   void start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out);
   void on_fetch_ended(Time now, const FetchEnded& event, Commands& out);
   void give_up(std::uint64_t id);
@@ -249,7 +258,7 @@ class Peer {
   bool lift_mirror(Time now, const std::string& host, Commands& out);
 
   // peer_sitemaps.cc
-  void add_named_sitemaps(const Job& job, const std::string& robots_txt, storage::Commit& commit);
+  void add_named_sitemaps(const Job& job, const PageDone* page, storage::Commit& commit);
   void add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit);
 
   // peer_ring.cc
@@ -374,7 +383,13 @@ class Peer {
   std::map<std::uint64_t, HostLoan> loans_;            // by their number, which is also the asks' id
   std::map<storage::HostKey, std::uint64_t> loan_of_;  // of those asked for or held
   std::vector<std::uint64_t> loans_unsent_;
-  std::map<std::string, RobotsSlot> origins_;   // robots.txt by origin, for a host's other partitions
+  struct SharedRobots {
+    RobotsSlot slot;
+    storage::HostKey stored;  // whose the row in the store is
+  };
+  std::map<std::string, SharedRobots> origins_;  // robots.txt by origin, for a host's other partitions
+  RobotsCache robots_;
+  std::uint64_t robots_work_ = 0;               // of this step: rules compared
   std::map<ring::PeerId, Duration> turn_ways_;  // how long the last answer of each took
   bool made_ring_ = false;                      // in this run: no other ever gave turns
   std::vector<std::string> first_seeds_;        // given at the start, not yet admitted

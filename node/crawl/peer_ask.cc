@@ -155,6 +155,14 @@ json Peer::own_status() const {
                    {"fetches", counters_.fetches},
                    {"retries", counters_.retries},
                    {"robots_fetched", counters_.robots_fetched},
+                   {"robots",
+                    {{"files", robots_.files()},
+                     {"bytes", robots_.bytes()},
+                     {"bytes_max", robots_.bytes_max()},
+                     {"dropped", robots_.dropped()},
+                     {"shared", robots_.shared()},
+                     {"parsed_again", counters_.robots_parsed_again},
+                     {"rules_left_out", counters_.robots_rules_left_out}}},
                    {"bytes_received", counters_.bytes_received},
                    {"archive_bytes", counters_.archive_bytes},
                    {"links_found", counters_.links_found},
@@ -234,6 +242,9 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"members_suspect", members["suspect"]},
       {"members_down", members["down"]},
       {"robots_fetched_total", number(counters_.robots_fetched)},
+      {"robots_memory_bytes", number(robots_.bytes())},
+      {"robots_parsed_again_total", number(counters_.robots_parsed_again)},
+      {"robots_rules_left_out_total", number(counters_.robots_rules_left_out)},
       {"archive_bytes_total", number(counters_.archive_bytes)}};
   const auto traced = [&](const char* name) {
     const auto found = link_trace_.find(name);

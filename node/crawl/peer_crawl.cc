@@ -16,6 +16,9 @@ using storage::UrlState;
 
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
+// Comparisons with robots rules in a step, in 16 bytes of path; some 10 ms. What is left is done in the next step, at
+// once, so that hosts with very many rules do not silence the peer.
+constexpr std::uint64_t robots_work_max = 1'000'000;
 
 // URLs whose servers redirect within the canonical form, that are under way at once; further ones wait.
 constexpr std::size_t detours_max = 16'384;
@@ -80,7 +83,8 @@ bool Peer::may_start_page() const { return !limited() || counters_.pages_fetched
 
 void Peer::issue_fetches(Time now, Commands& out) {
   if (!may_fetch()) return;
-  while (jobs_.size() < settings_.fetches_max && may_start_page()) {
+  robots_work_ = 0;
+  while (jobs_.size() < settings_.fetches_max && may_start_page() && robots_work_ < robots_work_max) {
     const Result<BenchHost*> host = bench_.take(now);
     if (!host) return fail_for_good(host.error(), out);
     if (*host == nullptr) return;
@@ -103,7 +107,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   };
   bool started = false;
   bool keeps = false;  // a loan of the host
-  while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step) {
+  while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step && robots_work_ < robots_work_max) {
     const storage::QueuedUrl& front = host.head.front();
     if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
     Result<CanonicalUrl> url = canonicaliser_.parse(front.url);
@@ -117,8 +121,18 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       continue;
     }
     if (settings_.robots) {
-      RobotsSlot& slot = robots_slot(host, std::string(url->origin()), now);
-      if (slot.rules == nullptr) {
+      RobotsSlot& slot = robots_slot(host, std::string(url->origin()));
+      std::string unread;
+      const std::shared_ptr<const RobotsRules> rules = robots_rules(host, slot, now, unread);
+      if (rules == nullptr && !unread.empty()) {
+        if (start_parsing(now, host, slot, std::move(unread), out)) {
+          started = true;
+          break;
+        }
+        give_up(Reason::internal, UrlState::failed);
+        continue;
+      }
+      if (rules == nullptr) {
         if (const AddressTurn turn = address_turn(now, host, url->text(), out); turn == AddressTurn::asked) {
           return excluded.merges.empty() || apply(now, excluded, out);
         } else if (turn == AddressTurn::later) {
@@ -142,7 +156,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         host.next_allowed = std::max(host.next_allowed, earliest);
         break;
       }
-      if (!slot.rules->allowed(url->path_and_query())) {
+      robots_work_ += rules->size() * (1 + url->path_and_query().size() / 16);
+      if (!rules->allowed(url->path_and_query())) {
         give_up(slot.unreachable ? Reason::robots_unreachable : Reason::robots, UrlState::excluded);
         continue;
       }
@@ -255,11 +270,14 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
          {{"url", found->second.job.url.text()}, {"why", event.command_fault}}, true);
   Job job = std::move(found->second);
   jobs_.erase(found);
-  if (job.job.kind == FetchKind::page) {
-    finish_page(now, job, &event, out);
-  } else {
-    finish_robots(now, job, &event, out);
-    give_host_back(now, job.job.host);
+  switch (job.job.kind) {
+    case FetchKind::page:
+      return finish_page(now, job, &event, out);
+    case FetchKind::robots:
+      finish_robots(now, job, &event, out);
+      return give_host_back(now, job.job.host);
+    case FetchKind::stored_robots:
+      return finish_parsing(now, job, event);
   }
 }
 

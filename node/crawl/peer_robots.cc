@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "node/crawl/peer.h"
+#include "node/crawl/robots_reader.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
 
@@ -16,70 +17,128 @@ constexpr Duration refused_lifetime = std::chrono::minutes{1};
 // Origins of one host (scheme and port) whose robots.txt is kept in memory.
 constexpr std::size_t robots_slots_max = 16;
 
-void note_crawl_delay(BenchHost& host, const RobotsSlot& slot, Duration most) {
-  if (const auto delay = slot.rules->crawl_delay())
-    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, most));
-}
+// A stored robots.txt that is longer is parsed by a worker: this much takes the core some 0.1 ms.
+constexpr std::size_t parsed_here_max = 16u << 10;
 
 }  // namespace
 
-// What is known of an origin's robots.txt, from memory or from the store.
-RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin, Time now) {
+RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin) {
   auto slot =
       std::find_if(host.robots.begin(), host.robots.end(), [&](const RobotsSlot& s) { return s.origin == origin; });
-  if (slot == host.robots.end()) {
-    // A host has few origins; one with very many ports is not worth remembering all of them.
-    if (host.robots.size() >= robots_slots_max) host.robots.erase(host.robots.begin());
-    slot = host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0, {}, 0});
-  }
-  if (slot->rules != nullptr && slot->expires <= now) slot->rules = nullptr;
-  if (slot->rules != nullptr) return *slot;
-  const auto stored = store_->robots(host.key, origin);
+  if (slot != host.robots.end()) return *slot;
+  // A host has few origins; one with very many ports is not worth remembering all of them.
+  if (host.robots.size() >= robots_slots_max) host.robots.erase(host.robots.begin());
+  return *host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0, {}, 0});
+}
+
+// What is known of an origin's robots.txt, from memory or from the store. Null: nothing, it must be asked for; or, with
+// `unread`, the store has this body, which a worker is to parse first.
+std::shared_ptr<const RobotsRules> Peer::robots_rules(BenchHost& host, RobotsSlot& slot, Time now,
+                                                      std::string& unread) {
+  if (slot.rules != nullptr && slot.expires > now)
+    if (auto rules = robots_.use(slot.rules)) return rules;
+  slot.rules = nullptr;
+  storage::HostKey key = host.key;
+  auto stored = store_->robots(key, slot.origin);
   if (!stored || !*stored || (*stored)->expires <= now) {
     // The host's part in another partition may have it.
-    const auto shared = origins_.find(origin);
-    if (shared == origins_.end() || shared->second.expires <= now) return *slot;
-    *slot = shared->second;
-    note_crawl_delay(host, *slot, settings_.crawl_delay_max);
-    return *slot;
+    const auto shared = origins_.find(slot.origin);
+    if (shared == origins_.end() || shared->second.slot.expires <= now) return nullptr;
+    if (auto rules = robots_.use(shared->second.slot.rules)) {
+      slot = shared->second.slot;
+      note_robots(now, host, slot, slot.rules);
+      return rules;
+    }
+    key = shared->second.stored;
+    stored = store_->robots(key, slot.origin);
+    if (!stored || !*stored || (*stored)->expires <= now) return nullptr;
   }
-  slot->expires = (*stored)->expires;
+  slot.expires = (*stored)->expires;
   const auto kind = static_cast<RobotsKind>((*stored)->kind);
-  slot->unreachable = kind == RobotsKind::unreachable;
-  if (slot->unreachable) {
-    slot->rules = std::make_shared<RobotsRules>(RobotsRules::disallow_all());
-  } else if (kind == RobotsKind::allow_all) {
-    slot->rules = std::make_shared<RobotsRules>(RobotsRules::allow_all());
-  } else {
-    slot->rules = std::make_shared<RobotsRules>(RobotsRules::parse((*stored)->body, settings_.user_agent));
+  slot.unreachable = kind == RobotsKind::unreachable;
+  if (kind == RobotsKind::rules && (*stored)->body.size() > parsed_here_max) {
+    unread = std::move((*stored)->body);
+    return nullptr;
   }
-  note_crawl_delay(host, *slot, settings_.crawl_delay_max);
-  share_robots(*slot, now);
-  return *slot;
+  if (slot.unreachable) {
+    note_robots(now, host, slot, robots_.disallow_all());
+  } else if (kind == RobotsKind::allow_all) {
+    note_robots(now, host, slot, robots_.allow_all());
+  } else {
+    ++counters_.robots_parsed_again;
+    note_robots(now, host, slot, robots_.put(orbweaver::parse_robots((*stored)->body, settings_.user_agent)));
+  }
+  return slot.rules->rules;
+}
+
+void Peer::note_robots(Time now, BenchHost& host, RobotsSlot& slot, RobotsCache::Handle rules) {
+  slot.rules = std::move(rules);
+  if (const auto delay = slot.rules->rules->crawl_delay())
+    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, settings_.crawl_delay_max));
+  share_robots(host, slot, now);
 }
 
 // For the host's parts in other partitions, under partition_by = url: so each peer asks for it once.
-void Peer::share_robots(const RobotsSlot& slot, Time now) {
+void Peer::share_robots(const BenchHost& host, const RobotsSlot& slot, Time now) {
   if (settings_.partition_by != PartitionBy::url) return;
+  if (const auto known = origins_.find(slot.origin);
+      known != origins_.end() && known->second.slot.expires == slot.expires) {
+    known->second.slot.rules = slot.rules;
+    return;
+  }
   if (origins_.size() >= settings_.hosts_in_memory)
-    std::erase_if(origins_, [now](const auto& entry) { return entry.second.expires <= now; });
+    std::erase_if(origins_, [now](const auto& entry) { return entry.second.slot.expires <= now; });
   if (origins_.size() >= settings_.hosts_in_memory && !origins_.contains(slot.origin)) origins_.erase(origins_.begin());
-  origins_.insert_or_assign(slot.origin, slot);
+  origins_.insert_or_assign(slot.origin, SharedRobots{slot, host.key});
+}
+
+std::uint64_t Peer::start_robots_job(Time now, FetchKind kind, const BenchHost& host, const RobotsSlot& slot,
+                                     CanonicalUrl url) {
+  const storage::QueuedUrl asked_for = host.head.empty() ? storage::QueuedUrl{} : host.head.front();
+  FetchJob job{next_job_++, kind, std::move(url), asked_for, host.key, slot.origin, slot.hops, slot.attempts, {}};
+  const std::uint64_t id = job.id;
+  jobs_.emplace(id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0});
+  return id;
 }
 
 void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
-  const storage::QueuedUrl asked_for = host.head.empty() ? storage::QueuedUrl{} : host.head.front();
-  FetchJob job{next_job_++, FetchKind::robots, std::move(url), asked_for, host.key,
-               slot.origin, slot.hops,         slot.attempts,  {}};
-  Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
-  out.push_back(StartFetch{started.job});
+  out.push_back(StartFetch{jobs_.at(start_robots_job(now, FetchKind::robots, host, slot, std::move(url))).job});
+}
+
+// The host is held as for a fetch.
+bool Peer::start_parsing(Time now, const BenchHost& host, const RobotsSlot& slot, std::string body, Commands& out) {
+  Result<CanonicalUrl> url = CanonicalUrl::parse(slot.origin + "/robots.txt");
+  if (!url) return false;
+  const std::uint64_t id = start_robots_job(now, FetchKind::stored_robots, host, slot, std::move(*url));
+  out.push_back(ParseRobots{jobs_.at(id).job, std::move(body)});
+  return true;
+}
+
+void Peer::finish_parsing(Time now, const Job& job, const PageDone& page) {
+  BenchHost* host = bench_.find(job.job.host);
+  if (host == nullptr) return;
+  ++counters_.robots_parsed_again;
+  RobotsSlot& slot = robots_slot(*host, job.job.origin);
+  if (slot.expires > now) note_robots(now, *host, slot, robots_.put(page.robots));
+  bench_.release(*host, host->next_allowed);
+}
+
+void Peer::note_left_out(const RobotsSlot& slot, Commands& out) {
+  const std::size_t left_out = slot.rules->rules->rules_left_out();
+  if (left_out == 0) return;
+  counters_.robots_rules_left_out += left_out;
+  note(out, LogLevel::warning, "crawl", "robots.txt has more rules than are kept",
+       {{"origin", slot.origin},
+        {"kept", std::to_string(slot.rules->rules->size())},
+        {"left_out", std::to_string(left_out)}},
+       true);
 }
 
 // What it means stands in robots_fetch.h.
 void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   BenchHost* host = bench_.find(job.job.host);
   if (host == nullptr) return;
-  RobotsSlot& slot = robots_slot(*host, job.job.origin, now);
+  RobotsSlot& slot = robots_slot(*host, job.job.origin);
   const int status = page == nullptr ? 0 : job.status;
   const bool has_target = page != nullptr && page->redirect && !stopping_;
   const RobotsStep step = robots_step({status, has_target, job.job.hops, job.job.attempts < settings_.retries});
@@ -95,7 +154,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   if (job.outcome.reason == Reason::address_refused) {
     // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may
     // change.
-    slot.rules = std::make_shared<RobotsRules>(RobotsRules::allow_all());
+    slot.rules = robots_.allow_all();
     slot.expires = job.ended + refused_lifetime;
     bench_.release(*host, host->next_allowed);
     return;
@@ -134,13 +193,24 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
           {"reason", std::string(storage::reason_name(job.outcome.reason))}},
          true);
   storage::Commit commit;
-  if (step != RobotsStep::unreachable) add_named_sitemaps(job, entry.body, commit);
+  if (step != RobotsStep::unreachable) add_named_sitemaps(job, step == RobotsStep::rules ? page : nullptr, commit);
   commit.robots.emplace_back(host->key, slot.origin, std::move(entry));
   storage::CommitResult result;
   if (!apply(now, commit, out, &result)) return;
   forwarder_.add(result.outbox, view_, now);
   slot.attempts = 0;
-  robots_slot(*host, job.job.origin, now);  // reads it back, with its Crawl-delay
+  slot.expires = state.expires;
+  slot.unreachable = state.kind == RobotsKind::unreachable;
+  if (slot.unreachable) {
+    note_robots(now, *host, slot, robots_.disallow_all());
+  } else if (state.kind == RobotsKind::allow_all) {
+    note_robots(now, *host, slot, robots_.allow_all());
+  } else if (step == RobotsStep::rules) {
+    note_robots(now, *host, slot, robots_.put(page->robots));
+    note_left_out(slot, out);
+  } else {
+    slot.rules = nullptr;  // the older copy: read back at the host's next turn
+  }
   host->next_allowed = std::max(host->next_allowed, job.ended + host->crawl_delay);
   if (!keep_clock()) return;
   bench_.release(*host, host->next_allowed);

@@ -12,14 +12,11 @@
 
 #include "node/crawl/peer.h"
 #include "node/robots/robots.h"
-#include "node/sitemap/sitemap.h"
 
 namespace orbweaver {
 
 namespace {
 
-// Of one robots.txt. The largest sites name some hundred; an index has room for 50,000.
-constexpr std::size_t named_sitemaps_max = 1000;
 // Indexes within each other, redirects on the way included. The protocol allows none, real sites have one or two.
 constexpr std::uint8_t nested_sitemaps_max = 4;
 
@@ -34,20 +31,17 @@ void Peer::admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit
   admit(url, at, commit);
 }
 
-void Peer::add_named_sitemaps(const Job& job, const std::string& robots_txt, storage::Commit& commit) {
+// `page`: what its rules were read from; null: there are none.
+void Peer::add_named_sitemaps(const Job& job, const PageDone* page, storage::Commit& commit) {
   if (settings_.sitemaps == SitemapUse::off) return;
   const storage::QueuedUrl& asked_for = job.job.queued;
-  const Result<CanonicalUrl> page = canonicaliser_.parse(asked_for.url);
-  const Result<Url> place = Url::parse(job.job.origin + "/robots.txt");
-  if (!page || !place || !scope_->contains(*page)) return;
-  const RobotsRules rules = RobotsRules::parse(robots_txt, settings_.user_agent);
+  const Result<CanonicalUrl> asked = canonicaliser_.parse(asked_for.url);
+  if (!asked || !scope_->contains(*asked)) return;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(asked_for.depth + 1, 0xffff));
-  std::size_t left = named_sitemaps_max;
-  for (const CanonicalUrl& url : resolve_sitemap_lines(rules.sitemaps(), *place, canonicaliser_).urls) {
-    if (left-- == 0) return;
-    admit_sitemap(url, as_good_as({deeper, 0, 0, false, false, {}}, asked_for), commit);
-  }
-  if (settings_.sitemaps != SitemapUse::usual || !rules.sitemaps().empty()) return;
+  if (page != nullptr)
+    for (const CanonicalUrl& url : page->sitemaps)
+      admit_sitemap(url, as_good_as({deeper, 0, 0, false, false, {}}, asked_for), commit);
+  if (settings_.sitemaps != SitemapUse::usual || (page != nullptr && page->robots.rules->names_sitemaps())) return;
   for (const char* usual : {"/sitemap.xml", "/sitemap_index.xml"})
     if (const Result<CanonicalUrl> url = canonicaliser_.parse(job.job.origin + usual))
       admit_sitemap(*url, as_good_as({deeper, 0, 0, false, false, {}}, asked_for), commit);

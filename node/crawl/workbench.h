@@ -23,7 +23,7 @@
 
 #include "node/base.h"
 #include "node/crawl/manners.h"
-#include "node/robots/robots.h"
+#include "node/crawl/robots_cache.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -34,7 +34,7 @@ std::string_view host_of(std::string_view canonical_url);
 // What is known of one origin's robots.txt.
 struct RobotsSlot {
   std::string origin;
-  std::shared_ptr<const RobotsRules> rules;  // null: not known yet
+  RobotsCache::Handle rules;  // null: not known yet
   Time expires{};
   bool unreachable = false;   // rules stand for "could not be had": disallow all
   std::uint8_t attempts = 0;  // tries that failed so far

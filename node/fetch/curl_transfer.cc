@@ -135,7 +135,9 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   request_ = std::move(request);
   sequence_ = sequence;
   started_ = started;
-  deadline_ = asked + shared_.config.fetch_timeout;
+  const Duration whole = request_.timeout > Duration{} ? std::min(request_.timeout, shared_.config.fetch_timeout)
+                                                       : shared_.config.fetch_timeout;
+  deadline_ = asked + whole;
   head_.reset(shared_.config.header_bytes_max);
   request_head_.clear();
   ip_.clear();
@@ -147,7 +149,7 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
     return std::max(1L, milliseconds(limit - std::chrono::duration_cast<Duration>(now - asked)));
   };
   curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
-  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, left(shared_.config.fetch_timeout));
+  curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, left(whole));
   curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, left(shared_.config.connect_timeout));
   if (shared_.config.record_requests) curl_easy_setopt(easy_, CURLOPT_VERBOSE, 1L);
   const UrlPlace place = url_place(request_.url);

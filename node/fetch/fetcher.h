@@ -42,6 +42,7 @@ struct FetchRequest {
   std::string if_modified_since{};  // a Last-Modified as the server wrote it
   bool any_type = true;             // false: as CurlFetcherConfig::wanted_type says
   bool address_only = false;        // nothing is asked for: only FetchResponse::address
+  Duration timeout{};               // below CurlFetcherConfig::fetch_timeout; 0: as that says
 };
 
 struct FetchResponse {

@@ -4,9 +4,11 @@
 #include <array>
 #include <charconv>
 #include <unordered_set>
+#include <vector>
 
 #include "node/robots/robots_encoding.h"
 #include "node/robots/robots_pattern.h"
+#include "node/robots/robots_rules.h"
 
 namespace orbweaver {
 namespace {
@@ -126,8 +128,9 @@ class RobotsParser {
   explicit RobotsParser(std::string_view agent) : agent_(agent_name(agent)) {}
 
   RobotsRules run(std::string_view body) {
-    std::string decoded;
+    std::string decoded;  // what the rules gathered point into
     body = robots::as_utf8(body.substr(0, robots_bytes_max), decoded);
+    const std::size_t bytes = body.size();
     std::uint32_t number = 0;
     while (!body.empty()) {
       const std::size_t end = std::min(body.find_first_of("\r\n"), body.size());
@@ -135,7 +138,7 @@ class RobotsParser {
       const bool crlf = end + 1 < body.size() && body[end] == '\r' && body[end + 1] == '\n';
       body.remove_prefix(std::min(body.size(), end + (crlf ? 2u : 1u)));
     }
-    return finish();
+    return finish(bytes);
   }
 
  private:
@@ -145,7 +148,7 @@ class RobotsParser {
     bool seen = false;
     std::uint32_t line = 0;  // of its first user-agent line
     std::string name;
-    std::vector<RobotsRules::Rule> rules;
+    RobotsRulesWriter rules;
     std::optional<Duration> crawl_delay;
   };
 
@@ -206,26 +209,9 @@ class RobotsParser {
     if (own_.open || any_.open) rules_begun_ = true;
     if (value.empty()) return;  // matches nothing (RFC 9309, 2.2.2)
     if (own_.open) {
-      add(own_, allow, value, value, number);
+      own_.rules.add(allow, value, number);
     } else if (any_.open && !own_.seen) {
-      add(any_, allow, value, value, number);
-    }
-  }
-
-  static void add(Group& group, bool allow, std::string_view value, std::string_view text, std::uint32_t number) {
-    RobotsRules::Rule rule;
-    rule.allow = allow;
-    rule.literal = allow && robots::escapes_alphanumeric(value);
-    rule.line = number;
-    rule.octets = static_cast<std::uint32_t>(robots::pattern_octets(value));
-    rule.pattern = robots::normalise_pattern(value, !rule.literal);
-    rule.text = text;
-    group.rules.push_back(std::move(rule));
-    // Allowing a directory's index page allows the directory (Google's parser): most servers give the one for the
-    // other.
-    const std::size_t slash = value.rfind('/');
-    if (allow && slash != std::string_view::npos && value.substr(slash).starts_with("/index.htm")) {
-      add(group, true, std::string(value.substr(0, slash + 1)) + '$', text, number);
+      any_.rules.add(allow, value, number);
     }
   }
 
@@ -238,20 +224,19 @@ class RobotsParser {
   }
 
   void sitemap(std::string_view value) {
-    if (value.empty() || rules_.sitemaps_.size() >= sitemaps_max) return;
-    if (sitemaps_seen_.emplace(value).second) rules_.sitemaps_.emplace_back(value);
+    if (value.empty() || sitemaps_seen_.size() >= sitemaps_max) return;
+    if (sitemaps_seen_.insert(value).second) rules_.sitemaps_.append(value).append(1, '\n');
   }
 
-  RobotsRules finish() {
+  // `bytes`: of the body as UTF-8.
+  RobotsRules finish(std::size_t bytes) {
     Group& group = own_.seen ? own_ : any_;
-    rules_.rules_ = std::move(group.rules);
     rules_.crawl_delay_ = group.crawl_delay;
     rules_.group_ = std::move(group.name);
     rules_.group_line_ = group.line;
-    std::stable_sort(rules_.rules_.begin(), rules_.rules_.end(),
-                     [](const RobotsRules::Rule& a, const RobotsRules::Rule& b) {
-                       return a.octets != b.octets ? a.octets > b.octets : a.allow && !b.allow;
-                     });
+    rules_.sitemaps_.shrink_to_fit();
+    const std::size_t most = bytes + bytes / 5;
+    group.rules.write(most - std::min(most, rules_.sitemaps_.size()), rules_);
     return std::move(rules_);
   }
 
@@ -259,7 +244,7 @@ class RobotsParser {
   Group own_;
   Group any_;
   bool rules_begun_ = false;  // the open group has a rule: the next user-agent line begins another
-  std::unordered_set<std::string> sitemaps_seen_;
+  std::unordered_set<std::string_view> sitemaps_seen_;
   RobotsRules rules_;
 };
 
@@ -269,25 +254,43 @@ RobotsRules RobotsRules::allow_all() { return {}; }
 
 RobotsRules RobotsRules::disallow_all() { return parse("User-agent: *\nDisallow: /\n", "*"); }
 
-const RobotsRules::Rule* RobotsRules::deciding(std::string_view path_and_query) const {
-  if (rules_.empty() || path_and_query == "/robots.txt") return nullptr;
-  const robots::PathForms path(path_and_query.empty() ? "/" : path_and_query);
-  for (const Rule& rule : rules_) {
-    const std::string_view form = !rule.allow ? path.decoded : rule.literal ? path.literal : path.ascii;
-    if (robots::matches(rule.pattern, form)) return &rule;
+std::vector<std::string> RobotsRules::sitemaps() const {
+  std::vector<std::string> lines;
+  for (std::string_view rest = sitemaps_; !rest.empty();) {
+    const std::size_t end = rest.find('\n');
+    lines.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
   }
-  return nullptr;
+  return lines;
+}
+
+std::size_t RobotsRules::bytes() const {
+  return sizeof(RobotsRules) + rules_.capacity() + sitemaps_.capacity() + group_.capacity();
+}
+
+std::optional<RobotsRules::Rule> RobotsRules::deciding(std::string_view path_and_query) const {
+  if (rules_.empty() || path_and_query == "/robots.txt") return std::nullopt;
+  const robots::PathForms path(path_and_query.empty() ? "/" : path_and_query);
+  for (std::size_t at = 0; at < rules_.size();) {
+    const Rule rule = Rule::at(rules_, at);
+    if (rule.matches(!rule.has(Rule::allow) ? path.decoded : rule.has(Rule::literal) ? path.literal : path.ascii))
+      return rule;
+    at = rule.end;
+  }
+  return std::nullopt;
 }
 
 bool RobotsRules::allowed(std::string_view path_and_query) const {
-  const Rule* const rule = deciding(path_and_query);
-  return rule == nullptr || rule->allow;
+  const std::optional<Rule> rule = deciding(path_and_query);
+  return !rule || rule->has(Rule::allow);
 }
 
 RobotsRules::Decision RobotsRules::decide(std::string_view path_and_query) const {
-  const Rule* const rule = deciding(path_and_query);
-  if (rule == nullptr) return {};
-  return {rule->allow, rule->line, (rule->allow ? "Allow: " : "Disallow: ") + rule->text};
+  const std::optional<Rule> rule = deciding(path_and_query);
+  if (!rule) return {};
+  const bool allow = rule->has(Rule::allow);
+  const Rule written = rule->as_written(rules_);
+  return {allow, written.line, (allow ? "Allow: " : "Disallow: ") + std::string(written.text)};
 }
 
 }  // namespace orbweaver

@@ -79,13 +79,14 @@ std::string normalise(std::string_view text, bool decode_unreserved, bool escape
 
 }  // namespace
 
+bool stands_as_written(char c) {
+  const auto octet = static_cast<unsigned char>(c);
+  return octet < 0x80 && c != '%' && c != '*' && c != '$' && !illegal_ascii(octet);
+}
+
 PathForms::PathForms(std::string_view path_and_query)
     : decoded(path_and_query), ascii(path_and_query), literal(path_and_query) {
-  const auto stands = [](char c) {
-    const auto octet = static_cast<unsigned char>(c);
-    return octet < 0x80 && c != '%' && c != '*' && c != '$' && !illegal_ascii(octet);
-  };
-  if (std::all_of(path_and_query.begin(), path_and_query.end(), stands)) return;
+  if (std::all_of(path_and_query.begin(), path_and_query.end(), stands_as_written)) return;
   decoded = made_[0] = normalise(path_and_query, true, true, Special::escape);
   ascii = made_[1] = normalise(path_and_query, true, false, Special::escape);
   literal = made_[2] = normalise(path_and_query, false, false, Special::escape);

@@ -31,6 +31,8 @@ struct PathForms {
   std::string made_[3];
 };
 
+// Whether this octet is in all forms, of paths and of rules, as it is written.
+bool stands_as_written(char c);
 // A rule's value in the form that is compared; '*' and a last '$' stay special.
 std::string normalise_pattern(std::string_view value, bool decode_unreserved);
 // Whether the value escapes an ASCII letter or digit.

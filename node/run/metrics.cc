@@ -56,6 +56,10 @@ const std::vector<MetricRow>& metric_rows() {
       {"members_suspect", "peers of the ring that do not answer and may be down", gauge},
       {"members_down", "peers of the ring that are down", gauge},
       {"robots_fetched_total", "robots.txt files judged: fetched, absent or out of reach", counter},
+      {"robots_memory_bytes", "bytes of robots rules in memory; a share of max_memory bounds them", gauge},
+      {"robots_parsed_again_total",
+       "robots.txt files read back from the store: after a restart, or dropped from memory", counter},
+      {"robots_rules_left_out_total", "rules beyond the 20,000 that are kept of a robots.txt", counter},
       {"archive_bytes_total", "bytes written to WARC files, compressed", counter},
   };
   return rows;

@@ -431,6 +431,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     request.id = fetch->job.id;
     request.url = fetch->job.url.text();
     request.any_type = fetch->job.kind == FetchKind::robots;
+    if (fetch->job.kind == FetchKind::robots) request.timeout = settings.robots_timeout;
     const std::string& validator = fetch->job.validator;
     const bool tag = validator.starts_with('"') || validator.starts_with("W/");
     (tag ? request.if_none_match : request.if_modified_since) = validator;
@@ -441,6 +442,16 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
       jobs_.emplace(request.id, std::move(fetch->job));
     }
     fetcher_->start(std::move(request));
+  } else if (auto* stored = std::get_if<ParseRobots>(&command)) {
+    if (fetcher_ == nullptr) {
+      if (Result<void> started = start_crawling(); !started) {
+        exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
+        return false;
+      }
+    }
+    FetchResponse response;
+    response.body = std::move(stored->body);
+    workers_->push(std::move(stored->job), std::move(response));
   } else if (auto* resolve = std::get_if<ResolveHost>(&command)) {
     if (fetcher_ == nullptr) {
       if (Result<void> started = start_crawling(); !started) {

@@ -6,6 +6,7 @@
 
 #include "node/config/site_header.h"
 #include "node/config/text_command.h"
+#include "node/crawl/robots_reader.h"
 #include "node/fetch/http_message.h"
 #include "node/html/charset.h"
 #include "node/html/header_links.h"
@@ -141,6 +142,10 @@ class Workers::Worker {
     PageDone done;
     done.id = item.job.id;
     done.worker = index_;
+    if (item.job.kind == FetchKind::stored_robots) {
+      done.robots = parse_robots(response.body, settings_.user_agent);
+      return done;
+    }
     done.result_page = item.job.kind == FetchKind::page && !result_pages_.empty() && result_pages_.find(item.job.url);
     std::string held;
     const std::string_view payload = without_transfer_codings(response, settings_.body_bytes_max, held);
@@ -149,7 +154,9 @@ class Workers::Worker {
       for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
         meta.add_header(value, agent_);
     if (item.job.kind == FetchKind::robots) {
-      done.robots_body = decode_content(payload, coding(response), robots_bytes_max).bytes;
+      if (response.status >= 200 && response.status < 300)
+        read_robots(decode_content(payload, coding(response), robots_bytes_max).bytes, item.job.origin, settings_,
+                    rules_.canonicaliser, done);
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
       const std::string type = media_type(header_value(response.response_head, "content-type").value_or(""));

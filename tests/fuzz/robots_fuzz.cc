@@ -1,4 +1,5 @@
-// robots.txt of any bytes: parsing and matching end, and the parts agree with each other.
+// robots.txt of any bytes: parsing and matching end, the parts agree with each other, and memory is bounded by the
+// bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -18,6 +19,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if ((decision.line == 0) != decision.rule.empty()) std::abort();
     if (!decision.allowed && decision.line == 0) std::abort();
     if (!rules.allowed("/robots.txt")) std::abort();
+    // The object itself, and what strings hold at least, aside. UTF-16 grows by half as UTF-8.
+    const bool utf16 = body.starts_with("\xFE\xFF") || body.starts_with("\xFF\xFE");
+    const std::size_t bytes = utf16 ? body.size() / 2 * 3 : body.size();
+    if (rules.bytes() > bytes + bytes / 5 + 512) std::abort();
+    if (rules.size() > orbweaver::robots_rules_max) std::abort();
+    std::size_t sitemaps = 0;
+    for (const std::string& line : rules.sitemaps()) sitemaps += line.size();
+    if (sitemaps > bytes || rules.names_sitemaps() != (sitemaps > 0)) std::abort();
     if (rules.crawl_delay() && *rules.crawl_delay() < orbweaver::Duration::zero()) std::abort();
   }
   return 0;

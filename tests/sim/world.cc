@@ -156,6 +156,8 @@ void World::start(std::size_t number) {
   begin.random_seed = random_.next();
   begin.seeds = peer.seeds;
   begin.wait_for_peers = peer.wait_for_peers;
+  // Room for some files only: the others are read back again and again. No draw of its own, as above.
+  if (parameters_.seed % 3 == 0) begin.memory.robots = 1500;
   auto core = Peer::open(std::move(begin), *peer.store, clock_of(peer));
   if (!core && peer.disk_fault) {
     note("peer " + std::to_string(number) + " cannot start: " + core.error().message);
@@ -284,6 +286,8 @@ void World::set_wake(std::size_t number) {
 void World::carry_out(std::size_t number, Command& command) {
   if (const auto* fetch = std::get_if<StartFetch>(&command)) {
     start_fetch(number, *fetch);
+  } else if (const auto* stored = std::get_if<ParseRobots>(&command)) {
+    parse_robots(number, *stored);
   } else if (const auto* resolve = std::get_if<ResolveHost>(&command)) {
     resolve_host(number, *resolve);
   } else if (const auto* sent = std::get_if<SendMessage>(&command)) {

@@ -184,6 +184,7 @@ class World {
   Duration slowness_between(std::size_t from, std::size_t to) const;
   void step(std::size_t peer, Event event);
   void carry_out(std::size_t peer, Command& command);
+  void parse_robots(std::size_t peer, const ParseRobots& stored);
   void resolve_host(std::size_t peer, const ResolveHost& resolve);
   void start_fetch(std::size_t peer, const StartFetch& fetch);
   void end_fetch(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);

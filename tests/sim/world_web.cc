@@ -1,4 +1,5 @@
 // Fetches: what the web's servers see, and what the peer hears of it.
+#include "node/crawl/robots_reader.h"
 #include "tests/sim/world.h"
 
 namespace orbweaver::sim {
@@ -23,6 +24,19 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   if (!added) return fail("world", "job " + std::to_string(request.job) + " was started twice");
   tell([&](Checker& checker) { checker.request_begun(*this, at->second); });
   schedule(request.ended, [this, number, life = peer.life, job = request.job] { end_fetch(number, life, job, false); });
+}
+
+void World::parse_robots(std::size_t number, const ParseRobots& stored) {
+  const Duration takes = random_.between(Duration{}, parameters_.parse_max);
+  schedule(now_ + takes, [this, number, life = peers_[number].life, stored] {
+    const SimPeer& peer = peers_[number];
+    if (peer.life != life || peer.standing != Standing::up) return;
+    if (wait_until_it_goes_on(number, [this, number, stored] { parse_robots(number, stored); })) return;
+    PageDone done;
+    done.id = stored.job.id;
+    done.robots = orbweaver::parse_robots(stored.body, parameters_.settings.user_agent);
+    step(number, std::move(done));
+  });
 }
 
 void World::resolve_host(std::size_t number, const ResolveHost& resolve) {
@@ -103,7 +117,9 @@ void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) 
   if (parameters_.settings.order == CrawlOrder::best && parameters_.settings.best_by == BestBy::topic)
     for (const CanonicalUrl& link : page.links)
       page.link_scores.push_back(static_cast<std::uint8_t>(link.digest()[0] ^ request.url.size()));
-  page.robots_body = request.answer.robots_body;
+  if (request.kind == FetchKind::robots && request.answer.status == 200)
+    read_robots(request.answer.robots_body, "http://" + std::string(request.host), parameters_.settings,
+                Canonicaliser(parameters_.settings), page);
   tell([&](Checker& checker) { checker.committed(*this, request); });
   peer.at_hand = request;
   step(number, std::move(page));

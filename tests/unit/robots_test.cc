@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <random>
 #include <sstream>
 
@@ -302,6 +304,85 @@ TEST(RobotsCommand, BatchAnswersEveryLine) {
   EXPECT_EQ(answers[1].at("allowed"), false);
   EXPECT_EQ(answers[2].at("allowed"), false);
   for (std::size_t i = 3; i < 7; ++i) EXPECT_TRUE(answers[i].contains("error")) << i;
+}
+
+std::string body_of(std::size_t bytes, const std::function<std::string(std::size_t)>& line) {
+  std::string body = "User-agent: *\n";
+  for (std::size_t i = 0; body.size() < bytes; ++i) body += line(i);
+  body.resize(bytes);
+  return body;
+}
+
+// Attack 4 of the review: rules took seven times the bytes of their file, and ever so many hosts sent such files.
+TEST(Robots, MemoryIsAtMostAFifthMoreThanTheBytesRead) {
+  const std::map<std::string, std::function<std::string(std::size_t)>> files{
+      {"plain", [](std::size_t i) { return "Disallow: /" + std::to_string(i) + "\n"; }},
+      {"short", [](std::size_t i) { return "allow " + std::to_string(i) + "\n"; }},
+      {"one line again and again", [](std::size_t) { return std::string("Disallow: /a\n"); }},
+      {"raw octets", [](std::size_t i) { return "Disallow: /\xe3\x83\x84" + std::to_string(i) + "\n"; }},
+      {"raw octets, few lines",
+       [](std::size_t i) { return "Allow: " + std::to_string(i) + std::string(8000, '\xff') + "\n"; }},
+      {"index pages", [](std::size_t i) { return "Allow:" + std::to_string(i) + "/index.htm\n"; }},
+      {"index pages with escapes", [](std::size_t i) { return "Allow:" + std::to_string(i) + "{/index.htm\n"; }},
+      {"escapes", [](std::size_t i) { return "Allow: /%41" + std::to_string(i) + "\n"; }},
+      {"sitemaps", [](std::size_t i) { return "Sitemap:" + std::to_string(i) + "\n"; }},
+  };
+  for (const auto& [name, line] : files) {
+    for (const std::size_t bytes : {std::size_t{20'000}, std::size_t{200'000}, robots_bytes_max}) {
+      const RobotsRules rules = RobotsRules::parse(body_of(bytes, line), "orbweaver");
+      EXPECT_LE(rules.bytes(), bytes + bytes / 5 + 512) << name << " of " << bytes << " bytes";
+    }
+  }
+}
+
+TEST(Robots, EqualRulesAreKeptOnceAndTooManyAreCounted) {
+  const auto same = RobotsRules::parse(body_of(robots_bytes_max, [](auto) { return "Disallow: /a\n"; }), "orbweaver");
+  EXPECT_EQ(same.size(), 1u);
+  EXPECT_EQ(same.rules_left_out(), 0u);
+  EXPECT_EQ(same.decide("/a").line, 2u);
+  const auto many = RobotsRules::parse(
+      body_of(robots_bytes_max, [](std::size_t i) { return "Disallow: /" + std::to_string(i) + "x\n"; }), "orbweaver");
+  EXPECT_EQ(many.size(), robots_rules_max);
+  EXPECT_GT(many.rules_left_out(), 1000u);
+  EXPECT_FALSE(many.allowed("/0x"));
+  EXPECT_FALSE(many.allowed("/" + std::to_string(robots_rules_max - 1) + "x"));
+  EXPECT_TRUE(many.allowed("/" + std::to_string(robots_rules_max) + "x"));
+  // Stars at the end look for nothing.
+  const auto stars = RobotsRules::parse(body_of(200'000,
+                                                [](std::size_t i) {
+                                                  return "Disallow: /*" + std::to_string(i) + "x\nDisallow: /y" +
+                                                         std::to_string(i) + "**\n";
+                                                }),
+                                        "orbweaver");
+  EXPECT_FALSE(stars.allowed("/a" + std::to_string(robots_wildcards_max - 1) + "x"));
+  EXPECT_TRUE(stars.allowed("/a" + std::to_string(robots_wildcards_max) + "x"));
+  EXPECT_FALSE(stars.allowed("/y" + std::to_string(robots_wildcards_max) + "x"));
+  EXPECT_GT(stars.rules_left_out(), 100u);
+}
+
+// What there is no room to keep in the compared form is put in it at each comparison: the answers are the same.
+TEST(Robots, RulesOfWhichNoFormIsKeptDecideAlike) {
+  std::string body = "User-agent: *\n";
+  for (int i = 0; i < 300; ++i) {
+    const std::string path = "/" + std::to_string(i) + "\xe3\x83\x84" + std::string(60, '\xe9');
+    body += (i % 2 == 0 ? "Disallow: " : "Allow: ") + path + (i % 3 == 0 ? "$" : i % 3 == 1 ? "*z" : "") + "\n";
+    body += "Allow: " + path + "{/index.html\n";
+  }
+  const RobotsRules all = RobotsRules::parse(body, "orbweaver");
+  for (int i = 0; i < 300; ++i) {
+    std::string path = "/" + std::to_string(i) + "%E3%83%84";
+    for (int k = 0; k < 60; ++k) path += "%E9";
+    for (const std::string tail : {"", "z", "/z", "%7B/", "%7B/index.html", "%7B/x"}) {
+      // A file of one pair of lines has room for everything.
+      std::string few = "User-agent: *\n" + std::string(2000, '\n');
+      const std::string raw = "/" + std::to_string(i) + "\xe3\x83\x84" + std::string(60, '\xe9');
+      few += (i % 2 == 0 ? "Disallow: " : "Allow: ") + raw + (i % 3 == 0 ? "$" : i % 3 == 1 ? "*z" : "") + "\n";
+      few += "Allow: " + raw + "{/index.html\n";
+      const RobotsRules::Decision one = RobotsRules::parse(few, "orbweaver").decide(path + tail);
+      EXPECT_EQ(all.decide(path + tail).rule, one.rule) << path << tail;
+      EXPECT_EQ(all.allowed(path + tail), one.allowed) << path << tail;
+    }
+  }
 }
 
 TEST(Robots, AnyBytesAreBorne) {

@@ -1,0 +1,25 @@
+// A robots.txt as the workers read it, so that the core's thread does not: what goes into PageDone. Pure. Thread rule:
+// free functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "node/config/settings.h"
+#include "node/crawl/events.h"
+#include "node/url/canonicaliser.h"
+
+namespace orbweaver {
+
+// Of those that one robots.txt names, the first so many are asked for. The largest sites name some hundred; an index
+// has room for 50,000.
+inline constexpr std::size_t named_sitemaps_max = 1000;
+
+// About 15 us for a usual file, some milliseconds for one of robots_bytes_max.
+ParsedRobots parse_robots(std::string_view body, std::string_view agent);
+
+// Fills robots_body, robots and, where the settings want them, sitemaps. `origin`: whose robots.txt it is.
+void read_robots(std::string body, const std::string& origin, const Settings& settings, const Canonicaliser& rules,
+                 PageDone& done);
+
+}  // namespace orbweaver

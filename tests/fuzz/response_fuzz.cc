@@ -1,0 +1,76 @@
+// Whole responses through a worker: their codings in any chain, types, charsets, validators, redirects, links. The head
+// ends at the first empty line. What comes out is bounded and well-formed.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "node/fetch/response_head.h"
+#include "node/run/workers.h"
+#include "storage/record.h"
+
+namespace {
+
+using namespace orbweaver;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+class OneWorker {
+ public:
+  OneWorker() {
+    WorkersConfig config;
+    config.settings = default_settings();
+    config.settings.archive = ArchiveKind::off;
+    config.settings.workers = 1;
+    config.settings.decoded_bytes_max = config.settings.body_bytes_max = bytes_max;
+    config.settings.extra_links = {"resources", "styles", "cites", "forms", "json_ld", "scripts", "text"};
+    config.settings.page_requisites = config.settings.keep_validators = true;
+    config.settings.result_pages = {"^http://d\\.test/search select=a unwrap=u"};
+    auto started =
+        Workers::start(std::move(config), Clock(), [this](PageDone page) { done_.set_value(std::move(page)); });
+    require(started.has_value());
+    workers_ = std::move(*started);
+  }
+
+  PageDone read(FetchKind kind, const char* url, FetchResponse response) {
+    done_ = {};
+    auto page = done_.get_future();
+    FetchJob job{1, kind, *CanonicalUrl::parse(url), {}, {}, "http://d.test", 0, 0, {}};
+    workers_->push(std::move(job), std::move(response));
+    return page.get();
+  }
+
+  static constexpr std::size_t bytes_max = 1u << 20;
+
+ private:
+  std::promise<PageDone> done_;
+  std::unique_ptr<Workers> workers_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static OneWorker worker;
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const std::size_t blank = std::min(input.find("\r\n\r\n"), size);
+  FetchResponse response;
+  response.response_head = input.substr(0, std::min(blank + 4, size));
+  response.status = status_of_line(input.substr(0, input.find('\r'))).value_or(200);
+  response.body = input.substr(std::min(blank + 4, size));
+  for (const char* url : {"http://d.test/a?b", "http://d.test/search?q=a"}) {
+    const PageDone page = worker.read(FetchKind::page, url, response);
+    require(!page.failure && page.links.size() + page.requisites.size() <= 2 * links_per_page_max);
+    require(page.validator.size() <= storage::validator_bytes_max);
+    for (const char c : page.validator) require(c >= ' ' && c <= '~');
+    for (const CanonicalUrl& link : page.links) require(link.text().size() <= url_bytes_max);
+  }
+  const PageDone robots = worker.read(FetchKind::robots, "http://d.test/robots.txt", response);
+  require(robots.robots_body.size() <= robots_bytes_max);
+  require((robots.robots.rules != nullptr) == (response.status >= 200 && response.status < 300));
+  return 0;
+}
