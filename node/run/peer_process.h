@@ -16,6 +16,7 @@ namespace orbweaver {
 struct PeerOptions {
   std::string directory;
   LoadedSettings settings;
+  std::string ring_secret;  // of settings' ring_key_file; empty: none
   bool log_to_stderr = false;
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
@@ -32,12 +33,10 @@ struct PeerFile {
   std::string ring;
   std::string address;         // for other peers and commands
   std::string status_address;  // http
+  std::string ring_key_file;   // absolute; empty: its ring has no key
   int pid = 0;
 };
 // <directory>/ended.json, written when it ends: finished, reason, and its last status.
 Result<PeerFile> read_peer_file(const std::string& directory);
-
-// The ring's secret key from a file (40 characters of Z85), empty for an empty path.
-Result<std::string> read_ring_key(const std::string& path);
 
 }  // namespace orbweaver
