@@ -8,6 +8,7 @@
 #include "node/cli/crawl_command.h"
 #include "node/cli/export_command.h"
 #include "node/cli/graph_command.h"
+#include "node/cli/handed_settings.h"
 #include "node/cli/lab_commands.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/sampleweb_command.h"
@@ -15,13 +16,16 @@
 #include "node/cli/setting_flags.h"
 #include "node/cli/tool_commands.h"
 #include "node/run/peer_process.h"
+#include "node/run/ring_key.h"
+#include "node/run/run_as.h"
+#include "node/run/say.h"
 
 namespace orbweaver {
 
 namespace {
 
 int failed(const Error& error) {
-  std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+  complain("%s", error.message.c_str());
   return static_cast<int>(error.code);
 }
 
@@ -39,6 +43,7 @@ void add_crawl(CLI::App& app, int& code) {
       ->type_name("DURATION");
   command->add_flag("--json", options->as_json, "the summary as JSON");
   command->add_flag("--quiet", options->quiet, "no progress line");
+  command->add_option("--user", options->user, "started as root: become this user first")->type_name("NAME");
   add_query_flags(*command, options->queries);
   add_setting_flags(*command, options->flags,
                     {"listen", "advertise", "join", "status_listen", "stop_when_done", "ring_key_file"});
@@ -53,6 +58,8 @@ struct NodeOptions {
   bool log_to_stderr = false;
   bool quiet = false;
   std::int64_t recrawl_before = 0;
+  int settings_fd = -1;  // of orbweaver crawl
+  std::string user;
   SettingFlags flags;
 };
 
@@ -66,10 +73,23 @@ int run_node(const NodeOptions& options) {
     peer.seeds.insert(peer.seeds.end(), more->begin(), more->end());
   }
   if (const Result<void> checked = check_seeds(peer.seeds); !checked) return failed(checked.error());
-  Result<LoadedSettings> settings = options.flags.load();
+  SettingFlags flags = options.flags;
+  const bool handed = options.settings_fd >= 0;
+  if (handed) {
+    const Result<GivenSettings> given = take_over(options.settings_fd);
+    if (!given) return failed(given.error());
+    flags.given.insert(flags.given.begin(), given->begin(), given->end());
+  }
+  Result<LoadedSettings> settings = flags.load();
   if (!settings) return failed(settings.error());
   if (const Result<void> checked = check_contact(settings->values, peer.seeds); !checked)
     return failed(checked.error());
+  Result<std::string> secret = read_ring_key(settings->values.ring_key_file);
+  if (!secret) return failed(secret.error());
+  peer.ring_secret = std::move(*secret);
+  if (!handed)
+    if (const Result<void> ran = run_as(options.user, options.directory, settings->values.data_access); !ran)
+      return failed(ran.error());
   peer.settings = std::move(*settings);
   peer.wait_for_peers = options.wait_for_peers;
   if (options.recrawl_before > 0) peer.recrawl = Time(Duration(options.recrawl_before));
@@ -91,6 +111,8 @@ void add_node(CLI::App& app, int& code) {
       ->add_option("--recrawl-before", options->recrawl_before,
                    "visit again what its directory knows to have ended before (us since 1970)")
       ->type_name("TIME");
+  command->add_option("--user", options->user, "started as root: become this user first")->type_name("NAME");
+  command->add_option("--settings-fd", options->settings_fd, "settings that orbweaver crawl hands over")->group("");
   command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
   command->add_flag("--quiet", options->quiet, "nothing on standard error but errors");
   add_setting_flags(*command, options->flags);
@@ -149,12 +171,17 @@ int run(int argc, char** argv) {
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";
   });
-  const std::string wanted = argc > 1 ? argv[1] : "";
+  // A copy: what other users see of the arguments is blotted out.
+  std::vector<std::string> copies(argv, argv + argc);
+  std::vector<char*> words;
+  for (std::string& copy : copies) words.push_back(copy.data());
+  hide_secrets(argc, argv);
+  const std::string wanted = argc > 1 ? copies[1] : "";
   const auto is_wanted = [&](const CLI::App* command) { return command->get_name() == wanted; };
   if (!wanted.empty() && wanted[0] != '-' && app.get_subcommands(is_wanted).empty())
     return failed({ErrorCode::invalid_setting, "there is no command '" + wanted + "'; see orbweaver --help"});
   try {
-    app.parse(argc, argv);
+    app.parse(argc, words.data());
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::invalid_setting);
   }

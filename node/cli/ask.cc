@@ -3,37 +3,46 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "node/run/peer_process.h"
+#include "node/run/peer_file.h"
+#include "node/run/ring_key.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
 
 namespace orbweaver {
 
-Result<std::vector<std::string>> peer_addresses(const PeerTarget& target) {
-  if (!target.peer.empty()) return std::vector<std::string>{target.peer};
-  std::vector<std::string> addresses;
-  if (const Result<PeerFile> own = read_peer_file(target.directory)) addresses.push_back(own->address);
+Result<std::vector<PeerAddress>> peer_addresses(const PeerTarget& target) {
+  std::vector<PeerAddress> found;
+  if (const Result<PeerFile> own = read_peer_file(target.directory))
+    found.push_back({own->address, own->ring_key_file});
   std::vector<std::string> below;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(target.directory, ignored))
     if (entry.path().filename().string().starts_with("peer-")) below.push_back(entry.path().string());
   std::sort(below.begin(), below.end());
   for (const std::string& directory : below)
-    if (const Result<PeerFile> peer = read_peer_file(directory)) addresses.push_back(peer->address);
-  if (addresses.empty())
+    if (const Result<PeerFile> peer = read_peer_file(directory)) found.push_back({peer->address, peer->ring_key_file});
+  if (!target.peer.empty()) {
+    PeerAddress named{target.peer, {}};
+    for (const PeerAddress& peer : found)
+      if (peer.address == target.peer) named = peer;
+    found = {named};
+  }
+  if (!target.ring_key_file.empty())
+    for (PeerAddress& peer : found) peer.ring_key_file = target.ring_key_file;
+  if (found.empty())
     return fail(ErrorCode::unreachable, "no peer has run in " + target.directory +
                                             "; name one with --peer ADDR:PORT, or its directory with --dir");
-  return addresses;
+  return found;
 }
 
 Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,
                                 bool for_ring, Duration timeout) {
-  const Result<std::vector<std::string>> addresses = peer_addresses(target);
-  if (!addresses) return tl::make_unexpected(addresses.error());
-  const Result<std::string> secret = read_ring_key(target.ring_key_file);
-  if (!secret) return tl::make_unexpected(secret.error());
+  const Result<std::vector<PeerAddress>> peers = peer_addresses(target);
+  if (!peers) return tl::make_unexpected(peers.error());
   std::string last;
-  for (const std::string& address : *addresses) {
+  for (const auto& [address, ring_key_file] : *peers) {
+    const Result<std::string> secret = read_ring_key(ring_key_file);
+    if (!secret) return tl::make_unexpected(secret.error());
     auto client = ring::ZmqClient::open(address, *secret);
     if (!client) return fail(ErrorCode::invalid_input, client.error().message);
     ring::Message question;

@@ -14,8 +14,13 @@ struct PeerTarget {
   std::string ring_key_file;
 };
 
-// All addresses to try, in order.
-Result<std::vector<std::string>> peer_addresses(const PeerTarget& target);
+struct PeerAddress {
+  std::string address;
+  std::string ring_key_file;  // what its peer.json names, unless the target names one
+};
+
+// All to try, in order. A peer that `peer` names and whose directory is found in `directory` is asked with its key.
+Result<std::vector<PeerAddress>> peer_addresses(const PeerTarget& target);
 
 // The answer of the first peer that answers. An {"error": …} in the answer is an error here.
 Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,

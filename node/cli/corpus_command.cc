@@ -1,11 +1,12 @@
 #include "node/cli/corpus_command.h"
 
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "node/run/corpus.h"
+#include "node/run/say.h"
 
 namespace orbweaver {
 
@@ -16,15 +17,23 @@ struct Flags {
   bool as_json = false;
 };
 
+// The corpus itself may be on standard output.
+void tell(const Flags& flags, const std::string& text) {
+  if (flags.options.out == "-") {
+    say_aside(text);
+  } else {
+    say_text(text);
+  }
+}
+
 int run(const Flags& flags) {
   const Result<CorpusCounts> counts = make_corpus(flags.options);
   if (!counts) {
-    std::fprintf(stderr, "orbweaver: %s\n", counts.error().message.c_str());
+    complain("%s", counts.error().message.c_str());
     return static_cast<int>(counts.error().code);
   }
   if (counts->pages == 0 && counts->torn == 0) {
-    std::fprintf(stderr, "orbweaver: no page in %llu files; a crawl with --text writes them\n",
-                 static_cast<unsigned long long>(counts->files));
+    complain("no page in %llu files; a crawl with --text writes them", static_cast<unsigned long long>(counts->files));
     return static_cast<int>(ErrorCode::invalid_input);
   }
   const nlohmann::json told = {{"files", counts->files},         {"pages", counts->pages},
@@ -32,10 +41,10 @@ int run(const Flags& flags) {
                                {"near", counts->near},           {"empty", counts->empty},
                                {"words", counts->words},         {"torn", counts->torn},
                                {"forgotten", counts->forgotten}, {"languages", counts->languages}};
-  // The corpus itself may be on standard output.
-  std::ostream& out = flags.options.out == "-" ? std::cerr : std::cout;
+  std::ostringstream out;
   if (flags.as_json) {
     out << told.dump(2) << "\n";
+    tell(flags, out.str());
     return 0;
   }
   const std::uint64_t alone = counts->pages - counts->again - counts->exact - counts->near;
@@ -47,6 +56,7 @@ int run(const Flags& flags) {
   if (counts->torn > 0) out << counts->torn << " last lines without an end are left out\n";
   if (counts->forgotten > 0)
     out << counts->forgotten << " texts made room for others: what repeats only those is not marked (--texts-max)\n";
+  tell(flags, out.str());
   return 0;
 }
 

@@ -18,11 +18,17 @@
 #include "node/cli/ask.h"
 #include "node/cli/contact_check.h"
 #include "node/cli/crawl_reasons.h"
+#include "node/cli/handed_settings.h"
 #include "node/cli/seed_file.h"
 #include "node/cli/seed_schemes.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
+#include "node/run/peer_file.h"
 #include "node/run/peer_process.h"
+#include "node/run/private_file.h"
+#include "node/run/ring_key.h"
+#include "node/run/run_as.h"
+#include "node/run/say.h"
 
 namespace orbweaver {
 
@@ -59,6 +65,7 @@ class Crawl {
 
  private:
   Result<void> prepare();
+  Result<void> prepare_key(const Settings& settings);
   Result<void> start(Child& child, const std::string& join);
   Result<std::string> wait_for_address(Child& child);
   Result<void> reap();
@@ -112,14 +119,17 @@ Result<void> Crawl::prepare() {
   }
   if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
   if (Result<void> checked = check_reachable(settings->values, seeds); !checked) return checked;
+  if (Result<void> ran = run_as(options_.user, options_.out, settings->values.data_access); !ran) return ran;
   settings_ = settings->values;
   const std::string plan_path = options_.out + "/crawl.json";
   const bool resumed = std::filesystem::exists(plan_path);
   if (seeds.empty() && !resumed)
     return fail(ErrorCode::invalid_input, "no URL to start from; name some, or a file of them with --seeds");
-  auto lock = DirectoryLock::take(options_.out);
+  auto lock = DirectoryLock::take(options_.out, settings->values.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
+  if (Result<void> owned = check_owner(options_.out); !owned) return owned;
+  if (Result<void> keyed = prepare_key(settings->values); !keyed) return keyed;
   if (resumed) {
     std::ifstream in(plan_path);
     const json plan = json::parse(in, nullptr, false);
@@ -132,19 +142,31 @@ Result<void> Crawl::prepare() {
                                            " the queues of the others would wait unfetched. Use --peers " +
                                            std::to_string(before) + ", or let peers leave first (orbweaver leave)");
   }
-  std::ofstream plan(plan_path, std::ios::trunc);
-  plan << json{{"peers", options_.peers}}.dump() << "\n";
+  const std::string plan = json{{"peers", options_.peers}}.dump() + "\n";
+  if (Result<void> written = write_whole(plan_path, plan); !written) return written;
   seed_path_ = options_.out + "/seeds.txt";
-  std::ofstream file(seed_path_, std::ios::trunc);
-  for (const std::string& seed : seeds) file << seed << "\n";
-  plan.flush();
-  file.flush();
-  if (!plan || !file) return fail(ErrorCode::io, "cannot write to " + options_.out + "; is the disk full?");
+  std::string lines;
+  for (const std::string& seed : seeds) lines += seed + "\n";
+  if (Result<void> written = write_whole(seed_path_, lines); !written) return written;
   for (std::uint32_t i = 1; i <= options_.peers; ++i) {
     Child child;
     child.directory = options_.out + "/peer-" + std::to_string(i);
     children_.push_back(std::move(child));
   }
+  return {};
+}
+
+// Without a key every user of this machine could command the ring: it gets one of its own, unless it was given one.
+Result<void> Crawl::prepare_key(const Settings& settings) {
+  std::string path = settings.ring_key_file;
+  if (path.empty()) {
+    path = options_.out + "/ring.key";
+    if (!std::filesystem::exists(path))
+      if (Result<void> made = make_ring_key_file(path); !made) return made;
+    more_flags_.emplace_back("ring_key_file", path);
+  }
+  const Result<std::string> key = read_ring_key(path);
+  if (!key) return tl::make_unexpected(key.error());
   return {};
 }
 
@@ -157,11 +179,9 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   if (!options_.flags.config.empty()) arguments.insert(arguments.end(), {"--config", options_.flags.config});
   std::vector<std::pair<std::string, std::string>> given = options_.flags.given;
   given.insert(given.end(), more_flags_.begin(), more_flags_.end());
-  for (const auto& [name, text] : given) {
-    std::string flag = "--" + name;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    arguments.push_back(flag + "=" + text);
-  }
+  const Result<int> handed = hand_over(given);
+  if (!handed) return tl::make_unexpected(handed.error());
+  arguments.insert(arguments.end(), {"--settings-fd", std::to_string(*handed)});
   // Not when it is started again after a crash: the walk that it began is on its disk. One moment for all peers.
   if (recrawl_before_ && !std::exchange(child.started, true))
     arguments.insert(arguments.end(),
@@ -174,6 +194,7 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   argv.push_back(nullptr);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
+  if (pid != 0) ::close(*handed);
   if (pid < 0) return fail(ErrorCode::io, std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGINT);  // ends as it is; SIGTERM would make it leave
@@ -183,7 +204,7 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execv("/proc/self/exe", argv.data());
-    std::fprintf(stderr, "orbweaver: cannot run itself: %s\n", std::strerror(errno));
+    complain("cannot run itself: %s", std::strerror(errno));
     ::_exit(static_cast<int>(ErrorCode::internal));
   }
   child.pid = pid;
@@ -254,8 +275,8 @@ Result<void> Crawl::reap() {
                                            std::to_string(child.starts.size()) +
                                            " times in a row; see its log/peer.log");
     if (!options_.quiet)
-      std::fprintf(stderr, "\npeer in %s died (%s); starting it again\n", child.directory.c_str(),
-                   by_itself ? ("exit code " + std::to_string(code)).c_str() : strsignal(WTERMSIG(status)));
+      complain("the peer in %s died (%s); starting it again", child.directory.c_str(),
+               by_itself ? ("exit code " + std::to_string(code)).c_str() : strsignal(WTERMSIG(status)));
     std::string join;
     for (const Child& other : children_)
       if (other.pid > 0)
@@ -290,10 +311,11 @@ void Crawl::show_progress(Time now, bool last) {
       seconds > 0.1 ? static_cast<double>(pages - std::min<std::uint64_t>(last_pages_, pages)) / seconds : 0;
   last_pages_ = pages;
   last_time_ = now;
-  std::fprintf(stderr, "%s%llu pages  %.0f pages/s  %llu queued  %llu forwarded  %llu failed  %zu/%u peers%s",
-               ::isatty(2) ? "\r\033[K" : "", static_cast<unsigned long long>(pages), rate, count("queued"),
-               count("forwarded"), count("failed"), (*answer)["peers"].size(), options_.peers, ::isatty(2) ? "" : "\n");
-  std::fflush(stderr);
+  char line[256];
+  std::snprintf(line, sizeof line, "%llu pages  %.0f pages/s  %llu queued  %llu forwarded  %llu failed  %zu/%u peers",
+                static_cast<unsigned long long>(pages), rate, count("queued"), count("forwarded"), count("failed"),
+                (*answer)["peers"].size(), options_.peers);
+  say_progress(line);
 }
 
 json Crawl::summary() const {
@@ -359,30 +381,28 @@ void Crawl::print_summary(const json& summary) const {
     return static_cast<unsigned long long>(summary.value(name, std::uint64_t{0}));
   };
   const double seconds = summary.value("seconds", 0.0);
-  std::printf("%s: %s\n", summary.value("finished", false) ? "crawl ended" : "crawl stopped",
-              summary.value("reason", "").c_str());
-  std::printf("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"),
-              number("failed"), number("excluded"), number("queued"), seconds);
+  say("%s: %s\n", summary.value("finished", false) ? "crawl ended" : "crawl stopped",
+      summary.value("reason", "").c_str());
+  say("  pages %llu  failed %llu  excluded %llu  still queued %llu  in %.1f s\n", number("pages"), number("failed"),
+      number("excluded"), number("queued"), seconds);
   for (const json& reason : summary["reasons"]) {
     const std::string fix = reason.value("fix", "");
-    std::printf("    %s: %s, %llu: %s%s\n", reason.value("state", "").c_str(), reason.value("why", "").c_str(),
-                static_cast<unsigned long long>(reason.value("count", std::uint64_t{0})),
-                reason.value("example", "").c_str(), fix.empty() ? "" : ("; " + fix).c_str());
+    say("    %s: %s, %llu: %s%s\n", reason.value("state", "").c_str(), reason.value("why", "").c_str(),
+        static_cast<unsigned long long>(reason.value("count", std::uint64_t{0})), reason.value("example", "").c_str(),
+        fix.empty() ? "" : ("; " + fix).c_str());
   }
   if (const std::string unknown = summary.value("reasons_unknown", ""); !unknown.empty())
-    std::printf("    the reasons could not be read: %s\n", unknown.c_str());
+    say("    the reasons could not be read: %s\n", unknown.c_str());
   if (summary.contains("missed"))
-    std::printf("  pages that may have been missed, taken as seen by a filter: %.3g expected\n",
-                summary.value("missed", 0.0));
-  for (const json& directory : summary["archive_dirs"])
-    std::printf("  archive %s\n", directory.get<std::string>().c_str());
-  if (!summary["archive_dirs"].empty()) std::printf("  index   orbweaver index %s\n", options_.out.c_str());
-  if (!summary.value("finished", false)) std::printf("  the same command goes on where it was\n");
+    say("  pages that may have been missed, taken as seen by a filter: %.3g expected\n", summary.value("missed", 0.0));
+  for (const json& directory : summary["archive_dirs"]) say("  archive %s\n", directory.get<std::string>().c_str());
+  if (!summary["archive_dirs"].empty()) say("  index   orbweaver index %s\n", options_.out.c_str());
+  if (!summary.value("finished", false)) say("  the same command goes on where it was\n");
 }
 
 int Crawl::run() {
   const auto failed = [](const Error& error) {
-    std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+    complain("%s", error.message.c_str());
     return static_cast<int>(error.code);
   };
   if (Result<void> prepared = prepare(); !prepared) return failed(prepared.error());
@@ -396,8 +416,8 @@ int Crawl::run() {
     recrawl_before_ = begun_ - *age;
   }
   if (!options_.quiet)
-    std::fprintf(stderr, "starting %u %s in %s; then once a second what the ring has done\n", options_.peers,
-                 options_.peers == 1 ? "peer" : "peers", options_.out.c_str());
+    say_aside("starting " + std::to_string(options_.peers) + (options_.peers == 1 ? " peer" : " peers") + " in " +
+              options_.out + "; then once a second what the ring has done\n");
   std::optional<Error> trouble;
   std::string join;
   for (Child& child : children_) {
@@ -448,16 +468,16 @@ int Crawl::run() {
     if (stopping && now > kill_at) stop_all(SIGKILL);
     if (!stopping) show_progress(now, false);
   }
-  if (!options_.quiet && ::isatty(2)) std::fprintf(stderr, "\n");
+  if (!options_.quiet) end_progress();
   if (trouble) return failed(*trouble);
   const json result = summary();
   if (options_.as_json) {
-    std::cout << result.dump(2) << "\n";
+    say_json(result);
   } else {
     print_summary(result);
   }
   if (!result.value("finished", false) || result.value("pages", std::uint64_t{0}) > 0) return 0;
-  std::fprintf(stderr, "orbweaver: nothing was fetched\n");
+  complain("nothing was fetched");
   return nothing_fetched;
 }
 

@@ -16,6 +16,7 @@ struct CrawlOptions {
   QueryFlags queries;
   std::uint32_t peers = 1;
   std::string out = "orbweaver-crawl";
+  std::string user;     // started as root: whom to become; empty: nobody else
   std::string recrawl;  // a duration; empty: none
   SettingFlags flags;
   bool as_json = false;  // the summary as JSON on standard output

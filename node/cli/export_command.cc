@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "node/cli/peer_directories.h"
 #include "node/run/directory_lock.h"
+#include "node/run/say.h"
 #include "node/storage_error.h"
 #include "storage/rocks_kv.h"
 #include "storage/store.h"
@@ -87,21 +87,20 @@ Result<void> export_urls(const ExportOptions& options) {
     const std::string_view state = storage::state_name(record.state);
     if (!states.empty() && !states.contains(state)) return true;
     if (options.as_json) {
-      std::cout << json{{"url", record.url},
-                        {"state", state},
-                        {"reason", storage::reason_name(record.reason)},
-                        {"status", record.status},
-                        {"depth", record.depth}}
-                       .dump(-1, ' ', false, json::error_handler_t::replace)
-                << "\n";
+      say_json({{"url", record.url},
+                {"state", state},
+                {"reason", storage::reason_name(record.reason)},
+                {"status", record.status},
+                {"depth", record.depth}},
+               -1);
     } else {
-      std::cout << record.url << "\n";
+      say_text(record.url);
+      say_text("\n");
     }
-    return static_cast<bool>(std::cout);
+    return can_say();
   };
   if (Result<void> done = for_each_record(options.directory, print); !done) return done;
-  std::cout.flush();
-  if (!std::cout) return fail(ErrorCode::io, "standard output could not be written");
+  if (!all_said()) return fail(ErrorCode::io, "standard output could not be written");
   return {};
 }
 
@@ -160,7 +159,7 @@ void add_export_commands(CLI::App& app, int& code) {
   urls->callback([options, &code] {
     const Result<void> done = export_urls(*options);
     if (done) return;
-    std::fprintf(stderr, "orbweaver: %s\n", done.error().message.c_str());
+    complain("%s", done.error().message.c_str());
     code = static_cast<int>(done.error().code);
   });
 }

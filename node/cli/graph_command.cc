@@ -9,9 +9,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "node/config/printable.h"
 #include "node/config/settings.h"
 #include "node/graph/rank.h"
 #include "node/graph/trace_edges.h"
+#include "node/run/say.h"
 
 namespace orbweaver {
 
@@ -63,7 +65,7 @@ Result<void> give_out(const LinkGraph& graph, const GraphOptions& options, const
   if (options.as_json) {
     // Line by line: the list may be longer than memory.
     const std::string text = head.dump();
-    std::printf("%s,\"ranks\":[", text.substr(0, text.size() - 1).c_str());
+    say("%s,\"ranks\":[", text.substr(0, text.size() - 1).c_str());
   }
   const Result<void> given = each_by_rank(
       graph, graph.file(is_hits ? "authority" : "rank"), is_hits ? graph.file("hub") : std::string(), options.top,
@@ -71,18 +73,18 @@ Result<void> give_out(const LinkGraph& graph, const GraphOptions& options, const
         if (options.as_json) {
           json line = {{"node", std::string(name)}, {is_hits ? "authority" : "score", score}};
           if (is_hits) line["hub"] = hub;
-          std::printf("%s\n%s", first ? "" : ",", line.dump(-1, ' ', false, json::error_handler_t::replace).c_str());
+          say("%s\n%s", first ? "" : ",",
+              printable_json(line.dump(-1, ' ', false, json::error_handler_t::replace)).c_str());
         } else if (is_hits) {
-          std::printf("%.*s\t%s\t%s\n", static_cast<int>(name.size()), name.data(), number(score).c_str(),
-                      number(hub).c_str());
+          say("%.*s\t%s\t%s\n", static_cast<int>(name.size()), name.data(), number(score).c_str(), number(hub).c_str());
         } else {
-          std::printf("%.*s\t%s\n", static_cast<int>(name.size()), name.data(), number(score).c_str());
+          say("%.*s\t%s\n", static_cast<int>(name.size()), name.data(), number(score).c_str());
         }
         first = false;
         return written();
       });
   if (!given) return given;
-  if (options.as_json) std::printf("\n]}\n");
+  if (options.as_json) say("\n]}\n");
   std::fflush(stdout);
   return written();
 }
@@ -144,7 +146,7 @@ void add_graph_commands(CLI::App& app, int& code) {
   command->callback([options, &code] {
     const Result<void> done = rank(*options);
     if (done) return;
-    std::fprintf(stderr, "orbweaver: %s\n", done.error().message.c_str());
+    complain("%s", done.error().message.c_str());
     code = static_cast<int>(done.error().code);
   });
 }

@@ -10,6 +10,7 @@
 #include "node/cli/lab_order_command.h"
 #include "node/cli/lab_partition_command.h"
 #include "node/cli/lab_scaling_command.h"
+#include "node/run/say.h"
 
 namespace orbweaver {
 
@@ -28,7 +29,7 @@ void add_report_flags(CLI::App& command, ReportOutput& output) {
 int finish_experiment(const Result<Report>& report, const ReportOutput& output) {
   const Result<void> given = report ? give_out(*report, output) : Result<void>(tl::make_unexpected(report.error()));
   if (given) return 0;
-  std::fprintf(stderr, "orbweaver: %s\n", given.error().message.c_str());
+  complain("%s", given.error().message.c_str());
   return static_cast<int>(given.error().code);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "node/config/printable.h"
 #include "node/html/charset.h"
 #include "node/html/header_links.h"
 #include "node/html/links.h"
@@ -132,7 +133,7 @@ int links_batch(std::istream& in, std::ostream& out, ParserKind parser) {
   while (std::getline(in, line)) {
     const json answer = batch_answer(line, *extractor);
     if (answer.contains("error")) code = 2;
-    out << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+    out << printable_json(answer.dump(-1, ' ', false, json::error_handler_t::replace)) << '\n';
   }
   out.flush();
   return code;

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "node/config/list_file.h"
+#include "node/run/say.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {
@@ -79,8 +80,8 @@ Result<QuerySeeds> query_seeds(const QueryFlags& flags) {
     return fail(ErrorCode::invalid_input, "no query comes of these keywords with --combine " + flags.combine +
                                               "; pairs need two keywords at least");
   if (queries.left_out > 0)
-    std::fprintf(stderr, "orbweaver: %llu queries are left out beyond %llu (--queries-max)\n",
-                 static_cast<unsigned long long>(queries.left_out), static_cast<unsigned long long>(flags.queries_max));
+    complain("%llu queries are left out beyond %llu (--queries-max)", static_cast<unsigned long long>(queries.left_out),
+             static_cast<unsigned long long>(flags.queries_max));
   Result<std::vector<std::string>> urls = search_urls(engines, queries.words, flags.paging);
   if (!urls) return tl::make_unexpected(urls.error());
   made.urls = std::move(*urls);

@@ -13,6 +13,7 @@
 #include "node/cli/seed_file.h"
 #include "node/cli/stopped_ring.h"
 #include "node/config/setting_def.h"
+#include "node/run/say.h"
 #include "node/url/re2_patterns.h"
 
 namespace orbweaver {
@@ -39,7 +40,7 @@ struct Options {
 };
 
 int failed(const Error& error) {
-  std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+  complain("%s", error.message.c_str());
   return static_cast<int>(error.code);
 }
 
@@ -66,36 +67,35 @@ void print_seen(const json& answer) {
     bytes += number(filter, "memory_bytes");
     worst = std::max(worst, filter.value("false_positives", 0.0));
     if (filter.value("overfull", false))
-      std::printf("%-10s its filter is overfull: %llu entries, planned for %llu; start it with a larger seen_urls\n",
-                  peer.value("id", "").substr(0, 8).c_str(), static_cast<unsigned long long>(number(filter, "entries")),
-                  static_cast<unsigned long long>(number(filter, "entries_planned")));
+      say("%-10s its filter is overfull: %llu entries, planned for %llu; start it with a larger seen_urls\n",
+          peer.value("id", "").substr(0, 8).c_str(), static_cast<unsigned long long>(number(filter, "entries")),
+          static_cast<unsigned long long>(number(filter, "entries_planned")));
   }
   if (peers > 0)
-    std::printf(
-        "seen = bloom on %llu peers: %.1f MiB of filters, a new page is taken as seen with a chance of %.2g now\n",
+    say("seen = bloom on %llu peers: %.1f MiB of filters, a new page is taken as seen with a chance of %.2g now\n",
         static_cast<unsigned long long>(peers), static_cast<double>(bytes) / (1 << 20), worst);
   if (peers > 0 || missed > 0)
-    std::printf("pages that may have been missed, taken as seen by a filter: %.3g expected\n", missed);
+    say("pages that may have been missed, taken as seen by a filter: %.3g expected\n", missed);
 }
 
 void print_status(const json& answer) {
   const json& totals = answer["totals"];
   const bool stopped = answer.contains("read_from");
-  std::printf("ring %s: %zu peers%s\n", answer.value("ring", "").c_str(), answer["peers"].size(),
-              stopped ? ", stopped" : " answer");
-  std::printf("%-10s %-22s %-9s %6s %9s %9s %7s %9s %9s %8s\n", "peer", "address", "state", "parts", "fetched",
-              "queued", "failed", "excluded", "forwarded", "outbox");
+  say("ring %s: %zu peers%s\n", answer.value("ring", "").c_str(), answer["peers"].size(),
+      stopped ? ", stopped" : " answer");
+  say("%-10s %-22s %-9s %6s %9s %9s %7s %9s %9s %8s\n", "peer", "address", "state", "parts", "fetched", "queued",
+      "failed", "excluded", "forwarded", "outbox");
   for (const json& peer : answer["peers"]) {
     const json& counts = peer["counts"];
-    std::printf("%-10s %-22s %-9s %6llu %9llu %9llu %7llu %9llu %9llu %8llu\n",
-                peer.value("id", "").substr(0, 8).c_str(), peer.value("address", "").c_str(),
-                peer.value("state", "").c_str(), static_cast<unsigned long long>(number(peer, "partitions")),
-                static_cast<unsigned long long>(number(counts, "fetched")),
-                static_cast<unsigned long long>(number(counts, "queued")),
-                static_cast<unsigned long long>(number(counts, "failed")),
-                static_cast<unsigned long long>(number(counts, "excluded")),
-                static_cast<unsigned long long>(number(counts, "forwarded")),
-                static_cast<unsigned long long>(number(counts, "outbox")));
+    say("%-10s %-22s %-9s %6llu %9llu %9llu %7llu %9llu %9llu %8llu\n", peer.value("id", "").substr(0, 8).c_str(),
+        peer.value("address", "").c_str(), peer.value("state", "").c_str(),
+        static_cast<unsigned long long>(number(peer, "partitions")),
+        static_cast<unsigned long long>(number(counts, "fetched")),
+        static_cast<unsigned long long>(number(counts, "queued")),
+        static_cast<unsigned long long>(number(counts, "failed")),
+        static_cast<unsigned long long>(number(counts, "excluded")),
+        static_cast<unsigned long long>(number(counts, "forwarded")),
+        static_cast<unsigned long long>(number(counts, "outbox")));
   }
   for (const json& peer : answer["peers"]) {
     const json& counts = peer["counts"];
@@ -108,17 +108,15 @@ void print_status(const json& answer) {
       if (const std::uint64_t left = number(counts, name); left > 0)
         moves += (moves.empty() ? "" : ", ") + std::to_string(left) + " " + text;
     if (!moves.empty())
-      std::printf("%-10s holds %llu partitions; %s\n", peer.value("id", "").substr(0, 8).c_str(),
-                  static_cast<unsigned long long>(number(counts, "partitions_held")), moves.c_str());
+      say("%-10s holds %llu partitions; %s\n", peer.value("id", "").substr(0, 8).c_str(),
+          static_cast<unsigned long long>(number(counts, "partitions_held")), moves.c_str());
     for (const json& reason : peer.value("held_back", json::array()))
-      std::printf("%-10s asks for no page: %s\n", peer.value("id", "").substr(0, 8).c_str(),
-                  reason.get<std::string>().c_str());
+      say("%-10s asks for no page: %s\n", peer.value("id", "").substr(0, 8).c_str(), reason.get<std::string>().c_str());
   }
   for (const json& silent : answer["unreachable"])
-    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
-                silent.value("address", "").c_str());
-  std::printf(
-      "discovered %llu = fetched %llu + failed %llu + excluded %llu + queued %llu (in flight %llu); on the way to "
+    say("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
+        silent.value("address", "").c_str());
+  say("discovered %llu = fetched %llu + failed %llu + excluded %llu + queued %llu (in flight %llu); on the way to "
       "owners %llu\n",
       static_cast<unsigned long long>(number(totals, "discovered")),
       static_cast<unsigned long long>(number(totals, "fetched")),
@@ -133,9 +131,9 @@ void print_status(const json& answer) {
 int ledger(const Options& options, const json& status) {
   const Ledger ledger = ledger_of(status);
   if (options.as_json) {
-    std::cout << to_json(ledger).dump(2) << "\n";
+    say_json(to_json(ledger));
   } else {
-    std::cout << to_text(ledger);
+    say_text(to_text(ledger));
   }
   return ledger.differences.empty() ? 0 : static_cast<int>(ErrorCode::internal);
 }
@@ -145,7 +143,7 @@ int status(const Options& options) {
   if (!answer) return failed(answer.error());
   if (options.ledger) return ledger(options, *answer);
   if (options.as_json) {
-    std::cout << answer->dump(2) << "\n";
+    say_json(*answer);
   } else {
     print_status(*answer);
   }
@@ -166,24 +164,24 @@ int seed(const Options& options) {
     return failed({ErrorCode::invalid_input,
                    "no URL given; name some, a file of them with --seeds, or --keywords and an --engine"});
   if (options.print) {
-    if (options.as_json) std::cout << json({{"urls", urls}}).dump(2) << "\n";
+    if (options.as_json) say_json(json({{"urls", urls}}));
     if (!options.as_json)
-      for (const std::string& url : urls) std::printf("%s\n", url.c_str());
+      for (const std::string& url : urls) say("%s\n", url.c_str());
     return 0;
   }
   const Result<json> answer = ask_peer(options.target, "seed", {{"urls", urls}}, true);
   if (!answer) return failed(answer.error());
   if (options.as_json) {
-    std::cout << answer->dump(2) << "\n";
+    say_json(*answer);
   } else {
-    for (const json& url : (*answer)["accepted"]) std::printf("accepted %s\n", url.get<std::string>().c_str());
+    for (const json& url : (*answer)["accepted"]) say("accepted %s\n", url.get<std::string>().c_str());
     for (const json& item : (*answer)["refused"])
-      std::printf("refused  %s: %s\n", item.value("url", "").c_str(), item.value("why", "").c_str());
+      say("refused  %s: %s\n", item.value("url", "").c_str(), item.value("why", "").c_str());
   }
   if (options.queries.any() && answer->value("result_pages", std::uint64_t{0}) == 0)
-    std::fprintf(stderr,
-                 "orbweaver: the ring's result_pages knows none of these search pages, so they are seeds like any "
-                 "other: their engine is crawled as a site (docs/keywords.md)\n");
+    complain(
+        "the ring's result_pages knows none of these search pages, so they are seeds like any "
+        "other: their engine is crawled as a site (docs/keywords.md)");
   return (*answer)["refused"].empty() ? 0 : static_cast<int>(ErrorCode::invalid_input);
 }
 
@@ -191,23 +189,23 @@ int explain(const Options& options) {
   const Result<json> answer = ask_or_read(options.target, "explain", {{"url", options.url}});
   if (!answer) return failed(answer.error());
   if (options.as_json) {
-    std::cout << answer->dump(2) << "\n";
+    say_json(*answer);
     return 0;
   }
   if (const std::string url = answer->value("url", ""); url != options.url) {
     std::string rules;
     for (const json& rule : answer->value("canonical_rules", json::array()))
       rules += (rules.empty() ? "" : ", ") + rule.get<std::string>();
-    std::printf("%s\n  is here (%s)\n", options.url.c_str(), rules.empty() ? "URL standard" : rules.c_str());
+    say("%s\n  is here (%s)\n", options.url.c_str(), rules.empty() ? "URL standard" : rules.c_str());
   }
-  std::printf("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
-              answer->value("why", "").c_str());
+  say("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
+      answer->value("why", "").c_str());
   for (const char* name :
        {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "hops_off_site", "trap",
         "taken_as_seen", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
-      std::printf("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+      say("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
     }
   return 0;
 }
@@ -266,23 +264,21 @@ int traps(const Options& options) {
   }
   const json report = found.report();
   if (options.as_json) {
-    std::cout << report.dump(2) << "\n";
+    say_json(report);
     return 0;
   }
   for (const json& trap : report["traps"]) {
     const std::string other = trap.value("mirror_of", "");
-    std::printf("%-18s %-32s %9llu saved%s\n", trap.value("rule", "").c_str(), trap.value("host", "").c_str(),
-                static_cast<unsigned long long>(number(trap, "saved")),
-                other.empty() ? "" : (", a mirror of " + other).c_str());
-    for (const json& example : trap.value("examples", json::array()))
-      std::printf("  %s\n", example.get<std::string>().c_str());
+    say("%-18s %-32s %9llu saved%s\n", trap.value("rule", "").c_str(), trap.value("host", "").c_str(),
+        static_cast<unsigned long long>(number(trap, "saved")),
+        other.empty() ? "" : (", a mirror of " + other).c_str());
+    for (const json& example : trap.value("examples", json::array())) say("  %s\n", example.get<std::string>().c_str());
   }
-  std::printf("%llu pages saved\n", static_cast<unsigned long long>(number(report, "saved")));
-  if (options.readmit)
-    std::printf("%llu queued again\n", static_cast<unsigned long long>(number(report, "readmitted")));
+  say("%llu pages saved\n", static_cast<unsigned long long>(number(report, "saved")));
+  if (options.readmit) say("%llu queued again\n", static_cast<unsigned long long>(number(report, "readmitted")));
   for (const json& silent : report["unreachable"])
-    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
-                silent.value("address", "").c_str());
+    say("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
+        silent.value("address", "").c_str());
   return 0;
 }
 
@@ -290,10 +286,10 @@ int forget(const Options& options) {
   const Result<json> answer = ask_peer(options.target, "forget", {{"id", options.url}}, true);
   if (!answer) return failed(answer.error());
   if (options.as_json) {
-    std::cout << answer->dump(2) << "\n";
+    say_json(*answer);
   } else {
-    std::printf("peer %s is gone for good; should it come back all the same, it is let in and gives back what it has\n",
-                answer->value("forgotten", "").substr(0, 8).c_str());
+    say("peer %s is gone for good; should it come back all the same, it is let in and gives back what it has\n",
+        answer->value("forgotten", "").substr(0, 8).c_str());
   }
   return 0;
 }
@@ -310,14 +306,13 @@ int recrawl(const Options& options) {
     if (peer.contains("error"))
       return failed({ErrorCode::io, peer.value("address", "a peer") + ": " + peer.value("error", "")});
   if (options.as_json) {
-    std::cout << answer->dump(2) << "\n";
+    say_json(*answer);
     return 0;
   }
-  std::printf("%zu peers queue again what ended %s ago or longer\n", (*answer)["peers"].size(),
-              options.older_than.c_str());
+  say("%zu peers queue again what ended %s ago or longer\n", (*answer)["peers"].size(), options.older_than.c_str());
   for (const json& silent : (*answer)["unreachable"])
-    std::printf("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
-                silent.value("address", "").c_str());
+    say("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
+        silent.value("address", "").c_str());
   return 0;
 }
 
@@ -325,13 +320,13 @@ int leave_or_stop(const Options& options, const std::string& verb) {
   const Result<json> answer = ask_peer(options.target, verb, json::object(), verb == "stop" && !options.one);
   if (!answer) return failed(answer.error());
   if (options.as_json) {
-    std::cout << answer->dump(2) << "\n";
+    say_json(*answer);
   } else if (verb == "leave") {
-    std::printf("peer %s hands its partitions over and then ends\n", answer->value("leaving", "").substr(0, 8).c_str());
+    say("peer %s hands its partitions over and then ends\n", answer->value("leaving", "").substr(0, 8).c_str());
   } else {
     const std::size_t count = answer->contains("peers") ? (*answer)["peers"].size() : 1;
-    std::printf("%zu %s; a peer that is started again continues where it was\n", count,
-                count == 1 ? "peer stops" : "peers stop");
+    say("%zu %s; a peer that is started again continues where it was\n", count,
+        count == 1 ? "peer stops" : "peers stop");
   }
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string>
 
+#include "node/config/printable.h"
 #include "node/robots/robots.h"
 
 namespace orbweaver {
@@ -150,7 +151,7 @@ int robots_batch(std::istream& in, std::ostream& out) {
   while (std::getline(in, line)) {
     const nlohmann::json answer = batch.answer(line);
     if (answer.contains("error")) exit_code = 2;
-    out << answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    out << printable_json(answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) << '\n';
   }
   out.flush();
   return exit_code;

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include "node/config/endpoint.h"
+#include "node/run/say.h"
 #include "node/sampleweb/sample_server.h"
 
 namespace orbweaver {
@@ -27,8 +27,8 @@ Result<void> write_ready_file(const std::string& path, const std::string& line) 
   return {};
 }
 
-int complain(const Error& error) {
-  std::cerr << "orbweaver sampleweb: " << error.message << '\n';
+int failed(const Error& error) {
+  complain("sampleweb: %s", error.message.c_str());
   return static_cast<int>(error.code);
 }
 
@@ -36,7 +36,7 @@ int complain(const Error& error) {
 
 int sampleweb_main(SampleWebOptions options) {
   const auto listen = parse_endpoint(options.listen);
-  if (!listen) return complain(listen.error());
+  if (!listen) return failed(listen.error());
 
   // Blocked here, so in every thread started from here; sigwait() below takes them.
   sigset_t stops;
@@ -60,12 +60,13 @@ int sampleweb_main(SampleWebOptions options) {
   server_options.latency = options.latency;
   server_options.on_quit = [] { ::kill(::getpid(), SIGTERM); };
   const auto server = sample::SampleServer::start(server_options);
-  if (!server) return complain(server.error());
+  if (!server) return failed(server.error());
 
   const std::string line = (*server)->ready_json();
-  std::cout << line << std::endl;
+  say("%s\n", line.c_str());
+  if (!all_said()) return failed({ErrorCode::io, "standard output could not be written"});
   if (!options.ready_file.empty()) {
-    if (const auto written = write_ready_file(options.ready_file, line); !written) return complain(written.error());
+    if (const auto written = write_ready_file(options.ready_file, line); !written) return failed(written.error());
   }
   int signal = 0;
   sigwait(&stops, &signal);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <future>
 #include <map>
 #include <thread>
@@ -11,6 +10,7 @@
 #include "node/config/shown.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/run/clock.h"
+#include "node/run/say.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {
@@ -66,12 +66,12 @@ Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, co
         const Result<std::string> by_http = refusal("http://" + place + "/robots.txt", settings);
         if (!by_http) return tl::make_unexpected(by_http.error());
         if (by_http->empty()) scheme = "http://";
-        std::fprintf(stderr, "%s does not answer by https (%s)%s\n", shown(place).c_str(), by_https->c_str(),
-                     by_http->empty() ? ", but by http" : ", nor by http");
+        say_aside(shown(place) + " does not answer by https (" + *by_https + ")" +
+                  (by_http->empty() ? ", but by http" : ", nor by http") + "\n");
       }
     }
     seed.insert(0, scheme);
-    std::fprintf(stderr, "crawling %s\n", shown(seed).c_str());
+    say_aside("crawling " + shown(seed) + "\n");
   }
   if (!scheme_of.empty()) std::this_thread::sleep_for(settings.delay);
   return seeds;

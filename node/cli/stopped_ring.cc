@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <optional>
 
 #include "node/cli/peer_directories.h"
 #include "node/crawl/peer.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
-#include "node/run/peer_process.h"
+#include "node/run/peer_file.h"
+#include "node/run/say.h"
 #include "node/storage_error.h"
 #include "storage/rocks_kv.h"
 
@@ -108,7 +108,7 @@ Result<json> ask_or_read(const PeerTarget& target, const std::string& verb, cons
   if (!directories || std::any_of(directories->begin(), directories->end(),
                                   [](const std::string& peer) { return DirectoryLock::held(peer); }))
     return ask_peer(target, verb, body, true);
-  std::fprintf(stderr, "no peer runs in %s: read from its disk\n", target.directory.c_str());
+  say_aside("no peer runs in " + target.directory + ": read from its disk\n");
   return ask_stopped(target.directory, verb, body);
 }
 

@@ -16,6 +16,8 @@
 #include "node/cli/url_command.h"
 #include "node/config/settings.h"
 #include "node/run/metrics.h"
+#include "node/run/ring_key.h"
+#include "node/run/say.h"
 #include "node/url/surt.h"
 #include "ring/zmq_transport.h"
 #include "storage/warc.h"
@@ -27,11 +29,11 @@ namespace {
 using nlohmann::json;
 
 int failed(const Error& error) {
-  std::fprintf(stderr, "orbweaver: %s\n", error.message.c_str());
+  complain("%s", error.message.c_str());
   return static_cast<int>(error.code);
 }
 
-void print(const json& value) { std::cout << value.dump(2, ' ', false, json::error_handler_t::replace) << "\n"; }
+void print(const json& value) { say_json(value); }
 
 bool is_url(const std::string& text) { return text.starts_with("http://") || text.starts_with("https://"); }
 
@@ -139,7 +141,7 @@ int robots(const ToolOptions& options) {
   if (options.as_json) {
     print(reports);
   } else {
-    std::cout << robots_text(reports);
+    say_text(robots_text(reports));
   }
   return 0;
 }
@@ -170,7 +172,7 @@ int sitemap(const ToolOptions& options) {
   if (options.as_json) {
     print(report);
   } else {
-    std::cout << sitemap_text(report);
+    say_text(sitemap_text(report));
   }
   return report.at("kind") == "unknown" ? static_cast<int>(ErrorCode::invalid_input) : 0;
 }
@@ -191,23 +193,23 @@ int index(const std::string& directory, const std::string& out) {
   };
   const auto lines = storage::write_cdxj(files, out, key);
   if (!lines) return failed({ErrorCode::io, lines.error().message});
-  std::printf("%llu captures of %zu files in %s\n", static_cast<unsigned long long>(*lines), files.size(), out.c_str());
+  say("%llu captures of %zu files in %s\n", static_cast<unsigned long long>(*lines), files.size(), out.c_str());
   return 0;
 }
 
 int settings(bool markdown, bool metrics) {
   if (markdown) {
-    std::cout << (metrics ? metrics_markdown() : settings_markdown());
+    say_text(metrics ? metrics_markdown() : settings_markdown());
     return 0;
   }
   if (metrics) {
     for (const MetricRow& row : metric_rows())
-      std::printf("orbweaver_%-28s %s\n", std::string(row.name).c_str(), std::string(row.help).c_str());
+      say("orbweaver_%-28s %s\n", std::string(row.name).c_str(), std::string(row.help).c_str());
     return 0;
   }
   for (const SettingRow& row : setting_rows())
-    std::printf("%-24s %-10s %-14s %s\n", row.name.c_str(), row.ring_wide ? "ring-wide" : "own",
-                row.default_text.c_str(), row.sentence.c_str());
+    say("%-24s %-10s %-14s %s\n", row.name.c_str(), row.ring_wide ? "ring-wide" : "own", row.default_text.c_str(),
+        row.sentence.c_str());
   return 0;
 }
 
@@ -277,14 +279,22 @@ void add_tool_commands(CLI::App& app, int& code) {
   command->add_flag("--metrics", *metrics, "the metrics instead");
   command->callback([markdown, metrics, &code] { code = settings(*markdown, *metrics); });
 
+  const auto key_file = std::make_shared<std::string>();
   command = app.add_subcommand("ring-key", "a new secret key for a ring, for --ring-key-file");
-  command->callback([&code] {
+  command->add_option("file", *key_file, "a new file for it that its owner alone may read; none: standard output")
+      ->type_name("FILE");
+  command->callback([key_file, &code] {
+    if (!key_file->empty()) {
+      const Result<void> made = make_ring_key_file(*key_file);
+      code = made ? 0 : failed(made.error());
+      return;
+    }
     const std::string key = ring::make_ring_secret();
     if (key.empty()) {
       code = failed({ErrorCode::unsupported, "this build of libzmq has no CURVE; install Debian's libzmq5"});
       return;
     }
-    std::printf("%s\n", key.c_str());
+    say("%s\n", key.c_str());
   });
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "node/cli/json_line.h"
+#include "node/config/printable.h"
 #include "node/url/canonical_url.h"
 #include "node/url/percent_encode.h"
 #include "node/url/scope.h"
@@ -99,7 +100,7 @@ int url_batch(std::istream& in, std::ostream& out) {
   for (std::string line; read_line(in, line, line_bytes_max);) {
     const nlohmann::json reply = answer(line);
     if (reply.contains("error")) exit_code = static_cast<int>(ErrorCode::invalid_input);
-    out << reply.dump() << '\n';
+    out << printable_json(reply.dump()) << '\n';
   }
   out.flush();
   return exit_code;

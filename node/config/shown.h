@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "node/config/printable.h"
+
 namespace orbweaver {
 
 inline std::string shown(std::string_view text) {
   constexpr std::size_t shown_max = 128;
-  std::string out{"'"};
-  for (const char c : text.substr(0, shown_max)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out + (text.size() > shown_max ? "...'" : "'");
+  return "'" + printable(text.substr(0, shown_max)) + (text.size() > shown_max ? "...'" : "'");
 }
 
 }  // namespace orbweaver

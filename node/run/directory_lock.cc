@@ -8,8 +8,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <thread>
+
+#include "node/run/private_file.h"
 
 namespace orbweaver {
 namespace {
@@ -27,12 +28,12 @@ bool DirectoryLock::held(const std::string& directory) {
   return refused;
 }
 
-Result<DirectoryLock> DirectoryLock::take(const std::string& directory) {
-  std::error_code made;
-  std::filesystem::create_directories(directory, made);
-  if (made) return fail(ErrorCode::io, "cannot make the directory " + directory + ": " + made.message());
+Result<DirectoryLock> DirectoryLock::take(const std::string& directory, DataAccess access) {
+  if (Result<void> made = make_own_directory(directory, access); !made) return tl::make_unexpected(made.error());
   const std::string path = directory + "/lock";
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (fd < 0 && errno == ELOOP)
+    return fail(ErrorCode::io, path + " is a link, which is not followed: take it away, or use another directory");
   if (fd < 0)
     return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
                 "cannot open " + path + ": " + std::strerror(errno));

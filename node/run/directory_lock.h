@@ -5,13 +5,15 @@
 #include <string>
 
 #include "node/base.h"
+#include "node/config/settings.h"
 
 namespace orbweaver {
 
 class DirectoryLock {
  public:
-  // Makes the directory when it is not there. in_use names the process that holds it.
-  static Result<DirectoryLock> take(const std::string& directory);
+  // Makes the directory when it is not there (private_file.h). in_use names the process that holds it. A link in the
+  // lock's place is refused.
+  static Result<DirectoryLock> take(const std::string& directory, DataAccess access = DataAccess::owner);
   // Whether a process holds it now. Nothing is written.
   static bool held(const std::string& directory);
   DirectoryLock(DirectoryLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}

@@ -27,6 +27,9 @@
 #include "node/run/event_queue.h"
 #include "node/run/memory_available.h"
 #include "node/run/metrics.h"
+#include "node/run/peer_file.h"
+#include "node/run/private_file.h"
+#include "node/run/say.h"
 #include "node/run/status_http.h"
 #include "node/run/workers.h"
 #include "node/sitemap/sitemap.h"
@@ -57,6 +60,13 @@ ring::PeerId random_id() {
   return id;
 }
 
+// For commands that run in another directory.
+std::string absolute_path(const std::string& path) {
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::absolute(path, unknown);
+  return path.empty() || unknown ? path : whole.string();
+}
+
 bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":0"); }
 
 class PeerProcess {
@@ -81,7 +91,6 @@ class PeerProcess {
   Result<void> open();
   Result<void> open_transport(const std::string& secret);
   Result<void> write_peer_file();
-  Result<void> write_file(const std::string& name, const std::string& text);
   Result<void> write_ending(const Exit& exit);
   Result<void> start_crawling();
   Result<void> open_link_trace();
@@ -156,8 +165,9 @@ Result<void> PeerProcess::write_peer_file() {
                                {"ring", peer_->ring_id().hex()},
                                {"address", transport_->listen_address()},
                                {"status_address", status_.address()},
+                               {"ring_key_file", absolute_path(options_.settings.values.ring_key_file)},
                                {"pid", ::getpid()}};
-  return write_file("peer.json", file.dump(2) + "\n");
+  return write_whole(options_.directory + "/peer.json", file.dump(2) + "\n");
 }
 
 Result<void> PeerProcess::write_ending(const Exit& exit) {
@@ -166,32 +176,19 @@ Result<void> PeerProcess::write_ending(const Exit& exit) {
                                {"reason", exit.message},
                                {"totals", exit.totals},
                                {"status", peer_->own_status()}};
-  return write_file("ended.json", file.dump(2) + "\n");
-}
-
-// Whole or not at all: readers never see a part of it.
-Result<void> PeerProcess::write_file(const std::string& name, const std::string& text) {
-  const std::string path = options_.directory + "/" + name;
-  {
-    errno = 0;
-    std::ofstream out(path + ".new", std::ios::trunc);
-    out << text;
-    out.flush();
-    if (!out)
-      return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
-                  "cannot write " + path + ".new: " + std::strerror(errno));
-  }
-  std::error_code renamed;
-  std::filesystem::rename(path + ".new", path, renamed);
-  if (renamed) return fail(ErrorCode::io, "cannot write " + path + ": " + renamed.message());
-  return {};
+  return write_whole(options_.directory + "/ended.json", file.dump(2) + "\n");
 }
 
 Result<void> PeerProcess::open() {
   Settings& settings = options_.settings.values;
-  auto lock = DirectoryLock::take(options_.directory);
+  set_data_access(settings.data_access);
+  auto lock = DirectoryLock::take(options_.directory, settings.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
+  if (Result<void> owned = check_owner(options_.directory); !owned) return owned;
+  for (const char* name : {"archive", "links", "log", "store", "text"})
+    if (Result<void> closed = close_directory(options_.directory + "/" + name, settings.data_access); !closed)
+      return closed;
   std::error_code made;
   std::filesystem::create_directories(options_.directory + "/log", made);
   if (made) return fail(ErrorCode::io, "cannot make the directory " + options_.directory + "/log: " + made.message());
@@ -227,8 +224,6 @@ Result<void> PeerProcess::open() {
     if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.score_entries), memory_available()); !fits)
       return fits;
   }
-  const Result<std::string> secret = read_ring_key(settings.ring_key_file);
-  if (!secret) return tl::make_unexpected(secret.error());
   auto kv = storage::open_rocks(
       {options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
@@ -236,7 +231,7 @@ Result<void> PeerProcess::open() {
   auto store = storage::Store::open(*kv_);
   if (!store) return tl::make_unexpected(error_of(store.error()));
   store_.emplace(std::move(*store));
-  if (Result<void> opened = open_transport(*secret); !opened) return opened;
+  if (Result<void> opened = open_transport(options_.ring_secret); !opened) return opened;
   PeerStart start;
   start.settings = options_.settings;
   start.address = settings.advertise.empty() ? transport_->listen_address() : settings.advertise;
@@ -281,6 +276,13 @@ Result<void> PeerProcess::open() {
                                 .directory = options_.directory,
                                 .join = settings.join},
                                peer_->own_status(), clock_.now()));
+  }
+  if (options_.ring_secret.empty()) {
+    log(LogLevel::warning, "node", "no ring key: every user of this machine may command this peer and join its ring");
+    if (options_.announce)
+      complain(
+          "no ring key: every user of this machine may command this peer and join its ring. Make a key for all its "
+          "peers: orbweaver ring-key FILE; and give it to each: --ring-key-file FILE");
   }
   if (const storage::SeenFilter* filter = store_->filter())
     log(LogLevel::info, "node", "seen-set behind a Bloom filter",
@@ -415,7 +417,7 @@ void PeerProcess::publish(Time now) {
 }
 
 void PeerProcess::announce(const std::vector<std::string>& lines) const {
-  for (const std::string& line : lines) std::fprintf(stderr, "orbweaver: %s\n", line.c_str());
+  for (const std::string& line : lines) complain("%s", line.c_str());
 }
 
 bool PeerProcess::carry_out(Command& command, Exit& exit) {
@@ -545,35 +547,6 @@ void PeerProcess::close() {
 
 }  // namespace
 
-Result<PeerFile> read_peer_file(const std::string& directory) {
-  const std::string path = directory + "/peer.json";
-  std::ifstream in(path);
-  if (!in) return fail(ErrorCode::unreachable, "no peer has run in " + directory + " (there is no " + path + ")");
-  const nlohmann::json file = nlohmann::json::parse(in, nullptr, false);
-  if (file.is_discarded() || !file.is_object()) return fail(ErrorCode::io, path + " cannot be read");
-  PeerFile peer;
-  peer.id = file.value("id", "");
-  peer.ring = file.value("ring", "");
-  peer.address = file.value("address", "");
-  peer.status_address = file.value("status_address", "");
-  peer.pid = file.value("pid", 0);
-  return peer;
-}
-
-Result<std::string> read_ring_key(const std::string& path) {
-  if (path.empty()) return std::string();
-  std::ifstream in(path);
-  std::string key;
-  if (!in || !(in >> key))
-    return fail(ErrorCode::invalid_setting,
-                "ring_key_file " + path + " cannot be read; make one with: orbweaver ring-key > " + path);
-  if (key.size() != 40)
-    return fail(
-        ErrorCode::invalid_setting,
-        "ring_key_file " + path + " does not hold a key of 40 characters; make one with: orbweaver ring-key > " + path);
-  return key;
-}
-
 int run_peer(PeerOptions options) {
   // Signals go to one thread that waits for them; all others have them blocked.
   sigset_t signals;
@@ -595,14 +568,14 @@ int run_peer(PeerOptions options) {
   int code = 0;
   if (!ended) {
     code = static_cast<int>(ended.error().code);
-    std::fprintf(stderr, "orbweaver: %s\n", ended.error().message.c_str());
+    complain("%s", ended.error().message.c_str());
     log(LogLevel::error, "node", "peer could not run", {{"cause", ended.error().message}});
   } else {
     code = ended->code;
     if (announces) {
-      std::fprintf(stderr, "orbweaver: %s\n", Announcer::end(code, ended->message).c_str());
+      complain("%s", Announcer::end(code, ended->message).c_str());
     } else if (code != 0) {
-      std::fprintf(stderr, "orbweaver: %s\n", ended->message.c_str());
+      complain("%s", ended->message.c_str());
     }
     log(code == 0 ? LogLevel::info : LogLevel::error, "node", "peer ended",
         {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});

@@ -16,6 +16,7 @@ namespace orbweaver {
 struct PeerOptions {
   std::string directory;
   LoadedSettings settings;
+  std::string ring_secret;  // of settings' ring_key_file; empty: none
   bool log_to_stderr = false;
   bool announce = false;           // what node/run/announcer.h says, on standard error
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
@@ -26,19 +27,5 @@ struct PeerOptions {
 // Runs until the crawl ends, or the peer is stopped or leaves. The process's exit code; the reason is on standard error
 // when it is not 0.
 int run_peer(PeerOptions options);
-
-// What a running peer writes into <directory>/peer.json, for commands on this machine.
-struct PeerFile {
-  std::string id;
-  std::string ring;
-  std::string address;         // for other peers and commands
-  std::string status_address;  // http
-  int pid = 0;
-};
-// <directory>/ended.json, written when it ends: finished, reason, and its last status.
-Result<PeerFile> read_peer_file(const std::string& directory);
-
-// The ring's secret key from a file (40 characters of Z85), empty for an empty path.
-Result<std::string> read_ring_key(const std::string& path);
 
 }  // namespace orbweaver

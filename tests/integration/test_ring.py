@@ -218,7 +218,7 @@ class ByHand(ring.Case):
 class RingKey(ring.Case):
     def key(self, name):
         path = self.dir / name
-        path.write_text(self.ok("ring-key"), encoding="utf-8")
+        self.ok("ring-key", path)
         return path
 
     @ring.about(6)
@@ -269,6 +269,7 @@ class RingKey(ring.Case):
     def test_a_key_file_that_is_no_key_is_an_error_that_names_it(self):
         short = self.dir / "short"
         short.write_text("abc\n", encoding="utf-8")
+        short.chmod(0o600)
         for path in (short, self.dir / "absent"):
             self.refused(
                 ring.INVALID_SETTING, [str(path), "ring-key"], "node", "--dir", self.dir / "p", "--ring-key-file", path

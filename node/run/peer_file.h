@@ -1,0 +1,22 @@
+// What a running peer writes into its directory, for commands on this machine. Thread rule: any thread.
+#pragma once
+
+#include <string>
+
+#include "node/base.h"
+
+namespace orbweaver {
+
+// What a running peer writes into <directory>/peer.json, for commands on this machine.
+struct PeerFile {
+  std::string id;
+  std::string ring;
+  std::string address;         // for other peers and commands
+  std::string status_address;  // http
+  std::string ring_key_file;   // absolute; empty: its ring has no key
+  int pid = 0;
+};
+// <directory>/ended.json, written when it ends: finished, reason, and its last status.
+Result<PeerFile> read_peer_file(const std::string& directory);
+
+}  // namespace orbweaver

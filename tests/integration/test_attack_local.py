@@ -1,0 +1,305 @@
+"""Other users of this machine, and what a terminal, a mail server or a text command could be made to do: they get no
+hold of a ring, its key, its data or its secrets."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+
+import ring
+
+STRANGER = 65534  # nobody
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("ORBWEAVER_")}
+
+
+def loose(root):
+    """Paths below a directory, and itself, that others than the owner may use: {path: mode}."""
+    found = {}
+    for path in [root, *sorted(root.rglob("*"))]:
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if mode & 0o077 and not path.is_symlink():
+            found[str(path.relative_to(root))] = oct(mode)
+    return found
+
+
+def command_line(pid):
+    return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", errors="replace").split("\0")[:-1]
+
+
+class LocalCase(ring.Case):
+    def setUp(self):
+        super().setUp()
+        # A directory that the stranger may enter, as those of a shared machine are.
+        self.dir.chmod(0o755)
+
+    def needs_root(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be another user")
+
+    def as_stranger(self, *arguments):
+        self.needs_root()
+        binary = self.dir / "orbweaver"
+        if not binary.exists():
+            shutil.copy2(ring.BINARY, binary)
+        return subprocess.run(
+            ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups", binary, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            env=CLEAN,
+            timeout=ring.PATIENCE,
+            check=False,
+            cwd="/",
+        )
+
+    def endless(self, *more, out="crawl", environment=None):
+        """A crawl that stays: its peers' files."""
+        web = self.web(hosts=4, pages=2000, latency="100ms")
+        arguments = self.crawl_arguments(web, *more, out=out)
+        crawl = self.keep(ring.Process([ring.BINARY, *arguments], self.dir, "crawling", environment))
+        ring.wait_until("a page was fetched", lambda: web.total() > 5 or not crawl.running())
+        self.assertTrue(crawl.running(), crawl.err)
+        return web, crawl
+
+
+class RingsOfOneMachine(LocalCase):
+    @ring.about(4)
+    def test_a_crawl_has_a_key_and_its_commands_find_it(self):
+        web, crawl = self.endless("--peers", "2")
+        out = self.dir / "crawl"
+        ring.wait_until("two peers are up", lambda: len(self.peer_files()) == 2)
+        self.assertEqual(stat.S_IMODE((out / "ring.key").stat().st_mode), 0o600)
+        address = self.peer_files()["peer-1"]["address"]
+        for command in (["status"], ["seed", web.url(1)], ["stop"], ["explain", web.url(0)], ["traps"]):
+            self.refused(ring.UNREACHABLE, [address, "key"], *command, "--peer", address)
+            if os.geteuid() == 0:
+                for where in (["--peer", address], ["--dir", out], ["--peer", address, "--ring-key-file", out / "ring.key"]):
+                    got = self.as_stranger(*command, *where)
+                    self.assertNotEqual(got.returncode, 0, f"{command} {where}: {got.stdout}")
+        self.assertEqual(len(json.loads(self.ok("status", "--json", "--dir", out))["peers"]), 2)
+        self.assertEqual(len(json.loads(self.ok("status", "--json", "--dir", out / "peer-2"))["peers"]), 2)
+        # An address that a peer in --dir has is asked with that peer's key.
+        self.ok("status", "--dir", out, "--peer", address)
+        self.ok("explain", "--dir", out, web.url(0))
+        self.ok("traps", "--dir", out)
+        self.ok("seed", "--dir", out, web.url(1))
+        self.ok("recrawl", "--dir", out, "--older-than", "1h")
+        self.ok("url", "--dir", out, web.url(1))
+        self.ok("leave", "--dir", out / "peer-2")
+        self.ok("stop", "--dir", out)
+        self.assertEqual(crawl.wait(), 0, crawl.err)
+        before = (out / "ring.key").read_bytes()
+        again = self.start_crawl(web, "--peers", "2", name="again")
+        ring.wait_until("it goes on", lambda: len(self.peer_files()) == 2 or not again.running())
+        self.ok("stop", "--dir", out)
+        self.assertEqual(again.wait(), 0, again.err)
+        self.assertEqual((out / "ring.key").read_bytes(), before)
+
+    def test_the_directory_of_a_peer_with_a_key_is_enough(self):
+        key = self.dir / "ring.key"
+        self.ok("ring-key", key)
+        for path in (key, "ring.key"):  # the name is as its peer was given it: from another directory too
+            node = self.node(f"peer-{path == key}", key_file=path)
+            told = json.loads(subprocess.run(
+                [ring.BINARY, "status", "--json", "--dir", str(node.directory)],
+                capture_output=True, check=True, cwd="/", env=CLEAN, timeout=60,
+            ).stdout)
+            self.assertEqual(told["peers"][0]["id"], node.id)
+
+    def test_a_peer_without_a_key_says_what_that_means(self):
+        node = self.node("open")
+        self.assertIn("ring-key", node.err)
+        self.assertIn("no ring key", node.log())
+        key = self.dir / "key"
+        self.ok("ring-key", key)
+        self.assertNotIn("ring-key", self.node("keyed", key_file=key).err)
+
+
+class Keys(LocalCase):
+    def test_ring_key_makes_a_file_for_its_owner_alone(self):
+        path = self.dir / "key"
+        said = self.ok("ring-key", path)
+        key = path.read_text(encoding="utf-8").strip()
+        self.assertEqual(len(key), 40)
+        self.assertNotIn(key, said)
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        self.refused(ring.INVALID_INPUT, [str(path)], "ring-key", path)
+        self.assertEqual(path.read_text(encoding="utf-8").strip(), key, "a key that is there stays")
+        victim = self.dir / "victim"
+        link = self.dir / "link"
+        link.symlink_to(victim)
+        self.refused(ring.INVALID_INPUT, [str(link)], "ring-key", link)
+        self.assertFalse(victim.exists())
+        self.assertEqual(len(self.ok("ring-key").strip()), 40)
+
+    def test_a_key_that_others_can_read_is_refused_with_the_fix(self):
+        path = self.dir / "key"
+        self.ok("ring-key", path)
+        for mode in (0o640, 0o604, 0o660, 0o622):
+            path.chmod(mode)
+            fix = f"chmod 600 {path}"
+            self.refused(ring.INVALID_SETTING, [fix], "node", "--dir", self.dir / "p", "--ring-key-file", path)
+            self.refused(ring.INVALID_SETTING, [fix], "status", "--peer", "127.0.0.1:1", "--ring-key-file", path)
+            self.refused(ring.INVALID_SETTING, [fix], "crawl", "http://127.0.0.1:9/", "--config", self.config(path))
+        path.chmod(0o400)
+        self.node("p", key_file=path)
+
+    def config(self, key):
+        path = self.dir / "orbweaver.toml"
+        path.write_text(f'ring_key_file = "{key}"\nallow_private = ["127.0.0.0/8"]\n', encoding="utf-8")
+        return path
+
+
+class Data(LocalCase):
+    @ring.about(4)
+    def test_what_a_crawl_writes_is_its_owners(self):
+        web = self.web(hosts=3, pages=40)
+        self.crawl(web, "--peers", "2", "--text", "yes", "--record-links", "yes")
+        self.assertEqual(loose(self.dir / "crawl"), {})
+        self.assertTrue(list((self.dir / "crawl").rglob("*.warc.gz")))
+        # What an earlier release left open is closed.
+        for peer in (self.dir / "crawl").glob("peer-*"):
+            for name in ("archive", "store", "log", "text"):
+                (peer / name).chmod(0o755)
+        self.crawl(web, "--peers", "2", "--text", "yes")
+        self.assertEqual(loose(self.dir / "crawl"), {})
+
+    def test_data_access_widens_it_but_not_the_key(self):
+        web = self.web(hosts=3, pages=40)
+        self.crawl(web, "--data-access", "group", out="group")
+        self.crawl(web, "--data-access", "all", out="all")
+        for name, directory, file in (("group", 0o750, 0o640), ("all", 0o755, 0o644)):
+            out = self.dir / name
+            self.assertEqual(stat.S_IMODE((out / "ring.key").stat().st_mode), 0o600)
+            for path in [out, *out.rglob("*")]:
+                if path.name != "ring.key":
+                    wanted = directory if path.is_dir() else file
+                    self.assertEqual(oct(stat.S_IMODE(path.stat().st_mode)), oct(wanted), path)
+
+    def test_links_that_another_user_laid_lead_nowhere(self):
+        victims = self.dir / "victims"
+        victims.mkdir()
+        web = self.web(hosts=2, pages=10)
+        out = self.dir / "crawl"
+        peer = out / "peer-1"
+        peer.mkdir(parents=True)
+        laid = []
+        for place, names in ((out, ["crawl.json", "seeds.txt", "crawl.json.new", "seeds.txt.new"]),
+                             (peer, ["peer.json", "ended.json", "peer.json.new", "ended.json.new"])):
+            for name in names:
+                victim = victims / f"{place.name}-{name}"
+                victim.write_text("precious\n" if name != "crawl.json" else '{"peers":1}\n', encoding="utf-8")
+                laid.append((victim, victim.read_text(encoding="utf-8")))
+                (place / name).symlink_to(victim)
+        self.run_it(*self.crawl_arguments(web))
+        for victim, text in laid:
+            self.assertEqual(victim.read_text(encoding="utf-8"), text, victim)
+        for place in (self.dir / "locked", self.dir / "keyed"):
+            place.mkdir()
+        precious = victims / "lock"
+        precious.write_text("precious\n", encoding="utf-8")
+        (self.dir / "locked" / "lock").symlink_to(precious)
+        self.refused(ring.IO, ["lock"], *self.crawl_arguments(web, out="locked"))
+        self.refused(ring.IO, ["lock"], "node", "--dir", self.dir / "locked")
+        self.assertEqual(precious.read_text(encoding="utf-8"), "precious\n")
+
+    def test_a_directory_of_another_user_is_refused(self):
+        self.needs_root()
+        web = self.web(hosts=2, pages=10)
+        place = self.dir / "theirs"
+        place.mkdir()
+        os.chown(place, STRANGER, STRANGER)
+        self.refused(ring.IO, [str(place), "another user"], *self.crawl_arguments(web, out="theirs"))
+        self.refused(ring.IO, [str(place), "another user"], "node", "--dir", place)
+        self.assertEqual(list(place.iterdir()), [])
+
+
+class Arguments(LocalCase):
+    def test_no_process_shows_a_secret_in_its_arguments(self):
+        secret = "hunter2-7f3a"
+        proxy = "http://me:pass-91c@127.0.0.1:9"
+        flags = ["--site-headers", f"private.example Authorization: Bearer {secret}", f"--proxy={proxy}"]
+        # By flags, and by the environment: the peers have it either way.
+        for out, more, environment in (
+            ("flags", flags, None),
+            ("environment", [], {"ORBWEAVER_PROXY": proxy, "ORBWEAVER_SITE_HEADERS": flags[1]}),
+        ):
+            more = [*more, "--contact", "https://example.org/bot", "--retry-delay", "10m"]
+            arguments = self.crawl_arguments(self.web(name=f"web-{out}"), *more, out=out, quick=False)
+            crawl = self.keep(ring.Process([ring.BINARY, *arguments], self.dir, out, environment))
+            ring.wait_until("a peer is up", lambda o=out, c=crawl: self.peer_files(o) or not c.running())
+            self.assertTrue(crawl.running(), crawl.err)
+            for pid in (crawl.pid, *(told["pid"] for told in self.peer_files(out).values())):
+                told = " ".join(command_line(pid))
+                self.assertNotIn("hunter2", told)
+                self.assertNotIn("pass-91c", told)
+            self.ok("stop", "--dir", self.dir / out)
+            crawl.wait()
+
+    def test_a_peers_own_flags_are_hidden_too(self):
+        header = ["--site-headers", "private.example X-Key: hunter2"]
+        node = self.node("a", *header, "--proxy=http://u:pw77@127.0.0.1:9", "--contact", "https://example.org/bot")
+        told = command_line(node.pid)
+        self.assertNotIn("hunter2", " ".join(told))
+        self.assertNotIn("pw77", " ".join(told))
+        self.assertIn("--site-headers", told)
+
+
+class Root(LocalCase):
+    def setUp(self):
+        super().setUp()
+        self.needs_root()
+
+    def owners(self, root):
+        return {path.lstat().st_uid for path in [root, *root.rglob("*")]}
+
+    def uid(self, pid):
+        return pathlib.Path(f"/proc/{pid}").stat().st_uid
+
+    def test_root_is_told_once_how_to_be_somebody_else(self):
+        web = self.web(hosts=2, pages=10)
+        code, _, err = self.run_it(*self.crawl_arguments(web, "--peers", "2"))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(err.count("--user NAME"), 1, err)
+        self.assertEqual(self.node("a").err.count("--user NAME"), 1)
+        code, _, err = self.run_it(*self.crawl_arguments(web, "--user", "root", out="meant"))
+        self.assertEqual((code, err), (0, ""))
+
+    def test_a_crawl_becomes_the_user(self):
+        web, crawl = self.endless("--user", "nobody", "--peers", "2", out="made/by/nobody")
+        out = self.dir / "made" / "by" / "nobody"
+        pids = [crawl.pid, *(told["pid"] for told in self.peer_files("made/by/nobody").values())]
+        for pid in pids:
+            status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+            for line in ("Uid", "Gid"):
+                self.assertEqual(set(re.search(rf"{line}:(.*)", status)[1].split()), {str(STRANGER)})
+            self.assertEqual(set(re.search(r"Groups:(.*)", status)[1].split()) - {str(STRANGER)}, set())
+            self.assertEqual(int(re.search(r"CapEff:\s*(\S+)", status)[1], 16), 0)
+        self.assertEqual(self.owners(self.dir / "made"), {STRANGER})
+        self.ok("stop", "--dir", out)
+        self.assertEqual(crawl.wait(), 0, crawl.err)
+        self.assertNotIn("--user", crawl.err)
+        # Root, on what is that user's from now on.
+        said = self.refused(ring.IO, ["another user", "--user nobody"], *self.crawl_arguments(web, out=out))
+        self.assertIn(str(out), said)
+
+    def test_a_peer_becomes_the_user_and_has_the_key_that_only_root_reads(self):
+        key = self.dir / "ring.key"
+        self.ok("ring-key", key)
+        node = self.node("a", "--user", "nobody", key_file=key)
+        self.assertEqual(self.uid(node.pid), STRANGER)
+        self.assertEqual(self.owners(node.directory), {STRANGER})
+        self.ok("status", "--dir", node.directory)
+        self.assertNotEqual(self.as_stranger("status", "--dir", node.directory).returncode, 0)
+
+    def test_who_cannot_be_anybody_else_is_told(self):
+        self.refused(ring.INVALID_SETTING, ["no-such-user", "adduser"], "node", "--dir", self.dir / "p", "--user", "no-such-user")
+        got = self.as_stranger("node", "--dir", "/tmp/never-made", "--user", "root")
+        self.assertEqual(got.returncode, ring.INVALID_SETTING, got.stderr)
+        self.assertIn("only root", got.stderr)
+        place = self.dir / "roots"
+        place.mkdir()
+        (place / "something").touch()
+        self.refused(ring.IO, [str(place), "chown -R nobody"], "node", "--dir", place, "--user", "nobody")
