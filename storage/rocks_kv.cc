@@ -160,6 +160,13 @@ rocksdb::ColumnFamilyOptions table_options(const std::shared_ptr<rocksdb::Cache>
   blocks.block_cache = cache;
   blocks.cache_index_and_filter_blocks = true;  // bounded: counted in the cache
   blocks.pin_l0_filter_and_index_blocks_in_cache = true;
+  // In pieces of 4 KiB: a whole file's filter is some 100 KB to MBs, and once they do not all fit into the cache each
+  // read would bring one in and throw another out. The index of the pieces stays.
+  blocks.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  blocks.partition_filters = true;
+  blocks.metadata_block_size = 4u << 10;
+  blocks.pin_top_level_index_and_filter = true;
+  blocks.block_size = 16u << 10;
   blocks.format_version = 5;
   // Only the seen-set is asked for keys that are mostly absent.
   if (table == Table::urls) blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10, false));

@@ -113,7 +113,7 @@ Store::Lookup Store::look_up(const Commit& commit) const {
     Lookup::Group group{first, first + 1, SeenFilter::Verdict::ask, is_link(first)};
     for (; group.last < n && keys[sorted[group.last]] == keys[sorted[first]]; ++group.last)
       group.link = group.link && is_link(group.last);
-    if (group.link && filter_ != nullptr) group.verdict = filter_->judge(commit.merges[sorted[first]].key.url);
+    judge(commit, sorted, group);
     first = group.last;
     lookup.groups.push_back(group);
   }
@@ -139,7 +139,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
   std::size_t next_row = 0;
   for (const Lookup::Group& group : lookup.groups) {
     if (group.verdict == SeenFilter::Verdict::seen) {
-      ++seen.taken_as_seen;
+      ++(group.by_set ? seen.known_by_set : seen.taken_as_seen);
       continue;
     }
     const std::size_t at = lookup.sorted[group.first];
@@ -151,7 +151,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     if (group.verdict == SeenFilter::Verdict::ask) {
       row = std::move(rows[next_row++]);
     } else {
-      ++seen.taken_as_new;
+      ++(group.by_set ? seen.new_by_set : seen.taken_as_new);
     }
 
     std::optional<Stored> before;
@@ -241,8 +241,7 @@ Result<CommitResult> Store::commit(const Commit& commit) {
   if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
   take_over(tallies);
   seen_ = seen;
-  if (filter_ != nullptr)
-    for (const Merge& merge : result.changed) filter_->note(merge.key.url, merge.record.state, merge.record.reason);
+  note_seen(result.changed);
   counts_.outbox = held_.outbox = in_outbox;
   next_order_ = order;
   next_outbox_ = outbox;

@@ -20,27 +20,14 @@
 #include "storage/kv.h"
 #include "storage/record.h"
 #include "storage/seen_filter.h"
+#include "storage/seen_sets.h"
+#include "storage/url_key.h"
 
 namespace orbweaver::storage {
 
 inline constexpr std::uint32_t store_format = 4;  // raised with every change of the bytes on disk
 // Refuses a store of another format; marks a new one. Called at open.
 Result<void> check_format(Kv& kv, const std::string& directory);
-
-using HostDigest = std::array<std::uint8_t, 8>;  // the first eight bytes of MD5(host)
-using UrlDigest = std::array<std::uint8_t, 16>;  // MD5(canonical URL)
-
-struct HostKey {
-  std::uint16_t partition = 0;
-  HostDigest host{};
-  auto operator<=>(const HostKey&) const = default;
-};
-
-struct UrlKey {
-  HostKey host;
-  UrlDigest url{};
-  auto operator<=>(const UrlKey&) const = default;
-};
 
 // In which order a host's URLs are fetched; ring-wide, and fixed when the ring is made: positions on disk are as they
 // were written.
@@ -119,6 +106,9 @@ struct SeenCounts {
   std::uint64_t reads = 0;          // keys that commits looked up on the disk, since the store was opened
   std::uint64_t taken_as_seen = 0;  // links that the filter dropped, likewise
   std::uint64_t taken_as_new = 0;   // links that were written without a look, likewise
+  std::uint64_t known_by_set = 0;   // merges that a set of fingerprints knew to change nothing, likewise
+  std::uint64_t new_by_set = 0;     // merges that were written without a look since a set had them not, likewise
+  std::uint64_t set_rows = 0;       // rows that were read to fill sets, likewise
   // Pages that the filter may have lost, since the store was made: for each page that it let in, p/(1-p) others are
   // expected not to have been, p being its rate of false positives at that time.
   double missed = 0;
@@ -165,6 +155,15 @@ class Store {
   // seems to be known, with MergeOutcome::known; every other merge is read and joined as ever.
   Result<void> use_filter(const SeenFilter::Config& config);
   const SeenFilter* filter() const { return filter_.get(); }  // null: the seen-set is exact
+
+  // From now on merges of hosts that are crawled are judged by sets of fingerprints before the disk (seen_sets.h). The
+  // store fills them and tells them of every write, once it is done.
+  void use_sets(const SeenSets::Config& config) { sets_ = std::make_unique<SeenSets>(config); }
+  const SeenSets* sets() const { return sets_.get(); }  // null: none
+  // The host is about to be crawled: its set is begun, or filled further by at most `rows`, some 0.8 us each.
+  Result<void> fill_set(const HostKey& host, std::size_t rows);
+  // The host is not crawled any more.
+  void close_set(const HostKey& host);
   const SeenCounts& seen() const { return seen_; }
 
   // Of all records here, copies for other peers among them; and of the partitions that this peer holds (and fetches).
@@ -236,12 +235,15 @@ class Store {
       std::size_t last = 0;   // beyond
       SeenFilter::Verdict verdict = SeenFilter::Verdict::ask;
       bool link = false;
+      bool by_set = false;  // the verdict
     };
     std::vector<Group> groups;
   };
   Lookup look_up(const Commit& commit) const;
+  void judge(const Commit& commit, const std::vector<std::size_t>& sorted, Lookup::Group& group) const;
   Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
                             std::uint64_t& order, SeenCounts& seen);
+  void note_seen(const std::vector<Merge>& changed);
   Tally& tally_of(Tallies& changed, std::uint16_t partition) const;
   void stage(const Tallies& changed, KvBatch& batch) const;
   void take_over(const Tallies& changed);
@@ -253,6 +255,7 @@ class Store {
   Counts held_;
   std::uint64_t held_records_ = 0;
   std::unique_ptr<SeenFilter> filter_;
+  std::unique_ptr<SeenSets> sets_;
   SeenCounts seen_;
   std::uint64_t next_order_ = 1;  // of admissions
   std::uint64_t next_outbox_ = 1;

@@ -102,25 +102,6 @@ Result<Leaves> Store::leaves(std::uint16_t partition) {
   return leaves;
 }
 
-// Of a row only the state and the reason are read: u8 state, a queued one's position, then record_format, state,
-// reason (record.h).
-Result<void> Store::use_filter(const SeenFilter::Config& config) {
-  auto filter = std::make_unique<SeenFilter>(config);
-  const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, {});
-  for (cursor->seek({}); cursor->valid(); cursor->next()) {
-    const std::string_view row = cursor->value();
-    const bool queued = !row.empty() && row[0] == static_cast<char>(UrlState::queued);
-    const std::size_t record = 1 + (queued ? position_bytes : 0);
-    if (cursor->key().size() != host_key_bytes + 16 || row.size() < record + record_head_bytes)
-      return fail(ErrorKind::corrupt, "a short row in the table of URLs");
-    filter->note(digest_at(cursor->key(), host_key_bytes), static_cast<UrlState>(row[record + 1]),
-                 static_cast<Reason>(row[record + 2]));
-  }
-  if (Result<void> status = cursor->status(); !status) return status;
-  filter_ = std::move(filter);
-  return {};
-}
-
 Result<std::vector<HostRow>> Store::hosts_of(std::uint16_t partition, const std::string& after, std::size_t limit) {
   std::string prefix;
   put_be(prefix, partition);
@@ -148,6 +129,7 @@ Result<std::vector<HostRow>> Store::hosts_of(std::uint16_t partition, const std:
 }
 
 Result<bool> Store::drop(std::uint16_t partition, std::size_t limit) {
+  if (sets_ != nullptr) sets_->forget(partition);  // before the rows that they stand for
   std::string prefix;
   put_be(prefix, partition);
   const std::string end = after_prefix(prefix);

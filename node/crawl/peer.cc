@@ -176,6 +176,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   }
   if (Result<void> held = keeper_.restore(now); !held) return held;
   if (Result<void> filled = start_filter(); !filled) return filled;
+  if (settings_.seen != SeenSet::bloom) store_->use_sets({memory_.seen_sets, start.random_seed});
   if (*members) {
     const ring::Result<ring::Message> view = ring::decode(**members);
     if (!view || !std::holds_alternative<ring::Sync>(view->body))

@@ -12,6 +12,7 @@
 // rule: one owner (the peer's loop).
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -63,6 +64,7 @@ struct PeerCounters {
   std::uint64_t links_found = 0;    // on pages, each once a page
   std::uint64_t links_skipped = 0;  // other schemes, malformed, nofollow
   std::uint64_t links_out_of_scope = 0;
+  std::uint64_t links_known_by_set = 0;
   std::uint64_t links_own = 0;
   std::uint64_t links_foreign = 0;
   std::uint64_t scores_raised = 0;  // links to URLs in the link cache that went on, for their scores
@@ -138,6 +140,7 @@ class Peer {
              const storage::UrlKey* outcome = nullptr);
   Result<void> start_filter();
   nlohmann::json seen_status() const;
+  nlohmann::json seen_sets_status() const;
   void fail_for_good(const Error& error, Commands& out);
   void stop();
   void leave(Time now);
@@ -185,6 +188,11 @@ class Peer {
   bool route(const CanonicalUrl& url, Way way, storage::Commit& commit);  // false: out of scope
   // Whatever the scope says of it.
   void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
+  bool known_link(const storage::UrlKey& key, const Way& way);
+  void remember(const storage::Merge& link);
+  std::uint32_t redirects_allowed() const {
+    return std::max(settings_.redirects_max, settings_.page_requisites ? 1U : 0U);
+  }
   void admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit);
   bool take_detour(const Job& job, const PageDone* page);
   void admission_limits(storage::UrlRecord& record, Time now) const;

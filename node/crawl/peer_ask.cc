@@ -111,6 +111,15 @@ json Peer::seen_status() const {
   return status;
 }
 
+json Peer::seen_sets_status() const {
+  const storage::SeenSets* const sets = store_->sets();
+  if (sets == nullptr) return json::object();
+  return {{"hosts", sets->hosts()},
+          {"urls", sets->entries()},
+          {"memory_bytes", sets->bytes()},
+          {"memory_bytes_max", sets->config().bytes}};
+}
+
 json Peer::own_status() const {
   const storage::Counts& counts = store_->held();
   json members = json::array();
@@ -142,6 +151,7 @@ json Peer::own_status() const {
                  {"seeds", seeds_.size()},
                  {"seen", store_->filter() == nullptr ? "exact" : "bloom"},
                  {"seen_filter", seen_status()},
+                 {"seen_sets", seen_sets_status()},
                  {"counts",
                   {{"discovered", store_->held_records()},
                    {"queued", counts.queued},
@@ -174,7 +184,11 @@ json Peer::own_status() const {
                    {"link_cache_hits", link_cache_->hits()},
                    {"link_cache_misses", link_cache_->misses()},
                    {"link_cache_size", link_cache_->size()},
+                   {"links_known_by_set", counters_.links_known_by_set},
                    {"seen_reads", store_->seen().reads},
+                   {"seen_set_rows", store_->seen().set_rows},
+                   {"seen_known_by_set", store_->seen().known_by_set},
+                   {"seen_new_by_set", store_->seen().new_by_set},
                    {"seen_by_filter", store_->seen().taken_as_seen},
                    {"new_by_filter", store_->seen().taken_as_new},
                    {"batches_sent", forwarder_.batches_sent()},
@@ -226,6 +240,10 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"link_cache_hit_ratio",
        number(link_cache_->hits()) / std::max(1.0, number(link_cache_->hits() + link_cache_->misses()))},
       {"seen_reads_total", number(store_->seen().reads)},
+      {"links_known_by_set_total", number(counters_.links_known_by_set)},
+      {"seen_set_rows_total", number(store_->seen().set_rows)},
+      {"seen_sets_bytes", store_->sets() == nullptr ? 0 : number(store_->sets()->bytes())},
+      {"seen_sets_hosts", store_->sets() == nullptr ? 0 : number(store_->sets()->hosts())},
       {"seen_by_filter_total", number(store_->seen().taken_as_seen)},
       {"new_by_filter_total", number(store_->seen().taken_as_new)},
       {"seen_filter_bytes", filter == nullptr ? 0 : number(filter->memory_bytes())},

@@ -363,9 +363,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     if (*known && (*known)->state == UrlState::queued) bench_.reread(queued.key);
   }
   // What is durable may be remembered.
-  for (std::size_t i = 0; i < links; ++i)
-    if (const storage::UrlRecord& link = commit.merges[i].record; link.off_site <= 1)
-      link_cache_->insert(commit.merges[i].key.url, link.depth);
+  for (std::size_t i = 0; i < links; ++i) remember(commit.merges[i]);
   forwarder_.add(result.outbox, view_, now);
   if (!traced) return;
   trace.page.url = queued.url;
@@ -442,8 +440,29 @@ bool Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
   return true;
 }
 
+// What a host's set answers for takes no place in the cache. The cache tells lesser depths from larger ones, not hops
+// off-site: only the least of those are remembered.
+void Peer::remember(const storage::Merge& link) {
+  if (link.record.off_site > 1 || (store_->sets() != nullptr && store_->sets()->covers(link.key))) return;
+  link_cache_->insert(link.key.url, link.record.depth);
+}
+
+// Whether a link changes nothing, as memory has it: the host's set, if this peer owns the host and is crawling it, or
+// else the cache.
+bool Peer::known_link(const storage::UrlKey& key, const Way& way) {
+  if (way.lastmod != Time{}) return false;
+  using Verdict = storage::SeenSets::Verdict;
+  Verdict verdict = Verdict::ask;
+  if (store_->sets() != nullptr && view_.owns(key.host.partition) && way.redirects <= redirects_allowed())
+    verdict = store_->sets()->judge(key, storage::SeenSets::Link{way.depth, way.redirects, way.off_site});
+  if (verdict == Verdict::known) ++counters_.links_known_by_set;
+  return verdict == Verdict::known || (verdict == Verdict::ask && link_cache_->hit(key.url, way.depth));
+}
+
 void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit) {
-  const bool cached = way.lastmod == Time{} && link_cache_->hit(url.digest(), way.depth);
+  const storage::UrlKey key{partitioner_.host_key(url), url.digest()};
+  const storage::HostKey& host = key.host;
+  const bool cached = known_link(key, way);
   std::uint16_t score = way.score;
   if (best_first()) {
     const std::optional<std::uint16_t> news = new_score(url, way);
@@ -453,7 +472,6 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
   } else if (cached) {
     return;
   }
-  const storage::HostKey host = partitioner_.host_key(url);
   storage::UrlRecord record;
   record.depth = way.depth;
   record.redirects = way.redirects;
@@ -465,7 +483,6 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
   if (view_.owns(host.partition)) {
     ++counters_.links_own;
     admission_limits(record, Time{});
-    const storage::UrlKey key{host, url.digest()};
     visit_if_newer(key, record);
     judge_trap(key, url, record, way.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
     const bool link = is_link(record);
@@ -476,8 +493,7 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
   std::string bytes;
   storage::encode_record(record, bytes);
   commit.to_outbox.emplace_back(host.partition, std::move(bytes));
-  // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens. The
-  // cache tells lesser depths from larger ones, not hops off-site: only the least of those are remembered.
+  // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens.
   if (record.off_site <= 1) link_cache_->insert(url.digest(), way.depth);
 }
 
@@ -487,8 +503,7 @@ void Peer::admission_limits(storage::UrlRecord& record, Time now) const {
   if (record.state != UrlState::queued) return;
   Reason reason = Reason::none;
   if (settings_.max_depth > 0 && record.depth > settings_.max_depth) reason = Reason::depth;
-  if (record.redirects > std::max(settings_.redirects_max, settings_.page_requisites ? 1U : 0U))
-    reason = Reason::redirects;
+  if (record.redirects > redirects_allowed()) reason = Reason::redirects;
   if (reason == Reason::none) return;
   record.state = UrlState::excluded;
   record.reason = reason;

@@ -6,8 +6,10 @@
 // waits for more than 4n turns, however low its scores.
 //
 // Bounded: at most hosts_max hosts with at most 2*head_max URLs each; the rest is on disk and comes in as room is made.
-// A host that has served head_max URLs makes room when others wait on disk. Pure but for reads of the store. Thread
-// rule: one owner (the peer's loop).
+// A host that has served head_max URLs makes room when others wait on disk. The sets of what is known of the hosts
+// (storage/seen_sets.h) have their bytes: hosts beyond those come in only when none of the others has its turn, and
+// go without a set as long as there is no room for it. So no set is read for less than head_max pages, and none is
+// missed by a peer that has time. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -133,6 +135,10 @@ class Workbench {
   void unschedule(BenchHost& host);
   BenchHost* next_host(Time now);
   Result<bool> may_be_taken(BenchHost& host, Time now);
+  bool room() const;
+  bool nobody_due() const;
+  bool wants_hosts() const { return dormant_ && hosts_.size() < config_.hosts_max && (room() || nobody_due()); }
+  void make_room_for_sets();
   Result<void> note_due(Time now);
   void drop_if_idle(BenchHost& host);
   void put_aside_after_its_share(BenchHost& host);
@@ -154,6 +160,7 @@ class Workbench {
   bool dormant_ = true;     // hosts with queued URLs may be on disk only
   bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
   std::optional<storage::HostKey> cursor_;
+  storage::HostKey hand_;  // the last host that was looked at for room
   std::function<Time(std::uint16_t, std::string_view)> earliest_ = [](std::uint16_t, std::string_view) {
     return Time{};
   };

@@ -351,8 +351,8 @@ void CurlFetcher::Loop::begin(Waiting waiting, const std::vector<IpAddress>& add
 void CurlFetcher::Loop::allow_connections() {
   if (under_way_.size() <= most_under_way_) return;
   most_under_way_ = std::max(under_way_.size(), 2 * most_under_way_);
-  const std::size_t connections = most_under_way_ + shared_.config.idle_connections_max;
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(connections));
+  shared_.connections_max = most_under_way_ + shared_.config.idle_connections_max;
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(shared_.connections_max));
 }
 
 void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {

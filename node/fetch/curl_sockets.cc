@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace orbweaver {
 
@@ -36,10 +37,11 @@ CurlSockets::Entry& CurlSockets::entry(int fd) {
 void CurlSockets::opened(int fd) {
   entry(fd) = Entry{};
   entry(fd).ours = true;
+  ++count_;
 }
 
 int CurlSockets::close_socket(int fd) {
-  entry(fd) = Entry{};  // closing takes it out of the epoll set
+  if (std::exchange(entry(fd), Entry{}).ours) --count_;  // closing takes it out of the epoll set
   return ::close(fd);
 }
 

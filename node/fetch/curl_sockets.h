@@ -7,6 +7,7 @@
 // wake() from any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,7 @@ class CurlSockets {
   Result<void> open();
   void opened(int fd);
   int close_socket(int fd);
+  std::size_t count() const { return count_; }  // of ours that are open
   // What libcurl waits for on `fd`; 0: nothing more.
   void want(int fd, std::uint8_t what);
   // Waits at most `milliseconds` (-1: for ever). The events stay valid until the next wait.
@@ -50,6 +52,7 @@ class CurlSockets {
 
   int epoll_ = -1;
   int wake_ = -1;
+  std::size_t count_ = 0;
   std::vector<Entry> entries_;  // by fd: at most the process's limit of open files
   std::vector<Event> events_;
 };

@@ -42,8 +42,12 @@ bool is_tls(CURLcode code) {
   }
 }
 
-// Where libcurl keeps the addresses that it is handed, for so long: they are used at once.
+// libcurl keeps the addresses that it is handed for so long: they are used at once, or when a kept connection turns out
+// to be closed.
 constexpr long resolved_seconds = 5;
+// Of the connections that are opened when there is room for no more, so many are closed after their transfer for each
+// one that is kept. What is kept longest goes for that one, and libcurl looks through all of them for it.
+constexpr std::uint64_t closed_for_one_kept = 64;
 
 long http_version(HttpVersion version) {
   switch (version) {
@@ -76,6 +80,10 @@ bool append(Slist& list, const std::string& line) {
 
 CurlTransfer::~CurlTransfer() {
   if (easy_ != nullptr) curl_easy_cleanup(easy_);
+  const auto name = shared_.names.find(name_);
+  if (name == shared_.names.end() || --name->second > 0) return;
+  shared_.names.erase(name);
+  shared_.names_done.push_back(std::move(name_));
 }
 
 // What stays the same for every exchange is set once: resetting and setting some thirty options a page would be waste.
@@ -160,15 +168,24 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
     // A session that is taken up again is not verified again, so its fault would go unrecorded.
     if (!tls_.refuse) curl_easy_setopt(easy_, CURLOPT_SSL_SESSIONID_CACHE, 0L);
   }
-  if (!addresses.empty()) {
-    std::string line = "+" + connect_to + ":";
-    for (const IpAddress& address : addresses)
-      line += (&address == &addresses.front() ? "" : ",") +
-              (address.size == 4 ? address.text() : "[" + address.text() + "]");
-    if (!append(resolve_, line)) return false;
-    curl_easy_setopt(easy_, CURLOPT_RESOLVE, resolve_.get());
-  }
+  if (!addresses.empty() && !add_addresses(connect_to, addresses)) return false;
   return add_headers(started);
+}
+
+// libcurl goes through all the names that it has at the end of each transfer: those that no transfer needs any more are
+// taken out by the next one that has a name.
+bool CurlTransfer::add_addresses(const std::string& connect_to, const std::vector<IpAddress>& addresses) {
+  for (const std::string& name : std::exchange(shared_.names_done, {}))
+    if (!shared_.names.contains(name) && !append(resolve_, "-" + name)) return false;
+  std::string line = "+" + connect_to + ":";
+  for (const IpAddress& address : addresses)
+    line +=
+        (&address == &addresses.front() ? "" : ",") + (address.size == 4 ? address.text() : "[" + address.text() + "]");
+  if (!append(resolve_, line)) return false;
+  curl_easy_setopt(easy_, CURLOPT_RESOLVE, resolve_.get());
+  name_ = connect_to;
+  ++shared_.names[name_];
+  return true;
 }
 
 // The headers that all requests have, and those that only this one has.
@@ -360,6 +377,10 @@ int CurlTransfer::on_close_socket(void* shared, curl_socket_t fd) noexcept {
 int CurlTransfer::on_connected(void* self, char* ip, char*, int, int) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   transfer.connected_ = true;
+  TransferShared& shared = transfer.shared_;
+  if (transfer.socket_opened_ && shared.sockets.count() > shared.connections_max &&
+      ++shared.connections_beyond % (closed_for_one_kept + 1) != 0)
+    curl_easy_setopt(transfer.easy_, CURLOPT_FORBID_REUSE, 1L);
   try {
     if (transfer.shared_.config.proxy.empty()) transfer.ip_.assign(ip);
   } catch (const std::exception&) {

@@ -47,6 +47,11 @@ struct TransferShared {
   std::unordered_map<int, FetchError> tls_faults;  // of connections that were let through with one, by socket
   std::uint64_t oldest = 0;                        // sequence of the oldest transfer under way
   std::map<std::uint64_t, CurlTransfer*> paused;   // waiting for body memory, by sequence
+  std::size_t connections_max = 0;                 // libcurl keeps so many, those in use counted
+  std::uint64_t connections_beyond = 0;            // opened when there were as many
+  // What libcurl has addresses of, as HOST:PORT: by how many transfers under way, and what none needs any more.
+  std::unordered_map<std::string, std::uint32_t> names;
+  std::vector<std::string> names_done;
 };
 
 class CurlTransfer {
@@ -85,6 +90,7 @@ class CurlTransfer {
   static int on_connected(void* self, char* ip, char* local_ip, int port, int local_port) noexcept;
   static int on_resolve(void* state, void* reserved, void* self) noexcept;
   bool add_headers(Time now);
+  bool add_addresses(const std::string& connect_to, const std::vector<IpAddress>& addresses);
   void redact();
   void take_cookies(std::string_view head, Time now);
   bool wants_body() const;
@@ -111,6 +117,7 @@ class CurlTransfer {
   std::string ip_;
   Slist headers_;  // when this request's differ from the others'
   Slist resolve_;
+  std::string name_;  // in shared_.names
   TlsCheck tls_;
   std::string refused_;                             // the guard's reason, of the first address refused
   FetchError connection_fault_ = FetchError::none;  // of the certificate, where that is only recorded

@@ -86,6 +86,12 @@ void draw_order(Random random, Parameters& p) {
   p.settings.score_entries = random.pick({0U, 4U, 65536U});
 }
 
+// Room for no set of a host's URLs, for one, for some, or for all: they come and go.
+void draw_seen_sets(Random random, Parameters& p) {
+  p.seen_set_bytes = random.pick({std::uint64_t{0}, std::uint64_t{700}, std::uint64_t{2'500}, std::uint64_t{2'500},
+                                  std::uint64_t{8'000}, std::uint64_t{16} << 20});
+}
+
 void draw_network_faults(Random& random, Parameters& p) {
   p.network.delay_max =
       random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
@@ -263,6 +269,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
   draw_partitioning(Random(mix(seed ^ 0x9a27)), p);
   draw_order(Random(mix(seed ^ 0x04de)), p);
+  draw_seen_sets(Random(mix(seed ^ 0x5e75)), p);
   draw_further_faults(seed, p, kinds);
   return p;
 }

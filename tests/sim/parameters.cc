@@ -18,6 +18,7 @@ void each_field(P& p, const Visit& visit) {
   visit("parse_max", p.parse_max);
   visit("faults_end", p.faults_end);
   visit("time_max", p.time_max);
+  visit("seen_set_bytes", p.seen_set_bytes);
   visit("recount_every", p.recount_every);
   visit("web.seed", p.web.seed);
   visit("web.hosts", p.web.hosts);

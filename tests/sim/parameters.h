@@ -55,6 +55,7 @@ struct Parameters {
   std::uint32_t seed_hosts = 1;           // hosts whose page 0 is a seed; with scope host the only ones crawled
   Duration parse_max{std::chrono::milliseconds{20}};  // between an exchange's end and PageDone
   Duration time_max{std::chrono::hours{6}};           // simulated; a crawl that has not ended by then does not end
+  std::uint64_t seen_set_bytes = 16u << 20;           // a peer's, for the sets of its hosts' URLs
   std::uint32_t recount_every = 64;                   // steps of a peer between two recounts of its store
 
   static Parameters draw(std::uint64_t seed, const FaultKinds& kinds = {});  // draw.cc

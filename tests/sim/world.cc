@@ -154,6 +154,7 @@ void World::start(std::size_t number) {
   begin.fresh_id = id_from("peer" + salt);
   begin.fresh_ring = id_from("ring" + salt);
   begin.random_seed = random_.next();
+  begin.memory.seen_sets = parameters_.seen_set_bytes;
   begin.seeds = peer.seeds;
   begin.wait_for_peers = peer.wait_for_peers;
   // Room for some files only: the others are read back again and again. No draw of its own, as above.

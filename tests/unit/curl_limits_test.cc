@@ -27,6 +27,40 @@ TEST(CurlLimits, KeepAlive_AlsoWithMoreTransfersThanIdleConnectionsAllowed) {
   EXPECT_LE(server.accepted(), 16);  // 80 were there no reuse
 }
 
+// Turns that go round more hosts than connections are kept: those that are kept are used again. Were the oldest closed
+// for each new one, none would be.
+TEST(CurlLimits, Issue11_10_KeptConnectionsServeTurnsOverMoreHosts) {
+  const RawServer server(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+  CurlFetcherConfig config = loopback_config();
+  config.idle_connections_max = 8;
+  config.resolve = {"*:" + std::to_string(server.port()) + ":127.0.0.1"};
+  Client client(config);
+  constexpr int hosts = 16;
+  constexpr int rounds = 10;
+  for (int round = 0; round < rounds; ++round)
+    for (int host = 0; host < hosts; ++host)
+      expect_whole(client.get("http://h" + std::to_string(host) + ".test:" + std::to_string(server.port()) + "/"), 200,
+                   "ok");
+  EXPECT_GE(server.accepted(), hosts);
+  EXPECT_LE(server.accepted(), hosts * rounds * 3 / 5);
+}
+
+// A kept connection that the server has closed: libcurl opens another, and needs the addresses again, which were taken
+// out of its table meanwhile.
+TEST(CurlLimits, Issue11_10_AKeptConnectionThatWasClosedIsOpenedAgain) {
+  const RawServer server([](RawConnection& connection) {
+    if (!connection.read_request().empty()) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  CurlFetcherConfig config = loopback_config();
+  config.resolve = {"*:" + std::to_string(server.port()) + ":127.0.0.1"};
+  Client client(config);
+  for (int round = 0; round < 3; ++round)
+    for (int host = 0; host < 4; ++host)
+      expect_whole(client.get("http://h" + std::to_string(host) + ".test:" + std::to_string(server.port()) + "/"), 200,
+                   "ok");
+  EXPECT_EQ(server.accepted(), 12);
+}
+
 TEST(CurlLimits, B04_NeverAnswersTimesOut) {
   CurlFetcherConfig config = loopback_config();
   config.fetch_timeout = milliseconds{200};

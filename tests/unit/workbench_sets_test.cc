@@ -1,0 +1,129 @@
+// The workbench when turns go round more hosts than there is room for sets of what is known of them: which sets are
+// read, and that nobody waits for one. Pitfall 2 of the large crawl.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "node/crawl/workbench.h"
+#include "ring/md5.h"
+#include "storage/memory_kv.h"
+#include "tests/unit/counting_kv.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class WorkbenchSets : public testing::Test {
+ protected:
+  static constexpr std::size_t hosts = 24;
+  static constexpr std::size_t known = 300;   // of each host
+  static constexpr std::size_t queued = 160;  // of those
+  static constexpr std::uint64_t set_bytes = 7'000;
+
+  WorkbenchSets() {
+    storage::Store filler = *storage::Store::open(memory_);
+    for (std::size_t host = 0; host < hosts; ++host) {
+      test::CommitParts parts;
+      for (std::size_t page = 0; page < known; ++page) {
+        parts.merges.push_back(test::queued_merge(host, page, 1));
+        if (page < queued) continue;
+        parts.merges.back().record.state = storage::UrlState::fetched;
+      }
+      EXPECT_TRUE(filler.commit(test::commit_of(parts)));
+    }
+  }
+  void start(std::uint64_t bytes, Duration delay) {
+    store_.emplace(*storage::Store::open(counting_));
+    store_->use_sets({bytes, 1});
+    bench_.emplace(Workbench::Config{1000, 64}, *store_, [](std::uint16_t) { return true; });
+    delay_ = delay;
+  }
+  // One page, with links to all that is known of its host. False: nobody's turn.
+  bool fetch_one() {
+    auto taken = bench_->take(now_);
+    EXPECT_TRUE(taken);
+    if (!taken || *taken == nullptr) return false;
+    BenchHost& host = **taken;
+    const storage::QueuedUrl url = bench_->issue(host);
+    EXPECT_TRUE(issued_.insert(url.url).second) << url.url;
+    bench_->release(host, now_ + delay_);
+    test::CommitParts parts;
+    const std::string name = url.url.substr(0, url.url.rfind('/') + 1);
+    for (std::size_t page = 0; page < known; page += 5) {
+      storage::UrlRecord link;
+      link.depth = 2;
+      link.url = name + std::to_string(page);
+      parts.merges.push_back({{host.key, ring::md5(link.url)}, link, true});
+    }
+    storage::UrlRecord record;
+    record.state = storage::UrlState::fetched;
+    record.url = url.url;
+    parts.merges.push_back({url.key, record});
+    bench_->committed(url.key);
+    EXPECT_TRUE(store_->commit(test::commit_of(parts)));
+    EXPECT_LE(store_->sets()->bytes(), store_->sets()->config().bytes);
+    ++pages_;
+    return true;
+  }
+
+  storage::MemoryKv memory_;
+  test::CountingKv counting_{memory_};
+  std::optional<storage::Store> store_;
+  std::optional<Workbench> bench_;
+  std::set<std::string> issued_;
+  Time now_{seconds{100}};
+  Duration delay_{};
+  std::size_t pages_ = 0;
+};
+
+TEST_F(WorkbenchSets, Issue11_10_NoSetIsReadForLessThanAShareOfPages) {
+  start(6 * set_bytes, Duration{});
+  while (fetch_one()) {
+  }
+  EXPECT_EQ(pages_, hosts * queued) << "every host is served in the end";
+  // A host leaves and comes back at most once in 64 pages.
+  EXPECT_LE(store_->seen().set_rows, (pages_ / 64 + hosts) * known);
+  EXPECT_LT(static_cast<double>(counting_.rows_of_urls()) / static_cast<double>(pages_), 8.0) << "rows a page";
+  // Those that are on the bench have their sets.
+  EXPECT_LT(static_cast<double>(counting_.of_urls()) / static_cast<double>(pages_), 15.0) << "of 61 merges a page";
+}
+
+TEST_F(WorkbenchSets, Issue11_10_WithRoomForAllEachSetIsReadOnce) {
+  start(100 * set_bytes, milliseconds{500});
+  for (int turn = 0; turn < 1000; ++turn, now_ += milliseconds{100})
+    while (fetch_one()) {
+    }
+  EXPECT_EQ(pages_, hosts * queued);
+  EXPECT_EQ(store_->seen().set_rows, hosts * known);
+  EXPECT_EQ(counting_.of_urls(), pages_) << "the outcomes alone";
+}
+
+// A peer that has time serves hosts without a set rather than wait for those that have one.
+TEST_F(WorkbenchSets, Issue11_10_RoomForSetsHoldsNobodyUp) {
+  start(6 * set_bytes, seconds{1});
+  for (int turn = 0; turn < 10; ++turn) {
+    std::size_t served = 0;
+    while (fetch_one()) ++served;
+    EXPECT_EQ(served, hosts) << "in second " << turn;
+    now_ += seconds{1};
+  }
+}
+
+// What has nothing to do gives its room to what has.
+TEST_F(WorkbenchSets, Issue11_10_HostsThatAreDoneMakeRoomForSets) {
+  start(6 * set_bytes, milliseconds{100});
+  for (int turn = 0; turn < 400; ++turn, now_ += milliseconds{100})
+    while (fetch_one()) {
+    }
+  EXPECT_EQ(pages_, hosts * queued);
+  EXPECT_LE(store_->seen().set_rows, 3 * hosts * known);
+  const std::size_t before = store_->sets()->hosts();
+  EXPECT_LE(before, 8u);
+}
+
+}  // namespace
+}  // namespace orbweaver
