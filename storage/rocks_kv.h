@@ -14,6 +14,7 @@ struct RocksConfig {
   // False: a write survives the death of the process (it is in the operating system's hands).
   // True: it survives a power cut (fsync at each write; some ten times slower).
   bool sync_writes = false;
+  std::uint64_t write_buffer_bytes = 0;  // of all tables together; 0: each table's own bound alone
 };
 
 // Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later

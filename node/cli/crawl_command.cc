@@ -18,8 +18,10 @@
 #include "node/cli/ask.h"
 #include "node/cli/contact_check.h"
 #include "node/cli/seed_file.h"
+#include "node/config/memory_plan.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
+#include "node/run/memory_available.h"
 #include "node/run/peer_process.h"
 
 namespace orbweaver {
@@ -102,6 +104,9 @@ Result<void> Crawl::prepare() {
     settings = with.load();
     if (!settings) return tl::make_unexpected(settings.error());
   }
+  // The peers share this machine.
+  if (settings->values.max_memory == 0)
+    more_flags_.emplace_back("max_memory", size_text(automatic_memory(machine_memory(), options_.peers)));
   if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
   const std::string plan_path = options_.out + "/crawl.json";
   const bool resumed = std::filesystem::exists(plan_path);

@@ -24,12 +24,15 @@
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/event_queue.h"
+#include "node/run/in_flight.h"
 #include "node/run/memory_available.h"
 #include "node/run/metrics.h"
+#include "node/run/out_of_memory.h"
 #include "node/run/status_http.h"
 #include "node/run/workers.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
+#include "node/thread_start.h"
 #include "node/url/scope_lists.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
@@ -90,12 +93,19 @@ class PeerProcess {
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
   void publish(Time now);
+  Result<void> share_memory();
+  void note_memory();
   void close();
 
   bool told_ = false;  // by a signal to end; the signals' thread only
   PeerOptions options_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
+  // What events hold of them is given back when these events go, so before these do.
+  MemoryPlan memory_;
+  std::map<std::string_view, std::shared_ptr<MemoryShare>> shares_;  // those that count by themselves
+  std::map<std::string_view, std::uint64_t> memory_peaks_;
+  std::unique_ptr<InFlight> in_flight_;
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   EventQueue events_;
@@ -224,10 +234,12 @@ Result<void> PeerProcess::open() {
     if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.score_entries), memory_available()); !fits)
       return fits;
   }
+  if (Result<void> shared = share_memory(); !shared) return shared;
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);
   if (!secret) return tl::make_unexpected(secret.error());
   auto kv = storage::open_rocks(
-      {options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power});
+      {options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power,
+       write_buffer_bytes(memory_)});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
   kv_ = std::move(*kv);
   auto store = storage::Store::open(*kv_);
@@ -247,9 +259,15 @@ Result<void> PeerProcess::open() {
   start.seeds = options_.seeds;
   start.wait_for_peers = options_.wait_for_peers;
   start.recrawl = options_.recrawl;
+  start.memory = memory_;
+  start.at_work = in_flight_->left();
+  if (!start.at_work.empty())
+    log(LogLevel::warning, "node", "the last process died at work; these pages are tried once more",
+        {{"pages", start.at_work.size()}});
   auto peer = Peer::open(std::move(start), *store_, clock_.now());
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
+  in_flight_->clear();  // the store knows of them now
   publish(clock_.now());
   StatusCallbacks callbacks;
   callbacks.status_json = [this] {
@@ -283,6 +301,47 @@ Result<void> PeerProcess::open() {
   return write_peer_file();
 }
 
+// The settings are made to fit what this peer may have.
+Result<void> PeerProcess::share_memory() {
+  Settings& settings = options_.settings.values;
+  const std::uint64_t machine = machine_memory();
+  if (settings.max_memory == 0 && machine == 0)
+    log(LogLevel::warning, "node", "how much memory there is cannot be told; set max_memory");
+  memory_ = plan_memory(settings, machine);
+  for (const std::string& line : fit_settings(settings, options_.settings.given, memory_))
+    log(LogLevel::warning, "node", "a setting is beyond its share of memory", {{"setting", line}});
+  log(LogLevel::info, "node", "memory", {{"max_memory", bytes_text(memory_.total)}, {"machine", bytes_text(machine)}});
+  shares_ = {{"bodies", std::make_shared<MemoryShare>(settings.body_memory_max)},
+             {"decoded", std::make_shared<MemoryShare>(memory_.decoded)},
+             {"links", std::make_shared<MemoryShare>(memory_.links)}};
+  auto in_flight =
+      InFlight::open(options_.directory + "/at-work", std::size_t{settings.fetches_max} + settings.workers);
+  if (!in_flight) return tl::make_unexpected(in_flight.error());
+  in_flight_ = std::move(*in_flight);
+  return {};
+}
+
+// For status and metrics.
+void PeerProcess::note_memory() {
+  MemoryUse use;
+  const ResidentMemory resident = resident_memory();
+  use.resident = resident.now;
+  use.resident_peak = resident.peak;
+  std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
+  used["storage"] = kv_->memory_bytes();
+  for (const auto& [name, share] : shares_) used[name] = share->used();
+  std::uint64_t all = 0;
+  for (const auto& [name, bytes] : used) all += bytes;
+  used["base"] = use.resident - std::min(use.resident, all);  // what no share counts
+  for (const auto& [name, bound] : memory_.shares()) {
+    const auto share = shares_.find(name);
+    std::uint64_t& peak = memory_peaks_[name];
+    peak = std::max({peak, used[name], share == shares_.end() ? 0 : share->second->peak()});
+    use.shares.push_back({name, share == shares_.end() ? bound : share->second->bound(), used[name], peak});
+  }
+  peer_->note_memory(std::move(use));
+}
+
 // The fetcher and the workers need the ring's values, which a joining peer learns first; so they start with the first
 // fetch.
 Result<void> PeerProcess::start_crawling() {
@@ -292,6 +351,9 @@ Result<void> PeerProcess::start_crawling() {
   workers.archive_dir = options_.directory + "/archive";
   workers.text_dir = options_.directory + "/text";
   workers.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
+  workers.decoded = shares_.at("decoded");
+  workers.links = shares_.at("links");
+  workers.in_flight = in_flight_.get();
   auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
@@ -300,6 +362,7 @@ Result<void> PeerProcess::start_crawling() {
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);
+  config.bodies = shares_.at("bodies");
   config.record_requests = settings.archive != ArchiveKind::off;
   if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
   if (!settings.content_types_allow.empty() || !settings.content_types_deny.empty())
@@ -387,6 +450,7 @@ void PeerProcess::note_link_trace() {
 
 void PeerProcess::publish(Time now) {
   note_link_trace();
+  note_memory();
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
   std::string json = status.dump();
@@ -478,6 +542,7 @@ Exit PeerProcess::loop() {
     for (Event& event : events) {
       commands.clear();
       now = clock_.now();
+      if (auto* page = std::get_if<PageDone>(&event)) page->mark.at_work();
       peer_->step(now, std::move(event), commands);
       for (Command& command : commands)
         if (!carry_out(command, exit)) return exit;
@@ -513,6 +578,7 @@ void PeerProcess::close() {
   note_link_trace();
   if (transport_ != nullptr) transport_->stop();
   status_.stop();
+  in_flight_->close();
 }
 
 }  // namespace
@@ -547,6 +613,8 @@ Result<std::string> read_ring_key(const std::string& path) {
 }
 
 int run_peer(PeerOptions options) {
+  keep_freed_memory_small();
+  end_when_out_of_memory();
   // Signals go to one thread that waits for them; all others have them blocked.
   sigset_t signals;
   sigemptyset(&signals);
@@ -556,10 +624,15 @@ int run_peer(PeerOptions options) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   PeerProcess process(std::move(options));
-  std::thread waiter([&process, signals] {
+  std::thread waiter;
+  const Result<void> waits = start_thread(waiter, [&process, signals] {
     int signal = 0;
     while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop(signal == SIGTERM);
   });
+  if (!waits) {
+    std::fprintf(stderr, "orbweaver: %s\n", waits.error().message.c_str());
+    return static_cast<int>(waits.error().code);
+  }
   const Result<Exit> ended = process.run();
   pthread_kill(waiter.native_handle(), SIGUSR2);
   waiter.join();
