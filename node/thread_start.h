@@ -1,4 +1,5 @@
-// Starting a thread, which the system may refuse (no memory for its stack, too many of them). Thread rule: free function.
+// Starting a thread, which the system may refuse (no memory for its stack, too many of them). Thread rule: free
+// function.
 #pragma once
 
 #include <string>

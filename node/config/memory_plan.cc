@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "node/config/setting_def.h"
 #include "node/config/decode_room.h"
+#include "node/config/setting_def.h"
 
 namespace orbweaver {
 namespace {

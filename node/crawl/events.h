@@ -74,8 +74,8 @@ struct PageDone {
   std::uint32_t skipped_links = 0;  // other schemes, malformed, nofollow
   std::uint32_t links_over_budget = 0;  // left out: more than max_link_bytes, or more links than a page may have
   bool decoded_cut = false;             // not all of it was read: unpacked or in UTF-8 it is beyond its bounds
-  std::uint64_t content = 0;        // fingerprint of an HTML body without its own address in it; 0: none
-  bool unwanted_type = false;       // not archived: its content type is kept out
+  std::uint64_t content = 0;            // fingerprint of an HTML body without its own address in it; 0: none
+  bool unwanted_type = false;           // not archived: its content type is kept out
   std::uint64_t archived_bytes = 0;
   std::uint16_t worker = 0;      // which worker read it, from 0
   std::string robots_body;       // robots jobs: decoded, cut at robots_bytes_max

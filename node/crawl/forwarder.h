@@ -3,8 +3,8 @@
 // own durable write).
 //
 // Bounds: memory_records entries and batches_under_way batches for each owner, memory_bytes of waiting records for all;
-// what is more stays on disk until there is room. A dead or slow owner costs disk only. Pure but for reads of the store. Thread rule: one owner (the peer's
-// loop).
+// what is more stays on disk until there is room. A dead or slow owner costs disk only. Pure but for reads of the
+// store. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ class Forwarder {
   std::uint64_t records_sent() const { return records_sent_; }
   std::uint64_t batches_acknowledged() const { return batches_acknowledged_; }
   std::size_t batches_under_way() const;
-  std::uint64_t bytes() const;  // of records in memory, those under way too
+  std::uint64_t bytes() const;                               // of records in memory, those under way too
   std::uint64_t new_sequence() { return next_sequence_++; }  // for other batches of this peer
   // Every outbox entry with a lower number is acknowledged. Exact to a group of entries_a_group entries.
   std::uint64_t safe() const { return open_.empty() ? UINT64_MAX : open_.begin()->first; }

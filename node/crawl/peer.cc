@@ -27,9 +27,13 @@ constexpr std::size_t own_outbox_step = 4096;
 
 // Half of their share is for foreign links, half for copies.
 Forwarder::Config forwarder_config(const Settings& s, const MemoryPlan& memory) {
-  return {s.batch_records, static_cast<std::size_t>(s.batch_bytes),
-          s.batch_age,     s.batches_under_way,
-          s.batch_timeout, s.outbox_memory_records, memory.messages_out / 2};
+  return {s.batch_records,
+          static_cast<std::size_t>(s.batch_bytes),
+          s.batch_age,
+          s.batches_under_way,
+          s.batch_timeout,
+          s.outbox_memory_records,
+          memory.messages_out / 2};
 }
 
 Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {

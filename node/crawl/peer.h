@@ -61,8 +61,8 @@ struct PeerStart {
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
 struct PeerCounters {
-  std::uint64_t links_found = 0;    // on pages, each once a page
-  std::uint64_t links_skipped = 0;  // other schemes, malformed, nofollow
+  std::uint64_t links_found = 0;        // on pages, each once a page
+  std::uint64_t links_skipped = 0;      // other schemes, malformed, nofollow
   std::uint64_t links_over_budget = 0;  // of pages with more than max_link_bytes, or more than a page may have
   std::uint64_t pages_cut = 0;          // not all of the page was read: beyond its bounds when unpacked
   std::uint64_t links_out_of_scope = 0;
@@ -121,8 +121,8 @@ class Peer {
     std::uint64_t bytes = 0;  // of the response as received
     // A page with many links, which are committed in pieces, one a step.
     std::unique_ptr<PageDone> page = nullptr;
-    std::size_t next_link = 0;  // of all that it lists: links, sitemaps, requisites
-    bool copy = false;          // one more copy of a page (trap rule same_content)
+    std::size_t next_link = 0;      // of all that it lists: links, sitemaps, requisites
+    bool copy = false;              // one more copy of a page (trap rule same_content)
     storage::TracePage trace = {};  // what is recorded of the links so far
   };
   // A question that other peers must answer first.
@@ -435,7 +435,7 @@ class Peer {
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;
-  std::deque<std::uint64_t> in_pieces_;             // jobs whose links are being committed
+  std::deque<std::uint64_t> in_pieces_;               // jobs whose links are being committed
   std::map<storage::UrlKey, std::uint32_t> crashed_;  // unclean ends at which a page was at work; meta_name::crashed
   // URLs whose server sent the fetch to another form of the same URL (docs/canonical-form.md): asked for by that form
   // next.
@@ -519,7 +519,7 @@ inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (doc
 inline constexpr std::string_view mirror =
     "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
 inline constexpr std::string_view crashed = "crashed/";  // + a page's key in hex: unclean ends; empty: none
-inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
+inline constexpr std::string_view waited = "waited";     // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 }  // namespace orbweaver

@@ -48,11 +48,10 @@ std::string why(const storage::UrlRecord& record) {
   switch (record.state) {
     case storage::UrlState::fetched:
       return "fetched; the server answered " + std::to_string(record.status) +
-             (record.reason == Reason::none ? ""
-              : record.reason == Reason::noindex
-                  ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
+             (record.reason == Reason::none      ? ""
+              : record.reason == Reason::noindex ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
               : record.reason == Reason::links_over_budget
-                  ? "; it has more links than max_link_bytes or the bound of a page allow, the last of them were left out"
+                  ? "; it has more links than a page may have (max_link_bytes), the last were left out"
                   : "; its certificate is at fault: " + std::string(storage::reason_name(record.reason)));
     case storage::UrlState::queued:
       if (record.attempts > 0)

@@ -264,8 +264,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   if (!event.command_fault.empty())
     note(out, LogLevel::warning, "parse", "no text from a command",
          {{"url", found->second.job.url.text()}, {"why", event.command_fault}}, true);
-  const bool followed =
-      found->second.outcome.kind == Outcome::Kind::fetched && !event.detour && !event.unwanted_type;
+  const bool followed = found->second.outcome.kind == Outcome::Kind::fetched && !event.detour && !event.unwanted_type;
   if (followed && event.links.size() + event.sitemaps.size() + event.requisites.size() > links_a_commit) {
     event.mark.waits();
     found->second.page = std::make_unique<PageDone>(std::move(event));

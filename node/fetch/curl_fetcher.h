@@ -37,8 +37,8 @@ struct CurlFetcherConfig {
       64u << 10;  // all header lines, interim responses' too; one line at most 100 KB (libcurl's own)
   std::size_t body_memory_max = 256u << 20;  // bodies together; below the longest body, that body is the bound
   std::shared_ptr<MemoryShare> bodies;       // what bodies are charged to; null: a share of body_memory_max
-  std::size_t idle_connections_max = 512;  // kept open for another request, beside those in use
-  std::vector<std::string> resolve;        // HOST:PORT:ADDR; HOST "*": every host at that port
+  std::size_t idle_connections_max = 512;    // kept open for another request, beside those in use
+  std::vector<std::string> resolve;          // HOST:PORT:ADDR; HOST "*": every host at that port
   AddressGuard guard;
   std::string ca_file;  // PEM; empty: the system's
   HttpVersion http_version = HttpVersion::automatic;

@@ -60,7 +60,6 @@ ResidentMemory resident_memory() {
   return memory;
 }
 
-
 Result<std::uint64_t> memory_available(const std::string& meminfo) {
   std::ifstream in(meminfo);
   for (std::string line; std::getline(in, line);) {

@@ -2,8 +2,8 @@
 // archive file, so nothing is shared. A page's record is in the archive (handed to the operating system) before the
 // core hears of the page, so a page that counts as fetched is archived, whatever dies when. Thread rule: push() from
 // the fetcher's thread; `done` runs on the workers' threads. Bounded: by the number of fetches under way, which the
-// core bounds, and by bytes: a response brings its charge along (FetchResponse::held), which goes on with PageDone; what
-// is unpacked has a share of its own (decode_room.h), and links wait for room in theirs.
+// core bounds, and by bytes: a response brings its charge along (FetchResponse::held), which goes on with PageDone;
+// what is unpacked has a share of its own (decode_room.h), and links wait for room in theirs.
 #pragma once
 
 #include <condition_variable>
@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
+#include "node/config/decode_room.h"
 #include "node/config/settings.h"
 #include "node/crawl/events.h"
 #include "node/run/clock.h"
-#include "node/config/decode_room.h"
 #include "node/run/text_repeats.h"
 
 namespace orbweaver {
