@@ -26,6 +26,7 @@ enum class ErrorCode : std::uint8_t {
   disk_full = 8,        // no space left
   unsupported = 9,      // a format version or feature this build does not know
   internal = 10,        // a promise of our own that does not hold
+  out_of_memory = 11,   // the system gives this process no more memory or threads
 };
 
 // A failure from outside. `message` names the offending thing and, where there is one, the mend.

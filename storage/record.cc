@@ -183,6 +183,10 @@ std::string_view reason_name(Reason reason) {
       return "tls_untrusted";
     case Reason::host_down:
       return "host_down";
+    case Reason::crashes_crawler:
+      return "crashes_crawler";
+    case Reason::links_over_budget:
+      return "links_over_budget";
     case Reason::internal:
       return "internal";
   }

@@ -186,6 +186,7 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
   options.create_missing_column_families = true;
   options.max_background_jobs = 2;
   options.max_open_files = 512;
+  options.db_write_buffer_size = config.write_buffer_bytes;
   options.info_log = std::make_shared<NoLog>();
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;

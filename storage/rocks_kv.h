@@ -17,6 +17,7 @@ struct RocksConfig {
   // For commands that look at what a process that has ended left behind: the directory is read and never changed, not
   // even to recover its journal. Writes succeed and are forgotten.
   bool look_only = false;
+  std::uint64_t write_buffer_bytes = 0;  // of all tables together; 0: each table's own bound alone
 };
 
 // Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later

@@ -21,8 +21,10 @@
 #include "node/cli/handed_settings.h"
 #include "node/cli/seed_file.h"
 #include "node/cli/seed_schemes.h"
+#include "node/config/memory_plan.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
+#include "node/run/memory_available.h"
 #include "node/run/peer_file.h"
 #include "node/run/peer_process.h"
 #include "node/run/private_file.h"
@@ -37,7 +39,7 @@ namespace {
 using nlohmann::json;
 
 // Exit code of a crawl that ended without a page.
-constexpr int nothing_fetched = 11;
+constexpr int nothing_fetched = 12;
 constexpr Duration poll_every = std::chrono::milliseconds{100};
 constexpr Duration progress_every = std::chrono::seconds{1};
 // How long a peer may take to end once asked to; then it is killed (nothing is lost by that).
@@ -117,6 +119,9 @@ Result<void> Crawl::prepare() {
     settings = with.load();
     if (!settings) return tl::make_unexpected(settings.error());
   }
+  // The peers share this machine.
+  if (settings->values.max_memory == 0)
+    more_flags_.emplace_back("max_memory", size_text(automatic_memory(machine_memory(), options_.peers)));
   if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
   if (Result<void> checked = check_reachable(settings->values, seeds); !checked) return checked;
   if (Result<void> ran = run_as(options_.user, options_.out, settings->values.data_access); !ran) return ran;

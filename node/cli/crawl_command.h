@@ -24,7 +24,7 @@ struct CrawlOptions {
 };
 
 // Starts the peers, starts again those that die, shows progress on standard error, stops cleanly on SIGINT and SIGTERM,
-// prints a summary. Exit code 0 when the crawl ended or was stopped cleanly; 11 when it ended and nothing was fetched.
+// prints a summary. Exit code 0 when the crawl ended or was stopped cleanly; 12 when it ended and nothing was fetched.
 int run_crawl(const CrawlOptions& options);
 
 }  // namespace orbweaver

@@ -78,6 +78,23 @@ void print_seen(const json& answer) {
     say("pages that may have been missed, taken as seen by a filter: %.3g expected\n", missed);
 }
 
+// Where the peers' memory is, by share.
+void print_memory(const json& answer) {
+  for (const json& peer : answer["peers"]) {
+    const json memory = peer.value("memory", json::object());
+    if (memory.empty()) continue;
+    const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+    std::printf("%-10s memory: %.0f MiB resident (at most %.0f so far), max_memory %.0f MiB\n",
+                peer.value("id", "").substr(0, 8).c_str(), mib(number(memory, "resident")),
+                mib(number(memory, "resident_peak")), mib(number(memory, "max_memory")));
+    const json shares = memory.value("shares", json::object());
+    for (const auto& [name, share] : shares.items())
+      if (number(share, "peak") > 0)
+        std::printf("%-10s   %-12s %8.1f MiB of %8.1f, at most %8.1f\n", "", name.c_str(), mib(number(share, "used")),
+                    mib(number(share, "bound")), mib(number(share, "peak")));
+  }
+}
+
 void print_status(const json& answer) {
   const json& totals = answer["totals"];
   const bool stopped = answer.contains("read_from");
@@ -126,6 +143,7 @@ void print_status(const json& answer) {
       static_cast<unsigned long long>(number(totals, "in_flight")),
       static_cast<unsigned long long>(number(totals, "outbox")));
   print_seen(answer);
+  print_memory(answer);
 }
 
 int ledger(const Options& options, const json& status) {

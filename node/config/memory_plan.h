@@ -7,8 +7,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "node/config/settings.h"
 
@@ -35,5 +38,40 @@ struct MemoryPlan {
 
 // `machine`: bytes of memory that the machine or its control group has; used when max_memory is 0.
 MemoryPlan plan_memory(const Settings& settings, std::uint64_t machine);
+
+// How a peer's memory is used, in bytes.
+struct MemoryUse {
+  struct Share {
+    std::string_view name;
+    std::uint64_t bound = 0;
+    std::uint64_t used = 0;
+    std::uint64_t peak = 0;  // of the looks so far, or exact where the share itself counts
+  };
+  std::vector<Share> shares;
+  std::uint64_t resident = 0;  // of the process, as the system counts
+  std::uint64_t resident_peak = 0;
+};
+
+// Of one of `peers` peers on a machine, where max_memory is not set.
+std::uint64_t automatic_memory(std::uint64_t machine, std::uint64_t peers);
+
+// A setting for one stage counts as it is, but never beyond its share. body_memory_max and storage_memory are the whole
+// share where they are not `given`. A line for the log for each setting that was made smaller.
+//   body_memory_max                    bodies
+//   body_bytes_max, decoded_bytes_max  half of bodies, half of the large part of `decoded` (node/config/decode_room.h)
+//   max_link_bytes                     half of links
+//   link_cache_entries                 link_cache, cached_link_bytes each
+//   hosts_in_memory                    frontier, host_bytes each
+//   storage_memory                     what write buffers leave of storage
+std::vector<std::string> fit_settings(Settings& settings, const std::map<std::string, std::string>& given,
+                                      const MemoryPlan& plan);
+
+// Of `storage`: for what is not yet in tables. The rest is RocksDB's cache.
+std::uint64_t write_buffer_bytes(const MemoryPlan& plan);
+
+inline constexpr std::uint64_t cached_link_bytes = 36;
+inline constexpr std::uint64_t host_bytes = 4096;
+// A peer needs this: code, threads and RocksDB alone take some 40 MiB.
+inline constexpr std::uint64_t max_memory_least = std::uint64_t{128} << 20;
 
 }  // namespace orbweaver

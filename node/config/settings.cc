@@ -9,6 +9,7 @@
 #include "node/config/edit_distance.h"
 #include "node/config/endpoint.h"
 #include "node/config/list_file.h"
+#include "node/config/memory_plan.h"
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
 #include "node/config/toml_settings.h"
@@ -186,6 +187,10 @@ Result<void> check_together(const Settings& s) {
     return contradiction("suspicion_time (" + duration_text(s.suspicion_time) +
                          ") must not be less than probe_every (" + duration_text(s.probe_every) +
                          "): a suspected peer needs time to answer" + preset);
+  }
+  if (s.max_memory > 0 && s.max_memory < max_memory_least) {
+    return contradiction("max_memory (" + size_text(s.max_memory) + ") must not be less than " +
+                         size_text(max_memory_least) + ": code, threads and the store take a third of that");
   }
   if (s.body_memory_max < s.body_bytes_max) {
     return contradiction("body_memory_max (" + size_text(s.body_memory_max) +

@@ -13,11 +13,13 @@ void Copier::write(const View& view, ring::Partition partition, std::string reco
     if (queue.waiting.empty()) queue.oldest = now;
     queue.waiting.push_back({issued_, partition, record});
     ++items_;
+    bytes_ += record.size();
   }
 }
 
 void Copier::write_after(ring::Partition partition, const storage::UrlKey& key, std::string record,
                          std::uint64_t outbox) {
+  outcome_bytes_ += record.size();
   outcomes_.push_back({issued_, outbox, partition, key, std::move(record)});
   held_back_.insert(key);
 }
@@ -63,6 +65,7 @@ void Copier::tick(Time now, const View& view, const ring::Tenures& tenures, std:
     const std::uint64_t reached = safe();
     while (!outcomes_.empty() && outcomes_.front().items <= reached && outcomes_.front().outbox <= outbox_safe) {
       Outcome& outcome = outcomes_.front();
+      outcome_bytes_ -= outcome.record.size();
       write(view, outcome.partition, std::move(outcome.record), now);
       held_back_.erase(outcome.key);
       outcomes_.pop_front();
@@ -88,6 +91,7 @@ bool Copier::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
   const auto found = queue->second.under_way.find(sequence);
   if (found == queue->second.under_way.end()) return false;
   items_ -= found->second.items.size();
+  for (const Item& item : found->second.items) bytes_ -= item.record.size();
   queue->second.under_way.erase(found);
   return true;
 }
@@ -114,12 +118,14 @@ void Copier::owners_changed(const View& view, Time now) {
   }
   queues_.clear();
   items_ = 0;
+  bytes_ = 0;
   for (auto& [number, item] : items) {
     for (const ring::PeerId& peer : view.copies(item.partition)) {
       Queue& queue = queues_[peer];
       if (queue.waiting.empty()) queue.oldest = now;
       queue.waiting.push_back(item);
       ++items_;
+      bytes_ += item.record.size();
     }
   }
 }

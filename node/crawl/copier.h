@@ -9,10 +9,10 @@
 // Each record to be copied is an item with a running number. Items are in memory only: after a restart the copies are
 // compared and mended (node/crawl/transfers.h).
 //
-// Bounds: at most about items_max items and items_max outcomes. full(): the peer starts no more fetches. items_full():
-// it takes no more batches of links either; outcomes do not count there, for they may wait for other peers that wait
-// for this one. A copy's peer that dies is left out as soon as the ring says so, and its items go to whoever takes its
-// place. Pure. Thread rule: one owner (the peer's loop).
+// Bounds: at most about items_max items and items_max outcomes, and bytes_max of the records of each. full(): the peer
+// starts no more fetches. items_full(): it takes no more batches of links either; outcomes do not count there, for they
+// may wait for other peers that wait for this one. A copy's peer that dies is left out as soon as the ring says so, and
+// its items go to whoever takes its place. Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,7 @@ class Copier {
     std::size_t under_way_max = 4;               // batches to one peer
     Duration timeout{std::chrono::seconds{5}};
     std::size_t items_max = 65536;
+    std::uint64_t bytes_max = UINT64_MAX;
   };
   explicit Copier(Config config) : config_(config) {}
 
@@ -65,8 +66,11 @@ class Copier {
     return first != held_back_.end() && first->host.partition == partition;
   }
   bool idle() const { return safe() == issued_ && outcomes_.empty(); }
-  bool full() const { return items_full() || outcomes_.size() >= config_.items_max; }
-  bool items_full() const { return items_ >= config_.items_max; }
+  bool full() const {
+    return items_full() || outcomes_.size() >= config_.items_max || outcome_bytes_ >= config_.bytes_max;
+  }
+  bool items_full() const { return items_ >= config_.items_max || bytes_ >= config_.bytes_max; }
+  std::uint64_t bytes() const { return bytes_ + outcome_bytes_; }  // of records that wait or are under way
   std::size_t waiting() const { return items_ + outcomes_.size(); }
   std::uint64_t records_sent() const { return records_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
@@ -105,7 +109,9 @@ class Copier {
   std::deque<Outcome> outcomes_;
   std::set<storage::UrlKey> held_back_;
   std::uint64_t issued_ = 0;
-  std::size_t items_ = 0;  // in all queues, under way too
+  std::size_t items_ = 0;    // in all queues, under way too
+  std::uint64_t bytes_ = 0;  // likewise
+  std::uint64_t outcome_bytes_ = 0;
   std::uint64_t records_sent_ = 0;
   std::uint64_t bytes_sent_ = 0;
   std::uint64_t batches_sent_ = 0;

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/config/memory_share.h"
 #include "node/crawl/robots_cache.h"
 #include "node/fetch/fetcher.h"
+#include "node/run/in_flight.h"
 #include "node/run/log.h"
 #include "node/url/canonical_url.h"
 #include "ring/messages.h"
@@ -72,14 +74,20 @@ struct PageDone {
   std::string command_fault;        // why the user's command for its media type gave no text; empty: it did, or none
   bool stylesheet = false;          // the response is one: its requisites come whatever the scope says of it
   std::uint32_t skipped_links = 0;  // other schemes, malformed, nofollow
-  std::uint64_t content = 0;        // fingerprint of an HTML body without its own address in it; 0: none
-  bool unwanted_type = false;       // not archived: its content type is kept out
+  std::uint32_t links_over_budget = 0;  // left out: more than max_link_bytes, or more links than a page may have
+  bool decoded_cut = false;             // not all of it was read: unpacked or in UTF-8 it is beyond its bounds
+  std::uint64_t content = 0;            // fingerprint of an HTML body without its own address in it; 0: none
+  bool unwanted_type = false;           // not archived: its content type is kept out
   std::uint64_t archived_bytes = 0;
   std::uint16_t worker = 0;      // which worker read it, from 0
   std::string robots_body;       // robots jobs with a 2xx: decoded, cut at robots_bytes_max
   ParsedRobots robots;           // and parsed; of stored_robots jobs too
   bool cancelled = false;        // not read: the peer stops. The page stays queued
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
+  // Given back, and free again, when this is destroyed: once the page is committed.
+  MemoryCharge body_held;
+  MemoryCharge links_held;
+  InFlightMark mark;
 };
 // Answer to ResolveHost.
 struct HostResolved {

@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint64_t entries_a_group = 64;
 // Groups that are followed; beyond it, two neighbours become one.
 constexpr std::size_t groups_max = 8192;
+// Read back from the outbox at once.
+constexpr std::size_t entries_a_read = 1024;
 
 }  // namespace
 
@@ -35,12 +37,13 @@ void Forwarder::add(const std::vector<storage::OutboxEntry>& entries, const View
     }
     Queue& queue = queues_[view.owner(entry.key.partition)];
     // Once some are on disk only, later ones join them there: they are read back in order.
-    if (queue.on_disk || queue.waiting.size() >= config_.memory_records) {
+    if (queue.on_disk || !has_room(queue)) {
       queue.on_disk = true;
       continue;
     }
     if (queue.waiting.empty()) queue.oldest = now;
     queue.waiting_bytes += entry.record.size();
+    waiting_bytes_ += entry.record.size();
     queue.waiting.push_back(entry);
   }
 }
@@ -65,6 +68,7 @@ void Forwarder::taken_out(const std::vector<storage::OutboxKey>& keys) {
 void Forwarder::owners_changed(const View& view) {
   for (auto& [owner, queue] : queues_) {
     queue.waiting.clear();
+    waiting_bytes_ -= queue.waiting_bytes;
     queue.waiting_bytes = 0;
     // Late answers to these find nothing; the entries are sent again to whoever owns them now (merging is idempotent).
     queue.under_way.clear();
@@ -90,16 +94,25 @@ void Forwarder::forget_peer(const ring::PeerId& peer) {
 Result<void> Forwarder::reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now) {
   queue.on_disk = false;
   for (const ring::Partition partition : view.ring().partitions_of(owner)) {
-    auto found = store_->outbox_of(partition, 0, config_.memory_records - queue.waiting.size());
-    if (!found) return tl::make_unexpected(error_of(found.error()));
-    for (storage::OutboxEntry& entry : *found) {
-      queue.waiting_bytes += entry.record.size();
-      queue.waiting.push_back(std::move(entry));
+    std::uint64_t after = 0;
+    for (bool more = true; more;) {
+      // One at least, whatever the others have: an owner's batch may always go.
+      if (!queue.waiting.empty() && !has_room(queue)) {
+        queue.on_disk = true;
+        break;
+      }
+      const std::size_t limit = std::min(entries_a_read, config_.memory_records - queue.waiting.size());
+      auto found = store_->outbox_of(partition, after, limit);
+      if (!found) return tl::make_unexpected(error_of(found.error()));
+      more = found->size() == limit;
+      for (storage::OutboxEntry& entry : *found) {
+        after = entry.key.sequence;
+        queue.waiting_bytes += entry.record.size();
+        waiting_bytes_ += entry.record.size();
+        queue.waiting.push_back(std::move(entry));
+      }
     }
-    if (queue.waiting.size() >= config_.memory_records) {
-      queue.on_disk = true;
-      break;
-    }
+    if (queue.on_disk) break;
   }
   queue.oldest = now - config_.batch_age;  // has waited long enough
   return {};
@@ -123,7 +136,9 @@ void Forwarder::send(const ring::PeerId& owner, Queue& queue, const View& view, 
     next.batch.records.push_back({entry.key.partition, std::move(entry.record)});
     queue.waiting.pop_front();
   }
-  queue.waiting_bytes -= std::min(queue.waiting_bytes, bytes);
+  queue.waiting_bytes -= bytes;
+  waiting_bytes_ -= bytes;
+  next.bytes = bytes;
   queue.oldest = now;
   ++batches_sent_;
   bytes_sent_ += bytes;
@@ -192,6 +207,13 @@ Result<std::vector<storage::OutboxEntry>> Forwarder::take_own(const View& view, 
   }
   own_on_disk_ = false;
   return own;
+}
+
+std::uint64_t Forwarder::bytes() const {
+  std::uint64_t bytes = waiting_bytes_;
+  for (const auto& [owner, queue] : queues_)
+    for (const auto& [sequence, under_way] : queue.under_way) bytes += under_way.bytes;
+  return bytes;
 }
 
 std::size_t Forwarder::batches_under_way() const {

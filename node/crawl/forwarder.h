@@ -2,9 +2,9 @@
 // of it in memory, and the batches under way. An entry leaves the outbox only when its owner acknowledged it (after its
 // own durable write).
 //
-// Bounds: memory_records entries and batches_under_way batches for each owner; what is more stays on disk until there
-// is room. A dead or slow owner costs disk only. Pure but for reads of the store. Thread rule: one owner (the peer's
-// loop).
+// Bounds: memory_records entries and batches_under_way batches for each owner, memory_bytes of waiting records for all;
+// what is more stays on disk until there is room. A dead or slow owner costs disk only. Pure but for reads of the
+// store. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ class Forwarder {
     std::size_t under_way_max = 4;
     Duration batch_timeout{std::chrono::seconds{5}};
     std::size_t memory_records = 65536;
+    std::uint64_t memory_bytes = UINT64_MAX;
   };
   struct Out {
     ring::PeerId to;
@@ -61,6 +62,7 @@ class Forwarder {
   std::uint64_t records_sent() const { return records_sent_; }
   std::uint64_t batches_acknowledged() const { return batches_acknowledged_; }
   std::size_t batches_under_way() const;
+  std::uint64_t bytes() const;                               // of records in memory, those under way too
   std::uint64_t new_sequence() { return next_sequence_++; }  // for other batches of this peer
   // Every outbox entry with a lower number is acknowledged. Exact to a group of entries_a_group entries.
   std::uint64_t safe() const { return open_.empty() ? UINT64_MAX : open_.begin()->first; }
@@ -71,6 +73,7 @@ class Forwarder {
   struct UnderWay {
     ring::Batch batch;
     std::vector<storage::OutboxKey> keys;
+    std::uint64_t bytes = 0;
     Time sent{};
   };
   struct Queue {
@@ -84,6 +87,9 @@ class Forwarder {
   Result<void> reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now);
   void send(const ring::PeerId& owner, Queue& queue, const View& view, Time now, std::vector<Out>& out);
   bool due(const Queue& queue, Time now) const;
+  bool has_room(const Queue& queue) const {
+    return queue.waiting.size() < config_.memory_records && waiting_bytes_ < config_.memory_bytes;
+  }
 
   Config config_;
   storage::Store* store_;
@@ -92,6 +98,7 @@ class Forwarder {
   // process left is one group, 0.
   std::map<std::uint64_t, std::uint64_t> open_;
   std::uint64_t newest_group_entries_ = 0;  // put into the newest so far
+  std::uint64_t waiting_bytes_ = 0;         // of all queues
   bool own_on_disk_ = true;
   std::uint64_t next_sequence_;
   std::uint64_t batches_sent_ = 0;

@@ -25,14 +25,20 @@ constexpr Duration copy_age_max = std::chrono::milliseconds{5};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
 
-Forwarder::Config forwarder_config(const Settings& s) {
-  return {s.batch_records, static_cast<std::size_t>(s.batch_bytes),
-          s.batch_age,     s.batches_under_way,
-          s.batch_timeout, s.outbox_memory_records};
+// Half of their share is for foreign links, half for copies.
+Forwarder::Config forwarder_config(const Settings& s, const MemoryPlan& memory) {
+  return {s.batch_records,
+          static_cast<std::size_t>(s.batch_bytes),
+          s.batch_age,
+          s.batches_under_way,
+          s.batch_timeout,
+          s.outbox_memory_records,
+          memory.messages_out / 2};
 }
 
-Copier::Config copier_config(const Settings& s) {
+Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {
   Copier::Config config;
+  config.bytes_max = memory.messages_out / 4;  // and as much for outcomes
   config.batch_records = s.batch_records;
   config.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
   config.age = std::min(s.batch_age, copy_age_max);
@@ -89,8 +95,8 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
       bench_({settings_.hosts_in_memory, settings_.host_queue_in_memory}, store,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),
-      forwarder_(forwarder_config(settings_), store, (start.random_seed >> 2) + 1),
-      copier_(copier_config(settings_)),
+      forwarder_(forwarder_config(settings_, memory_), store, (start.random_seed >> 2) + 1),
+      copier_(copier_config(settings_, memory_)),
       keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
       waves_(waves_config(settings_)),
       trap_rules_(settings_),
@@ -216,6 +222,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*bytes) bytes_spent_ = std::strtoull((*bytes)->c_str(), nullptr, 10);
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
+  if (Result<void> noted = note_crashes(start.at_work, commit); !noted) return noted;
   Commands ignored;
   add_seeds(now, {}, ignored);
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);
@@ -360,6 +367,7 @@ void Peer::after(Time now, Commands& out) {
       }
       if (!apply(now, commit, out)) return;
     }
+    if (!commit_piece(now, out)) return;
     first_seeds_tick(now, out);
     if (!admit_own_seeds(now, out)) return;
     if (!partitions_tick(now, out)) return;
@@ -399,7 +407,7 @@ Time Peer::next_deadline(Time now) const {
     if (!view_.empty()) consider(keeper_.next_deadline());
     if (leaving_ && !exit_at_) consider(leave_by_);
     if (!confirmed_) consider(next_question_);
-    if (may_walk()) at = now;
+    if (may_walk() || !in_pieces_.empty()) at = now;
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (!turns_open_.empty() || !loans_.empty()) consider(next_turns_look_);

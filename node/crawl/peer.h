@@ -57,12 +57,15 @@ struct PeerStart {
   std::size_t wait_for_peers = 1;
   std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
   MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
+  std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/run/in_flight.h)
 };
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
 struct PeerCounters {
-  std::uint64_t links_found = 0;    // on pages, each once a page
-  std::uint64_t links_skipped = 0;  // other schemes, malformed, nofollow
+  std::uint64_t links_found = 0;        // on pages, each once a page
+  std::uint64_t links_skipped = 0;      // other schemes, malformed, nofollow
+  std::uint64_t links_over_budget = 0;  // of pages with more than max_link_bytes, or more than a page may have
+  std::uint64_t pages_cut = 0;          // not all of the page was read: beyond its bounds when unpacked
   std::uint64_t links_out_of_scope = 0;
   std::uint64_t links_known_by_set = 0;
   std::uint64_t links_own = 0;
@@ -103,6 +106,10 @@ class Peer {
   bool stopping() const { return stopping_; }  // what is being fetched may be cancelled
   // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.
   void note_link_trace(std::map<std::string, std::uint64_t> counts) { link_trace_ = std::move(counts); }
+  // What parts of this peer hold now, by the names of MemoryPlan::shares(), as far as it is known here.
+  std::map<std::string_view, std::uint64_t> memory_use() const;
+  // What the loop has found of all shares, for own_status().
+  void note_memory(MemoryUse use) { memory_use_ = std::move(use); }
   nlohmann::json own_status() const;
   std::vector<std::pair<std::string, double>> metrics() const;
 
@@ -116,6 +123,11 @@ class Peer {
     Time started{};
     FetchError tls_fault = FetchError::none;
     std::uint64_t bytes = 0;  // of the response as received
+    // A page with many links, which are committed in pieces, one a step.
+    std::unique_ptr<PageDone> page = nullptr;
+    std::size_t next_link = 0;      // of all that it lists: links, sitemaps, requisites
+    bool copy = false;              // one more copy of a page (trap rule same_content)
+    storage::TracePage trace = {};  // what is recorded of the links so far
   };
   // A question that other peers must answer first.
   struct Gathering {
@@ -141,6 +153,7 @@ class Peer {
   Result<void> start_filter();
   nlohmann::json seen_status() const;
   nlohmann::json seen_sets_status() const;
+  nlohmann::json memory_status() const;
   void fail_for_good(const Error& error, Commands& out);
   void stop();
   void leave(Time now);
@@ -168,8 +181,14 @@ class Peer {
   void on_page_done(Time now, PageDone& event, Commands& out);
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
-  // `trace`: what is recorded of the links, or nullptr.
-  void add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit, storage::TracePage* trace);
+  bool failed_before(const storage::UrlKey& key) const;
+  bool commit_piece(Time now, Commands& out);
+  void forget_crashes(const storage::UrlKey& key, storage::Commit& commit);
+  Result<void> note_crashes(const std::vector<storage::UrlKey>& at_work, storage::Commit& commit);
+  // The page's next links, `most` of them at most; with the last one its redirect.
+  void add_links(Time now, Job& job, const PageDone& page, std::size_t most, storage::Commit& commit);
+  void begin_links(Time now, Job& job, const PageDone& page);
+  void remember(const storage::Commit& commit, std::size_t links);
   // peer_scope.cc
   void add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out);
   // peer_crawl.cc
@@ -267,7 +286,7 @@ class Peer {
 
   // peer_sitemaps.cc
   void add_named_sitemaps(const Job& job, const PageDone* page, storage::Commit& commit);
-  void add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit);
+  void add_listed_sitemap(const Job& job, const PageDone& page, std::size_t entry, storage::Commit& commit);
 
   // peer_ring.cc
   void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply,
@@ -346,6 +365,7 @@ class Peer {
 
   Settings settings_;
   MemoryPlan memory_;
+  MemoryUse memory_use_;
   Canonicaliser canonicaliser_;               // of settings_
   std::map<std::string, std::string> given_;  // settings that the user set: what a joiner insists on
   storage::Store* store_;
@@ -438,6 +458,8 @@ class Peer {
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   std::size_t pages_in_flight_ = 0;
+  std::deque<std::uint64_t> in_pieces_;               // jobs whose links are being committed
+  std::map<storage::UrlKey, std::uint32_t> crashed_;  // unclean ends at which a page was at work; meta_name::crashed
   // URLs whose server sent the fetch to another form of the same URL (docs/canonical-form.md): asked for by that form
   // next.
   struct Detour {
@@ -519,7 +541,8 @@ inline constexpr std::string_view domain = "domain/";   // + a registered domain
 inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =
     "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
-inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
+inline constexpr std::string_view crashed = "crashed/";  // + a page's key in hex: unclean ends; empty: none
+inline constexpr std::string_view waited = "waited";     // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 }  // namespace orbweaver

@@ -48,9 +48,10 @@ std::string why(const storage::UrlRecord& record) {
   switch (record.state) {
     case storage::UrlState::fetched:
       return "fetched; the server answered " + std::to_string(record.status) +
-             (record.reason == Reason::none ? ""
-              : record.reason == Reason::noindex
-                  ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
+             (record.reason == Reason::none      ? ""
+              : record.reason == Reason::noindex ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
+              : record.reason == Reason::links_over_budget
+                  ? "; it has more links than a page may have (max_link_bytes), the last were left out"
                   : "; its certificate is at fault: " + std::string(storage::reason_name(record.reason)));
     case storage::UrlState::queued:
       if (record.attempts > 0)
@@ -59,6 +60,8 @@ std::string why(const storage::UrlRecord& record) {
       return "admitted, waits for its host's turn";
     case storage::UrlState::failed:
       if (record.reason == Reason::http_status) return "given up; the server answered " + std::to_string(record.status);
+      if (record.reason == Reason::crashes_crawler)
+        return "given up; the crawler died twice in a row while it read this page";
       if (record.reason == Reason::host_down) return "given up; its host did not answer ten times in a row";
       return "given up after " + std::to_string(record.attempts) +
              " tries: " + std::string(storage::reason_name(record.reason));
@@ -120,6 +123,23 @@ json Peer::seen_sets_status() const {
           {"memory_bytes_max", sets->config().bytes}};
 }
 
+// Bytes.
+json Peer::memory_status() const {
+  json shares = json::object();
+  for (const MemoryUse::Share& share : memory_use_.shares)
+    shares[std::string(share.name)] = {{"bound", share.bound}, {"used", share.used}, {"peak", share.peak}};
+  return {{"max_memory", memory_.total},
+          {"resident", memory_use_.resident},
+          {"resident_peak", memory_use_.resident_peak},
+          {"shares", std::move(shares)}};
+}
+
+std::map<std::string_view, std::uint64_t> Peer::memory_use() const {
+  return {{"messages_out", forwarder_.bytes() + copier_.bytes()},
+          {"link_cache", link_cache_->size() * link_cache_entry_bytes(settings_.link_cache)},
+          {"frontier", bench_.hosts() * host_bytes}};
+}
+
 json Peer::own_status() const {
   const storage::Counts& counts = store_->held();
   json members = json::array();
@@ -177,6 +197,8 @@ json Peer::own_status() const {
                    {"archive_bytes", counters_.archive_bytes},
                    {"links_found", counters_.links_found},
                    {"links_skipped", counters_.links_skipped},
+                   {"links_over_budget", counters_.links_over_budget},
+                   {"pages_cut", counters_.pages_cut},
                    {"links_out_of_scope", counters_.links_out_of_scope},
                    {"links_own", counters_.links_own},
                    {"links_foreign", counters_.links_foreign},
@@ -211,6 +233,7 @@ json Peer::own_status() const {
                    {"records_moved", keeper_.transfers().records_sent()},
                    {"bytes_moved", keeper_.transfers().bytes_sent()}}}};
   if (!link_trace_.empty()) status["link_trace"] = link_trace_;
+  if (!memory_use_.shares.empty()) status["memory"] = memory_status();
   return status;
 }
 
@@ -231,6 +254,8 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"fetches_in_flight", number(jobs_.size())},
       {"bytes_received_total", number(counters_.bytes_received)},
       {"links_found_total", number(counters_.links_found)},
+      {"links_over_budget_total", number(counters_.links_over_budget)},
+      {"pages_cut_total", number(counters_.pages_cut)},
       {"links_own_total", number(counters_.links_own)},
       {"links_foreign_total", number(counters_.links_foreign)},
       {"scores_raised_total", number(counters_.scores_raised)},
@@ -268,6 +293,13 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
     const auto found = link_trace_.find(name);
     return found == link_trace_.end() ? 0.0 : number(found->second);
   };
+  for (const MemoryUse::Share& share : memory_use_.shares) {
+    const std::string name(share.name);
+    values.emplace_back("memory_bound_bytes/" + name, number(share.bound));
+    values.emplace_back("memory_used_bytes/" + name, number(share.used));
+    values.emplace_back("memory_peak_bytes/" + name, number(share.peak));
+  }
+  values.emplace_back("memory_resident_bytes", number(memory_use_.resident));
   values.emplace_back("link_trace_links_total", traced("links"));
   values.emplace_back("link_trace_bytes", traced("bytes"));
   return values;

@@ -20,6 +20,9 @@ constexpr std::size_t exclusions_step = 256;
 // once, so that hosts with very many rules do not silence the peer.
 constexpr std::uint64_t robots_work_max = 1'000'000;
 
+// Links of one page in one write; further ones have steps of their own, so that others have their turn.
+constexpr std::size_t links_a_commit = 1000;
+
 // URLs whose servers redirect within the canonical form, that are under way at once; further ones wait.
 constexpr std::size_t detours_max = 16'384;
 constexpr Duration detours_wait = std::chrono::minutes{1};
@@ -114,6 +117,12 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     if (const auto detour = detours_.find(front.key.url); detour != detours_.end()) url = detour->second.url;
     if (!url) {
       give_up(Reason::internal, UrlState::failed);
+      continue;
+    }
+    if (failed_before(front.key)) {
+      forget_crashes(front.key, excluded);
+      give_up(Reason::crashes_crawler, UrlState::failed);
+      ++counters_.pages_failed;
       continue;
     }
     if (host.failures >= host_failures_max && now < host.down_until) {
@@ -265,9 +274,19 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   if (event.cancelled) return give_up(event.id);
   counters_.archive_bytes += event.archived_bytes;
   if (event.failure) return fail_for_good(*event.failure, out);
+  counters_.links_over_budget += event.links_over_budget;
+  if (event.decoded_cut) ++counters_.pages_cut;
   if (!event.command_fault.empty())
     note(out, LogLevel::warning, "parse", "no text from a command",
          {{"url", found->second.job.url.text()}, {"why", event.command_fault}}, true);
+  const bool followed = found->second.job.kind == FetchKind::page &&
+                        found->second.outcome.kind == Outcome::Kind::fetched && !event.detour && !event.unwanted_type;
+  if (followed && event.links.size() + event.sitemaps.size() + event.requisites.size() > links_a_commit) {
+    event.mark.waits();
+    found->second.page = std::make_unique<PageDone>(std::move(event));
+    in_pieces_.push_back(found->first);
+    return;
+  }
   Job job = std::move(found->second);
   jobs_.erase(found);
   switch (job.job.kind) {
@@ -279,6 +298,36 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
     case FetchKind::stored_robots:
       return finish_parsing(now, job, event);
   }
+}
+
+// One write of the links of a page that has many. Its outcome comes with the last ones: until then it is queued, and
+// what a crash leaves undone is done again (merging is idempotent). False: the store failed.
+bool Peer::commit_piece(Time now, Commands& out) {
+  if (in_pieces_.empty()) return true;
+  const auto found = jobs_.find(in_pieces_.front());
+  Job& job = found->second;
+  PageDone& page = *job.page;
+  page.mark.at_work();
+  if (job.next_link + links_a_commit >= page.links.size() + page.sitemaps.size() + page.requisites.size()) {
+    in_pieces_.pop_front();
+    Job last = std::move(job);
+    jobs_.erase(found);
+    finish_page(now, last, last.page.get(), out);
+    return !exited_;
+  }
+  storage::Commit commit;
+  add_links(now, job, page, links_a_commit, commit);
+  storage::CommitResult result;
+  if (!apply(now, commit, out, &result)) return false;
+  remember(commit, commit.merges.size());
+  forwarder_.add(result.outbox, view_, now);
+  page.mark.waits();
+  return true;
+}
+
+// What is durable may be remembered.
+void Peer::remember(const storage::Commit& commit, std::size_t links) {
+  for (std::size_t i = 0; i < links; ++i) remember(commit.merges[i]);
 }
 
 // A redirect to what the crawl's rules take for the same URL would be lost among the seen ones, and the page with it:
@@ -344,12 +393,13 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.state = UrlState::excluded;
     record.reason = Reason::content_type;
   }
-  RecordLinks trace;
   const bool traced = settings_.record_links && page != nullptr && record.state == UrlState::fetched;
   if (page != nullptr && record.state == UrlState::fetched) {
-    add_links(now, job, *page, commit, traced ? &trace.page : nullptr);
+    add_links(now, job, *page, SIZE_MAX, commit);
     if (page->result_page) add_results(now, *page, commit, out);
+    if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
+  if (record.state != UrlState::queued) forget_crashes(queued.key, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(now, job, !detour, commit);
@@ -362,10 +412,10 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     if (!known) return fail_for_good(error_of(known.error()), out);
     if (*known && (*known)->state == UrlState::queued) bench_.reread(queued.key);
   }
-  // What is durable may be remembered.
-  for (std::size_t i = 0; i < links; ++i) remember(commit.merges[i]);
+  remember(commit, links);
   forwarder_.add(result.outbox, view_, now);
   if (!traced) return;
+  RecordLinks trace{std::move(job.trace)};
   trace.page.url = queued.url;
   trace.page.at = now;
   trace.page.depth = queued.depth;
@@ -373,29 +423,26 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   out.push_back(std::move(trace));
 }
 
-void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Commit& commit,
-                     storage::TracePage* trace) {
+// Before the first link.
+void Peer::begin_links(Time now, Job& job, const PageDone& page) {
+  counters_.links_found += page.links.size() + page.sitemaps.size() + page.requisites.size();
+  counters_.links_skipped += page.skipped_links;
+  BenchHost* const host = bench_.find(job.job.host);
+  job.copy = host != nullptr && copy_of_many(*host, page.content);
+  if (!job.copy && !page.noindex && job.job.queued.visit == 0) tell_sighting(now, job.job.url, page.content);
+}
+
+void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most, storage::Commit& commit) {
+  if (job.next_link == 0) begin_links(now, job, page);
   const auto link_to = [&](const CanonicalUrl& url, const Way& way, std::uint8_t flags) {
     const bool in_scope = route(url, way, commit);
-    if (trace == nullptr) return;
+    if (!settings_.record_links) return;
     if (in_scope) flags |= static_cast<std::uint8_t>(LinkFlag::in_scope);
     if (!view_.owns(partitioner_.partition(url))) flags |= static_cast<std::uint8_t>(LinkFlag::foreign);
-    trace->links.push_back({url.text(), flags});
+    job.trace.links.push_back({url.text(), flags});
   };
   const storage::QueuedUrl& source = job.job.queued;
-  counters_.links_found += page.links.size();
-  counters_.links_skipped += page.skipped_links;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
-  BenchHost* const host = bench_.find(job.job.host);
-  const bool copy = host != nullptr && copy_of_many(*host, page.content);
-  if (!copy && !page.noindex && source.visit == 0) tell_sighting(now, job.job.url, page.content);
-  for (std::size_t i = 0; i < page.links.size(); ++i) {
-    const CanonicalUrl& link = page.links[i];
-    Way way{deeper, 0, source.off_site, copy && link.host() == job.job.url.host(), false, {}};
-    note_lastmod(job, page, i, way);
-    link_to(link, best_first() ? scored(way, source, page, i) : way, 0);
-  }
-  add_listed_sitemaps(job, page, commit);
   const auto further = static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
   // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may
   // be redirected to. Those steps count as redirects do, the first too: without any, depth 0 is a seed's. A page that
@@ -405,19 +452,31 @@ void Peer::add_links(Time now, const Job& job, const PageDone& page, storage::Co
     const Result<CanonicalUrl> url = canonicaliser_.parse(source.url);
     in_scope = url && (scope_->contains(*url) || (source.off_site > 0 && source.redirects == 0));
   }
-  counters_.links_found += page.requisites.size();
-  if (in_scope || page.stylesheet)
-    for (const CanonicalUrl& requisite : page.requisites) {
+  const std::size_t sitemaps = page.links.size();
+  const std::size_t requisites = sitemaps + page.sitemaps.size();
+  const std::size_t all = requisites + page.requisites.size();
+  const std::size_t end = job.next_link + std::min(most, all - job.next_link);
+  for (std::size_t& i = job.next_link; i < end; ++i) {
+    if (i < sitemaps) {
+      const CanonicalUrl& link = page.links[i];
+      Way way{deeper, 0, source.off_site, job.copy && link.host() == job.job.url.host(), false, {}};
+      note_lastmod(job, page, i, way);
+      link_to(link, best_first() ? scored(way, source, page, i) : way, 0);
+    } else if (i < requisites) {
+      add_listed_sitemap(job, page, i - sitemaps, commit);
+    } else if (in_scope || page.stylesheet) {
       const std::uint8_t steps = page.stylesheet ? further : std::uint8_t{1};
-      link_to(requisite, as_good_as({source.depth, steps, source.off_site, false, true, {}}, source),
+      link_to(page.requisites[i - requisites],
+              as_good_as({source.depth, steps, source.off_site, false, true, {}}, source),
               static_cast<std::uint8_t>(LinkFlag::requisite));
     }
-  if (page.redirect && page.result_page && scope_->is_result_page(*page.redirect)) {
+  }
+  if (end < all || !page.redirect) return;
+  ++counters_.links_found;
+  if (page.result_page && scope_->is_result_page(*page.redirect)) {
     // Its engine is no site of the crawl, yet that is where it has the results.
-    ++counters_.links_found;
     admit(*page.redirect, {source.depth, further, 0, false, false, {}}, commit);
-  } else if (page.redirect) {
-    ++counters_.links_found;
+  } else {
     link_to(*page.redirect, as_good_as({source.depth, further, source.off_site, false, !in_scope, {}}, source),
             static_cast<std::uint8_t>(LinkFlag::redirect));
   }

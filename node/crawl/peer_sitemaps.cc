@@ -47,23 +47,20 @@ void Peer::add_named_sitemaps(const Job& job, const PageDone* page, storage::Com
       admit_sitemap(*url, as_good_as({deeper, 0, 0, false, false, {}}, asked_for), commit);
 }
 
-void Peer::add_listed_sitemaps(const Job& job, const PageDone& page, storage::Commit& commit) {
+void Peer::add_listed_sitemap(const Job& job, const PageDone& page, std::size_t entry, storage::Commit& commit) {
   const storage::QueuedUrl& index = job.job.queued;
-  counters_.links_found += page.sitemaps.size();
   if (index.redirects >= nested_sitemaps_max) {
-    counters_.links_skipped += page.sitemaps.size();
+    ++counters_.links_skipped;
     return;
   }
   const auto nested = static_cast<std::uint8_t>(index.redirects + 1);
-  for (std::size_t i = 0; i < page.sitemaps.size(); ++i) {
-    const CanonicalUrl& url = page.sitemaps[i];
-    Way way = as_good_as({index.depth, nested, index.off_site, false, false, {}}, index);
-    note_lastmod(job, page, i, way);
-    if (url.host() == job.job.url.host()) {
-      admit_sitemap(url, way, commit);
-    } else {
-      route(url, way, commit);
-    }
+  const CanonicalUrl& url = page.sitemaps[entry];
+  Way way = as_good_as({index.depth, nested, index.off_site, false, false, {}}, index);
+  note_lastmod(job, page, entry, way);
+  if (url.host() == job.job.url.host()) {
+    admit_sitemap(url, way, commit);
+  } else {
+    route(url, way, commit);
   }
 }
 

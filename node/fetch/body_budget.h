@@ -1,36 +1,51 @@
-// How much memory the bodies under way may hold together, and who may take more. Pure; owned by the fetcher's thread.
+// How much memory bodies may hold together, from the socket until their pages are committed, and who may take more.
+// Owned by the fetcher's thread; what was handed on is given back by others, through the share.
 //
-// The oldest transfer may always grow, so something always ends and memory comes back: no deadlock. For that to stay
-// within the limit, the others leave room for one longest body: they hold at most bytes_max - longest_body together.
+// The oldest transfer may grow while there is room; without any, it waits for what was handed on, and when nothing was,
+// it may always grow. So something always ends and memory comes back: no deadlock. For that to stay within the bound,
+// the other transfers leave room for one longest body: with them, all hold at most bound - longest body together.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "node/config/memory_share.h"
 
 namespace orbweaver {
 
 class BodyBudget {
  public:
-  explicit BodyBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  explicit BodyBudget(std::shared_ptr<MemoryShare> share) : share_(std::move(share)) {}
 
-  // A body of up to `bytes` may come. Where longer than bytes_max, that one body is the bound.
+  // A body of up to `bytes` may come. Where longer than the bound, that one body is the bound.
   void expect_body(std::size_t bytes) { longest_body_ = std::max(longest_body_, bytes); }
   bool may_take(std::size_t bytes, bool oldest) const {
-    return oldest || (bytes_max_ >= longest_body_ && used_ + bytes <= bytes_max_ - longest_body_);
+    const std::uint64_t all = share_->used();
+    if (oldest) return all + bytes <= share_->bound() || all <= own_;
+    return share_->bound() >= longest_body_ && all + bytes <= share_->bound() - longest_body_;
   }
   void take(std::size_t bytes) {
-    used_ += bytes;
-    peak_ = std::max(peak_, used_);
+    share_->take(bytes);
+    own_ += bytes;
   }
-  void give_back(std::size_t bytes) { used_ -= bytes; }
-  std::size_t used() const { return used_; }
-  std::size_t peak() const { return peak_; }
+  void give_back(std::size_t bytes) {
+    own_ -= bytes;
+    share_->give_back(bytes);
+  }
+  // The charge goes on with the body.
+  MemoryCharge hand_on(std::size_t bytes) {
+    own_ -= bytes;
+    return {share_, bytes};
+  }
+  MemoryShare& share() { return *share_; }
+  const MemoryShare& share() const { return *share_; }
 
  private:
-  std::size_t bytes_max_;
+  std::shared_ptr<MemoryShare> share_;
   std::size_t longest_body_ = 0;
-  std::size_t used_ = 0;
-  std::size_t peak_ = 0;
+  std::uint64_t own_ = 0;  // of transfers under way
 };
 
 }  // namespace orbweaver

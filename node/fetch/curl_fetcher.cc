@@ -17,6 +17,7 @@
 #include "node/fetch/curl_sockets.h"
 #include "node/fetch/curl_transfer.h"
 #include "node/fetch/url_place.h"
+#include "node/thread_start.h"
 
 namespace orbweaver {
 namespace {
@@ -96,6 +97,7 @@ class CurlFetcher::Loop {
 
 CurlFetcher::Loop::~Loop() {
   stop();
+  shared_.budget.share().set_tell(nullptr);
   // Order matters: handles before the multi handle, whose connections still call on_close_socket().
   under_way_.clear();
   if (multi_ != nullptr) curl_multi_cleanup(multi_);
@@ -129,8 +131,8 @@ Result<void> CurlFetcher::Loop::open() {
   });
   if (!resolver) return tl::make_unexpected(resolver.error());
   resolver_ = std::move(*resolver);
-  thread_ = std::thread([this] { run(); });
-  return {};
+  shared_.budget.share().set_tell([this] { shared_.sockets.wake(); });
+  return start_thread(thread_, [this] { run(); });
 }
 
 void CurlFetcher::Loop::start(FetchRequest request) {
@@ -232,7 +234,7 @@ void CurlFetcher::Loop::run() {
     resume_paused();
   }
   cancel_all();
-  counts_.body_memory_peak = shared_.budget.peak();
+  counts_.body_memory_peak = shared_.budget.share().peak();
   counts_.dns_queries = resolver_->queries();
   counts_.dns_queries_most = resolver_->queries_most();
 }
@@ -383,8 +385,10 @@ void CurlFetcher::Loop::collect() {
   }
 }
 
-// Oldest first, until one must wait again. The oldest never must, so there is always one that goes on.
+// Oldest first, until one must wait again: for an older one, or for what was handed on, which wakes this thread when it
+// is given back.
 void CurlFetcher::Loop::resume_paused() {
+  if (!shared_.paused.empty()) shared_.budget.share().want_room();  // before the look: none goes unseen
   while (!shared_.paused.empty()) {
     const auto first = shared_.paused.begin();
     CurlTransfer& transfer = *first->second;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/config/memory_share.h"
 #include "node/config/settings.h"
 #include "node/config/site_header.h"
 #include "node/fetch/address_guard.h"
@@ -34,10 +35,10 @@ struct CurlFetcherConfig {
   Duration low_speed_time = std::chrono::seconds{20};  // rounded up to whole seconds
   std::size_t header_bytes_max =
       64u << 10;  // all header lines, interim responses' too; one line at most 100 KB (libcurl's own)
-  std::size_t body_memory_max =
-      256u << 20;                          // bodies under way together; below the longest body, that body is the bound
-  std::size_t idle_connections_max = 512;  // kept open for another request, beside those in use
-  std::vector<std::string> resolve;        // HOST:PORT:ADDR; HOST "*": every host at that port
+  std::size_t body_memory_max = 256u << 20;  // bodies together; below the longest body, that body is the bound
+  std::shared_ptr<MemoryShare> bodies;       // what bodies are charged to; null: a share of body_memory_max
+  std::size_t idle_connections_max = 512;    // kept open for another request, beside those in use
+  std::vector<std::string> resolve;          // HOST:PORT:ADDR; HOST "*": every host at that port
   AddressGuard guard;
   std::string ca_file;  // PEM; empty: the system's
   HttpVersion http_version = HttpVersion::automatic;

@@ -152,7 +152,7 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   refused_.clear();
   socket_opened_ = connected_ = cut_ = out_of_memory_ = false;
   error_buffer_[0] = '\0';
-  shared_.budget.expect_body(request_.body_bytes_max);
+  shared_.budget.expect_body(request_.body_bytes_max + request_.body_bytes_max / 2);  // as it grows (make_room)
   const auto left = [&](Duration limit) {
     return std::max(1L, milliseconds(limit - std::chrono::duration_cast<Duration>(now - asked)));
   };
@@ -317,7 +317,8 @@ bool CurlTransfer::make_room(std::size_t size) {
         size, std::min<std::uint64_t>(head_.content_length().value_or(wanted), trusted_length_bytes));
   }
   wanted = std::max(size, std::min(wanted, request_.body_bytes_max));
-  if (!shared_.budget.may_take(wanted - charged_, sequence_ == shared_.oldest)) return false;
+  // Room for all of it, not for the rest: while the bytes move, both places are held.
+  if (!shared_.budget.may_take(wanted, sequence_ == shared_.oldest)) return false;
   body_.reserve(wanted);
   shared_.budget.take(wanted - charged_);
   charged_ = wanted;
@@ -505,8 +506,14 @@ FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
     if (shared_.config.cookies) take_cookies(response.response_head, ended);
     response.body = std::move(body_);
   }
-  body_ = std::string();
-  shared_.budget.give_back(charged_);
+  if (body_.capacity() > 0 && response.body.empty()) {
+    body_ = std::string();
+    shared_.budget.give_back(charged_);
+    charged_ = 0;
+  }
+  const std::size_t heads = response.request_head.capacity() + response.response_head.capacity();
+  shared_.budget.take(heads);
+  response.held = shared_.budget.hand_on(charged_ + heads);
   charged_ = 0;
   return response;
 }

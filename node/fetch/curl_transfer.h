@@ -38,7 +38,9 @@ class CurlTransfer;
 
 // What all transfers of a fetcher share. Outlives them.
 struct TransferShared {
-  explicit TransferShared(CurlFetcherConfig settings) : config(std::move(settings)), budget(config.body_memory_max) {}
+  explicit TransferShared(CurlFetcherConfig settings)
+      : config(std::move(settings)),
+        budget(config.bodies != nullptr ? config.bodies : std::make_shared<MemoryShare>(config.body_memory_max)) {}
   CurlFetcherConfig config;
   CurlSockets sockets;
   BodyBudget budget;
@@ -69,7 +71,7 @@ class CurlTransfer {
              const std::string& connect_to, const std::vector<IpAddress>& addresses);
   // While the handle is still in the multi handle: which connection it used, and what is wrong with that.
   void note_connection();
-  // The answer; the handle must be out of the multi handle. Gives the body's memory back.
+  // The answer; the handle must be out of the multi handle. The body's charge goes with it.
   FetchResponse finish(CURLcode code, Time ended);
 
   CURL* easy() const { return easy_; }

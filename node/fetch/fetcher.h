@@ -7,6 +7,7 @@
 #include <string>
 
 #include "node/base.h"
+#include "node/config/memory_share.h"
 
 namespace orbweaver {
 
@@ -61,11 +62,12 @@ struct FetchResponse {
   std::string body;           // as received: chunked framing and content coding still in place
   Truncated truncated = Truncated::no;
   FetchError tls_fault = FetchError::none;  // what is wrong with the certificate, where that is only recorded
+  MemoryCharge held = {};                   // of body and heads; to be kept until nothing more is made of them
 };
 
 // Thread rule: start() and stop() are called by one thread; `done` runs on the fetcher's own thread and must not block.
-// Every start() is answered by exactly one `done`. Bounded: the caller bounds how many are under way; bodies under way
-// together hold at most body_memory_max bytes (transfers wait, they are not cut, when that is reached).
+// Every start() is answered by exactly one `done`. Bounded: the caller bounds how many are under way; bodies hold at
+// most their share of memory together, until FetchResponse::held is given back (transfers wait, they are not cut).
 class Fetcher {
  public:
   using Done = std::function<void(FetchResponse)>;

@@ -18,6 +18,9 @@ struct DecodedText {
   std::string charset;    // the Encoding standard's name, lower case: "utf-8", "windows-1252", "shift_jis"
   std::string storage;    // holds the converted text when one was needed
   std::string_view utf8;  // the text: a view of `storage`, or of the input (less its BOM) when that was UTF-8 already
+  // To be set before: `storage` holds at most this, for what might be more of the input is left out.
+  std::size_t storage_bytes_max = SIZE_MAX;
+  bool cut = false;  // something was
   DecodedText() = default;
   DecodedText(DecodedText&&) = delete;  // utf8 may view storage
 };

@@ -60,7 +60,11 @@ void note_link_fields(const std::vector<std::string>& values, LinkChoice choice,
       if (has_anchor || href.empty()) continue;
       std::optional<LinkKind> kind = kind_of_link_rel(rel);
       if (!kind) kind = resource_kind_of_link_rel(rel);
-      if (!kind || !choice.has(group_of(*kind)) || page.links.size() >= links_per_page_max) continue;
+      if (!kind || !choice.has(group_of(*kind))) continue;
+      if (page.links.size() >= links_per_page_max) {
+        ++page.over_budget;
+        continue;
+      }
       page.links.push_back({std::move(href), *kind, has_token(rel, "nofollow"), true});
     }
   }

@@ -238,6 +238,11 @@ void decode(std::string_view bytes, DecodedText& out) {
   out.storage.clear();
   out.utf8 = bytes;
   if (out.charset == "utf-8" || (same_in_ascii(out.charset) && is_ascii(bytes))) return;
+  // A byte becomes three at most: some of those from 0x80 on, in a legacy charset.
+  if (bytes.size() > out.storage_bytes_max / 3) {
+    bytes = bytes.substr(0, out.storage_bytes_max / 3);
+    out.cut = true;
+  }
   if (out.charset == "replacement") {
     if (!bytes.empty()) html::append_utf8(0xFFFD, out.storage);
   } else if (out.charset == "x-user-defined") {

@@ -112,7 +112,12 @@ void note_meta_refresh(std::string_view http_equiv, std::string_view content, Pa
 }
 
 void add_link(PageLinks& page, std::string href, LinkKind kind, bool nofollow) {
-  if (page.links.size() < links_per_page_max) page.links.push_back({std::move(href), kind, nofollow, false});
+  if (page.links.size() >= links_per_page_max || page.href_bytes >= href_bytes_max) {
+    ++page.over_budget;
+    return;
+  }
+  page.href_bytes += href.size();
+  page.links.push_back({std::move(href), kind, nofollow, false});
 }
 
 }  // namespace orbweaver::html

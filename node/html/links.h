@@ -83,11 +83,14 @@ struct PageLinks {
   bool meta_nofollow = false;       // <meta name=robots content=nofollow|none>
   bool meta_noindex = false;
   std::vector<MetaTag> robots_tags;  // for RobotsMeta, which knows whom a name means; at most robots_tags_max
+  std::size_t href_bytes = 0;        // of `links`; at most href_bytes_max and one more
+  std::uint32_t over_budget = 0;     // links that were left out for one of the bounds below
 };
 inline constexpr std::size_t robots_tags_max = 64;
 
-// Links kept of one page; what is beyond is left out.
+// Links kept of one page, and their bytes as written; what is beyond is counted and left out.
 inline constexpr std::size_t links_per_page_max = 100'000;
+inline constexpr std::size_t href_bytes_max = std::size_t{16} << 20;
 
 class LinkExtractor {
  public:
@@ -110,11 +113,14 @@ struct ResolvedLinks {
   std::uint32_t skipped_scheme = 0;      // mailto:, javascript:, data:…
   std::uint32_t malformed = 0;           // the URL standard's failure, or longer than url_bytes_max
   std::uint32_t nofollow = 0;            // left out because of nofollow
+  std::uint32_t over_budget = 0;         // left out: the links before took all of LinkRules::bytes_max
 };
 struct LinkRules {
   Canonicaliser canonicaliser;
   LinkChoice follow;        // besides navigation
   bool requisites = false;  // resources and styles go into `requisites`, whatever `follow` says
+  // Of the text of `urls` and `requisites` together. A long <base> makes much of short links: 100,000 of them, 400 MB.
+  std::uint64_t bytes_max = UINT64_MAX;
 };
 // Resolves against document_base(). Links marked nofollow, and all links of a page with meta_nofollow, are counted and
 // left out: a caller that does not honour nofollow clears the marks first. Requisites are no links: no mark keeps them.

@@ -36,12 +36,18 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
   hrefs.reserve(page.links.size());
   digests.reserve(page.links.size());
   out.urls.reserve(page.links.size());
+  std::uint64_t bytes = 0;
+  out.over_budget = page.over_budget;
   for (const PageLink& link : page.links) {
     const LinkGroup group = group_of(link.kind);
     const bool requisite = rules.requisites && (group == LinkGroup::resources || group == LinkGroup::styles);
     if (!requisite && group != LinkGroup::navigation && !rules.follow.has(group)) continue;
     if (!requisite && (link.nofollow || page.meta_nofollow)) {
       ++out.nofollow;
+      continue;
+    }
+    if (out.over_budget > page.over_budget) {
+      ++out.over_budget;
       continue;
     }
     if (!link.from_header && !(requisite ? requisite_hrefs : hrefs).insert(link.href).second) continue;
@@ -60,7 +66,12 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
     if (!canonical) {
       ++out.malformed;
     } else if ((requisite ? requisite_digests : digests).insert(canonical->digest()).second) {
-      (requisite ? out.requisites : out.urls).push_back(*std::move(canonical));
+      bytes += canonical->text().size();
+      if (bytes > rules.bytes_max) {
+        ++out.over_budget;
+      } else {
+        (requisite ? out.requisites : out.urls).push_back(*std::move(canonical));
+      }
     }
   }
   return out;

@@ -26,6 +26,12 @@ const std::vector<MetricRow>& metric_rows() {
       {"fetches_in_flight", "requests under way", gauge},
       {"bytes_received_total", "bytes of response heads and bodies, as on the wire", counter},
       {"links_found_total", "links found in pages, each once a page, before scope and cache", counter},
+      {"links_over_budget_total", "links left out: their page has more than max_link_bytes or a page's bound", counter},
+      {"pages_cut_total", "pages not read whole: unpacked or in UTF-8 they are beyond their bounds", counter},
+      {"memory_bound_bytes", "share of max_memory, by share (docs/memory.md)", gauge},
+      {"memory_used_bytes", "what is held of it now", gauge},
+      {"memory_peak_bytes", "the most that was held of it", gauge},
+      {"memory_resident_bytes", "resident memory of the process", gauge},
       {"links_own_total", "links that the cache did not know and this peer owns", counter},
       {"links_foreign_total", "links that the cache did not know and another peer owns", counter},
       {"scores_raised_total", "links that the cache knew and that went on, for a higher score", counter},
@@ -70,11 +76,12 @@ const std::vector<MetricRow>& metric_rows() {
 }
 
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& values) {
-  const std::map<std::string, double> by_name = [&] {
-    std::map<std::string, double> map;
-    for (const auto& [name, value] : values) map[name] = value;
-    return map;
-  }();
+  // By name, and by what stands behind a '/': the label `share`.
+  std::map<std::string, std::map<std::string, double>> by_name;
+  for (const auto& [name, value] : values) {
+    const std::size_t slash = std::min(name.find('/'), name.size());
+    by_name[name.substr(0, slash)][slash < name.size() ? name.substr(slash + 1) : std::string()] = value;
+  }
   std::vector<prometheus::MetricFamily> families;
   for (const MetricRow& row : metric_rows()) {
     const auto found = by_name.find(std::string(row.name));
@@ -82,15 +89,18 @@ std::string metrics_text(const std::vector<std::pair<std::string, double>>& valu
     prometheus::MetricFamily family;
     family.name = std::string(prefix) + std::string(row.name);
     family.help = row.help;
-    prometheus::ClientMetric metric;
-    if (row.type == MetricType::counter) {
-      family.type = prometheus::MetricType::Counter;
-      metric.counter.value = found->second;
-    } else {
-      family.type = prometheus::MetricType::Gauge;
-      metric.gauge.value = found->second;
+    for (const auto& [label, value] : found->second) {
+      prometheus::ClientMetric metric;
+      if (!label.empty()) metric.label.push_back({"share", label});
+      if (row.type == MetricType::counter) {
+        family.type = prometheus::MetricType::Counter;
+        metric.counter.value = value;
+      } else {
+        family.type = prometheus::MetricType::Gauge;
+        metric.gauge.value = value;
+      }
+      family.metric.push_back(std::move(metric));
     }
-    family.metric.push_back(std::move(metric));
     families.push_back(std::move(family));
   }
   std::ostringstream out;

@@ -25,19 +25,23 @@
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/event_queue.h"
+#include "node/run/in_flight.h"
+#include "node/run/link_recorder.h"
 #include "node/run/memory_available.h"
 #include "node/run/metrics.h"
+#include "node/run/out_of_memory.h"
 #include "node/run/peer_file.h"
+#include "node/run/peer_memory.h"
 #include "node/run/private_file.h"
 #include "node/run/say.h"
 #include "node/run/status_http.h"
 #include "node/run/workers.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
+#include "node/thread_start.h"
 #include "node/url/scope_lists.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
-#include "storage/link_trace.h"
 #include "storage/rocks_kv.h"
 
 namespace orbweaver {
@@ -93,9 +97,6 @@ class PeerProcess {
   Result<void> write_peer_file();
   Result<void> write_ending(const Exit& exit);
   Result<void> start_crawling();
-  Result<void> open_link_trace();
-  Result<void> record(const storage::TracePage& page);
-  void note_link_trace();
   void fetch_done(FetchResponse response);
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
@@ -107,6 +108,9 @@ class PeerProcess {
   PeerOptions options_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
+  // What events hold of them is given back when these events go, so before these do.
+  std::optional<PeerMemory> memory_;
+  std::unique_ptr<InFlight> in_flight_;
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   EventQueue events_;
@@ -115,8 +119,7 @@ class PeerProcess {
   std::unique_ptr<Peer> peer_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<CurlFetcher> fetcher_;
-  std::optional<storage::LinkTraceWriter> link_trace_;  // the loop's thread only
-  std::uint64_t traces_removed_ = 0;                    // that the log told of
+  LinkRecorder link_recorder_;
   StatusServer status_;
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
@@ -224,8 +227,15 @@ Result<void> PeerProcess::open() {
     if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.score_entries), memory_available()); !fits)
       return fits;
   }
-  auto kv = storage::open_rocks(
-      {options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power});
+  memory_.emplace(options_.settings);
+  auto in_flight =
+      InFlight::open(options_.directory + "/at-work", std::size_t{settings.fetches_max} + settings.workers);
+  if (!in_flight) return tl::make_unexpected(in_flight.error());
+  in_flight_ = std::move(*in_flight);
+  auto kv = storage::open_rocks({.directory = options_.directory + "/store",
+                                 .cache_bytes = settings.storage_memory,
+                                 .sync_writes = settings.durability == Durability::power,
+                                 .write_buffer_bytes = write_buffer_bytes(memory_->plan())});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
   kv_ = std::move(*kv);
   auto store = storage::Store::open(*kv_);
@@ -246,9 +256,15 @@ Result<void> PeerProcess::open() {
   start.seeds = options_.seeds;
   start.wait_for_peers = options_.wait_for_peers;
   start.recrawl = options_.recrawl;
+  start.memory = memory_->plan();
+  start.at_work = in_flight_->left();
+  if (!start.at_work.empty())
+    log(LogLevel::warning, "node", "the last process died at work; these pages are tried once more",
+        {{"pages", start.at_work.size()}});
   auto peer = Peer::open(std::move(start), *store_, clock_.now());
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
+  in_flight_->clear();  // the store knows of them now
   publish(clock_.now());
   StatusCallbacks callbacks;
   callbacks.status_json = [this] {
@@ -306,14 +322,18 @@ Result<void> PeerProcess::start_crawling() {
   workers.archive_dir = options_.directory + "/archive";
   workers.text_dir = options_.directory + "/text";
   workers.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
+  workers.decoded = memory_->share("decoded");
+  workers.links = memory_->share("links");
+  workers.in_flight = in_flight_.get();
   auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
   if (settings.record_links)
-    if (Result<void> opened = open_link_trace(); !opened) return opened;
+    if (Result<void> opened = link_recorder_.open(*peer_, options_.directory + "/links"); !opened) return opened;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);
+  config.bodies = memory_->share("bodies");
   config.record_requests = settings.archive != ArchiveKind::off;
   if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
   if (!settings.content_types_allow.empty() || !settings.content_types_deny.empty())
@@ -326,34 +346,6 @@ Result<void> PeerProcess::start_crawling() {
       CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
   fetcher_ = std::move(*fetcher);
-  return {};
-}
-
-// Facts that lie in every file: whose it is, and what says which links are for other peers.
-Result<void> PeerProcess::open_link_trace() {
-  const Settings& settings = peer_->settings();
-  storage::LinkTraceConfig config;
-  config.directory = options_.directory + "/links";
-  config.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
-  config.bytes_max = settings.link_trace_bytes_max;
-  config.facts = {{"peer", peer_->id().hex()}, {"ring", peer_->ring_id().hex()}};
-  for (const auto& [name, value] : ring_wide_settings(settings))
-    if (name == "partitions" || name == "partition_by" || name == "order" || name == "scope")
-      config.facts[name] = value;
-  auto opened = storage::LinkTraceWriter::open(std::move(config));
-  if (!opened) return tl::make_unexpected(error_of(opened.error()));
-  link_trace_.emplace(std::move(*opened));
-  return {};
-}
-
-// A trace that cannot be written ends the peer, as an archive does: what was asked for would not be there.
-Result<void> PeerProcess::record(const storage::TracePage& page) {
-  if (const auto added = link_trace_->add(page); !added) return tl::make_unexpected(error_of(added.error()));
-  if (link_trace_->files_removed() == traces_removed_) return {};
-  if (traces_removed_ == 0)
-    log(LogLevel::warning, "storage", "oldest links no longer recorded: link_trace_bytes_max is reached",
-        {{"bytes", link_trace_->bytes()}});
-  traces_removed_ = link_trace_->files_removed();
   return {};
 }
 
@@ -391,16 +383,11 @@ void PeerProcess::fetch_done(FetchResponse response) {
   if (page_follows) workers_->push(std::move(*job), std::move(response));
 }
 
-void PeerProcess::note_link_trace() {
-  if (link_trace_)
-    peer_->note_link_trace({{"pages", link_trace_->pages()},
-                            {"links", link_trace_->links()},
-                            {"bytes", link_trace_->bytes()},
-                            {"files_removed", link_trace_->files_removed()}});
-}
-
 void PeerProcess::publish(Time now) {
-  note_link_trace();
+  link_recorder_.tell(*peer_);
+  std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
+  used["storage"] = kv_->memory_bytes();
+  peer_->note_memory(memory_->look(std::move(used)));
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
   if (announcer_) announce(announcer_->update(status, now));
@@ -484,7 +471,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
       log(note->level, note->channel, note->event, view);
     }
   } else if (auto* links = std::get_if<RecordLinks>(&command)) {
-    if (const Result<void> recorded = record(links->page); !recorded) {
+    if (const Result<void> recorded = link_recorder_.record(links->page); !recorded) {
       exit = Exit{static_cast<int>(recorded.error().code), recorded.error().message, false, {}};
       return false;
     }
@@ -508,6 +495,7 @@ Exit PeerProcess::loop() {
     for (Event& event : events) {
       commands.clear();
       now = clock_.now();
+      if (auto* page = std::get_if<PageDone>(&event)) page->mark.at_work();
       peer_->step(now, std::move(event), commands);
       for (Command& command : commands)
         if (!carry_out(command, exit)) return exit;
@@ -537,17 +525,18 @@ void PeerProcess::close() {
   if (workers_ != nullptr)
     if (const Result<void> closed = workers_->stop(); !closed)
       log(LogLevel::error, "storage", "archive not closed", {{"cause", closed.error().message}});
-  if (link_trace_)
-    if (const auto closed = link_trace_->close(); !closed)
-      log(LogLevel::error, "storage", "link trace not closed", {{"cause", closed.error().message}});
-  note_link_trace();
+  link_recorder_.close();
+  if (peer_ != nullptr) link_recorder_.tell(*peer_);
   if (transport_ != nullptr) transport_->stop();
   status_.stop();
+  if (in_flight_ != nullptr) in_flight_->close();
 }
 
 }  // namespace
 
 int run_peer(PeerOptions options) {
+  keep_freed_memory_small();
+  end_when_out_of_memory();
   // Signals go to one thread that waits for them; all others have them blocked.
   sigset_t signals;
   sigemptyset(&signals);
@@ -558,10 +547,15 @@ int run_peer(PeerOptions options) {
   ::signal(SIGPIPE, SIG_IGN);
   const bool announces = options.announce;
   PeerProcess process(std::move(options));
-  std::thread waiter([&process, signals] {
+  std::thread waiter;
+  const Result<void> waits = start_thread(waiter, [&process, signals] {
     int signal = 0;
     while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop(signal == SIGTERM);
   });
+  if (!waits) {
+    std::fprintf(stderr, "orbweaver: %s\n", waits.error().message.c_str());
+    return static_cast<int>(waits.error().code);
+  }
   const Result<Exit> ended = process.run();
   pthread_kill(waiter.native_handle(), SIGUSR2);
   waiter.join();

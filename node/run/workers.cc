@@ -23,6 +23,7 @@
 #include "node/run/user_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
+#include "node/thread_start.h"
 #include "node/topic/topic_page.h"
 #include "node/url/page_rules.h"
 #include "node/url/scope_lists.h"
@@ -73,9 +74,27 @@ std::string as_http_1(std::string_view head) {
   return text;
 }
 
+// What `decode` makes within so many bytes, charged to the lease: as many as the setting says, or half of what is left
+// there, so that the other half is for what comes of it. What does not fit in the small part is unpacked again in the
+// large one. `cut`: set when something is left out.
+template <class Decode>
+std::string unpacked(DecodeLease& lease, std::uint64_t bytes_max, bool& cut, const Decode& decode) {
+  const auto limit = [&] { return static_cast<std::size_t>(std::min(bytes_max, lease.left() / 2)); };
+  Decoded decoded = decode(limit());
+  if (decoded.cut && !lease.large() && limit() < bytes_max) {
+    decoded = Decoded();
+    lease.grow();
+    decoded = decode(limit());
+  }
+  cut = cut || decoded.cut;
+  lease.take(decoded.bytes.capacity());
+  return std::move(decoded.bytes);
+}
+
 // The body without its transfer codings (RFC 9112, 6.1: applied in the order of the list, so undone from its end).
 // `held` keeps the bytes.
-std::string_view without_transfer_codings(const FetchResponse& response, std::size_t bytes_max, std::string& held) {
+std::string_view without_transfer_codings(const FetchResponse& response, std::size_t bytes_max, DecodeLease& lease,
+                                          bool& cut, std::string& held) {
   std::string codings;
   for (const std::string& value : header_values(response.response_head, "transfer-encoding"))
     codings += (codings.empty() ? "" : ",") + value;
@@ -86,7 +105,11 @@ std::string_view without_transfer_codings(const FetchResponse& response, std::si
     const std::string_view coding = comma == std::string_view::npos ? rest : rest.substr(comma + 1);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
     const bool chunked = coding.find("chunked") != std::string_view::npos;
-    held = (chunked ? decode_chunked(body, bytes_max) : decode_content(body, coding, bytes_max)).bytes;
+    std::string next = unpacked(lease, bytes_max, cut, [&](std::size_t most) {
+      return chunked ? decode_chunked(body, most) : decode_content(body, coding, most);
+    });
+    held = std::move(next);
+    lease.set_taken(held.capacity());
     body = held;
   }
   return body;
@@ -110,9 +133,11 @@ class Workers::Worker {
  public:
   // `repeats`: what the texts of all workers repeat; null: none are written.
   static Result<std::unique_ptr<Worker>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
-                                              SharedRepeats* repeats) {
-    std::unique_ptr<Worker> worker(new Worker(config.settings, clock, static_cast<std::uint16_t>(index)));
+                                              SharedRepeats* repeats, DecodeRoom& room) {
+    std::unique_ptr<Worker> worker(new Worker(config.settings, clock, static_cast<std::uint16_t>(index), room));
     worker->repeats_ = repeats;
+    worker->links_share_ = config.links;
+    worker->in_flight_ = config.in_flight;
     const std::string prefix = config.name_prefix + "-" + std::to_string(index);
     if (config.settings.archive == ArchiveKind::gzip) {
       storage::WarcConfig warc;
@@ -137,38 +162,13 @@ class Workers::Worker {
     return worker;
   }
 
-  PageDone read(const Item& item) {
-    const FetchResponse& response = item.response;
-    PageDone done;
-    done.id = item.job.id;
-    done.worker = index_;
-    if (item.job.kind == FetchKind::stored_robots) {
-      done.robots = parse_robots(response.body, settings_.user_agent);
-      return done;
-    }
-    done.result_page = item.job.kind == FetchKind::page && !result_pages_.empty() && result_pages_.find(item.job.url);
-    std::string held;
-    const std::string_view payload = without_transfer_codings(response, settings_.body_bytes_max, held);
-    RobotsMeta meta;
-    if (item.job.kind == FetchKind::page)
-      for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
-        meta.add_header(value, agent_);
-    if (item.job.kind == FetchKind::robots) {
-      if (response.status >= 200 && response.status < 300)
-        read_robots(decode_content(payload, coding(response), robots_bytes_max).bytes, item.job.origin, settings_,
-                    rules_.canonicaliser, done);
-      // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
-    } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
-      const std::string type = media_type(header_value(response.response_head, "content-type").value_or(""));
-      done.unwanted_type = !content_type_wanted(settings_, type);
-      // A sitemap is asked for whatever types the crawl wants.
-      if (!done.unwanted_type || settings_.sitemaps != SitemapUse::off) read_page(item, payload, meta, done);
-      if (done.unwanted_type) return done;
-    }
-    if (response.status >= 300 && response.status < 400) note_redirect(item, done);
-    if (settings_.keep_validators && response.status == 200) done.validator = validator_of(response.response_head);
-    done.noindex = not_kept(item, meta);
-    if (archive_ != nullptr && !done.failure) archive(item, payload, done);
+  PageDone read(Item item) {
+    InFlightMark mark;
+    if (in_flight_ != nullptr && item.job.kind == FetchKind::page) mark = in_flight_->begin(item.job.queued.key);
+    PageDone done = read_response(item);
+    done.body_held = std::move(item.response.held);
+    mark.waits();
+    done.mark = std::move(mark);
     return done;
   }
 
@@ -182,12 +182,70 @@ class Workers::Worker {
   }
 
  private:
-  Worker(const Settings& settings, const Clock& clock, std::uint16_t index)
+  PageDone read_response(const Item& item) {
+    const FetchResponse& response = item.response;
+    DecodeLease lease(room_);
+    PageDone done;
+    done.id = item.job.id;
+    done.worker = index_;
+    if (item.job.kind == FetchKind::stored_robots) {
+      done.robots = parse_robots(response.body, settings_.user_agent);
+      return done;
+    }
+    done.result_page = item.job.kind == FetchKind::page && !result_pages_.empty() && result_pages_.find(item.job.url);
+    std::string held;
+    const std::string_view payload =
+        without_transfer_codings(response, settings_.body_bytes_max, lease, done.decoded_cut, held);
+    const std::uint64_t held_bytes = lease.taken();
+    RobotsMeta meta;
+    if (item.job.kind == FetchKind::page)
+      for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
+        meta.add_header(value, agent_);
+    if (item.job.kind == FetchKind::robots) {
+      if (response.status >= 200 && response.status < 300)
+        read_robots(decode_content(payload, coding(response), robots_bytes_max).bytes, item.job.origin, settings_,
+                    rules_.canonicaliser, done);
+      // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
+    } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
+      const std::string type = media_type(header_value(response.response_head, "content-type").value_or(""));
+      done.unwanted_type = !content_type_wanted(settings_, type);
+      // A sitemap is asked for whatever types the crawl wants.
+      if (!done.unwanted_type || settings_.sitemaps != SitemapUse::off) read_page(item, payload, meta, lease, done);
+      if (done.unwanted_type) return done;
+      hold_links(done);
+    }
+    if (response.status >= 300 && response.status < 400) note_redirect(item, done);
+    if (settings_.keep_validators && response.status == 200) done.validator = validator_of(response.response_head);
+    done.noindex = not_kept(item, meta);
+    if (archive_ != nullptr && !done.failure) {
+      // What was read is given back; the archive's writer copies the body and packs the copy.
+      lease.set_taken(held_bytes);
+      lease.want(2 * response.body.size());
+      lease.take(2 * response.body.size());
+      archive(item, payload, done);
+    }
+    return done;
+  }
+
+  // Links wait here for room, until the core has committed others. Under record_links they are kept twice.
+  void hold_links(PageDone& done) const {
+    std::uint64_t bytes = 0;
+    for (const std::vector<CanonicalUrl>* list : {&done.links, &done.results, &done.sitemaps, &done.requisites})
+      for (const CanonicalUrl& url : *list) bytes += sizeof url + url.text().capacity();
+    if (bytes == 0 || links_share_ == nullptr) return;
+    if (settings_.record_links) bytes *= 2;
+    links_share_->wait_and_take(bytes);
+    done.links_held = MemoryCharge(links_share_, bytes);
+  }
+
+  Worker(const Settings& settings, const Clock& clock, std::uint16_t index, DecodeRoom& room)
       : index_(index),
+        room_(room),
         settings_(settings),
         agent_(product_token(settings.user_agent)),
         clock_(clock),
-        rules_{Canonicaliser(settings), LinkChoice::from(settings.extra_links), settings.page_requisites},
+        rules_{Canonicaliser(settings), LinkChoice::from(settings.extra_links), settings.page_requisites,
+               settings.max_link_bytes},
         result_pages_(settings.result_pages),
         site_links_(settings.site_links) {
     for (const std::string& entry : settings.result_pages)
@@ -239,7 +297,7 @@ class Workers::Worker {
   }
 
   // `meta`: what the header says; the page's own tags are added.
-  void read_page(const Item& item, std::string_view payload, RobotsMeta& meta, PageDone& done) {
+  void read_page(const Item& item, std::string_view payload, RobotsMeta& meta, DecodeLease& lease, PageDone& done) {
     const std::string content_type = header_value(item.response.response_head, "content-type").value_or("");
     const std::string type = media_type(content_type);
     const bool maybe_sitemap = settings_.sitemaps != SitemapUse::off && may_be_sitemap(type);
@@ -247,21 +305,22 @@ class Workers::Worker {
     const bool read =
         type.empty() || is_html(type, {}) || is_read_by_choice(type) || command != nullptr || maybe_sitemap;
     PageLinks links;
-    Decoded decoded;
+    std::string decoded;
     DecodedText text;
     if (const std::string codings = coding(item.response); read && !codings.empty()) {
-      decoded = decode_content(payload, codings, settings_.decoded_bytes_max);
-      payload = decoded.bytes;
+      decoded = unpacked(lease, settings_.decoded_bytes_max, done.decoded_cut,
+                         [&](std::size_t most) { return decode_content(payload, codings, most); });
+      payload = decoded;
     }
     if (maybe_sitemap && looks_like_sitemap(payload, content_type)) {
       done.unwanted_type = false;
-      return read_sitemap_page(item, payload, content_type, meta, done);
+      return read_sitemap_page(item, payload, content_type, meta, lease, done);
     }
     if (done.unwanted_type) return;
     const bool html = is_html(type, payload);
     if (html) {
       done.content = content_fingerprint(payload, item.job.url.path_and_query(), item.job.url.host());
-      decode_html(payload, content_type, text);
+      within(lease, text, done.decoded_cut, [&] { decode_html(payload, content_type, text); });
       links = extractor_->extract(text.utf8);
       if (done.result_page) select_results(item.job.url, text.utf8, links);
       for (const MetaTag& tag : links.robots_tags) meta.add_meta(tag.name, tag.content, agent_);
@@ -269,9 +328,9 @@ class Workers::Worker {
         for (PageLink& link : links.links) link.nofollow = false;
       }
     } else if (command != nullptr) {
-      read_by_command(item, *command, payload, meta, links, done);
+      read_by_command(item, *command, payload, meta, lease, links, done);
     } else if (is_read_by_choice(type)) {
-      read_by_choice(type, content_type, payload, links);
+      read_by_choice(type, content_type, payload, lease, links, done);
       done.stylesheet = type == "text/css";
     }
     links.meta_nofollow = settings_.obey_nofollow && meta.nofollow;
@@ -283,6 +342,7 @@ class Workers::Worker {
     const auto encoder = html ? make_query_encoder(text.charset) : nullptr;
     ResolvedLinks resolved = resolve_links(links, *document, encoder.get(), rules_);
     done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
+    done.links_over_budget = resolved.over_budget;
     if (done.result_page) {
       if (html)
         done.results = results_of(*result_pages_.find(item.job.url), item.job.url, resolved.urls, rules_.canonicaliser);
@@ -311,12 +371,20 @@ class Workers::Worker {
   }
 
   void read_sitemap_page(const Item& item, std::string_view payload, const std::string& content_type,
-                         const RobotsMeta& meta, PageDone& done) {
+                         const RobotsMeta& meta, DecodeLease& lease, PageDone& done) {
     const Result<Url> location = Url::parse(item.job.url.text());
     if (!location || (settings_.obey_nofollow && meta.nofollow)) return;
-    const Sitemap sitemap = read_sitemap(payload, content_type);
-    SitemapUrls found = resolve_entries(sitemap, *location, rules_.canonicaliser);
+    // The file unpacked, its text in UTF-8, and the entries.
+    const bool packed = payload.starts_with("\x1F\x8B");
+    lease.want(packed ? UINT64_MAX : 3 * std::uint64_t{payload.size()});
+    SitemapLimits limits;
+    limits.bytes_max = static_cast<std::size_t>(std::min<std::uint64_t>(limits.bytes_max, lease.left() / 3));
+    const Sitemap sitemap = read_sitemap(payload, content_type, limits);
+    lease.take(packed ? 3 * limits.bytes_max : 3 * payload.size());
+    done.decoded_cut = done.decoded_cut || sitemap.cut;
+    SitemapUrls found = resolve_entries(sitemap, *location, rules_.canonicaliser, rules_.bytes_max);
     done.skipped_links = found.skipped;
+    done.links_over_budget = found.over_budget;
     (sitemap.kind == SitemapKind::index ? done.sitemaps : done.links) = std::move(found.urls);
     done.lastmods = std::move(found.lastmods);
     if (topic_)
@@ -329,10 +397,27 @@ class Workers::Worker {
            (looked_for_.json_ld && type == "application/ld+json") || (looked_for_.scripts && is_javascript(type));
   }
 
+  // `decode` fills `text`, within what the lease has.
+  template <class Decode>
+  static void within(DecodeLease& lease, DecodedText& text, bool& cut, const Decode& decode) {
+    text.storage_bytes_max = static_cast<std::size_t>(lease.left());
+    decode();
+    if (text.cut && !lease.large()) {
+      lease.grow();
+      text.cut = false;
+      text.storage_bytes_max = static_cast<std::size_t>(lease.left());
+      decode();
+    }
+    cut = cut || text.cut;
+    lease.take(text.storage.capacity());
+  }
+
   void read_by_choice(std::string_view type, std::string_view content_type, std::string_view payload,
-                      PageLinks& links) const {
+                      DecodeLease& lease, PageLinks& links, PageDone& done) const {
     DecodedText text;
-    decode_text_body(payload, content_type, type == "text/css" ? TextFormat::css : TextFormat::plain, text);
+    within(lease, text, done.decoded_cut, [&] {
+      decode_text_body(payload, content_type, type == "text/css" ? TextFormat::css : TextFormat::plain, text);
+    });
     if (type == "text/css") {
       html::note_style_text(text.utf8, links);
     } else if (type == "text/plain") {
@@ -354,15 +439,16 @@ class Workers::Worker {
 
   // What the user's command makes of a body: its URLs are links, its text is the page's.
   void read_by_command(const Item& item, const TextCommand& command, std::string_view payload, const RobotsMeta& meta,
-                       PageLinks& links, PageDone& done) {
+                       DecodeLease& lease, PageLinks& links, PageDone& done) {
     CommandOutput output = run_user_command(command.arguments, payload, settings_.text_command_timeout,
                                             static_cast<std::size_t>(settings_.text_command_bytes_max));
     if (!output.fault.empty()) {
       done.command_fault = command.arguments.front() + ": " + output.fault;
       return;
     }
+    lease.take(output.text.capacity());
     DecodedText text;
-    decode_text_body(output.text, {}, TextFormat::plain, text);
+    within(lease, text, done.decoded_cut, [&] { decode_text_body(output.text, {}, TextFormat::plain, text); });
     note_text(text.utf8, links);
     for (PageLink& link : links.links) link.kind = LinkKind::anchor;  // the command itself is the choice
     if (text_ && !not_kept(item, meta)) write_text(item, html::blocks_of_text(text.utf8), text.charset, meta, done);
@@ -416,6 +502,9 @@ class Workers::Worker {
   }
 
   const std::uint16_t index_;
+  DecodeRoom& room_;
+  std::shared_ptr<MemoryShare> links_share_;
+  InFlight* in_flight_ = nullptr;
   const Settings settings_;
   const std::string agent_;
   const Clock clock_;
@@ -435,16 +524,24 @@ class Workers::Worker {
 Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Clock& clock, Done done) {
   std::unique_ptr<Workers> workers(new Workers);
   if (config.settings.text) workers->repeats_ = std::make_unique<SharedRepeats>(config.settings.text_fingerprints);
-  for (std::size_t i = 0; i < std::max<std::size_t>(config.settings.workers, 1); ++i) {
-    auto worker = Worker::open(config, i, clock, workers->repeats_.get());
+  const std::size_t count = std::max<std::size_t>(config.settings.workers, 1);
+  workers->room_ = std::make_unique<DecodeRoom>(config.decoded, count);
+  workers->links_ = config.links;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto worker = Worker::open(config, i, clock, workers->repeats_.get(), *workers->room_);
     if (!worker) return tl::make_unexpected(worker.error());
     workers->workers_.push_back(std::move(*worker));
   }
   workers->done_ = done;
   for (const std::unique_ptr<Worker>& worker : workers->workers_) {
-    workers->threads_.emplace_back([pool = workers.get(), self = worker.get(), done] {
-      while (const std::optional<Item> item = pool->pop()) done(self->read(*item));
-    });
+    const Result<void> started =
+        start_thread(workers->threads_.emplace_back(), [pool = workers.get(), self = worker.get(), done] {
+          while (std::optional<Item> item = pool->pop()) done(self->read(*std::move(item)));
+        });
+    if (!started) {
+      workers->threads_.pop_back();
+      return tl::make_unexpected(started.error());
+    }
   }
   return workers;
 }
@@ -485,6 +582,7 @@ Result<void> Workers::stop() {
     stopping_ = true;
   }
   ready_.notify_all();
+  if (links_ != nullptr) links_->stop_waiting();  // nobody commits any more
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   Result<void> closed;

@@ -2,7 +2,8 @@
 // archive file, so nothing is shared. A page's record is in the archive (handed to the operating system) before the
 // core hears of the page, so a page that counts as fetched is archived, whatever dies when. Thread rule: push() from
 // the fetcher's thread; `done` runs on the workers' threads. Bounded: by the number of fetches under way, which the
-// core bounds.
+// core bounds, and by bytes: a response brings its charge along (FetchResponse::held), which goes on with PageDone;
+// what is unpacked has a share of its own (decode_room.h), and links wait for room in theirs.
 #pragma once
 
 #include <condition_variable>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "node/config/decode_room.h"
 #include "node/config/settings.h"
 #include "node/crawl/events.h"
 #include "node/run/clock.h"
@@ -27,6 +29,9 @@ struct WorkersConfig {
   std::string archive_dir;  // <peer's directory>/archive
   std::string text_dir;     // <peer's directory>/text
   std::string name_prefix;  // "orbweaver-<ring>-<peer>"; unique in the ring
+  std::shared_ptr<MemoryShare> decoded;
+  std::shared_ptr<MemoryShare> links;
+  InFlight* in_flight = nullptr;  // null: no page is marked; else it outlives the workers and every PageDone
 };
 
 class Workers {
@@ -59,6 +64,8 @@ class Workers {
   bool stopping_ = false;
   Done done_;
   std::unique_ptr<SharedRepeats> repeats_;  // with --text
+  std::unique_ptr<DecodeRoom> room_;
+  std::shared_ptr<MemoryShare> links_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

@@ -229,13 +229,22 @@ bool may_be_sitemap(std::string_view media_type) {
   return has("xml") || has("zip") || has("rss") || has("atom") || has("octet-stream");
 }
 
-SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules) {
+SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules,
+                            std::uint64_t bytes_max) {
   SitemapUrls out;
   std::set<ring::Md5> known;
+  std::uint64_t bytes = 0;
   for (const SitemapEntry& entry : sitemap.entries) {
     const std::size_t before = out.urls.size();
     resolve(entry.url, location, rules, known, out);
-    if (out.urls.size() > before) out.lastmods.push_back(entry.lastmod.value_or(Time{}));
+    if (out.urls.size() == before) continue;
+    bytes += out.urls.back().text().size();
+    if (bytes > bytes_max) {
+      out.urls.pop_back();
+      out.over_budget = static_cast<std::uint32_t>(sitemap.entries.size() - (&entry - sitemap.entries.data()));
+      break;
+    }
+    out.lastmods.push_back(entry.lastmod.value_or(Time{}));
   }
   return out;
 }

@@ -62,11 +62,13 @@ struct SitemapUrls {
   std::vector<CanonicalUrl> urls;  // each once, in order; fragments dropped
   std::vector<Time> lastmods;      // of each, when entries have any; the epoch: not told. A file's lines have none
   std::uint32_t skipped = 0;       // not http or https, or no URL at all
+  std::uint32_t over_budget = 0;   // left out: the texts of those before took all of bytes_max
 };
 // The entries as URLs. Relative ones (which the protocol does not allow) are resolved against the sitemap's own URL;
 // "www.example.com/x" is taken as a host's name, which is what it is meant as.
 // In the crawl's canonical form.
-SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules = {});
+SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules = {},
+                            std::uint64_t bytes_max = UINT64_MAX);
 
 // A robots.txt's Sitemap lines as URLs, resolved against its own (which RFC 9309 does not ask for; files do it).
 SitemapUrls resolve_sitemap_lines(const std::vector<std::string>& lines, const Url& robots_txt,

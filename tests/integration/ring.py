@@ -29,7 +29,7 @@ SUITES = pathlib.Path(os.environ.get("ORBWEAVER_SUITES", str(ROOT.parent / "shar
 # Exit codes: ErrorCode in node/base.h.
 INVALID_INPUT, INVALID_SETTING, MISMATCH, IN_USE, UNREACHABLE, IO, DISK_FULL, UNSUPPORTED, INTERNAL = range(2, 11)
 
-NOTHING_FETCHED = 11  # node/cli/crawl_command.cc
+NOTHING_FETCHED = 12  # node/cli/crawl_command.cc
 
 # Waits are for a machine on which much else runs.
 PATIENCE = float(os.environ.get("ORBWEAVER_PATIENCE", "60"))  # seconds

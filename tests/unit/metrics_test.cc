@@ -34,6 +34,14 @@ TEST(Metrics, TextFormat004_OneCounterAndOneGauge) {
             "orbweaver_urls_queued 12.5\n");
 }
 
+TEST(Metrics, WhatStandsBehindASlashIsTheShare) {
+  EXPECT_EQ(metrics_text({{"memory_used_bytes/links", 2}, {"memory_used_bytes/bodies", 1}}),
+            "# HELP orbweaver_memory_used_bytes what is held of it now\n"
+            "# TYPE orbweaver_memory_used_bytes gauge\n"
+            "orbweaver_memory_used_bytes{share=\"bodies\"} 1\n"
+            "orbweaver_memory_used_bytes{share=\"links\"} 2\n");
+}
+
 TEST(Metrics, LargeCountersKeepTheirDigits) {
   const std::string text = metrics_text({{"bytes_received_total", 9007199254740991.0}});
   EXPECT_NE(text.find("orbweaver_bytes_received_total 9007199254740991\n"), std::string::npos) << text;

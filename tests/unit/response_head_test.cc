@@ -94,7 +94,7 @@ TEST(BodyBudget, TheOldestMayAlwaysTakeAndTheBoundHolds) {
   for (int round = 0; round < 200; ++round) {
     const std::size_t longest = 1 + random() % 1000;
     const std::size_t bytes_max = longest + random() % 3000;
-    BodyBudget budget(bytes_max);
+    BodyBudget budget(std::make_shared<MemoryShare>(bytes_max));
     budget.expect_body(longest);
     std::vector<std::size_t> bodies(5, 0);  // the front is the oldest
     for (int step = 0; step < 500; ++step) {
@@ -106,7 +106,7 @@ TEST(BodyBudget, TheOldestMayAlwaysTakeAndTheBoundHolds) {
       } else {
         ASSERT_NE(which, 0u);
       }
-      ASSERT_LE(budget.used(), bytes_max);
+      ASSERT_LE(budget.share().used(), bytes_max);
       if (bodies.front() == longest) {
         budget.give_back(bodies.front());
         bodies.erase(bodies.begin());
@@ -114,6 +114,26 @@ TEST(BodyBudget, TheOldestMayAlwaysTakeAndTheBoundHolds) {
       }
     }
   }
+}
+
+TEST(BodyBudget, WhatIsHandedOnKeepsItsChargeAndTheOldestWaitsForIt) {
+  const auto share = std::make_shared<MemoryShare>(100);
+  BodyBudget budget(share);
+  budget.expect_body(60);
+  ASSERT_TRUE(budget.may_take(60, true));
+  budget.take(60);
+  MemoryCharge held = budget.hand_on(60);
+  EXPECT_EQ(share->used(), 60u);
+  EXPECT_FALSE(budget.may_take(60, true));
+  EXPECT_TRUE(budget.may_take(40, true));
+  EXPECT_FALSE(budget.may_take(1, false));
+  int told = 0;
+  share->set_tell([&] { ++told; });
+  share->want_room();
+  held.release();
+  EXPECT_EQ(told, 1);
+  EXPECT_TRUE(budget.may_take(60, true));
+  EXPECT_TRUE(budget.may_take(1000, true)) << "nothing is handed on: one that is larger than all passes alone";
 }
 
 }  // namespace

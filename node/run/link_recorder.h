@@ -1,0 +1,29 @@
+// A peer's link trace under record_links, as the loop writes it. Thread rule: the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "node/base.h"
+#include "node/crawl/peer.h"
+#include "storage/link_trace.h"
+
+namespace orbweaver {
+
+class LinkRecorder {
+ public:
+  // With facts that lie in every file: whose it is, and what says which links are for other peers.
+  Result<void> open(const Peer& peer, const std::string& directory);
+  // A trace that cannot be written ends the peer, as an archive does: what was asked for would not be there.
+  Result<void> record(const storage::TracePage& page);
+  void tell(Peer& peer) const;  // its counts
+  void close();
+
+ private:
+  std::optional<storage::LinkTraceWriter> writer_;
+  std::uint64_t removed_ = 0;  // files, that the log told of
+};
+
+}  // namespace orbweaver

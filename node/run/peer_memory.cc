@@ -1,0 +1,42 @@
+#include "node/run/peer_memory.h"
+
+#include <algorithm>
+
+#include "node/run/log.h"
+#include "node/run/memory_available.h"
+
+namespace orbweaver {
+
+PeerMemory::PeerMemory(LoadedSettings& settings) {
+  const std::uint64_t machine = machine_memory();
+  if (settings.values.max_memory == 0 && machine == 0)
+    log(LogLevel::warning, "node", "how much memory there is cannot be told; set max_memory");
+  plan_ = plan_memory(settings.values, machine);
+  for (const std::string& line : fit_settings(settings.values, settings.given, plan_))
+    log(LogLevel::warning, "node", "a setting is beyond its share of memory", {{"setting", line}});
+  log(LogLevel::info, "node", "memory", {{"max_memory", bytes_text(plan_.total)}, {"machine", bytes_text(machine)}});
+  shares_ = {{"bodies", std::make_shared<MemoryShare>(settings.values.body_memory_max)},
+             {"decoded", std::make_shared<MemoryShare>(plan_.decoded)},
+             {"links", std::make_shared<MemoryShare>(plan_.links)}};
+}
+
+MemoryUse PeerMemory::look(std::map<std::string_view, std::uint64_t> used) {
+  MemoryUse use;
+  const ResidentMemory resident = resident_memory();
+  use.resident = resident.now;
+  use.resident_peak = resident.peak;
+  for (const auto& [name, share] : shares_) used[name] = share->used();
+  std::uint64_t all = 0;
+  for (const auto& [name, bytes] : used) all += bytes;
+  used["base"] = use.resident - std::min(use.resident, all);
+  for (const auto& [name, bound] : plan_.shares()) {
+    const auto share = shares_.find(name);
+    const bool counts = share != shares_.end();
+    std::uint64_t& peak = peaks_[name];
+    peak = std::max({peak, used[name], counts ? share->second->peak() : 0});
+    use.shares.push_back({name, counts ? share->second->bound() : bound, used[name], peak});
+  }
+  return use;
+}
+
+}  // namespace orbweaver
