@@ -73,6 +73,7 @@ void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUr
                slot.origin, slot.hops,         slot.attempts,  {}};
   Job& started = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
   out.push_back(StartFetch{started.job});
+  note_begin(now, host, started.job.id);
 }
 
 // What it means stands in robots_fetch.h.
