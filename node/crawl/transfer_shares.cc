@@ -36,6 +36,8 @@ std::uint32_t TransferShares::under_way(const std::string& line) const {
   return found == lines_.end() ? 0 : found->second.under_way;
 }
 
+bool TransferShares::beyond_reserve() const { return transfers_.size() + limits_.reserve < limits_.slots; }
+
 bool TransferShares::may_begin(const Place& place) const {
   if (transfers_.size() >= limits_.slots) return false;
   return beyond_reserve() || (has_room(domain_line(place)) && has_room(network_line(place)));

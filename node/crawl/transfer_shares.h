@@ -81,7 +81,7 @@ class TransferShares {
   }
   std::uint32_t under_way(const std::string& line) const;
   bool has_room(const std::string& line) const { return line.size() == 1 || under_way(line) < most(line); }
-  bool beyond_reserve() const { return transfers_.size() + limits_.reserve < limits_.slots; }
+  bool beyond_reserve() const;
   void count(const std::string& line, bool begins);
   void note_open(const std::string& line, const Line& at);
   void let_go(const storage::HostKey& host);

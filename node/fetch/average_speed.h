@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "node/base.h"
 
@@ -18,19 +17,21 @@ class AverageSpeed {
 
   // `now`: of any clock that does not go back, the same one in all calls.
   void came(std::uint64_t bytes, Duration now) {
-    if (!first_) first_ = now;
+    if (!begun_) first_ = now;
+    begun_ = true;
     bytes_ += bytes;
   }
   void pause(Duration now) {
-    if (!paused_) paused_ = now;
+    if (!paused_) paused_at_ = now;
+    paused_ = true;
   }
   void go_on(Duration now) {
-    if (paused_ && first_) *first_ += now - *paused_;
-    paused_.reset();
+    if (paused_) first_ += now - paused_at_;
+    paused_ = false;
   }
   bool too_slow(Duration now) const {
-    if (least_ == 0 || !first_ || now - *first_ <= after_) return false;
-    const double seconds = std::chrono::duration<double>(now - *first_).count();
+    if (least_ == 0 || !begun_ || now - first_ <= after_) return false;
+    const double seconds = std::chrono::duration<double>(now - first_).count();
     return static_cast<double>(bytes_) < static_cast<double>(least_) * seconds;
   }
 
@@ -38,8 +39,10 @@ class AverageSpeed {
   std::uint64_t least_ = 0;
   Duration after_{};
   std::uint64_t bytes_ = 0;
-  std::optional<Duration> first_;
-  std::optional<Duration> paused_;
+  bool begun_ = false;
+  bool paused_ = false;
+  Duration first_{};  // byte, as if nothing had been paused since
+  Duration paused_at_{};
 };
 
 }  // namespace orbweaver
