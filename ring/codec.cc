@@ -91,7 +91,9 @@ void fields(auto& io, auto& m, Is<Roots>) { io(m.sequence, m.kind, m.roots, m.te
 void fields(auto& io, auto& m, Is<RootsCompared>) { io(m.sequence, m.differ, m.later, m.tenures); }
 void fields(auto& io, auto& m, Is<Leaves>) { io(m.partition, m.tenure, m.leaves); }
 void fields(auto& io, auto& m, Is<LeavesDiffer>) { io(m.partition, io.binary(m.differ)); }
-void fields(auto& io, auto& m, Is<TurnAsk>) { io(m.id, io.binary(m.address), m.good_for); }
+void fields(auto& io, auto& m, Is<TurnAsk>) {
+  io(m.id, io.binary(m.address), m.good_for, io.later(m.delay), io.later(m.in));
+}
 void fields(auto& io, auto& m, Is<TurnRequest>) { io(m.asks); }
 void fields(auto& io, auto& m, Is<Turn>) { io(m.id, m.given, m.wait); }
 void fields(auto& io, auto& m, Is<Turns>) { io(m.turns); }

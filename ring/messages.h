@@ -194,6 +194,8 @@ struct TurnAsk {
   std::string address;         // 4 or 16 bytes; of a host 17: u8 1 ask, 2 renew, 3 give back, then MD5(host)
   std::uint64_t good_for = 0;  // us: the request may begin so long after the turn's moment; of a host: its delay, or,
                                // given back, when it may next be asked
+  std::uint64_t delay = 0;     // us that the request keeps the address for; 0: the ring's address_delay
+  std::uint64_t in = 0;        // us: the turn is not needed before so long from now
 };
 struct TurnRequest {  // type 21
   std::vector<TurnAsk> asks;

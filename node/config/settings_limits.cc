@@ -39,18 +39,20 @@ void add_memory(std::vector<SettingDef>& rows) {
 void add_shares(std::vector<SettingDef>& rows) {
   rows.push_back(count_setting(
       {"max_domain_fetches",
-       "Transfers of one registered domain under way together while hosts of others wait; 0: an eighth of "
-       "`fetches_max`.",
+       "A registered domain's share of `fetches_max`; beyond it the domain's hosts use what others leave, but for an "
+       "eighth that stays free for those who come. 0: an eighth.",
        "A wildcard domain has any number of hosts; slow ones would hold every transfer."},
       &Settings::max_domain_fetches, 0U, 0U, 10'000U));
   rows.push_back(count_setting(
-      {"max_network_fetches", "Likewise of one network, a /24 of IPv4 or a /48 of IPv6; 0: an eighth of `fetches_max`.",
+      {"max_network_fetches", "Likewise the share of a network, a /24 of IPv4 or a /48 of IPv6. 0: an eighth.",
        "Domains cost little more than names; addresses cost more."},
       &Settings::max_network_fetches, 0U, 0U, 10'000U));
   rows.push_back(size_setting(
       {"average_speed_bytes",
-       "Bytes a second that a transfer must reach on average once `low_speed_time` is over; slower ones are given up.",
-       "A page of 60 KB within a minute; a server that sends a byte now and then keeps no transfer."},
+       "Bytes a second, on average since its first byte, below which a transfer that has lasted `low_speed_time` is "
+       "given "
+       "up.",
+       "A page of 60 KB within a minute; a server that drips keeps no transfer. Less on a line of below 2 Mbit/s."},
       &Settings::average_speed_bytes, "1KiB", "0B", "1GiB"));
   rows.push_back(duration_setting(
       {"robots_timeout", "Time for the whole fetch of a robots.txt; `fetch_timeout`, where that is shorter.",

@@ -156,8 +156,8 @@ void add_ring_wide(Rows& rows) {
       &Settings::delay_max, "30s", "0s", "24h"));
   rows.push_back(duration_setting(
       {"address_delay",
-       "Least time between the beginnings of two requests to one IP address, anywhere in the ring, whatever its hosts; "
-       "never more than `delay`.",
+       "Time from the beginning of a request to that of the next one to the same IP address, anywhere in the ring, "
+       "whatever their hosts; never more than the delay of the first one's host.",
        "Four a second: a machine that serves a thousand hosts is one machine. 0s: addresses do not count."},
       &Settings::address_delay, "250ms", "0s", "24h"));
   rows.push_back(list_setting({"sites", "Settings of single sites, such as `*.example.org delay=5s hours=22:00-06:00`.",
@@ -314,8 +314,8 @@ void add_fetch(Rows& rows) {
       &Settings::fetch_timeout, "2m", "100ms", "24h"));
   rows.push_back(
       size_setting({"low_speed_bytes", "Bytes a second; a transfer that stays below for `low_speed_time` is given up.",
-                    "No honest server is slower; those that drip a byte now and then to hold a crawler are."},
-                   &Settings::low_speed_bytes, "64B", "0B", "1GiB"));
+                    "No honest server is slower for so long; those that drip bytes to hold a crawler are."},
+                   &Settings::low_speed_bytes, "512B", "0B", "1GiB"));
   rows.push_back(duration_setting({"low_speed_time", "How long a transfer may stay below `low_speed_bytes`.",
                                    "Pages that are computed may take this long to their first byte."},
                                   &Settings::low_speed_time, "20s", "1s", "1h"));

@@ -104,6 +104,8 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       sighting_index_(sightings_max),
       mirrors_(mirror_hosts_max, settings_.trap_mirror_pages),
       domains_(settings_.hosts_in_memory),
+      shares_(
+          TransferShares::limits(settings_.fetches_max, settings_.max_domain_fetches, settings_.max_network_fetches)),
       stepped_(now),
       started_(now) {
   set_order();

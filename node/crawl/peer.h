@@ -36,6 +36,7 @@
 #include "node/crawl/outcome.h"
 #include "node/crawl/partitioner.h"
 #include "node/crawl/site_rules.h"
+#include "node/crawl/transfer_shares.h"
 #include "node/crawl/traps.h"
 #include "node/crawl/use_book.h"
 #include "node/crawl/view.h"
@@ -216,8 +217,17 @@ class Peer {
   bool take_detour(const Job& job, const PageDone* page);
   void admission_limits(storage::UrlRecord& record, Time now) const;
   bool may_fetch() const;
-  enum class AddressTurn : std::uint8_t { now, later, asked };
-  AddressTurn address_turn(Time now, BenchHost& host, const std::string& url, Commands& out);
+  // Whether a host may be asked now. `later`: its next_allowed says when; `asked`: it stays acquired until its address
+  // or its turn is known; `held`: too much of its domain or network is under way.
+  enum class AddressTurn : std::uint8_t { now, later, asked, held };
+  AddressTurn may_begin(Time now, BenchHost& host, const std::string& url, Commands& out);
+  TransferShares::Place place_of(BenchHost& host) const;
+  void hold_back(Time now, BenchHost& host);
+  void note_begin(Time now, BenchHost& host, std::uint64_t job);
+  void end_job(std::uint64_t id);
+  Duration address_delay_of(const BenchHost& host) const;
+  Duration ask_ahead_by(const BenchHost& host) const;
+  AddressTurn address_turn(Time now, BenchHost& host);
   void on_resolved(Time now, HostResolved& event);
   void ask_turn(Time now, BenchHost& host);
   void turns_tick(Time now, Commands& out);
@@ -387,10 +397,13 @@ class Peer {
   struct TurnWanted {
     storage::HostKey host;
     std::string address;
-    Duration good_for{};
+    Duration delay{};     // that the request keeps the address for
+    Duration good_for{};  // as asked for last
+    Time due{};           // the host may not be asked before
     Time asked{};
   };
   AddressTurns turns_{Duration{}};
+  OwnRequests own_requests_;
   std::vector<std::optional<Time>> turns_since_;    // by partition: since when this peer owns it; none: it does not
   std::map<std::uint64_t, TurnWanted> turns_open_;  // by the ask's id
   std::vector<std::uint64_t> turns_unsent_;
@@ -457,6 +470,7 @@ class Peer {
   std::map<ring::PeerId, std::uint16_t> spoken_;     // protocol version of the last message from each member
 
   std::unordered_map<std::uint64_t, Job> jobs_;
+  TransferShares shares_;  // of them
   std::size_t pages_in_flight_ = 0;
   std::deque<std::uint64_t> in_pieces_;               // jobs whose links are being committed
   std::map<storage::UrlKey, std::uint32_t> crashed_;  // unclean ends at which a page was at work; meta_name::crashed

@@ -252,6 +252,8 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"urls_excluded", number(counts.excluded)},
       {"urls_queued", number(counts.queued)},
       {"fetches_in_flight", number(jobs_.size())},
+      {"hosts_held", number(shares_.held())},
+      {"hosts_held_total", number(shares_.held_in_all())},
       {"bytes_received_total", number(counters_.bytes_received)},
       {"links_found_total", number(counters_.links_found)},
       {"links_over_budget_total", number(counters_.links_over_budget)},
@@ -337,6 +339,9 @@ json Peer::explain(const std::string& text) {
   const storage::UrlRecord& known = **record;
   answer["state"] = bench_.is_issued(key.url) ? "in flight" : storage::state_name(known.state);
   answer["why"] = bench_.is_issued(key.url) ? "is being fetched now" : why(known);
+  if (const BenchHost* host = bench_.find(key.host);
+      known.state == storage::UrlState::queued && host != nullptr && host->held)
+    answer["why"] = "waits until less of its domain or network is under way (max_domain_fetches, max_network_fetches)";
   answer["reason"] = storage::reason_name(known.reason);
   answer["depth"] = known.depth;
   answer["redirects"] = known.redirects;

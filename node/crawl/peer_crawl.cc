@@ -88,18 +88,28 @@ void Peer::issue_fetches(Time now, Commands& out) {
   if (!may_fetch()) return;
   robots_work_ = 0;
   while (jobs_.size() < settings_.fetches_max && may_start_page() && robots_work_ < robots_work_max) {
+    if (const auto held = shares_.next_held()) bench_.go_on(*held);
     const Result<BenchHost*> host = bench_.take(now);
     if (!host) return fail_for_good(host.error(), out);
-    if (*host == nullptr) return;
-    if (!serve_host(now, **host, out)) return;
+    if (*host == nullptr && !shares_.any_may_go()) return;
+    if (*host != nullptr && !serve_host(now, **host, out)) return;
   }
 }
 
 // One turn of an acquired host: a robots.txt or a page is asked for, or the host is given back. False: the store
 // failed.
 bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
+  host.ahead = {};
   if (const Time turn = next_turn(host, now); turn > now) {
     bench_.release(host, turn);
+    return true;
+  }
+  if (host.next_allowed > now) {  // taken ahead of its time, for its address's turn
+    if (shares_.may_begin(place_of(host))) {
+      ask_turn(now, host);
+    } else {
+      bench_.release(host, host.next_allowed);
+    }
     return true;
   }
   storage::Commit excluded;
@@ -109,7 +119,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     excluded.merges.push_back({queued.key, record_of(queued, state, reason, now)});
   };
   bool started = false;
-  bool keeps = false;  // a loan of the host
+  AddressTurn turn = AddressTurn::now;
   while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step && robots_work_ < robots_work_max) {
     const storage::QueuedUrl& front = host.head.front();
     if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
@@ -142,12 +152,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         continue;
       }
       if (rules == nullptr) {
-        if (const AddressTurn turn = address_turn(now, host, url->text(), out); turn == AddressTurn::asked) {
-          return excluded.merges.empty() || apply(now, excluded, out);
-        } else if (turn == AddressTurn::later) {
-          keeps = true;
-          break;
-        }
+        turn = may_begin(now, host, url->text(), out);
+        if (turn != AddressTurn::now) break;
         Result<CanonicalUrl> robots_url =
             CanonicalUrl::parse(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
         if (!robots_url) {
@@ -175,12 +181,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       give_up(Reason::budget, UrlState::excluded);
       continue;
     }
-    if (const AddressTurn turn = address_turn(now, host, url->text(), out); turn == AddressTurn::asked) {
-      return excluded.merges.empty() || apply(now, excluded, out);
-    } else if (turn == AddressTurn::later) {
-      keeps = true;
-      break;
-    }
+    turn = may_begin(now, host, url->text(), out);
+    if (turn != AddressTurn::now) break;
     page_begins(*url);
     FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0, {}};
     if (job.queued.visit > 0)
@@ -189,12 +191,17 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     ++counters_.fetches;
     Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
     out.push_back(StartFetch{slot.job});
+    note_begin(now, host, slot.job.id);
     started = true;
   }
-  if (!started) {
-    if (const auto loan = loan_of_.find(host.key); loan != loan_of_.end() && !keeps)
+  if (!started && turn != AddressTurn::asked) {
+    if (const auto loan = loan_of_.find(host.key); loan != loan_of_.end() && turn != AddressTurn::later)
       return_loan(now, loan->second, Duration{});
-    bench_.release(host, host.next_allowed);
+    if (turn == AddressTurn::held) {
+      hold_back(now, host);
+    } else {
+      bench_.release(host, host.next_allowed);
+    }
   }
   return excluded.merges.empty() || apply(now, excluded, out);
 }
@@ -228,6 +235,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     return give_up(event.id);
   }
   if (host != nullptr) {
+    host->ahead = ask_ahead_by(*host);
     host->failures = job.outcome.host_failed ? host->failures + 1 : 0;
     if (host->failures >= host_failures_max) host->down_until = event.ended + host_down_time;
     const Answer answer{event.ended - job.started, event.error == FetchError::none,
@@ -247,7 +255,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     return;
   }
   Job ended = std::move(job);
-  jobs_.erase(found);
+  end_job(event.id);
   if (page) {
     finish_page(now, ended, nullptr, out);
   } else {
@@ -265,7 +273,12 @@ void Peer::give_up(std::uint64_t id) {
     bench_.committed(job.job.queued.key);
     page_ends(job.job.url);
   }
-  jobs_.erase(found);
+  end_job(id);
+}
+
+void Peer::end_job(std::uint64_t id) {
+  jobs_.erase(id);
+  shares_.end(id);
 }
 
 void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
@@ -285,10 +298,11 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
     event.mark.waits();
     found->second.page = std::make_unique<PageDone>(std::move(event));
     in_pieces_.push_back(found->first);
+    shares_.end(found->first);
     return;
   }
   Job job = std::move(found->second);
-  jobs_.erase(found);
+  end_job(event.id);
   switch (job.job.kind) {
     case FetchKind::page:
       return finish_page(now, job, &event, out);

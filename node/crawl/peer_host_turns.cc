@@ -94,7 +94,8 @@ void Peer::send_loan_asks(Time now, std::map<ring::PeerId, ring::TurnRequest>& r
                                                                : LoanAsk::ask;
     std::string address(1, static_cast<char>(what));
     address.append(loan.host.begin(), loan.host.end());
-    const ring::TurnAsk ask{id, std::move(address), count_of(returned ? loan.until - now : loan.wait)};
+    const ring::TurnAsk ask{
+        .id = id, .address = std::move(address), .good_for = count_of(returned ? loan.until - now : loan.wait)};
     const ring::Partition partition = ring::partition_of(loan.host, view_.partitions());
     if (!view_.owns(partition)) {
       requests[view_.owner(partition)].asks.push_back(ask);

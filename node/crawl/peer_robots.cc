@@ -102,7 +102,9 @@ std::uint64_t Peer::start_robots_job(Time now, FetchKind kind, const BenchHost& 
 }
 
 void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out) {
-  out.push_back(StartFetch{jobs_.at(start_robots_job(now, FetchKind::robots, host, slot, std::move(url))).job});
+  const std::uint64_t id = start_robots_job(now, FetchKind::robots, host, slot, std::move(url));
+  out.push_back(StartFetch{jobs_.at(id).job});
+  note_begin(now, host, id);
 }
 
 // The host is held as for a fetch.

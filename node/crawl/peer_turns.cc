@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "node/crawl/peer.h"
+#include "node/url/scope.h"
 #include "ring/md5.h"
 
 namespace orbweaver {
@@ -17,6 +18,18 @@ constexpr Duration no_address_lifetime = std::chrono::seconds{2};
 constexpr Duration turn_timeout = std::chrono::seconds{1};
 constexpr Duration turn_wait_max = std::chrono::hours{1};
 constexpr std::size_t turn_asks_max = 1024;  // in a message
+// A turn is asked for before its host is due, by what the way took twice and a little more, so that it is known in
+// time.
+constexpr Duration ahead_more = std::chrono::milliseconds{2};
+constexpr Duration ahead_max = std::chrono::milliseconds{500};
+// A peer that is later for its turns than this has other reasons than the way.
+constexpr Duration way_max = std::chrono::milliseconds{500};
+
+std::uint64_t count_of(Duration duration) { return static_cast<std::uint64_t>(std::max(duration, Duration{}).count()); }
+
+Duration duration_of(std::uint64_t count, Duration most) {
+  return Duration(static_cast<std::int64_t>(std::min(count, count_of(most))));
+}
 
 ring::Partition partition_of_address(std::string_view address, std::uint32_t partitions) {
   return ring::partition_of(ring::md5("address " + std::string(address)), partitions);
@@ -24,22 +37,57 @@ ring::Partition partition_of_address(std::string_view address, std::uint32_t par
 
 }  // namespace
 
-// Whether the host may be asked now; `later`: its next_allowed says when; `asked`: it stays acquired until its address
-// or its turn is known.
-Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host, const std::string& url, Commands& out) {
-  if (const AddressTurn turn = host_turn(now, host); turn != AddressTurn::now) return turn;
-  const Duration delay = std::min(settings_.address_delay, manners_of(site_of(host.name)).delay);
-  if (delay == Duration{}) return AddressTurn::now;
+// Never more than the host's own delay.
+Duration Peer::address_delay_of(const BenchHost& host) const {
+  const Duration delay = manners_of(site_of(host.name)).delay;
+  return delay == Duration{} ? Duration{} : std::min(settings_.address_delay, std::max(delay, host.crawl_delay));
+}
+
+TransferShares::Place Peer::place_of(BenchHost& host) const {
+  if (host.domain.empty()) host.domain = registrable_domain(host.name);
+  return {.domain = host.domain, .network = network_of(host.address)};
+}
+
+void Peer::hold_back(Time now, BenchHost& host) {
+  const storage::HostKey key = host.key;
+  const TransferShares::Place place = place_of(host);
+  if (bench_.hold(host, now)) shares_.hold(key, place);
+}
+
+void Peer::note_begin(Time now, BenchHost& host, std::uint64_t job) {
+  shares_.begin(job, place_of(host));
+  if (const Duration delay = address_delay_of(host); delay > Duration{} && !host.address.empty())
+    own_requests_.begins(host.address, delay, now);
+}
+
+// Zero: it is asked for when the host is due.
+Duration Peer::ask_ahead_by(const BenchHost& host) const {
+  if (settings_.partition_by == PartitionBy::url || host.address.empty() || view_.empty()) return {};
+  if (address_delay_of(host) == Duration{}) return {};
+  const ring::PeerId owner = view_.owner(partition_of_address(host.address, view_.partitions()));
+  if (owner == id()) return {};
+  const auto way = turn_ways_.find(owner);
+  return std::min((way == turn_ways_.end() ? Duration{} : 2 * way->second) + ahead_more, ahead_max);
+}
+
+Peer::AddressTurn Peer::may_begin(Time now, BenchHost& host, const std::string& url, Commands& out) {
   if (host.address_until <= now || host.address_host != host_of(url)) {
     host.address_host = host_of(url);
     host.address_turn = Time{};
     out.push_back(ResolveHost{host.key, url});
     return AddressTurn::asked;
   }
+  if (!shares_.may_begin(place_of(host))) return AddressTurn::held;
+  return address_turn(now, host);
+}
+
+Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host) {
+  if (const AddressTurn turn = host_turn(now, host); turn != AddressTurn::now) return turn;
   if (host.address.empty()) return AddressTurn::now;  // the fetch fails, and says why
+  if (address_delay_of(host) == Duration{}) return AddressTurn::now;
   if (host.address_turn != Time{} && now <= host.address_turn_until) {
-    if (now < host.address_turn) {
-      host.next_allowed = std::max(host.next_allowed, host.address_turn);
+    if (const Time at = std::max(host.address_turn, own_requests_.next(host.address)); now < at) {
+      host.next_allowed = std::max(host.next_allowed, at);
       return AddressTurn::later;
     }
     host.address_turn = Time{};
@@ -48,7 +96,7 @@ Peer::AddressTurn Peer::address_turn(Time now, BenchHost& host, const std::strin
   // It came too late for its turn, by a slow way or a busy peer: the next one is to be good for longer.
   if (host.address_turn != Time{} && !view_.empty()) {
     Duration& way = turn_ways_[view_.owner(partition_of_address(host.address, view_.partitions()))];
-    way = std::max(way, now - host.address_turn);
+    way = std::max(way, std::min(now - host.address_turn, way_max));
   }
   ask_turn(now, host);
   return AddressTurn::asked;
@@ -65,7 +113,11 @@ void Peer::on_resolved(Time now, HostResolved& event) {
 void Peer::ask_turn(Time now, BenchHost& host) {
   host.address_turn = Time{};
   turns_unsent_.push_back(next_turn_);
-  turns_open_.emplace(next_turn_++, TurnWanted{host.key, host.address, turns_.good_for(), now});
+  turns_open_.emplace(next_turn_++, TurnWanted{.host = host.key,
+                                               .address = host.address,
+                                               .delay = address_delay_of(host),
+                                               .due = host.next_allowed,
+                                               .asked = now});
 }
 
 // Those that got no answer are asked for again.
@@ -98,17 +150,26 @@ void Peer::send_turn_requests(Time now, Commands& out) {
     const ring::Partition partition = partition_of_address(wanted.address, view_.partitions());
     if (view_.empty()) continue;
     const ring::PeerId owner = view_.owner(partition);
-    if (const auto way = turn_ways_.find(owner); way != turn_ways_.end())
-      wanted.good_for =
-          std::clamp(2 * way->second, turns_.good_for(), std::max(AddressTurns::horizon, turns_.good_for()));
+    const auto known = turn_ways_.find(owner);
+    const Duration way = known == turn_ways_.end() ? Duration{} : known->second;
+    wanted.good_for = AddressTurns::good_for(wanted.delay, 2 * way);
     if (view_.owns(partition)) {
-      const AddressTurns::Turn turn =
-          turns_.ask(wanted.address, wanted.good_for, turns_since_[partition].value_or(now), now);
-      own.turns.push_back({id, turn.given, static_cast<std::uint64_t>(std::max(turn.at - now, Duration{}).count())});
+      const AddressTurns::Turn turn = turns_.ask(wanted.address,
+                                                 {.asker = {this->id(), membership_.self().incarnation},
+                                                  .delay = wanted.delay,
+                                                  .good_for = wanted.good_for,
+                                                  .in = std::max(wanted.due - now, Duration{})},
+                                                 turns_since_[partition].value_or(now), now);
+      own.turns.push_back({id, turn.given, count_of(turn.at - now)});
       continue;
     }
     ring::TurnRequest& request = requests[owner];
-    request.asks.push_back({id, wanted.address, static_cast<std::uint64_t>(wanted.good_for.count())});
+    // The answer counts from when it is here: the moment that is asked for is earlier by the way.
+    request.asks.push_back({.id = id,
+                            .address = wanted.address,
+                            .good_for = count_of(wanted.good_for),
+                            .delay = count_of(wanted.delay),
+                            .in = count_of(wanted.due - now - way)});
     if (request.asks.size() >= turn_asks_max) send(owner, std::exchange(request, {}), out);
   }
   send_loan_asks(now, requests, own);
@@ -125,11 +186,13 @@ void Peer::on_turn_request(Time now, const ring::Message& in, const ring::TurnRe
     if (ask.address.size() != 4 && ask.address.size() != 16) continue;
     const ring::Partition partition = partition_of_address(ask.address, view_.partitions());
     if (view_.empty() || !view_.owns(partition)) continue;  // the asker will hear of the owner, and ask again
-    const Duration good_for(
-        static_cast<std::int64_t>(std::min(ask.good_for, static_cast<std::uint64_t>(AddressTurns::horizon.count()))));
-    const AddressTurns::Turn turn = turns_.ask(ask.address, good_for, turns_since_[partition].value_or(now), now);
-    answer.turns.push_back(
-        {ask.id, turn.given, static_cast<std::uint64_t>(std::max(turn.at - now, Duration{}).count())});
+    const AddressTurns::Turn turn = turns_.ask(ask.address,
+                                               {.asker = {in.from, in.incarnation},
+                                                .delay = duration_of(ask.delay, settings_.address_delay),
+                                                .good_for = duration_of(ask.good_for, AddressTurns::horizon),
+                                                .in = duration_of(ask.in, turn_wait_max)},
+                                               turns_since_[partition].value_or(now), now);
+    answer.turns.push_back({ask.id, turn.given, count_of(turn.at - now)});
   }
   if (!answer.turns.empty()) reply_to(reply, in.from, std::move(answer), out);
 }
@@ -143,14 +206,12 @@ void Peer::on_turns(Time now, const ring::PeerId& from, const ring::Turns& turns
     // The owner counts from some moment between the question and now.
     const Time asked = wanted->second.asked;
     const Duration good_for = wanted->second.good_for;
-    // Of its own turns a peer is late by its own doing, which passes.
+    // What took long once passes.
     Duration& way = turn_ways_[from];
-    way = from == id() ? way / 2 : now - asked;
+    way = std::max(from == id() ? Duration{} : now - asked, way - way / 8);
     turns_open_.erase(wanted);
     if (host == nullptr || !host->busy) continue;
-    const Duration wait = std::min(Duration(static_cast<std::int64_t>(std::min<std::uint64_t>(
-                                       turn.wait, static_cast<std::uint64_t>(turn_wait_max.count())))),
-                                   turn_wait_max);
+    const Duration wait = duration_of(turn.wait, turn_wait_max);
     host->address_turn = turn.given ? now + wait : Time{};
     host->address_turn_until = asked + wait + good_for;
     bench_.release(*host, std::max(host->next_allowed, now + wait));

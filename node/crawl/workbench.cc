@@ -27,6 +27,8 @@ constexpr std::size_t set_rows_step = 512;
 constexpr std::size_t room_step = 4;
 // A host that is not asked for so long needs no set meanwhile, if others do.
 constexpr Duration set_wait_max = std::chrono::minutes{1};
+// Held hosts that make room for others in a second: each that comes in costs a read.
+constexpr std::size_t held_room_step = 32;
 
 // Under best_first: of so many turns one goes to the host that has waited longest.
 constexpr std::uint64_t fair_every = 4;
@@ -150,9 +152,9 @@ void Workbench::unschedule(BenchHost& host) {
 // come keeps its place; one that is new in the queue stands behind those that wait already, however long it might have
 // been asked.
 void Workbench::schedule(BenchHost& host) {
-  Time due = host.next_allowed;
+  Time due = host.next_allowed - host.ahead;
   if (!host.head.empty()) due = std::max(due, not_before(host.head.front()));
-  const bool waits = !host.busy && !host.foreign && (!host.head.empty() || host.more_on_disk);
+  const bool waits = !host.busy && !host.foreign && !host.held && (!host.head.empty() || host.more_on_disk);
   if (waits && host.in_ready && host.queued_at <= taken_at_ && due <= taken_at_) {
     if (!host.is_due || host.head.empty() || host.due_priority == priority_of(host.head.front())) return;
     due_.erase({host.due_priority, host.turn, &host});
@@ -329,6 +331,36 @@ void Workbench::release(BenchHost& host, Time next_allowed) {
   host.next_allowed = std::max(host.next_allowed, next_allowed);
   schedule(host);
   drop_if_idle(host);
+}
+
+// One without a fetch under way, whose time has come, is not missed in memory: its clock is over.
+bool Workbench::hold(BenchHost& host, Time now) {
+  host.busy = false;
+  if (dormant_ && hosts_.size() >= config_.hosts_max && host.pending == 0) {
+    if (now - room_made_at_ >= std::chrono::seconds{1}) {
+      room_made_at_ = now;
+      room_made_ = 0;
+    }
+    if (room_made_++ < held_room_step) {
+      pass_clean_ = false;
+      erase(host);
+      return false;
+    }
+  }
+  host.held = true;
+  return true;
+}
+
+void Workbench::go_on(const HostKey& key) {
+  BenchHost* host = find(key);
+  if (host == nullptr || !host->held) return;
+  host->held = false;
+  const Time stood_at = host->queued_at;
+  schedule(*host);
+  if (!host->in_ready || host->queued_at != taken_at_) return;  // it has been told of a later time meanwhile
+  ready_.erase({host->queued_at, host->turn, host});
+  host->queued_at = stood_at;
+  ready_.insert({host->queued_at, host->turn, host});
 }
 
 void Workbench::committed(const storage::UrlKey& key) {

@@ -52,6 +52,8 @@ struct BenchHost {
   bool more_on_disk = false;            // there may be entries after `loaded`
   bool busy = false;                    // acquired
   bool foreign = false;                 // its partition is not fetched here now
+  bool held = false;                    // in no queue until go_on()
+  Duration ahead{};                     // it is taken so long before next_allowed, to ask for its address's turn
   Time next_allowed{};
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
   std::uint64_t turn = 0;  // of hosts with the same time the one put in first is earlier
@@ -61,6 +63,7 @@ struct BenchHost {
   std::uint32_t failures = 0;      // tries in a row without an answer
   Time down_until{};               // with host_failures_max of them: not tried before this
   Manners manners;
+  std::string domain;        // registered; empty: not looked for yet
   std::string address_host;  // whose address it is: a detour asks by another name
   std::string address;       // as last resolved; empty: not known, or it has none
   Time address_until{};      // then it is looked up again
@@ -96,6 +99,10 @@ class Workbench {
   // The front URL leaves the head for good (it was excluded or failed without a fetch).
   storage::QueuedUrl discard(BenchHost& host);
   void release(BenchHost& host, Time next_allowed);
+  // An acquired host whose turn has come, and that must wait for something other than time: it stands where it stood
+  // when go_on() is called. False: it made room for others, which wait on disk, and will be found there again.
+  bool hold(BenchHost& host, Time now);
+  void go_on(const storage::HostKey& key);
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
 
@@ -159,6 +166,8 @@ class Workbench {
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;
   bool dormant_ = true;     // hosts with queued URLs may be on disk only
   bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
+  Time room_made_at_{};     // by held hosts, so many in that second
+  std::size_t room_made_ = 0;
   std::optional<storage::HostKey> cursor_;
   storage::HostKey hand_;  // the last host that was looked at for room
   std::function<Time(std::uint16_t, std::string_view)> earliest_ = [](std::uint16_t, std::string_view) {

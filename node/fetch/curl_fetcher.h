@@ -33,6 +33,7 @@ struct CurlFetcherConfig {
       std::chrono::seconds{60};       // the whole exchange; time spent waiting for body memory not counted
   std::uint64_t low_speed_bytes = 0;  // body bytes a second; 0: no such limit
   Duration low_speed_time = std::chrono::seconds{20};  // rounded up to whole seconds
+  std::uint64_t average_speed_bytes = 0;  // a second, from the first byte on, once low_speed_time has passed since
   std::size_t header_bytes_max =
       64u << 10;  // all header lines, interim responses' too; one line at most 100 KB (libcurl's own)
   std::size_t body_memory_max = 256u << 20;  // bodies together; below the longest body, that body is the bound

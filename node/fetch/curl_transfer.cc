@@ -21,6 +21,9 @@ long milliseconds(Duration duration) {
   return static_cast<long>(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
 
+// Of the steady clock, since its beginning.
+Duration steady_now() { return std::chrono::duration_cast<Duration>(SteadyTime::clock::now().time_since_epoch()); }
+
 bool is_tls(CURLcode code) {
   switch (code) {
     case CURLE_SSL_CONNECT_ERROR:
@@ -150,7 +153,8 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   request_head_.clear();
   ip_.clear();
   refused_.clear();
-  socket_opened_ = connected_ = cut_ = out_of_memory_ = false;
+  socket_opened_ = connected_ = cut_ = slow_ = out_of_memory_ = false;
+  average_ = AverageSpeed(shared_.config.average_speed_bytes, shared_.config.low_speed_time);
   error_buffer_[0] = '\0';
   shared_.budget.expect_body(request_.body_bytes_max + request_.body_bytes_max / 2);  // as it grows (make_room)
   const auto left = [&](Duration limit) {
@@ -257,6 +261,7 @@ void CurlTransfer::note_connection() {
 std::size_t CurlTransfer::on_header(char* data, std::size_t size, std::size_t count, void* self) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   try {
+    transfer.average_.came(size * count, steady_now());
     return transfer.head_.take({data, size * count}) == ResponseHead::Verdict::ok ? size * count : 0;
   } catch (const std::exception&) {
     transfer.out_of_memory_ = true;
@@ -293,6 +298,10 @@ std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
     return CURL_WRITEFUNC_PAUSE;
   }
   body_.append(data, taken);
+  const Duration now = steady_now();
+  average_.came(size, now);
+  slow_ = head_.content_length() != body_.size() && average_.too_slow(now);
+  if (slow_) return 0;
   cut_ = taken < size;
   if (head_.content_length() == body_.size()) refuse_leftovers();
   return taken == size ? size : 0;
@@ -328,11 +337,13 @@ bool CurlTransfer::make_room(std::size_t size) {
 void CurlTransfer::pause() {
   shared_.paused.emplace(sequence_, this);
   left_ = deadline_ - std::chrono::steady_clock::now();
+  average_.pause(steady_now());
   curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, 0L);
 }
 
 CURLcode CurlTransfer::resume(SteadyTime now) {
   deadline_ = now + left_;
+  average_.go_on(std::chrono::duration_cast<Duration>(now.time_since_epoch()));
   return curl_easy_pause(easy_, CURLPAUSE_CONT);  // hands over what was held back: may pause again
 }
 
@@ -426,6 +437,7 @@ FetchError CurlTransfer::judge(CURLcode code, Truncated& truncated) const {
     truncated = Truncated::length;
     return FetchError::none;
   }
+  if (slow_) return judge_timeout(truncated);
   if (code != CURLE_OK && !refused_.empty() && !socket_opened_ && !connected_) return FetchError::address_refused;
   if (is_tls(code)) return tls_.fault == FetchError::none ? FetchError::tls : tls_.fault;
   switch (code) {
@@ -479,6 +491,7 @@ std::string CurlTransfer::words(FetchError error, CURLcode code) const {
   if (head_.verdict() == ResponseHead::Verdict::bad_status) return "no status from 100 to 599 in the status line";
   if (head_.verdict() == ResponseHead::Verdict::bad_length) return "Content-Length is no number, or two differ";
   if (out_of_memory_) return "out of memory";
+  if (slow_) return "slower than " + std::to_string(shared_.config.average_speed_bytes) + " bytes a second on average";
   if (error == tls_.fault && !tls_.words.empty()) return tls_.words;
   if (code == CURLE_OK) return "the connection closed in the middle of the header lines";
   return error_buffer_[0] != '\0' ? error_buffer_.data() : curl_easy_strerror(code);

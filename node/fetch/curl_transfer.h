@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "node/fetch/average_speed.h"
 #include "node/fetch/body_budget.h"
 #include "node/fetch/cookie_jar.h"
 #include "node/fetch/curl_fetcher.h"
@@ -128,6 +129,8 @@ class CurlTransfer {
   bool connected_ = false;                          // a request could be sent (over a new or a kept connection)
   curl_socket_t socket_ = CURL_SOCKET_BAD;
   bool cut_ = false;  // body_bytes_max reached
+  AverageSpeed average_;
+  bool slow_ = false;  // below average_speed_bytes
   bool out_of_memory_ = false;
   std::array<char, CURL_ERROR_SIZE> error_buffer_{};
 };

@@ -34,6 +34,7 @@ Result<CurlFetcherConfig> fetcher_config(const Settings& settings) {
   config.fetch_timeout = settings.fetch_timeout;
   config.low_speed_bytes = settings.low_speed_bytes;
   config.low_speed_time = settings.low_speed_time;
+  config.average_speed_bytes = settings.average_speed_bytes;
   config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
   config.body_memory_max = static_cast<std::size_t>(settings.body_memory_max);
   config.idle_connections_max = kept_connections(settings);

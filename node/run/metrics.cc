@@ -24,6 +24,8 @@ const std::vector<MetricRow>& metric_rows() {
       {"urls_excluded", "URLs in state excluded that this peer holds", gauge},
       {"urls_queued", "URLs in state queued that this peer holds", gauge},
       {"fetches_in_flight", "requests under way", gauge},
+      {"hosts_held", "hosts that wait because their domain or network has its share of the transfers", gauge},
+      {"hosts_held_total", "times that a host had to wait so", counter},
       {"bytes_received_total", "bytes of response heads and bodies, as on the wire", counter},
       {"links_found_total", "links found in pages, each once a page, before scope and cache", counter},
       {"links_over_budget_total", "links left out: their page has more than max_link_bytes or a page's bound", counter},

@@ -70,6 +70,27 @@ void draw_manners(Random random, Parameters& p) {
   p.web.addresses = random.pick({0U, 1U, 3U});
 }
 
+// Sites with delays of their own, shorter and longer than the crawl's and the address's.
+void draw_sites(Random random, Parameters& p) {
+  if (!random.chance(300)) return;
+  const FakeWeb web(p.web);
+  for (std::uint32_t host = 0; host < p.web.hosts; ++host)
+    if (random.chance(300))
+      p.settings.sites.push_back(web.host_name(host) + " delay=" + random.pick({"0s", "20ms", "100ms", "300ms", "2s"}));
+}
+
+// Hosts that hold what they are given, of one domain or of one network.
+void draw_drips(Random random, Parameters& p) {
+  if (!random.chance(200)) return;
+  p.web.domains = random.pick({0U, 2U, 5U});
+  p.web.drip_hosts = static_cast<std::uint32_t>(random.between(1, p.web.hosts));
+  p.web.drip_one_domain = random.chance(500);
+  p.web.drip = random.between(Duration{seconds{2}}, Duration{seconds{20}});
+  p.settings.fetches_max = random.pick({1U, 4U, 8U, 16U});
+  p.settings.max_domain_fetches = random.pick({0U, 0U, 3U});
+  p.settings.max_network_fetches = random.pick({0U, 0U, 3U});
+}
+
 void draw_partitioning(Random random, Parameters& p) {
   p.settings.partition_by = random.pick({PartitionBy::host, PartitionBy::host, PartitionBy::host, PartitionBy::domain,
                                          PartitionBy::url, PartitionBy::url});
@@ -267,6 +288,8 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
   draw_thin_web(Random(mix(seed ^ 0x7417)), p);
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
+  draw_drips(Random(mix(seed ^ 0xd219)), p);
+  draw_sites(Random(mix(seed ^ 0x517e)), p);
   draw_partitioning(Random(mix(seed ^ 0x9a27)), p);
   draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_seen_sets(Random(mix(seed ^ 0x5e75)), p);

@@ -41,6 +41,15 @@ std::string_view path_in(std::string_view url) {
   return url.substr(url.find('/'));
 }
 
+std::string FakeWeb::host_name(std::uint32_t host) const {
+  const std::string name = "h" + std::to_string(host);
+  if (host < config_.drip_hosts)
+    return name + (config_.drip_one_domain ? ".drip" : ".drip" + std::to_string(host)) + ".example";
+  return name + ".sim" + (config_.domains == 0 ? "" : std::to_string(host % config_.domains)) + ".example";
+}
+
+bool FakeWeb::drips(std::string_view host) const { return host_number(host) < config_.drip_hosts; }
+
 std::uint32_t FakeWeb::pages_of(std::uint32_t host) const {
   const std::uint32_t most = config_.pages_per_host;
   return 1 + static_cast<std::uint32_t>(hash_of(config_.seed, "pages" + std::to_string(host)) % most);
@@ -48,6 +57,7 @@ std::uint32_t FakeWeb::pages_of(std::uint32_t host) const {
 
 std::string FakeWeb::address_of(std::string_view host) const {
   const std::uint64_t hash = hash_of(config_.seed, "address" + std::string(host));
+  if (!config_.drip_one_domain && drips(host)) return {10, 99, 99, static_cast<char>(hash % 8)};
   const std::uint64_t number = config_.addresses > 0 ? hash % config_.addresses : hash % 0xffffff;
   return {10, static_cast<char>(number >> 16), static_cast<char>(number >> 8), static_cast<char>(number)};
 }
@@ -219,6 +229,7 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
   Random random(hash_of(config_.seed + 2, url + std::to_string(tries)));
   const bool slow = hash_of(config_.seed, "slow" + std::string(host)) % 1000 < config_.slow_hosts;
   answer.takes = random.between(config_.answer_min, slow ? config_.slow_max : config_.answer_max);
+  if (drips(host)) answer.takes = config_.drip;
   if (dead(host)) {
     answer.error = random.chance(500) ? FetchError::connect : FetchError::timeout;
     answer.may_pass = true;

@@ -2,8 +2,8 @@
 // URL, so nothing is stored and any part can be asked in any order (after BUbiNG's RandomNamedGraphServer). Pure.
 // Thread rule: immutable once made.
 //
-// Hosts h0.sim.example, h1..., each with pages /p0... and /private/p...; robots.txt of several kinds; slow, dead and
-// flaky hosts.
+// Hosts h0.sim.example, h1..., or of several domains, each with pages /p0... and /private/p...; robots.txt of several
+// kinds; slow, dead and flaky hosts.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,16 @@ struct WebConfig {
   std::uint32_t flaky_tries = 2;  // at most so many failures of a flaky page or robots.txt; not above Settings::retries
   std::uint32_t slow_hosts = 100;  // per mille
   std::uint32_t dead_hosts = 50;   // per mille
+  std::uint32_t drip_hosts = 0;    // so many, the first ones, take `drip` for each answer
+  bool drip_one_domain = true;     // they are of one registered domain; else they share a network
+  std::uint32_t domains = 0;       // the others are of so many registered domains; 0: of one
   std::uint32_t addresses = 0;     // the hosts share so many; 0: each has its own
   bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
   bool sitemaps = false;  // some robots.txt files name a sitemap, on the next host, of pages that nothing links
   Duration answer_min{std::chrono::milliseconds{2}};
   Duration answer_max{std::chrono::milliseconds{150}};
   Duration slow_max{std::chrono::seconds{4}};
+  Duration drip{std::chrono::seconds{30}};
 };
 
 struct Answer {
@@ -58,7 +62,8 @@ class FakeWeb {
   explicit FakeWeb(WebConfig config) : config_(config) {}
 
   const WebConfig& config() const { return config_; }
-  std::string host_name(std::uint32_t host) const { return "h" + std::to_string(host) + ".sim.example"; }
+  std::string host_name(std::uint32_t host) const;
+  bool drips(std::string_view host) const;
   // 4 bytes.
   std::string address_of(std::string_view host) const;
   std::string page_url(std::uint32_t host, std::uint32_t page) const;

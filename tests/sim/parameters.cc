@@ -4,6 +4,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "node/crawl/site_rules.h"
+
 namespace orbweaver::sim {
 
 namespace {
@@ -32,6 +34,10 @@ void each_field(P& p, const Visit& visit) {
   visit("web.flaky_tries", p.web.flaky_tries);
   visit("web.slow_hosts", p.web.slow_hosts);
   visit("web.dead_hosts", p.web.dead_hosts);
+  visit("web.drip_hosts", p.web.drip_hosts);
+  visit("web.drip_one_domain", p.web.drip_one_domain);
+  visit("web.domains", p.web.domains);
+  visit("web.drip", p.web.drip);
   visit("web.addresses", p.web.addresses);
   visit("web.robots_redirects", p.web.robots_redirects);
   visit("web.sitemaps", p.web.sitemaps);
@@ -122,6 +128,9 @@ constexpr const char* drawn_settings[] = {"partitions",
                                           "delay",
                                           "delay_factor",
                                           "address_delay",
+                                          "sites",
+                                          "max_domain_fetches",
+                                          "max_network_fetches",
                                           "max_pages",
                                           "max_depth",
                                           "stop_when_done",
@@ -158,6 +167,13 @@ bool Parameters::living_may_look_dead() const {
 
 bool Parameters::views_may_differ() const {
   return network_faulty() || std::any_of(deeds.begin(), deeds.end(), [](const Deed& d) { return d.disturbs_views(); });
+}
+
+Duration Parameters::delay_of(std::string_view host) const {
+  for (const std::string& entry : settings.sites)
+    if (const auto site = parse_site_rule(entry); site && site->pattern == host)
+      return site->delay.value_or(settings.delay);
+  return settings.delay;
 }
 
 std::vector<std::string> Parameters::seeds(const FakeWeb& fake_web) const {

@@ -65,6 +65,8 @@ struct Parameters {
   static Result<Parameters> read(const std::string& text);
   std::vector<std::string> seeds(const FakeWeb& fake_web) const;
 
+  // The crawl's delay of a host, or its site's.
+  Duration delay_of(std::string_view host) const;
   // Networks, clocks and peers do as they should.
   bool calm() const { return deeds.empty() && skews.empty() && !network_faulty(); }
   bool network_faulty() const { return network.loss + network.doubled + network.reordered > 0; }

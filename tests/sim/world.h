@@ -83,6 +83,7 @@ struct WorldStats {
   std::uint64_t messages_lost = 0;
   std::uint64_t messages_refused = 0;
   std::uint64_t requests = 0;
+  std::map<std::string, std::uint64_t> requests_to;  // by host
   std::uint64_t crashes = 0;
   std::uint64_t taken_over = 0;                    // times that a peer took partitions from others that it thought gone
   std::uint64_t owners_changed = 0;                // after the first request

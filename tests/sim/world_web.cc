@@ -16,6 +16,7 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   request.kind = fetch.job.kind;
   request.url = fetch.job.url.text();
   request.host = host_in(request.url);
+  ++stats_.requests_to[request.host];
   request.begun = now_;
   request.answer = web_.answer(request.url, tries_[request.url]++);
   request.ended = now_ + request.answer.takes;

@@ -86,7 +86,8 @@ TEST(SettingsTable, HasARowForEveryFieldThatTheHeaderLeavesOpen) {
   EXPECT_EQ(s.archive_file_bytes, 1ULL << 30);
   EXPECT_EQ(s.connect_timeout, 10s);
   EXPECT_EQ(s.fetch_timeout, 120s);
-  EXPECT_EQ(s.low_speed_bytes, 64U);
+  EXPECT_EQ(s.low_speed_bytes, 512U);
+  EXPECT_EQ(s.average_speed_bytes, 1024U);
   EXPECT_EQ(s.low_speed_time, 20s);
   EXPECT_EQ(s.body_bytes_max, 64ULL << 20);
   EXPECT_EQ(s.decoded_bytes_max, 64ULL << 20);

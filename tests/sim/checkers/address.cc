@@ -1,6 +1,7 @@
-// One polite guest (issue 4, 6): from the server's side, two requests to one address begin address_delay apart,
-// whatever hosts and peers they are of. While owners change (and their views may differ) two peers may give turns:
-// counted, not failed, until what was given then is used up.
+// One polite guest (issue 4, 6): from the server's side a request keeps its address for address_delay, or its host's
+// delay where that is less, whatever host and peer the next one is of. Who has no delay does not count. While owners
+// change (and their views may differ) two peers may give turns: counted, not failed, until what was given then is used
+// up.
 #include <map>
 
 #include "node/crawl/address_turns.h"
@@ -19,22 +20,23 @@ class Address final : public Checker {
 
   void request_begun(World& world, const Request& request) override {
     const Settings& settings = world.parameters().settings;
-    const Duration delay = std::min(settings.address_delay, settings.delay);
+    const Duration delay = std::min(settings.address_delay, world.parameters().delay_of(request.host));
+    if (delay == Duration{}) return;
     const std::string address = world.web().address_of(request.host);
-    const auto [last, first] = last_.try_emplace(address, world.now());
-    if (!first && world.now() < std::exchange(last->second, world.now()) + delay) {
+    const Time kept = std::exchange(kept_[address], world.now() + delay);
+    if (world.now() < kept) {
       const Duration unsure = 2 * AddressTurns::horizon + settings.suspicion_time;
       if (world.parameters().views_may_differ() || (changed_ && world.now() < *changed_ + unsure)) {
         world.tolerate("impolite to an address");
       } else {
-        world.fail(name(), "two requests within " + duration_text(delay) + " to the address of " + request.url +
+        world.fail(name(), duration_text(kept - world.now()) + " too early to the address of " + request.url +
                                ", by peer " + std::to_string(request.peer));
       }
     }
   }
 
  private:
-  std::map<std::string, Time> last_;
+  std::map<std::string, Time> kept_;  // by address: until when
   std::optional<Time> changed_;
 };
 

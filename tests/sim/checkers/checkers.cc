@@ -8,6 +8,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   checkers.push_back(make_twice());
   checkers.push_back(make_polite());
   checkers.push_back(make_address());
+  checkers.push_back(make_shares());
   checkers.push_back(make_bounded());
   checkers.push_back(make_ledger());
   checkers.push_back(make_page_limit());

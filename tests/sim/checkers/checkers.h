@@ -14,6 +14,7 @@ std::unique_ptr<Checker> make_one_owner();
 std::unique_ptr<Checker> make_twice();
 std::unique_ptr<Checker> make_polite();
 std::unique_ptr<Checker> make_address();
+std::unique_ptr<Checker> make_shares();
 std::unique_ptr<Checker> make_bounded();
 std::unique_ptr<Checker> make_ledger();
 std::unique_ptr<Checker> make_ends();

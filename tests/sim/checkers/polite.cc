@@ -17,7 +17,7 @@ class Polite final : public Checker {
 
   void request_begun(World& world, const Request& request) override {
     Host& host = hosts_[request.host];
-    Duration delay = world.parameters().settings.delay;
+    Duration delay = world.parameters().delay_of(request.host);
     if (host.rules_read) delay = std::max(delay, world.web().crawl_delay(request.host));
     std::string breach;
     if (host.open > 0) {

@@ -1,0 +1,98 @@
+// Who may begin another transfer, so that slow hosts starve nobody. A transfer counts for the registered domain of its
+// host and for the network of its address (a /24 of IPv4, a /48 of IPv6): a wildcard domain has any number of hosts,
+// and a machine any number of domains.
+//
+//   - A domain and a network have a share each (an eighth of all, by default). Within both a transfer may begin as long
+//     as one is left.
+//   - Beyond one of them it may begin only as long as `reserve` (an eighth) stays free afterwards. So who is alone uses
+//     all but the reserve, and who comes late finds the reserve, whatever the others hold. When the reserve is in use
+//     too, what ends goes to those within their share, until all who wait are within theirs.
+//
+// Hosts that are turned away wait in line, first come, first served, and are named again by next_held() when they may
+// begin. Bounded by the transfers under way and the hosts held. Pure. Cost: logarithmic in the hosts held. Thread rule:
+// one owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "storage/store.h"
+
+namespace orbweaver {
+
+// The network of an address of 4 or 16 bytes: its first 3 or 6; of an IPv4 address in the well-known prefix of NAT64
+// (RFC 6052) or mapped (RFC 4291) that one's. Empty: no address.
+std::string network_of(std::string_view address);
+
+class TransferShares {
+ public:
+  struct Limits {
+    std::uint32_t slots = 0;
+    std::uint32_t domain_max = 0;
+    std::uint32_t network_max = 0;
+    std::uint32_t reserve = 0;
+    bool operator==(const Limits&) const = default;
+  };
+  // By the settings: a share of 0 is an eighth of the slots, at least 1. The reserve is an eighth of them, rounded, so
+  // below four slots there is none.
+  static Limits limits(std::uint32_t slots, std::uint32_t domain_max, std::uint32_t network_max);
+
+  // Of one host; empty: not known, or none.
+  struct Place {
+    std::string domain;
+    std::string network;
+  };
+
+  explicit TransferShares(Limits limits) : limits_(limits) {}
+
+  bool may_begin(const Place& place) const;
+  void begin(std::uint64_t transfer, Place place);
+  void end(std::uint64_t transfer);
+  std::size_t under_way() const { return transfers_.size(); }
+
+  // A host that may not begin now.
+  void hold(const storage::HostKey& host, const Place& place);
+  // The host that has waited longest of those whose turn has come; it is held no more.
+  std::optional<storage::HostKey> next_held();
+  bool any_may_go() const;  // next_held() names one
+  std::size_t held() const { return by_host_.size(); }
+  std::uint64_t held_in_all() const { return next_ticket_; }
+
+ private:
+  // The hosts that wait for one domain or one network.
+  struct Line {
+    std::uint32_t under_way = 0;
+    std::map<std::uint64_t, storage::HostKey> held;  // by ticket
+  };
+  using Lines = std::unordered_map<std::string, Line>;
+  struct Ticket {
+    std::uint64_t number = 0;
+    std::string line;
+  };
+  static std::string domain_line(const Place& place) { return "d" + place.domain; }
+  static std::string network_line(const Place& place) { return "n" + place.network; }
+  std::uint32_t most(const std::string& line) const {
+    return line.front() == 'd' ? limits_.domain_max : limits_.network_max;
+  }
+  std::uint32_t under_way(const std::string& line) const;
+  bool has_room(const std::string& line) const { return line.size() == 1 || under_way(line) < most(line); }
+  bool beyond_reserve() const;
+  void count(const std::string& line, bool begins);
+  void note_open(const std::string& line, const Line& at);
+  void let_go(const storage::HostKey& host);
+
+  Limits limits_;
+  std::unordered_map<std::uint64_t, Place> transfers_;
+  Lines lines_;                                         // with something under way or somebody held
+  std::map<storage::HostKey, Ticket> by_host_;          // of those held
+  std::map<std::uint64_t, storage::HostKey> in_order_;  // all held
+  std::map<std::uint64_t, std::string> open_;           // lines with room and somebody held, by their first ticket
+  std::uint64_t next_ticket_ = 0;
+};
+
+}  // namespace orbweaver
