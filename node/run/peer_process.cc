@@ -5,7 +5,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
@@ -25,6 +25,7 @@
 #include "node/run/directory_lock.h"
 #include "node/run/event_queue.h"
 #include "node/run/memory_available.h"
+#include "node/run/message_intake.h"
 #include "node/run/metrics.h"
 #include "node/run/status_http.h"
 #include "node/run/workers.h"
@@ -48,6 +49,8 @@ constexpr Duration stop_patience = std::chrono::seconds{3};
 constexpr std::uint64_t free_bytes_min = 4u << 20;
 // A core that has not stepped for this long is not healthy.
 constexpr Duration healthy_max = std::chrono::seconds{10};
+// Where it cannot be told how much memory there is.
+constexpr std::uint64_t machine_memory_unknown = std::uint64_t{2} << 30;
 
 ring::PeerId random_id() {
   std::random_device device;
@@ -60,7 +63,10 @@ bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":
 
 class PeerProcess {
  public:
-  explicit PeerProcess(PeerOptions options) : options_(std::move(options)) {}
+  explicit PeerProcess(PeerOptions options)
+      : options_(std::move(options)),
+        memory_(plan_memory(options_.settings.values, memory_available().value_or(machine_memory_unknown))),
+        events_(memory_.messages_in) {}
 
   Result<Exit> run() {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
@@ -94,12 +100,13 @@ class PeerProcess {
 
   bool told_ = false;  // by a signal to end; the signals' thread only
   PeerOptions options_;
+  const MemoryPlan memory_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   EventQueue events_;
-  std::atomic<std::uint64_t> malformed_{0};  // messages that could not be read
+  MessageIntake intake_{events_};
   std::unique_ptr<ring::ZmqTransport> transport_;
   std::unique_ptr<Peer> peer_;
   std::unique_ptr<Workers> workers_;
@@ -119,16 +126,8 @@ class PeerProcess {
 
 Result<void> PeerProcess::open_transport(const std::string& secret) {
   const Settings& settings = options_.settings.values;
-  const auto on_message = [this](std::string bytes, ring::ReplyPath reply) {
-    ring::Result<ring::Message> message = ring::decode(bytes);
-    if (!message) {
-      ++malformed_;
-      log_limited(LogLevel::warning, "ring", "malformed message",
-                  {{"cause", message.error().message}, {"bytes", bytes.size()}});
-      return;
-    }
-    if (!events_.push_message({std::move(*message), std::move(reply)}))
-      log_limited(LogLevel::warning, "ring", "too many messages wait, one dropped");
+  const auto on_message = [this](const std::string& bytes, ring::ReplyPath reply) {
+    intake_.take(bytes, std::move(reply));
   };
   // A peer comes back where it was, if it may: others find it at once.
   std::vector<std::string> tries = {settings.listen};
@@ -163,7 +162,7 @@ Result<void> PeerProcess::write_ending(const Exit& exit) {
                                {"reason", exit.message},
                                {"totals", exit.totals},
                                {"status", peer_->own_status()}};
-  return write_file("ended.json", file.dump(2) + "\n");
+  return write_file("ended.json", file.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 // Whole or not at all: readers never see a part of it.
@@ -247,6 +246,7 @@ Result<void> PeerProcess::open() {
   start.seeds = options_.seeds;
   start.wait_for_peers = options_.wait_for_peers;
   start.recrawl = options_.recrawl;
+  start.memory = memory_;
   auto peer = Peer::open(std::move(start), *store_, clock_.now());
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
@@ -389,9 +389,14 @@ void PeerProcess::publish(Time now) {
   note_link_trace();
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
-  std::string json = status.dump();
+  status["counts"]["messages_malformed"] = intake_.malformed();
+  status["counts"]["messages_dropped"] = events_.dropped();
+  status["counts"]["message_bytes_waiting"] = events_.message_bytes();
+  std::string json = json_text(status);
   auto values = peer_->metrics();
-  values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
+  values.emplace_back("messages_malformed_total", static_cast<double>(intake_.malformed()));
+  values.emplace_back("messages_dropped_total", static_cast<double>(events_.dropped()));
+  values.emplace_back("message_bytes_waiting", static_cast<double>(events_.message_bytes()));
   values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));
   values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
   std::string metrics = metrics_text(values);
@@ -482,6 +487,8 @@ Exit PeerProcess::loop() {
       for (Command& command : commands)
         if (!carry_out(command, exit)) return exit;
     }
+    events.clear();
+    events_.handled();
     // What is under way may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
     if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
     if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
