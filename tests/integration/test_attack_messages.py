@@ -152,12 +152,12 @@ class Messages(ring.Case):
         now = time.time_ns() // 1000
         for ahead in (2**62, 2**61, now + 48 * 3600 * 10**6):
             record = member(bytes.fromhex(victim.id), victim.address, LEFT, ahead)
-            speaking.send(message(SYNC, sync([record]), self.ring_id(victim)))
+            speaking.send(message(SYNC, sync([record]), self.ring_id(nodes[0])))
         ring.wait_until("they are counted", lambda: self.counts(nodes[0])["claims_refused"] >= 2)
         self.assertIn("not believed", nodes[0].log())
         # Within what is believed: it is refuted, and everybody believes that.
         record = member(bytes.fromhex(victim.id), victim.address, LEFT, now + 3600 * 10**6)
-        speaking.send(message(SYNC, sync([record]), self.ring_id(victim)))
+        speaking.send(message(SYNC, sync([record]), self.ring_id(nodes[0])))
         refuted = lambda: all(  # noqa: E731
             any(m["id"] == victim.id and m["incarnation"] > now + 3600 * 10**6 for m in self.own_status(n)["members"])
             for n in nodes

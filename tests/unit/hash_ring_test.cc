@@ -253,7 +253,8 @@ TEST(HashRing, PointsAreBounded_WhateverTheMembersClaim) {
     EXPECT_LE(ring.points(), HashRing::points_max);
     EXPECT_GT(ring.points(), HashRing::points_max / 4);
     double large = 0;
-    for (std::size_t i = 0; i < count; i += 2) large += static_cast<double>(ring.partitions_of(id_of(static_cast<int>(i))).size());
+    for (std::size_t i = 0; i < count; i += 2)
+      large += static_cast<double>(ring.partitions_of(id_of(static_cast<int>(i))).size());
     return large / 65536;
   };
   EXPECT_NEAR(shares(180), 10.0 / 11, 0.01);

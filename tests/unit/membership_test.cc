@@ -109,9 +109,10 @@ TEST_F(MembershipCalls, AKnownMemberMayGoOnWhateverTheClockSays) {
 }
 
 TEST_F(MembershipCalls, StoredRecordsTooFarAheadAreHandedBack) {
-  const std::vector<Member> refused = peer.restore(
-      {record(1, 5, MemberState::active), record(2, incarnation_max, MemberState::left), record(3, 6, MemberState::down)},
-      start);
+  const std::vector<Member> refused =
+      peer.restore({record(1, 5, MemberState::active), record(2, incarnation_max, MemberState::left),
+                    record(3, 6, MemberState::down)},
+                   start);
   EXPECT_EQ(refused, std::vector<Member>{record(2, incarnation_max, MemberState::left)});
   EXPECT_EQ(peer.find(sim_id(2)), nullptr);
   EXPECT_EQ(peer.members().size(), 3u);

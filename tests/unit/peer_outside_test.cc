@@ -70,7 +70,10 @@ class PeerOutside : public testing::Test {
     peer_.reset();
     store_.emplace(*storage::Store::open(kv_));
     PeerStart begin;
+    begin.settings.values = default_settings();
     begin.settings.values.partitions = partitions;
+    begin.settings.values.replicas = 1;
+    begin.settings.values.stop_when_done = false;
     begin.settings.values.join = join;
     begin.settings.values.suspicion_time = seconds(2);
     begin.address = "10.0.0.1:7400";
@@ -160,7 +163,8 @@ TEST_F(PeerOutside, ARefusedMessageIsNamedByItsSender_AndSaysNothing) {
       replies += std::holds_alternative<ReplyMessage>(command) ? 1u : 0u;
   EXPECT_GT(count("messages_refused"), 0u);
   EXPECT_TRUE(noted("message refused", id_of(2).brief() + " at 10.0.0.2:7400"));
-  EXPECT_EQ(replies, partitions - count("messages_refused")) << "those refused by owner are told so, the others nothing";
+  EXPECT_EQ(replies, partitions - count("messages_refused"))
+      << "those refused by owner are told so, the others nothing";
 }
 
 // Memory may be behind the disk then: only a new start puts that right.
@@ -176,19 +180,19 @@ TEST_F(PeerOutside, QuestionsOfTheWrongShapeAreAnsweredWithAnError) {
   open();
   const std::string deep = "{\"urls\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
   for (const bool for_ring : {false, true}) {
-    for (const auto& [verb, body] : std::vector<std::pair<std::string, std::string>>{
-             {"explain", R"({"url": 1})"},
-             {"forget", R"({"id": 5})"},
-             {"recrawl", R"({"older_than_us": "x"})"},
-             {"recrawl", R"({"older_than_us": -9223372036854775808})"},
-             {"recrawl", R"({"before_us": 18446744073709551615})"},
-             {"recrawl", R"({"match": 1})"},
-             {"traps", R"({"readmit": 5})"},
-             {"traps", R"({"rule": []})"},
-             {"seed", R"({"urls": "http://a.test/"})"},
-             {"seed", deep},
-             {"seed", "[]"},
-             {"seed", "{\"urls\": \"\xff\"}"}}) {
+    for (const auto& [verb, body] :
+         std::vector<std::pair<std::string, std::string>>{{"explain", R"({"url": 1})"},
+                                                          {"forget", R"({"id": 5})"},
+                                                          {"recrawl", R"({"older_than_us": "x"})"},
+                                                          {"recrawl", R"({"older_than_us": -9223372036854775808})"},
+                                                          {"recrawl", R"({"before_us": 18446744073709551615})"},
+                                                          {"recrawl", R"({"match": 1})"},
+                                                          {"traps", R"({"readmit": 5})"},
+                                                          {"traps", R"({"rule": []})"},
+                                                          {"seed", R"({"urls": "http://a.test/"})"},
+                                                          {"seed", deep},
+                                                          {"seed", "[]"},
+                                                          {"seed", "{\"urls\": \"\xff\"}"}}) {
       const json answer = ask(verb, body, for_ring);
       const bool told = answer.contains("error") || answer["peers"][0].contains("error");
       EXPECT_TRUE(told) << verb << " " << body.substr(0, 60) << answer;
@@ -330,8 +334,8 @@ class PeerDirectory : public PeerOutside {
   void heals(std::uint64_t rows, std::string_view row, std::string_view cause) {
     open();
     EXPECT_EQ(count("rows_dropped"), rows);
-    if (rows > 0) EXPECT_TRUE(noted("a row in the data directory is left out", row));
-    if (rows > 0) EXPECT_TRUE(noted("a row in the data directory is left out", cause));
+    EXPECT_EQ(noted("a row in the data directory is left out", row), rows > 0);
+    EXPECT_EQ(noted("a row in the data directory is left out", cause), rows > 0);
     EXPECT_TRUE(ring::decode(**store_->meta(meta_name::members)));
     notes_.clear();
   }
