@@ -9,6 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "ring/host_port.h"
+#include "ring/utf8.h"
+
 namespace orbweaver::ring {
 
 namespace {
@@ -298,7 +301,9 @@ class Reader {
   }
   static void read(const msgpack::object& from, std::string& text) {
     if (from.type != msgpack::type::STR) throw Malformed("a text is missing");
-    text.assign(from.via.str.ptr, from.via.str.size);
+    const std::string_view bytes(from.via.str.ptr, from.via.str.size);
+    if (!is_utf8(bytes)) throw Malformed("a text is not UTF-8");
+    text = bytes;
   }
   static void read(const msgpack::object& from, BinaryIn& binary) {
     if (from.type != msgpack::type::BIN) throw Malformed("binary data is missing");
@@ -341,10 +346,13 @@ class Reader {
 
  private:
   static void check(const Member& member) {
-    if (member.address.size() > address_bytes_max) throw Malformed("an address is too long");
+    if (member.id == PeerId{}) throw Malformed("a member has no identity");
+    if (const auto address = parse_host_port(member.address); !address || address->port == 0)
+      throw Malformed("the address of member " + member.id.brief() + " is not HOST:PORT");
     if (member.capacity > capacity_max)
       throw Malformed("capacity " + std::to_string(member.capacity) + " is too large");
-    if (member.incarnation > incarnation_max || member.started > incarnation_max)
+    // A process begins with an incarnation, and only raises it.
+    if (member.incarnation > incarnation_max || member.started > member.incarnation)
       throw Malformed("an incarnation is out of bounds");
   }
 
@@ -357,11 +365,16 @@ bool read_body(const msgpack::object& from, std::uint64_t type, Body& body, std:
   return ((type == Index + 1 && (Reader::read(from, body.emplace<Index>()), true)) || ...);
 }
 
-Message read_message(const msgpack::object& envelope) {
+// Where the envelope's fields are.
+const msgpack::object* fields_of(const msgpack::object& envelope) {
   if (envelope.type != msgpack::type::ARRAY || envelope.via.array.size < envelope_fields) {
     throw Malformed("it is not an Orbweaver message");
   }
-  const msgpack::object* field = envelope.via.array.ptr;
+  return envelope.via.array.ptr;
+}
+
+Message read_message(const msgpack::object& envelope) {
+  const msgpack::object* field = fields_of(envelope);
   Message message;
   Reader::read(field[0], message.version);
   Reader::read(field[2], message.ring);
@@ -380,7 +393,9 @@ Message read_message(const msgpack::object& envelope) {
   try {
     read_body(field[5], type, message.body, std::make_index_sequence<std::variant_size_v<Body>>{});
   } catch (const Malformed& error) {
-    throw Malformed("in " + std::string(type_names[type - 1]) + ": " + error.what());
+    // A command has no identity, and sends from no address that is known.
+    const std::string sender = message.from == PeerId{} ? "" : " from " + message.from.brief();
+    throw Malformed("in " + std::string(type_names[type - 1]) + sender + ": " + error.what());
   }
   return message;
 }
@@ -408,22 +423,57 @@ std::string encode(const Message& message) {
   return std::move(sink.bytes);
 }
 
-Result<Message> decode(std::string_view bytes) {
-  if (bytes.size() > message_bytes_max) return bad("it is larger than " + std::to_string(message_bytes_max) + " bytes");
+namespace {
+
+// Larger messages are counted through before they are read: a list of small lists is many values in few bytes.
+constexpr std::size_t counted_from_bytes = 256 * 1024;
+
+struct Counting : msgpack::null_visitor {
+  std::size_t left = values_max;
+  // Each value is visited once; false ends the parse.
+  bool visit_nil() { return one(); }
+  bool visit_boolean(bool) { return one(); }
+  bool visit_positive_integer(std::uint64_t) { return one(); }
+  bool visit_negative_integer(std::int64_t) { return one(); }
+  bool visit_float32(float) { return one(); }
+  bool visit_float64(double) { return one(); }
+  bool visit_str(const char*, std::uint32_t) { return one(); }
+  bool visit_bin(const char*, std::uint32_t) { return one(); }
+  bool visit_ext(const char*, std::uint32_t) { return one(); }
+  bool start_array(std::uint32_t) { return one(); }
+  bool start_map(std::uint32_t) { return one(); }
+
+ private:
+  bool one() { return left > 0 && left-- > 0; }
+};
+
+// The envelope in `zone`; texts and binaries stay where they are in `bytes`.
+msgpack::object unpack(std::string_view bytes, msgpack::zone& zone) {
+  if (bytes.size() > counted_from_bytes) {
+    Counting counting;
+    std::size_t parsed = 0;
+    msgpack::parse(bytes.data(), bytes.size(), parsed, counting);
+    if (counting.left == 0) throw Malformed("it holds more than " + std::to_string(values_max) + " values");
+  }
   // A claimed length beyond these is refused before memory is taken for it; what passes costs at most 24 bytes for each
-  // byte of the message and 1.5 MiB for each level of nesting.
+  // value of the message and 1.5 MiB for each level of nesting.
   const msgpack::unpack_limit limits(std::max(batch_records_max, members_max), counts_max, text_bytes_max,
                                      text_bytes_max, 0, nesting_max);
+  std::size_t used = 0;
+  bool referenced = false;
+  const auto refer = [](msgpack::type::object_type, std::size_t, void*) { return true; };
+  const msgpack::object envelope =
+      msgpack::unpack(zone, bytes.data(), bytes.size(), used, referenced, refer, nullptr, limits);
+  if (used != bytes.size()) throw Malformed("bytes follow its end");
+  return envelope;
+}
+
+// read() of what was unpacked, or why not.
+template <class Read>
+auto reading(std::string_view bytes, Read read) -> Result<decltype(read(msgpack::object()))> {
   try {
     msgpack::zone zone(64 * 1024);
-    std::size_t used = 0;
-    bool referenced = false;
-    // Texts and binaries stay where they are in `bytes` until they are copied into the message.
-    const auto refer = [](msgpack::type::object_type, std::size_t, void*) { return true; };
-    const msgpack::object envelope =
-        msgpack::unpack(zone, bytes.data(), bytes.size(), used, referenced, refer, nullptr, limits);
-    if (used != bytes.size()) return bad("bytes follow its end");
-    return read_message(envelope);
+    return read(unpack(bytes, zone));
   } catch (const Malformed& error) {
     return bad(error.what());
   } catch (const msgpack::insufficient_bytes&) {
@@ -433,6 +483,100 @@ Result<Message> decode(std::string_view bytes) {
   } catch (const std::exception& error) {
     return bad(error.what());
   }
+}
+
+}  // namespace
+
+Result<Message> decode(std::string_view bytes) {
+  if (bytes.size() > message_bytes_max) return bad("it is larger than " + std::to_string(message_bytes_max) + " bytes");
+  return reading(bytes, read_message);
+}
+
+Result<std::vector<Member>> decode_stored_members(std::string_view bytes, std::vector<std::string>& dropped) {
+  return reading(bytes, [&dropped](const msgpack::object& envelope) {
+    const msgpack::object* field = fields_of(envelope);
+    if (Reader::unsigned_in(field[1], UINT64_MAX) != IndexOf<Sync, Body>::value + 1)
+      throw Malformed("it is not a sync message");
+    const msgpack::object& body = field[5];
+    if (body.type != msgpack::type::ARRAY || body.via.array.size < 2 ||
+        body.via.array.ptr[1].type != msgpack::type::ARRAY)
+      throw Malformed("a list is missing");
+    const msgpack::object_array& list = body.via.array.ptr[1].via.array;
+    std::vector<Member> members;
+    for (std::uint32_t i = 0; i < list.size; ++i) {
+      try {
+        if (members.size() >= members_max)
+          throw Malformed("there are more than " + std::to_string(members_max) + " members");
+        Member member;
+        Reader::read(list.ptr[i], member);
+        members.push_back(std::move(member));
+      } catch (const Malformed& error) {
+        dropped.emplace_back(error.what());
+      }
+    }
+    return members;
+  });
+}
+
+namespace {
+
+// Sums what the fields of a message hold beside their own size.
+class Sizer {
+ public:
+  std::size_t bytes = 0;
+
+  const std::string& binary(const std::string& text) { return text; }
+  template <class T>
+  const T& later(const T& value) {
+    return value;
+  }
+#ifdef ORBWEAVER_PROTOCOL_AHEAD
+  std::uint64_t text_in_3(std::uint64_t value) { return value; }
+#endif
+  template <class... T>
+  void operator()(const T&... values) {
+    (add(values), ...);
+  }
+
+ private:
+  void add(const std::string& text) {
+    if (text.capacity() > std::string().capacity()) bytes += text.capacity() + 1;
+  }
+  void add(const std::pair<std::string, std::string>& pair) {
+    add(pair.first);
+    add(pair.second);
+  }
+  void add(const std::map<std::string, std::uint64_t>& counts) {
+    constexpr std::size_t node = 32;  // colour and three pointers
+    for (const auto& [name, value] : counts) {
+      bytes += node + sizeof(std::pair<const std::string, std::uint64_t>);
+      add(name);
+    }
+  }
+  template <class T>
+  void add(const std::vector<T>& values) {
+    bytes += values.capacity() * sizeof(T);
+    for (const T& value : values) add(value);
+  }
+  void add(const PeerId&) {}
+  template <class T>
+  requires(!std::is_class_v<T>) void add(const T&) {}
+  template <class T>
+  requires std::is_class_v<T>
+  void add(const T& record) { fields(*this, record, Is<T>{}); }
+
+ public:
+  void body(const Body& of) {
+    std::visit([this](const auto& one) { add(one); }, of);
+  }
+};
+
+}  // namespace
+
+std::size_t memory_bytes(const Message& message) {
+  Sizer sizer;
+  sizer.body(message.body);
+  return sizeof(Message) + sizer.bytes;
 }
 
 }  // namespace orbweaver::ring

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -59,34 +60,70 @@ Partition partition_of(const Md5& host_digest, std::uint32_t partitions) {
   return static_cast<Partition>(leading_bits(host_digest) >> (64 - std::countr_zero(partitions)));
 }
 
-HashRing::HashRing(const std::vector<Member>& members, std::uint32_t partitions) : partitions_(partitions) {
-  if (!std::has_single_bit(partitions) || partitions > partitions_max) {
-    broken_promise("the number of partitions must be a power of two, at most 65536");
-  }
-  std::string described;  // what the fingerprint is over
+std::uint64_t HashRing::fingerprint_of(const std::vector<Member>& members, std::uint32_t partitions) {
+  std::string described;
   append_big_endian(described, partitions);
   for (const Owner& owner : owners_among(members)) {
-    const auto index = static_cast<std::uint32_t>(peers_.size());
-    peers_.push_back(owner.id);
-    for (std::uint32_t i = 0; i < owner.capacity * points_per_capacity; ++i) {
-      points_.push_back({place(view_of(owner.id), i), index});
-    }
     described.append(view_of(owner.id));
     append_big_endian(described, owner.capacity);
   }
-  fingerprint_ = leading_bits(md5(described));
-  // peers_ is sorted, so a lower index is a lower id: the rule for equal points.
-  std::sort(points_.begin(), points_.end(),
-            [](const Point& a, const Point& b) { return a.at != b.at ? a.at < b.at : a.peer < b.peer; });
+  return leading_bits(md5(described));
+}
+
+HashRing::HashRing(const std::vector<Member>& members, std::uint32_t partitions, const HashRing& before)
+    : partitions_(partitions), fingerprint_(fingerprint_of(members, partitions)) {
+  if (!std::has_single_bit(partitions) || partitions > partitions_max) {
+    broken_promise("the number of partitions must be a power of two, at most 65536");
+  }
+  const std::vector<Owner> owners = owners_among(members);
+  std::uint64_t wanted = 0;
+  for (const Owner& owner : owners) wanted += std::uint64_t{owner.capacity} * points_per_capacity;
+  std::uint32_t divisor = 1;
+  while (wanted / divisor > points_max) divisor *= 2;
+  std::vector<std::uint32_t> counts;
+  for (const Owner& owner : owners) {
+    peers_.push_back(owner.id);
+    counts.push_back(std::max<std::uint32_t>(owner.capacity * points_per_capacity / divisor, 1));
+  }
+  take_points(before, counts);
+  if (before.partitions_ == partitions) places_ = before.places_;
   if (empty()) return;
+  for (auto partition = static_cast<std::uint32_t>(places_.size()); partition < partitions; ++partition)
+    places_.push_back(place("partition", partition));
   owner_of_.reserve(partitions);
   for (std::uint32_t partition = 0; partition < partitions; ++partition) {
     owner_of_.push_back(points_[first_point(partition)].peer);
   }
 }
 
+// Points of peers that have as many as before are those of before: already in order, and theirs stays so, for peers are
+// sorted by id in both. Only the others' are computed.
+void HashRing::take_points(const HashRing& before, const std::vector<std::uint32_t>& counts) {
+  constexpr std::uint32_t gone = UINT32_MAX;
+  std::vector<std::uint32_t> now(before.peers_.size(), gone);  // index of before -> index
+  std::vector<Point> fresh;
+  // peers_ is sorted, so a lower index is a lower id: the rule for equal points.
+  const auto earlier = [](const Point& a, const Point& b) { return a.at != b.at ? a.at < b.at : a.peer < b.peer; };
+  std::size_t old = 0;
+  for (std::uint32_t index = 0; index < peers_.size(); ++index) {
+    while (old < before.peers_.size() && before.peers_[old] < peers_[index]) ++old;
+    if (old < before.peers_.size() && before.peers_[old] == peers_[index] && before.counts_[old] == counts[index]) {
+      now[old] = index;
+      continue;
+    }
+    for (std::uint32_t i = 0; i < counts[index]; ++i) fresh.push_back({place(view_of(peers_[index]), i), index});
+  }
+  std::sort(fresh.begin(), fresh.end(), earlier);
+  std::vector<Point> kept;
+  for (const Point& point : before.points_)
+    if (now[point.peer] != gone) kept.push_back({point.at, now[point.peer]});
+  points_.reserve(kept.size() + fresh.size());
+  std::merge(kept.begin(), kept.end(), fresh.begin(), fresh.end(), std::back_inserter(points_), earlier);
+  counts_ = counts;
+}
+
 std::size_t HashRing::first_point(std::uint32_t partition) const {
-  const std::uint64_t at = place("partition", partition);
+  const std::uint64_t at = places_[partition];
   const auto found = std::lower_bound(points_.begin(), points_.end(), at,
                                       [](const Point& point, std::uint64_t value) { return point.at < value; });
   return found == points_.end() ? 0 : static_cast<std::size_t>(found - points_.begin());

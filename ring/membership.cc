@@ -45,25 +45,38 @@ Membership::Membership(Member self, MembershipConfig config, std::uint64_t rando
 
 // ---- what is known ----
 
-void Membership::restore(const std::vector<Member>& members, Time now) {
+std::vector<Member> Membership::restore(const std::vector<Member>& members, Time now) {
+  std::vector<Member> refused;
   for (const Member& member : members) {
+    if (!plausible(member, now)) {
+      refused.push_back(member);
+      continue;
+    }
     if (member.id == self_id_) {
       if (own().incarnation <= member.incarnation) refute(member, now);
       continue;
     }
     const auto known = members_.find(member.id);
-    const bool fits = known == members_.end() ? members_.size() < members_max : supersedes(member, known->second);
+    const bool fits = known == members_.end() ? !full() : supersedes(member, known->second);
     if (!fits) continue;
     put(member, now);
     gossip_.remove(member.id);  // old knowledge is no news
   }
+  return refused;
+}
+
+bool Membership::plausible(const Member& member, Time now) const {
+  const std::int64_t since_epoch = (now + clock_lead_max).time_since_epoch().count();
+  std::uint64_t most = since_epoch > 0 ? static_cast<std::uint64_t>(since_epoch) : 0;
+  if (const Member* known = find(member.id)) most = std::max(most, known->incarnation + incarnation_step_max);
+  return member.incarnation <= most;
 }
 
 void Membership::set_state(MemberState state, Time now) {
   Member changed = self();
   if (changed.state == state) return;
   changed.state = state;
-  changed.incarnation = std::min(changed.incarnation + 1, incarnation_max);
+  ++changed.incarnation;
   farewell_due_ = state == MemberState::left;
   put(changed, now);
 }
@@ -75,7 +88,7 @@ void Membership::merge(const std::vector<Member>& members, Time now) {
 void Membership::welcome(const std::vector<Member>& members, Time now) {
   for (const Member& member : members) {
     const bool unknown = !members_.contains(member.id);
-    if (unknown && member.state == MemberState::down && members_.size() < members_max) {
+    if (unknown && member.state == MemberState::down && !full() && plausible(member, now)) {
       put(member, now);
       gossip_.remove(member.id);
     } else {
@@ -86,12 +99,14 @@ void Membership::welcome(const std::vector<Member>& members, Time now) {
 
 void Membership::merge_record(const Member& member, Time now) {
   const auto found = members_.find(member.id);
-  if (found == members_.end()) {
-    if (reachable(member) && members_.size() < members_max) put(member, now);
+  const bool news = found == members_.end() ? reachable(member) : supersedes(member, found->second);
+  if (!news) return;
+  if (!plausible(member, now) || (found == members_.end() && full())) {
+    ++claims_refused_;
     return;
   }
+  if (found == members_.end()) return put(member, now);
   const Member& known = found->second;
-  if (!supersedes(member, known)) return;
   if (member.id == self_id_) return answer_claim(member, now);
   if (member.state == MemberState::down && reachable(known)) {
     // Hearsay. It buries whom this peer has long suspected itself; anyone else may answer first, and the clock runs
@@ -154,7 +169,7 @@ void Membership::answer_claim(const Member& claim, Time now) {
 
 void Membership::refute(const Member& claim, Time now) {
   Member refuted = self();
-  refuted.incarnation = std::min(std::max(refuted.incarnation, claim.incarnation) + 1, incarnation_max);
+  refuted.incarnation = std::max(refuted.incarnation, claim.incarnation) + 1;  // a claim is far below incarnation_max
   put(refuted, now);
 }
 

@@ -21,6 +21,10 @@
 //   calling tick().
 // - A member that leaves says so to everyone at once.
 //
+// Records come from outside: one whose incarnation is too far off (messages.h: clock_lead_max, incarnation_step_max) is
+// left out and counted, whoever it is about. So a word against a peer can always be refuted: the refutation is one
+// step above it.
+//
 // Identity: Member::started tells processes apart. Of two with one id (a copied data directory) the one that started
 // first goes on, the other learns it from duplicate().
 #pragma once
@@ -72,8 +76,13 @@ class Membership {
   Membership(Member self, MembershipConfig config, std::uint64_t random_seed);
 
   // Members known from the last run: they count as they were (and own what they owned) until heard of or suspected and
-  // declared down.
-  void restore(const std::vector<Member>& members, Time now);
+  // declared down. Answers those that were not taken, for their incarnations.
+  std::vector<Member> restore(const std::vector<Member>& members, Time now);
+  // Whether a record's incarnation is near enough to the clock, or to what is known of the member.
+  bool plausible(const Member& member, Time now) const;
+  // Records that were left out: not plausible, or of unknown members when members_max are known.
+  std::uint64_t claims_refused() const { return claims_refused_; }
+  bool full() const { return members_.size() >= members_max; }
 
   // Changes this peer's own state (joining -> active -> leaving -> left); raises its incarnation and gossips it.
   void set_state(MemberState state, Time now);
@@ -186,6 +195,7 @@ class Membership {
   GossipQueue gossip_;
   std::uint64_t version_ = 1;
   std::uint64_t seeds_fingerprint_ = 0;
+  std::uint64_t claims_refused_ = 0;
 
   std::map<std::uint64_t, Probe> probes_;  // under way, by sequence
   std::deque<Relay> relays_;               // by nack_due; bounded, see membership.cc

@@ -23,18 +23,35 @@ inline constexpr std::uint16_t protocol_version = 2;
 #endif
 inline constexpr std::uint16_t protocol_version_min = 2;
 
-// Limits on what a peer's bytes may claim; a message beyond one is refused whole.
+// Limits on what a peer's bytes may claim; a message beyond one is refused whole, and so is one whose texts are not
+// UTF-8 or whose members' addresses are not HOST:PORT (ring/host_port.h).
 inline constexpr std::size_t message_bytes_max = 8u << 20;  // one message
 inline constexpr std::size_t batch_records_max = 65536;     // records in one batch
-inline constexpr std::size_t members_max = 65536;           // members in one message
+inline constexpr std::size_t members_max = 4096;            // members in one message, and of a ring
 inline constexpr std::size_t text_bytes_max = 4u << 20;     // one string
 inline constexpr std::size_t settings_max = 1024;           // ring-wide settings in one message
 inline constexpr std::size_t seeds_max = 65536;             // seeds in one message
 inline constexpr std::size_t counts_max = 1024;             // named counts in one wave reply or finish
 inline constexpr std::size_t address_bytes_max = 300;       // a DNS name (253), a colon, a port
 inline constexpr std::size_t leaves_max = 256;              // leaves of a partition's digest tree
+inline constexpr std::size_t values_max = 700'000;          // msgpack values in one message: 17 MB while it is read
 // Far beyond microseconds since the epoch (2^51 by now), far below an overflow.
 inline constexpr std::uint64_t incarnation_max = 1ull << 62;
+
+// How far a number may be from what the receiver knows. What is farther is not believed, whoever says it: a number
+// near the end of its range could never be superseded again. What is nearer can be, with the next number.
+//
+// An incarnation, and a number of a wave: ahead of the receiver's clock. The clocks of a ring may differ by so much.
+inline constexpr Duration clock_lead_max{std::chrono::hours{24}};
+// An incarnation of a known member: above the known one, whatever the clock says. A word against a peer raises it by
+// one, its refutation by one more.
+inline constexpr std::uint64_t incarnation_step_max = 65536;
+// The epoch of a tenure: above the known one, in one message. One change of hands raises it by one.
+inline constexpr std::uint64_t epoch_step_max = 1u << 20;
+// And of a partition of which no tenure is known yet.
+inline constexpr std::uint64_t epoch_first_max = 1ull << 32;
+// As stored: what no number of messages reaches. The next epochs still have room.
+inline constexpr std::uint64_t epoch_max = 1ull << 62;
 
 // Ring-wide setting name -> value as text, sorted by name.
 using Settings = std::vector<std::pair<std::string, std::string>>;

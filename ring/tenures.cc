@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ring/md5.h"
+#include "ring/messages.h"
 
 namespace orbweaver::ring {
 
@@ -24,6 +25,12 @@ bool Tenures::merge(Partition partition, const Tenure& tenure) {
   fingerprint_ += digest(partition, tenure) - digest(partition, tenures_[partition]);
   tenures_[partition] = tenure;
   return true;
+}
+
+bool Tenures::believes(Partition partition, const Tenure& tenure) const {
+  if (!contains(partition)) return false;
+  const std::uint64_t known = tenures_[partition].epoch;
+  return tenure.epoch <= std::min(epoch_max, known == 0 ? epoch_first_max : known + epoch_step_max);
 }
 
 std::vector<PartitionTenure> Tenures::all() const {

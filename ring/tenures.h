@@ -20,6 +20,11 @@ class Tenures {
   bool contains(Partition partition) const { return partition < tenures_.size(); }
   // True when it was news.
   bool merge(Partition partition, const Tenure& tenure);
+  // Whether another peer's word is believed: its epoch is no farther above the known one than epoch_step_max
+  // (messages.h; epoch_first_max where none is known). Whatever is believed can be superseded by the next epoch, so a
+  // false word holds until the partition changes hands again: at once when its holder is gone or unknown
+  // (Keeper::plan).
+  bool believes(Partition partition, const Tenure& tenure) const;
   // All that are known.
   std::vector<PartitionTenure> all() const;
   std::size_t held_by(const PeerId& peer) const;

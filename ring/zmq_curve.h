@@ -1,4 +1,4 @@
-// What the ZeroMQ transport and its client share: addresses, the ring key on a socket, and the ZAP handler. Only for
+// What the ZeroMQ transport and its client share: the ring key on a socket, and the ZAP handler. Only for
 // ring/zmq_*.cc.
 #pragma once
 
@@ -6,19 +6,10 @@
 #include <string>
 #include <zmq.hpp>
 
+#include "ring/host_port.h"
 #include "ring/types.h"
 
 namespace orbweaver::ring {
-
-struct HostPort {
-  std::string host;  // without brackets
-  std::uint16_t port = 0;
-  bool is_ipv6 = false;          // a literal
-  std::string endpoint() const;  // "tcp://host:port", IPv6 in brackets
-  bool is_loopback() const;      // 127.0.0.0/8, ::1, localhost
-};
-// "host:port", "1.2.3.4:port", "[v6]:port". Nothing for anything else; the host is not looked up.
-std::optional<HostPort> parse_host_port(const std::string& text);
 
 struct RingKeys {
   std::string secret;  // both empty: no key

@@ -21,24 +21,31 @@ Keeper::Keeper(Config config, const ring::PeerId& self, std::uint32_t partitions
 
 // ---- tenures ----
 
-Result<void> Keeper::restore(Time now) {
+Result<std::vector<std::string>> Keeper::restore(Time now) {
+  std::vector<std::string> dropped;
   const auto rows = store_->meta_rows(std::string(tenure_prefix));
   if (!rows) return tl::make_unexpected(error_of(rows.error()));
   for (const auto& [name, row] : *rows) {
     ring::Tenure tenure;
-    if (name.size() != 2 || row.size() != 8 + tenure.holder.bytes.size())
-      return fail(ErrorCode::io, "a partition's tenure in the data directory has " + std::to_string(row.size()) +
-                                     " bytes; the directory is damaged");
+    if (name.size() != 2 || row.size() != 8 + tenure.holder.bytes.size()) {
+      dropped.push_back("a partition's tenure has " + std::to_string(row.size()) + " bytes");
+      continue;
+    }
     tenure.epoch = storage::get_be<std::uint64_t>(row, 0);
     std::copy_n(row.data() + 8, tenure.holder.bytes.size(), reinterpret_cast<char*>(tenure.holder.bytes.data()));
     const auto partition = storage::get_be<std::uint16_t>(name, 0);
+    if (!tenures_.contains(partition) || tenure.epoch > ring::epoch_max) {
+      dropped.push_back("the tenure of partition " + std::to_string(partition) + " has epoch " +
+                        std::to_string(tenure.epoch));
+      continue;
+    }
     tenures_.merge(partition, tenure);
     if (tenure.holder != self_) continue;
     held_[partition] = {now, {}};
     store_->hold(partition, true);
     turned(partition);
   }
-  return {};
+  return dropped;
 }
 
 Keeper::Changes Keeper::make_ring() const {
@@ -46,6 +53,21 @@ Keeper::Changes Keeper::make_ring() const {
   for (std::uint32_t i = 0; tenures_.contains(static_cast<ring::Partition>(i)) && i < ring::partitions_max; ++i)
     changes.push_back({static_cast<ring::Partition>(i), {1, self_}});
   return changes;
+}
+
+bool Keeper::hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {
+  std::vector<ring::PartitionTenure> believed;
+  std::set<ring::Partition> told;  // so that many steps in one message are one
+  for (const ring::PartitionTenure& entry : tenures) {
+    const bool news = tenures_.contains(entry.partition) && entry.tenure > tenures_.of(entry.partition);
+    if (!news) continue;
+    if (tenures_.believes(entry.partition, entry.tenure) && told.insert(entry.partition).second) {
+      believed.push_back(entry);
+    } else {
+      ++tenures_refused_;
+    }
+  }
+  return learn(believed, commit);
 }
 
 bool Keeper::learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {

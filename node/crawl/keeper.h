@@ -46,12 +46,16 @@ class Keeper {
 
   // --- tenures ---
   const ring::Tenures& tenures() const { return tenures_; }
-  // Of the last run, read from the store; what this peer held then it holds, until it hears otherwise.
-  Result<void> restore(Time now);
+  // Of the last run, read from the store; what this peer held then it holds, until it hears otherwise. Rows that cannot
+  // be read, or that nobody can have written, are left out: answers them, with why.
+  Result<std::vector<std::string>> restore(Time now);
   // A new ring: this peer holds all of it.
   Changes make_ring() const;
-  // What became known, of this peer's own doing or by a message; adds the rows to `commit`. True: something was news.
+  // What became known by this peer's own doing; adds the rows to `commit`. True: something was news.
   bool learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit);
+  // The same of another peer's word, as far as Tenures::believes() it; what it does not is counted.
+  bool hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit);
+  std::uint64_t tenures_refused() const { return tenures_refused_; }
   // Those that this peer has just taken over from peers that are gone, after learn().
   void took_over(const Changes& changes, const View& view, const ring::Membership& membership, Time now);
   // Of `asked`, those that are known newer: what a peer that acts on an older one is told.
@@ -127,6 +131,7 @@ class Keeper {
   ring::PeerId self_;
   storage::Store* store_;
   ring::Tenures tenures_;
+  std::uint64_t tenures_refused_ = 0;
   Transfers transfers_;
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> given_back_;                       // by this peer, as a replica

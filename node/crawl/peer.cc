@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "node/storage_error.h"
 #include "ring/codec.h"
@@ -126,7 +125,8 @@ Result<std::unique_ptr<Peer>> Peer::open(PeerStart start, storage::Store& store,
   }
   self.address = start.address;
   self.capacity = start.settings.values.capacity;
-  self.incarnation = micros(now);
+  // Above all that it ever used, also when the clock was set back.
+  self.incarnation = std::max(micros(now), last_incarnation(store, now) + 1);
 
   // The ring's values come first: everything below is made with them.
   const auto stored_settings = store.meta(meta_name::settings);
@@ -182,29 +182,24 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
     keeper_.learn(keeper_.make_ring(), commit);
   }
-  if (Result<void> held = keeper_.restore(now); !held) return held;
+  const Result<std::vector<std::string>> lost = keeper_.restore(now);
+  if (!lost) return tl::make_unexpected(lost.error());
+  for (const std::string& cause : *lost) note_dropped(tenure_prefix, cause);
   if (Result<void> filled = start_filter(); !filled) return filled;
   if (settings_.seen != SeenSet::bloom) store_->use_sets({memory_.seen_sets, start.random_seed});
-  if (*members) {
-    const ring::Result<ring::Message> view = ring::decode(**members);
-    if (!view || !std::holds_alternative<ring::Sync>(view->body))
-      return fail(ErrorCode::io, "the members of the last run, in the data directory, cannot be read");
-    membership_.restore(std::get<ring::Sync>(view->body).members, now);
-  }
+  if (*members) restore_members(**members, now);
   join_ = settings_.join;
   sites_ = SiteRules(settings_.sites);
   turns_ = AddressTurns(settings_.address_delay);
   if (*ring && !has_ring_)
     for (const auto& [peer, member] : membership_.members())
       if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
-  if (*seeds) {
-    std::istringstream lines(**seeds);
-    for (std::string line; std::getline(lines, line);) seeds_.insert(line);
-  }
+  if (*seeds) restore_seeds(**seeds);
   const auto recrawl = store_->meta(meta_name::recrawl);
   if (!recrawl) return tl::make_unexpected(error_of(recrawl.error()));
   if (*recrawl && !(*recrawl)->empty())
-    if (Result<void> walk = restore_recrawl(**recrawl); !walk) return walk;
+    if (const Result<void> walk = restore_recrawl(**recrawl); !walk)
+      note_dropped(meta_name::recrawl, walk.error().message);
   if (start.recrawl) {
     recrawl_ = Recrawl{*start.recrawl, {}, {}, nullptr, {}, 0};
     last_walk_ = *start.recrawl;
@@ -213,9 +208,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   }
   const auto ended = store_->meta(meta_name::ended);
   if (!ended) return tl::make_unexpected(error_of(ended.error()));
-  if (*ended && !(*ended)->empty() && !start.recrawl)
-    if (const auto told = ring::decode(**ended); told && std::holds_alternative<ring::Finish>(told->body))
-      ended_ = std::get<ring::Finish>(told->body);
+  if (*ended && !(*ended)->empty() && !start.recrawl) restore_end(**ended);
   // Who has waited for as many before does not wait again: the ring may be smaller now.
   const auto waited = store_->meta(meta_name::waited);
   if (!waited) return tl::make_unexpected(error_of(waited.error()));
@@ -241,8 +234,9 @@ void Peer::step(Time now, Event event, Commands& out) {
   // A process that stood still for so long may have been given up by the others.
   if (now - stepped_ >= settings_.suspicion_time) doubt();
   stepped_ = std::max(stepped_, now);
+  for (Note& healed : std::exchange(healed_, {})) out.push_back(std::move(healed));
   if (auto* in = std::get_if<MessageEvent>(&event)) {
-    handle(now, *in, out);
+    receive(now, *in, out);
   } else if (auto* ended = std::get_if<FetchEnded>(&event)) {
     on_fetch_ended(now, *ended, out);
   } else if (auto* page = std::get_if<PageDone>(&event)) {
@@ -267,7 +261,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
                 {{"peer", in.from.brief()}, {"reason", refuse->reason}}, true);
   }
   if (const auto* welcome = std::get_if<ring::Welcome>(&in.body)) return on_welcome(now, *welcome, out);
-  if (const auto* answer = std::get_if<ring::Answer>(&in.body)) return on_answer(in.from, *answer, out);
+  if (const auto* answer = std::get_if<ring::Answer>(&in.body)) return on_answer(in, *answer, out);
   if (!has_ring_) return;
   if (in.ring != ring_) {
     ++counters_.messages_refused;
@@ -304,10 +298,10 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   } else if (const auto* refused = std::get_if<ring::BatchRefused>(&in.body)) {
     on_batch_refused(now, in.from, *refused, out);
   } else if (const auto* roots = std::get_if<ring::Roots>(&in.body)) {
-    if (learn(now, roots->tenures, out)) reply_to(event.reply, in.from, keeper_.on_roots(in.from, *roots, view_), out);
+    if (hear(now, roots->tenures, out)) reply_to(event.reply, in.from, keeper_.on_roots(in.from, *roots, view_), out);
   } else if (const auto* compared = std::get_if<ring::RootsCompared>(&in.body)) {
     keeper_.on_compared(in.from, *compared, now);
-    learn(now, compared->tenures, out);
+    hear(now, compared->tenures, out);
   } else if (const auto* leaves = std::get_if<ring::Leaves>(&in.body)) {
     on_leaves(in, *leaves, event.reply, out);
   } else if (const auto* differ = std::get_if<ring::LeavesDiffer>(&in.body)) {
@@ -319,7 +313,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   } else if (const auto* finish = std::get_if<ring::Finish>(&in.body)) {
     on_finish(now, in, *finish, event.reply, out);
   } else if (std::holds_alternative<ring::FinishAck>(in.body)) {
-    finish_acks_.insert(in.from);
+    if (membership_.find(in.from) != nullptr) finish_acks_.insert(in.from);
   } else if (const auto* asked = std::get_if<ring::TurnRequest>(&in.body)) {
     on_turn_request(now, in, *asked, event.reply, out);
   } else if (const auto* turns = std::get_if<ring::Turns>(&in.body)) {
@@ -434,8 +428,10 @@ Result<void> Peer::start_filter() {
 // Commits, and tells the parts in memory what came of it. False: the store failed, the peer is on its way out.
 bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result,
                  const storage::UrlKey* outcome) {
+  applying_ = true;
   auto done = store_->commit(commit);
   if (!done) {
+    applying_ = false;
     fail_for_good(error_of(done.error()), out);
     return false;
   }
@@ -452,6 +448,7 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
   forwarder_.taken_out(commit.from_outbox);
   copy_changes(now, *done, outcome);
   copy_long_waits(now, commit);
+  applying_ = false;
   if (result != nullptr) *result = std::move(*done);
   return true;
 }

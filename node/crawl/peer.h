@@ -5,11 +5,11 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Eleven files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes), peer_robots.cc,
+// Twelve files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes), peer_robots.cc,
 // peer_order.cc (scores of links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes
 // name), peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves),
-// peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain, seed, leave, stop). Thread
-// rule: one owner (the peer's loop).
+// peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (status, explain, seed, leave, stop),
+// peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,9 @@ struct PeerCounters {
   std::uint64_t batches_received = 0;
   std::uint64_t records_received = 0;
   std::uint64_t records_malformed = 0;
-  std::uint64_t messages_refused = 0;
+  std::uint64_t messages_refused = 0;  // whole: of another ring, at fault, or more than can be taken on
+  std::uint64_t claims_refused = 0;    // members and tenures in messages, too far from what is known (ring/messages.h)
+  std::uint64_t rows_dropped = 0;      // of the data directory, at the start: not readable, or not plausible
 };
 
 class Peer {
@@ -136,7 +138,9 @@ class Peer {
     std::uint64_t sequence = 0;  // the asker's
     std::string verb;
     std::map<std::uint64_t, ring::PeerId> open;  // our sequence -> whom we asked
-    std::vector<std::string> answers;            // JSON
+    std::vector<std::string> answers;            // JSON objects, of answer_bytes_max in all
+    std::size_t bytes = 0;
+    std::size_t left_out = 0;  // answers beyond that
     Time deadline{};
   };
 
@@ -144,6 +148,16 @@ class Peer {
   Result<void> restore(const PeerStart& start, Time now);
   static Keeper::Config keeper_config(const Settings& settings);
   static Waves::Config waves_config(const Settings& settings);
+
+  // peer_outside.cc
+  void receive(Time now, MessageEvent& event, Commands& out);
+  void refuse_message(const ring::Message& in, const std::string& cause, Commands& out);
+  std::string sender_name(const ring::Message& in) const;
+  void note_dropped(std::string_view row, const std::string& cause);
+  static std::uint64_t last_incarnation(storage::Store& store, Time now);
+  void restore_members(const std::string& row, Time now);
+  void restore_seeds(const std::string& row);
+  void restore_end(const std::string& row);
 
   // peer.cc
   void handle(Time now, MessageEvent& event, Commands& out);
@@ -282,6 +296,8 @@ class Peer {
   bool walk_awaits(ring::Partition partition);
   void visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const;
   nlohmann::json recrawl(Time now, const nlohmann::json& body, Commands& out);
+  struct Recrawl;
+  static Result<Recrawl> read_recrawl(const nlohmann::json& told, Time now);
   Result<void> restore_recrawl(const std::string& stored);
   bool recrawl_tick(Time now, Commands& out);
 
@@ -346,6 +362,7 @@ class Peer {
   void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
   void on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out);
   void on_leaves(const ring::Message& message, const ring::Leaves& leaves, const ring::ReplyPath& reply, Commands& out);
+  bool hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out);
   bool learn(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out);
   bool decide(Time now, const Keeper::Changes& changes, Commands& out);
   void check_tenures(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
@@ -362,13 +379,14 @@ class Peer {
   // peer_ask.cc
   void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
               Commands& out);
-  void on_answer(const ring::PeerId& from, const ring::Answer& answer, Commands& out);
+  void on_answer(const ring::Message& message, const ring::Answer& answer, Commands& out);
+  static void take_answer(Gathering& gathering, std::string text);
   void gather_tick(Time now, Commands& out);
   void first_seeds_tick(Time now, Commands& out);
   void finish_gathering(Gathering& gathering, Commands& out);
   nlohmann::json answer_own(Time now, const std::string& verb, const nlohmann::json& body, Commands& out);
-  nlohmann::json explain(const std::string& text);
-  nlohmann::json forget(const std::string& digits, Time now);
+  nlohmann::json explain(const nlohmann::json& body);
+  nlohmann::json forget(const nlohmann::json& body, Time now);
   std::uint64_t held_in_flight() const;
   std::uint64_t orphaned() const;
   nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
@@ -483,7 +501,8 @@ class Peer {
   std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
   std::uint64_t cap_ = 0;        // pages this process may have fetched in all, under a page limit
-  std::uint64_t last_wave_ = 0;  // probes older than this are late copies
+  std::uint64_t last_wave_ = 0;  // probes older than this are late copies, for a while
+  Time last_wave_at_{};
   ring::PeerId last_wave_from_;
   std::uint64_t grant_applied_ = 0;
   std::vector<Gathering> gatherings_;
@@ -504,6 +523,9 @@ class Peer {
   std::vector<std::string> seeds_due_;  // new ones
   std::optional<ring::Finish> ended_;   // of the crawl, told to this peer before (meta_name::ended)
   bool was_paused_ = false;
+  bool applying_ = false;     // apply() is under way: the disk may be ahead of memory
+  bool view_lost_ = false;    // the last view was not whole, and someone holds something who is not in it
+  std::vector<Note> healed_;  // to be said with the first step
   // Heard, since the start or since this process last stood still, what the others know of who holds what: from one
   // that is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer
   // to a question asked since counts (nonce): what waited in a socket meanwhile is old.

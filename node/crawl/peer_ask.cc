@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 
 namespace orbweaver {
@@ -13,6 +14,10 @@ namespace {
 
 // What does not answer by then is listed as unreachable.
 constexpr Duration gather_time = std::chrono::seconds{2};
+// Questions to the whole ring under way at a time.
+constexpr std::size_t gatherings_max = 256;
+// Of the answers to one of them, in all: they go into one text of a message, with some words around them.
+constexpr std::size_t answer_bytes_max = ring::text_bytes_max - 64 * 1024;
 
 std::string utc(Time time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
@@ -220,6 +225,8 @@ json Peer::own_status() const {
                    {"records_received", counters_.records_received},
                    {"records_malformed", counters_.records_malformed},
                    {"messages_refused", counters_.messages_refused},
+                   {"claims_refused", counters_.claims_refused},
+                   {"rows_dropped", counters_.rows_dropped},
                    {"partitions_held", keeper_.held()},
                    {"partitions_to_gain", keeper_.to_gain()},
                    {"partitions_orphaned", orphaned()},
@@ -283,6 +290,8 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"outbox_records", number(counts.outbox)},
       {"hosts_active", number(bench_.hosts())},
       {"messages_refused_total", number(counters_.messages_refused)},
+      {"claims_refused_total", number(counters_.claims_refused)},
+      {"rows_dropped_total", number(counters_.rows_dropped)},
       {"members_active", members["active"]},
       {"members_suspect", members["suspect"]},
       {"members_down", members["down"]},
@@ -307,8 +316,10 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
   return values;
 }
 
-json Peer::explain(const std::string& text) {
-  const Result<Url> parsed = Url::parse(text);
+json Peer::explain(const json& body) {
+  const Result<std::string> text = text_field(body, "url");
+  if (!text) return {{"error", text.error().message}};
+  const Result<Url> parsed = Url::parse(*text);
   if (!parsed) return {{"error", parsed.error().message}};
   const Result<CanonicalUrl> canonical = canonicaliser_.from(*parsed);
   if (!canonical) return {{"error", canonical.error().message}};
@@ -368,8 +379,10 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   json refused = json::array();
   std::vector<CanonicalUrl> urls;
   std::vector<std::string> texts;
-  for (const json& item : body.value("urls", json::array())) {
-    const std::string text = item.is_string() ? item.get<std::string>() : item.dump();
+  const Result<std::vector<json>> items = list_field(body, "urls");
+  if (!items) return {{"error", items.error().message}};
+  for (const json& item : *items) {
+    const std::string text = item.is_string() ? item.get<std::string>() : json_text(item);
     Result<CanonicalUrl> url = canonicaliser_.parse(text);
     if (!url) {
       refused.push_back({{"url", text}, {"why", url.error().message}});
@@ -417,20 +430,22 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
   });
   if (seeds.empty()) return;
   const json answer = seed(now, {{"urls", seeds}}, out);
-  for (const json& refused : answer.value("refused", json::array()))
+  for (const json& refused : answer.value("refused", json::array()))  // this peer's own words
     note(out, LogLevel::error, "crawl", "seed refused",
          {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
 }
 
 // A peer that is down is gone for good, by a person's word. Should it live all the same, it refutes that.
-json Peer::forget(const std::string& digits, Time now) {
+json Peer::forget(const json& body, Time now) {
+  const Result<std::string> digits = text_field(body, "id");
+  if (!digits) return {{"error", digits.error().message}};
   std::vector<ring::Member> matching;
   for (const auto& [peer, member] : membership_.members())
-    if (!digits.empty() && peer.hex().starts_with(digits)) matching.push_back(member);
+    if (!digits->empty() && peer.hex().starts_with(*digits)) matching.push_back(member);
   if (matching.size() != 1)
-    return {{"error", matching.empty() ? "no member's identity begins with '" + digits + "'"
+    return {{"error", matching.empty() ? "no member's identity begins with '" + *digits + "'"
                                        : "the identities of " + std::to_string(matching.size()) +
-                                             " members begin with '" + digits + "'; give more digits"}};
+                                             " members begin with '" + *digits + "'; give more digits"}};
   ring::Member& gone = matching.front();
   if (gone.state != ring::MemberState::down)
     return {{"error", "peer " + gone.id.brief() + " is " + std::string(member_state_name(gone)) +
@@ -463,13 +478,11 @@ std::uint64_t Peer::held_in_flight() const {
 json Peer::answer_own(Time now, const std::string& verb, const json& body, Commands& out) {
   if (verb == "status") return own_status();
   if (!has_ring_) return {{"error", "this peer has not joined its ring yet"}};
-  if (verb == "explain") {
-    return explain(body.value("url", std::string()));
-  }
+  if (verb == "explain") return explain(body);
   if (verb == "seed") return seed(now, body, out);
   if (verb == "traps") return traps(now, body, out);
   if (verb == "recrawl") return recrawl(now, body, out);
-  if (verb == "forget") return forget(body.value("id", std::string()), now);
+  if (verb == "forget") return forget(body, now);
   if (verb == "leave") {
     leave(now);
     return {{"leaving", id().hex()}};
@@ -484,28 +497,37 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
 
 void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
                   Commands& out) {
-  json body = json::parse(ask.body.empty() ? "{}" : ask.body, nullptr, false);
   const auto answer = [&](const json& content) {
-    reply_to(reply, in.from, ring::Answer{ask.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)},
-             out);
+    reply_to(reply, in.from, ring::Answer{ask.sequence, json_text(content)}, out);
   };
-  if (body.is_discarded() || !body.is_object()) return answer({{"error", "the question's body is not a JSON object"}});
+  const auto refuse = [&](const std::string& cause) {
+    refuse_message(in, cause, out);
+    answer({{"error", "the question cannot be read: " + cause}});
+  };
+  Result<json> read = parse_outside_json(ask.body.empty() ? "{}" : ask.body);
+  if (!read) return refuse(read.error().message);
+  json body = std::move(*read);
   Gathering gathering;
   gathering.reply = reply;
   gathering.sequence = ask.sequence;
   gathering.verb = ask.verb;
   gathering.deadline = now + gather_time;
   // Told to all as one moment, whatever their clocks say.
-  if (ask.verb == "recrawl" && !body.contains("before_us"))
-    body["before_us"] = (now - Duration(body.value("older_than_us", std::int64_t{0}))).time_since_epoch().count();
+  if (ask.verb == "recrawl" && !body.contains("before_us")) {
+    const auto age = number_field(body, "older_than_us", 0, 0, now.time_since_epoch().count());
+    if (!age) return refuse(age.error().message);
+    body["before_us"] = (now - Duration(*age)).time_since_epoch().count();
+  }
   std::vector<ring::PeerId> whom;
   if (ask.for_ring && has_ring_ &&
       (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl")) {
     for (const ring::PeerId& member : reachable_members())
       if (member != id()) whom.push_back(member);
-    gathering.answers.push_back(answer_own(now, ask.verb, body, out).dump());
+    take_answer(gathering, json_text(answer_own(now, ask.verb, body, out)));
   } else if (ask.for_ring && has_ring_ && ask.verb == "explain") {
-    const Result<CanonicalUrl> url = canonicaliser_.parse(body.value("url", std::string()));
+    const Result<std::string> text = text_field(body, "url");
+    if (!text) return refuse(text.error().message);
+    const Result<CanonicalUrl> url = canonicaliser_.parse(*text);
     if (!url) return answer({{"error", url.error().message}});
     if (!view_.empty()) {
       // Who holds it knows best; with nobody there, who owns it.
@@ -517,24 +539,40 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
     }
   }
   if (whom.empty() && gathering.answers.empty()) return answer(answer_own(now, ask.verb, body, out));
+  if (gatherings_.size() >= gatherings_max) return refuse("too many questions to the whole ring are under way");
   for (const ring::PeerId& member : whom) {
     gathering.open.emplace(next_ask_, member);
-    send(member, ring::Ask{next_ask_++, ask.verb, body.dump(), false}, out);
+    send(member, ring::Ask{next_ask_++, ask.verb, json_text(body), false}, out);
   }
   if (gathering.open.empty()) return finish_gathering(gathering, out);
   gatherings_.push_back(std::move(gathering));
 }
 
-void Peer::on_answer(const ring::PeerId&, const ring::Answer& answer, Commands& out) {
+// One that cannot be read is none: at the deadline its peer is listed as silent.
+void Peer::on_answer(const ring::Message& in, const ring::Answer& answer, Commands& out) {
   for (auto at = gatherings_.begin(); at != gatherings_.end(); ++at) {
-    if (at->open.erase(answer.sequence) == 0) continue;
-    at->answers.push_back(answer.body);
+    const auto asked = at->open.find(answer.sequence);
+    if (asked == at->open.end()) continue;
+    if (asked->second != in.from) return refuse_message(in, "it answers what another was asked", out);
+    if (const Result<json> read = parse_outside_json(answer.body); !read)
+      return refuse_message(in, read.error().message, out);
+    at->open.erase(asked);
+    take_answer(*at, answer.body);
     if (at->open.empty()) {
       finish_gathering(*at, out);
       gatherings_.erase(at);
     }
     return;
   }
+}
+
+void Peer::take_answer(Gathering& gathering, std::string text) {
+  if (gathering.bytes + text.size() > answer_bytes_max) {
+    ++gathering.left_out;
+    return;
+  }
+  gathering.bytes += text.size();
+  gathering.answers.push_back(std::move(text));
 }
 
 void Peer::gather_tick(Time now, Commands& out) {
@@ -556,16 +594,18 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
   }
   json content;
   if (gathering.verb == "explain") {
-    content = gathering.answers.empty() ? json{{"error", "the owner of this URL does not answer"}, {"owner", silent}}
-                                        : json::parse(gathering.answers.front(), nullptr, false);
+    content = {{"error", "the owner of this URL does not answer"}, {"owner", silent}};
+    if (!gathering.answers.empty())
+      if (Result<json> told = parse_outside_json(gathering.answers.front())) content = std::move(*told);
   } else {
     json totals = json::object();
     json peers = json::array();
     for (const std::string& text : gathering.answers) {
-      json peer = json::parse(text, nullptr, false);
-      if (peer.is_discarded()) continue;
-      if (peer.contains("counts")) add_numbers(totals, peer["counts"]);
-      peers.push_back(std::move(peer));
+      Result<json> peer = parse_outside_json(text);
+      if (!peer) continue;  // it was read when it came
+      if (const auto counts = peer->find("counts"); counts != peer->end() && counts->is_object())
+        add_numbers(totals, *counts);
+      peers.push_back(std::move(*peer));
     }
     for (const auto& [id, member] : membership_.members())
       if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
@@ -573,10 +613,9 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
                {"totals", std::move(totals)},
                {"peers", std::move(peers)},
                {"unreachable", std::move(silent)}};
+    if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than a message can hold
   }
-  out.push_back(ReplyMessage{
-      gathering.reply,
-      message(ring::Answer{gathering.sequence, content.dump(-1, ' ', false, json::error_handler_t::replace)}, {})});
+  out.push_back(ReplyMessage{gathering.reply, message(ring::Answer{gathering.sequence, json_text(content)}, {})});
 }
 
 }  // namespace orbweaver

@@ -101,7 +101,7 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   // Full: the sender tries again. Copies are taken all the same: two peers that wait for each other's would wait for
   // ever.
   if (batch.kind != ring::BatchKind::copy && copier_.items_full()) return;
-  if (!learn(now, batch.tenures, out)) return;
+  if (!hear(now, batch.tenures, out)) return;
   if (batch.seeds_fingerprint != 0) check_seeds(now, in.from, batch.seeds_fingerprint, out);
   const auto refuse = [&](std::vector<ring::PartitionTenure> tenures) {
     reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list(), std::move(tenures)}, out);
@@ -157,7 +157,7 @@ void Peer::on_batch_refused(Time now, const ring::PeerId& from, const ring::Batc
   membership_.merge(refused.members, now);
   if (!copier_.refused(from, refused.sequence, now) && !keeper_.refused(from, refused.sequence, now))
     forwarder_.refused(from, refused.sequence, now);
-  learn(now, refused.tenures, out);
+  hear(now, refused.tenures, out);
 }
 
 void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const ring::ReplyPath& reply, Commands& out) {
@@ -212,6 +212,15 @@ void Peer::copy_changes(Time now, const storage::CommitResult& result, const sto
 
 // --- tenures
 // ------------------------------------------------------------------------------------------------------------------
+
+// What another peer says. False: the store failed.
+bool Peer::hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out) {
+  if (tenures.empty()) return true;
+  storage::Commit commit;
+  if (!keeper_.hear(tenures, commit)) return true;
+  plan_due_ = true;
+  return apply(now, commit, out);
+}
 
 // False: the store failed.
 bool Peer::learn(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out) {
@@ -306,7 +315,7 @@ void Peer::confirm_tick(Time now, Commands& out) {
       all = all && answered_.contains(peer);
   // One that was let in and never heard of again by those who let it in holds nothing: it must not begin the crawl
   // anew.
-  const bool at_home = !answered_.empty() || keeper_.held() > 0 || keeper_.tenures().all().empty();
+  const bool at_home = !answered_.empty() || (!view_lost_ && (keeper_.held() > 0 || keeper_.tenures().all().empty()));
   if (all && at_home) {
     confirmed_ = plan_due_ = true;
     return;
@@ -315,7 +324,11 @@ void Peer::confirm_tick(Time now, Commands& out) {
   next_question_ = now + question_every;
   if (all && now - started_ > join_wait_max)
     return exit(now, static_cast<int>(ErrorCode::unreachable),
-                "the members of the ring are gone, and this peer holds nothing of theirs; join another", out);
+                view_lost_
+                    ? "not all members of the last run could be read from the data directory, and nobody answered; "
+                      "start it with --join and the address of a member"
+                    : "the members of the ring are gone, and this peer holds nothing of theirs; join another",
+                out);
   if (nonce_ == 0) nonce_ = forwarder_.new_sequence();
   ring::Sync question;
   question.reply_wanted = true;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 #include "node/storage_error.h"
 #include "node/url/re2_patterns.h"
@@ -61,30 +62,41 @@ void Peer::visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record
 
 // As it is kept in the meta table.
 std::string Peer::stored(const Recrawl& walk) {
-  return json{{"before_us", walk.before.time_since_epoch().count()},
-              {"host", walk.host},
-              {"match", walk.match},
-              {"after", walk.after},
-              {"queued", walk.queued}}
-      .dump();
+  return json_text({{"before_us", walk.before.time_since_epoch().count()},
+                    {"host", walk.host},
+                    {"match", walk.match},
+                    {"after", walk.after},
+                    {"queued", walk.queued}});
+}
+
+// What a question and a stored walk have in common.
+Result<Peer::Recrawl> Peer::read_recrawl(const json& told, Time now) {
+  const auto before = number_field(told, "before_us", now.time_since_epoch().count());
+  const auto host = text_field(told, "host");
+  const auto match = text_field(told, "match");
+  for (const auto* field : {&host, &match})
+    if (!*field) return tl::make_unexpected(field->error());
+  if (!before) return tl::make_unexpected(before.error());
+  Recrawl walk;
+  walk.before = Time(Duration(*before));
+  walk.host = *host;
+  walk.match = *match;
+  if (walk.match.empty()) return walk;
+  auto compiled = UrlPatterns::compile({walk.match});
+  if (!compiled) return tl::make_unexpected(compiled.error());
+  walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
+  return walk;
 }
 
 // {"before_us": n, "host": h, "match": RE2}: begins a walk, in place of one under way that is another.
 json Peer::recrawl(Time now, const json& body, Commands& out) {
   if (!has_ring_ || stopping_ || exit_at_ || waves_.end())
     return {{"error", "this peer is stopping, or has not joined its ring yet"}};
-  Recrawl walk;
-  walk.before = Time(Duration(body.value("before_us", std::int64_t{now.time_since_epoch().count()})));
-  walk.host = body.value("host", std::string());
-  walk.match = body.value("match", std::string());
-  if (!walk.match.empty()) {
-    auto compiled = UrlPatterns::compile({walk.match});
-    if (!compiled) return {{"error", compiled.error().message}};
-    walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
-  }
+  Result<Recrawl> walk = read_recrawl(body, now);
+  if (!walk) return {{"error", walk.error().message}};
   json begun = {{"id", id().hex()}, {"address", membership_.self().address}, {"walks", true}};
-  if (walk.before == std::exchange(last_walk_, walk.before)) return begun;
-  recrawl_ = std::move(walk);
+  if (walk->before == std::exchange(last_walk_, walk->before)) return begun;
+  recrawl_ = std::move(*walk);
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::recrawl, stored(*recrawl_));
   if (std::exchange(ended_, std::nullopt)) commit.meta.emplace_back(meta_name::ended, "");
@@ -93,21 +105,18 @@ json Peer::recrawl(Time now, const json& body, Commands& out) {
 }
 
 Result<void> Peer::restore_recrawl(const std::string& stored) {
-  const json read = json::parse(stored, nullptr, false);
-  if (!read.is_object()) return fail(ErrorCode::io, "the walk under way, in the data directory, cannot be read");
-  Recrawl walk;
-  walk.before = Time(Duration(read.value("before_us", std::int64_t{0})));
-  walk.host = read.value("host", std::string());
-  walk.match = read.value("match", std::string());
-  walk.after = read.value("after", std::string());
-  walk.queued = read.value("queued", std::uint64_t{0});
-  if (!walk.match.empty()) {
-    auto compiled = UrlPatterns::compile({walk.match});
-    if (!compiled) return tl::make_unexpected(compiled.error());
-    walk.pattern = std::make_shared<const UrlPatterns>(std::move(*compiled));
-  }
-  last_walk_ = walk.before;
-  recrawl_ = std::move(walk);
+  const Result<json> read = parse_outside_json(stored);
+  if (!read) return tl::make_unexpected(read.error());
+  Result<Recrawl> walk = read_recrawl(*read, Time{});
+  const auto after = text_field(*read, "after");
+  const auto queued = number_field(*read, "queued", 0, 0);
+  if (!walk) return tl::make_unexpected(walk.error());
+  if (!after) return tl::make_unexpected(after.error());
+  if (!queued) return tl::make_unexpected(queued.error());
+  walk->after = *after;
+  walk->queued = static_cast<std::uint64_t>(*queued);
+  last_walk_ = walk->before;
+  recrawl_ = std::move(*walk);
   return {};
 }
 

@@ -18,6 +18,13 @@ constexpr Duration seed_sync_every = std::chrono::milliseconds{500};
 // Between the last word to the others and the end of the process: the transport has sent it by then.
 constexpr Duration last_words = std::chrono::milliseconds{300};
 constexpr Duration finish_every = std::chrono::milliseconds{300};
+// No transport holds a message longer; a wave whose number is lower than the last after that is not a late copy, but
+// the last one's number was not true.
+constexpr Duration late_copy_max = std::chrono::minutes{1};
+
+std::string hours_text(Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::hours>(duration).count()) + " hours";
+}
 
 }  // namespace
 
@@ -108,6 +115,10 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
       if (given_name == name && given_value != value)
         return refuse("ring-wide setting '" + name + "' is " + value + " in the ring and " + given_value +
                       " at the joining peer; leave it out to take the ring's");
+  if (!membership_.plausible(join.self, now))
+    return refuse("its clock is more than " + hours_text(ring::clock_lead_max) + " ahead of the ring's; set it right");
+  if (membership_.find(join.self.id) == nullptr && membership_.full())
+    return refuse("the ring has " + std::to_string(ring::members_max) + " members, and no room for another");
   // Who was killed and started again elsewhere is not heard any more: only one that goes on living is refused.
   const bool twin = join.self.id == id();
   if (twin || membership_.lives_elsewhere(join.self, now)) {
@@ -144,6 +155,14 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   if (welcomed_) return;
   const bool first = !has_ring_;
   if (first) {
+    const auto ahead = std::find_if(welcome.members.begin(), welcome.members.end(), [&](const ring::Member& member) {
+      return ring::reachable(member) && !membership_.plausible(member, now);
+    });
+    if (ahead != welcome.members.end())
+      return exit(now, static_cast<int>(ErrorCode::mismatch),
+                  "this machine's clock is more than " + hours_text(ring::clock_lead_max) + " behind that of peer " +
+                      ahead->id.brief() + " at " + ahead->address + "; set it right",
+                  out);
     if (Result<void> applied = apply_ring_wide(settings_, welcome.settings); !applied)
       return exit(now, static_cast<int>(ErrorCode::mismatch),
                   "the ring's settings cannot be used: " + applied.error().message, out);
@@ -171,7 +190,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
          {{"ring", ring_.hex()}, {"members", std::to_string(welcome.members.size())}});
   }
   membership_.welcome(welcome.members, now);
-  if (!learn(now, welcome.tenures, out) || !add_seeds(now, welcome.seeds, out)) return;
+  if (!hear(now, welcome.tenures, out) || !add_seeds(now, welcome.seeds, out)) return;
   // Not before it knows the whole scope: links that it judged by a part of it would be lost.
   if (seeds_fingerprint_ != welcome.seeds_fingerprint && membership_.self().state == ring::MemberState::joining) return;
   welcomed_ = true;
@@ -198,7 +217,7 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
       }))
     exit_at_ = std::min(*exit_at_, now + last_words);  // someone has heard it
   if (!add_seeds(now, sync.seeds, out)) return;
-  if (!learn(now, sync.tenures, out)) return;
+  if (!hear(now, sync.tenures, out)) return;
   if (sync.seeds_fingerprint != 0) check_seeds(now, in.from, sync.seeds_fingerprint, out);
   if (sync.reply_wanted) {
     ring::Sync answer = membership_.sync_message(false);
@@ -371,12 +390,18 @@ ring::WaveReply Peer::wave_reply() {
   return reply;
 }
 
-void Peer::on_wave_probe(Time, const ring::Message& in, const ring::WaveProbe& probe, const ring::ReplyPath& reply,
+void Peer::on_wave_probe(Time now, const ring::Message& in, const ring::WaveProbe& probe, const ring::ReplyPath& reply,
                          Commands& out) {
-  if (in.from == last_wave_from_ && probe.wave < last_wave_) return;  // a late copy
-  if (in.from != last_wave_from_) grant_applied_ = 0;
+  // Both follow the sender's clock.
+  const std::int64_t ahead = (now + ring::clock_lead_max).time_since_epoch().count();
+  const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(ahead, 0));
+  if (probe.wave > most || probe.grant_sequence > most)
+    return refuse_message(in, "its wave is more than " + hours_text(ring::clock_lead_max) + " ahead", out);
+  if (in.from == last_wave_from_ && probe.wave < last_wave_ && now - last_wave_at_ < late_copy_max) return;
+  if (in.from != last_wave_from_ || probe.wave < last_wave_) grant_applied_ = 0;
   last_wave_from_ = in.from;
   last_wave_ = probe.wave;
+  last_wave_at_ = now;
   if (probe.grant_sequence > grant_applied_) {
     grant_applied_ = probe.grant_sequence;
     cap_ = std::max(cap_, probe.grant_pages);

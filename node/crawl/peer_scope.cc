@@ -3,6 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 
 namespace orbweaver {
@@ -201,9 +202,12 @@ json Peer::traps(Time now, const json& body, Commands& out) {
     std::uint64_t saved = 0;
     std::vector<std::string> examples;
   };
-  const bool readmit = body.value("readmit", false);
-  const std::string only_host = body.value("host", std::string());
-  const std::string only_rule = body.value("rule", std::string());
+  const Result<bool> readmit = flag_field(body, "readmit");
+  const Result<std::string> only_host = text_field(body, "host");
+  const Result<std::string> only_rule = text_field(body, "rule");
+  if (!readmit) return {{"error", readmit.error().message}};
+  for (const auto* field : {&only_host, &only_rule})
+    if (!*field) return {{"error", field->error().message}};
   std::map<std::pair<std::string, std::string>, Found> found;  // rule, host
   std::uint64_t queued = 0;
   std::size_t seen = 0;
@@ -218,11 +222,11 @@ json Peer::traps(Time now, const json& body, Commands& out) {
     const auto rule = suspicion(*url, at.record.depth);
     const std::string host(url->host());
     const std::string name(trap_rule_name(rule.value_or(TrapRule::same_content)));
-    if ((!only_host.empty() && host != only_host) || (!only_rule.empty() && name != only_rule)) return;
+    if ((!only_host->empty() && host != *only_host) || (!only_rule->empty() && name != *only_rule)) return;
     Found& entry = found[{name, host}];
     ++entry.saved;
     if (entry.examples.size() < examples_max) entry.examples.push_back(at.record.url);
-    if (!readmit) return;
+    if (!*readmit) return;
     if (rule == TrapRule::mirror) lifted.insert(host);
     storage::UrlRecord record = at.record;
     record.state = UrlState::queued;
@@ -238,7 +242,9 @@ json Peer::traps(Time now, const json& body, Commands& out) {
   std::optional<storage::UrlKey> begin;
   bool nothing = false;  // what is asked for is the rest of others
   if (const auto after = body.find("after"); after != body.end() && after->is_object()) {
-    const Result<CanonicalUrl> url = CanonicalUrl::parse(after->value(id().hex(), std::string()));
+    const Result<std::string> text = text_field(*after, id().hex());
+    if (!text) return {{"error", text.error().message}};
+    const Result<CanonicalUrl> url = CanonicalUrl::parse(*text);
     nothing = !url;
     if (url) begin = storage::UrlKey{partitioner_.host_key(*url), url->digest()};
   }

@@ -1,5 +1,5 @@
-// The ring as this peer sees it now: who owns what, who has copies, and at which address. Pure; rebuilt when the
-// membership changes. Thread rule: one owner (the peer's loop).
+// The ring as this peer sees it now: who owns what, who has copies, and at which address. Pure; made again when the
+// owners change. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ class View {
 
   // True when owners changed (the ring's fingerprint differs from before).
   bool update(const ring::Membership& membership) {
-    const std::uint64_t before = ring_.fingerprint();
-    ring_ = ring::HashRing(membership.member_list(), partitions_);
-    if (ring_.fingerprint() == before) return false;
+    const std::vector<ring::Member> members = membership.member_list();
+    if (ring::HashRing::fingerprint_of(members, partitions_) == ring_.fingerprint()) return false;
+    ring_ = ring::HashRing(members, partitions_, ring_);
     owners_.assign(ring_.empty() ? 0 : partitions_, {});
     for (std::size_t i = 0; i < owners_.size(); ++i)
       owners_[i] = ring_.owners(static_cast<ring::Partition>(i), replicas_);

@@ -5,7 +5,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
@@ -28,6 +28,7 @@
 #include "node/run/in_flight.h"
 #include "node/run/link_recorder.h"
 #include "node/run/memory_available.h"
+#include "node/run/message_intake.h"
 #include "node/run/metrics.h"
 #include "node/run/out_of_memory.h"
 #include "node/run/peer_file.h"
@@ -56,6 +57,7 @@ constexpr Duration stop_patience = std::chrono::seconds{3};
 constexpr std::uint64_t free_bytes_min = 4u << 20;
 // A core that has not stepped for this long is not healthy.
 constexpr Duration healthy_max = std::chrono::seconds{10};
+// Where it cannot be told how much memory there is.
 
 ring::PeerId random_id() {
   std::random_device device;
@@ -75,7 +77,9 @@ bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":
 
 class PeerProcess {
  public:
-  explicit PeerProcess(PeerOptions options) : options_(std::move(options)) {}
+  explicit PeerProcess(PeerOptions options)
+      : options_(std::move(options)),
+        events_(plan_memory(options_.settings.values, machine_memory()).messages_in) {}
 
   Result<Exit> run() {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
@@ -114,7 +118,7 @@ class PeerProcess {
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   EventQueue events_;
-  std::atomic<std::uint64_t> malformed_{0};  // messages that could not be read
+  MessageIntake intake_{events_};
   std::unique_ptr<ring::ZmqTransport> transport_;
   std::unique_ptr<Peer> peer_;
   std::unique_ptr<Workers> workers_;
@@ -134,16 +138,8 @@ class PeerProcess {
 
 Result<void> PeerProcess::open_transport(const std::string& secret) {
   const Settings& settings = options_.settings.values;
-  const auto on_message = [this](std::string bytes, ring::ReplyPath reply) {
-    ring::Result<ring::Message> message = ring::decode(bytes);
-    if (!message) {
-      ++malformed_;
-      log_limited(LogLevel::warning, "ring", "malformed message",
-                  {{"cause", message.error().message}, {"bytes", bytes.size()}});
-      return;
-    }
-    if (!events_.push_message({std::move(*message), std::move(reply)}))
-      log_limited(LogLevel::warning, "ring", "too many messages wait, one dropped");
+  const auto on_message = [this](const std::string& bytes, ring::ReplyPath reply) {
+    intake_.take(bytes, std::move(reply));
   };
   // A peer comes back where it was, if it may: others find it at once.
   std::vector<std::string> tries = {settings.listen};
@@ -179,7 +175,8 @@ Result<void> PeerProcess::write_ending(const Exit& exit) {
                                {"reason", exit.message},
                                {"totals", exit.totals},
                                {"status", peer_->own_status()}};
-  return write_whole(options_.directory + "/ended.json", file.dump(2) + "\n");
+  return write_whole(options_.directory + "/ended.json",
+                     file.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 Result<void> PeerProcess::open() {
@@ -387,13 +384,19 @@ void PeerProcess::publish(Time now) {
   link_recorder_.tell(*peer_);
   std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
   used["storage"] = kv_->memory_bytes();
+  used["messages_in"] = events_.message_bytes();
   peer_->note_memory(memory_->look(std::move(used)));
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
+  status["counts"]["messages_malformed"] = intake_.malformed();
+  status["counts"]["messages_dropped"] = events_.dropped();
+  status["counts"]["message_bytes_waiting"] = events_.message_bytes();
   if (announcer_) announce(announcer_->update(status, now));
-  std::string json = status.dump();
+  std::string json = json_text(status);
   auto values = peer_->metrics();
-  values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
+  values.emplace_back("messages_malformed_total", static_cast<double>(intake_.malformed()));
+  values.emplace_back("messages_dropped_total", static_cast<double>(events_.dropped()));
+  values.emplace_back("message_bytes_waiting", static_cast<double>(events_.message_bytes()));
   values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));
   values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
   std::string metrics = metrics_text(values);
@@ -500,6 +503,8 @@ Exit PeerProcess::loop() {
       for (Command& command : commands)
         if (!carry_out(command, exit)) return exit;
     }
+    events.clear();
+    events_.handled();
     // What is under way may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
     if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
     if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {

@@ -215,6 +215,56 @@ TEST(HashRing, EmptyOrAllWithoutCapacity) {
   EXPECT_TRUE(HashRing({active(1)}, 1024).partitions_of(id_of(2)).empty());
 }
 
+// Built from another ring it is the ring that it would be.
+TEST(HashRing, TheRingBeforeChangesNothing) {
+  std::mt19937 random(7);
+  std::vector<Member> members = peers({100, 30, 250});
+  HashRing ring(members, 256);
+  for (int round = 0; round < 60; ++round) {
+    switch (random() % 3) {
+      case 0:
+        members.push_back(active(10 + static_cast<int>(random() % 20), 1 + static_cast<std::uint32_t>(random() % 300)));
+        break;
+      case 1:
+        if (!members.empty()) members.erase(members.begin() + static_cast<std::ptrdiff_t>(random() % members.size()));
+        break;
+      default:
+        if (!members.empty()) members[random() % members.size()].capacity = static_cast<std::uint32_t>(random() % 300);
+        break;
+    }
+    const std::uint32_t partitions = random() % 10 == 0 ? 512 : 256;
+    ring = HashRing(members, partitions, ring);
+    const HashRing anew(members, partitions);
+    ASSERT_EQ(ring.fingerprint(), anew.fingerprint());
+    ASSERT_EQ(HashRing::fingerprint_of(members, partitions), anew.fingerprint());
+    for (std::uint32_t i = 0; i < partitions; ++i)
+      ASSERT_EQ(ring.owners(static_cast<Partition>(i), 3), anew.owners(static_cast<Partition>(i), 3)) << round;
+  }
+}
+
+// 100 peers of the largest capacity are 2,000,000 points; twice as many have half as many points each, and their shares
+// stay as they were.
+TEST(HashRing, PointsAreBounded_WhateverTheMembersClaim) {
+  const auto shares = [](std::size_t count) {
+    std::vector<Member> members;
+    for (std::size_t i = 0; i < count; ++i)
+      members.push_back(active(static_cast<int>(i), i % 2 == 0 ? capacity_max : capacity_max / 10));
+    const HashRing ring(members, 65536);
+    EXPECT_LE(ring.points(), HashRing::points_max);
+    EXPECT_GT(ring.points(), HashRing::points_max / 4);
+    double large = 0;
+    for (std::size_t i = 0; i < count; i += 2)
+      large += static_cast<double>(ring.partitions_of(id_of(static_cast<int>(i))).size());
+    return large / 65536;
+  };
+  EXPECT_NEAR(shares(180), 10.0 / 11, 0.01);
+  EXPECT_NEAR(shares(1800), 10.0 / 11, 0.01);
+  std::vector<Member> many;
+  for (int i = 0; i < 3000; ++i) many.push_back(active(i, i == 0 ? 1 : capacity_max));
+  const HashRing ring(many, 1024);
+  EXPECT_LE(ring.points(), HashRing::points_max + many.size());
+}
+
 TEST(HashRing, CapacityIsBounded) {
   const HashRing huge({active(1, UINT32_MAX)}, 16);
   EXPECT_EQ(huge.fingerprint(), HashRing({active(1, capacity_max)}, 16).fingerprint());

@@ -393,15 +393,41 @@ TEST_F(KeeperTest, BadInput_PartitionsThatTheRingDoesNotHaveAreLeftOut) {
   EXPECT_EQ(node(1).keeper->held(), few_partitions);
 }
 
-TEST_F(KeeperTest, BadInput_ATenureInTheDirectoryThatCannotBeReadIsAnError) {
+TEST_F(KeeperTest, BadInput_ATenureInTheDirectoryThatCannotBeReadOrTrueIsLeftOut) {
   begin(1);
-  for (const std::string& row : {std::string("short"), std::string(25, 'x')}) {
+  const auto of_self = [](std::uint8_t epoch_byte) {
+    const ring::PeerId self = peer_id(1);
+    return std::string(8, static_cast<char>(epoch_byte)) + std::string(self.bytes.begin(), self.bytes.end());
+  };
+  for (const std::string& row : {std::string("short"), std::string(25, 'x'), of_self(0xff)}) {
     ASSERT_TRUE(node(1).store->commit(test::commit_of({.meta = {{std::string("tenure/\0\3", 9), row}}})));
     Keeper keeper(config_, peer_id(1), few_partitions, *node(1).store);
     const auto restored = keeper.restore(now_);
-    ASSERT_FALSE(restored);
-    EXPECT_NE(restored.error().message.find("directory"), std::string::npos);
+    ASSERT_TRUE(restored) << restored.error().message;
+    EXPECT_EQ(restored->size(), 1u);
+    EXPECT_EQ(keeper.held(), few_partitions - 1u) << "the others are as they were";
   }
+  // A partition that the ring does not have.
+  ASSERT_TRUE(node(1).store->commit(test::commit_of({.meta = {{std::string("tenure/\xff\xff", 9), of_self(0)}}})));
+  Keeper keeper(config_, peer_id(1), few_partitions, *node(1).store);
+  EXPECT_EQ(keeper.restore(now_)->size(), 2u);
+  EXPECT_FALSE(keeper.holds(65535));
+}
+
+TEST_F(KeeperTest, BadInput_AnothersWordIsTakenWithinAStep_OnceAPartitionAMessage) {
+  begin(1);
+  Keeper& keeper = *node(1).keeper;
+  storage::Commit commit;
+  EXPECT_FALSE(keeper.hear({{3, {UINT64_MAX, peer_id(2)}}, {4, {ring::epoch_step_max + 2, peer_id(2)}}}, commit));
+  EXPECT_EQ(keeper.tenures_refused(), 2u);
+  EXPECT_TRUE(commit.meta.empty());
+  std::vector<ring::PartitionTenure> steps;
+  for (std::uint64_t i = 1; i < 5; ++i) steps.push_back({3, {i * ring::epoch_step_max, peer_id(2)}});
+  EXPECT_TRUE(keeper.hear(steps, commit));
+  EXPECT_EQ(keeper.tenures().of(3).epoch, ring::epoch_step_max);
+  EXPECT_EQ(keeper.tenures_refused(), 5u);
+  EXPECT_FALSE(keeper.hear({{3, {1, peer_id(3)}}}, commit)) << "old news are not a fault";
+  EXPECT_EQ(keeper.tenures_refused(), 5u);
 }
 
 // --- random histories -----------------------------------------------------------------------------------------------

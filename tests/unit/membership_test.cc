@@ -73,11 +73,49 @@ TEST_F(MembershipCalls, AnAccusationIsRefuted) {
   EXPECT_EQ(peer.version(), version);
 }
 
-TEST_F(MembershipCalls, IncarnationsDoNotOverflow) {
-  peer.merge({record(0, incarnation_max, MemberState::down)}, start);
-  EXPECT_EQ(peer.self().incarnation, incarnation_max);
-  peer.set_state(MemberState::leaving, start);
-  EXPECT_EQ(peer.self().incarnation, incarnation_max);
+std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
+
+// Else one word could keep a peer out for good: nothing would be above the end of the numbers.
+TEST_F(MembershipCalls, AClaimTooFarAheadIsLeftOut_AndAnyOtherCanBeRefuted) {
+  const std::uint64_t most = micros(start + clock_lead_max);
+  const Member before = peer.self();
+  for (const std::uint64_t ahead : {most + 1, std::uint64_t{1} << 61, incarnation_max}) {
+    peer.merge({record(0, ahead, MemberState::left)}, start);
+    EXPECT_EQ(peer.self(), before);
+    peer.merge({record(1, ahead, MemberState::active)}, start);
+    EXPECT_EQ(peer.find(sim_id(1)), nullptr);
+  }
+  EXPECT_EQ(peer.claims_refused(), 6u);
+  peer.merge({record(0, most, MemberState::left)}, start);
+  EXPECT_EQ(peer.self().incarnation, most + 1);
+  // The others took the word, and take the refutation though it is beyond what they would take of one unknown.
+  Membership other(sim_member(7, 1000), config, 1);
+  other.merge({record(0, 1000, MemberState::active)}, start);
+  other.merge({record(0, most, MemberState::left)}, start);
+  EXPECT_EQ(other.find(sim_id(0))->state, MemberState::left);
+  other.merge({peer.self()}, start);
+  EXPECT_EQ(*other.find(sim_id(0)), peer.self());
+  EXPECT_EQ(other.claims_refused(), 0u);
+}
+
+// A clock that was set back: what is known stays known, and goes on.
+TEST_F(MembershipCalls, AKnownMemberMayGoOnWhateverTheClockSays) {
+  peer.merge({record(1, 1'000'000, MemberState::active)}, start);
+  const Time back{};
+  peer.merge({record(1, 1'000'000 + incarnation_step_max, MemberState::leaving)}, back);
+  EXPECT_EQ(peer.find(sim_id(1))->state, MemberState::leaving);
+  peer.merge({record(1, micros(back + clock_lead_max) + 1'000'000'000, MemberState::left)}, back);
+  EXPECT_EQ(peer.find(sim_id(1))->state, MemberState::leaving);
+}
+
+TEST_F(MembershipCalls, StoredRecordsTooFarAheadAreHandedBack) {
+  const std::vector<Member> refused =
+      peer.restore({record(1, 5, MemberState::active), record(2, incarnation_max, MemberState::left),
+                    record(3, 6, MemberState::down)},
+                   start);
+  EXPECT_EQ(refused, std::vector<Member>{record(2, incarnation_max, MemberState::left)});
+  EXPECT_EQ(peer.find(sim_id(2)), nullptr);
+  EXPECT_EQ(peer.members().size(), 3u);
 }
 
 TEST_F(MembershipCalls, HearsayOfADeathMakesSuspect_AndBuriesOnlyALongSuspected) {
@@ -333,6 +371,7 @@ TEST_F(MembershipCalls, TheNumberOfMembersIsBounded) {
   for (std::size_t i = 1; i < members_max + 100; ++i) flood.push_back(record(i, 5, MemberState::active));
   peer.merge(flood, start);
   EXPECT_EQ(peer.members().size(), members_max);
+  EXPECT_EQ(peer.claims_refused(), 100u);
 }
 
 TEST_F(MembershipCalls, FingerprintsDifferWithEveryFieldOfARecord) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "ring/messages.h"
 #include "tests/unit/crawl_keys.h"
 
 namespace orbweaver::ring {
@@ -31,6 +32,19 @@ Table table_of(const Tenures& tenures) {
 
 void merge_all(Tenures& into, const std::vector<PartitionTenure>& history) {
   for (const auto& [partition, tenure] : history) into.merge(partition, tenure);
+}
+
+TEST(Tenures, AnotherPeersWordIsBelievedWithinAStepOfWhatIsKnown) {
+  Tenures tenures(few_partitions);
+  EXPECT_TRUE(tenures.believes(3, {epoch_first_max, peer_id(1)}));
+  EXPECT_FALSE(tenures.believes(3, {epoch_first_max + 1, peer_id(1)}));
+  EXPECT_FALSE(tenures.believes(few_partitions, {1, peer_id(1)}));
+  tenures.merge(3, {7, peer_id(1)});
+  EXPECT_TRUE(tenures.believes(3, {7 + epoch_step_max, peer_id(2)}));
+  EXPECT_FALSE(tenures.believes(3, {8 + epoch_step_max, peer_id(2)}));
+  EXPECT_FALSE(tenures.believes(3, {UINT64_MAX, peer_id(2)}));
+  tenures.merge(3, {epoch_max, peer_id(1)});
+  EXPECT_FALSE(tenures.believes(3, {epoch_max + 1, peer_id(1)}));
 }
 
 TEST(Tenures, TypesH_TheLargerEpochWinsThenTheLargerHolder) {
