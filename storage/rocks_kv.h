@@ -5,6 +5,7 @@
 #include <string>
 
 #include "storage/kv.h"
+#include "storage/open_waiter.h"
 
 namespace orbweaver::storage {
 
@@ -14,6 +15,8 @@ struct RocksConfig {
   // False: a write survives the death of the process (it is in the operating system's hands).
   // True: it survives a power cut (fsync at each write; some ten times slower).
   bool sync_writes = false;
+  int open_files_max = 512;      // tables kept open; at least 20
+  OpenWaiter* waiter = nullptr;  // outlives the store; null: a lack of descriptors leaves it read-only
 };
 
 // Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "node/config/endpoint.h"
+#include "node/run/open_files.h"
 #include "node/sampleweb/sample_server.h"
 
 namespace orbweaver {
@@ -38,6 +39,7 @@ int sampleweb_main(SampleWebOptions options) {
   const auto listen = parse_endpoint(options.listen);
   if (!listen) return complain(listen.error());
 
+  raise_open_files(0);  // a connection each
   // Blocked here, so in every thread started from here; sigwait() below takes them.
   sigset_t stops;
   sigemptyset(&stops);

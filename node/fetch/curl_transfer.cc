@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -135,12 +136,13 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   request_ = std::move(request);
   sequence_ = sequence;
   started_ = started;
+  asked_ = asked;
   deadline_ = asked + shared_.config.fetch_timeout;
   head_.reset(shared_.config.header_bytes_max);
   request_head_.clear();
   ip_.clear();
   refused_.clear();
-  socket_opened_ = connected_ = cut_ = out_of_memory_ = false;
+  socket_opened_ = connected_ = cut_ = out_of_memory_ = lacked_descriptor_ = false;
   error_buffer_[0] = '\0';
   shared_.budget.expect_body(request_.body_bytes_max);
   const auto left = [&](Duration limit) {
@@ -340,6 +342,7 @@ curl_socket_t CurlTransfer::on_open_socket(void* self, curlsocktype, curl_sockad
     }
     transfer.socket_opened_ = true;
     const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    transfer.lacked_descriptor_ = fd < 0 && (errno == EMFILE || errno == ENFILE);
     if (fd < 0) return CURL_SOCKET_BAD;
     transfer.shared_.sockets.opened(fd);
     return fd;

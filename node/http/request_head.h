@@ -35,7 +35,7 @@ class RequestReader {
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
-  // `bytes`: all that came since the request before; the head is taken from its front once it is whole. One empty line
+  // `bytes`: what came and is not taken yet; the head is taken from its front, perhaps a part at a time. One empty line
   // before the request line is skipped (RFC 9112, 2.2).
   HeadProgress read(std::string& bytes);
   // After `whole`.

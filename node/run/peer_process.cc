@@ -26,7 +26,9 @@
 #include "node/run/event_queue.h"
 #include "node/run/memory_available.h"
 #include "node/run/metrics.h"
+#include "node/run/open_files.h"
 #include "node/run/status_http.h"
+#include "node/run/whole_file.h"
 #include "node/run/workers.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
@@ -80,7 +82,6 @@ class PeerProcess {
   Result<void> open();
   Result<void> open_transport(const std::string& secret);
   Result<void> write_peer_file();
-  Result<void> write_file(const std::string& name, const std::string& text);
   Result<void> write_ending(const Exit& exit);
   Result<void> start_crawling();
   Result<void> open_link_trace();
@@ -96,6 +97,8 @@ class PeerProcess {
   PeerOptions options_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
+  DescriptorPlan descriptors_;
+  std::unique_ptr<storage::OpenWaiter> opener_ = make_open_waiter();
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
   EventQueue events_;
@@ -135,7 +138,8 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   if (port_is_free_choice(settings.listen))
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
   for (const std::string& listen : tries) {
-    auto opened = ring::ZmqTransport::open({listen, secret}, on_message);
+    auto opened = ring::ZmqTransport::open(
+        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address}, on_message);
     if (opened) {
       transport_ = std::move(*opened);
       return {};
@@ -154,7 +158,7 @@ Result<void> PeerProcess::write_peer_file() {
                                {"address", transport_->listen_address()},
                                {"status_address", status_.address()},
                                {"pid", ::getpid()}};
-  return write_file("peer.json", file.dump(2) + "\n");
+  return write_whole_file(options_.directory + "/peer.json", file.dump(2) + "\n", opener_.get());
 }
 
 Result<void> PeerProcess::write_ending(const Exit& exit) {
@@ -163,25 +167,7 @@ Result<void> PeerProcess::write_ending(const Exit& exit) {
                                {"reason", exit.message},
                                {"totals", exit.totals},
                                {"status", peer_->own_status()}};
-  return write_file("ended.json", file.dump(2) + "\n");
-}
-
-// Whole or not at all: readers never see a part of it.
-Result<void> PeerProcess::write_file(const std::string& name, const std::string& text) {
-  const std::string path = options_.directory + "/" + name;
-  {
-    errno = 0;
-    std::ofstream out(path + ".new", std::ios::trunc);
-    out << text;
-    out.flush();
-    if (!out)
-      return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
-                  "cannot write " + path + ".new: " + std::strerror(errno));
-  }
-  std::error_code renamed;
-  std::filesystem::rename(path + ".new", path, renamed);
-  if (renamed) return fail(ErrorCode::io, "cannot write " + path + ": " + renamed.message());
-  return {};
+  return write_whole_file(options_.directory + "/ended.json", file.dump(2) + "\n", opener_.get());
 }
 
 Result<void> PeerProcess::open() {
@@ -203,6 +189,8 @@ Result<void> PeerProcess::open() {
                                     {"error", LogLevel::error}})
     if (settings.log_level == name) log_config.level = level;
   if (Result<void> started = start_log(log_config); !started) return started;
+  descriptors_ = plan_open_files(settings);
+  settings.fetches_max = descriptors_.fetches_max;
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
   struct statvfs room {};
@@ -226,8 +214,9 @@ Result<void> PeerProcess::open() {
   }
   const Result<std::string> secret = read_ring_key(settings.ring_key_file);
   if (!secret) return tl::make_unexpected(secret.error());
-  auto kv = storage::open_rocks(
-      {options_.directory + "/store", settings.storage_memory, settings.durability == Durability::power});
+  auto kv = storage::open_rocks({options_.directory + "/store", settings.storage_memory,
+                                 settings.durability == Durability::power, static_cast<int>(descriptors_.store_files),
+                                 opener_.get()});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
   kv_ = std::move(*kv);
   auto store = storage::Store::open(*kv_);
@@ -264,7 +253,9 @@ Result<void> PeerProcess::open() {
     const std::lock_guard guard(status_mutex_);
     return clock_.now() - status_at_ < healthy_max;
   };
-  if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks)); !listening) return listening;
+  if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks), settings.status_hosts);
+      !listening)
+    return listening;
   log(LogLevel::info, "node", "peer started",
       {{"id", peer_->id().hex()},
        {"address", transport_->listen_address()},
@@ -292,6 +283,7 @@ Result<void> PeerProcess::start_crawling() {
   workers.archive_dir = options_.directory + "/archive";
   workers.text_dir = options_.directory + "/text";
   workers.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
+  workers.waiter = opener_.get();
   auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
@@ -300,6 +292,7 @@ Result<void> PeerProcess::start_crawling() {
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);
+  config.idle_connections_max = descriptors_.kept_connections;
   config.record_requests = settings.archive != ArchiveKind::off;
   if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
   if (!settings.content_types_allow.empty() || !settings.content_types_deny.empty())
@@ -322,6 +315,7 @@ Result<void> PeerProcess::open_link_trace() {
   config.directory = options_.directory + "/links";
   config.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
   config.bytes_max = settings.link_trace_bytes_max;
+  config.waiter = opener_.get();
   config.facts = {{"peer", peer_->id().hex()}, {"ring", peer_->ring_id().hex()}};
   for (const auto& [name, value] : ring_wide_settings(settings))
     if (name == "partitions" || name == "partition_by" || name == "order" || name == "scope")
@@ -394,6 +388,11 @@ void PeerProcess::publish(Time now) {
   values.emplace_back("messages_malformed_total", static_cast<double>(malformed_));
   values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));
   values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
+  values.emplace_back("descriptor_waits_total",
+                      static_cast<double>(opener_->waits() + (fetcher_ ? fetcher_->descriptor_waits() : 0)));
+  const ring::TransportStats connections = transport_->stats();
+  values.emplace_back("connections_unknown", static_cast<double>(connections.unknown));
+  values.emplace_back("connections_unknown_shut_total", static_cast<double>(connections.shut));
   std::string metrics = metrics_text(values);
   const std::lock_guard guard(status_mutex_);
   status_json_ = std::move(json);

@@ -24,9 +24,10 @@ namespace orbweaver {
 
 struct WorkersConfig {
   Settings settings;
-  std::string archive_dir;  // <peer's directory>/archive
-  std::string text_dir;     // <peer's directory>/text
-  std::string name_prefix;  // "orbweaver-<ring>-<peer>"; unique in the ring
+  std::string archive_dir;                // <peer's directory>/archive
+  std::string text_dir;                   // <peer's directory>/text
+  std::string name_prefix;                // "orbweaver-<ring>-<peer>"; unique in the ring
+  storage::OpenWaiter* waiter = nullptr;  // outlives the workers
 };
 
 class Workers {
