@@ -15,9 +15,9 @@
 namespace orbweaver::testing {
 
 // A connection that is closed with the object.
-class Client {
+class HttpClient {
  public:
-  explicit Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit HttpClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in where{};
     where.sin_family = AF_INET;
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -26,9 +26,9 @@ class Client {
     ::close(fd_);
     fd_ = -1;
   }
-  Client(Client&& other) noexcept : fd_(std::exchange(other.fd_, -1)), rest_(std::move(other.rest_)) {}
-  Client& operator=(Client&&) = delete;
-  ~Client() {
+  HttpClient(HttpClient&& other) noexcept : fd_(std::exchange(other.fd_, -1)), rest_(std::move(other.rest_)) {}
+  HttpClient& operator=(HttpClient&&) = delete;
+  ~HttpClient() {
     if (fd_ >= 0) ::close(fd_);
   }
 

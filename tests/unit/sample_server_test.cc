@@ -94,7 +94,7 @@ TEST_F(TreeOnDisk, HostsByNameAndCounts) {
   const auto server = SampleServer::start(options);
   ASSERT_TRUE(server.has_value()) << server.error().message;
   const std::string port = std::to_string((*server)->port());
-  testing::Client client((*server)->port());
+  testing::HttpClient client((*server)->port());
   const auto get = [&](const std::string& host, const std::string& path, const std::string& encoding = "identity") {
     client.send("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nAccept-Encoding: " + encoding + "\r\n\r\n");
     return client.read_answer();
@@ -110,7 +110,7 @@ TEST_F(TreeOnDisk, HostsByNameAndCounts) {
   EXPECT_TRUE(get("nobody.test", "/").starts_with("HTTP/1.1 421 "));
 
   const auto ask = [&](const std::string& line) {
-    testing::Client control((*server)->control_port());
+    testing::HttpClient control((*server)->control_port());
     control.send(line + " HTTP/1.1\r\nHost: x\r\n\r\n");
     return control.read_all();
   };
@@ -145,7 +145,7 @@ TEST(SampleServer, TwoThousandKeptConnectionsAreAllAnswered) {
   options.shape.calm = true;
   const auto server = SampleServer::start(options);
   ASSERT_TRUE(server.has_value()) << server.error().message;
-  std::vector<testing::Client> clients;
+  std::vector<testing::HttpClient> clients;
   for (std::size_t i = 0; i < connections; ++i) clients.emplace_back((*server)->port());
   for (int round = 0; round < 2; ++round) {
     std::size_t answered = 0;
@@ -153,7 +153,7 @@ TEST(SampleServer, TwoThousandKeptConnectionsAreAllAnswered) {
       const std::string host = (*server)->seeds()[i * 10 % (*server)->seeds().size()].substr(7);
       clients[i].send("GET / HTTP/1.1\r\nHost: " + host.substr(0, host.find('/')) + "\r\n\r\n");
     }
-    for (testing::Client& client : clients) answered += client.read_answer().starts_with("HTTP/1.1 200 ") ? 1 : 0;
+    for (testing::HttpClient& client : clients) answered += client.read_answer().starts_with("HTTP/1.1 200 ") ? 1 : 0;
     EXPECT_EQ(answered, connections) << "round " << round;
   }
   ::setrlimit(RLIMIT_NOFILE, &before);
@@ -168,10 +168,10 @@ TEST(SampleServer, ManyWaitAtOnce) {
   options.latency = std::chrono::seconds(1);
   const auto server = SampleServer::start(options);
   ASSERT_TRUE(server.has_value()) << server.error().message;
-  std::vector<testing::Client> clients;
+  std::vector<testing::HttpClient> clients;
   for (int i = 0; i < 100; ++i) clients.emplace_back((*server)->port());
-  for (testing::Client& client : clients) client.send("GET / HTTP/1.1\r\nHost: host-000.sample.test\r\n\r\n");
-  for (testing::Client& client : clients) EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 200 "));
+  for (testing::HttpClient& client : clients) client.send("GET / HTTP/1.1\r\nHost: host-000.sample.test\r\n\r\n");
+  for (testing::HttpClient& client : clients) EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 200 "));
   EXPECT_GT(nlohmann::json::parse((*server)->stats_json())["hosts"]["host-000.sample.test"]["most_at_once"], 16);
 }
 

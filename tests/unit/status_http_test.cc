@@ -15,7 +15,7 @@
 namespace orbweaver {
 namespace {
 
-using testing::Client;
+using testing::HttpClient;
 
 StatusCallbacks callbacks(bool healthy = true) {
   return {[] { return std::string("orbweaver_urls_queued 3\n"); }, [] { return std::string("{\"pages\":1}"); },
@@ -28,7 +28,7 @@ std::uint16_t port_of(const std::string& address) {
 
 // The whole answer to `request`, until the server closes.
 std::string ask(const std::string& address, const std::string& request, bool nothing_follows = false) {
-  Client client(port_of(address));
+  HttpClient client(port_of(address));
   if (!client.connected()) return "no connection";
   if (client.send(request) && nothing_follows) client.send_no_more();
   return client.read_all();
@@ -149,7 +149,7 @@ TEST(StatusServer, StoppedPortIsFreeAgain) {
   EXPECT_TRUE(get(address, "/healthz").starts_with("HTTP/1.1 200 "));
   first.stop();
   first.stop();
-  EXPECT_FALSE(Client(port_of(address)).connected());
+  EXPECT_FALSE(HttpClient(port_of(address)).connected());
   StatusServer second;
   EXPECT_TRUE(second.open(address, callbacks()));
 }
@@ -216,7 +216,7 @@ TEST(StatusServer, EndlessRequestsAreCutOff) {
       {"POST /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 405 "},
       {"GET /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 200 "}};
   for (const Attack& attack : attacks) {
-    Client client(port_of(server.address()));
+    HttpClient client(port_of(server.address()));
     std::size_t sent = 0;
     bool open = client.send(attack.begin);
     // The answer is read with the first bytes, before a reset could take it back.
@@ -233,14 +233,14 @@ TEST(StatusServer, EndlessRequestsAreCutOff) {
 TEST(StatusServer, DripsKeepNobodyOut) {
   StatusServer server;
   ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
-  std::vector<Client> drips;
+  std::vector<HttpClient> drips;
   for (int i = 0; i < 200; ++i) {
     drips.emplace_back(port_of(server.address()));
     drips.back().send("GET /status HTT");
     if (i % 20 == 3) {
       EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 ")) << i;
     }
-    for (Client& drip : drips) drip.send("P");
+    for (HttpClient& drip : drips) drip.send("P");
   }
   EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
   // The oldest had to go, whoever came last is still there.
@@ -255,7 +255,7 @@ TEST(StatusServer, ClientsThatDoNotReadKeepNobodyOut) {
   StatusCallbacks large = callbacks();
   large.status_json = [] { return std::string(4u << 20, 'x'); };
   ASSERT_TRUE(server.open("127.0.0.1:0", large));
-  std::vector<Client> deaf;
+  std::vector<HttpClient> deaf;
   for (int i = 0; i < 70; ++i) {
     deaf.emplace_back(port_of(server.address()));
     deaf.back().send("GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
