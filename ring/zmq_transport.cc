@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "ring/zmq_curve.h"
+#include "ring/zmq_gate.h"
 
 namespace orbweaver::ring {
 
@@ -27,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t replies_queued_max = 4096;  // answers waiting for the I/O thread
 constexpr std::size_t received_at_a_time = 64;    // from one socket, before the others have their turn
+constexpr std::size_t events_at_a_time = 1024;    // of connections: two or three for each stranger
 constexpr std::chrono::milliseconds housekeeping_every{1000};
 constexpr int linger_at_stop_ms = 500;
 constexpr int reconnect_min_ms = 100;
@@ -67,7 +70,7 @@ struct Link {
 
 struct Counters {
   std::atomic<std::uint64_t> messages_in{0}, bytes_in{0}, messages_out{0}, bytes_out{0};
-  std::atomic<std::uint64_t> refused{0}, unroutable{0}, malformed{0}, strangers{0}, connections{0};
+  std::atomic<std::uint64_t> refused{0}, unroutable{0}, malformed{0}, strangers{0}, connections{0}, unknown{0}, shut{0};
 };
 
 // One message: its frames up to `frames_max` of them; nothing when none waits. More frames than that are read and
@@ -105,15 +108,19 @@ Error listen_error(const std::string& listen, int number) {
 
 class ZmqTransport::Impl {
  public:
-  Impl(RingKeys keys, OnMessage on_message)
-      : keys_(std::move(keys)), on_message_(std::move(on_message)), wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  Impl(RingKeys keys, const Config& config, OnMessage on_message)
+      : keys_(std::move(keys)),
+        on_message_(std::move(on_message)),
+        wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+        gate_(config.unknown_max, config.unknown_address_max, !keys_.empty()) {
     context_.set(zmq::ctxopt::max_sockets, static_cast<int>(addresses_max) + 64);
     if (!keys_.empty()) zap_.emplace(context_, keys_);
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     act_as_server(router_, keys_);
     router_.set(zmq::sockopt::router_mandatory, true);
-    constexpr int failures = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
-    if (zmq_socket_monitor(router_.handle(), monitor_endpoint, failures) != 0) throw zmq::error_t();
+    constexpr int told = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+    if (zmq_socket_monitor(router_.handle(), monitor_endpoint, told) != 0) throw zmq::error_t();
     monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
     monitor_.set(zmq::sockopt::linger, 0);
     monitor_.connect(monitor_endpoint);
@@ -129,6 +136,7 @@ class ZmqTransport::Impl {
     set_common_options(router_, listen);
     router_.bind(listen.endpoint());
     listen_address_ = router_.get(zmq::sockopt::last_endpoint).substr(std::string_view("tcp://").size());
+    gate_.listens_on(parse_host_port(listen_address_)->port);
     // Signals are for the main thread.
     sigset_t all;
     sigset_t before;
@@ -328,7 +336,7 @@ class ZmqTransport::Impl {
          ++i) {
       if (zap_->answer_one()) ++counters_.strangers;
     }
-    for (std::size_t i = 0; i < received_at_a_time && receive(monitor_, 2); ++i) ++counters_.strangers;
+    watch_connections();
     for (std::size_t i = 0; i < received_at_a_time; ++i) {
       const auto frames = receive(router_, 2);
       if (!frames) return;
@@ -338,6 +346,28 @@ class ZmqTransport::Impl {
         ++counters_.malformed;
       }
     }
+  }
+
+  void watch_connections() {
+    for (std::size_t i = 0; i < events_at_a_time; ++i) {
+      const auto frames = receive(monitor_, 2);
+      if (!frames) break;
+      if (frames->empty() || frames->front().size() < sizeof(std::uint16_t) + sizeof(std::uint32_t)) continue;
+      std::uint16_t event = 0;
+      std::int32_t value = 0;
+      const auto* bytes = frames->front().data<char>();
+      std::memcpy(&event, bytes, sizeof event);
+      std::memcpy(&value, bytes + sizeof event, sizeof value);
+      if (event == ZMQ_EVENT_ACCEPTED) {
+        gate_.accepted(value);
+      } else if (event == ZMQ_EVENT_DISCONNECTED) {
+        gate_.gone(value);
+      } else {
+        ++counters_.strangers;
+      }
+    }
+    counters_.unknown = gate_.unknown();
+    counters_.shut = gate_.shut();
   }
 
   void receive_answers(Link& link) {
@@ -360,6 +390,7 @@ class ZmqTransport::Impl {
   }
 
   void housekeep(Clock::time_point now) {
+    gate_.sweep();
     for (auto at = links_.begin(); at != links_.end();) {
       auto& [address, link] = *at;
       while (!link.waiting.empty() && now - link.waiting.front().since > queued_age_max) {
@@ -373,6 +404,7 @@ class ZmqTransport::Impl {
   }
 
   void close() {
+    gate_.close();
     for (auto& [address, link] : links_) link.dealer.set(zmq::sockopt::linger, linger_at_stop_ms);
     router_.set(zmq::sockopt::linger, linger_at_stop_ms);
     zmq_socket_monitor(router_.handle(), nullptr, 0);
@@ -401,6 +433,7 @@ class ZmqTransport::Impl {
   zmq::socket_t router_;
   zmq::socket_t monitor_;
   std::map<std::string, Link> links_;
+  ConnectionGate gate_;  // the I/O thread's
   Clock::time_point next_housekeeping_{};
   std::mutex join_mutex_;
   std::thread thread_;
@@ -426,7 +459,7 @@ Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(Config config, OnMessag
   }
   if (listen->host == "localhost") listen->host = "127.0.0.1";  // ZeroMQ looks up no names to listen on
   try {
-    auto impl = std::make_unique<Impl>(*keys, std::move(on_message));
+    auto impl = std::make_unique<Impl>(*keys, config, std::move(on_message));
     impl->start(*listen);
     return std::unique_ptr<ZmqTransport>(new ZmqTransport(std::move(impl)));
   } catch (const zmq::error_t& error) {
@@ -461,6 +494,8 @@ TransportStats ZmqTransport::stats() const {
   stats.malformed = now.malformed;
   stats.strangers = now.strangers;
   stats.connections = now.connections;
+  stats.unknown = now.unknown;
+  stats.shut = now.shut;
   return stats;
 }
 

@@ -6,10 +6,10 @@
 // Trust: with a ring key every link is CURVE (RFC 26 of ZeroMQ). All peers and commands of a ring share one key pair; a
 // ZAP handler lets in that public key alone. Without a key only loopback addresses may be listened on.
 //
-// Bounds: for each address queued_messages_max messages and queued_bytes_max bytes wait here (plus send_high_water
-// messages inside ZeroMQ, and those only while connected); all addresses together queued_bytes_total_max. What has
-// waited for queued_age_max is dropped: whoever sent it has long sent it again. A message lost with a connection is
-// lost: senders repeat.
+// Bounds: connections that have not shown the key are limited, in all and from one address. For each address
+// queued_messages_max messages and queued_bytes_max bytes wait here (plus send_high_water messages inside ZeroMQ, and
+// those only while connected); all addresses together queued_bytes_total_max. What has waited for queued_age_max is
+// dropped: whoever sent it has long sent it again. A message lost with a connection is lost: senders repeat.
 //
 // Thread rule: send(), reply(), stats(), listen_address() and stop() from any thread; on_message is called on the
 // transport's own I/O thread, perhaps before open() has returned (a peer that knows this port from an earlier run), and
@@ -39,6 +39,8 @@ struct TransportStats {
   std::uint64_t malformed = 0;    // received with a frame layout that is not ours, and dropped
   std::uint64_t strangers = 0;    // connections refused: another ring key or none, or not ZeroMQ at all
   std::uint64_t connections = 0;  // addresses with a DEALER now
+  std::uint64_t unknown = 0;      // connections that have not shown the ring key yet, now
+  std::uint64_t shut = 0;         // of such, shut down because there were too many
 };
 
 class ZmqTransport : public Transport {
@@ -53,8 +55,10 @@ class ZmqTransport : public Transport {
   static constexpr Duration idle_close_after{std::chrono::minutes{5}};
 
   struct Config {
-    std::string listen;           // "127.0.0.1:7400", "[::1]:0"; port 0: any free one
-    std::string ring_secret_key;  // 40 characters of Z85, see make_ring_secret(); empty: no encryption, loopback only
+    std::string listen;             // "127.0.0.1:7400", "[::1]:0"; port 0: any free one
+    std::string ring_secret_key;    // 40 characters of Z85, see make_ring_secret(); empty: no encryption, loopback only
+    std::size_t unknown_max = 256;  // connections that have not shown the key yet: ring/zmq_gate.h
+    std::size_t unknown_address_max = 64;  // of those, from one address
   };
   static Result<std::unique_ptr<ZmqTransport>> open(Config config, OnMessage on_message);
   ~ZmqTransport() override;

@@ -39,6 +39,16 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
+// open(2); the descriptor, or 0 - errno.
+int open_file(const std::string& path, int flags, OpenWaiter* waiter) {
+  int fd = -1;
+  const int error = open_with(waiter, path, [&] {
+    fd = ::open(path.c_str(), flags, 0644);
+    return fd < 0 ? errno : 0;
+  });
+  return error == 0 ? fd : -error;
+}
+
 }  // namespace
 
 tl::unexpected<Error> io_error(const std::string& what, const std::string& path, int error_number) {
@@ -47,22 +57,22 @@ tl::unexpected<Error> io_error(const std::string& what, const std::string& path,
               what + " " + path + ": " + std::error_code(error_number, std::generic_category()).message());
 }
 
-Result<AppendFile> AppendFile::create(const std::string& path) {
+Result<AppendFile> AppendFile::create(const std::string& path, OpenWaiter* waiter) {
   AppendFile file;
   file.path_ = path;
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) return io_error("cannot make", path, errno);
+  const int fd = open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, waiter);
+  if (fd < 0) return io_error("cannot make", path, -fd);
   const Result<std::uint64_t> size = lock_and_measure(fd, path);
   if (!size) return tl::make_unexpected(size.error());
   file.fd_ = fd;
   return file;
 }
 
-Result<AppendFile> AppendFile::open_existing(const std::string& path) {
+Result<AppendFile> AppendFile::open_existing(const std::string& path, OpenWaiter* waiter) {
   AppendFile file;
   file.path_ = path;
-  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return io_error("cannot open", path, errno);
+  const int fd = open_file(path, O_RDWR | O_CLOEXEC, waiter);
+  if (fd < 0) return io_error("cannot open", path, -fd);
   const Result<std::uint64_t> size = lock_and_measure(fd, path);
   if (!size) return tl::make_unexpected(size.error());
   file.fd_ = fd;

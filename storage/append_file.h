@@ -7,16 +7,17 @@
 #include <string>
 #include <string_view>
 
+#include "storage/open_waiter.h"
 #include "storage/types.h"
 
 namespace orbweaver::storage {
 
 class AppendFile {
  public:
-  // Makes a file that must not be there yet (O_EXCL).
-  static Result<AppendFile> create(const std::string& path);
+  // Makes a file that must not be there yet (O_EXCL). A `waiter` waits out a lack of descriptors, here and below.
+  static Result<AppendFile> create(const std::string& path, OpenWaiter* waiter = nullptr);
   // Opens a file that is there; fails with in_use when another process holds its lock.
-  static Result<AppendFile> open_existing(const std::string& path);
+  static Result<AppendFile> open_existing(const std::string& path, OpenWaiter* waiter = nullptr);
   AppendFile() = default;
   AppendFile(AppendFile&& other) noexcept;
   AppendFile& operator=(AppendFile&& other) noexcept;

@@ -79,7 +79,7 @@ Result<LinkTraceWriter> LinkTraceWriter::open(LinkTraceConfig config) {
   std::sort(writer.closed_.begin(), writer.closed_.end());
   if (writer.closed_.empty()) return writer;
   writer.serial_ = writer.closed_.back().first;
-  auto file = AppendFile::open_existing(writer.path_of(writer.serial_));
+  auto file = AppendFile::open_existing(writer.path_of(writer.serial_), writer.config_.waiter);
   if (!file) return tl::make_unexpected(file.error());
   std::string begin(std::min<std::uint64_t>(file->size(), trace_head_bytes_max), '\0');
   const auto got = file->read_at(0, begin.data(), begin.size());
@@ -130,7 +130,7 @@ Result<void> LinkTraceWriter::make_room() {
 
 Result<void> LinkTraceWriter::begin_file() {
   if (auto room = make_room(); !room) return room;
-  auto file = AppendFile::create(path_of(serial_));
+  auto file = AppendFile::create(path_of(serial_), config_.waiter);
   if (!file) return tl::make_unexpected(file.error());
   if (auto written = file->append(head_); !written) {
     file->close();

@@ -69,6 +69,7 @@ struct LinkTraceConfig {
   std::string name_prefix;             // unique in the ring
   std::uint64_t bytes_max = 1u << 30;  // of all files of this prefix; at least trace_bytes_least
   std::map<std::string, std::string> facts;
+  OpenWaiter* waiter = nullptr;  // outlives the writer; null: a lack of descriptors is an error
 };
 
 class LinkTraceWriter {

@@ -12,6 +12,7 @@
 #include <cstdarg>
 #include <utility>
 
+#include "storage/rocks_files.h"
 #include "storage/store.h"
 
 namespace orbweaver::storage {
@@ -73,8 +74,9 @@ class RocksCursor final : public KvCursor {
 
 class RocksKv final : public Kv {
  public:
-  RocksKv(RocksConfig config, rocksdb::DB* db, std::vector<rocksdb::ColumnFamilyHandle*> families)
-      : config_(std::move(config)), db_(db), families_(std::move(families)) {}
+  RocksKv(RocksConfig config, std::unique_ptr<rocksdb::Env> env, rocksdb::DB* db,
+          std::vector<rocksdb::ColumnFamilyHandle*> families)
+      : config_(std::move(config)), env_(std::move(env)), db_(db), families_(std::move(families)) {}
   ~RocksKv() override {
     for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
     db_->Close();
@@ -146,6 +148,7 @@ class RocksKv final : public Kv {
   rocksdb::ColumnFamilyHandle* family(Table table) const { return families_[static_cast<std::size_t>(table)]; }
 
   RocksConfig config_;
+  std::unique_ptr<rocksdb::Env> env_;  // after it: what uses it
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   rocksdb::WriteBatch batch_;
@@ -185,8 +188,11 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.max_background_jobs = 2;
-  options.max_open_files = 512;
+  options.max_open_files = config.open_files_max;
   options.db_write_buffer_size = config.write_buffer_bytes;
+  std::unique_ptr<rocksdb::Env> env;
+  if (config.waiter != nullptr) env = waiting_env(*config.waiter);
+  if (env != nullptr) options.env = env.get();
   options.info_log = std::make_shared<NoLog>();
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
@@ -210,7 +216,7 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
                     " was written by a later version of orbweaver: it has tables that this build does not "
                     "know; use that version");
   if (!status.ok()) return failed("opening " + config.directory, status);
-  std::unique_ptr<Kv> kv = std::make_unique<RocksKv>(config, db, std::move(families));
+  std::unique_ptr<Kv> kv = std::make_unique<RocksKv>(config, std::move(env), db, std::move(families));
   if (const Result<void> checked = check_format(*kv, config.directory); !checked)
     return tl::make_unexpected(checked.error());
   return kv;

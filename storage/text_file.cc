@@ -45,7 +45,7 @@ Result<TextFile> TextFile::open(TextFileConfig config) {
   if (error) return io_error("cannot read directory", directory, error.value());
   if (!newest) return text;
   text.next_serial_ = *newest + 1;
-  auto file = AppendFile::open_existing(text.path_of(*newest));
+  auto file = AppendFile::open_existing(text.path_of(*newest), text.config_.waiter);
   if (!file) return tl::make_unexpected(file.error());
   text.file_ = std::move(*file);
   if (auto cut = text.cut_torn_line(); !cut) return tl::make_unexpected(cut.error());
@@ -73,7 +73,7 @@ Result<void> TextFile::cut_torn_line() {
 }
 
 Result<void> TextFile::begin_file() {
-  auto file = AppendFile::create(path_of(next_serial_));
+  auto file = AppendFile::create(path_of(next_serial_), config_.waiter);
   if (!file) return tl::make_unexpected(file.error());
   ++next_serial_;
   file_ = std::move(*file);

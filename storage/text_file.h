@@ -17,6 +17,7 @@ struct TextFileConfig {
   std::string directory;                  // made when it is not there
   std::string name_prefix;                // unique in the ring
   std::uint64_t file_bytes = 256u << 20;  // a file that reached this is closed and a new one begun
+  OpenWaiter* waiter = nullptr;           // outlives the file; null: a lack of descriptors is an error
 };
 
 class TextFile {

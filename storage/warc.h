@@ -12,6 +12,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "storage/open_waiter.h"
 #include "storage/types.h"
 
 namespace orbweaver::storage {
@@ -23,7 +24,8 @@ struct WarcConfig {
   std::uint64_t file_bytes = 1u << 30;  // a file that reached this is closed and a new one begun
   int level = 6;                        // deflate level 1 to 12
   std::vector<std::pair<std::string, std::string>>
-      info;  // warcinfo's application/warc-fields: software, format, robots, operator…
+      info;                      // warcinfo's application/warc-fields: software, format, robots, operator…
+  OpenWaiter* waiter = nullptr;  // outlives the writer; null: a lack of descriptors is an error
 };
 
 // One HTTP exchange. Bytes exactly as on the wire (chunked framing kept).

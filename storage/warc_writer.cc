@@ -51,8 +51,8 @@ void give_back(std::string& scratch) {
 
 // Finishes what a dead process left: cut to whole records, renamed to its final name; removed when nothing was captured
 // in it.
-Result<void> finish_left_open(const std::string& path) {
-  auto locked = AppendFile::open_existing(path);
+Result<void> finish_left_open(const std::string& path, OpenWaiter* waiter) {
+  auto locked = AppendFile::open_existing(path, waiter);
   if (!locked) return tl::make_unexpected(locked.error());
   const auto repaired = repair_open_warc(*locked);
   if (!repaired) return tl::make_unexpected(repaired.error());
@@ -157,7 +157,7 @@ Result<void> WarcWriter::Impl::begin_file(Time now) {
     std::string name = config.name_prefix + "-" + stamp_14(now) + "-" + number + std::string(file_ending);
     const std::string path = (std::filesystem::path(config.directory) / name).string();
     if (::access(path.c_str(), F_OK) == 0) continue;
-    auto made = AppendFile::create(path + std::string(open_ending));
+    auto made = AppendFile::create(path + std::string(open_ending), config.waiter);
     if (!made) {
       if (::access((path + std::string(open_ending)).c_str(), F_OK) == 0) continue;  // somebody else's
       return tl::make_unexpected(made.error());
@@ -193,7 +193,7 @@ Result<void> WarcWriter::Impl::finish_leftovers() {
   if (error) return io_error("cannot read directory", config.directory, error.value());
   std::sort(left.begin(), left.end());
   for (const std::string& path : left) {
-    if (auto finished = finish_left_open(path); !finished) return finished;
+    if (auto finished = finish_left_open(path, config.waiter); !finished) return finished;
   }
   return {};
 }

@@ -25,7 +25,8 @@ HOMES = [
     (r"<ares[a-z_]*\.h>", ["node/fetch/cares_*"]),
     (r"<openssl/(ssl|x509.*)\.h>", ["node/fetch/curl_tls.cc"]),
     (r"<tidy[a-z]*\.h>", ["node/html/tidy_*"]),
-    (r"<boost/.*>", ["node/run/boost_log.cc"]),
+    (r"<boost/(asio|beast)[./].*>", ["node/http/*"]),
+    (r"<boost/(?!asio|beast).*>", ["node/run/boost_log.cc"]),
     (r"<toml\+\+/.*>", ["node/config/toml_*"]),
     (r"<unicode/.*>", ["node/url/icu_*", "node/html/icu_*"]),
     (r"<expat[._a-z]*>", ["node/sitemap/expat_*"]),
@@ -38,7 +39,7 @@ HOMES = [
 # Pure rules hold no clock, thread or random device: `now` is passed in, effects are returned.
 PURE = ["ring/*", "storage/*", "node/url/*", "node/html/*", "node/robots/*", "node/sitemap/*", "node/topic/*",
         "node/text/*", "node/crawl/*"]
-NOT_PURE = ["ring/zmq_*", "storage/rocks_*", "storage/warc*", "storage/text*"]
+NOT_PURE = ["ring/zmq_*", "storage/open_waiter.cc", "storage/rocks_*", "storage/warc*", "storage/text*"]
 CLOCKS = [
     (r"_clock\s*::\s*now\b", "reads a clock"),
     (r"\b(gettimeofday|clock_gettime|timespec_get|ftime)\s*\(", "reads a clock"),

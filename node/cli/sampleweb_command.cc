@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "node/config/endpoint.h"
+#include "node/run/open_files.h"
 #include "node/run/say.h"
 #include "node/sampleweb/sample_server.h"
 
@@ -38,6 +39,7 @@ int sampleweb_main(SampleWebOptions options) {
   const auto listen = parse_endpoint(options.listen);
   if (!listen) return failed(listen.error());
 
+  raise_open_files(0);  // a connection each
   // Blocked here, so in every thread started from here; sigwait() below takes them.
   sigset_t stops;
   sigemptyset(&stops);

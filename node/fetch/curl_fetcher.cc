@@ -22,6 +22,8 @@
 namespace orbweaver {
 namespace {
 
+constexpr std::chrono::milliseconds descriptor_pause{250};
+
 std::string place_text(std::string_view host, std::uint16_t port) {
   return std::string(host) + ":" + std::to_string(port);
 }
@@ -40,6 +42,7 @@ class CurlFetcher::Loop {
   Counts counts() const { return counts_; }
   std::uint64_t connections_opened() const { return connections_opened_.load(std::memory_order_relaxed); }
   std::uint64_t dns_queries() const { return dns_queries_.load(std::memory_order_relaxed); }
+  std::uint64_t descriptor_waits() const { return descriptor_waits_.load(std::memory_order_relaxed); }
 
  private:
   void run();
@@ -52,6 +55,9 @@ class CurlFetcher::Loop {
     SteadyTime asked{};
   };
   void take(FetchRequest request);
+  void look_up(Waiting waiting);
+  bool postpone(CurlTransfer& transfer, CURLcode code);
+  void take_postponed(SteadyTime now);
   void begin(Waiting waiting, const std::vector<IpAddress>& addresses);
   void take_names(SteadyTime now);
   void answer_address(const Waiting& waiting, const std::vector<IpAddress>& addresses);
@@ -77,6 +83,7 @@ class CurlFetcher::Loop {
   Counts counts_;
   std::atomic<std::uint64_t> connections_opened_{0};  // both for other threads to read
   std::atomic<std::uint64_t> dns_queries_{0};
+  std::atomic<std::uint64_t> descriptor_waits_{0};
 
   std::mutex mutex_;
   std::vector<FetchRequest> inbox_;  // guarded by mutex_
@@ -86,9 +93,10 @@ class CurlFetcher::Loop {
   std::map<std::uint64_t, std::unique_ptr<CurlTransfer>> under_way_;  // by sequence: the first is the oldest
   std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;            // once paused: when to end them
   std::unique_ptr<CaresResolver> resolver_;
-  std::map<std::uint64_t, Waiting> waiting_;  // for a name, by token: the first was asked for first
-  std::map<std::string, IpAddress> fixed_;    // the setting resolve: "HOST:PORT" or "*:PORT" -> address
-  std::string proxy_;                         // "HOST:PORT" to connect to; empty: the URL's own
+  std::map<std::uint64_t, Waiting> waiting_;      // for a name, by token: the first was asked for first
+  std::multimap<SteadyTime, Waiting> postponed_;  // no descriptor was free: by when they are tried again
+  std::map<std::string, IpAddress> fixed_;        // the setting resolve: "HOST:PORT" or "*:PORT" -> address
+  std::string proxy_;                             // "HOST:PORT" to connect to; empty: the URL's own
   std::uint64_t next_sequence_ = 1;
   std::uint64_t next_token_ = 1;
   std::size_t most_under_way_ = 0;
@@ -200,6 +208,7 @@ int CurlFetcher::Loop::wait_milliseconds() const {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (!resumed_.empty()) sooner(resumed_.begin()->first);
   if (!waiting_.empty()) sooner(waiting_.begin()->second.asked + shared_.config.connect_timeout);
+  if (!postponed_.empty()) sooner(postponed_.begin()->first);
   if (const auto names = resolver_->next_deadline(now)) sooner(*names);
   if (!until) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - now).count();
@@ -228,6 +237,7 @@ void CurlFetcher::Loop::run() {
       curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
     }
     take_names(now);
+    take_postponed(now);
     dns_queries_.store(resolver_->queries(), std::memory_order_relaxed);
     collect();
     end_late(now);
@@ -265,8 +275,11 @@ void CurlFetcher::Loop::take(FetchRequest request) {
   const bool http = request.url.starts_with("http://") || request.url.starts_with("https://");
   if (!http || url_place(request.url).host.empty())
     return answer_unbegun(request, FetchError::internal, "not an http or https URL");
+  look_up({std::move(request), proxy_, shared_.config.clock(), std::chrono::steady_clock::now()});
+}
+
+void CurlFetcher::Loop::look_up(Waiting waiting) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  Waiting waiting{std::move(request), proxy_, shared_.config.clock(), now};
   if (proxy_.empty()) {
     const UrlPlace place = url_place(waiting.request.url);
     waiting.connect_to = place_text(place.host, place.port);
@@ -284,6 +297,23 @@ void CurlFetcher::Loop::take(FetchRequest request) {
     return begin(std::move(waiting), known->addresses);
   }
   waiting_.emplace(token, std::move(waiting));
+}
+
+// That no descriptor is free is not the host's fault: the request is tried again, for as long as a fetch may take.
+bool CurlFetcher::Loop::postpone(CurlTransfer& transfer, CURLcode code) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (!transfer.lacked_descriptor(code) || transfer.asked() + shared_.config.fetch_timeout <= now) return false;
+  descriptor_waits_.fetch_add(1, std::memory_order_relaxed);
+  postponed_.emplace(now + descriptor_pause,
+                     Waiting{transfer.take_request(), proxy_, transfer.started(), transfer.asked()});
+  return true;
+}
+
+void CurlFetcher::Loop::take_postponed(SteadyTime now) {
+  while (!postponed_.empty() && postponed_.begin()->first <= now) {
+    auto due = postponed_.extract(postponed_.begin());
+    look_up(std::move(due.mapped()));
+  }
 }
 
 void CurlFetcher::Loop::answer_unresolved(const Waiting& waiting, const std::string& words) {
@@ -370,6 +400,7 @@ void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {
   std::unique_ptr<CurlTransfer> owned = std::move(found->second);
   under_way_.erase(found);
   note_oldest();
+  if (postpone(*owned, code)) return;
   FetchResponse response = owned->finish(code, shared_.config.clock());
   done_(std::move(response));
 }
@@ -420,6 +451,9 @@ void CurlFetcher::Loop::cancel_all() {
   for (const auto& [token, waiting] : waiting_)
     answer_unbegun(waiting.request, FetchError::cancelled, "the peer is stopping");
   waiting_.clear();
+  for (const auto& [time, waiting] : postponed_)
+    answer_unbegun(waiting.request, FetchError::cancelled, "the peer is stopping");
+  postponed_.clear();
   std::vector<FetchRequest> never_begun;
   {
     const std::lock_guard lock(mutex_);
@@ -444,5 +478,6 @@ void CurlFetcher::stop() { loop_->stop(); }
 CurlFetcher::Counts CurlFetcher::counts() const { return loop_->counts(); }
 std::uint64_t CurlFetcher::connections_opened() const { return loop_->connections_opened(); }
 std::uint64_t CurlFetcher::dns_queries() const { return loop_->dns_queries(); }
+std::uint64_t CurlFetcher::descriptor_waits() const { return loop_->descriptor_waits(); }
 
 }  // namespace orbweaver

@@ -77,6 +77,7 @@ class CurlFetcher final : public Fetcher {
   // While it runs, from any thread.
   std::uint64_t connections_opened() const;
   std::uint64_t dns_queries() const;
+  std::uint64_t descriptor_waits() const;  // transfers that had to wait for a file descriptor
 
  private:
   class Loop;

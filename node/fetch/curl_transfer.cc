@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -146,6 +147,7 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   request_ = std::move(request);
   sequence_ = sequence;
   started_ = started;
+  asked_ = asked;
   const Duration whole = request_.timeout > Duration{} ? std::min(request_.timeout, shared_.config.fetch_timeout)
                                                        : shared_.config.fetch_timeout;
   deadline_ = asked + whole;
@@ -153,7 +155,7 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   request_head_.clear();
   ip_.clear();
   refused_.clear();
-  socket_opened_ = connected_ = cut_ = slow_ = out_of_memory_ = false;
+  socket_opened_ = connected_ = cut_ = slow_ = out_of_memory_ = lacked_descriptor_ = false;
   average_ = AverageSpeed(shared_.config.average_speed_bytes, shared_.config.low_speed_time);
   error_buffer_[0] = '\0';
   shared_.budget.expect_body(request_.body_bytes_max + request_.body_bytes_max / 2);  // as it grows (make_room)
@@ -371,6 +373,7 @@ curl_socket_t CurlTransfer::on_open_socket(void* self, curlsocktype, curl_sockad
     }
     transfer.socket_opened_ = true;
     const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    transfer.lacked_descriptor_ = fd < 0 && (errno == EMFILE || errno == ENFILE);
     if (fd < 0) return CURL_SOCKET_BAD;
     transfer.shared_.sockets.opened(fd);
     return fd;

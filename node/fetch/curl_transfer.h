@@ -83,6 +83,12 @@ class CurlTransfer {
   // The socket that this transfer waits on now.
   void watch(curl_socket_t fd) { socket_ = fd; }
   SteadyTime deadline() const { return deadline_; }
+  // It ended only because no file descriptor was free.
+  bool lacked_descriptor(CURLcode code) const { return code != CURLE_OK && lacked_descriptor_ && !connected_; }
+  // When it came, and what it asked for; for another try, after which this one is not finished any more.
+  SteadyTime asked() const { return asked_; }
+  Time started() const { return started_; }
+  FetchRequest take_request() { return std::move(request_); }
 
  private:
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self) noexcept;
@@ -111,6 +117,7 @@ class CurlTransfer {
   FetchRequest request_;
   std::uint64_t sequence_ = 0;
   Time started_{};
+  SteadyTime asked_{};
   SteadyTime deadline_{};
   SteadyTime::duration left_{};  // until deadline_, when paused
   ResponseHead head_;
@@ -132,6 +139,7 @@ class CurlTransfer {
   AverageSpeed average_;
   bool slow_ = false;  // below average_speed_bytes
   bool out_of_memory_ = false;
+  bool lacked_descriptor_ = false;
   std::array<char, CURL_ERROR_SIZE> error_buffer_{};
 };
 

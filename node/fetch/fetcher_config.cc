@@ -1,31 +1,9 @@
 #include "node/fetch/fetcher_config.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 
 namespace orbweaver {
-
-namespace {
-
-// A connection opened again for each page of a host costs more than the page's parse.
-constexpr std::size_t kept_min = 512;
-constexpr std::size_t kept_max = 4096;
-constexpr std::uint64_t store_files = 512;  // RocksDB's
-constexpr std::uint64_t other_files = 256;
-
-// One for each host that is being crawled, as far as the process may open files.
-std::size_t kept_connections(const Settings& settings) {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return kept_min;
-  const std::uint64_t taken = store_files + other_files + 2 * std::uint64_t{settings.fetches_max};
-  const std::uint64_t spare = files.rlim_cur - std::min<std::uint64_t>(files.rlim_cur, taken);
-  const std::uint64_t wanted = std::min<std::uint64_t>({settings.hosts_in_memory, kept_max, spare});
-  return std::max<std::size_t>(kept_min, wanted);
-}
-
-}  // namespace
 
 Result<CurlFetcherConfig> fetcher_config(const Settings& settings) {
   CurlFetcherConfig config;
@@ -37,7 +15,6 @@ Result<CurlFetcherConfig> fetcher_config(const Settings& settings) {
   config.average_speed_bytes = settings.average_speed_bytes;
   config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
   config.body_memory_max = static_cast<std::size_t>(settings.body_memory_max);
-  config.idle_connections_max = kept_connections(settings);
   config.resolve = settings.resolve;
   auto guard = AddressGuard::create(settings.allow_private);
   if (!guard) return tl::make_unexpected(guard.error());

@@ -7,12 +7,13 @@
 
 namespace orbweaver {
 
-Result<void> LinkRecorder::open(const Peer& peer, const std::string& directory) {
+Result<void> LinkRecorder::open(const Peer& peer, const std::string& directory, storage::OpenWaiter* waiter) {
   const Settings& settings = peer.settings();
   storage::LinkTraceConfig config;
   config.directory = directory;
   config.name_prefix = "orbweaver-" + peer.ring_id().brief() + "-" + peer.id().brief();
   config.bytes_max = settings.link_trace_bytes_max;
+  config.waiter = waiter;
   config.facts = {{"peer", peer.id().hex()}, {"ring", peer.ring_id().hex()}};
   for (const auto& [name, value] : ring_wide_settings(settings))
     if (name == "partitions" || name == "partition_by" || name == "order" || name == "scope")

@@ -15,7 +15,8 @@ namespace orbweaver {
 class LinkRecorder {
  public:
   // With facts that lie in every file: whose it is, and what says which links are for other peers.
-  Result<void> open(const Peer& peer, const std::string& directory);
+  // `waiter`: see storage/open_waiter.h; it outlives this.
+  Result<void> open(const Peer& peer, const std::string& directory, storage::OpenWaiter* waiter);
   // A trace that cannot be written ends the peer, as an archive does: what was asked for would not be there.
   Result<void> record(const storage::TracePage& page);
   void tell(Peer& peer) const;  // its counts

@@ -30,6 +30,7 @@
 #include "node/run/memory_available.h"
 #include "node/run/message_intake.h"
 #include "node/run/metrics.h"
+#include "node/run/open_files.h"
 #include "node/run/out_of_memory.h"
 #include "node/run/peer_file.h"
 #include "node/run/peer_memory.h"
@@ -55,6 +56,8 @@ constexpr Duration status_every = std::chrono::milliseconds{250};
 constexpr Duration stop_patience = std::chrono::seconds{3};
 // A store needs this much to open: RocksDB writes its journal and manifest, and Debian's build aborts when it cannot.
 constexpr std::uint64_t free_bytes_min = 4u << 20;
+// A kept connection with TLS, about.
+constexpr std::uint64_t connection_bytes = 32u << 10;
 // A core that has not stepped for this long is not healthy.
 constexpr Duration healthy_max = std::chrono::seconds{10};
 // Where it cannot be told how much memory there is.
@@ -112,6 +115,8 @@ class PeerProcess {
   PeerOptions options_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
+  DescriptorPlan descriptors_;
+  std::unique_ptr<storage::OpenWaiter> opener_ = make_open_waiter();
   // What events hold of them is given back when these events go, so before these do.
   std::optional<PeerMemory> memory_;
   std::unique_ptr<InFlight> in_flight_;
@@ -146,7 +151,8 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   if (port_is_free_choice(settings.listen))
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
   for (const std::string& listen : tries) {
-    auto opened = ring::ZmqTransport::open({listen, secret}, on_message);
+    auto opened = ring::ZmqTransport::open(
+        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address}, on_message);
     if (opened) {
       transport_ = std::move(*opened);
       return {};
@@ -166,7 +172,7 @@ Result<void> PeerProcess::write_peer_file() {
                                {"status_address", status_.address()},
                                {"ring_key_file", absolute_path(options_.settings.values.ring_key_file)},
                                {"pid", ::getpid()}};
-  return write_whole(options_.directory + "/peer.json", file.dump(2) + "\n");
+  return write_whole(options_.directory + "/peer.json", file.dump(2) + "\n", opener_.get());
 }
 
 Result<void> PeerProcess::write_ending(const Exit& exit) {
@@ -176,7 +182,7 @@ Result<void> PeerProcess::write_ending(const Exit& exit) {
                                {"totals", exit.totals},
                                {"status", peer_->own_status()}};
   return write_whole(options_.directory + "/ended.json",
-                     file.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+                     file.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", opener_.get());
 }
 
 Result<void> PeerProcess::open() {
@@ -203,6 +209,8 @@ Result<void> PeerProcess::open() {
                                     {"error", LogLevel::error}})
     if (settings.log_level == name) log_config.level = level;
   if (Result<void> started = start_log(log_config); !started) return started;
+  descriptors_ = plan_open_files(settings);
+  settings.fetches_max = descriptors_.fetches_max;
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
   struct statvfs room {};
@@ -232,7 +240,9 @@ Result<void> PeerProcess::open() {
   auto kv = storage::open_rocks({.directory = options_.directory + "/store",
                                  .cache_bytes = settings.storage_memory,
                                  .sync_writes = settings.durability == Durability::power,
-                                 .write_buffer_bytes = write_buffer_bytes(memory_->plan())});
+                                 .write_buffer_bytes = write_buffer_bytes(memory_->plan()),
+                                 .open_files_max = static_cast<int>(descriptors_.store_files),
+                                 .waiter = opener_.get()});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
   kv_ = std::move(*kv);
   auto store = storage::Store::open(*kv_);
@@ -276,7 +286,9 @@ Result<void> PeerProcess::open() {
     const std::lock_guard guard(status_mutex_);
     return clock_.now() - status_at_ < healthy_max;
   };
-  if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks)); !listening) return listening;
+  if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks), settings.status_hosts);
+      !listening)
+    return listening;
   log(LogLevel::info, "node", "peer started",
       {{"id", peer_->id().hex()},
        {"address", transport_->listen_address()},
@@ -322,15 +334,18 @@ Result<void> PeerProcess::start_crawling() {
   workers.decoded = memory_->share("decoded");
   workers.links = memory_->share("links");
   workers.in_flight = in_flight_.get();
+  workers.waiter = opener_.get();
   auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
   if (settings.record_links)
-    if (Result<void> opened = link_recorder_.open(*peer_, options_.directory + "/links"); !opened) return opened;
+    if (Result<void> opened = link_recorder_.open(*peer_, options_.directory + "/links", opener_.get()); !opened) return opened;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);
   config.bodies = memory_->share("bodies");
+  config.idle_connections_max =
+      std::min<std::size_t>(descriptors_.kept_connections, memory_->plan().base / 2 / connection_bytes);
   config.record_requests = settings.archive != ArchiveKind::off;
   if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
   if (!settings.content_types_allow.empty() || !settings.content_types_deny.empty())
@@ -399,6 +414,11 @@ void PeerProcess::publish(Time now) {
   values.emplace_back("message_bytes_waiting", static_cast<double>(events_.message_bytes()));
   values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));
   values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
+  values.emplace_back("descriptor_waits_total",
+                      static_cast<double>(opener_->waits() + (fetcher_ ? fetcher_->descriptor_waits() : 0)));
+  const ring::TransportStats connections = transport_->stats();
+  values.emplace_back("connections_unknown", static_cast<double>(connections.unknown));
+  values.emplace_back("connections_unknown_shut_total", static_cast<double>(connections.shut));
   std::string metrics = metrics_text(values);
   const std::lock_guard guard(status_mutex_);
   status_json_ = std::move(json);

@@ -21,9 +21,14 @@ tl::unexpected<Error> cannot(const char* what, const std::string& path, int erro
 }
 
 // Into a file that this call makes; on failure nothing is left of it.
-Result<void> write_new(const std::string& path, const std::string& text, mode_t mode) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  if (fd < 0) return cannot("make", path, errno);
+Result<void> write_new(const std::string& path, const std::string& text, mode_t mode,
+                       storage::OpenWaiter* waiter = nullptr) {
+  int fd = -1;
+  const int failure = storage::open_with(waiter, path, [&] {
+    fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    return fd < 0 ? errno : 0;
+  });
+  if (failure != 0) return cannot("make", path, failure);
   std::size_t done = 0;
   int error = 0;
   while (done < text.size() && error == 0) {
@@ -92,10 +97,10 @@ Result<void> close_directory(const std::string& path, DataAccess access) {
   return {};
 }
 
-Result<void> write_whole(const std::string& path, const std::string& text) {
+Result<void> write_whole(const std::string& path, const std::string& text, storage::OpenWaiter* waiter) {
   const std::string fresh = path + ".new";
   if (::unlink(fresh.c_str()) != 0 && errno != ENOENT) return cannot("replace", fresh, errno);
-  if (Result<void> written = write_new(fresh, text, 0666); !written) return written;
+  if (Result<void> written = write_new(fresh, text, 0666, waiter); !written) return written;
   if (::rename(fresh.c_str(), path.c_str()) == 0) return {};
   const int error = errno;
   ::unlink(fresh.c_str());

@@ -6,6 +6,7 @@
 
 #include "node/base.h"
 #include "node/config/settings.h"
+#include "storage/open_waiter.h"
 
 namespace orbweaver {
 
@@ -25,7 +26,8 @@ Result<void> close_directory(const std::string& path, DataAccess access);
 
 // Whole or not at all: readers never see a part of it. The file is a new one each time and takes the old one's name, so
 // a link of that name is replaced, never followed.
-Result<void> write_whole(const std::string& path, const std::string& text);
+// `waiter`: see storage/open_waiter.h; null: a lack of descriptors is an error.
+Result<void> write_whole(const std::string& path, const std::string& text, storage::OpenWaiter* waiter = nullptr);
 
 // A new file that only its owner may read (0600), whatever the umask is. A file that is there, or a link, is an error
 // (invalid_input) and stays as it is.

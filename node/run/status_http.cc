@@ -1,10 +1,9 @@
 #include "node/run/status_http.h"
 
-#include <httplib.h>
+#include <strings.h>
 
-#include <cerrno>
-#include <cstring>
-#include <thread>
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "node/config/endpoint.h"
@@ -12,61 +11,59 @@
 namespace orbweaver {
 namespace {
 
-constexpr std::size_t threads = 4;
-constexpr std::size_t request_body_bytes_max = 1024;
-constexpr time_t io_timeout_seconds = 5;
-
-// The library's own options include SO_REUSEPORT, with which two peers would share a port and neither would notice.
-void set_socket_options(socket_t fd) {
-  const int on = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+// "name", "name:80", "127.0.0.1", "[::1]:9100" (RFC 9110, 7.2).
+bool names_this_machine(const std::string& host, const std::vector<std::string>& hosts) {
+  const std::size_t after_address = host.starts_with('[') ? host.find(']') : 0;
+  const bool has_port = after_address != std::string::npos && host.find(':', after_address) != std::string::npos;
+  const Result<Endpoint> place = parse_endpoint(has_port ? host : host + ":80");
+  if (!place) return false;
+  if (place->is_ip) return true;
+  const auto is_it = [&](const std::string& name) { return ::strcasecmp(name.c_str(), place->host.c_str()) == 0; };
+  return is_it("localhost") || std::any_of(hosts.begin(), hosts.end(), is_it);
 }
 
-Error bind_error(const std::string& listen, int cause) {
-  if (cause == EADDRINUSE) {
+HttpAnswer page(unsigned status, const char* type, std::string body) {
+  return {.status = status,
+          .fields = {{"Content-Type", type}, {"Accept-Ranges", "none"}, {"X-Content-Type-Options", "nosniff"}},
+          .body = std::move(body)};
+}
+
+Error listen_error(const std::string& listen, const Error& cause) {
+  if (cause.code == ErrorCode::in_use) {
     return {ErrorCode::in_use, "the status port " + listen +
                                    " is in use by another process: set status_listen to another port, " +
                                    "127.0.0.1:0 for any free one, or off"};
   }
-  return {ErrorCode::io, "cannot listen on " + listen + " for status pages: " + std::strerror(cause)};
+  return {cause.code, "cannot listen on " + listen + " for status pages: " + cause.message};
 }
 
 }  // namespace
 
-struct StatusServer::Impl {
-  httplib::Server server;
-  StatusCallbacks callbacks;
-  std::thread thread;
-
-  void set_up() {
-    server.new_task_queue = [] { return new httplib::ThreadPool(threads); };
-    server.set_socket_options(set_socket_options);
-    server.set_keep_alive_max_count(1);  // a kept connection would hold one of the few threads
-    server.set_payload_max_length(request_body_bytes_max);
-    server.set_read_timeout(io_timeout_seconds);
-    server.set_write_timeout(io_timeout_seconds);
-    server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(callbacks.metrics_text(), "text/plain; version=0.0.4");
-    });
-    server.Get("/status", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(callbacks.status_json(), "application/json");
-    });
-    server.Get("/healthz", [this](const httplib::Request&, httplib::Response& response) {
-      const bool healthy = callbacks.healthy();
-      response.status = healthy ? 200 : 503;
-      response.set_content(healthy ? "ok\n" : "not healthy\n", "text/plain");
-    });
-    // Other methods are no other resource: everything that is not one of the three is not there.
-    server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
-      if (response.status == 404) response.set_content("there are /metrics, /healthz and /status\n", "text/plain");
-    });
+HttpAnswer status_answer(const RequestHead& request, const StatusCallbacks& callbacks,
+                         const std::vector<std::string>& hosts) {
+  // HTTP/1.0 knows no Host field, and no browser speaks it.
+  if (!request.host && !request.http_1_0) return text_answer(400, "the request names no host\n");
+  if (request.host && !names_this_machine(*request.host, hosts))
+    return text_answer(421, "ask by an address or localhost, or name this host in status_hosts\n");
+  if (request.method != "GET" && request.method != "HEAD") {
+    HttpAnswer refused = text_answer(405, "only GET and HEAD\n");
+    refused.fields.emplace_back("Allow", "GET, HEAD");
+    return refused;
   }
-};
+  const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+  if (path == "/metrics") return page(200, "text/plain; version=0.0.4", callbacks.metrics_text());
+  if (path == "/status") return page(200, "application/json", callbacks.status_json());
+  if (path == "/healthz") {
+    const bool healthy = callbacks.healthy();
+    return page(healthy ? 200 : 503, "text/plain", healthy ? "ok\n" : "not healthy\n");
+  }
+  return text_answer(404, "there are /metrics, /healthz and /status\n");
+}
 
 StatusServer::StatusServer() = default;
-StatusServer::~StatusServer() { stop(); }
+StatusServer::~StatusServer() = default;
 
-Result<void> StatusServer::open(const std::string& listen, StatusCallbacks callbacks) {
+Result<void> StatusServer::open(const std::string& listen, StatusCallbacks callbacks, std::vector<std::string> hosts) {
   if (listen == "off") return {};
   Result<Endpoint> endpoint = parse_endpoint(listen);
   if (!endpoint) return tl::make_unexpected(endpoint.error());
@@ -81,34 +78,20 @@ Result<void> StatusServer::open(const std::string& listen, StatusCallbacks callb
     endpoint->host = "127.0.0.1";
     endpoint->is_ip = true;
   }
-  impl_ = std::make_unique<Impl>();
-  impl_->callbacks = std::move(callbacks);
-  impl_->set_up();
-  errno = 0;
-  int port = endpoint->port;
-  if (port == 0) {
-    port = impl_->server.bind_to_any_port(endpoint->host);
-  } else if (!impl_->server.bind_to_port(endpoint->host, port)) {
-    port = -1;
-  }
-  if (port <= 0) {
-    const int cause = errno == 0 ? EADDRNOTAVAIL : errno;
-    impl_.reset();
-    return tl::make_unexpected(bind_error(listen, cause));
-  }
-  endpoint->port = static_cast<std::uint16_t>(port);
+  HttpServerConfig config;
+  config.address = endpoint->host;
+  config.port = endpoint->port;
+  auto opened = HttpServer::open(config);
+  if (!opened) return tl::make_unexpected(listen_error(listen, opened.error()));
+  server_ = std::move(*opened);
+  endpoint->port = server_->port();
   address_ = endpoint->text();
-  impl_->thread = std::thread([impl = impl_.get()] { impl->server.listen_after_bind(); });
-  // stop() before the thread listens would be lost.
-  while (!impl_->server.is_running()) std::this_thread::yield();
+  server_->serve([callbacks = std::move(callbacks), hosts = std::move(hosts)](const RequestHead& request) {
+    return status_answer(request, callbacks, hosts);
+  });
   return {};
 }
 
-void StatusServer::stop() {
-  if (!impl_) return;
-  impl_->server.stop();
-  impl_->thread.join();
-  impl_.reset();
-}
+void StatusServer::stop() { server_.reset(); }
 
 }  // namespace orbweaver

@@ -1,15 +1,19 @@
-// The peer's own small HTTP port, for people and Prometheus on this machine: GET /metrics, /healthz, /status; all else
-// is 404. Loopback only: there is no access control, and the pages tell what is crawled. Thread rule: open() and stop()
-// by one thread; the callbacks run on the server's threads, several at once, until stop() returns. Bounded: four
-// requests at a time, no request body, a connection serves one request.
+// The peer's own small HTTP port, for people and Prometheus on this machine: GET and HEAD of /metrics, /healthz,
+// /status; other methods are 405, all else is 404. Loopback only: there is no access control, and the pages tell what
+// is crawled. A request must name this machine: a page in a browser here, whose own name was made to lead here (DNS
+// rebinding), gets 421. Thread rule: open() and stop() by one thread; the callbacks run on the server's one thread
+// until stop() returns. Bounded: 32 connections, the oldest is closed for another; one request each, of 8 KiB, within 5
+// s; 10 s for its answer; no body is read.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "node/base.h"
+#include "node/http/http_server.h"
 
 namespace orbweaver {
 
@@ -19,6 +23,11 @@ struct StatusCallbacks {
   std::function<bool()> healthy;
 };
 
+// What a request to the status port is answered with. `hosts`: names that it may be asked by, beside IP addresses and
+// localhost.
+HttpAnswer status_answer(const RequestHead& request, const StatusCallbacks& callbacks,
+                         const std::vector<std::string>& hosts);
+
 class StatusServer {
  public:
   StatusServer();
@@ -26,16 +35,16 @@ class StatusServer {
   StatusServer(const StatusServer&) = delete;
   StatusServer& operator=(const StatusServer&) = delete;
 
-  // `listen`: "127.0.0.1:9100", "[::1]:9100", "localhost:0" (port 0: any free one), or "off". Errors name the address:
-  // invalid_setting when unreadable or not loopback, in_use when another process has the port. Once per object.
-  Result<void> open(const std::string& listen, StatusCallbacks callbacks);
+  // `listen`: "127.0.0.1:9100", "[::1]:9100", "localhost:0" (port 0: any free one), or "off". `hosts`: as above. Errors
+  // name the address: invalid_setting when unreadable or not loopback, in_use when another process has the port. Once
+  // per object.
+  Result<void> open(const std::string& listen, StatusCallbacks callbacks, std::vector<std::string> hosts = {});
   // "127.0.0.1:9100" with the port in use; empty when off.
   const std::string& address() const { return address_; }
   void stop();
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<HttpServer> server_;
   std::string address_;
 };
 

@@ -150,12 +150,14 @@ class Workers::Worker {
                    {"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
                    {"robots", config.settings.robots ? "obey" : "ignore"},
                    {"http-header-user-agent", user_agent_with(config.settings.user_agent, config.settings.contact)}};
+      warc.waiter = config.waiter;
       auto opened = storage::WarcWriter::open(std::move(warc));
       if (!opened) return tl::make_unexpected(error_of(opened.error()));
       worker->archive_ = std::move(*opened);
     }
     if (config.settings.text) {
-      auto opened = storage::TextFile::open({config.text_dir, prefix});
+      auto opened =
+          storage::TextFile::open({.directory = config.text_dir, .name_prefix = prefix, .waiter = config.waiter});
       if (!opened) return tl::make_unexpected(error_of(opened.error()));
       worker->text_.emplace(std::move(*opened));
     }

@@ -2,14 +2,13 @@
 
 #include <zlib.h>
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
-#include "node/sampleweb/keep_alive_server.h"
+#include "node/http/http_server.h"
 #include "node/sampleweb/sample_counts.h"
 #include "node/sampleweb/sample_random.h"
 #include "node/sampleweb/sample_search.h"
@@ -19,7 +18,13 @@ namespace orbweaver::sample {
 
 namespace {
 
-constexpr const char* arrival_header = "x-sample-gzip";  // set by on_head for the handler: the client takes gzip
+constexpr std::size_t connections_usual = 8192;
+constexpr std::size_t head_bytes_max = 64u << 10;
+constexpr std::size_t requests_a_connection = 100'000;
+constexpr std::size_t target_bytes_max = 8192;
+constexpr std::chrono::seconds idle_max{30};
+constexpr std::chrono::minutes answer_max{2};  // a crawler that holds back may take its time
+constexpr std::size_t threads_max = 8;
 constexpr const char* loopback = "127.0.0.1";
 constexpr int gzip_window_bits = 15 + 16;  // zlib: a gzip wrapper
 constexpr std::string_view other_hosts = "(other)";
@@ -59,12 +64,8 @@ struct SampleServer::Impl {
   std::optional<SampleSearch> search;  // of the web
   std::map<std::string, SampleTree> trees;
   SampleCounts counts{counted_urls_max};
-  KeepAliveServer server;
-  httplib::Server control;
-  std::uint16_t port = 0;
-  std::uint16_t control_port = 0;
-  std::thread server_thread;
-  std::thread control_thread;
+  std::unique_ptr<HttpServer> server;
+  std::unique_ptr<HttpServer> control;
 
   Result<void> open_trees() {
     for (const std::string& text : options.trees) {
@@ -80,49 +81,37 @@ struct SampleServer::Impl {
   }
 
   Result<void> bind() {
-    const std::string asked = options.listen_address + ":" + std::to_string(options.listen_port);
-    errno = 0;
-    int bound = options.listen_port;
-    if (options.listen_port == 0) {
-      bound = server.bind_to_any_port(options.listen_address);
-    } else if (!server.bind_to_port(options.listen_address, options.listen_port)) {
-      bound = -1;
+    HttpServerConfig config;
+    config.address = options.listen_address == "localhost" ? loopback : options.listen_address;
+    config.port = options.listen_port;
+    config.threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, threads_max);
+    config.head_bytes_max = head_bytes_max;
+    config.connections_max = options.connections_max > 0 ? options.connections_max : connections_usual;
+    config.requests_max = requests_a_connection;
+    config.idle_max = idle_max;
+    config.answer_max = answer_max;
+    auto opened = HttpServer::open(config);
+    if (!opened) {
+      const std::string asked = options.listen_address + ":" + std::to_string(options.listen_port);
+      if (opened.error().code == ErrorCode::in_use)
+        return fail(ErrorCode::in_use, "another process listens on " + asked);
+      return fail(opened.error().code, "cannot listen on " + asked + ": " + opened.error().message);
     }
-    if (bound <= 0) {
-      if (errno == EADDRINUSE) return fail(ErrorCode::in_use, "another process listens on " + asked);
-      return fail(ErrorCode::io, "cannot listen on " + asked + ": " + std::strerror(errno));
-    }
-    server.deepen_backlog();
-    port = static_cast<std::uint16_t>(bound);
-    const int control_bound = control.bind_to_any_port(loopback);
-    if (control_bound <= 0) return fail(ErrorCode::io, "cannot listen on a free port of 127.0.0.1");
-    control_port = static_cast<std::uint16_t>(control_bound);
+    server = std::move(*opened);
+    HttpServerConfig beside;
+    beside.address = loopback;
+    beside.answer_max = answer_max;
+    opened = HttpServer::open(beside);
+    if (!opened) return fail(ErrorCode::io, "cannot listen on a free port of 127.0.0.1: " + opened.error().message);
+    control = std::move(*opened);
     return {};
   }
 
-  void set_up_server() {
-    if (options.connections_max > 0) server.set_connections_max(options.connections_max);
-    // The library would compress by itself, brotli first and at its slowest; it does not when it sees no
-    // Accept-Encoding.
-    server.on_head = [](httplib::Request& request) {
-      const bool takes_gzip = request.get_header_value("Accept-Encoding").find("gzip") != std::string::npos;
-      request.headers.erase("Accept-Encoding");
-      request.headers.erase("Range");
-      request.ranges.clear();
-      request.headers.erase(arrival_header);
-      if (takes_gzip) request.headers.emplace(arrival_header, "1");
-    };
-    server.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      serve(request, response);
-      return httplib::Server::HandlerResponse::Handled;
-    });
-  }
-
-  void serve(const httplib::Request& request, httplib::Response& response) {
+  HttpAnswer serve(const RequestHead& request) {
+    if (request.target.size() > target_bytes_max) return {.status = 414};
     const auto now = std::chrono::steady_clock::now();
     const std::string target = request.target.substr(0, request.target.find('#'));
-    const std::string host_header = request.get_header_value("Host");
-    const std::string name = name_of(host_header);
+    const std::string name = name_of(request.host.value_or(""));
     const auto tree = trees.find(name);
     const auto host = web && tree == trees.end() ? web->host_of(name) : std::nullopt;
     const bool searched = search && tree == trees.end() && name == search_host;
@@ -130,7 +119,7 @@ struct SampleServer::Impl {
     const std::string counted = known ? name : std::string(other_hosts);
 
     // The Host header holds a port unless it is 80, so this is the URL that was asked for.
-    const std::string url = "http://" + name + (port == 80 ? "" : ":" + std::to_string(port)) + target;
+    const std::string url = "http://" + name + port_text() + target;
     const std::uint64_t before = counts.arrived(counted, url, target == "/robots.txt", now);
     if (options.on_request && target != "/robots.txt") options.on_request(url);
     SampleAnswer answer;
@@ -152,57 +141,48 @@ struct SampleServer::Impl {
       answer.body = "Not this time.\n";
     }
     const auto wait = answer.wait + options.latency;
-    if (wait.count() > 0) std::this_thread::sleep_for(wait);
-    fill(request, response, std::move(answer));
-    counts.answered(counted);
+    HttpAnswer out = filled(request, std::move(answer));
+    out.wait = wait;
+    out.on_wait_over = [this, counted] { counts.answered(counted); };
+    return out;
   }
 
-  static void fill(const httplib::Request& request, httplib::Response& response, SampleAnswer answer) {
-    response.status = answer.status;
-    for (const auto& [header, value] : answer.headers) response.set_header(header, value);
-    if (!answer.content_type.empty()) response.set_header("Content-Type", answer.content_type);
-    if (answer.compress && request.has_header(arrival_header)) {
+  static HttpAnswer filled(const RequestHead& request, SampleAnswer answer) {
+    HttpAnswer out;
+    out.status = static_cast<unsigned>(answer.status);
+    out.fields = std::move(answer.headers);
+    if (!answer.content_type.empty()) out.fields.emplace_back("Content-Type", answer.content_type);
+    if (answer.compress && request.accept_encoding.find("gzip") != std::string::npos) {
       if (std::string packed = gzip(answer.body); !packed.empty()) {
         answer.body = std::move(packed);
-        response.set_header("Content-Encoding", "gzip");
+        out.fields.emplace_back("Content-Encoding", "gzip");
       }
     }
-    response.body = std::move(answer.body);
+    out.body = std::move(answer.body);
+    return out;
   }
 
-  void set_up_control() {
-    const auto json = [this](const char* path, std::function<std::string()> make) {
-      control.Get(path, [make = std::move(make)](const httplib::Request&, httplib::Response& response) {
-        response.set_content(make(), "application/json");
-      });
+  std::string port_text() const { return server->port() == 80 ? "" : ":" + std::to_string(server->port()); }
+
+  HttpAnswer tell(const RequestHead& request) {
+    const auto json = [](std::string body) {
+      return HttpAnswer{.fields = {{"Content-Type", "application/json"}}, .body = std::move(body)};
     };
-    json("/stats", [this] { return counts.stats_json(); });
-    json("/urls", [this] { return counts.urls_json(); });
-    json("/expected", [this] { return web ? json_list(web->expected()) : std::string("[]"); });
-    json("/expected_twice", [this] { return web ? json_list(web->expected_twice()) : std::string("[]"); });
-    // Before routing, because there the library waits for a body, and a client that sends none need not say so.
-    control.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      if (request.method != "POST") return httplib::Server::HandlerResponse::Unhandled;
-      response.set_header("Connection", "close");
-      if (request.path == "/reset") {
-        counts.reset();
-      } else if (request.path == "/quit" && options.on_quit) {
-        options.on_quit();
-      } else {
-        response.status = 404;
-        return httplib::Server::HandlerResponse::Handled;
-      }
-      response.status = 200;
-      response.set_content("{\"done\":true}", "application/json");
-      return httplib::Server::HandlerResponse::Handled;
-    });
-    control.set_socket_options([](socket_t fd) {
-      const int on = 1;
-      ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    });
-    control.set_tcp_nodelay(true);
-    control.set_keep_alive_max_count(1);
-    control.new_task_queue = [] { return new httplib::ThreadPool(4); };
+    const bool post = request.method == "POST";
+    const std::string& path = request.target;
+    if (post && path == "/reset") {
+      counts.reset();
+      return json("{\"done\":true}");
+    }
+    if (post && path == "/quit" && options.on_quit) {
+      options.on_quit();
+      return json("{\"done\":true}");
+    }
+    if (!post && path == "/stats") return json(counts.stats_json());
+    if (!post && path == "/urls") return json(counts.urls_json());
+    if (!post && path == "/expected") return json(web ? json_list(web->expected()) : "[]");
+    if (!post && path == "/expected_twice") return json(web ? json_list(web->expected_twice()) : "[]");
+    return {.status = 404};
   }
 };
 
@@ -213,38 +193,31 @@ SampleServer::~SampleServer() { stop(); }
 Result<std::unique_ptr<SampleServer>> SampleServer::start(const SampleServerOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->options = options;
-  impl->set_up_server();
-  impl->set_up_control();
   if (auto opened = impl->open_trees(); !opened) return tl::make_unexpected(opened.error());
   if (auto bound = impl->bind(); !bound) return tl::make_unexpected(bound.error());
   if (options.shape.hosts > 0) {
     SampleWebShape shape = options.shape;
-    shape.port = impl->port;
+    shape.port = impl->server->port();
     impl->web.emplace(shape);
     impl->search.emplace(*impl->web);
   }
   Impl* running = impl.get();
-  running->server_thread = std::thread([running] { running->server.listen_after_bind(); });
-  running->control_thread = std::thread([running] { running->control.listen_after_bind(); });
-  // stop() before the loop runs would be lost.
-  while (!running->server.is_running() || !running->control.is_running()) std::this_thread::yield();
+  running->server->serve([running](const RequestHead& request) { return running->serve(request); });
+  running->control->serve([running](const RequestHead& request) { return running->tell(request); });
   return std::unique_ptr<SampleServer>(new SampleServer(std::move(impl)));
 }
 
 void SampleServer::stop() {
-  if (!impl_->server_thread.joinable()) return;
-  impl_->server.stop();
-  impl_->control.stop();
-  impl_->server_thread.join();
-  impl_->control_thread.join();
+  impl_->server->stop();
+  impl_->control->stop();
 }
 
-std::uint16_t SampleServer::port() const { return impl_->port; }
-std::uint16_t SampleServer::control_port() const { return impl_->control_port; }
+std::uint16_t SampleServer::port() const { return impl_->server->port(); }
+std::uint16_t SampleServer::control_port() const { return impl_->control->port(); }
 
 std::vector<std::string> SampleServer::seeds() const {
   std::vector<std::string> out = impl_->web ? impl_->web->seeds() : std::vector<std::string>{};
-  const std::string port_text = impl_->port == 80 ? "" : ":" + std::to_string(impl_->port);
+  const std::string port_text = impl_->port_text();
   for (const auto& [host, tree] : impl_->trees) out.push_back("http://" + host + port_text + "/");
   return out;
 }
@@ -255,10 +228,10 @@ std::string SampleServer::ready_json() const {
   const std::string& address = impl_->options.listen_address;
   const std::string reached = address == "0.0.0.0" ? loopback : address;
   const nlohmann::json json = {{"ready", true},
-                               {"port", impl_->port},
+                               {"port", port()},
                                {"seeds", seeds()},
-                               {"control", "http://127.0.0.1:" + std::to_string(impl_->control_port)},
-                               {"resolve", {"*:" + std::to_string(impl_->port) + ":" + reached}}};
+                               {"control", "http://127.0.0.1:" + std::to_string(control_port())},
+                               {"resolve", {"*:" + std::to_string(port()) + ":" + reached}}};
   return json.dump();
 }
 

@@ -1,8 +1,8 @@
 // Serves a sample web, its search engine (sample_search.h) and directory trees over HTTP, told apart by the Host
 // header, on one port; what was asked is told at a second one, always on loopback: GET /stats, /urls, /expected,
 // /expected_twice (JSON), POST /reset, POST /quit. Thread rule: start(), stop() and the destructor on one thread; the
-// accessors any time between. Runs its own threads (one a connection, up to about 770 at once). Memory: connections,
-// plus what SampleCounts keeps, plus the search engine's index once it was asked.
+// accessors any time between. Runs one thread for each processor, up to 8, and one for the second port. Memory: some
+// 10 KB a connection, plus what SampleCounts keeps, plus the search engine's index once it was asked.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct SampleServerOptions {
   std::vector<std::string> trees;  // "HOST=DIRECTORY"
   std::string listen_address = "127.0.0.1";
   std::uint16_t listen_port = 0;         // 0: any free one
-  std::size_t connections_max = 0;       // open at a time; 0: some 770
+  std::size_t connections_max = 0;       // open at a time, the oldest idle is closed for another; 0: 8,192
   unsigned failing = 0;                  // of a thousand pages, so many answer 500 to the first request
   std::chrono::milliseconds latency{0};  // before each answer, on top of a slow host's own
   // The URL of each request for a page, as it arrives; called from server threads.

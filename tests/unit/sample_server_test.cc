@@ -3,7 +3,7 @@
 #include "node/sampleweb/sample_server.h"
 
 #include <gtest/gtest.h>
-#include <httplib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "node/sampleweb/sample_tree.h"
+#include "tests/unit/http_client.h"
 
 namespace orbweaver::sample {
 namespace {
@@ -93,38 +94,85 @@ TEST_F(TreeOnDisk, HostsByNameAndCounts) {
   const auto server = SampleServer::start(options);
   ASSERT_TRUE(server.has_value()) << server.error().message;
   const std::string port = std::to_string((*server)->port());
-  httplib::Client client("127.0.0.1", (*server)->port());
-  client.set_keep_alive(true);
-  client.set_decompress(false);
+  testing::HttpClient client((*server)->port());
   const auto get = [&](const std::string& host, const std::string& path, const std::string& encoding = "identity") {
-    return client.Get(path, {{"Host", host}, {"Accept-Encoding", encoding}});
+    client.send("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nAccept-Encoding: " + encoding + "\r\n\r\n");
+    return client.read_answer();
   };
 
-  const auto plain = get("HOST-000.sample.test:" + port, "/");
-  ASSERT_TRUE(plain);
-  EXPECT_EQ(plain->status, 200);
-  EXPECT_FALSE(plain->has_header("Content-Encoding"));
-  const auto packed = get("host-000.sample.test", "/", "br, gzip");
-  ASSERT_TRUE(packed);
-  EXPECT_EQ(packed->get_header_value("Content-Encoding"), "gzip");
-  EXPECT_LT(packed->body.size(), plain->body.size());
-  EXPECT_EQ(get("docs.test", "/")->body, "<a href=\"sub%20dir\">sub</a>");
-  EXPECT_EQ(get("nobody.test", "/")->status, 421);
+  const std::string plain = get("HOST-000.sample.test:" + port, "/");
+  EXPECT_TRUE(plain.starts_with("HTTP/1.1 200 OK\r\n")) << plain;
+  EXPECT_EQ(plain.find("Content-Encoding"), std::string::npos);
+  const std::string packed = get("host-000.sample.test", "/", "br, gzip");
+  EXPECT_NE(packed.find("Content-Encoding: gzip\r\n"), std::string::npos);
+  EXPECT_LT(testing::body_of(packed).size(), testing::body_of(plain).size());
+  EXPECT_EQ(testing::body_of(get("docs.test", "/")), "<a href=\"sub%20dir\">sub</a>");
+  EXPECT_TRUE(get("nobody.test", "/").starts_with("HTTP/1.1 421 "));
 
-  httplib::Client control("127.0.0.1", (*server)->control_port());
-  const auto stats = nlohmann::json::parse(control.Get("/stats")->body);
+  const auto ask = [&](const std::string& line) {
+    testing::HttpClient control((*server)->control_port());
+    control.send(line + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    return control.read_all();
+  };
+  const auto stats = nlohmann::json::parse(testing::body_of(ask("GET /stats")));
   EXPECT_EQ(stats["total"], 4);
   EXPECT_EQ(stats["hosts"]["host-000.sample.test"]["requests"], 2);
   EXPECT_EQ(stats["hosts"]["host-000.sample.test"]["most_at_once"], 1);
-  const auto urls = nlohmann::json::parse(control.Get("/urls")->body);
+  const auto urls = nlohmann::json::parse(testing::body_of(ask("GET /urls")));
   EXPECT_EQ(urls["http://host-000.sample.test:" + port + "/"], 2);
-  EXPECT_EQ(nlohmann::json::parse(control.Get("/expected")->body).size(), 9U);
-  EXPECT_EQ(control.Post("/reset")->status, 200);
-  EXPECT_EQ(nlohmann::json::parse(control.Get("/stats")->body)["total"], 0);
+  EXPECT_EQ(nlohmann::json::parse(testing::body_of(ask("GET /expected"))).size(), 9U);
+  EXPECT_TRUE(ask("POST /reset").starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(ask("GET /reset").starts_with("HTTP/1.1 404 "));
+  EXPECT_EQ(nlohmann::json::parse(testing::body_of(ask("GET /stats")))["total"], 0);
 
   const auto ready = nlohmann::json::parse((*server)->ready_json());
   EXPECT_EQ(ready["resolve"][0], "*:" + port + ":127.0.0.1");
   EXPECT_EQ(ready["seeds"].size(), 2U);
+}
+
+// As many as the crawlers of a whole ring keep; each is answered twice, the second time over the connection it kept.
+TEST(SampleServer, TwoThousandKeptConnectionsAreAllAnswered) {
+  constexpr std::size_t connections = 2000;
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit before = limit;
+  limit.rlim_cur = limit.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  if (limit.rlim_max < 2 * connections + 100) GTEST_SKIP() << "the system allows too few open files";
+  SampleServerOptions options;
+  options.shape.hosts = 20'000;
+  options.shape.pages = 20'000;
+  options.shape.calm = true;
+  const auto server = SampleServer::start(options);
+  ASSERT_TRUE(server.has_value()) << server.error().message;
+  std::vector<testing::HttpClient> clients;
+  for (std::size_t i = 0; i < connections; ++i) clients.emplace_back((*server)->port());
+  for (int round = 0; round < 2; ++round) {
+    std::size_t answered = 0;
+    for (std::size_t i = 0; i < connections; ++i) {
+      const std::string host = (*server)->seeds()[i * 10 % (*server)->seeds().size()].substr(7);
+      clients[i].send("GET / HTTP/1.1\r\nHost: " + host.substr(0, host.find('/')) + "\r\n\r\n");
+    }
+    for (testing::HttpClient& client : clients) answered += client.read_answer().starts_with("HTTP/1.1 200 ") ? 1 : 0;
+    EXPECT_EQ(answered, connections) << "round " << round;
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+// A slow host's wait holds no thread: as many wait as ask.
+TEST(SampleServer, ManyWaitAtOnce) {
+  SampleServerOptions options;
+  options.shape.hosts = 1;
+  options.shape.pages = 1;
+  options.shape.calm = true;
+  options.latency = std::chrono::seconds(1);
+  const auto server = SampleServer::start(options);
+  ASSERT_TRUE(server.has_value()) << server.error().message;
+  std::vector<testing::HttpClient> clients;
+  for (int i = 0; i < 100; ++i) clients.emplace_back((*server)->port());
+  for (testing::HttpClient& client : clients) client.send("GET / HTTP/1.1\r\nHost: host-000.sample.test\r\n\r\n");
+  for (testing::HttpClient& client : clients) EXPECT_TRUE(client.read_answer().starts_with("HTTP/1.1 200 "));
+  EXPECT_GT(nlohmann::json::parse((*server)->stats_json())["hosts"]["host-000.sample.test"]["most_at_once"], 16);
 }
 
 TEST(SampleServer, APortInUseIsNamed) {

@@ -1,50 +1,37 @@
 // The status port: what it serves, where it refuses to listen, and that it stops.
 #include "node/run/status_http.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/unit/http_client.h"
+
 namespace orbweaver {
 namespace {
+
+using testing::HttpClient;
 
 StatusCallbacks callbacks(bool healthy = true) {
   return {[] { return std::string("orbweaver_urls_queued 3\n"); }, [] { return std::string("{\"pages\":1}"); },
           [healthy] { return healthy; }};
 }
 
-int connect_to(const std::string& address) {
-  sockaddr_in where{};
-  where.sin_family = AF_INET;
-  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  where.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  if (::connect(fd, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0) return fd;
-  ::close(fd);
-  return -1;
+std::uint16_t port_of(const std::string& address) {
+  return static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
 }
 
 // The whole answer to `request`, until the server closes.
 std::string ask(const std::string& address, const std::string& request, bool nothing_follows = false) {
-  const int fd = connect_to(address);
-  if (fd < 0) return "no connection";
-  std::string answer;
-  char chunk[4096];
-  if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) > 0) {
-    if (nothing_follows) ::shutdown(fd, SHUT_WR);
-    for (ssize_t got = 0; (got = ::recv(fd, chunk, sizeof chunk, 0)) > 0;)
-      answer.append(chunk, static_cast<std::size_t>(got));
-  }
-  ::close(fd);
-  return answer;
+  HttpClient client(port_of(address));
+  if (!client.connected()) return "no connection";
+  if (client.send(request) && nothing_follows) client.send_no_more();
+  return client.read_all();
 }
 
 std::string get(const std::string& address, const std::string& path) {
@@ -79,11 +66,21 @@ TEST(StatusServer, EverythingElseIs404) {
   for (const char* path : {"/", "/metrics/", "/etc/passwd", "/../../etc/passwd", "/Status"}) {
     EXPECT_TRUE(get(server.address(), path).starts_with("HTTP/1.1 404 ")) << path;
   }
-  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS"}) {
+}
+
+// RFC 9110, 15.5.6.
+TEST(StatusServer, OnlyGetAndHead) {
+  StatusServer server;
+  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "BREW"}) {
     const std::string answer =
-        ask(server.address(), std::string(method) + " /status HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
-    EXPECT_TRUE(answer.starts_with("HTTP/1.1 404 ")) << method << ": " << answer;
+        ask(server.address(), std::string(method) + " /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 405 ")) << method << ": " << answer;
+    EXPECT_NE(answer.find("\r\nAllow: GET, HEAD\r\n"), std::string::npos) << answer;
   }
+  const std::string head = ask(server.address(), "HEAD /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_NE(head.find("\r\nContent-Length: 11\r\n"), std::string::npos) << head;
+  EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
 }
 
 TEST(StatusServer, BadRequestsAreSurvived) {
@@ -152,9 +149,118 @@ TEST(StatusServer, StoppedPortIsFreeAgain) {
   EXPECT_TRUE(get(address, "/healthz").starts_with("HTTP/1.1 200 "));
   first.stop();
   first.stop();
-  EXPECT_EQ(connect_to(address), -1);
+  EXPECT_FALSE(HttpClient(port_of(address)).connected());
   StatusServer second;
   EXPECT_TRUE(second.open(address, callbacks()));
+}
+
+// A page in a browser on this machine, whose name was made to lead here (DNS rebinding).
+TEST(StatusServer, AnotherHostIsRefused) {
+  StatusServer server;
+  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks(), {"crawler.example"}));
+  const auto status_for = [&](const std::string& host_line) {
+    return ask(server.address(), "GET /status HTTP/1.1\r\n" + host_line + "\r\n").substr(9, 3);
+  };
+  for (const char* host : {"127.0.0.1", "127.0.0.1:9100", "[::1]", "[::1]:80", "localhost", "LocalHost:1", "192.0.2.7",
+                           "crawler.example", "Crawler.Example:9100"})
+    EXPECT_EQ(status_for(std::string("Host: ") + host + "\r\n"), "200") << host;
+  for (const char* host : {"evil.example", "evil.example:9100", "localhost.evil.example", "127.0.0.1.evil.example", "",
+                           "::1", "[::1", "localhost:x", "localhost:99999", "a b", "crawler.example.evil"})
+    EXPECT_EQ(status_for(std::string("Host: ") + host + "\r\n"), "421") << host;
+  EXPECT_EQ(status_for(""), "400");
+  EXPECT_EQ(status_for("Host: localhost\r\nHost: evil.example\r\n"), "400");
+  EXPECT_EQ(ask(server.address(), "GET http://evil.example/status HTTP/1.1\r\nHost: localhost\r\n\r\n").substr(9, 3),
+            "404");
+  EXPECT_EQ(ask(server.address(), "GET /healthz HTTP/1.0\r\n\r\n").substr(9, 3), "200");  // a simple health check
+}
+
+TEST(StatusServer, RangesAreIgnored) {
+  StatusServer server;
+  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+  std::string ranges = "bytes=0-";
+  for (int i = 0; i < 1000; ++i) ranges += ",0-";
+  const std::string answer =
+      ask(server.address(), "GET /status HTTP/1.1\r\nHost: localhost\r\nRange: " + ranges + "\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << answer;
+  EXPECT_NE(answer.find("\r\nAccept-Ranges: none\r\n"), std::string::npos) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n{\"pages\":1}")) << answer;
+}
+
+std::size_t peak_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::stoul(line.substr(6));
+  return 0;
+}
+
+// CVE-2025-53628 and its kin: what comes without end is cut at the limit, and takes no memory.
+TEST(StatusServer, EndlessRequestsAreCutOff) {
+  StatusServer server;
+  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+  ASSERT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
+  const std::size_t before = peak_kib();
+  constexpr std::size_t sent_max = 64u << 20;
+  struct Attack {
+    const char* begin;
+    std::string more;
+    const char* answer;
+  };
+  std::string headers;
+  for (int i = 0; i < 4000; ++i) headers += "x: yyyyyyyy\r\n";
+  std::string chunks;
+  for (int i = 0; i < 3000; ++i) chunks += "a\r\n0123456789\r\n";
+  const std::vector<Attack> attacks = {
+      {"GET /status HTTP/1.1\r\nHost: localhost\r\n", headers, "HTTP/1.1 431 "},
+      {"GET /", std::string(50'000, 'a'), "HTTP/1.1 431 "},
+      {"GET / HTTP/1.1\r\nHost: ", std::string(50'000, 'a'), "HTTP/1.1 431 "},
+      {"POST /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 405 "},
+      {"GET /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", chunks, "HTTP/1.1 200 "}};
+  for (const Attack& attack : attacks) {
+    HttpClient client(port_of(server.address()));
+    std::size_t sent = 0;
+    bool open = client.send(attack.begin);
+    // The answer is read with the first bytes, before a reset could take it back.
+    const std::string answer = open && client.send(attack.more) ? client.read_answer() : "";
+    EXPECT_TRUE(answer.starts_with(attack.answer)) << attack.begin << ": " << answer;
+    for (; open && sent < sent_max; sent += attack.more.size()) open = client.send(attack.more);
+    EXPECT_LT(sent, sent_max) << attack.begin;
+  }
+  EXPECT_LT(peak_kib(), before + (16u << 10));
+  EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
+}
+
+// Clients that say nothing, or a byte now and then, take nobody's turn, however many they are: four were enough.
+TEST(StatusServer, DripsKeepNobodyOut) {
+  StatusServer server;
+  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+  std::vector<HttpClient> drips;
+  for (int i = 0; i < 200; ++i) {
+    drips.emplace_back(port_of(server.address()));
+    drips.back().send("GET /status HTT");
+    if (i % 20 == 3) {
+      EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 ")) << i;
+    }
+    for (HttpClient& drip : drips) drip.send("P");
+  }
+  EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
+  // The oldest had to go, whoever came last is still there.
+  EXPECT_EQ(drips.front().read_all(), "");
+  EXPECT_TRUE(drips.back().send("\r\n\r\n"));
+  EXPECT_TRUE(drips.back().read_all().starts_with("HTTP/1.1 400 "));
+}
+
+// Answers that nobody reads are given up for those who do.
+TEST(StatusServer, ClientsThatDoNotReadKeepNobodyOut) {
+  StatusServer server;
+  StatusCallbacks large = callbacks();
+  large.status_json = [] { return std::string(4u << 20, 'x'); };
+  ASSERT_TRUE(server.open("127.0.0.1:0", large));
+  std::vector<HttpClient> deaf;
+  for (int i = 0; i < 70; ++i) {
+    deaf.emplace_back(port_of(server.address()));
+    deaf.back().send("GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
 }
 
 TEST(StatusServer, ManyScrapesAtOnce) {

@@ -1,0 +1,241 @@
+"""Strangers who take connections, and a system that has no descriptor left: nothing ends, and the good pages go on."""
+
+import contextlib
+import os
+import resource
+import select
+import socket
+import threading
+
+import ring
+
+FLOOD = 2500  # connections
+SOURCES = 8  # addresses of the loopback network that they come from
+
+
+def raise_own_limit():
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+class Flood:
+    """Connections to one address that say nothing, opened again when they are closed, until stop()."""
+
+    def __init__(self, address, count):
+        host, port = address.rsplit(":", 1)
+        self.to = (host, int(port))
+        self.count = count
+        self.opened = 0
+        self.open = {}
+        self.poll = select.epoll()
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def stop(self):
+        self.ended.set()
+        self.thread.join()
+
+    def begin(self):
+        sock = socket.socket()
+        sock.setblocking(False)
+        try:
+            sock.bind((f"127.0.0.{2 + self.opened % SOURCES}", 0))
+            sock.connect_ex(self.to)
+            self.poll.register(sock, select.EPOLLIN | select.EPOLLRDHUP)
+        except OSError:
+            sock.close()
+            return
+        self.opened += 1
+        self.open[sock.fileno()] = sock
+
+    def run(self):
+        while not self.ended.is_set():
+            for _ in range(min(200, self.count - len(self.open))):
+                self.begin()
+            for fd, event in self.poll.poll(0.02, 500):
+                if event & (select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
+                    self.poll.unregister(fd)
+                    self.open.pop(fd).close()
+                else:
+                    with contextlib.suppress(OSError):
+                        self.open[fd].recv(4096)
+        for sock in self.open.values():
+            sock.close()
+        self.poll.close()
+
+
+class Descriptors(ring.Case):
+    def limited(self, soft, hard):
+        """The binary under limits of open files."""
+        path = self.dir / f"limited-{soft}-{hard}"
+        path.write_text(f'#!/bin/sh\nulimit -Sn {soft} && ulimit -Hn {hard} && exec "{ring.BINARY}" "$@"\n')
+        path.chmod(0o755)
+        return path
+
+    def key_file(self):
+        path = self.dir / "ring.key"
+        path.write_text(self.ok("ring-key"), encoding="utf-8")
+        path.chmod(0o600)
+        return path
+
+    def limit_of(self, node):
+        return resource.prlimit(node.pid, resource.RLIMIT_NOFILE)
+
+    def metric(self, node, name):
+        _, text = ring.get(f"http://{node.status_address}/metrics")
+        for line in text.splitlines():
+            if line.startswith(f"orbweaver_{name} "):
+                return float(line.split()[1])
+        raise AssertionError(f"no metric {name}")
+
+    def pages_in(self, node, seconds):
+        begin = self.own_status(node)
+        span = threading.Event()
+        span.wait(seconds)
+        end = self.own_status(node)
+        return end["counts"]["fetched"] - begin["counts"]["fetched"]
+
+    def test_the_limit_is_raised_and_shared_out(self):
+        web = self.web(hosts=1, pages=1)
+        for soft, hard, words in ((256, 8192, "file descriptors limit=8192"), (256, 600, "made smaller limit=600")):
+            node = self.node(
+                f"peer-{hard}", "--stop-when-done", "no", *web.reach, *ring.QUICK, *web.seeds, binary=self.limited(soft, hard)
+            )
+            self.assertEqual(self.limit_of(node), (hard, hard))
+            self.assertIn(words, node.log())
+            node.kill()
+        self.assertIn("fetches_max", node.log())
+
+    @ring.about(30)
+    def test_a_flood_of_silent_connections_ends_nothing(self):
+        if raise_own_limit() < FLOOD + 200:
+            self.skipTest("this system allows too few open files")
+        web = self.web(hosts=200, pages=40_000)
+        # Of many hosts, each at its own pace: what is fetched in a span does not depend on who else uses the machine.
+        pace = ["--delay", "1s", "--retry-delay", "100ms", "--scope", "any"]
+        node = self.node(
+            "peer",
+            "--archive-file-bytes",
+            "64KiB",  # a new file every few pages: each needs a descriptor
+            *web.reach,
+            *pace,
+            *web.seeds,
+            key_file=self.key_file(),
+            binary=self.limited(1024, 1024),
+        )
+        ring.wait_until("it crawls", lambda: self.own_status(node)["counts"]["fetched"] > 1000)
+        calm = flooded = 0
+        for _ in range(2):
+            calm += self.pages_in(node, 5)
+            flood = Flood(node.address, FLOOD)
+            try:
+                flooded += self.pages_in(node, 5)
+                self.assertLessEqual(self.metric(node, "connections_unknown"), 64)
+            finally:
+                flood.stop()
+        self.assertTrue(node.running(), node.err)
+        self.assertGreater(flood.opened, FLOOD / 2)
+        self.assertGreater(self.metric(node, "connections_unknown_shut_total"), FLOOD / 2)
+        self.assertLess(len(os.listdir(f"/proc/{node.pid}/fd")), 1024)
+        self.assertGreaterEqual(flooded, 0.9 * calm, f"pages with the flood, and {calm} without")
+        # Who has the key still gets in.
+        self.assertEqual(len(self.status(node)["members"]), 1)
+
+    @ring.about(10)
+    def test_no_descriptor_free_is_waited_out(self):
+        web = self.web(hosts=20, pages=2000)
+        node = self.node(
+            "peer",
+            "--archive-file-bytes",
+            "64KiB",
+            "--text",
+            "yes",
+            "--stop-when-done",
+            "yes",
+            "--scope",
+            "any",
+            "--delay",
+            "50ms",
+            "--retry-delay",
+            "100ms",
+            *web.reach,
+            *web.seeds,
+        )
+        ring.wait_until("it crawls", lambda: web.total() > 50)
+        soft, hard = self.limit_of(node)
+        # Below what it has open: whatever it opens from now on fails with EMFILE.
+        resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (3, hard))
+        ring.wait_until("it says that it waits", lambda: "no file descriptor is free" in node.log())
+        self.assertTrue(node.running(), node.err)
+        resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (soft, hard))
+        self.assertEqual(node.wait(), 0, node.err)
+        self.check_whole(web)
+
+
+class StatusPort(ring.Case):
+    """What a process of this machine, or a page in its browser, may do to the status port of a running peer."""
+
+    def ask(self, address, request):
+        host, port = address.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), timeout=30) as sock:
+            sock.sendall(request)
+            answer = b""
+            with contextlib.suppress(ConnectionResetError):
+                while piece := sock.recv(65536):
+                    answer += piece
+        return answer
+
+    def send_endlessly(self, address, begin, piece, megabytes):
+        """Until the peer hangs up: bytes sent."""
+        host, port = address.rsplit(":", 1)
+        sent = 0
+        with socket.create_connection((host, int(port)), timeout=30) as sock, contextlib.suppress(OSError):
+            sock.sendall(begin)
+            while sent < megabytes << 20:
+                sock.sendall(piece)
+                sent += len(piece)
+        return sent
+
+    def test_requests_without_end_take_no_memory(self):
+        node = self.node("peer", "--stop-when-done", "no")
+        before = ring.high_water_kib(node.pid)
+        line = b"GET /status HTTP/1.1\r\nHost: localhost\r\n"
+        chunked = b"POST /status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for begin, piece in (
+            (line, b"x: y\r\n" * 10_000),
+            (b"GET /", b"a" * 60_000),
+            (chunked, b"a\r\n0123456789\r\n" * 5000),
+        ):
+            sent = self.send_endlessly(node.status_address, begin, piece, 60)
+            self.assertLess(sent, 60 << 20, f"{begin} and what followed was read")
+        self.assertLess(ring.high_water_kib(node.pid) - before, 30 << 10, "KiB of memory")
+        self.assertEqual(ring.get(f"http://{node.status_address}/healthz"), (200, "ok\n"))
+
+    def test_drips_do_not_keep_healthz_from_answering(self):
+        node = self.node("peer", "--stop-when-done", "no")
+        host, port = node.status_address.rsplit(":", 1)
+        drips = []
+        for _ in range(100):
+            drips.append(socket.create_connection((host, int(port)), timeout=30))
+            self.addCleanup(drips[-1].close)
+            drips[-1].sendall(b"GET /status HTTP/1.1\r\nHo")
+        for _ in range(3):
+            for drip in drips:
+                with contextlib.suppress(OSError):
+                    drip.sendall(b"o")
+            self.assertEqual(ring.get(f"http://{node.status_address}/healthz"), (200, "ok\n"))
+
+    def test_another_host_and_ranges(self):
+        node = self.node("peer", "--stop-when-done", "no", "--status-hosts", "crawler.example")
+        for host, code in (("evil.example", b"421"), ("crawler.example", b"200"), (node.status_address, b"200")):
+            answer = self.ask(node.status_address, f"GET /status HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            self.assertEqual(answer[9:12], code, host)
+        whole = len(answer)
+        ranges = "bytes=0-" + ",0-" * 2000
+        answer = self.ask(
+            node.status_address, f"GET /status HTTP/1.1\r\nHost: localhost\r\nRange: {ranges}\r\n\r\n".encode()
+        )
+        self.assertEqual(answer[9:12], b"200")
+        self.assertLess(len(answer), 2 * whole + 1000)
