@@ -5,6 +5,7 @@
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
 #include "node/storage_error.h"
+#include "node/url/bad_ports.h"
 
 namespace orbweaver {
 
@@ -110,6 +111,10 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     if (const auto detour = detours_.find(front.key.url); detour != detours_.end()) url = detour->second.url;
     if (!url) {
       give_up(Reason::internal, UrlState::failed);
+      continue;
+    }
+    if (is_bad_port(url->port(), settings_.allow_ports)) {
+      give_up(Reason::bad_port, UrlState::excluded);
       continue;
     }
     if (host.failures >= host_failures_max && now < host.down_until) {

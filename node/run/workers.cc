@@ -19,7 +19,6 @@
 #include "node/run/content_fingerprint.h"
 #include "node/run/text_line.h"
 #include "node/run/text_repeats.h"
-#include "node/run/user_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
 #include "node/topic/topic_page.h"
@@ -109,9 +108,10 @@ class Workers::Worker {
  public:
   // `repeats`: what the texts of all workers repeat; null: none are written.
   static Result<std::unique_ptr<Worker>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
-                                              SharedRepeats* repeats) {
+                                              SharedRepeats* repeats, UserCommands& user_commands) {
     std::unique_ptr<Worker> worker(new Worker(config.settings, clock, static_cast<std::uint16_t>(index)));
     worker->repeats_ = repeats;
+    worker->user_commands_ = &user_commands;
     const std::string prefix = config.name_prefix + "-" + std::to_string(index);
     if (config.settings.archive == ArchiveKind::gzip) {
       storage::WarcConfig warc;
@@ -348,8 +348,11 @@ class Workers::Worker {
   // What the user's command makes of a body: its URLs are links, its text is the page's.
   void read_by_command(const Item& item, const TextCommand& command, std::string_view payload, const RobotsMeta& meta,
                        PageLinks& links, PageDone& done) {
-    CommandOutput output = run_user_command(command.arguments, payload, settings_.text_command_timeout,
-                                            static_cast<std::size_t>(settings_.text_command_bytes_max));
+    CommandOutput output =
+        user_commands_->run(command.arguments, payload,
+                            {.timeout = settings_.text_command_timeout,
+                             .output_bytes_max = static_cast<std::size_t>(settings_.text_command_bytes_max),
+                             .memory_bytes = settings_.text_command_memory});
     if (!output.fault.empty()) {
       done.command_fault = command.arguments.front() + ": " + output.fault;
       return;
@@ -423,13 +426,14 @@ class Workers::Worker {
   std::unique_ptr<storage::WarcWriter> archive_;
   std::optional<storage::TextFile> text_;
   SharedRepeats* repeats_ = nullptr;
+  UserCommands* user_commands_ = nullptr;
 };
 
 Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Clock& clock, Done done) {
   std::unique_ptr<Workers> workers(new Workers);
   if (config.settings.text) workers->repeats_ = std::make_unique<SharedRepeats>(config.settings.text_fingerprints);
   for (std::size_t i = 0; i < std::max<std::size_t>(config.settings.workers, 1); ++i) {
-    auto worker = Worker::open(config, i, clock, workers->repeats_.get());
+    auto worker = Worker::open(config, i, clock, workers->repeats_.get(), workers->user_commands_);
     if (!worker) return tl::make_unexpected(worker.error());
     workers->workers_.push_back(std::move(*worker));
   }

@@ -19,6 +19,7 @@
 #include "node/crawl/events.h"
 #include "node/run/clock.h"
 #include "node/run/text_repeats.h"
+#include "node/run/user_command.h"
 
 namespace orbweaver {
 
@@ -59,6 +60,7 @@ class Workers {
   bool stopping_ = false;
   Done done_;
   std::unique_ptr<SharedRepeats> repeats_;  // with --text
+  UserCommands user_commands_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };
