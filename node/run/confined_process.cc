@@ -110,7 +110,8 @@ std::string program_path(const std::string& name) {
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
     const std::string found = (end == 0 ? std::string(".") : std::string(path.substr(0, end))) + "/" + name;
-    if (::access(found.c_str(), X_OK) == 0 && !std::filesystem::is_directory(found)) return found;
+    std::error_code ignored;
+    if (::access(found.c_str(), X_OK) == 0 && !std::filesystem::is_directory(found, ignored)) return found;
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return name;

@@ -138,7 +138,7 @@ TEST_P(UserCommand, Attack12_NoDescriptorOfThePeerIsInherited) {
   const int log = ::open(directory.file("peer.log").c_str(), O_WRONLY | O_CREAT, 0600);  // not close-on-exec
   const int far_away = ::fcntl(log, F_DUPFD, 700);
   ASSERT_GE(far_away, 700);
-  const CommandOutput out = shell("for fd in /proc/self/fd/*; do test -e $fd && echo ${fd##*/}; done");
+  const CommandOutput out = shell("for fd in /proc/self/fd/*; do test -e $fd && echo ${fd##*/}; done; true");
   ::close(log);
   ::close(far_away);
   EXPECT_EQ(out.fault, "");
