@@ -153,6 +153,8 @@ std::string_view reason_name(Reason reason) {
       return "noindex";
     case Reason::content_type:
       return "content_type";
+    case Reason::bad_port:
+      return "bad_port";
     case Reason::http_status:
       return "http_status";
     case Reason::dns:

@@ -34,6 +34,7 @@ enum class Reason : std::uint8_t {
   budget = 7,              // excluded: the host's or the domain's pages or bytes are spent
   noindex = 8,             // fetched, but not kept: the page asked for that
   content_type = 9,        // excluded: fetched, and the response's type is not wanted
+  bad_port = 10,           // excluded: the port is another protocol's (node/url/bad_ports.h, setting allow_ports)
   http_status = 16,        // failed: the server answered with `status`, for the last time
   dns = 17,                // failed: from here on as FetchError
   connect = 18,

@@ -50,6 +50,12 @@ CLOCKS = [
 SLEEPS = [(r"\b(sleep_for|sleep_until)\b|(?<![\w.>:])(?:std::|::)?(?:sleep|usleep|nanosleep)\s*\(", "sleeps")]
 THREADS = [(r"\bstd\s*::\s*(thread|jthread|async)\b|\bpthread_create\b", "starts a thread")]
 
+# What commands print may be a stranger's words: node/run/say.h escapes what a terminal would obey.
+SAYS = ["node/cli/*", "node/lab/*", "node/main.cc", "node/run/peer_process.cc"]
+SAYS_ITSELF = ["node/lab/progress.cc"]  # numbers, and words of its own
+PRINTS = [(r"(?<![\w.>:])(?:std::|::)?(?:printf|fprintf|vprintf|puts|fputs|putchar|fputc|fwrite)\s*\("
+           r"|\bstd\s*::\s*(?:cout|cerr|clog)\s*<<", "prints")]
+
 # Taken apart, so that this file does not break its own rule.
 WORDS = re.compile(
     r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK", "(?i:place" + "holder)"]) + r")\b")
@@ -96,13 +102,16 @@ def check_calls(path, text, tell):
         banned = CLOCKS + SLEEPS + THREADS
     elif path.startswith("tests/unit/"):
         banned = SLEEPS
+    elif matches(path, SAYS) and not matches(path, SAYS_ITSELF):
+        banned = PRINTS
     if not banned:
         return
+    mend = {id(SLEEPS): "what needs time takes a clock", id(PRINTS): "say() and complain() of node/run/say.h escape"}.get(
+        id(banned), "a pure rule takes `now` and returns effects")
     for number, line in enumerate(code_only(text).split("\n"), 1):
         for pattern, what in banned:
             if re.search(pattern, line):
-                tell(path, number, f"{what}: " + ("a pure rule takes `now` and returns effects" if banned is not SLEEPS
-                                                  else "what needs time takes a clock"))
+                tell(path, number, f"{what}: {mend}")
 
 
 def check_form(path, text, tell):
@@ -174,6 +183,9 @@ SAMPLES = [
     ("node/robots/wait.cc", "void f() { std::this_thread::sleep_for(a); }\n", "sleeps"),
     ("node/crawl/wait.cc", "std::thread t;\n", "starts a thread"),
     ("tests/unit/wait_test.cc", "void f() { ::usleep(5); }\n", "sleeps"),
+    ("node/cli/says.cc", "void f() { std::printf(a); }\n", "prints"),
+    ("node/cli/streams.cc", "void f() { std::cout << a; }\n", "prints"),
+    ("node/cli/formats.cc", "void f() { std::snprintf(a, 1, b); g(std::cin, std::cout); }\n", None),
     ("node/run/long.cc", "// " + "x" * 118 + "\n", "line of 121"),
     ("node/run/tall.cc", "int a;\n" * 601, "file of 601"),
     ("node/run/bare.h", "#pragma once\n", "begins with a comment"),

@@ -11,6 +11,7 @@
 #include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
 #include "node/run/clock.h"
+#include "node/url/bad_ports.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {
@@ -21,11 +22,15 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   const Result<LoadedSettings> loaded = load_settings({}, {});
   if (!loaded) return tl::make_unexpected(loaded.error());
   const Settings& settings = loaded->values;
+  if (is_bad_port(url->port(), settings.allow_ports))
+    return fail(ErrorCode::invalid_input, url->text() + ": port " + std::to_string(url->port()) +
+                                              " is another protocol's (the Fetch standard's bad ports); "
+                                              "ORBWEAVER_ALLOW_PORTS lets it through");
   const Clock clock;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);
-  auto guard = AddressGuard::create(allow_private);
+  auto guard = AddressGuard::create(allow_private, settings.deny_addresses);
   if (!guard) return tl::make_unexpected(guard.error());
   config.guard = std::move(*guard);
   config.clock = [&clock] { return clock.now(); };

@@ -87,6 +87,8 @@ std::string why(const storage::UrlRecord& record) {
     case Reason::content_type:
       return "fetched, but content_types_allow or content_types_deny keeps its type out; the server answered " +
              std::to_string(record.status);
+    case Reason::bad_port:
+      return "its port is another protocol's, by the Fetch standard's list of bad ports; allow_ports lets it through";
     case Reason::robots_unreachable:
       return "its robots.txt could not be had, which counts as 'disallow all' (RFC 9309, 2.3.1.4)";
     default:

@@ -5,6 +5,7 @@
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
 #include "node/storage_error.h"
+#include "node/url/bad_ports.h"
 
 namespace orbweaver {
 
@@ -133,6 +134,10 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       forget_crashes(front.key, excluded);
       give_up(Reason::crashes_crawler, UrlState::failed);
       ++counters_.pages_failed;
+      continue;
+    }
+    if (is_bad_port(url->port(), settings_.allow_ports)) {
+      give_up(Reason::bad_port, UrlState::excluded);
       continue;
     }
     if (host.failures >= host_failures_max && now < host.down_until) {

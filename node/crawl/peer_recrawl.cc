@@ -23,12 +23,13 @@ using storage::UrlState;
 constexpr std::size_t walk_step = 2048;
 constexpr std::uint16_t visit_max = 0xffff;
 
-// What the record is when its URL is asked for once more; nothing when it cannot be. What robots.txt kept out is judged
-// again; what else is excluded stays so: it would be again, or is lifted in another way (docs/traps.md).
+// What the record is when its URL is asked for once more; nothing when it cannot be. What robots.txt or its port kept
+// out is judged again; what else is excluded stays so: it would be again, or is lifted in another way (docs/traps.md).
 std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known) {
-  const bool by_robots = known.state == UrlState::excluded &&
-                         (known.reason == Reason::robots || known.reason == Reason::robots_unreachable);
-  const bool ended = known.state == UrlState::fetched || known.state == UrlState::failed || by_robots;
+  const bool judged_again = known.state == UrlState::excluded &&
+                            (known.reason == Reason::robots || known.reason == Reason::robots_unreachable ||
+                             known.reason == Reason::bad_port);
+  const bool ended = known.state == UrlState::fetched || known.state == UrlState::failed || judged_again;
   if (!ended || known.visit == visit_max) return std::nullopt;
   storage::UrlRecord record;
   record.depth = known.depth;

@@ -129,20 +129,38 @@ std::optional<IpAddress> ip_of(const sockaddr* address) {
   return IpAddress::from_bytes(raw);
 }
 
-Result<AddressGuard> AddressGuard::create(const std::vector<std::string>& allow_private) {
-  std::vector<Cidr> allowed;
-  for (const std::string& text : allow_private) {
+namespace {
+
+Result<std::vector<Cidr>> ranges(const std::vector<std::string>& texts) {
+  std::vector<Cidr> read;
+  for (const std::string& text : texts) {
     Result<Cidr> range = Cidr::parse(text);
     if (!range) return tl::make_unexpected(range.error());
-    allowed.push_back(*range);
+    read.push_back(*range);
   }
-  return AddressGuard(std::move(allowed));
+  return read;
+}
+
+bool any_contains(const std::vector<Cidr>& ranges, const IpAddress& address) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const Cidr& range) { return range.contains(address); });
+}
+
+}  // namespace
+
+Result<AddressGuard> AddressGuard::create(const std::vector<std::string>& allow_private,
+                                          const std::vector<std::string>& deny_addresses) {
+  Result<std::vector<Cidr>> allowed = ranges(allow_private);
+  if (!allowed) return tl::make_unexpected(allowed.error());
+  Result<std::vector<Cidr>> denied = ranges(deny_addresses);
+  if (!denied) return tl::make_unexpected(denied.error());
+  return AddressGuard(std::move(*allowed), std::move(*denied));
 }
 
 std::optional<std::string> AddressGuard::refusal(const IpAddress& address) const {
-  if (std::any_of(allowed_.begin(), allowed_.end(), [&](const Cidr& range) { return range.contains(address); })) {
-    return std::nullopt;
-  }
+  if (any_contains(denied_, address)) return address.text() + " is in deny_addresses";
+  if (const std::optional<IpAddress> inner = embedded_v4(address); inner && any_contains(denied_, *inner))
+    return address.text() + " stands for " + inner->text() + ", which is in deny_addresses";
+  if (any_contains(allowed_, address)) return std::nullopt;
   if (const std::optional<IpAddress> inner = embedded_v4(address)) {
     std::optional<std::string> why = refusal(*inner);
     if (why) *why = address.text() + " stands for " + *why;

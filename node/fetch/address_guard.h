@@ -1,4 +1,5 @@
-// Which addresses the crawler may connect to: public ones, and the private ranges that the user named (allow_private).
+// Which addresses the crawler may connect to: public ones, and the private ranges that the user named (allow_private);
+// never those that the user denied (deny_addresses), nor an IPv6 address that stands for one of them.
 //
 // A page can name any host, and a host's name can resolve to anything: 127.0.0.1, a router's 192.168.1.1, a cloud's
 // 169.254.169.254. So the judgement falls on the address a socket is about to connect to, never on the name.
@@ -26,9 +27,11 @@ std::optional<IpAddress> ip_of(const sockaddr* address);
 class AddressGuard {
  public:
   AddressGuard() = default;  // public addresses only
-  explicit AddressGuard(std::vector<Cidr> allowed) : allowed_(std::move(allowed)) {}
-  // From the setting allow_private; the error names the range that cannot be read.
-  static Result<AddressGuard> create(const std::vector<std::string>& allow_private);
+  explicit AddressGuard(std::vector<Cidr> allowed, std::vector<Cidr> denied = {})
+      : allowed_(std::move(allowed)), denied_(std::move(denied)) {}
+  // From the settings allow_private and deny_addresses; the error names the range that cannot be read.
+  static Result<AddressGuard> create(const std::vector<std::string>& allow_private,
+                                     const std::vector<std::string>& deny_addresses = {});
 
   // No public address either, but for ranges that were allowed: nobody said whom people may turn to.
   void refuse_public() { public_refused_ = true; }
@@ -42,6 +45,7 @@ class AddressGuard {
 
  private:
   std::vector<Cidr> allowed_;
+  std::vector<Cidr> denied_;
   bool public_refused_ = false;
 };
 

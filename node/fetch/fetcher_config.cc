@@ -16,7 +16,7 @@ Result<CurlFetcherConfig> fetcher_config(const Settings& settings) {
   config.header_bytes_max = static_cast<std::size_t>(settings.header_bytes_max);
   config.body_memory_max = static_cast<std::size_t>(settings.body_memory_max);
   config.resolve = settings.resolve;
-  auto guard = AddressGuard::create(settings.allow_private);
+  auto guard = AddressGuard::create(settings.allow_private, settings.deny_addresses);
   if (!guard) return tl::make_unexpected(guard.error());
   config.guard = std::move(*guard);
   config.resolver.servers = settings.dns_servers;

@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iostream>
+
+#include "node/run/say.h"
 
 namespace orbweaver {
 
@@ -128,14 +129,13 @@ Result<void> give_out(const Report& report, const ReportOutput& output) {
       return fail(ErrorCode::io, "the plot " + output.plot_file + " cannot be written: " + std::strerror(errno));
   }
   if (output.as_json) {
-    std::cout << to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    say_json(to_json(report));
   } else {
     for (std::size_t i = 0; i < report.tables.size(); ++i)
-      std::cout << (i == 0 ? "" : "\n")
-                << (output.as_markdown ? to_markdown(report.tables[i]) : to_text(report.tables[i]));
+      say_text((i == 0 ? "" : "\n") +
+               (output.as_markdown ? to_markdown(report.tables[i]) : to_text(report.tables[i])));
   }
-  std::cout.flush();
-  if (!std::cout) return fail(ErrorCode::io, "standard output could not be written");
+  if (!all_said()) return fail(ErrorCode::io, "standard output could not be written");
   return {};
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,12 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 
 #include "node/config/settings.h"
-
-extern char** environ;
 
 namespace orbweaver {
 
@@ -64,37 +60,6 @@ struct Streams {
     return {};
   }
 };
-
-// Starts it in a process group of its own; -1 and a fault when it cannot be started. Other descriptors are all opened
-// to close at exec.
-pid_t start(const std::vector<std::string>& arguments, const Streams& streams, std::string& fault) {
-  std::vector<char*> words;
-  words.reserve(arguments.size() + 1);
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&files, streams.child_input.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, streams.child_output.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  sigset_t none;
-  sigset_t usual;
-  sigemptyset(&none);
-  sigemptyset(&usual);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&usual, signal);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setsigmask(&attributes, &none);  // the worker has signals blocked
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, words[0], &files, &attributes, words.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) fault = system_fault("cannot be started", error);
-  return error == 0 ? pid : -1;
-}
 
 // Feeds and reads until it closes its output, the time is over, or there is too much. What it does not read is dropped.
 void exchange(Streams& streams, std::string_view input, Steady::time_point deadline, std::size_t output_bytes_max,
@@ -149,24 +114,26 @@ bool ended(pid_t pid, Steady::time_point deadline) {
 
 }  // namespace
 
-CommandOutput run_user_command(const std::vector<std::string>& arguments, std::string_view input, Duration timeout,
-                               std::size_t output_bytes_max) {
+CommandOutput UserCommands::run(const std::vector<std::string>& arguments, std::string_view input,
+                                const CommandLimits& limits) {
   CommandOutput out;
-  const Steady::time_point deadline = Steady::now() + timeout;
+  const Steady::time_point deadline = Steady::now() + limits.timeout;
   Streams streams;
   out.fault = streams.open();
   if (!out.fault.empty()) return out;
-  const pid_t pid = start(arguments, streams, out.fault);
-  if (pid < 0) return out;
+  const auto process = processes_.start(arguments, streams.child_input.get(), streams.child_output.get(),
+                                        {.memory_bytes = limits.memory_bytes, .cpu = limits.timeout});
+  if (!process) {
+    out.fault = process.error().message;
+    return out;
+  }
   streams.child_input.close();
   streams.child_output.close();
-  exchange(streams, input, deadline, output_bytes_max, out);
+  exchange(streams, input, deadline, limits.output_bytes_max, out);
   streams.input.close();
   streams.output.close();
-  const bool by_itself = !out.truncated && out.fault.empty() && ended(pid, deadline);
-  ::kill(-pid, SIGKILL);  // and what it started; its number is its own until it is waited for
-  int status = 0;
-  ::waitpid(pid, &status, 0);
+  const bool by_itself = !out.truncated && out.fault.empty() && ended(process->pid, deadline);
+  const int status = processes_.end(*process);
   if (!by_itself) {
     if (out.fault.empty() && !out.truncated) out.fault = "did not end in time";
   } else if (WIFSIGNALED(status)) {
@@ -174,7 +141,7 @@ CommandOutput run_user_command(const std::vector<std::string>& arguments, std::s
   } else if (WEXITSTATUS(status) != 0) {
     out.fault = "exit code " + std::to_string(WEXITSTATUS(status));
   }
-  if (out.fault == "did not end in time") out.fault += " (" + duration_text(timeout) + ")";
+  if (out.fault == "did not end in time") out.fault += " (" + duration_text(limits.timeout) + ")";
   if (!out.fault.empty()) out.text.clear();
   return out;
 }

@@ -1,14 +1,17 @@
-// Runs a command of the user's on a body: the body on its standard input, its standard output is the answer.
-// Thread rule: any thread; blocks it until the command has ended or was killed, `timeout` at most. The command runs in
-// a process group of its own, which is killed as a whole.
+// Runs a command of the user's on a body: the body on its standard input, its standard output is the answer. The body
+// is a stranger's, so the command is confined as node/run/confined_process.h says, and ends with all that it started.
+// Thread rule: run() on any thread, several at a time; it blocks until the command has ended or was killed, `timeout`
+// at most.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "node/base.h"
+#include "node/run/confined_process.h"
 
 namespace orbweaver {
 
@@ -18,9 +21,22 @@ struct CommandOutput {
   std::string fault;  // why there is nothing to use: not found, a signal, an exit code, the time; empty: all is well
 };
 
-// `arguments` is the program, looked up in PATH, and its arguments; at least one. No shell reads them. The command sees
-// no file of this process, and its standard error goes nowhere.
-CommandOutput run_user_command(const std::vector<std::string>& arguments, std::string_view input, Duration timeout,
-                               std::size_t output_bytes_max);
+struct CommandLimits {
+  Duration timeout{std::chrono::seconds{30}};  // and CPU time of each of its processes
+  std::size_t output_bytes_max = 0;
+  std::uint64_t memory_bytes = 0;  // address space of each of its processes
+};
+
+class UserCommands {
+ public:
+  using Namespaces = ConfinedProcesses::Namespaces;
+  explicit UserCommands(Namespaces namespaces = Namespaces::where_allowed) : processes_(namespaces) {}
+  // `arguments` is the program, looked up in PATH, and its arguments; at least one. No shell reads them. Its standard
+  // error goes nowhere.
+  CommandOutput run(const std::vector<std::string>& arguments, std::string_view input, const CommandLimits& limits);
+
+ private:
+  ConfinedProcesses processes_;
+};
 
 }  // namespace orbweaver

@@ -20,7 +20,6 @@
 #include "node/run/content_fingerprint.h"
 #include "node/run/text_line.h"
 #include "node/run/text_repeats.h"
-#include "node/run/user_command.h"
 #include "node/sitemap/sitemap.h"
 #include "node/storage_error.h"
 #include "node/thread_start.h"
@@ -133,11 +132,12 @@ class Workers::Worker {
  public:
   // `repeats`: what the texts of all workers repeat; null: none are written.
   static Result<std::unique_ptr<Worker>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
-                                              SharedRepeats* repeats, DecodeRoom& room) {
+                                              SharedRepeats* repeats, DecodeRoom& room, UserCommands& user_commands) {
     std::unique_ptr<Worker> worker(new Worker(config.settings, clock, static_cast<std::uint16_t>(index), room));
     worker->repeats_ = repeats;
     worker->links_share_ = config.links;
     worker->in_flight_ = config.in_flight;
+    worker->user_commands_ = &user_commands;
     const std::string prefix = config.name_prefix + "-" + std::to_string(index);
     if (config.settings.archive == ArchiveKind::gzip) {
       storage::WarcConfig warc;
@@ -442,8 +442,11 @@ class Workers::Worker {
   // What the user's command makes of a body: its URLs are links, its text is the page's.
   void read_by_command(const Item& item, const TextCommand& command, std::string_view payload, const RobotsMeta& meta,
                        DecodeLease& lease, PageLinks& links, PageDone& done) {
-    CommandOutput output = run_user_command(command.arguments, payload, settings_.text_command_timeout,
-                                            static_cast<std::size_t>(settings_.text_command_bytes_max));
+    CommandOutput output =
+        user_commands_->run(command.arguments, payload,
+                            {.timeout = settings_.text_command_timeout,
+                             .output_bytes_max = static_cast<std::size_t>(settings_.text_command_bytes_max),
+                             .memory_bytes = settings_.text_command_memory});
     if (!output.fault.empty()) {
       done.command_fault = command.arguments.front() + ": " + output.fault;
       return;
@@ -521,6 +524,7 @@ class Workers::Worker {
   std::unique_ptr<storage::WarcWriter> archive_;
   std::optional<storage::TextFile> text_;
   SharedRepeats* repeats_ = nullptr;
+  UserCommands* user_commands_ = nullptr;
 };
 
 Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Clock& clock, Done done) {
@@ -530,7 +534,7 @@ Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Cloc
   workers->room_ = std::make_unique<DecodeRoom>(config.decoded, count);
   workers->links_ = config.links;
   for (std::size_t i = 0; i < count; ++i) {
-    auto worker = Worker::open(config, i, clock, workers->repeats_.get(), *workers->room_);
+    auto worker = Worker::open(config, i, clock, workers->repeats_.get(), *workers->room_, workers->user_commands_);
     if (!worker) return tl::make_unexpected(worker.error());
     workers->workers_.push_back(std::move(*worker));
   }

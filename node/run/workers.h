@@ -21,6 +21,7 @@
 #include "node/crawl/events.h"
 #include "node/run/clock.h"
 #include "node/run/text_repeats.h"
+#include "node/run/user_command.h"
 
 namespace orbweaver {
 
@@ -67,6 +68,7 @@ class Workers {
   std::unique_ptr<SharedRepeats> repeats_;  // with --text
   std::unique_ptr<DecodeRoom> room_;
   std::shared_ptr<MemoryShare> links_;
+  UserCommands user_commands_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

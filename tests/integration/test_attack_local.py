@@ -1,14 +1,18 @@
 """Other users of this machine, and what a terminal, a mail server or a text command could be made to do: they get no
 hold of a ring, its key, its data or its secrets."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import stat
 import subprocess
+import threading
 
+import misbehave
 import ring
 
 STRANGER = 65534  # nobody
@@ -162,7 +166,8 @@ class Data(LocalCase):
         # What an earlier release left open is closed.
         for peer in (self.dir / "crawl").glob("peer-*"):
             for name in ("archive", "store", "log", "text"):
-                (peer / name).chmod(0o755)
+                if (peer / name).exists():  # a peer that was given no host has no archive
+                    (peer / name).chmod(0o755)
         self.crawl(web, "--peers", "2", "--text", "yes")
         self.assertEqual(loose(self.dir / "crawl"), {})
 
@@ -303,3 +308,240 @@ class Root(LocalCase):
         place.mkdir()
         (place / "something").touch()
         self.refused(ring.IO, [str(place), "chown -R nobody"], "node", "--dir", place, "--user", "nobody")
+
+
+class Canary:
+    """Listens on one of the Fetch standard's bad ports and counts who comes."""
+
+    PORTS = (6665, 6666, 6667, 6668, 6669, 6697, 6566, 10080, 6679, 4190)
+
+    def __init__(self, case):
+        self.connections = 0
+        self.lines = []
+        self.sock = socket.socket()
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        for port in self.PORTS:
+            with contextlib.suppress(OSError):
+                self.sock.bind(("127.0.0.1", port))
+                self.port = port
+                break
+        else:
+            case.skipTest("all bad ports that a user may listen on are taken")
+        self.sock.listen(64)
+        case.addCleanup(self.sock.close)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                one, _ = self.sock.accept()
+            except OSError:
+                return
+            self.connections += 1
+            with contextlib.suppress(OSError):
+                self.lines.append(one.recv(4096))
+                one.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok")
+            one.close()
+
+
+class Ports(LocalCase):
+    @ring.about(4)
+    def test_bad_ports_are_not_asked_whoever_names_them(self):
+        canary = Canary(self)
+
+        def answer(handler, host, path):
+            bad = f"http://{host}:{canary.port}"
+            if path == "/robots.txt" and host == "moved.test":
+                handler.whole(b"", 301, Location=bad + "/robots.txt")
+            elif path == "/robots.txt":
+                handler.whole(f"User-agent: *\nSitemap: {bad}/sitemap.xml\n".encode(), type_="text/plain")
+            elif path == "/redirect":
+                handler.whole(b"", 302, Location=bad + "/redirected")
+            elif path == "/":
+                handler.whole(f"<!DOCTYPE html><a href='{bad}/link'>x</a> <a href='/redirect'>y</a>".encode())
+            else:
+                handler.whole(b"", 404)
+
+        server = misbehave.SmallServer(self, answer)
+        seeds = [server.url("plain.test"), server.url("moved.test"), f"http://seed.test:{canary.port}/"]
+        wanted = [*seeds[2:], *(f"http://plain.test:{canary.port}/{n}" for n in ("link", "redirected", "sitemap.xml"))]
+        reach = [*ring.QUICK, *server.reach, "--resolve", f"*:{canary.port}:127.0.0.1", "--scope", "any", "--robots", "yes"]
+        node = self.node("a", *seeds, *reach)
+        self.wait_for_rest([node])
+        for url in wanted:
+            told = self.explain(node, url)
+            self.assertEqual((told["state"], told["reason"]), ("excluded", "bad_port"), told)
+            self.assertIn("allow_ports", told["why"])
+        self.assertIn("allow_ports", self.ok("explain", "--peer", node.address, wanted[0]))
+        self.assertEqual(self.explain(node, seeds[1])["state"], "fetched")
+        self.assertEqual(canary.connections, 0, canary.lines)
+        self.refused(ring.INVALID_INPUT, [str(canary.port), "port"], "links", wanted[0], "--allow-private", "127.0.0.1/32")
+        self.assertEqual(canary.connections, 0, canary.lines)
+        allowed = self.node("b", *seeds, *reach, "--allow-ports", str(canary.port))
+        self.wait_for_rest([allowed])
+        for url in wanted:
+            self.assertEqual(self.explain(allowed, url)["state"], "fetched", url)
+        # What its port kept out is judged again with the next visit.
+        self.ok("stop", "--peer", node.address)
+        node.wait()
+        node = self.node("a", *reach, "--allow-ports", str(canary.port))
+        self.ok("recrawl", "--peer", node.address)
+        ring.wait_until("it is fetched", lambda: self.explain(node, wanted[0])["state"] == "fetched")
+
+    def test_denied_addresses_are_refused_whatever_allows_them(self):
+        server = misbehave.SmallServer(self, lambda h, host, path: h.whole(b"<!DOCTYPE html>x"))
+        url = server.url("one.test")
+        node = self.node("a", url, *ring.QUICK, *server.reach, "--robots", "no", "--deny-addresses", "127.0.0.0/8")
+        self.wait_for_rest([node])
+        told = self.explain(node, url)
+        self.assertEqual((told["state"], told["reason"]), ("failed", "address_refused"), told)
+        self.assertEqual(server.requests(), {})
+
+
+class Terminals(LocalCase):
+    # A window's title, a colour, CSI as one C1 character, a byte that is CSI in an old terminal.
+    HOSTILE = b"\x1b]0;owned\x07 \x1b[31m\xc2\x9b31m \x9b31m\x7f"
+
+    def check(self, out):
+        data = out if isinstance(out, bytes) else out.encode("utf-8", errors="surrogateescape")
+        for bad in (b"\x1b", b"\x07", b"\xc2\x9b", b"\x9b", b"\x7f", b"\r"):
+            self.assertNotIn(bad, data.replace("›".encode(), b""), data)
+        return data
+
+    def raw(self, *arguments):
+        got = subprocess.run([ring.BINARY, *map(str, arguments)], capture_output=True, env=CLEAN, timeout=60, check=False)
+        self.check(got.stderr)
+        return self.check(got.stdout)
+
+    def file(self, name, data):
+        path = self.dir / name
+        path.write_bytes(data)
+        return path
+
+    def test_tools_print_no_escape_of_a_strangers(self):
+        bad = self.HOSTILE
+        robots = self.file("robots.txt", b"User-agent: *" + b"\nDisallow: /x" + bad + b"\nSitemap: http://a.test/" + bad + b"\n")
+        told = self.raw("robots", robots, "http://a.test/x" + "%1B]0;owned%07%20%1B[31m")
+        self.assertIn(b"\\x1b]0;owned\\x07", told)
+        json.loads(self.raw("robots", "--json", robots, "/x"))
+        page = self.file("page.html", b"<!DOCTYPE html><base href='http://a.test/'><a href='/x" + bad + b"'>" + bad + b"</a>")
+        json.loads(self.raw("links", page, "--base", "http://a.test/"))
+        sitemap = self.file("sitemap.txt", b"http://a.test/x" + bad + b"\nhttp://b.test/\n")
+        self.raw("sitemap", sitemap, "--base", "http://a.test/sitemap.txt", "--content-type", "text/plain")
+        json.loads(self.raw("sitemap", "--json", sitemap, "--content-type", "text/plain"))
+        self.raw("robots", robots, b"http://a.test/\xc2\x9b31m".decode())
+        self.raw("url", b"http://a.test/\xc2\x9b31m".decode())
+        self.raw("explain", "--dir", self.dir, "http://a.test/")
+
+    def test_what_another_peer_says_is_no_escape_either(self):
+        # A peer.json that somebody else wrote, and a command's error that quotes it.
+        (self.dir / "peer.json").write_text(json.dumps({"address": "\x1b]0;owned\x07:1\x9b", "id": 5}), encoding="utf-8")
+        self.raw("status", "--dir", self.dir)
+
+    def test_a_crawls_words_hold_no_escape(self):
+        link = b"<a href='http://b\xc2\x9b.test/'>x</a><a href='/p\x1b[31m\xc2\x9b'>y</a>"
+        server = misbehave.SmallServer(self, lambda h, host, path: h.whole(b"<!DOCTYPE html>" + link))
+        node = self.node("a", server.url("a.test"), *ring.QUICK, *server.reach, "--robots", "no")
+        self.wait_for_rest([node])
+        self.raw("status", "--peer", node.address)
+        self.raw("explain", "--peer", node.address, server.url("a.test", b"/\xc2\x9b31m".decode()))
+        self.raw("seed", "--peer", node.address, b"http://\xc2\x9b/".decode())
+        self.raw("traps", "--peer", node.address)
+        self.ok("stop", "--peer", node.address)
+        node.wait()
+        self.check(pathlib.Path(node.directory / "log" / "peer.log").read_bytes())
+        self.raw("export", "urls", "--dir", node.directory)
+
+
+class TextCommands(LocalCase):
+    """What a reader of hostile documents has of its peer: tests/unit/user_command_test.cc has each in turn."""
+
+    def text_of(self, script, *more, environment=None):
+        reader = self.dir / "reader.sh"
+        reader.write_text(script, encoding="utf-8")
+        server = misbehave.SmallServer(self, lambda h, host, path: h.whole(b"body", type_="application/x-note"))
+        arguments = ["--text", "--text-commands", f"application/x-note=sh {reader}", "--robots", "no", *more]
+        out = self.ok(*self.crawl_arguments(server, *arguments, seeds=[server.url("a.test")], scope="host"),
+                      environment=environment)
+        self.assertEqual(json.loads(out)["pages"], 1, out)
+        lines = [json.loads(line) for path in (self.dir / "crawl").rglob("*.jsonl") for line in path.open(encoding="utf-8")]
+        self.assertEqual(len(lines), 1)
+        return lines[0]["text"]
+
+    def test_a_text_command_has_no_secret_no_descriptor_and_writes_nothing(self):
+        victim = self.dir / "victim"
+        script = f"""
+            env; echo owned > {victim}; echo owned >> {self.dir}/crawl/peer-1/log/peer.log
+            setsid sh -c 'sleep 271828.1' </dev/null >/dev/null 2>&1 &
+            for fd in /proc/self/fd/*; do test -e $fd && echo "descriptor ${{fd##*/}}"; done
+            grep NoNewPrivs /proc/self/status; true
+        """
+        text = self.text_of(script, environment={"MY_SECRET_TOKEN": "hunter2", "ORBWEAVER_SITE_HEADERS": "a.b X: hunter2"})
+        self.assertNotIn("hunter2", text)
+        self.assertIn("PATH=", text)
+        self.assertRegex(text, r"NoNewPrivs:\s1")
+        self.assertLessEqual(set(re.findall(r"descriptor (\d+)", text)), {"0", "1", "2", "3", "10"}, text)
+        self.assertFalse(victim.exists() and victim.stat().st_size > 0)
+        self.assertNotIn("owned", (self.dir / "crawl/peer-1/log/peer.log").read_text(encoding="utf-8"))
+        left = subprocess.run(["pgrep", "-f", "sleep 271828[.]1"], capture_output=True, text=True, check=False)
+        self.assertEqual(left.stdout, "", "a child of a text command outlived it")
+
+    def test_its_memory_is_bounded_by_a_setting(self):
+        script = "head -c 300000000 /dev/zero | tail -c 299999999 | wc -c; echo end; true\n"
+        self.assertNotIn("299999999", self.text_of(script, "--text-command-memory", "64MiB"))
+
+
+class Hardening(ring.Case):
+    def test_the_binary_has_what_the_compiler_offers(self):
+        def read(*arguments):
+            return subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=60).stdout
+
+        self.assertRegex(read("readelf", "-hW", ring.BINARY), r"Type:\s+DYN")  # position-independent
+        dynamic = read("readelf", "-dW", ring.BINARY)
+        self.assertRegex(dynamic, r"FLAGS.*(BIND_NOW|NOW)")
+        segments = read("readelf", "-lW", ring.BINARY)
+        self.assertIn("GNU_RELRO", segments)
+        self.assertRegex(segments, r"GNU_STACK\s+(\S+\s+){5}RW ")  # and not executable
+        symbols = read("nm", "-D", ring.BINARY)
+        self.assertIn("__stack_chk_fail", symbols)
+        self.assertRegex(symbols, r"__(memcpy|snprintf|vsnprintf|read)_chk")
+        self.assertIn("__glibcxx_assert_fail", symbols)
+
+
+class BillOfMaterials(ring.Case):
+    """deploy/sbom against what CycloneDX 1.5 asks for (bom-1.5.schema.json: required fields, enums, patterns)."""
+
+    TYPES = {"application", "framework", "library", "container", "platform", "operating-system", "device", "device-driver",
+             "firmware", "file", "machine-learning-model", "data"}  # fmt: skip
+
+    def bill(self):
+        command = [ring.ROOT / "deploy" / "sbom", "--binary", ring.BINARY]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+
+    @ring.about(8)
+    def test_the_bill_is_cyclonedx_and_the_same_each_time(self):
+        text = self.bill()
+        self.assertEqual(text, self.bill())
+        bill = json.loads(text)
+        self.assertEqual((bill["bomFormat"], bill["specVersion"], bill["version"]), ("CycloneDX", "1.5", 1))
+        self.assertRegex(bill["serialNumber"], r"^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+        refs = [bill["metadata"]["component"]["bom-ref"]]
+        for one in [bill["metadata"]["component"], *bill["components"]]:
+            self.assertIn(one["type"], self.TYPES)
+            self.assertTrue(one["name"] and one["version"], one)
+            self.assertRegex(one["purl"], r"^pkg:[a-z]+/\S+@\S+$")
+            self.assertLessEqual({p["name"] for p in one.get("properties", [])},
+                                 {"debian:source", "orbweaver:use", "orbweaver:file"})
+            for reference in one.get("externalReferences", []):
+                self.assertEqual(set(reference), {"type", "url"})
+        refs += [one["bom-ref"] for one in bill["components"]]
+        self.assertEqual(len(refs), len(set(refs)))
+        for entry in bill["dependencies"]:
+            self.assertLessEqual({entry["ref"], *entry["dependsOn"]}, set(refs))
+        # Every library that the binary names is of one of the packages, and those that are headers alone are there too.
+        files = {p["value"] for one in bill["components"] for p in one["properties"] if p["name"] == "orbweaver:file"}
+        needed = re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(
+            ["readelf", "-dW", ring.BINARY], capture_output=True, text=True, check=True, timeout=60).stdout)
+        self.assertLessEqual(set(needed), files)
+        names = {one["name"] for one in bill["components"]}
+        self.assertLessEqual({"nlohmann-json3-dev", "libcli11-dev", "libmsgpack-cxx-dev", "libcurl4", "librocksdb7.8"}, names)

@@ -188,5 +188,21 @@ TEST(AddressGuard, Rfc4380_TeredoIsRefusedWhateverItWraps) {
   EXPECT_FALSE(is_public("2001:0:808:808:0:ffff:f7f7:f7f7"));
 }
 
+TEST(AddressGuard, Attack13_DeniedRangesAreRefusedWhateverElseAllowsThem) {
+  const Result<AddressGuard> guard =
+      AddressGuard::create({"10.0.0.0/8"}, {"10.1.0.0/16", "93.184.216.0/24", "2001:db9:64::/96"});
+  ASSERT_TRUE(guard);
+  const auto refusal = [&guard](const char* text) { return guard->refusal(*parse_ip(text)).value_or(""); };
+  EXPECT_EQ(refusal("10.0.0.1"), "");
+  EXPECT_EQ(refusal("10.1.0.1"), "10.1.0.1 is in deny_addresses");
+  EXPECT_EQ(refusal("93.184.216.34"), "93.184.216.34 is in deny_addresses");
+  EXPECT_EQ(refusal("93.184.217.34"), "");
+  // A NAT64 prefix of one's own network (RFC 6052), and the well-known one and 6to4 of a denied address.
+  EXPECT_NE(refusal("2001:db9:64::a00:1"), "");
+  EXPECT_NE(refusal("64:ff9b::5db8:d822").find("93.184.216.34, which is in deny_addresses"), std::string::npos);
+  EXPECT_NE(refusal("2002:5db8:d822::1"), "");
+  EXPECT_FALSE(AddressGuard::create({}, {"nonsense"}));
+}
+
 }  // namespace
 }  // namespace orbweaver

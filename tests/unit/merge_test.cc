@@ -17,8 +17,9 @@ using Random = std::mt19937_64;
 
 std::uint64_t below(Random& random, std::uint64_t bound) { return random() % bound; }
 
-constexpr Reason excluded_reasons[] = {Reason::robots, Reason::depth,  Reason::redirects,   Reason::robots_unreachable,
-                                       Reason::trap,   Reason::budget, Reason::content_type};
+constexpr Reason excluded_reasons[] = {
+    Reason::robots, Reason::depth,  Reason::redirects,   Reason::bad_port, Reason::robots_unreachable,
+    Reason::trap,   Reason::budget, Reason::content_type};
 constexpr Reason failed_reasons[] = {Reason::http_status, Reason::dns, Reason::timeout, Reason::host_down};
 
 // Small ranges, so that equal parts and equal records come up often.
