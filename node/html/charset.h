@@ -1,7 +1,7 @@
-// A page's bytes to UTF-8, by the HTML standard's order: BOM, Content-Type's charset, <meta> in the first 1024 bytes,
-// then
-// detection: valid UTF-8, a <meta> further down, what ICU's detector is sure enough of, else windows-1252. Labels by
-// the Encoding standard. ICU's only home besides idna. Thread rule: free functions; encoders are immutable.
+// A page's bytes to UTF-8, by the HTML standard's order (13.2.3.2): byte order mark, Content-Type's charset, what the
+// first 1024 bytes declare (<meta>, else an XML declaration), then detection: valid UTF-8, a <meta> further down, what
+// ICU's detector is sure enough of, else windows-1252. Labels, decoders and encoders are the Encoding Standard's
+// (charset_labels.h, text_decoders.h, text_encoders.h). Thread rule: free functions; encoders are immutable.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,8 @@ void decode_text_body(std::string_view bytes, std::string_view content_type, Tex
 // The Encoding standard's name for a label ("latin1" -> "windows-1252"); nothing when unknown.
 std::optional<std::string> charset_from_label(std::string_view label);
 
-// For URLs' queries in a legacy charset; null for utf-8, utf-16, the replacement encoding (which encode as UTF-8),
-// x-user-defined and iso-8859-16. A
-// character that the charset lacks comes as "%26%23N%3B", which the URL parser leaves as it is.
+// For URLs' queries in a legacy charset; null for utf-8, utf-16 and the replacement encoding, which are written as
+// UTF-8. A character that the charset lacks comes as "%26%23N%3B", which the URL parser leaves as it is.
 std::unique_ptr<QueryEncoder> make_query_encoder(std::string_view charset);
 
 // "text/html" of "Text/HTML; charset=x": lower case, trimmed.

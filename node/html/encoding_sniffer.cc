@@ -256,8 +256,33 @@ std::optional<std::string> charset_from_content_type(std::string_view content_ty
   return std::nullopt;
 }
 
+std::optional<std::string> charset_from_xml_declaration(std::string_view bytes) {
+  if (!bytes.starts_with("<?xml") || bytes.find('>') == std::string_view::npos) return std::nullopt;
+  constexpr std::string_view word = "encoding";
+  const std::size_t at = bytes.find(word);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto skip_blanks = [](std::string_view text) {
+    while (!text.empty() && static_cast<unsigned char>(text.front()) <= 0x20) text.remove_prefix(1);
+    return text;
+  };
+  std::string_view rest = skip_blanks(bytes.substr(at + word.size()));
+  if (!rest.starts_with('=')) return std::nullopt;
+  rest = skip_blanks(rest.substr(1));
+  if (!rest.starts_with('"') && !rest.starts_with('\'')) return std::nullopt;
+  const std::size_t end = rest.find(rest.front(), 1);
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view label = rest.substr(1, end - 1);
+  if (std::any_of(label.begin(), label.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20; }))
+    return std::nullopt;
+  auto charset = charset_from_label(label);
+  if (charset && charset->starts_with("utf-16")) return "utf-8";  // it was readable as ASCII
+  return charset;
+}
+
 std::optional<std::string> charset_from_prescan(std::string_view bytes) {
-  return Prescan(bytes.substr(0, prescan_bytes_max)).run();
+  bytes = bytes.substr(0, prescan_bytes_max);
+  if (auto charset = Prescan(bytes).run()) return charset;
+  return charset_from_xml_declaration(bytes);
 }
 
 std::optional<std::string> charset_from_late_meta(std::string_view bytes) {

@@ -18,7 +18,10 @@ inline constexpr std::size_t late_meta_bytes_max = 256 * 1024;
 // All give the Encoding standard's name in lower case.
 std::optional<std::string> charset_from_bom(std::string_view bytes, std::size_t& bom_bytes);
 std::optional<std::string> charset_from_content_type(std::string_view content_type);
+// What a <meta> within the first prescan_bytes_max declares, else an XML declaration at the very beginning.
 std::optional<std::string> charset_from_prescan(std::string_view bytes);
+// "Get an XML encoding" (13.2.3.2): of bytes that begin with "<?xml"; utf-16 there means utf-8.
+std::optional<std::string> charset_from_xml_declaration(std::string_view bytes);
 std::optional<std::string> charset_from_late_meta(std::string_view bytes);
 // A style sheet's "@charset "…";" (CSS Syntax 3, 3.2): utf-16 there means utf-8.
 std::optional<std::string> charset_from_css(std::string_view bytes);

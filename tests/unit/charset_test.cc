@@ -106,6 +106,23 @@ TEST(Charset, Html13_2_3_2_AMetaThatAsciiCouldReadIsNoUtf16) {
   EXPECT_EQ(charset_of("<\0?\0x\0m\0l\0"sv), "utf-16le");
 }
 
+TEST(Charset, Html13_2_3_2_AnXmlDeclarationCountsWhereNoMetaDoes) {
+  EXPECT_EQ(charset_of("<?xml version=\"1.0\" encoding=\"koi8-r\"?><p>\xC1"), "koi8-r");
+  EXPECT_EQ(charset_of("<?xml encoding = 'Shift_JIS' ?>"), "shift_jis");
+  EXPECT_EQ(charset_of("<?xmlencoding=\"euc-jp\"?>"), "euc-jp");
+  EXPECT_EQ(charset_of("<?xml-stylesheet encoding=\"big5\"?>"), "big5");
+  EXPECT_EQ(charset_of("<?xml encoding=\"utf-16be\"?>\xE9"), "utf-8");
+  EXPECT_EQ(charset_of("<?xml encoding=\"koi8-r\"?><meta charset=gbk>"), "gbk");
+  EXPECT_EQ(charset_of("<?xml encoding=\"koi8-r\"?>", "text/html; charset=gbk"), "gbk");
+  EXPECT_EQ(charset_of("<?xml encoding=\"koi8-r\"?>" + std::string(1100, ' ') + "<meta charset=gbk>"), "koi8-r");
+  for (const char* none :
+       {" <?xml encoding=\"koi8-r\"?>\xE9", "<?xml encoding=koi8-r?>\xE9", "<?xml encoding=\"koi8 r\"?>\xE9",
+        "<?xml encoding=\"koi8-r?>\xE9", "<?xml encoding\"koi8-r\"?>\xE9", "<?xml encoding=\"koi8-r\" \xE9",
+        "<?xml version=\"1.0\"?>\xE9", "<?XML encoding=\"koi8-r\"?>\xE9", "<?xml encoding=\"unheard-of\"?>\xE9"}) {
+    EXPECT_EQ(charset_of(none), "windows-1252") << none;
+  }
+}
+
 TEST(Charset, EncodingStandard4_2_Labels) {
   EXPECT_EQ(charset_from_label(" Latin1\n"), "windows-1252");
   EXPECT_EQ(charset_from_label("ISO-8859-9"), "windows-1254");

@@ -1,0 +1,15 @@
+// From the bytes of a legacy encoding, or of UTF-16, to UTF-8: the Encoding Standard's decoders (sections 9 to 14) in
+// its error mode "replacement": what means nothing becomes U+FFFD. Linear in the text; `out` never takes more than
+// three bytes for one of the text's. Thread rule: free function. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace orbweaver::html {
+
+// `charset`: the standard's name in lower case. Replaces what `out` holds. False, and `out` empty, for utf-8, which
+// needs no decoder, and for a name that is none of the standard's.
+bool decode_to_utf8(std::string_view charset, std::string_view bytes, std::string& out);
+
+}  // namespace orbweaver::html
