@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "node/fetch/response_head.h"
+#include "node/html/links.h"
 #include "node/run/workers.h"
 #include "storage/record.h"
 

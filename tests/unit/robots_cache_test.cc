@@ -29,7 +29,9 @@ TEST(RobotsCache, EqualFilesAreHeldOnce) {
 }
 
 TEST(RobotsCache, TheLeastRecentlyUsedAreDropped) {
-  RobotsCache cache(35'000);  // some three of them
+  RobotsCache one_file(1 << 20);
+  one_file.put(file(1));
+  RobotsCache cache(one_file.bytes() * 10 / 3);
   const auto one = cache.put(file(1));
   const auto two = cache.put(file(2));
   const auto three = cache.put(file(3));
