@@ -240,3 +240,99 @@ class MaxMemoryHolds(ring.Case):
         finally:
             stop.set()
             flood.join()
+
+
+class PagesThatKill(ring.Case):
+    """What is at work when a peer dies twice in a row is not tried a third time; the rest of the crawl goes on."""
+
+    READER = """#!/usr/bin/env python3
+import os, sys, time
+sys.stdin.buffer.read()
+parent = os.getppid()
+while os.getppid() == parent:
+    time.sleep(0.05)
+"""
+
+    def answer(self, handler, _host, path):
+        if path == "/robots.txt":
+            handler.whole(b"", status=404)
+        elif path == "/":
+            handler.whole(b'<a href="/killer">it</a><a href="/after">that</a>')
+        elif path == "/killer":
+            handler.whole(b"some bytes", type_="application/x-note")
+        else:
+            handler.whole(b"<p>a page")
+
+    @ring.about(15)
+    def test_a_page_at_work_at_two_deaths_is_given_up(self):
+        site = misbehave.SmallServer(self, self.answer)
+        reader = self.dir / "reader"
+        reader.write_text(self.READER, encoding="utf-8")
+        reader.chmod(0o755)
+        killer = site.url("a.test", "/killer")
+        command = ["--text-commands", f"application/x-note={reader}", "--text-command-timeout", "10m"]
+        crawl = self.keep(
+            ring.Process(
+                [
+                    *(ring.BINARY, "crawl", site.url("a.test"), "--out", self.dir / "crawl", "--json", "--scope", "host"),
+                    *("--stop-when-done", "yes", *ring.QUICK, *site.reach, *command),
+                ],
+                self.dir,
+                "crawling",
+            )
+        )
+        for death in (1, 2):
+            told = ring.wait_until(
+                f"the page is at work, for time {death}",
+                lambda death=death: site.requests().get("a.test/killer", 0) == death and self.at_work(),
+            )
+            os.kill(told, signal.SIGKILL)
+            ring.wait_until("it is dead", lambda told=told: not ring.alive(told))
+        self.assertEqual(crawl.wait(), 0, crawl.err)
+        summary = json.loads(crawl.out)
+        self.assertTrue(summary["finished"], summary)
+        self.assertEqual((summary["pages"], summary["failed"]), (2, 1), summary)
+        self.assertEqual(site.requests()["a.test/killer"], 2)
+        node = self.keep(ring.Node(self.dir / "crawl", "peer-1", [*site.reach, *command])).up()
+        self.assertEqual(self.explain(node, killer)["reason"], "crashes_crawler")
+
+    def at_work(self):
+        """The peer's process, when its worker has a page in its hands."""
+        for directory, told in self.peer_files().items():
+            path = self.dir / "crawl" / directory / "at-work"
+            if path.exists() and any(state == 2 for state in path.read_bytes()[16::32]):
+                return told["pid"]
+        return None
+
+    @ring.about(10)
+    def test_a_clean_stop_leaves_no_suspect(self):
+        site = misbehave.SmallServer(self, self.answer)
+        node = self.node("a", "--scope", "host", *ring.QUICK, *site.reach)
+        self.ok("seed", "--dir", node.directory, site.url("a.test"))
+        self.wait_for_rest([node])
+        node.signal(signal.SIGINT)
+        self.assertEqual(node.wait(), 0, node.err)
+        self.assertFalse((node.directory / "at-work").exists())
+
+
+class LittleMemory(ring.Case):
+    """Where the system gives no more, a peer ends with a word and a code of its own, and not by an abort."""
+
+    @ring.about(20)
+    def test_a_peer_that_gets_no_memory_says_so(self):
+        for mebibytes in (150, 200, 300, 400, 600):
+            with self.subTest(mebibytes=mebibytes):
+                limit = ["prlimit", f"--as={mebibytes << 20}", ring.BINARY, "node", "--dir", self.dir / f"n{mebibytes}"]
+                node = self.keep(ring.Process(limit, self.dir, f"node-{mebibytes}"))
+                ring.wait_until(
+                    "it is up or has ended",
+                    lambda node=node, mebibytes=mebibytes: not node.running()
+                    or (self.dir / f"n{mebibytes}" / "peer.json").exists(),
+                )
+                if node.running():
+                    node.signal(signal.SIGINT)
+                    self.assertEqual(node.wait(), 0, node.err)
+                    continue
+                self.assertIn(node.wait(), (ring.INTERNAL, ring.INTERNAL + 1, ring.IO), node.err)
+                self.assertRegex(node.err, "(?i)memory|thread")
+                self.assertNotIn("terminate called", node.err)
