@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "node/crawl/outside_json.h"
 #include "node/run/peer_file.h"
 #include "node/run/ring_key.h"
 #include "ring/codec.h"
@@ -47,7 +48,7 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
     if (!client) return fail(ErrorCode::invalid_input, client.error().message);
     ring::Message question;
     question.version = ring::protocol_version_min;  // a command does not know what the peer speaks
-    question.body = ring::Ask{1, verb, body.dump(), for_ring};
+    question.body = ring::Ask{1, verb, json_text(body), for_ring};
     const auto bytes = (*client)->ask(ring::encode(question), timeout);
     if (!bytes) {
       last = bytes.error().message;
@@ -59,11 +60,12 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
       last = address + " answered something else than an answer";
       continue;
     }
-    nlohmann::json content = nlohmann::json::parse(answer->body, nullptr, false);
-    if (content.is_discarded()) return fail(ErrorCode::io, address + " sent an answer that is not JSON");
-    if (content.is_object() && content.contains("error"))
-      return fail(ErrorCode::invalid_input, content["error"].get<std::string>());
-    return content;
+    Result<nlohmann::json> content = parse_outside_json(answer->body);
+    if (!content)
+      return fail(ErrorCode::io, address + " sent an answer that cannot be read: " + content.error().message);
+    if (content->contains("error"))
+      return fail(ErrorCode::invalid_input, text_field(*content, "error").value_or("refused, without a reason"));
+    return std::move(*content);
   }
   return fail(ErrorCode::unreachable, last);
 }

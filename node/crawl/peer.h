@@ -533,8 +533,9 @@ class Peer {
   std::uint64_t nonce_ = 0;
   std::set<ring::PeerId> answered_;  // the nonce
   Time next_question_{};
-  Time stepped_{};       // the last step
-  Time next_tenures_{};  // no table of tenures is sent before
+  ring::PeerId last_asked_;  // of the last round of questions
+  Time stepped_{};           // the last step
+  Time next_tenures_{};      // no table of tenures is sent before
   std::map<ring::PeerId, Time> down_since_;
   std::map<ring::PeerId, Time> twins_;  // joiners whose identity another process seems to have: first asked
 

@@ -12,6 +12,8 @@ namespace {
 constexpr Duration tenures_every = std::chrono::milliseconds{200};
 // Between two questions of a peer that does not know whether its tenures are outdated.
 constexpr Duration question_every = std::chrono::milliseconds{300};
+// Whom it asks at a time, all in turn: each question holds the whole table of tenures.
+constexpr std::size_t asked_at_a_time = 64;
 // Up to so many members each hear of a change of hands at once; in a larger ring only those concerned, and the others
 // by comparing fingerprints.
 constexpr std::size_t tell_all_max = 64;
@@ -335,8 +337,12 @@ void Peer::confirm_tick(Time now, Commands& out) {
   question.members = {membership_.self()};
   question.tenures = keeper_.tenures().all();
   question.nonce = nonce_;
-  for (const ring::PeerId& peer : reachable_members())
-    if (peer != id()) send(peer, question, out);
+  std::vector<ring::PeerId> whom = reachable_members();
+  std::erase(whom, id());
+  std::rotate(whom.begin(), std::upper_bound(whom.begin(), whom.end(), last_asked_), whom.end());
+  whom.resize(std::min(whom.size(), asked_at_a_time));
+  for (const ring::PeerId& peer : whom) send(peer, question, out);
+  if (!whom.empty()) last_asked_ = whom.back();
 }
 
 // False: the peer is on its way out.

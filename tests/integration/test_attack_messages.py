@@ -249,10 +249,11 @@ class Messages(ring.Case):
         with Speaker(other.address) as speaking:
             for wave in (2**64 - 1, 2**62):
                 body = [wave, 1, 2**64 - 1, 2**64 - 1]
-                sent = message(WAVE_PROBE, body, self.ring_id(other), bytes.fromhex(lowest.id))
+                sent = message(WAVE_PROBE, body, self.ring_id(nodes[0]), bytes.fromhex(lowest.id))
                 speaking.send(sent)
             self.assertEqual(speaking.ask("status", {})["id"], other.id)
         self.assertGreaterEqual(self.counts_later(other)["messages_refused"], 2)
+        self.assertIn("its wave is more than 24 hours ahead", other.log())
         self.ok("seed", "--peer", lowest.address, *web.seeds)
         for node in nodes:
             self.assertEqual(node.wait(), 0)

@@ -1,0 +1,135 @@
+// What decode() refuses of a message that has the right shape: texts, members, too many values; and what it reads of a
+// stored view in spite of what is wrong with it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ring/codec.h"
+
+namespace orbweaver::ring {
+namespace {
+
+std::string error_of(std::string_view bytes) {
+  const Result<Message> decoded = decode(bytes);
+  return decoded ? "decoded" : decoded.error().message;
+}
+
+Member a_member() {
+  Member member;
+  member.id.bytes.fill(0x33);
+  member.address = "a:1";
+  member.incarnation = 7;
+  return member;
+}
+
+// A sync message with this body.
+std::string sync_of(std::string body) {
+  const std::string id = std::string("\xc4\x10") + std::string(16, '\0');
+  return std::string("\x96\x02\x07") + id + id + std::string(1, '\0') + std::move(body);
+}
+
+TEST(CodecOutside, MembersBeyondTheirBoundsAreRefused) {
+  Message message;
+  Member member = a_member();
+  const auto error_with = [&message](const Member& claimed) {
+    message.body = Sync{false, {claimed}, {}};
+    return error_of(encode(message));
+  };
+  EXPECT_EQ(error_with(member), "decoded");
+  member.capacity = capacity_max + 1;
+  EXPECT_NE(error_with(member).find("capacity 10001"), std::string::npos);
+  member = a_member();
+  member.incarnation = incarnation_max + 1;
+  EXPECT_NE(error_with(member).find("incarnation"), std::string::npos);
+  member = a_member();
+  member.started = member.incarnation + 1;
+  EXPECT_NE(error_with(member).find("incarnation"), std::string::npos);
+  member = a_member();
+  member.id = {};
+  EXPECT_NE(error_with(member).find("identity"), std::string::npos);
+  for (const std::string& address :
+       {std::string(address_bytes_max, 'a') + ":1", std::string("\xff\xfe:1"), std::string("a\x1b[31m:1"),
+        std::string(), std::string("a"), std::string("a:"), std::string("a:0"), std::string("a:65536"),
+        std::string("::1:7"), std::string("[::1]"), std::string("[a]:1"), std::string("a b:1"),
+        std::string("a:1\0", 4)}) {
+    member = a_member();
+    member.address = address;
+    EXPECT_NE(error_with(member), "decoded") << address;
+  }
+  for (const char* address : {"a:1", "peer-1.example:65535", "10.0.0.1:7400", "[::1]:7400", "[fe80::1%2]:1"}) {
+    member = a_member();
+    member.address = address;
+    EXPECT_EQ(error_with(member), "decoded") << address;
+  }
+  member = a_member();
+  member.state = static_cast<MemberState>(5);
+  EXPECT_NE(error_with(member).find("number 5"), std::string::npos);
+}
+
+TEST(CodecOutside, TextsAreUtf8) {
+  Message message;
+  message.from.bytes.fill(0x22);
+  const auto told = [&message](Body body) {
+    message.body = std::move(body);
+    return error_of(encode(message));
+  };
+  for (const char* bad : {"\xff", "\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "a\xc3"}) {
+    const std::string text(bad);
+    EXPECT_EQ(told(Finish{1, text, {}}), "bad ring message: in finish from 22222222: a text is not UTF-8");
+    EXPECT_NE(told(Finish{1, "end", {{text, 1}}}), "decoded");
+    EXPECT_NE(told(Refuse{text}), "decoded");
+    EXPECT_NE(told(Ask{1, text, "{}"}), "decoded");
+    EXPECT_NE(told(Ask{1, "status", text}), "decoded");
+    EXPECT_NE(told(Answer{1, text}), "decoded");
+    EXPECT_NE(told(Sync{false, {}, {text}}), "decoded");
+    EXPECT_NE(told(Join{a_member(), {}, {{"contact", text}}}), "decoded");
+    EXPECT_NE(told(Sightings{{{1, text}}}), "decoded");
+  }
+  EXPECT_EQ(told(LeavesDiffer{1, "\xff"}), "decoded") << "binary, not text";
+}
+
+// A list of small lists is many values in few bytes: 24 bytes each while they are read.
+TEST(CodecOutside, ValuesAreCounted) {
+  const std::string small = std::string("\xdd\x00\x00\xff\xff", 5) + std::string(0xffff, '\0');
+  std::string lists = std::string("\xdd\x00\x00\x00\x78", 5);
+  for (int i = 0; i < 120; ++i) lists += small;
+  EXPECT_NE(error_of(sync_of(lists)).find("more than 700000 values"), std::string::npos);
+}
+
+TEST(CodecOutside, StoredMembersAreReadOneByOne) {
+  Message message;
+  Member bad = a_member();
+  bad.address = "\xff\xfe";
+  Member far = a_member();
+  far.incarnation = UINT64_MAX;
+  message.body = Sync{false, {a_member(), bad, far, a_member()}, {}};
+  std::vector<std::string> dropped;
+  const auto members = decode_stored_members(encode(message), dropped);
+  ASSERT_TRUE(members) << members.error().message;
+  EXPECT_EQ(*members, (std::vector<Member>{a_member(), a_member()}));
+  EXPECT_EQ(dropped.size(), 2u);
+  // More than a ring has, as an earlier version may have stored.
+  message.body = Sync{false, std::vector<Member>(members_max + 3, a_member()), {}};
+  dropped.clear();
+  EXPECT_EQ(decode_stored_members(encode(message), dropped)->size(), members_max);
+  EXPECT_EQ(dropped.size(), 3u);
+  message.body = FinishAck{1};
+  EXPECT_FALSE(decode_stored_members(encode(message), dropped));
+  EXPECT_FALSE(decode_stored_members("rubbish", dropped));
+}
+
+TEST(CodecOutside, MemoryOfAMessageIsWhatItsListsAndTextsHold) {
+  Message message;
+  message.body = FinishAck{1};
+  EXPECT_EQ(memory_bytes(message), sizeof(Message));
+  message.body = Batch{1, 1, std::vector<BatchRecord>(1000, {1, std::string(200, 'x')})};
+  EXPECT_GE(memory_bytes(message), sizeof(Message) + 1000 * (sizeof(BatchRecord) + 201));
+  EXPECT_LE(memory_bytes(message), sizeof(Message) + 1000 * (sizeof(BatchRecord) + 201) + 64);
+  message.body = Sync{false, {}, std::vector<std::string>(65536)};  // a byte each on the wire
+  EXPECT_GE(memory_bytes(message), 65536 * sizeof(std::string));
+  message.body = Ask{1, "seed", std::string(1u << 20, 'x')};
+  EXPECT_GE(memory_bytes(message), 1u << 20);
+}
+
+}  // namespace
+}  // namespace orbweaver::ring
