@@ -4,7 +4,7 @@ import threading
 import time
 
 # Between the moment that a peer begins a request and the one in which the server sees it: two threads of a busy machine.
-JITTER = 0.05
+JITTER = 0.1
 
 
 class Address:

@@ -18,14 +18,14 @@ class SlowHosts(ring.Case):
         arguments += [*web.resolve, "--delay", "1s", "--address-delay", "20ms"]
         return self.keep(ring.Process([ring.BINARY, *arguments], self.dir, name))
 
-    def check(self, slow, addresses, **options):
+    def check(self, slow, addresses, goal=GOAL, **options):
         with drip.Drip(40, 50, 0) as calm, drip.Drip(40, 50, slow, addresses, **options) as attacked:
             crawls = [self.crawl_of(attacked, "attacked"), self.crawl_of(calm, "calm")]
-            ring.wait_until("the calm crawl has its pages", lambda: calm.good_pages() >= self.GOAL, every=0.005)
+            ring.wait_until("the calm crawl has its pages", lambda: calm.good_pages() >= goal, every=0.005)
             fetched = attacked.good_pages()
             self.assertTrue(all(crawl.running() for crawl in crawls))
             self.assertGreater(attacked.most_dripping, 100, "transfers that drip: else nothing was tried")
-            self.assertGreaterEqual(fetched, self.LEAST * self.GOAL)
+            self.assertGreaterEqual(fetched, self.LEAST * goal)
 
     @ring.about(20)
     def test_a_wildcard_domain_on_eight_addresses(self):
@@ -33,7 +33,8 @@ class SlowHosts(ring.Case):
 
     @ring.about(20)
     def test_a_wildcard_domain_on_one_address(self):
-        self.check(1200, 1)
+        # Its turns begin fifty transfers a second: it takes some seconds until they are all its own.
+        self.check(1200, 1, goal=2 * self.GOAL)
 
     @ring.about(20)
     def test_many_domains_in_one_network(self):
@@ -46,7 +47,7 @@ class SlowHosts(ring.Case):
             arguments = ["--allow-private", "127.0.0.0/8", *web.resolve, "--low-speed-time", "2s", "--robots", "no"]
             arguments += ["--low-speed-bytes", "64B", "--retries", 0, "--scope", "host"]
             self.ok("crawl", *web.seeds, "--out", "crawl", *arguments, seconds=40)
-            explained = self.ok("export", "urls", "--dir", "crawl", "--state", "failed")
+            explained = self.ok("export", "urls", "--dir", "crawl", "--states", "failed", "--json")
             self.assertIn("timeout", explained)
 
 

@@ -112,7 +112,7 @@ class Maker {
       case 20:
         return LeavesDiffer{partition(), text()};
       case 21:
-        return TurnRequest{{{number(), text(), number()}, {number(), text(), number()}}};
+        return TurnRequest{{{number(), text(), number(), number(), number()}, {number(), text(), number()}}};
       case 23:
         return Sightings{{{number(), text()}, {number(), text()}}};
       case 24:
@@ -226,8 +226,8 @@ struct Same {
   void operator()(const TurnRequest& a, const TurnRequest& b) const {
     ASSERT_EQ(a.asks.size(), b.asks.size());
     for (std::size_t i = 0; i < a.asks.size(); ++i)
-      EXPECT_EQ(std::tie(a.asks[i].id, a.asks[i].address, a.asks[i].good_for),
-                std::tie(b.asks[i].id, b.asks[i].address, b.asks[i].good_for));
+      EXPECT_EQ(std::tie(a.asks[i].id, a.asks[i].address, a.asks[i].good_for, a.asks[i].delay, a.asks[i].in),
+                std::tie(b.asks[i].id, b.asks[i].address, b.asks[i].good_for, b.asks[i].delay, b.asks[i].in));
   }
   void operator()(const Turns& a, const Turns& b) const {
     ASSERT_EQ(a.turns.size(), b.turns.size());

@@ -117,8 +117,9 @@ TEST(TransferShares, OneLineThatIsFullKeepsNoOtherWaiting) {
 TEST(TransferShares, NobodyIsForgotten) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     std::mt19937_64 random(seed);
-    const std::uint32_t slots = 1 + random() % 40;
-    TransferShares shares(TransferShares::limits(slots, random() % 5, random() % 5));
+    const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    const std::uint32_t slots = 1 + below(40);
+    TransferShares shares(TransferShares::limits(slots, below(5), below(5)));
     std::map<std::uint64_t, Place> under_way;
     std::map<storage::HostKey, Place> held;
     std::uint64_t job = 0;
