@@ -194,12 +194,21 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*ring && !has_ring_)
     for (const auto& [peer, member] : membership_.members())
       if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
-  if (*seeds) restore_seeds(**seeds);
+  // What was left out is written as it is now, so that the next start finds nothing to leave out.
+  if (*seeds) {
+    const std::uint64_t dropped = counters_.rows_dropped;
+    restore_seeds(**seeds);
+    std::string lines;
+    for (const std::string& seed : seeds_) lines += seed + "\n";
+    if (counters_.rows_dropped > dropped) commit.meta.emplace_back(meta_name::seeds, std::move(lines));
+  }
   const auto recrawl = store_->meta(meta_name::recrawl);
   if (!recrawl) return tl::make_unexpected(error_of(recrawl.error()));
   if (*recrawl && !(*recrawl)->empty())
-    if (const Result<void> walk = restore_recrawl(**recrawl); !walk)
+    if (const Result<void> walk = restore_recrawl(**recrawl); !walk) {
       note_dropped(meta_name::recrawl, walk.error().message);
+      commit.meta.emplace_back(meta_name::recrawl, "");
+    }
   if (start.recrawl) {
     recrawl_ = Recrawl{*start.recrawl, {}, {}, nullptr, {}, 0};
     last_walk_ = *start.recrawl;
@@ -208,7 +217,12 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   }
   const auto ended = store_->meta(meta_name::ended);
   if (!ended) return tl::make_unexpected(error_of(ended.error()));
-  if (*ended && !(*ended)->empty() && !start.recrawl) restore_end(**ended);
+  if (*ended && !(*ended)->empty() && !start.recrawl) {
+    const std::uint64_t dropped = counters_.rows_dropped;
+    restore_end(**ended);
+    if (counters_.rows_dropped > dropped)
+      commit.meta.emplace_back(meta_name::ended, ring::encode(message(*ended_, {})));
+  }
   // Who has waited for as many before does not wait again: the ring may be smaller now.
   const auto waited = store_->meta(meta_name::waited);
   if (!waited) return tl::make_unexpected(error_of(waited.error()));

@@ -402,6 +402,7 @@ TEST_F(PeerDirectory, WithAViewThatIsNotWholeNothingIsTakenOver) {
 TEST_F(PeerDirectory, OtherRowsAreLeftOutToo) {
   put(meta_name::ended, stored(ring::Finish{1, "bad \xff", {}}));
   heals(1, "ended", "not UTF-8");
+  heals(0, "", "");
   put(meta_name::ended, "");
   put(meta_name::recrawl, R"({"before_us": "x"})");
   heals(1, "recrawl", "before_us");
@@ -409,14 +410,14 @@ TEST_F(PeerDirectory, OtherRowsAreLeftOutToo) {
   heals(1, "recrawl", "nested");
   put(meta_name::recrawl, R"({"before_us": 1, "match": "("})");
   heals(1, "recrawl", "");
-  put(meta_name::recrawl, "");
   put(meta_name::seeds, "http://a.test/\nnonsense\n");
   heals(1, "seeds", "");
   put(std::string(tenure_prefix) + std::string("\0\3", 2), std::string(8, '\xff') + std::string(16, 'x'));
   EXPECT_EQ(peer_->own_status()["seeds"], 1);
-  heals(1 + 1, "tenure/", "epoch 18446744073709551615");
+  heals(1, "tenure/", "epoch 18446744073709551615");
   wait(seconds(5));
   EXPECT_EQ(count("partitions_held"), partitions) << "its owner takes it";
+  heals(0, "", "");
 }
 
 }  // namespace
