@@ -106,7 +106,7 @@ Result<void> Crawl::prepare() {
   }
   // The peers share this machine.
   if (settings->values.max_memory == 0)
-    more_flags_.emplace_back("max_memory", size_text(automatic_memory(machine_memory(), options_.peers)));
+    more_flags_.emplace_back("max_memory", size_text(automatic_memory(memory_of_machine(), options_.peers)));
   if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
   const std::string plan_path = options_.out + "/crawl.json";
   const bool resumed = std::filesystem::exists(plan_path);
