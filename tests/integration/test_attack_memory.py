@@ -275,7 +275,7 @@ while os.getppid() == parent:
             ring.Process(
                 [
                     *(ring.BINARY, "crawl", site.url("a.test"), "--out", self.dir / "crawl", "--json", "--scope", "host"),
-                    *("--stop-when-done", "yes", *ring.QUICK, *site.reach, *command),
+                    *(*ring.QUICK, *site.reach, *command),
                 ],
                 self.dir,
                 "crawling",
