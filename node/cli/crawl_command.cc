@@ -121,7 +121,7 @@ Result<void> Crawl::prepare() {
   }
   // The peers share this machine.
   if (settings->values.max_memory == 0)
-    more_flags_.emplace_back("max_memory", size_text(automatic_memory(machine_memory(), options_.peers)));
+    more_flags_.emplace_back("max_memory", size_text(automatic_memory(memory_of_machine(), options_.peers)));
   if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
   if (Result<void> checked = check_reachable(settings->values, seeds); !checked) return checked;
   if (Result<void> ran = run_as(options_.user, options_.out, settings->values.data_access); !ran) return ran;

@@ -24,7 +24,7 @@ std::uint64_t least_up_the_tree(const std::filesystem::path& root, std::filesyst
 
 }  // namespace
 
-std::uint64_t machine_memory(const std::string& proc, const std::string& cgroups) {
+std::uint64_t memory_of_machine(const std::string& proc, const std::string& cgroups) {
   std::uint64_t bytes = 0;
   std::ifstream info(proc + "/meminfo");
   for (std::string line; std::getline(info, line);) {

@@ -14,7 +14,7 @@ Result<std::uint64_t> memory_available(const std::string& meminfo = "/proc/memin
 
 // What this process may have at most, in bytes: the machine's memory (MemTotal), or less where a control group, its own
 // or one above it, says so (memory.max of version 2, memory.limit_in_bytes of version 1). 0: cannot be told.
-std::uint64_t machine_memory(const std::string& proc = "/proc", const std::string& cgroups = "/sys/fs/cgroup");
+std::uint64_t memory_of_machine(const std::string& proc = "/proc", const std::string& cgroups = "/sys/fs/cgroup");
 
 // Of this process, as the system counts: now, and the most so far. 0: cannot be told.
 struct ResidentMemory {

@@ -3,8 +3,11 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "node/base.h"
 
@@ -14,10 +17,29 @@ namespace {
 // Neither memory nor locks: the line is there, the call is the system's.
 [[noreturn]] void end() {
   constexpr std::string_view line =
-      "orbweaver: out of memory: the system gives this process no more. It needs up to 1.25 times max_memory; give it "
+      "orbweaver: out of memory: the system gives this process no more, or no more threads. It needs up to 1.25 times "
+      "max_memory; give it "
       "more, or set max_memory lower (docs/memory.md)\n";
   (void)!::write(STDERR_FILENO, line.data(), line.size());
   ::_exit(static_cast<int>(ErrorCode::out_of_memory));
+}
+
+std::terminate_handler others = nullptr;  // what is done for any other exception
+
+// A thread that cannot be started, in a library that does not expect it (RocksDB, ZeroMQ): it throws where nobody
+// catches, or where unwinding would end the process too.
+void end_by_exception() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    end();
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again || error.code() == std::errc::not_enough_memory)
+      end();
+  } catch (...) {
+  }
+  if (others != nullptr) others();
+  std::abort();
 }
 
 constexpr int arenas_max = 4;
@@ -26,7 +48,10 @@ constexpr int trim_bytes = 4 << 20;
 
 }  // namespace
 
-void end_when_out_of_memory() { std::set_new_handler(&end); }
+void end_when_out_of_memory() {
+  std::set_new_handler(&end);
+  others = std::set_terminate(&end_by_exception);
+}
 
 void keep_freed_memory_small() {
   ::mallopt(M_ARENA_MAX, arenas_max);

@@ -4,7 +4,7 @@
 
 namespace orbweaver {
 
-// For operator new, from here on, in every thread.
+// For operator new, and for threads that cannot be started, from here on, in every thread.
 void end_when_out_of_memory();
 
 // Few arenas, and large buffers of their own, which go back to the system when they are freed: what the shares of

@@ -8,7 +8,7 @@
 namespace orbweaver {
 
 PeerMemory::PeerMemory(LoadedSettings& settings) {
-  const std::uint64_t machine = machine_memory();
+  const std::uint64_t machine = memory_of_machine();
   if (settings.values.max_memory == 0 && machine == 0)
     log(LogLevel::warning, "node", "how much memory there is cannot be told; set max_memory");
   plan_ = plan_memory(settings.values, machine);

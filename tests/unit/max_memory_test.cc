@@ -74,17 +74,17 @@ TEST(MachineMemory, TheLeastOfTheMachineAndOfAllControlGroupsAbove) {
   const std::string proc = dir.file("proc");
   const std::string groups = dir.file("groups");
   write(proc + "/meminfo", "MemTotal:       8388608 kB\nMemFree: 1 kB\n");
-  EXPECT_EQ(machine_memory(proc, groups), 8192 * mib);
+  EXPECT_EQ(memory_of_machine(proc, groups), 8192 * mib);
   write(proc + "/self/cgroup", "0::/a/b\n");
   write(groups + "/a/b/memory.max", "max\n");
-  EXPECT_EQ(machine_memory(proc, groups), 8192 * mib);
+  EXPECT_EQ(memory_of_machine(proc, groups), 8192 * mib);
   write(groups + "/a/memory.max", std::to_string(600 * mib) + "\n");
-  EXPECT_EQ(machine_memory(proc, groups), 600 * mib);
+  EXPECT_EQ(memory_of_machine(proc, groups), 600 * mib);
   write(proc + "/self/cgroup", "5:cpu:/x\n4:memory:/job\n0::/\n");
   write(groups + "/memory/memory.limit_in_bytes", "9223372036854771712\n");
   write(groups + "/memory/job/memory.limit_in_bytes", std::to_string(700 * mib) + "\n");
-  EXPECT_EQ(machine_memory(proc, groups), 700 * mib);
-  EXPECT_EQ(machine_memory(dir.file("none"), groups), 0u);
+  EXPECT_EQ(memory_of_machine(proc, groups), 700 * mib);
+  EXPECT_EQ(memory_of_machine(dir.file("none"), groups), 0u);
 }
 
 TEST(MemoryShare, AChargeRidesAlongAndIsGivenBackOnce) {
