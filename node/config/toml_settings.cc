@@ -105,7 +105,8 @@ std::string_view unsupported_in(std::string_view line) {
   if (first != std::string_view::npos && line[first] == '[') {
     return "a line begins with '[': the file is flat, settings are not grouped in tables";
   }
-  char quote = 0;  // the one that closes the text we are in
+  char quote = 0;         // the one that closes the text we are in
+  bool may_begin = true;  // a text, where we are
   for (std::size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];
     if (quote != 0) {
@@ -118,10 +119,13 @@ std::string_view unsupported_in(std::string_view line) {
       break;
     } else if (c == '"' || c == '\'') {
       if (line.substr(at, 3) == std::string(3, c)) return "a text over several lines: write it in one line";
+      // Anywhere else the parser takes it for a part of a word, and what follows is no text for it.
+      if (!may_begin) return "a quote where no text can begin";
       quote = c;
     } else if (static_cast<unsigned char>(c) >= 0x80) {
       return "a character outside ASCII: only quoted texts and comments may hold one";
     }
+    if (c != ' ' && c != '\t') may_begin = quote == 0 && std::string_view("=,[{.").find(c) != std::string_view::npos;
   }
   return {};
 }

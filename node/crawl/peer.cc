@@ -422,7 +422,10 @@ Time Peer::next_deadline(Time now) const {
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     if (!turns_open_.empty() || !loans_.empty()) consider(next_turns_look_);
     if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
-    if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) consider(bench_.next_deadline());
+    if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) {
+      consider(bench_.next_deadline());
+      if (!parsed_.empty() || (!parse_next_.empty() && parsing_may_start())) at = now;
+    }
   }
   if (!welcomed_ && !join_.empty() && !stopping_ && !exit_at_) consider(next_join_);
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);

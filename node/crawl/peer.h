@@ -190,6 +190,9 @@ class Peer {
   bool start_parsing(Time now, const BenchHost& host, const RobotsSlot& slot, std::string body, Commands& out);
   void note_left_out(const RobotsSlot& slot, Commands& out);
   void finish_parsing(Time now, const Job& job, const PageDone& page);
+  bool parsing_may_start() const;
+  Result<BenchHost*> next_host(Time now);
+  void release_held();
   void start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUrl url, Commands& out);
   void on_fetch_ended(Time now, const FetchEnded& event, Commands& out);
   void give_up(std::uint64_t id);
@@ -448,6 +451,9 @@ class Peer {
   };
   std::map<std::string, SharedRobots> origins_;  // robots.txt by origin, for a host's other partitions
   RobotsCache robots_;
+  std::size_t parsing_ = 0;                     // stored files that workers parse now
+  std::deque<storage::HostKey> parse_next_;     // held hosts whose stored files are next
+  std::deque<storage::HostKey> parsed_;         // held hosts whose rules have come: their turn goes on
   std::uint64_t robots_work_ = 0;               // of this step: rules compared
   std::map<ring::PeerId, Duration> turn_ways_;  // how long the last answer of each took
   bool made_ring_ = false;                      // in this run: no other ever gave turns

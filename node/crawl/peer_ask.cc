@@ -192,14 +192,6 @@ json Peer::own_status() const {
                    {"fetches", counters_.fetches},
                    {"retries", counters_.retries},
                    {"robots_fetched", counters_.robots_fetched},
-                   {"robots",
-                    {{"files", robots_.files()},
-                     {"bytes", robots_.bytes()},
-                     {"bytes_max", robots_.bytes_max()},
-                     {"dropped", robots_.dropped()},
-                     {"shared", robots_.shared()},
-                     {"parsed_again", counters_.robots_parsed_again},
-                     {"rules_left_out", counters_.robots_rules_left_out}}},
                    {"bytes_received", counters_.bytes_received},
                    {"archive_bytes", counters_.archive_bytes},
                    {"links_found", counters_.links_found},
@@ -241,6 +233,13 @@ json Peer::own_status() const {
                    {"copy_bytes_sent", copier_.bytes_sent()},
                    {"records_moved", keeper_.transfers().records_sent()},
                    {"bytes_moved", keeper_.transfers().bytes_sent()}}}};
+  status["robots"] = {{"files", robots_.files()},
+                      {"bytes", robots_.bytes()},
+                      {"bytes_max", robots_.bytes_max()},
+                      {"dropped", robots_.dropped()},
+                      {"shared", robots_.shared()},
+                      {"parsed_again", counters_.robots_parsed_again},
+                      {"rules_left_out", counters_.robots_rules_left_out}};
   if (!link_trace_.empty()) status["link_trace"] = link_trace_;
   if (!memory_use_.shares.empty()) status["memory"] = memory_status();
   return status;

@@ -86,11 +86,11 @@ std::vector<std::string> Peer::held_back() const {
 bool Peer::may_start_page() const { return !limited() || counters_.pages_fetched + pages_in_flight_ < cap_; }
 
 void Peer::issue_fetches(Time now, Commands& out) {
-  if (!may_fetch()) return;
+  if (!may_fetch() || !may_start_page()) return release_held();
   robots_work_ = 0;
   while (jobs_.size() < settings_.fetches_max && may_start_page() && robots_work_ < robots_work_max) {
     if (const auto held = shares_.next_held()) bench_.go_on(*held);
-    const Result<BenchHost*> host = bench_.take(now);
+    const Result<BenchHost*> host = next_host(now);
     if (!host) return fail_for_good(host.error(), out);
     if (*host == nullptr && !shares_.any_may_go()) return;
     if (*host != nullptr && !serve_host(now, **host, out)) return;
@@ -149,6 +149,10 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       std::string unread;
       const std::shared_ptr<const RobotsRules> rules = robots_rules(host, slot, now, unread);
       if (rules == nullptr && !unread.empty()) {
+        if (!parsing_may_start()) {
+          parse_next_.push_back(host.key);
+          return excluded.merges.empty() || apply(now, excluded, out);
+        }
         if (start_parsing(now, host, slot, std::move(unread), out)) {
           started = true;
           break;
@@ -278,6 +282,7 @@ void Peer::give_up(std::uint64_t id) {
     bench_.committed(job.job.queued.key);
     page_ends(job.job.url);
   }
+  if (job.job.kind == FetchKind::stored_robots) --parsing_;
   end_job(id);
 }
 
@@ -315,6 +320,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
       finish_robots(now, job, &event, out);
       return give_host_back(now, job.job.host);
     case FetchKind::stored_robots:
+      --parsing_;
       return finish_parsing(now, job, event);
   }
 }

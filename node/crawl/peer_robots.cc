@@ -1,5 +1,6 @@
 // robots.txt: what is known of one, asking for it, what its answer means (node/robots/robots_fetch.h).
 #include <algorithm>
+#include <utility>
 
 #include "node/crawl/peer.h"
 #include "node/crawl/robots_reader.h"
@@ -18,6 +19,8 @@ constexpr Duration refused_lifetime = std::chrono::minutes{1};
 // Origins of one host (scheme and port) whose robots.txt is kept in memory.
 constexpr std::size_t robots_slots_max = 16;
 
+// Stored files that workers parse at once: their bodies are in memory, and pages wait behind them.
+constexpr std::size_t parsing_max = 16;
 // A stored robots.txt that is longer is parsed by a worker: this much takes the core some 0.1 ms.
 constexpr std::size_t parsed_here_max = 16u << 10;
 
@@ -114,6 +117,7 @@ bool Peer::start_parsing(Time now, const BenchHost& host, const RobotsSlot& slot
   if (!url) return false;
   const std::uint64_t id = start_robots_job(now, FetchKind::stored_robots, host, slot, std::move(*url));
   out.push_back(ParseRobots{jobs_.at(id).job, std::move(body)});
+  ++parsing_;
   return true;
 }
 
@@ -123,7 +127,32 @@ void Peer::finish_parsing(Time now, const Job& job, const PageDone& page) {
   ++counters_.robots_parsed_again;
   RobotsSlot& slot = robots_slot(*host, job.job.origin);
   if (slot.expires > now) note_robots(now, *host, slot, robots_.put(page.robots));
-  bench_.release(*host, host->next_allowed);
+  // Its turn goes on before others begin: where there are more rules than room, those of others would take its place.
+  parsed_.push_back(host->key);
+}
+
+bool Peer::parsing_may_start() const { return parsing_ < parsing_max; }
+
+// A partition is not handed over while a host of it is held.
+void Peer::release_held() {
+  for (std::deque<storage::HostKey>* held : {&parsed_, &parse_next_}) {
+    for (const storage::HostKey& key : std::exchange(*held, {}))
+      if (BenchHost* host = bench_.find(key); host != nullptr && host->busy) bench_.release(*host, host->next_allowed);
+  }
+}
+
+// A host that was held for its rules, or the next one whose turn has come.
+Result<BenchHost*> Peer::next_host(Time now) {
+  for (std::deque<storage::HostKey>* held : {&parsed_, &parse_next_}) {
+    while (!held->empty() && (held == &parsed_ || parsing_may_start())) {
+      BenchHost* host = bench_.find(held->front());
+      held->pop_front();
+      if (host == nullptr || !host->busy) continue;
+      if (!host->foreign) return host;
+      bench_.release(*host, host->next_allowed);
+    }
+  }
+  return bench_.take(now);
 }
 
 void Peer::note_left_out(const RobotsSlot& slot, Commands& out) {

@@ -271,10 +271,14 @@ std::size_t RobotsRules::bytes() const {
 std::optional<RobotsRules::Rule> RobotsRules::deciding(std::string_view path_and_query) const {
   if (rules_.empty() || path_and_query == "/robots.txt") return std::nullopt;
   const robots::PathForms path(path_and_query.empty() ? "/" : path_and_query);
+  // By flags: allow or not, literal or not.
+  const std::string_view forms[] = {path.decoded, path.ascii, path.decoded, path.literal};
   for (std::size_t at = 0; at < rules_.size();) {
+    // Nearly all rules are begun paths that do not match: nothing else of them is looked at.
+    at = Rule::skip_others(rules_, at, forms);
+    if (at == rules_.size()) break;
     const Rule rule = Rule::at(rules_, at);
-    if (rule.matches(!rule.has(Rule::allow) ? path.decoded : rule.has(Rule::literal) ? path.literal : path.ascii))
-      return rule;
+    if (rule.matches(forms[rule.flags & (Rule::allow | Rule::literal)])) return rule;
     at = rule.end;
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 #include "node/robots/robots_rules.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "node/robots/robots_pattern.h"
 
@@ -20,7 +21,7 @@ std::size_t varint_bytes(std::uint32_t value) {
   return bytes;
 }
 
-std::uint32_t take_varint(const std::string& in, std::size_t& at) {
+std::uint32_t take_varint(const char* in, std::size_t& at) {
   auto byte = static_cast<unsigned char>(in[at++]);
   std::uint32_t value = byte & 0x7Fu;
   for (unsigned shift = 7; byte >= 0x80; shift += 7) {
@@ -65,25 +66,57 @@ std::string pattern_of(std::string_view text, bool index, bool literal) {
 RobotsRules::Rule RobotsRules::Rule::at(const std::string& rules, std::size_t begin) {
   Rule rule;
   std::size_t at = begin;
-  const std::uint32_t head = take_varint(rules, at);
+  const std::uint32_t head = take_varint(rules.data(), at);
   rule.flags = static_cast<std::uint8_t>(head & ((1u << flag_bits) - 1));
   rule.begin = begin;
   rule.rules = &rules;
   if (rule.has(index)) {
-    rule.source = begin - take_varint(rules, at);
+    rule.source = begin - take_varint(rules.data(), at);
   } else {
-    rule.line = take_varint(rules, at);
+    rule.line = take_varint(rules.data(), at);
     rule.text = std::string_view(rules).substr(at, head >> flag_bits);
     at += rule.text.size();
   }
   if (rule.has(same)) rule.pattern = rule.text;
   if (rule.has(kept)) {
-    const std::uint32_t bytes = take_varint(rules, at);
+    const std::uint32_t bytes = take_varint(rules.data(), at);
     rule.pattern = std::string_view(rules).substr(at, bytes);
     at += bytes;
   }
   rule.end = at;
   return rule;
+}
+
+std::size_t RobotsRules::Rule::skip_others(const std::string& rules, std::size_t begin, const std::string_view* forms) {
+  const char* const data = rules.data();
+  const char* const last = data + rules.size();
+  const char* at = data + begin;
+  while (at != last) {
+    const char* const rule = at;
+    std::uint32_t head = static_cast<unsigned char>(*at++);
+    const std::uint32_t flags = head & ((1u << flag_bits) - 1);
+    if ((flags & same) == 0) return static_cast<std::size_t>(rule - data);
+    if (head >= 0x80) {
+      head &= 0x7Fu;
+      for (unsigned shift = 7;; shift += 7) {
+        const auto byte = static_cast<unsigned char>(*at++);
+        head |= (byte & 0x7Fu) << shift;
+        if (byte < 0x80) break;
+      }
+    }
+    while (static_cast<unsigned char>(*at++) >= 0x80) continue;  // the line
+    const std::size_t bytes = head >> flag_bits;
+    const std::string_view form = forms[flags & (allow | literal)];
+    // The end first, and of others the second octet: nearly all begin with a slash.
+    const bool may =
+        (flags & plain) != 0
+            ? bytes <= form.size() && at[bytes - 1] == form[bytes - 1] && std::memcmp(at, form.data(), bytes) == 0
+            : bytes < 3 || !robots::stands_as_written(at[0]) || !robots::stands_as_written(at[1]) ||
+                  (form.size() > 1 && form[1] == at[1]);
+    if (may) return static_cast<std::size_t>(rule - data);
+    at += bytes;
+  }
+  return rules.size();
 }
 
 bool RobotsRules::Rule::matches(std::string_view form) const {

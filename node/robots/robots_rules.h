@@ -41,6 +41,8 @@ struct RobotsRules::Rule {
   const std::string* rules = nullptr;
 
   static Rule at(const std::string& rules, std::size_t begin);
+  // From `begin` on, the first rule that may match; the end when there is none. `forms` by allow and literal.
+  static std::size_t skip_others(const std::string& rules, std::size_t begin, const std::string_view* forms);
   bool has(Flag flag) const { return (flags & flag) != 0; }
   bool matches(std::string_view form) const;
   Rule as_written(const std::string& all) const { return has(index) ? at(all, source) : *this; }

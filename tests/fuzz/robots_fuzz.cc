@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (rules.bytes() > bytes + bytes / 5 + 512) std::abort();
     if (rules.size() > orbweaver::robots_rules_max) std::abort();
     std::size_t sitemaps = 0;
-    for (const std::string& line : rules.sitemaps()) sitemaps += line.size();
+    for (const std::string& sitemap : rules.sitemaps()) sitemaps += sitemap.size();
     if (sitemaps > bytes || rules.names_sitemaps() != (sitemaps > 0)) std::abort();
     if (rules.crawl_delay() && *rules.crawl_delay() < orbweaver::Duration::zero()) std::abort();
   }

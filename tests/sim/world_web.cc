@@ -28,6 +28,7 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
 }
 
 void World::parse_robots(std::size_t number, const ParseRobots& stored) {
+  note("  p" + std::to_string(number) + " parses the stored robots.txt of " + stored.job.origin);
   const Duration takes = random_.between(Duration{}, parameters_.parse_max);
   schedule(now_ + takes, [this, number, life = peers_[number].life, stored] {
     const SimPeer& peer = peers_[number];

@@ -286,6 +286,10 @@ user_agent = "mybot/1.0"
 TEST(SettingsFile, MistakesNameFileAndLine) {
   EXPECT_EQ(toml_error("delay = \"1s\"\n\ndealy = \"1s\"\n"),
             "orbweaver.toml:3: unknown setting 'dealy'; did you mean 'delay'?");
+  // Found by fuzzing: the parser reads on in the word, and meets what it must not (Cyrillic, outside of a text).
+  EXPECT_EQ(toml_error("'1'=1';;;\xd1\x80='='"), "orbweaver.toml:1: a quote where no text can begin");
+  EXPECT_EQ(toml_error(std::string_view("1\0'\xd1\x80'", 6)), "orbweaver.toml:1: a quote where no text can begin");
+  EXPECT_EQ(toml_error("\nmax_pages = 1\"\xc3\xa9\"\n"), "orbweaver.toml:2: a quote where no text can begin");
   EXPECT_EQ(toml_error("\ndelay = 5\n"),
             "orbweaver.toml:2: delay: expected a string with a unit, for example \"1s\", found a whole number");
   EXPECT_EQ(toml_error("max_pages = \"many\""),
