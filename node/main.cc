@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 
 #include "node/cli/contact_check.h"
 #include "node/cli/corpus_command.h"
@@ -183,7 +184,12 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, words.data());
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ErrorCode::invalid_setting);
+    std::ostringstream help;
+    std::ostringstream fault;  // quotes arguments, which may be a stranger's URL
+    const int shown = app.exit(error, help, fault);
+    say_text(help.str());
+    say_aside(fault.str());
+    return shown == 0 ? 0 : static_cast<int>(ErrorCode::invalid_setting);
   }
   return code;
 }

@@ -90,11 +90,13 @@ void add_connections(std::vector<SettingDef>& rows) {
 }
 
 void add_local(std::vector<SettingDef>& rows) {
-  rows.push_back(
-      choice_setting({"data_access", "Who may read the data directory: its owner, the owner's group, or all users.",
-                      "Pages fetched with passwords or from an inner network are in it, and the peer's key."},
-                     &Settings::data_access, DataAccess::owner, {"owner", "group", "all"}));
-  rows.push_back(size_setting({"text_command_memory", "Address space of a text command.",
+  rows.push_back(choice_setting(
+      {"data_access",
+       "Who may read the data directory: its owner, the owner's group, or all users. A ring key in it stays its "
+       "owner's.",
+       "Pages fetched with passwords or from an inner network are in it."},
+      &Settings::data_access, DataAccess::owner, {"owner", "group", "all"}));
+  rows.push_back(size_setting({"text_command_memory", "Address space of each process of a text command.",
                                "A reader of documents needs some 100 MB; one fed a bomb takes all there is."},
                               &Settings::text_command_memory, "1GiB", "16MiB", "1TiB"));
 }

@@ -247,7 +247,9 @@ void add_peer(Rows& rows) {
       {"join", "Members of the ring to join: any one that answers is enough.", "None: this peer starts a ring."},
       &Settings::join, "HOST:PORT each", check_peer_address));
   rows.push_back(text_setting(
-      {"ring_key_file", "File with the secret that the ring's peers share; empty: this peer stays on loopback.",
+      {"ring_key_file",
+       "File with the secret that the ring's peers share, which only its owner may read; empty: this peer stays on "
+       "loopback, and every user of the machine may command it.",
        "A file, so that the secret is seen in no process list."},
       &Settings::ring_key_file, "", "a path", anything));
   rows.push_back(

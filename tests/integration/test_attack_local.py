@@ -437,6 +437,8 @@ class Terminals(LocalCase):
         # A peer.json that somebody else wrote, and a command's error that quotes it.
         (self.dir / "peer.json").write_text(json.dumps({"address": "\x1b]0;owned\x07:1\x9b", "id": 5}), encoding="utf-8")
         self.raw("status", "--dir", self.dir)
+        said = self.refused(ring.INVALID_INPUT, ["\\x1b]0;owned"], "status", "--dir", self.dir)
+        self.check(said)
 
     def test_a_crawls_words_hold_no_escape(self):
         link = b"<a href='http://b\xc2\x9b.test/'>x</a><a href='/p\x1b[31m\xc2\x9b'>y</a>"
