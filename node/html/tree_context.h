@@ -4,8 +4,8 @@
 //
 // It keeps the stack of open elements without most elements whose end tags may be left out (p, option…) and makes no
 // tree. It differs from the standard only in what no link depends on: foster parenting, the formatting elements'
-// clones outside foreign content, heads opened late. Thread rule: one owner. Memory: open_elements_hard_max entries of 16 bytes. Cost: a few
-// nanoseconds a tag; a mismatched end tag looks through the stack at most once.
+// clones outside foreign content, heads opened late. Thread rule: one owner. Memory: open_elements_hard_max entries of
+// 16 bytes. Cost: a few nanoseconds a tag; a mismatched end tag looks through the stack at most once.
 #pragma once
 
 #include <cstdint>
