@@ -47,7 +47,7 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   if (response.error != FetchError::none) return fail(ErrorCode::unreachable, url->text() + ": " + response.error_text);
   FetchedPage page;
   page.status = response.status;
-  page.content_type = header_value(response.response_head, "content-type").value_or("");
+  page.content_type = content_type_of(response.response_head);
   page.location = header_value(response.response_head, "location").value_or("");
   page.link_fields = header_values(response.response_head, "link");
   page.body = response.body;

@@ -189,7 +189,7 @@ int index(const std::string& directory, const std::string& out) {
   std::sort(files.begin(), files.end());
   const auto key = [](std::string_view uri) {
     const Result<CanonicalUrl> canonical = CanonicalUrl::parse(uri);
-    return canonical ? surt(*canonical) : std::string(uri);
+    return canonical ? cdx_key(*canonical) : std::string(uri);
   };
   const auto lines = storage::write_cdxj(files, out, key);
   if (!lines) return failed({ErrorCode::io, lines.error().message});

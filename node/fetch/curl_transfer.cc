@@ -284,8 +284,7 @@ std::size_t CurlTransfer::on_body(char* data, std::size_t size, std::size_t coun
 bool CurlTransfer::wants_body() const {
   if (request_.any_type || !shared_.config.wanted_type) return true;
   const int status = head_.status();
-  return status < 200 || status >= 300 ||
-         shared_.config.wanted_type(header_value(head_.text(), "content-type").value_or(""));
+  return status < 200 || status >= 300 || shared_.config.wanted_type(content_type_of(head_.text()));
 }
 
 std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {

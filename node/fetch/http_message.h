@@ -18,6 +18,11 @@ std::optional<std::string> header_value(std::string_view head, std::string_view 
 // All values of a field in order.
 std::vector<std::string> header_values(std::string_view head, std::string_view name);
 
+// The Content-Type that counts, of several fields or of one with commas in it (Fetch, "extract a MIME type"): the last
+// that can be read, with the charset of one before it of the same type. Where none can be read the first field as it
+// stands; empty when there is none.
+std::string content_type_of(std::string_view head);
+
 struct Decoded {
   std::string bytes;
   bool cut = false;      // stopped at the limit

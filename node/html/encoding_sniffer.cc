@@ -287,7 +287,7 @@ std::optional<std::string> charset_from_prescan(std::string_view bytes) {
 
 std::optional<std::string> charset_from_late_meta(std::string_view bytes) {
   Tokenizer tokenizer(bytes.substr(0, late_meta_bytes_max));
-  TreeContext context;
+  TreeContext context(tokenizer);
   Token token;
   while (tokenizer.next(token)) {
     if (token.kind == TokenKind::text) continue;

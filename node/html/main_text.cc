@@ -109,7 +109,7 @@ PageBlocks page_blocks(std::string_view html) {
   PageBlocks page;
   Blocks blocks;
   Tokenizer tokenizer(html);
-  TreeContext context;
+  TreeContext context(tokenizer);
   Token token;
   std::string decoded;
   bool title_comes = false;

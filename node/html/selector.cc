@@ -197,7 +197,7 @@ bool Selector::matches(const std::vector<SelectedElement>& path) const {
 std::vector<PageLink> selected_links(std::string_view html, const Selector& selector) {
   PageLinks found;
   Tokenizer tokenizer(html);
-  TreeContext context;  // what the tokenizer needs to know; and what is no element of the document
+  TreeContext context(tokenizer);  // what the tokenizer needs to know; and what is no element of the document
   Path path(selector);
   Token token;
   while (tokenizer.next(token)) {

@@ -19,13 +19,18 @@ std::string value_of(const std::string_view* raw) {
 
 std::string value_of(const Token& token, html::NameKey name) { return value_of(token.attribute(name)); }
 
-void note_anchor(const Token& token, LinkKind kind, PageLinks& page) {
-  const std::string_view* href = token.attribute(name_key("href"));
+void note_anchor(const Token& token, const std::string_view* href, LinkKind kind, PageLinks& page) {
   if (href == nullptr) return;
   const std::string_view* rel = token.attribute(name_key("rel"));
   if (rel == nullptr) return html::add_link(page, value_of(href), kind);
   const std::string tokens = value_of(rel);
   html::add_link(page, value_of(href), html::kind_of_anchor_rel(tokens, kind), html::has_token(tokens, "nofollow"));
+}
+
+// SVG 2, 16.2: xlink:href counts where there is no href.
+void note_svg_anchor(const Token& token, PageLinks& page) {
+  const std::string_view* href = token.attribute(name_key("href"));
+  note_anchor(token, href != nullptr ? href : token.attribute(name_key("xlink:href")), LinkKind::anchor, page);
 }
 
 void note_frame(const Token& token, LinkKind kind, PageLinks& page) {
@@ -45,10 +50,10 @@ void note_link(const Token& token, PageLinks& page) {
 void note_element(Tag tag, const Token& token, PageLinks& page) {
   switch (tag) {
     case Tag::a:
-      note_anchor(token, LinkKind::anchor, page);
+      note_anchor(token, token.attribute(name_key("href")), LinkKind::anchor, page);
       break;
     case Tag::area:
-      note_anchor(token, LinkKind::area, page);
+      note_anchor(token, token.attribute(name_key("href")), LinkKind::area, page);
       break;
     case Tag::frame:
       note_frame(token, LinkKind::frame, page);
@@ -114,7 +119,7 @@ class StreamExtractor final : public LinkExtractor {
     HeadOnly head;
     html::Tokenizer tokenizer(page_text);
     raw_element_ = 0;
-    html::TreeContext context;
+    html::TreeContext context(tokenizer);
     while (tokenizer.next(token_)) {
       if (token_.kind == html::TokenKind::text) {
         if (context.text_matters()) context.text(token_);
@@ -134,6 +139,7 @@ class StreamExtractor final : public LinkExtractor {
       // Elements of SVG load images and scripts too.
       if (elements_chosen_ && (verdict.inserted || (context.in_foreign_content() && !context.in_template())))
         note_chosen(page);
+      if (verdict.svg && verdict.tag == Tag::a) note_svg_anchor(token_, page);
       if (!verdict.inserted) continue;
       if (raw_text_chosen_ && verdict.model != html::TextModel::data) begin_raw_text();
       if (verdict.tag == Tag::frameset && context.body_replaced() && head.taken) head.restore(page);

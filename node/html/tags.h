@@ -17,6 +17,7 @@ enum class Tag : std::uint8_t {
   caption,
   cell,
   col,
+  description,  // dd, dt
   font,
   form,
   formatting,
@@ -28,9 +29,10 @@ enum class Tag : std::uint8_t {
   html,
   hr,
   iframe,
-  implied,  // p, li, dd, dt…: closed by what follows, so never kept on the stack
+  implied,  // p, rt…: closed by what follows, so kept on the stack only in foreign content
   input,
   link,
+  list_item,
   math,
   meta,
   noframes,

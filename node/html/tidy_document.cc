@@ -113,9 +113,28 @@ const char* value_of(TidyNode node, TidyAttrId id) {
 
 std::string_view text_of(const char* value) { return value != nullptr ? std::string_view(value) : std::string_view(); }
 
+bool is_in_svg(TidyNode node) {
+  for (node = tidyGetParent(node); node != nullptr; node = tidyGetParent(node))
+    if (const ctmbstr name = tidyNodeGetName(node); name != nullptr && html::equals_ignoring_case(name, "svg"))
+      return true;
+  return false;
+}
+
+const char* xlink_href_of(TidyNode node) {
+  for (TidyAttr attribute = tidyAttrFirst(node); attribute != nullptr; attribute = tidyAttrNext(attribute)) {
+    const ctmbstr name = tidyAttrName(attribute);
+    if (name == nullptr || !html::equals_ignoring_case(name, "xlink:href")) continue;
+    const ctmbstr value = tidyAttrValue(attribute);
+    return value != nullptr ? value : "";
+  }
+  return nullptr;
+}
+
 void note_element(TidyNode node, PageLinks& page) {
   const auto anchor = [&](LinkKind kind) {
-    const char* const href = value_of(node, TidyAttr_HREF);
+    const char* href = value_of(node, TidyAttr_HREF);
+    // SVG 2, 16.2; on an HTML element xlink:href means nothing.
+    if (href == nullptr && kind == LinkKind::anchor && is_in_svg(node)) href = xlink_href_of(node);
     if (href == nullptr) return;
     const std::string_view rel = text_of(value_of(node, TidyAttr_REL));
     html::add_link(page, href, html::kind_of_anchor_rel(rel, kind), html::has_token(rel, "nofollow"));

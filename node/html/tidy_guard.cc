@@ -18,7 +18,8 @@ bool is_inline(const TagFacts& facts) {
 
 // p, li, td…: a new one ends the one before.
 bool is_one_at_a_time(const TagFacts& facts) {
-  return facts.tag == Tag::implied || facts.tag == Tag::option || facts.tag == Tag::row || facts.tag == Tag::cell;
+  return facts.tag == Tag::implied || facts.tag == Tag::list_item || facts.tag == Tag::description ||
+         facts.tag == Tag::option || facts.tag == Tag::row || facts.tag == Tag::cell;
 }
 
 // Counts open elements by name. An end tag closes one of its name; what was left open inside it stays counted: the sum

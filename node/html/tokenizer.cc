@@ -51,6 +51,10 @@ bool starts_with(const char* p, const char* end, std::string_view lower) {
 const char* scan_name(const char* p, const char* end, unsigned ends, NameKey& key) {
   const char* const begin = p;
   NameKey packed = 0;
+  if (p != end && *p == '\0') {  // U+FFFD, a character of the name (13.2.5.33); as 0 it would leave no trace in the key
+    packed = 0xFF;
+    ++p;
+  }
   for (; p != end; ++p) {
     const unsigned bits = class_of(*p);
     if ((bits & ends) != 0) break;
@@ -126,13 +130,27 @@ bool Tokenizer::next(Token& token) {
   return false;
 }
 
+// Whether the doctype counts is seen by what stands before it: white space, comments and the like.
+void Tokenizer::note_doctype(const char* p, const char* after) {
+  const char* const markup = p - 2;
+  for (const char* at = skip_spaces(begin_, end_); at < markup; at = skip_spaces(at, end_)) {
+    if (*at != '<' || (at[1] != '!' && at[1] != '?')) return;
+    const bool comment = markup - at >= 4 && at[1] == '!' && at[2] == '-' && at[3] == '-';
+    at = comment ? after_comment(at + 4, end_) : after_bogus_comment(at + 1, end_);
+  }
+  const bool closed = after != p && after[-1] == '>';
+  doctype_ = {p, static_cast<std::size_t>(after - p) - (closed ? 1 : 0)};
+}
+
 // `p` stands after "<!".
-const char* Tokenizer::after_markup_declaration(const char* p, Token& token, bool& is_text) const {
+const char* Tokenizer::after_markup_declaration(const char* p, Token& token, bool& is_text) {
   if (end_ - p >= 2 && p[0] == '-' && p[1] == '-') return after_comment(p + 2, end_);
   constexpr std::string_view cdata = "[CDATA[";
   const auto left = static_cast<std::size_t>(end_ - p);
   if (!cdata_allowed_ || left < cdata.size() || std::string_view(p, cdata.size()) != cdata) {
-    return after_bogus_comment(p, end_);  // a doctype ends at the first '>' too, in quotes or not
+    const char* const after = after_bogus_comment(p, end_);  // a doctype ends at the first '>' too, in quotes or not
+    if (doctype_.empty() && left > 7 && equals_ignoring_case({p, 7}, "doctype")) note_doctype(p, after);
+    return after;
   }
   p += cdata.size();
   const std::string_view rest(p, static_cast<std::size_t>(end_ - p));

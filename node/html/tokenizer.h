@@ -69,7 +69,7 @@ struct Token {
 
 class Tokenizer {
  public:
-  explicit Tokenizer(std::string_view page) : at_(page.data()), end_(page.data() + page.size()) {}
+  explicit Tokenizer(std::string_view page) : at_(page.data()), end_(page.data() + page.size()), begin_(page.data()) {}
 
   // The next token, in `token` (whose vector is reused); false at the end. Comments and doctypes are stepped over.
   bool next(Token& token);
@@ -81,12 +81,15 @@ class Tokenizer {
   }
   // Whether the current node is outside the HTML namespace, so that "<![CDATA[" opens a section.
   void allow_cdata(bool allowed) { cdata_allowed_ = allowed; }
+  // The page's doctype, without "<!" and '>': what comes before any tag and any text but white space; else empty.
+  std::string_view doctype() const { return doctype_; }
 
  private:
   bool next_raw(Token& token);
   bool tag(Token& token, const char* name_begin, TokenKind kind);
   bool attributes(Token& token, const char* p);
-  const char* after_markup_declaration(const char* p, Token& token, bool& is_text) const;
+  const char* after_markup_declaration(const char* p, Token& token, bool& is_text);
+  void note_doctype(const char* p, const char* after);
   const char* raw_text_end(const char* p) const;
   const char* script_end(const char* p) const;
   bool is_end_tag_of_raw_element(const char* p) const;
@@ -96,6 +99,8 @@ class Tokenizer {
   TextModel model_ = TextModel::data;
   NameKey raw_element_ = 0;
   bool cdata_allowed_ = false;
+  const char* begin_;
+  std::string_view doctype_;
 };
 
 // Appends `raw` to `out` with character references decoded, CR and CR LF as LF (13.2.3.5), and NUL left out (as "in

@@ -1,6 +1,9 @@
 #include "node/html/tree_context.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "node/html/quirks.h"
 
 namespace orbweaver::html {
 namespace {
@@ -34,6 +37,50 @@ bool breaks_out(const Token& token, const TagFacts& facts) {
           token.attribute(name_key("size")) != nullptr);
 }
 
+bool is_formatting(Tag tag) { return tag == Tag::formatting || tag == Tag::font || tag == Tag::a; }
+
+// Start tags that end an open <p> (13.2.6.4.7); in quirks mode <table> does not.
+bool closes_paragraph(const TagFacts& facts) {
+  switch (facts.tag) {
+    case Tag::special:
+    case Tag::heading:
+    case Tag::form:
+    case Tag::list_item:
+    case Tag::description:
+    case Tag::plaintext:
+    case Tag::hr:
+    case Tag::table:
+      return true;
+    case Tag::implied:
+      return facts.special;  // p
+    default:
+      return false;
+  }
+}
+
+// Start tags before which formatting elements are opened again: those of inline elements.
+bool reopens_formatting(const TagFacts& facts) {
+  switch (facts.tag) {
+    case Tag::a:
+    case Tag::area:
+    case Tag::br:
+    case Tag::font:
+    case Tag::formatting:
+    case Tag::input:
+    case Tag::not_ok:
+    case Tag::object:
+    case Tag::option:
+    case Tag::other:
+    case Tag::select:
+    case Tag::void_:
+    case Tag::svg:
+    case Tag::math:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool closes_select_in_table(NameKey key, Tag tag) {
   return tag == Tag::table || tag == Tag::caption || tag == Tag::cell ||
          (tag == Tag::row && key != name_key("colgroup"));
@@ -60,7 +107,7 @@ bool TreeContext::html_rules_apply_to_start(NameKey key) const {
 
 // In a frameset only frames and noframes are heard (13.2.6.4.20, .21).
 TreeContext::Verdict TreeContext::frameset_start(const Token& token, const TagFacts& facts) {
-  Verdict verdict{facts.tag, false, TextModel::data};
+  Verdict verdict{.tag = facts.tag};
   if (facts.tag == Tag::noframes) verdict.model = facts.model;
   if (mode_ == Mode::after_frameset) return verdict;
   if (facts.tag == Tag::frame) verdict.inserted = true;
@@ -74,8 +121,9 @@ TreeContext::Verdict TreeContext::foreign_start(const Token& token) {
     leave_foreign_content();
     return html_start(token, facts);
   }
-  if (!token.self_closing) push_foreign(token, stack_.back().is_math);
-  return {facts.tag, false, TextModel::data};
+  const bool is_math = stack_.back().is_math;
+  if (!token.self_closing) push_foreign(token, is_math);
+  return {.tag = facts.tag, .inserted = false, .model = TextModel::data, .svg = !is_math && template_depth_ == 0};
 }
 
 void TreeContext::leave_foreign_content() {
@@ -92,7 +140,7 @@ TreeContext::Verdict TreeContext::select_start(const Token& token, const TagFact
   }
   if (facts.tag == Tag::script || facts.tag == Tag::template_) return html_start(token, facts);
   if (facts.tag == Tag::select) leave_select();
-  return {facts.tag, false, TextModel::data};
+  return {.tag = facts.tag};
 }
 
 void TreeContext::leave_select() {
@@ -106,7 +154,7 @@ void TreeContext::open_body() {
 }
 
 TreeContext::Verdict TreeContext::html_start(const Token& token, const TagFacts& facts) {
-  Verdict verdict{facts.tag, template_depth_ == 0, facts.model};
+  Verdict verdict{.tag = facts.tag, .inserted = template_depth_ == 0, .model = facts.model};
   if (facts.tag == Tag::frameset) {
     verdict.inserted = template_depth_ == 0 && (!body_open_ || frameset_ok_);
     if (!verdict.inserted) return verdict;
@@ -118,6 +166,8 @@ TreeContext::Verdict TreeContext::html_start(const Token& token, const TagFacts&
   }
   if (!facts.head_content) open_body();
   if (facts.clears_frameset_ok) frameset_ok_ = false;
+  if (keeps_implied_ && closes_paragraph(facts)) close_paragraph(facts);
+  if (!reopened_.empty() && reopens_formatting(facts)) reopen_formatting();
   if (facts.is_void && facts.tag != Tag::frame && facts.tag != Tag::col && facts.tag != Tag::input) return verdict;
   Open open{.key = token.key, .tag = facts.tag, .special = facts.special};
   switch (facts.tag) {
@@ -134,6 +184,11 @@ TreeContext::Verdict TreeContext::html_start(const Token& token, const TagFacts&
     case Tag::option:
       // Inside foreign content it matters that the current node is an HTML element.
       if (in_foreign_content() && push(open, false)) keeps_implied_ = true;
+      break;
+    case Tag::list_item:
+    case Tag::description:
+      end_previous_item(facts.tag);
+      push(open, false);
       break;
     case Tag::caption:
     case Tag::cell:
@@ -276,6 +331,9 @@ void TreeContext::html_end(const Token& token) {
     case Tag::option:
       if (keeps_implied_) end_in_scope(token.key);
       break;
+    case Tag::list_item:
+      end_in_scope(token.key, true);
+      break;
     case Tag::head:
     case Tag::select:
       break;
@@ -342,6 +400,7 @@ void TreeContext::end_table_part(NameKey key, Tag tag) {
 
 // What the adoption agency algorithm (13.2.6.4.7) leaves of the stack: the element goes, the blocks in it stay.
 void TreeContext::end_formatting(NameKey key) {
+  std::erase_if(reopened_, [key](const Open& open) { return open.key == key; });
   std::size_t last_special = 0;  // index + 1
   for (std::size_t i = stack_.size(); i > 0; --i) {
     const Open& open = stack_[i - 1];
@@ -359,14 +418,52 @@ void TreeContext::end_formatting(NameKey key) {
   }
 }
 
-void TreeContext::end_in_scope(NameKey key) {
+// "A start tag whose tag name is li", "dd" or "dt": the one before ends, if nothing else stands between (13.2.6.4.7).
+void TreeContext::end_previous_item(Tag tag) {
   for (std::size_t i = stack_.size(); i > 0; --i) {
     const Open& open = stack_[i - 1];
+    if (open.tag == tag && !open.foreign) return stack_.resize(i - 1);
+    if (open.special && open.key != name_key("address") && open.key != name_key("div") && open.key != name_key("p"))
+      return;
+  }
+}
+
+// "Close a p element", when one is in button scope. It is on the stack only in foreign content.
+void TreeContext::close_paragraph(const TagFacts& facts) {
+  if (facts.tag == Tag::table && is_quirks_doctype(tokenizer_.doctype())) return;
+  for (std::size_t i = stack_.size(); i > 0; --i) {
+    const Open& open = stack_[i - 1];
+    if (open.key == name_key("p") && !open.foreign) return pop_to(i - 1);
+    if (open.scope_end || open.tag == Tag::not_ok) return;  // not_ok: button
+  }
+}
+
+// Formatting elements that end with a block around them come again before the next text (13.2.4.3). That matters where
+// the current node then is theirs and no longer of SVG or MathML.
+void TreeContext::pop_to(std::size_t size) {
+  if (keeps_implied_) {
+    for (std::size_t i = size; i < stack_.size() && reopened_.size() < open_elements_max; ++i)
+      if (is_formatting(stack_[i].tag) && !stack_[i].foreign) reopened_.push_back(stack_[i]);
+  }
+  stack_.resize(size);
+}
+
+void TreeContext::reopen_formatting() {
+  const bool html =
+      !stack_.empty() && (!in_foreign_content() || stack_.back().html_integration || stack_.back().math_text);
+  if (!html) return;
+  for (const Open& open : std::exchange(reopened_, {})) push(open, false);
+}
+
+void TreeContext::end_in_scope(NameKey key, bool list_item) {
+  for (std::size_t i = stack_.size(); i > 0; --i) {
+    const Open& open = stack_[i - 1];
+    if (list_item && !open.foreign && (open.key == name_key("ul") || open.key == name_key("ol"))) return;
     if (open.key == key && !open.foreign) {
       if (open.tag == Tag::form) {
         stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(i - 1));
       } else {
-        stack_.resize(i - 1);
+        pop_to(i - 1);
       }
       return;
     }
@@ -388,6 +485,7 @@ void TreeContext::end_other(NameKey key) {
 void TreeContext::text(const Token& token) {
   if (!text_matters()) return;
   if (token.model != TextModel::data && token.model != TextModel::cdata) return;
+  if (!reopened_.empty()) reopen_formatting();
   for (const char c : token.text) {
     if (is_html_space(c)) continue;
     open_body();

@@ -2,10 +2,10 @@
 // it, how the tokenizer reads on, and what is hidden: inside <template>, <select>, <svg> and <math>, or beside a
 // <frameset>.
 //
-// It keeps the stack of open elements without the elements whose end tags may be left out (p, li, option…) and makes no
+// It keeps the stack of open elements without most elements whose end tags may be left out (p, option…) and makes no
 // tree. It differs from the standard only in what no link depends on: foster parenting, the formatting elements'
-// clones, heads opened late. Thread rule: one owner. Memory: open_elements_hard_max entries of 16 bytes. Cost: a few
-// nanoseconds a tag; a mismatched end tag looks through the stack at most once.
+// clones outside foreign content, heads opened late. Thread rule: one owner. Memory: open_elements_hard_max entries of
+// 16 bytes. Cost: a few nanoseconds a tag; a mismatched end tag looks through the stack at most once.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,22 @@ inline constexpr std::size_t open_elements_hard_max = 512;
 
 class TreeContext {
  public:
+  // `tokenizer` outlives it: its doctype tells quirks mode.
+  explicit TreeContext(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
+
   struct Verdict {
     Tag tag = Tag::other;
     bool inserted = false;  // an HTML element comes of it, in the document and not in a template
     TextModel model = TextModel::data;
+    bool svg = false;  // an SVG element comes of it, in the document and not in a template; `inserted` is false then
   };
 
   Verdict start_tag(const Token& token);
   void end_tag(const Token& token);
   void text(const Token& token);
-  // Text matters only until the body is open and cannot give way to a <frameset> any more: text() does nothing
-  // otherwise.
-  bool text_matters() const { return mode_ == Mode::document && (!body_open_ || frameset_ok_); }
+  // Text matters only until the body is open and cannot give way to a <frameset> any more, and where formatting
+  // elements are to be opened again: text() does nothing otherwise.
+  bool text_matters() const { return mode_ == Mode::document && (!body_open_ || frameset_ok_ || !reopened_.empty()); }
 
   // The current node is an SVG or MathML element: CDATA sections are allowed.
   bool in_foreign_content() const { return !stack_.empty() && stack_.back().foreign; }
@@ -68,7 +72,11 @@ class TreeContext {
   void select_end(NameKey key, Tag tag);
   void end_table_part(NameKey key, Tag tag);
   void end_formatting(NameKey key);
-  void end_in_scope(NameKey key);
+  void end_in_scope(NameKey key, bool list_item = false);
+  void end_previous_item(Tag tag);
+  void close_paragraph(const TagFacts& facts);
+  void pop_to(std::size_t size);
+  void reopen_formatting();
   void end_other(NameKey key);
   void end_template();
   void begin_table_part(NameKey key, Tag tag);
@@ -81,7 +89,9 @@ class TreeContext {
   // Index of the nearest table not beyond a template, or -1.
   std::ptrdiff_t nearest_table() const;
 
+  const Tokenizer& tokenizer_;
   std::vector<Open> stack_;
+  std::vector<Open> reopened_;  // within foreign content: formatting elements that ended with a block, to come again
   std::uint32_t template_depth_ = 0;
   std::uint32_t frameset_depth_ = 0;
   Mode mode_ = Mode::document;

@@ -18,9 +18,11 @@ TextBreak text_break(const TagFacts& facts) {
     case Tag::option:
     case Tag::special:
     case Tag::plaintext:
+    case Tag::list_item:
+    case Tag::description:
       return TextBreak::line;
     case Tag::implied:
-      return facts.special ? TextBreak::line : TextBreak::none;  // p, li, dd, dt; ruby's parts are inline
+      return facts.special ? TextBreak::line : TextBreak::none;  // p; ruby's parts are inline
     case Tag::rawtext:
     case Tag::textarea:
     case Tag::cell:
@@ -72,7 +74,7 @@ PageText extract_text_by_stream(std::string_view html, std::vector<AnchorText>* 
   PageText out;
   TextBuilder text;
   Tokenizer tokenizer(html);
-  TreeContext context;
+  TreeContext context(tokenizer);
   Token token;
   std::string decoded;
   bool title_comes = false;

@@ -77,14 +77,16 @@ std::string_view wide_token(std::string_view text) {
   return text.substr(0, end);
 }
 
-// What groups are looked up by: the token of "token", "token/1.0 ..." or "token (...)". Anything else ("two words", a
-// name with letters outside ASCII) is no product token and matches no group but '*'.
+// What groups are looked up by: the token of a User-Agent's first product (RFC 9309, 2.2.1; RFC 9110, 10.1.5), after
+// which its version, a comment or another product may follow: "token", "token/1.0 ...", "token (...)", "token other/1".
+// A name with letters outside ASCII is not a token and matches no group but '*'.
 std::string_view agent_name(std::string_view agent) {
   agent = trim(agent);
   const std::string_view name = wide_token(agent);
-  const std::string_view rest = trim(agent.substr(name.size()));
-  const bool version = name.size() < agent.size() && agent[name.size()] == '/';
-  return rest.empty() || version || rest.front() == '(' ? name : std::string_view();
+  const std::string_view rest = agent.substr(name.size());
+  const bool ends =
+      rest.empty() || rest.front() == '/' || rest.front() == '(' || rest.front() == ' ' || rest.front() == '\t';
+  return ends ? name : std::string_view();
 }
 
 // The value without HTML line breaks at its end: pages made by an editor and served as robots.txt mean their rules.

@@ -209,7 +209,7 @@ class Workers::Worker {
                     rules_.canonicaliser, done);
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
-      const std::string type = media_type(header_value(response.response_head, "content-type").value_or(""));
+      const std::string type = media_type(content_type_of(response.response_head));
       done.unwanted_type = !content_type_wanted(settings_, type);
       // A sitemap is asked for whatever types the crawl wants.
       if (!done.unwanted_type || settings_.sitemaps != SitemapUse::off) read_page(item, payload, meta, lease, done);
@@ -300,7 +300,7 @@ class Workers::Worker {
 
   // `meta`: what the header says; the page's own tags are added.
   void read_page(const Item& item, std::string_view payload, RobotsMeta& meta, DecodeLease& lease, PageDone& done) {
-    const std::string content_type = header_value(item.response.response_head, "content-type").value_or("");
+    const std::string content_type = content_type_of(item.response.response_head);
     const std::string type = media_type(content_type);
     const bool maybe_sitemap = settings_.sitemaps != SitemapUse::off && may_be_sitemap(type);
     const TextCommand* const command = command_for(type);

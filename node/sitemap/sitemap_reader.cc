@@ -12,6 +12,9 @@ namespace {
 
 // Kept of one element's text: a URL longer than url_bytes_max is refused anyway.
 constexpr std::size_t field_bytes_max = 2 * url_bytes_max;
+// Declarations kept at a time, and their length: those that matter are few and short, and each element asks for some.
+constexpr std::size_t namespaces_max = 64;
+constexpr std::size_t namespace_bytes_max = 256;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -38,6 +41,18 @@ void append(std::string& to, std::string_view text) {
 
 bool is_web_url(std::string_view text) {
   return text.size() > 8 && (same(text.substr(0, 7), "http://") || same(text.substr(0, 8), "https://"));
+}
+
+// RSS 0.90, 1.0 and 1.1; of RSS 2.0 some feeds give it a namespace, though it has none.
+bool is_rss_namespace(std::string_view uri) {
+  constexpr std::array<std::string_view, 7> known = {"http://my.netscape.com/rdf/simple/0.9/",
+                                                     "http://channel.netscape.com/rdf/simple/0.9/",
+                                                     "http://purl.org/rss/1.0/",
+                                                     "http://purl.org/net/rss1.1#",
+                                                     "http://backend.userland.com/rss",
+                                                     "http://backend.userland.com/rss2",
+                                                     "http://blogs.law.harvard.edu/tech/rss"};
+  return std::any_of(known.begin(), known.end(), [&](std::string_view one) { return same(one, uri); });
 }
 
 std::optional<Time> any_date(std::string_view text) {
@@ -88,11 +103,11 @@ bool SitemapReader::is_entry(std::string_view prefix, std::string_view local) co
   switch (sitemap_.kind) {
     case SitemapKind::urlset:
     case SitemapKind::index:
-      return depth_ == 2 && prefix == root_prefix_ && (same(local, "url") || same(local, "sitemap"));
+      return depth_ == 2 && is_own(prefix) && (same(local, "url") || same(local, "sitemap"));
     case SitemapKind::rss:
-      return prefix.empty() && same(local, "item");
+      return is_own(prefix) && same(local, "item");
     case SitemapKind::atom:
-      return prefix == root_prefix_ && same(local, "entry");
+      return is_own(prefix) && same(local, "entry");
     case SitemapKind::text:
     case SitemapKind::unknown:
       break;
@@ -100,16 +115,45 @@ bool SitemapReader::is_entry(std::string_view prefix, std::string_view local) co
   return false;
 }
 
+void SitemapReader::take_namespaces(const Attributes& attributes) {
+  for (const auto& [name, uri] : attributes) {
+    if (namespaces_.size() >= namespaces_max || uri.size() > namespace_bytes_max) continue;
+    if (name == "xmlns") namespaces_.push_back({depth_, std::string(), std::string(uri)});
+    if (name.starts_with("xmlns:")) namespaces_.push_back({depth_, std::string(name.substr(6)), std::string(uri)});
+  }
+}
+
+std::string_view SitemapReader::namespace_of(std::string_view prefix) const {
+  const auto found = std::find_if(namespaces_.rbegin(), namespaces_.rend(),
+                                  [&](const Namespace& declared) { return declared.prefix == prefix; });
+  return found == namespaces_.rend() ? std::string_view() : std::string_view(found->uri);
+}
+
+// By namespace where the prefixes tell more than one apart; files whose declarations are wrong or missing are read by
+// their prefixes.
+bool SitemapReader::is_own(std::string_view prefix) const {
+  const std::string_view uri = namespace_of(prefix);
+  if (sitemap_.kind != SitemapKind::rss)
+    return prefix == root_prefix_ || (!uri.empty() && uri == namespace_of(root_prefix_));
+  if (is_rss_namespace(uri)) return true;
+  const auto is_rss = [](const Namespace& declared) {
+    return !declared.prefix.empty() && is_rss_namespace(declared.uri);
+  };
+  return prefix.empty() && std::none_of(namespaces_.begin(), namespaces_.end(), is_rss);
+}
+
 SitemapReader::Field SitemapReader::field_of(std::string_view prefix, std::string_view local,
                                              const Attributes& attributes) {
   if (sitemap_.kind == SitemapKind::rss) {
-    if (prefix.empty() && same(local, "link")) return Field::url;
-    // Whatever its isPermaLink says: it counts when it reads as a URL and there is no <link>.
-    if (prefix.empty() && same(local, "guid")) return Field::guid;
-    if (prefix.empty() && same(local, "pubDate")) return Field::date;
-    return prefix == "dc" && same(local, "date") ? Field::other_date : Field::none;
+    const bool dublin_core = prefix == "dc" || namespace_of(prefix) == "http://purl.org/dc/elements/1.1/";
+    if (dublin_core && same(local, "date")) return Field::other_date;
+    if (!is_own(prefix)) return Field::none;
+    if (same(local, "link")) return Field::url;
+    // It counts when it reads as a URL, there is no <link>, and it does not say that it is no address (RSS 2.0).
+    if (same(local, "guid")) return same(attribute(attributes, "isPermaLink"), "false") ? Field::none : Field::guid;
+    return same(local, "pubDate") ? Field::date : Field::none;
   }
-  if (prefix != root_prefix_) return Field::none;
+  if (!is_own(prefix)) return Field::none;
   if (sitemap_.kind == SitemapKind::atom) {
     if (same(local, "link") && entry_.url.empty()) {
       const std::string_view rel = attribute(attributes, "rel");
@@ -127,7 +171,9 @@ SitemapReader::Field SitemapReader::field_of(std::string_view prefix, std::strin
 bool SitemapReader::start_element(std::string_view name, const Attributes& attributes) {
   const std::string_view prefix = prefix_of(name);
   const std::string_view local = local_of(name);
-  if (++depth_ == 1) {
+  ++depth_;
+  take_namespaces(attributes);
+  if (depth_ == 1) {
     sitemap_.kind = kind_of_root(name);
     root_prefix_ = prefix;
     return sitemap_.kind != SitemapKind::unknown;
@@ -217,6 +263,7 @@ bool SitemapReader::end_element(std::string_view) {
     go_on = flush();
     entry_depth_ = 0;
   }
+  while (!namespaces_.empty() && namespaces_.back().depth == depth_) namespaces_.pop_back();
   --depth_;
   return go_on;
 }

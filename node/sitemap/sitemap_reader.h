@@ -27,6 +27,14 @@ class SitemapReader final : public XmlHandler {
   enum class Field : std::uint8_t { none, url, guid, date, other_date, change_frequency, priority };
 
   bool feed() const { return sitemap_.kind == SitemapKind::rss || sitemap_.kind == SitemapKind::atom; }
+  struct Namespace {
+    int depth = 0;  // of the element that declares it
+    std::string prefix;
+    std::string uri;
+  };
+  void take_namespaces(const Attributes& attributes);
+  std::string_view namespace_of(std::string_view prefix) const;  // empty: none is declared
+  bool is_own(std::string_view prefix) const;                    // of the sitemap's or feed's own vocabulary
   bool is_entry(std::string_view prefix, std::string_view local) const;
   Field field_of(std::string_view prefix, std::string_view local, const Attributes& attributes);
   void take_field();
@@ -39,8 +47,9 @@ class SitemapReader final : public XmlHandler {
   int field_depth_ = 0;
   Field field_ = Field::none;
   std::string root_prefix_;
-  std::string text_;   // of the field
-  std::string loose_;  // of the entry itself, outside any field
+  std::vector<Namespace> namespaces_;  // those in scope
+  std::string text_;                   // of the field
+  std::string loose_;                  // of the entry itself, outside any field
   SitemapEntry entry_;
   std::string guid_;
   bool loc_seen_ = false;  // in this entry

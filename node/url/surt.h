@@ -12,9 +12,10 @@ namespace orbweaver {
 // URL has one, IP addresses not reversed. Lossless but for the scheme.
 std::string surt(const CanonicalUrl& url);
 
-// The key that CDX and CDXJ tools look URLs up by: the SURT in the Internet Archive's canonical form, which maps many
-// URLs to one on purpose. Lower case; "www." and "www12." dropped; session ids dropped; parameters sorted; a path's
-// last '/' dropped.
+// The key that CDX and CDXJ tools look URLs up by (CDXJ 0.1.0, "Searchable URL"): the SURT in the Internet Archive's
+// canonical form, byte for byte as the tools' common library (surt 0.3.1) makes it. It maps many URLs to one on
+// purpose: lower case, escapes undone and made again, "www." and "www12." dropped, "//" in a path made "/", a path's
+// last '/' dropped, session ids dropped, parameters sorted. IPv4 addresses are reversed, IPv6 ones lose their brackets.
 std::string cdx_key(const CanonicalUrl& url);
 
 }  // namespace orbweaver

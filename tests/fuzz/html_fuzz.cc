@@ -23,7 +23,7 @@ void require(bool holds) {
 
 void tokenize(std::string_view page) {
   orbweaver::html::Tokenizer tokenizer(page);
-  orbweaver::html::TreeContext context;
+  orbweaver::html::TreeContext context(tokenizer);
   orbweaver::html::Token token;
   const char* last = page.data();
   while (tokenizer.next(token)) {

@@ -240,5 +240,19 @@ TEST(HttpRetryAfter, Rfc9110_10_2_3_SecondsAndDates) {
   EXPECT_LT(*wait("99999999999999999999999"), Duration(hours(24 * 366 * 11)));
 }
 
+TEST(HttpMessage, Fetch_ExtractAMimeType) {
+  const auto type = [](const std::string& fields) { return content_type_of("HTTP/1.1 200 OK\r\n" + fields + "\r\n"); };
+  EXPECT_EQ(type(""), "");
+  EXPECT_EQ(type("Content-Type: Text/HTML ; Charset = utf-8\r\n"), "Text/HTML ; Charset = utf-8");
+  EXPECT_EQ(type("Content-Type: text/plain\r\nContent-Type: text/html;charset=koi8-r\r\n"), "text/html;charset=koi8-r");
+  EXPECT_EQ(type("Content-Type: text/html, bogus\r\n"), "text/html");
+  EXPECT_EQ(type("Content-Type: text/plain, text/html\r\n"), "text/html");
+  EXPECT_EQ(type("Content-Type: text/html;charset=gbk, text/html\r\n"), "text/html; charset=gbk");
+  EXPECT_EQ(type("Content-Type: text/html;charset=gbk, x/x, text/html\r\n"), "text/html");
+  EXPECT_EQ(type("Content-Type: text/html;charset=gbk, text/html;charset=koi8-r, */*\r\n"), "text/html;charset=koi8-r");
+  EXPECT_EQ(type("Content-Type: text/html;x=\"a,b/c\";charset=gbk\r\n"), "text/html;x=\"a,b/c\";charset=gbk");
+  EXPECT_EQ(type("Content-Type: nothing\r\nContent-Type: at all\r\n"), "nothing");
+}
+
 }  // namespace
 }  // namespace orbweaver

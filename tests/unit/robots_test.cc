@@ -135,6 +135,12 @@ TEST(Robots, Rfc9309_2_2_1_ProductTokenOfAFullUserAgent) {
   EXPECT_TRUE(allowed(body, "/", "orbweaverbot"));
   EXPECT_TRUE(allowed(body, "/", "orb"));
   EXPECT_EQ(product_token("Orb-weaver_x/1.0"), "Orb-weaver_x");
+  for (const char* agent : {"mybot", "mybot/1.0", "mybot/1.0 (+http://x.test/)", "mybot (http://x.test/)",
+                            "mybot crawler/1.0", "mybot crawler/1.0 (+http://x.test/)", "mybot / 1.0", "MyBot\tx"}) {
+    EXPECT_FALSE(RobotsRules::parse("User-agent: mybot\nDisallow: /a\n", agent).allowed("/a")) << agent;
+  }
+  for (const char* other : {"my bot", "xmybot", "mybot\u00E9", "other mybot"})
+    EXPECT_TRUE(RobotsRules::parse("User-agent: mybot\nDisallow: /a\n", other).allowed("/a")) << other;
   EXPECT_EQ(product_token("9bot"), "");
 }
 

@@ -84,6 +84,44 @@ TEST(Sitemap, Protocol_IndexTextRssAtom) {
   EXPECT_EQ(urls_of(atom), (Urls{"http://a.test/1"}));
 }
 
+TEST(Sitemap, Rss2_AGuidThatIsNotAPermalinkIsNotAnAddress) {
+  EXPECT_EQ(
+      urls_of(read_sitemap("<rss><channel><item><guid isPermaLink='false'>http://a.test/1</guid></item><item><guid "
+                           "isPermaLink='true'>http://a.test/2</guid></item><item><guid isPermaLink='false'>"
+                           "http://a.test/x</guid><link>http://a.test/3</link></item></channel></rss>",
+                           "")),
+      (Urls{"http://a.test/2", "http://a.test/3"}));
+}
+
+TEST(Sitemap, XmlNames_AVocabularyIsItsNamespaceWhateverItsPrefix) {
+  const std::string rdf = "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' ";
+  EXPECT_EQ(urls_of(read_sitemap(rdf + "xmlns:r='http://purl.org/rss/1.0/'><r:item><r:link>http://a.test/1</r:link>"
+                                       "</r:item></rdf:RDF>",
+                                 "")),
+            (Urls{"http://a.test/1"}));
+  // Another vocabulary's <link> of the same local name.
+  EXPECT_EQ(urls_of(read_sitemap(rdf + "xmlns:r='http://purl.org/rss/1.0/' xmlns='http://other.test/'><r:item><link>"
+                                       "http://b.test/</link><r:link>http://a.test/1</r:link></r:item></rdf:RDF>",
+                                 "")),
+            (Urls{"http://a.test/1"}));
+  EXPECT_EQ(
+      urls_of(read_sitemap("<rss xmlns:x='http://other.test/'><channel><item><x:link>http://b.test/</x:link><link>"
+                           "http://a.test/1</link></item></channel></rss>",
+                           "")),
+      (Urls{"http://a.test/1"}));
+  EXPECT_EQ(urls_of(read_sitemap("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' "
+                                 "xmlns:s='http://www.sitemaps.org/schemas/sitemap/0.9'><s:url><s:loc>http://a.test/1"
+                                 "</s:loc></s:url></urlset>",
+                                 "")),
+            (Urls{"http://a.test/1"}));
+  // A declaration ends with its element.
+  EXPECT_EQ(
+      urls_of(read_sitemap("<rss><channel><item xmlns:r='http://purl.org/rss/1.0/'><r:link>http://a.test/1</r:link>"
+                           "</item><item><r:link>http://a.test/2</r:link></item></channel></rss>",
+                           "")),
+      (Urls{"http://a.test/1"}));
+}
+
 TEST(Sitemap, RealFiles_ForeignPrefixesAreNotEntriesAndNamespacesDoNotMatter) {
   EXPECT_EQ(urls_of(read_sitemap("<s:urlset><s:url><s:loc>http://a.test/1</s:loc><image:image><image:loc>"
                                  "http://a.test/i.png</image:loc></image:image></s:url></s:urlset>",

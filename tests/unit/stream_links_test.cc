@@ -10,6 +10,8 @@
 namespace orbweaver {
 namespace {
 
+using namespace std::literals;
+
 PageLinks links_in(std::string_view page) { return make_stream_extractor()->extract(page); }
 
 std::string hrefs(const PageLinks& page) {
@@ -139,6 +141,56 @@ TEST(ResolveLinks, EachOnceInOrderAndOnlyHttp) {
 TEST(ResolveLinks, ALinkBeyondUrlBytesMaxIsMalformed) {
   const std::string page = "<a href='/" + std::string(url_bytes_max, 'x') + "'></a>";
   EXPECT_EQ(resolved(page).malformed, 1u);
+}
+
+TEST(StreamLinks, Svg2_16_2_AnAInSvgIsALink) {
+  EXPECT_EQ(hrefs("<svg><a href=1>x</a></svg>"), "1");
+  EXPECT_EQ(hrefs("<svg><A xlink:HREF=1>x</A></svg>"), "1");
+  EXPECT_EQ(hrefs("<svg><g><a xlink:href=2 href=1>x</a></g><a href=3 /></svg>"), "1 3");
+  EXPECT_EQ(hrefs("<math><mtext><svg><a href=1></a></svg></mtext></math>"), "1");
+  EXPECT_EQ(hrefs("<a xlink:href=1></a><math><a href=2></a></math><template><svg><a href=3></svg></template>"), "");
+  EXPECT_TRUE(links_in("<svg><a rel=nofollow href=1></a></svg>").links.at(0).nofollow);
+}
+
+TEST(StreamLinks, Html13_2_6_5_AnItemsEndTagEndsTheSvgInIt) {
+  EXPECT_EQ(hrefs("<li><svg></li><a href=1><iframe src=2>"), "1 2");
+  EXPECT_EQ(hrefs("<dl><dd><svg></dd><iframe src=1></iframe><dt><math></dt><iframe src=2>"), "1 2");
+  // An item ends the one before; an end tag without an item in scope ends nothing.
+  EXPECT_EQ(hrefs("<ul><li><b><li><svg></li><iframe src=1>"), "1");
+  EXPECT_EQ(hrefs("<li><ul><svg></li><iframe src=1>"), "");
+  EXPECT_EQ(hrefs("<li><table><td><svg></li><iframe src=1>"), "");
+}
+
+// An iframe tells where one is: in SVG it is no link.
+TEST(StreamLinks, Html13_2_6_4_7_ABlockEndsAParagraphInForeignContent) {
+  EXPECT_EQ(hrefs("<svg><foreignObject><p>s<div></div></foreignObject><iframe src=1>"), "");
+  EXPECT_EQ(hrefs("<svg><foreignObject><p>s<span></span></foreignObject><iframe src=1>"), "1");
+  EXPECT_EQ(hrefs("<svg><foreignObject><p><button><div></div></button></foreignObject><iframe src=1>"), "1");
+  const std::string table = "<svg><foreignObject><p>s<table></table></foreignObject><iframe src=1>";
+  EXPECT_EQ(hrefs(" <!-- x --> <!DOCTYPE html>" + table), "");
+  EXPECT_EQ(hrefs("<!doctype html public '-//W3C//DTD HTML 4.01//EN'>" + table), "");
+  EXPECT_EQ(hrefs("<!doctype HTML SYSTEM 'about:legacy-compat'>" + table), "");
+  EXPECT_EQ(hrefs("<!doctype html public '-//W3C//DTD HTML 4.01 Transitional//EN' 'x'>" + table), "");
+  for (const char* quirks :
+       {"", "<!DOCTYPE>", "<!doctype svg>", "x<!doctype html>", "<p><!doctype html>", "<!doctype html public>",
+        "<!doctype html public '-//W3C//DTD HTML 4.01 Transitional//EN'>",
+        "<!doctype html public '-//IETF//DTD HTML//'>", "<!doctype html x>", "<!-- <!doctype html> -->"}) {
+    EXPECT_EQ(hrefs(quirks + table), "1") << quirks;
+  }
+}
+
+TEST(StreamLinks, Html13_2_4_3_FormattingElementsComeAgainBeforeText) {
+  EXPECT_EQ(hrefs("<svg><foreignObject><p><i></p>a</svg><iframe src=1>"), "1");
+  EXPECT_EQ(hrefs("<svg><foreignObject><p><i></p></svg><iframe src=1>"), "1");
+  EXPECT_EQ(hrefs("<svg><foreignObject><p><i></i></p>a</svg><iframe src=1></svg>"), "1");
+  EXPECT_EQ(hrefs("<svg><g><foreignObject><p><i></p>a</g><iframe src=1>"), "1");
+  EXPECT_EQ(hrefs("<svg><g><foreignObject><p><i></p></g><iframe src=1>"), "");
+  EXPECT_EQ(hrefs("<svg><g><foreignObject><p><i></p></i>a</g><iframe src=1>"), "");
+}
+
+TEST(StreamLinks, Html13_2_5_33_ANulIsACharacterOfAnAttributesName) {
+  EXPECT_EQ(hrefs("<a \0href=1><a href=2>"sv), "2");
+  EXPECT_EQ(hrefs("<meta http-equiv=\"Refresh\"\0content=\"0;url=1\"><a href=2>"sv), "2");
 }
 
 TEST(StreamLinks, BoundedByLinksPerPage) {
