@@ -19,8 +19,8 @@ struct RocksConfig {
   // even to recover its journal. Writes succeed and are forgotten.
   bool look_only = false;
   std::uint64_t write_buffer_bytes = 0;  // of all tables together; 0: each table's own bound alone
-  int open_files_max = 512;      // tables kept open; at least 20
-  OpenWaiter* waiter = nullptr;  // outlives the store; null: a lack of descriptors leaves it read-only
+  int open_files_max = 512;              // tables kept open; at least 20
+  OpenWaiter* waiter = nullptr;          // outlives the store; null: a lack of descriptors leaves it read-only
 };
 
 // Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later

@@ -81,8 +81,7 @@ bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":
 class PeerProcess {
  public:
   explicit PeerProcess(PeerOptions options)
-      : options_(std::move(options)),
-        events_(plan_memory(options_.settings.values, machine_memory()).messages_in) {}
+      : options_(std::move(options)), events_(plan_memory(options_.settings.values, memory_of_machine()).messages_in) {}
 
   Result<Exit> run() {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
@@ -339,7 +338,8 @@ Result<void> PeerProcess::start_crawling() {
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
   if (settings.record_links)
-    if (Result<void> opened = link_recorder_.open(*peer_, options_.directory + "/links", opener_.get()); !opened) return opened;
+    if (Result<void> opened = link_recorder_.open(*peer_, options_.directory + "/links", opener_.get()); !opened)
+      return opened;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);

@@ -32,7 +32,7 @@ struct WorkersConfig {
   std::string name_prefix;  // "orbweaver-<ring>-<peer>"; unique in the ring
   std::shared_ptr<MemoryShare> decoded;
   std::shared_ptr<MemoryShare> links;
-  InFlight* in_flight = nullptr;  // null: no page is marked; else it outlives the workers and every PageDone
+  InFlight* in_flight = nullptr;          // null: no page is marked; else it outlives the workers and every PageDone
   storage::OpenWaiter* waiter = nullptr;  // outlives the workers
 };
 
