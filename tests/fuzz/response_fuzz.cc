@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/config/memory_share.h"
 #include "node/fetch/response_head.h"
 #include "node/html/links.h"
 #include "node/run/workers.h"
@@ -29,6 +30,8 @@ class OneWorker {
     config.settings.archive = ArchiveKind::off;
     config.settings.workers = 1;
     config.settings.decoded_bytes_max = config.settings.body_bytes_max = bytes_max;
+    config.decoded = std::make_shared<MemoryShare>(8 * bytes_max);
+    config.links = std::make_shared<MemoryShare>(8 * bytes_max);
     config.settings.extra_links = {"resources", "styles", "cites", "forms", "json_ld", "scripts", "text"};
     config.settings.page_requisites = config.settings.keep_validators = true;
     config.settings.result_pages = {"^http://d\\.test/search select=a unwrap=u"};
@@ -53,25 +56,30 @@ class OneWorker {
   std::unique_ptr<Workers> workers_;
 };
 
+FetchResponse response_of(std::string_view input) {
+  const std::size_t blank = std::min(input.find("\r\n\r\n"), input.size());
+  FetchResponse response;
+  response.response_head = input.substr(0, std::min(blank + 4, input.size()));
+  response.status = status_of_line(input.substr(0, input.find('\r'))).value_or(200);
+  response.body = input.substr(std::min(blank + 4, input.size()));
+  return response;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static OneWorker worker;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  const std::size_t blank = std::min(input.find("\r\n\r\n"), size);
-  FetchResponse response;
-  response.response_head = input.substr(0, std::min(blank + 4, size));
-  response.status = status_of_line(input.substr(0, input.find('\r'))).value_or(200);
-  response.body = input.substr(std::min(blank + 4, size));
   for (const char* url : {"http://d.test/a?b", "http://d.test/search?q=a"}) {
-    const PageDone page = worker.read(FetchKind::page, url, response);
+    const PageDone page = worker.read(FetchKind::page, url, response_of(input));
     require(!page.failure && page.links.size() + page.requisites.size() <= 2 * links_per_page_max);
     require(page.validator.size() <= storage::validator_bytes_max);
     for (const char c : page.validator) require(c >= ' ' && c <= '~');
     for (const CanonicalUrl& link : page.links) require(link.text().size() <= url_bytes_max);
   }
-  const PageDone robots = worker.read(FetchKind::robots, "http://d.test/robots.txt", response);
+  const int status = response_of(input).status;
+  const PageDone robots = worker.read(FetchKind::robots, "http://d.test/robots.txt", response_of(input));
   require(robots.robots_body.size() <= robots_bytes_max);
-  require((robots.robots.rules != nullptr) == (response.status >= 200 && response.status < 300));
+  require((robots.robots.rules != nullptr) == (status >= 200 && status < 300));
   return 0;
 }
