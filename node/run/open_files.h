@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "node/base.h"
 #include "node/config/descriptor_plan.h"
