@@ -63,16 +63,17 @@ void add_shares(std::vector<SettingDef>& rows) {
 void add_connections(std::vector<SettingDef>& rows) {
   rows.push_back(count_setting(
       {"max_open_files",
-       "File descriptors of this peer; 0: as many as the system allows, at most 65,536. `fetches_max` and kept "
-       "connections shrink to what fits.",
+       "File descriptors of this peer; 0: as many as the system allows, at most 65,536. What does not fit is made "
+       "smaller: kept connections, RocksDB's tables, `fetches_max`, in this order.",
        "The usual limit of 1,024 is raised to what the system allows."},
       &Settings::max_open_files, 0U, 0U, 1'048'576U));
   rows.push_back(
       count_setting({"max_unknown_connections",
-                     "Connections to the ring's port that have not shown the ring key yet; more are closed.",
+                     "Connections to the ring's port that have not shown the ring key yet; of more, the oldest of the "
+                     "address with the most is closed.",
                      "A handshake takes a few round trips; a ring of thousands that forms at once tries again."},
                     &Settings::max_unknown_connections, 256U, 1U, 65'536U));
-  rows.push_back(count_setting({"max_unknown_connections_address", "Of those, from one address.",
+  rows.push_back(count_setting({"max_unknown_connections_address", "Of those, from one address (IPv6: one /64).",
                                 "A machine that runs many peers has a few handshakes open at a time."},
                                &Settings::max_unknown_connections_address, 64U, 1U, 65'536U));
   rows.push_back(list_setting(

@@ -304,8 +304,8 @@ void add_fetch(Rows& rows) {
        "is connected to."},
       &Settings::allow_private, "ADDRESS/BITS each", check_cidr));
   rows.push_back(count_setting({"fetches_max", "Transfers under way together.",
-                                "Each takes a file descriptor and some 100 KB; 256 fill a fast line and stay below the "
-                                "usual 1,024 descriptors."},
+                                "Each takes a file descriptor and some 100 KB; 256 fill a fast line and fit into 1,024 "
+                                "descriptors."},
                                &Settings::fetches_max, 256U, 1U, 10'000U));
   rows.push_back(duration_setting({"connect_timeout", "Time for name, connection and TLS handshake.",
                                    "Two lost SYN packets are made up for within 7 s (RFC 6298: 1 s, doubled)."},
