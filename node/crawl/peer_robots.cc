@@ -82,8 +82,8 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   if (host == nullptr) return;
   RobotsSlot& slot = robots_slot(*host, job.job.origin, now);
   const int status = page == nullptr ? 0 : job.status;
-  const bool has_target = page != nullptr && page->redirect && !stopping_ &&
-                          !is_bad_port(page->redirect->port(), settings_.allow_ports);
+  const bool has_target =
+      page != nullptr && page->redirect && !stopping_ && !is_bad_port(page->redirect->port(), settings_.allow_ports);
   const RobotsStep step = robots_step({status, has_target, job.job.hops, job.job.attempts < settings_.retries});
   if (step == RobotsStep::follow) {
     // The next request to the host, like any other: after its delay.

@@ -132,8 +132,7 @@ Result<void> give_out(const Report& report, const ReportOutput& output) {
     say_json(to_json(report));
   } else {
     for (std::size_t i = 0; i < report.tables.size(); ++i)
-      say_text((i == 0 ? "" : "\n") +
-               (output.as_markdown ? to_markdown(report.tables[i]) : to_text(report.tables[i])));
+      say_text((i == 0 ? "" : "\n") + (output.as_markdown ? to_markdown(report.tables[i]) : to_text(report.tables[i])));
   }
   if (!all_said()) return fail(ErrorCode::io, "standard output could not be written");
   return {};
