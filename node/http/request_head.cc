@@ -28,7 +28,8 @@ RequestReader::RequestReader(std::size_t head_bytes_max)
     : head_bytes_max_(head_bytes_max), parser_(std::make_unique<Parser>()) {
   // The limit is held here: Beast's counts what one call gets.
   parser_->parser.header_limit(std::numeric_limits<std::uint32_t>::max());
-  parser_->parser.body_limit(boost::none);  // nobody reads one
+  // Nobody reads one. Not boost::none: Beast 1.74 then refuses a body of 0 bytes.
+  parser_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());
   parser_->parser.eager(false);             // stops after the head
 }
 

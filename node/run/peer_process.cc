@@ -578,7 +578,7 @@ int run_peer(PeerOptions options) {
     while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop(signal == SIGTERM);
   });
   if (!waits) {
-    std::fprintf(stderr, "orbweaver: %s\n", waits.error().message.c_str());
+    complain("%s", waits.error().message.c_str());
     return static_cast<int>(waits.error().code);
   }
   const Result<Exit> ended = process.run();
