@@ -22,7 +22,10 @@ class Bytes {
   }
   std::uint8_t below(std::uint8_t bound) { return static_cast<std::uint8_t>(byte() % bound); }
   bool coin() { return (byte() & 1) != 0; }
-  std::uint16_t word() { return static_cast<std::uint16_t>(byte() << 8 | byte()); }
+  std::uint16_t word() {
+    const std::uint8_t high = byte();
+    return static_cast<std::uint16_t>(high << 8 | byte());
+  }
   std::uint64_t eight() {
     std::uint64_t value = 0;
     for (int i = 0; i < 8; ++i) value = value << 8 | byte();
@@ -45,7 +48,8 @@ class Bytes {
     }
   }
   std::string text(std::size_t most) {
-    const std::size_t size = std::min<std::size_t>(byte() % (most + 1), rest_.size());
+    const std::size_t wanted = byte() % (most + 1);  // first: it takes a byte of the rest
+    const std::size_t size = std::min(wanted, rest_.size());
     std::string taken(rest_.substr(0, size));
     rest_.remove_prefix(size);
     return taken;

@@ -345,7 +345,7 @@ TEST_F(PeerDirectory, AMemberWhoseAddressIsNoAddressIsLeftOut) {
   ring::Member bad = member(77, ring::MemberState::joining);
   bad.address = "127.0.0.1:1\xff\xfe";
   put(meta_name::members, stored(ring::Sync{false, {member(2), bad, member(3)}, {}}));
-  heals(1, "members", "is not HOST:PORT");
+  heals(1, "members", "not UTF-8");
   EXPECT_EQ(peer_->own_status()["members"].size(), 3u);
   heals(0, "", "");
   EXPECT_EQ(peer_->own_status()["members"].size(), 3u);
@@ -364,14 +364,15 @@ TEST_F(PeerDirectory, OneThatWasMadeToGoToTheEndOfTheNumbersBeginsWithItsClockAg
   put(meta_name::members, ring::encode({ring::protocol_version, id_of(200), id_of(1), ring::incarnation_max,
                                         ring::Sync{false, {member(2)}, {}}}));
   heals(0, "", "");
-  for (const json& known : peer_->own_status()["members"])
-    EXPECT_LT(known["incarnation"].get<std::uint64_t>(), micros(now_ + seconds(10)));
+  const json members = peer_->own_status()["members"];
+  for (const json& known : members) EXPECT_LT(known["incarnation"].get<std::uint64_t>(), micros(now_ + seconds(10)));
 }
 
 TEST_F(PeerDirectory, IncarnationsRiseThoughTheClockWasSetBack) {
   const auto incarnation = [this] {
     std::uint64_t own = 0;
-    for (const json& known : peer_->own_status()["members"])
+    const json members = peer_->own_status()["members"];
+    for (const json& known : members)
       if (known["id"] == id_of(1).hex()) own = known["incarnation"].get<std::uint64_t>();
     return own;
   };
@@ -383,7 +384,7 @@ TEST_F(PeerDirectory, IncarnationsRiseThoughTheClockWasSetBack) {
 
 TEST_F(PeerDirectory, AViewThatCannotBeReadIsHeardAgain) {
   put(meta_name::members, "rubbish");
-  heals(1, "members", "not an Orbweaver message");
+  heals(1, "members", "bad ring message");
   EXPECT_EQ(peer_->own_status()["members"].size(), 1u);
   EXPECT_EQ(count("partitions_held"), partitions) << "all is its own: it goes on";
 }
