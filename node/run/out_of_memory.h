@@ -8,7 +8,7 @@ namespace orbweaver {
 void end_when_out_of_memory();
 
 // Few arenas, and large buffers of their own, which go back to the system when they are freed: what the shares of
-// max_memory count is then close to what the system counts (docs/memory.md has the figures).
+// max_memory count is then close to what the system counts.
 void keep_freed_memory_small();
 
 }  // namespace orbweaver
