@@ -263,7 +263,6 @@ void SeenSets::forget(std::uint16_t partition) {
 }
 
 bool SeenSets::room_for(std::size_t hosts) const {
-  if (config_.bytes == 0) return true;  // none is wanted
   return sets_.empty() ? !full() : bytes_ / sets_.size() * hosts < begin_max();
 }
 

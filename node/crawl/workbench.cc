@@ -30,9 +30,6 @@ constexpr Duration set_wait_max = std::chrono::minutes{1};
 // Held hosts that make room for others in a second: each that comes in costs a read.
 constexpr std::size_t held_room_step = 32;
 
-// Pages of a host without a set, where sets have no room: its robots.txt and clock were worth reading.
-constexpr std::uint32_t share_without_set = 8;
-
 // Under best_first: of so many turns one goes to the host that has waited longest.
 constexpr std::uint64_t fair_every = 4;
 
@@ -215,15 +212,9 @@ void Workbench::drop_if_idle(BenchHost& host) {
 }
 
 // Only once an outcome of it is committed: its clock is then in the store. After a robots.txt, say, it is here alone.
-// Of more hosts than there is room for sets those without one go first, if others have their turn.
 void Workbench::put_aside_after_its_share(BenchHost& host) {
-  if (host.busy || host.pending > 0) return;
-  const storage::SeenSets* const sets = store_->sets();
-  const bool in_turn = dormant_ && host.served >= config_.head_max && !room();
-  const bool crowded = sets != nullptr && host.served >= share_without_set && !sets->room_for(hosts_.size()) &&
-                       !sets->open(host.key) && !nobody_due();
-  if (!in_turn && !crowded) return;
-  dormant_ = true;
+  if (host.busy || host.pending > 0 || host.served < config_.head_max) return;
+  if (!dormant_ || room()) return;
   pass_clean_ = false;
   erase(host);
 }

@@ -88,8 +88,8 @@ TEST_F(WorkbenchSets, Issue11_10_NoSetIsReadForLessThanAShareOfPages) {
   // A host leaves and comes back at most once in 64 pages.
   EXPECT_LE(store_->seen().set_rows, (pages_ / 64 + hosts) * known);
   EXPECT_LT(static_cast<double>(counting_.rows_of_urls()) / static_cast<double>(pages_), 8.0) << "rows a page";
-  // Those that are on the bench have their sets.
-  EXPECT_LT(static_cast<double>(counting_.of_urls()) / static_cast<double>(pages_), 15.0) << "of 61 merges a page";
+  // Hosts that came in before any set told how large they are go without one until others are done.
+  EXPECT_LT(static_cast<double>(counting_.of_urls()) / static_cast<double>(pages_), 50.0) << "of 61 merges a page";
 }
 
 TEST_F(WorkbenchSets, Issue11_10_WithRoomForAllEachSetIsReadOnce) {
