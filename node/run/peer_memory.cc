@@ -2,10 +2,28 @@
 
 #include <algorithm>
 
+#include "node/crawl/link_scores.h"
 #include "node/run/log.h"
 #include "node/run/memory_available.h"
+#include "storage/seen_filter.h"
 
 namespace orbweaver {
+
+Result<void> check_large_tables(const Settings& settings) {
+  if (settings.seen == SeenSet::bloom) {
+    const storage::SeenFilter::Config filter = seen_filter_config(settings);
+    const std::string what = "seen = bloom with seen_urls = " + std::to_string(settings.seen_urls) +
+                             " and seen_false_positives = " + settings.seen_false_positives;
+    if (Result<void> fits = check_memory(what, storage::SeenFilter::plan(filter).bytes(), memory_available()); !fits)
+      return fits;
+  }
+  if (settings.order == CrawlOrder::best) {
+    const std::string what = "order = best with score_entries = " + std::to_string(settings.score_entries);
+    if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.score_entries), memory_available()); !fits)
+      return fits;
+  }
+  return {};
+}
 
 PeerMemory::PeerMemory(LoadedSettings& settings) {
   const std::uint64_t machine = memory_of_machine();

@@ -7,11 +7,15 @@
 #include <string>
 #include <string_view>
 
+#include "node/base.h"
 #include "node/config/memory_plan.h"
 #include "node/config/memory_share.h"
 #include "node/config/settings.h"
 
 namespace orbweaver {
+
+// Refuses a Bloom filter or a table of scores, as the settings plan them, that the machine has no memory for now.
+Result<void> check_large_tables(const Settings& settings);
 
 class PeerMemory {
  public:

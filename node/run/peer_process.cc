@@ -7,9 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -219,18 +217,7 @@ Result<void> PeerProcess::open() {
                                           size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
                                           size_text(free_bytes_min) +
                                           " are needed; free some space and start again: nothing is lost");
-  if (settings.seen == SeenSet::bloom) {
-    const storage::SeenFilter::Config filter = seen_filter_config(settings);
-    const std::string what = "seen = bloom with seen_urls = " + std::to_string(settings.seen_urls) +
-                             " and seen_false_positives = " + settings.seen_false_positives;
-    if (Result<void> fits = check_memory(what, storage::SeenFilter::plan(filter).bytes(), memory_available()); !fits)
-      return fits;
-  }
-  if (settings.order == CrawlOrder::best) {
-    const std::string what = "order = best with score_entries = " + std::to_string(settings.score_entries);
-    if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.score_entries), memory_available()); !fits)
-      return fits;
-  }
+  if (Result<void> fits = check_large_tables(settings); !fits) return fits;
   memory_.emplace(options_.settings);
   auto in_flight =
       InFlight::open(options_.directory + "/at-work", std::size_t{settings.fetches_max} + settings.workers);

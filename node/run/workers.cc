@@ -18,6 +18,7 @@
 #include "node/robots/robots.h"
 #include "node/robots/robots_meta.h"
 #include "node/run/content_fingerprint.h"
+#include "node/run/exchange_words.h"
 #include "node/run/text_line.h"
 #include "node/run/text_repeats.h"
 #include "node/sitemap/sitemap.h"
@@ -46,31 +47,6 @@ bool is_html(const std::string& type, std::string_view body) {
 // The JavaScript types in use (HTML standard, "JavaScript MIME type"; RFC 9239).
 bool is_javascript(std::string_view type) {
   return type == "text/javascript" || type == "application/javascript" || type == "application/x-javascript";
-}
-
-std::string_view truncated_name(Truncated truncated) {
-  switch (truncated) {
-    case Truncated::length:
-      return "length";
-    case Truncated::time:
-      return "time";
-    case Truncated::disconnect:
-      return "disconnect";
-    case Truncated::no:
-      break;
-  }
-  return {};
-}
-
-// WARC has no form for HTTP/2's frames: what libcurl makes of them is kept as the HTTP/1.1 message that means the same
-// (RFC 9113, 8.3), which every reader of archives knows.
-std::string as_http_1(std::string_view head) {
-  std::string text(head);
-  if (text.starts_with("HTTP/2 ")) text.replace(0, 6, "HTTP/1.1");
-  const std::size_t line = text.find("\r\n");
-  if (line != std::string::npos && line >= 7 && text.compare(line - 7, 7, " HTTP/2") == 0)
-    text.replace(line - 7, 7, " HTTP/1.1");
-  return text;
 }
 
 // What `decode` makes within so many bytes, charged to the lease: as many as the setting says, or half of what is left
@@ -112,18 +88,6 @@ std::string_view without_transfer_codings(const FetchResponse& response, std::si
     body = held;
   }
   return body;
-}
-
-// What a later request may ask by (RFC 9110, 13.1: an ETag comes first); nothing when it is long or not plain ASCII.
-std::string validator_of(std::string_view head) {
-  std::string found;
-  if (const auto tag = header_value(head, "etag"); tag && (tag->starts_with('"') || tag->starts_with("W/\""))) {
-    found = *tag;
-  } else if (const auto date = header_value(head, "last-modified"); date && !date->starts_with('"')) {
-    found = *date;
-  }
-  const bool plain = std::all_of(found.begin(), found.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  return plain && found.size() <= storage::validator_bytes_max ? found : std::string();
 }
 
 }  // namespace
