@@ -14,7 +14,7 @@ constexpr std::uint64_t members_max = 4096;  // ring/zmq_transport.h
 constexpr std::uint64_t members_min = 16;
 constexpr std::uint64_t unknown_min = 8;
 constexpr std::uint64_t limit_a_member = 16;    // one member for so many descriptors of the limit
-constexpr std::uint64_t limit_an_unknown = 16;  // likewise
+constexpr std::uint64_t limit_an_unknown = 20;  // likewise
 
 std::uint64_t for_fetches(std::uint64_t fetches) { return fetches + fetches / 4; }
 
@@ -59,10 +59,7 @@ DescriptorPlan plan_descriptors(const Settings& settings, std::uint64_t limit) {
   plan.unknown_connections = share(limit_an_unknown, unknown_min, settings.max_unknown_connections);
   for (const Step& step : steps) {
     std::uint32_t& value = plan.*step.what;
-    // One at a time would be slow, and is not needed: what is over is known, and a fetch costs a little more than one.
-    while (plan.sum() > limit && value > step.floor)
-      value -= static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(value - step.floor, std::max<std::uint64_t>((plan.sum() - limit) / 2, 1)));
+    while (plan.sum() > limit && value > step.floor) --value;
   }
   plan.fits = plan.sum() <= limit;
   return plan;

@@ -52,9 +52,11 @@ class Flood:
 
     def run(self):
         while not self.ended.is_set():
-            for _ in range(min(200, self.count - len(self.open))):
+            # Some 2,000 a second at most, for the flood and the peer share a machine.
+            for _ in range(min(40, self.count - len(self.open))):
                 self.begin()
-            for fd, event in self.poll.poll(0.02, 500):
+            self.ended.wait(0.02)
+            for fd, event in self.poll.poll(0, 500):
                 if event & (select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
                     self.poll.unregister(fd)
                     self.open.pop(fd).close()
@@ -112,7 +114,7 @@ class Descriptors(ring.Case):
     def test_a_flood_of_silent_connections_ends_nothing(self):
         if raise_own_limit() < FLOOD + 200:
             self.skipTest("this system allows too few open files")
-        web = self.web(hosts=200, pages=40_000)
+        web = self.web(hosts=40, pages=20_000)
         # Of many hosts, each at its own pace: what is fetched in a span does not depend on who else uses the machine.
         pace = ["--delay", "1s", "--retry-delay", "100ms", "--scope", "any"]
         node = self.node(
@@ -125,7 +127,7 @@ class Descriptors(ring.Case):
             key_file=self.key_file(),
             binary=self.limited(1024, 1024),
         )
-        ring.wait_until("it crawls", lambda: self.own_status(node)["counts"]["fetched"] > 1000)
+        ring.wait_until("it crawls", lambda: self.own_status(node)["counts"]["fetched"] > 200)
         calm = flooded = 0
         for _ in range(2):
             calm += self.pages_in(node, 5)
@@ -141,11 +143,11 @@ class Descriptors(ring.Case):
         self.assertLess(len(os.listdir(f"/proc/{node.pid}/fd")), 1024)
         self.assertGreaterEqual(flooded, 0.9 * calm, f"pages with the flood, and {calm} without")
         # Who has the key still gets in.
-        self.assertEqual(len(self.status(node)["members"]), 1)
+        self.ok("status", "--peer", node.address, *node.key)
 
     @ring.about(10)
     def test_no_descriptor_free_is_waited_out(self):
-        web = self.web(hosts=20, pages=2000)
+        web = self.web(hosts=20, pages=500)
         node = self.node(
             "peer",
             "--archive-file-bytes",
