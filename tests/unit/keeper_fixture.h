@@ -155,6 +155,7 @@ class KeeperTest : public testing::Test {
   }
 
   void work(KeeperNode& n) {
+    if (!n.membership) return;  // it has not seen the ring yet
     if (n.plan_due || n.keeper->holder_unknown()) {
       n.plan_due = false;
       const Keeper::Changes taken = n.keeper->plan(*n.view, *n.membership, now_, n.confirmed);

@@ -37,8 +37,13 @@ class PagePieces : public testing::Test {
     Commands commands;
     now_ += std::chrono::milliseconds{1};
     peer_->step(now_, std::move(event), commands);
-    for (Command& command : commands)
+    std::optional<HostResolved> resolved;
+    for (Command& command : commands) {
+      if (auto* resolve = std::get_if<ResolveHost>(&command))
+        resolved = HostResolved{.host = resolve->host, .address = std::string("\x7f\0\0\1", 4)};
       if (auto* fetch = std::get_if<StartFetch>(&command); fetch != nullptr && !started_) started_ = fetch->job;
+    }
+    if (resolved) step(std::move(*resolved));
   }
   // Until the seed's page is asked for: its job.
   std::optional<FetchJob> asked_for() {
