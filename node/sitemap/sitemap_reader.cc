@@ -139,7 +139,8 @@ bool SitemapReader::is_own(std::string_view prefix) const {
   const auto is_rss = [](const Namespace& declared) {
     return !declared.prefix.empty() && is_rss_namespace(declared.uri);
   };
-  return prefix.empty() && std::none_of(namespaces_.begin(), namespaces_.end(), is_rss);
+  if (!prefix.empty()) return false;
+  return uri.empty() || std::none_of(namespaces_.begin(), namespaces_.end(), is_rss);
 }
 
 SitemapReader::Field SitemapReader::field_of(std::string_view prefix, std::string_view local,

@@ -211,7 +211,8 @@ std::string bare_host(const CanonicalUrl& url) {
   if (host.starts_with('[')) return std::string(host.substr(1, host.size() - 2));
   std::string trimmed = trimmed_host(host);
   // Without its stray dots it may be an IPv4 address ("127.1..").
-  if (trimmed.size() != host.size() && !trimmed.empty())
+  if (trimmed.size() != host.size() && !trimmed.empty() &&
+      trimmed.find_first_not_of("0123456789.") == std::string::npos)
     if (const Result<Url> plain = Url::parse("http://" + trimmed + "/")) trimmed = plain->host().value_or(trimmed);
   return reversed_labels(without_www(trimmed));
 }

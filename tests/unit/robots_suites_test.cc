@@ -70,13 +70,21 @@ void expect_all(const Score& score, std::size_t at_least) {
   EXPECT_EQ(score.failed.size(), 0u) << (score.failed.empty() ? "" : score.failed.front());
 }
 
+std::set<std::string> ids_of(const Score& score) {
+  std::set<std::string> ids;
+  for (const std::string& failed : score.failed) ids.insert(json::parse(failed).at("id").get<std::string>());
+  return ids;
+}
+
 const auto every = [](const json&) { return true; };
 const auto undisputed = [](const json& c) { return c.at("undisputed").get<bool>(); };
 const auto disputed = [](const json& c) { return !c.at("undisputed").get<bool>(); };
 
 TEST(RobotsSuites, GoogleRobotstxt_All) {
   NEEDS_SUITE("robots/google_robotstxt.json");
-  expect_all(ask_file("robots/google_robotstxt.json", every), 145);
+  const Score score = ask_file("robots/google_robotstxt.json", every);
+  EXPECT_GE(score.total, 145u);
+  EXPECT_EQ(ids_of(score), test::listed_differences("robots/google_robotstxt.json"));
 }
 
 TEST(RobotsSuites, Rfc9309_Examples_All) {
@@ -99,10 +107,7 @@ TEST(RobotsSuites, Protego_Undisputed) {
 TEST(RobotsSuites, Disputed_TheDifferencesAreThoseListed) {
   NEEDS_SUITE("robots/protego.json");
   for (const std::string suite : {"robots/crawler_commons.json", "robots/protego.json"}) {
-    std::set<std::string> otherwise;
-    for (const std::string& failed : ask_file(suite, disputed).failed)
-      otherwise.insert(json::parse(failed).at("id").get<std::string>());
-    EXPECT_EQ(otherwise, test::listed_differences(suite)) << suite;
+    EXPECT_EQ(ids_of(ask_file(suite, disputed)), test::listed_differences(suite)) << suite;
   }
 }
 

@@ -41,6 +41,7 @@ TEST(SitemapSuites, CrawlerCommons_EveryEntryIsRead) {
   std::size_t documents = 0;
   std::size_t entries = 0;
   const json suite = json::parse(test::read_file(test::suite_path(name)));
+  const std::set<std::string> lacking = test::listed_differences(name);  // one entry each
   for (const json& c : suite.at("cases")) {
     const std::string id = c.at("id");
     const std::string body = test::read_file(test::suite_path("sitemaps/" + c.at("file").get<std::string>()));
@@ -61,9 +62,14 @@ TEST(SitemapSuites, CrawlerCommons_EveryEntryIsRead) {
       ASSERT_EQ(one.urls.size(), 1u) << id << " " << entry.url;
       read[one.urls.front().text()] = entry.lastmod;
     }
+    std::size_t lacks = 0;
     for (const json& wanted : c.at("entries")) {
       ++entries;
       const auto found = read.find(canonical(wanted.at("url")));
+      if (found == read.end() && lacking.contains(id)) {
+        ++lacks;
+        continue;
+      }
       ASSERT_NE(found, read.end()) << id << " lacks " << wanted;
       std::optional<Time> lastmod;
       if (wanted.at("lastmod").is_string()) lastmod = parse_w3c_date(wanted["lastmod"].get<std::string>());
@@ -71,7 +77,8 @@ TEST(SitemapSuites, CrawlerCommons_EveryEntryIsRead) {
       EXPECT_EQ(found->second, lastmod) << id << " " << wanted;
     }
     const auto more = beyond.find(id);
-    EXPECT_EQ(read.size(), c.at("entries").size() + (more == beyond.end() ? 0 : more->second)) << id;
+    EXPECT_EQ(lacks, lacking.contains(id) ? 1u : 0u) << id;
+    EXPECT_EQ(read.size() + lacks, c.at("entries").size() + (more == beyond.end() ? 0 : more->second)) << id;
     if (c.at("error").is_string() && id != "sm-045") {
       EXPECT_NE(sitemap.problem, "") << id;
     }

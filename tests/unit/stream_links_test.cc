@@ -70,8 +70,8 @@ TEST(StreamLinks, Html13_2_6_TreeContext) {
   EXPECT_EQ(hrefs("<template><a href=x></a></template><a href=y>"), "y");
   EXPECT_EQ(hrefs("<select><a href=x></a></select><a href=y>"), "y");
   EXPECT_EQ(hrefs("<table><tr><td><select><a href=x><td><a href=y>"), "y");
-  EXPECT_EQ(hrefs("<svg><a href=x></a><title><a href=y></a></title></svg><a href=z>"), "y z");
-  EXPECT_EQ(hrefs("<svg><style><a href=x></style></svg><a href=y>"), "y");
+  EXPECT_EQ(hrefs("<svg><a href=x></a><title><a href=y></a></title></svg><a href=z>"), "x y z");
+  EXPECT_EQ(hrefs("<svg><style><a href=x></style></svg><a href=y>"), "x y");
   EXPECT_EQ(hrefs("<svg><![CDATA[<a href=x>]]></svg><![CDATA[<a href=y>]]><a href=z>"), "z");
   EXPECT_EQ(hrefs("<div><svg></div><a href=y>"), "y");
   EXPECT_EQ(hrefs("<math><mi><a href=x></a></mi><mo></mo><a href=y></a></math>"), "x");
