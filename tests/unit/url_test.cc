@@ -129,6 +129,19 @@ TEST(Url, Uts46_InternationalNames) {
   EXPECT_EQ(href("http://\xc2\xad/"), "failure");                                          // maps to nothing
 }
 
+TEST(Url, Uts46_Unicode16_TheMongolianTodoHyphenIsValid) {
+  const std::vector<std::pair<std::string, std::string>> hosts = {{"a\u1806b.test", "xn--ab-h0o.test"},
+                                                                  {"\u1806", "xn--c6e"},
+                                                                  {"x.\u1806\u1806.test", "x.xn--c6ea.test"},
+                                                                  {"\u05D0\u1806\u05D0", "xn--4dba990l"},
+                                                                  {"ab\u1806\u0301c", "xn--abc-ldc810y"},
+                                                                  {"\u1806A.\u00DF.test", "xn--a-e3j.xn--zca.test"},
+                                                                  {"\u1806xn--", "xn--xn---kuy"}};
+  for (const auto& [host, ascii] : hosts) EXPECT_EQ(href("http://" + host + "/"), "http://" + ascii + "/") << host;
+  for (const char* bad : {"1\u1806\u05D0", "\u1806\u05D0", "\u0628\u1806\u200C\u0628", "xn--\u1806"})
+    EXPECT_EQ(href(std::string("http://") + bad + "/"), "failure") << bad;
+}
+
 TEST(Url, HugeInternationalNamesAreRefusedQuickly) {
   std::string name;
   while (name.size() < 12000) name += "\xc3\xbc";
