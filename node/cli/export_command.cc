@@ -112,8 +112,9 @@ Result<void> for_each_record(const std::string& directory, const std::function<b
   std::vector<std::unique_ptr<OpenStore>> stores;
   std::set<std::uint16_t> partitions;
   for (const std::string& peer : *directories) {
-    if (DirectoryLock::held(peer))
-      return fail(ErrorCode::in_use, "a peer runs in " + peer + "; its URLs can be read once it is stopped");
+    if (const std::optional<std::string> holder = DirectoryLock::holder(peer))
+      return fail(ErrorCode::in_use, "the directory " + peer + " is in use by process " + *holder +
+                                         "; its URLs can be read once it is stopped");
     auto store = OpenStore::open(peer);
     if (!store) return tl::make_unexpected(store.error());
     const std::vector<std::uint16_t> own = (*store)->partitions();

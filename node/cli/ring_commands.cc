@@ -85,13 +85,13 @@ void print_memory(const json& answer) {
     if (memory.empty()) continue;
     const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
     say("%-10s memory: %.0f MiB resident (at most %.0f so far), max_memory %.0f MiB\n",
-                peer.value("id", "").substr(0, 8).c_str(), mib(number(memory, "resident")),
-                mib(number(memory, "resident_peak")), mib(number(memory, "max_memory")));
+        peer.value("id", "").substr(0, 8).c_str(), mib(number(memory, "resident")),
+        mib(number(memory, "resident_peak")), mib(number(memory, "max_memory")));
     const json shares = memory.value("shares", json::object());
     for (const auto& [name, share] : shares.items())
       if (number(share, "peak") > 0)
         say("%-10s   %-12s %8.1f MiB of %8.1f, at most %8.1f\n", "", name.c_str(), mib(number(share, "used")),
-                    mib(number(share, "bound")), mib(number(share, "peak")));
+            mib(number(share, "bound")), mib(number(share, "peak")));
   }
 }
 

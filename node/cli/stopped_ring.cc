@@ -106,7 +106,7 @@ Result<json> ask_or_read(const PeerTarget& target, const std::string& verb, cons
   if (!target.peer.empty()) return ask_peer(target, verb, body, true);
   const auto directories = peer_directories(target.directory);
   if (!directories || std::any_of(directories->begin(), directories->end(),
-                                  [](const std::string& peer) { return DirectoryLock::held(peer); }))
+                                  [](const std::string& peer) { return DirectoryLock::holder(peer).has_value(); }))
     return ask_peer(target, verb, body, true);
   say_aside("no peer runs in " + target.directory + ": read from its disk\n");
   return ask_stopped(target.directory, verb, body);

@@ -18,14 +18,22 @@ namespace {
 constexpr int looks_max = 10;
 constexpr std::chrono::milliseconds look_time{20};
 
+// What the lock's file says of its holder.
+std::string number_in(int fd) {
+  char text[32] = {};
+  const ssize_t got = ::pread(fd, text, sizeof text - 1, 0);
+  return std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+}
+
 }  // namespace
 
-bool DirectoryLock::held(const std::string& directory) {
+std::optional<std::string> DirectoryLock::holder(const std::string& directory) {
   const int fd = ::open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool refused = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (fd < 0) return std::nullopt;
+  std::optional<std::string> holder;
+  if (::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) holder = number_in(fd);
   ::close(fd);
-  return refused;
+  return holder;
 }
 
 Result<DirectoryLock> DirectoryLock::take(const std::string& directory, DataAccess access) {
@@ -44,11 +52,9 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory, DataAcce
     refused = ::flock(fd, LOCK_EX | LOCK_NB);
   }
   if (refused != 0) {
-    char holder[32] = {};
-    const ssize_t got = ::pread(fd, holder, sizeof holder - 1, 0);
+    const std::string holder = number_in(fd);
     ::close(fd);
-    return fail(ErrorCode::in_use, "the directory " + directory + " is in use by process " +
-                                       std::string(holder, got > 0 ? static_cast<std::size_t>(got) : 0) +
+    return fail(ErrorCode::in_use, "the directory " + directory + " is in use by process " + holder +
                                        "; stop it first (orbweaver stop), or use another directory");
   }
   const std::string pid = std::to_string(::getpid());

@@ -2,6 +2,7 @@
 // the process dies. Thread rule: one owner.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "node/base.h"
@@ -14,8 +15,8 @@ class DirectoryLock {
   // Makes the directory when it is not there (private_file.h). in_use names the process that holds it. A link in the
   // lock's place is refused.
   static Result<DirectoryLock> take(const std::string& directory, DataAccess access = DataAccess::owner);
-  // Whether a process holds it now. Nothing is written.
-  static bool held(const std::string& directory);
+  // The process that holds it now, by its number; nothing when none does. Nothing is written.
+  static std::optional<std::string> holder(const std::string& directory);
   DirectoryLock(DirectoryLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
   DirectoryLock& operator=(DirectoryLock&&) = delete;
   ~DirectoryLock();

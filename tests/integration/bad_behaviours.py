@@ -228,7 +228,7 @@ def transfer_encodings(c, variant):
 
 
 def raw_deflate(data):
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packer = zlib.compressobj(1, zlib.DEFLATED, -15)
     return packer.compress(data) + packer.flush()
 
 
@@ -299,14 +299,15 @@ def bomb(c, variant):
         c.head("Content-Encoding: zstd")
         # No content size, a window of 1 MiB (exponent 10): descriptor 0x00, window descriptor 0x50.
         return c.send(b"\x28\xb5\x2f\xfd\x00\x50" + raw + zstd_bomb_blocks(BOMB_BYTES) + b"\x01\0\0")
+    packed = bomb_bytes(variant, first)  # seconds of work, which are no part of the answer
     c.head("Content-Encoding: " + {"gzip": "gzip", "deflate": "deflate", "gzip-in-gzip": "gzip, gzip"}[variant])
-    return c.send(bomb_bytes(variant, first))
+    return c.send(packed)
 
 
 @functools.cache
 def bomb_bytes(variant, first):
-    packer = zlib.compressobj(9, zlib.DEFLATED, 15 if variant == "deflate" else 31)
-    outer = zlib.compressobj(9, zlib.DEFLATED, 31) if variant == "gzip-in-gzip" else None
+    packer = zlib.compressobj(1, zlib.DEFLATED, 15 if variant == "deflate" else 31)
+    outer = zlib.compressobj(1, zlib.DEFLATED, 31) if variant == "gzip-in-gzip" else None
     packed = b"".join([packer.compress(first), *(packer.compress(b" " * MEBIBYTE) for _ in range(BOMB_BYTES // MEBIBYTE)),
                        packer.flush()])  # fmt: skip
     return outer.compress(packed) + outer.flush() if outer else packed

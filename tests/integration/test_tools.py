@@ -152,13 +152,18 @@ class Suites(ring.Case):
         if not script.exists():
             self.skipTest(f"there is no {script} (set ORBWEAVER_SUITES)")
         process = self.keep(
-            ring.Process([sys.executable, script, name, "--cmd", f"{ring.BINARY} {name} --batch"], self.dir, name)
+            ring.Process(
+                [sys.executable, script, name, "--show", 1_000_000, "--cmd", f"{ring.BINARY} {name} --batch"],
+                self.dir, name,
+            )  # fmt: skip
         )
-        self.assertEqual(process.wait(180), 0, process.out + process.err)
-        counts = re.findall(r"(\d+) / +(\d+)$", process.out, re.MULTILINE)
-        self.assertTrue(counts, process.out)
-        for right, cases in counts:
-            self.assertEqual(right, cases, process.out)
+        process.wait(180)
+        self.assertTrue(re.search(r"\d+ / +\d+$", process.out, re.MULTILINE), process.out + process.err)
+        # Cases that are judged otherwise on purpose stand there with the reason; the unit tests hold the list to be exact.
+        listed = ring.ROOT / "tests" / "spec" / "differences.tsv"
+        allowed = {line.split("\t")[1] for line in listed.read_text(encoding="utf-8").splitlines() if "\t" in line}
+        wrong = re.findall(r"^ +\('([^']+)'", process.out, re.MULTILINE)
+        self.assertEqual([case for case in wrong if case not in allowed], [], process.out[:2000])
 
     def test_robots(self):
         self.suite("robots")
