@@ -30,7 +30,7 @@ RequestReader::RequestReader(std::size_t head_bytes_max)
   parser_->parser.header_limit(std::numeric_limits<std::uint32_t>::max());
   // Nobody reads one. Not boost::none: Beast 1.74 then refuses a body of 0 bytes.
   parser_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());
-  parser_->parser.eager(false);             // stops after the head
+  parser_->parser.eager(false);  // stops after the head
 }
 
 RequestReader::~RequestReader() = default;

@@ -1,9 +1,11 @@
 // The fetcher's limits: time, sizes, memory, addresses, and its end; names as in curl_fetcher_test.cc.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <future>
 #include <string>
+#include <thread>
 
 #include "node/fetch/curl_fetcher.h"
 #include "tests/unit/fetch_client.h"
@@ -59,6 +61,37 @@ TEST(CurlLimits, Issue11_10_AKeptConnectionThatWasClosedIsOpenedAgain) {
       expect_whole(client.get("http://h" + std::to_string(host) + ".test:" + std::to_string(server.port()) + "/"), 200,
                    "ok");
   EXPECT_EQ(server.accepted(), 12);
+}
+
+// A lack of our own is not the host's fault: the fetch waits until a descriptor is free.
+TEST(CurlLimits, NoDescriptorFreeIsWaitedOut) {
+  const RawServer server(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+  Client client;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;  // more are open
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  client.start(1, server.url());
+  while (client.fetcher().descriptor_waits() < 2) std::this_thread::yield();
+  EXPECT_EQ(client.answers(), 0u);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  expect_whole(client.wait(1), 200, "ok");
+}
+
+TEST(CurlLimits, NoDescriptorForAsLongAsAFetchMayTakeIsAnError) {
+  const RawServer server(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
+  CurlFetcherConfig config = loopback_config();
+  config.fetch_timeout = milliseconds{600};
+  Client client(config);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  client.start(1, server.url());
+  expect_error(client.wait(1), FetchError::connect);
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(CurlLimits, B04_NeverAnswersTimesOut) {
