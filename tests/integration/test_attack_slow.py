@@ -47,7 +47,7 @@ class SlowHosts(ring.Case):
             arguments = ["--allow-private", "127.0.0.0/8", *web.resolve, "--low-speed-time", "2s", "--robots", "no"]
             arguments += ["--low-speed-bytes", "64B", "--retries", 0, "--scope", "host"]
             code, _, err = self.run_it("crawl", *web.seeds, "--out", "crawl", *arguments, seconds=40)
-        self.assertEqual(code, ring.NOTHING_FETCHED, err)
+            self.assertEqual(code, ring.NOTHING_FETCHED, err)
             explained = self.ok("export", "urls", "--dir", "crawl", "--states", "failed", "--json")
             self.assertIn("timeout", explained)
 
