@@ -9,12 +9,12 @@ import ring
 class Scaling(ring.Case):
     @ring.about(70)
     def test_the_four_experiments(self):
-        out = self.ok("lab", "scaling", "--seconds", 4, "--fetches", "5,20", "--latency", "400ms", "--dir", self.dir,
+        out = self.ok("lab", "scaling", "--seconds", 4, "--fetches", "8,20", "--latency", "400ms", "--dir", self.dir,
                       "--plot", self.dir / "scaling.svg", "--json", seconds=200)
         report = json.loads(out)
         self.assertEqual(report["experiment"], "scaling")
         fetches, peers, hosts, time = (table["rows"] for table in report["tables"])
-        self.assertEqual([row["fetches"] for row in fetches], [5, 20])
+        self.assertEqual([row["fetches"] for row in fetches], [8, 20])
         self.assertEqual([row["peers"] for row in peers], [1, 2, 3])
         self.assertEqual(len(time), 2)
         # Loosely, and at a pace that a busy machine keeps; the figures are in docs/lab-scaling.md.
