@@ -6,6 +6,7 @@
 
 #include "node/cli/peer_directories.h"
 #include "node/crawl/peer.h"
+#include "node/crawl/peer_words.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/peer_file.h"
@@ -59,11 +60,6 @@ std::size_t knowledge(const json& answer) {
   const auto found = std::find(states.begin(), states.end(), state);
   const auto rank = static_cast<std::size_t>(found - states.begin());
   return found == states.end() ? 0 : answer.value("visit", std::size_t{0}) * states.size() + rank;
-}
-
-void add_counts(json& totals, const json& counts) {
-  for (const auto& [name, value] : counts.items())
-    if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
 }
 
 }  // namespace

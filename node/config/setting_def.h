@@ -61,6 +61,9 @@ Result<void> check_order(const Settings& settings);
 std::vector<std::string> split_list(std::string_view text, char separator = ',');
 std::string join_list(const std::vector<std::string>& entries, char separator = ',');
 
+// What is wrong with a range of addresses ("10.0.0.0/8"), or empty.
+std::string check_cidr(std::string_view text);
+
 // Contradictions between settings that are each within bounds; the error names both.
 Result<void> check_together(const Settings& settings);
 

@@ -1,16 +1,10 @@
 // Rows of the table: bounds of what comes from outside, in bytes, in time and in share.
-#include "node/config/cidr.h"
 #include "node/config/endpoint.h"
 #include "node/config/setting_def.h"
 #include "node/config/shown.h"
 
 namespace orbweaver {
 namespace {
-
-std::string check_range(std::string_view text) {
-  const auto range = Cidr::parse(text);
-  return range ? std::string{} : range.error().message;
-}
 
 std::string check_port(std::string_view text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -26,8 +20,8 @@ std::string check_host_name(std::string_view text) {
 void add_memory(std::vector<SettingDef>& rows) {
   rows.push_back(size_setting(
       {"max_memory",
-       "Memory of this peer; every buffer, cache and queue has a share of it. 0B: half of the machine's memory or of "
-       "the control group's limit, at most 4GiB.",
+       "Memory of this peer, 128MiB or more; every buffer, cache and queue has a share of it. 0B: half of the "
+       "machine's memory or of the control group's limit, at most 4GiB.",
        "One number to give, instead of one for each stage: what strangers send is counted until it is on disk."},
       &Settings::max_memory, "0B", "0B", "16TiB"));
   rows.push_back(size_setting(
@@ -79,7 +73,7 @@ void add_connections(std::vector<SettingDef>& rows) {
   rows.push_back(list_setting(
       {"deny_addresses", "Further ranges that are never fetched from, whatever `allow_private` says.",
        "Public addresses of one's own network, and NAT64 prefixes of one's own (RFC 6052), look like any other's."},
-      &Settings::deny_addresses, "ADDRESS/BITS each", check_range));
+      &Settings::deny_addresses, "ADDRESS/BITS each", check_cidr));
   rows.push_back(list_setting(
       {"allow_ports", "Ports that may be asked though the Fetch standard blocks them (\"bad ports\"), such as 6000.",
        "None: a link to a mail or chat server's port makes that server take the crawler for an attacker."},

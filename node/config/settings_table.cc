@@ -16,6 +16,12 @@
 #include "storage/link_trace.h"
 
 namespace orbweaver {
+
+std::string check_cidr(std::string_view text) {
+  const auto range = Cidr::parse(text);
+  return range ? std::string{} : range.error().message;
+}
+
 namespace {
 
 using Rows = std::vector<SettingDef>;
@@ -68,11 +74,6 @@ std::string check_status_listen(std::string_view text) { return text == "off" ? 
 std::string check_resolve(std::string_view text) {
   const auto entry = parse_resolve_entry(text);
   return entry ? std::string{} : entry.error().message;
-}
-
-std::string check_cidr(std::string_view text) {
-  const auto range = Cidr::parse(text);
-  return range ? std::string{} : range.error().message;
 }
 
 std::string check_dns_server(std::string_view text) {
@@ -327,7 +328,9 @@ void add_fetch(Rows& rows) {
   rows.push_back(size_setting({"decoded_bytes_max", "No more than this is unpacked from a compressed body.",
                                "A gzip bomb grows a thousandfold; a page does not grow beyond this."},
                               &Settings::decoded_bytes_max, "64MiB", "1KiB", "4GiB"));
-  rows.push_back(size_setting({"body_memory_max", "Bodies under way together; when it is reached, transfers wait.",
+  rows.push_back(size_setting({"body_memory_max",
+                               "Bodies in flight together; when it is reached, transfers wait. Not given: the whole "
+                               "share of `max_memory`, which it never passes.",
                                "Room for four of the largest bodies, or for 256 of 1 MiB."},
                               &Settings::body_memory_max, "256MiB", "1MiB", "1TiB"));
   rows.push_back(size_setting({"header_bytes_max", "Longer response headers are refused.",
@@ -447,7 +450,8 @@ void add_frontier_and_storage(Rows& rows) {
        "A write that is synced to the disk costs milliseconds; what a power cut takes is fetched again."},
       &Settings::durability, Durability::process, {"process", "power"}));
   rows.push_back(size_setting(
-      {"storage_memory", "RocksDB's block cache.", "Holds the index and the hot blocks of some 20 million URLs."},
+      {"storage_memory", "RocksDB's block cache. Not given: its whole share of `max_memory`, which it never passes.",
+       "Holds the index and the hot blocks of some 20 million URLs."},
       &Settings::storage_memory, "64MiB", "1MiB", "1TiB"));
 }
 

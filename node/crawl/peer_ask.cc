@@ -68,11 +68,6 @@ std::string why(const storage::UrlRecord& record) {
   }
 }
 
-void add_numbers(json& totals, const json& counts) {
-  for (const auto& [name, value] : counts.items())
-    if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
-}
-
 }  // namespace
 
 json Peer::explain(const json& body) {
@@ -363,7 +358,7 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
       Result<json> peer = parse_outside_json(text);
       if (!peer) continue;  // it was read when it came
       if (const auto counts = peer->find("counts"); counts != peer->end() && counts->is_object())
-        add_numbers(totals, *counts);
+        add_counts(totals, *counts);
       peers.push_back(std::move(*peer));
     }
     for (const auto& [id, member] : membership_.members())

@@ -1,6 +1,7 @@
 #include "node/crawl/peer_words.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace orbweaver {
 
@@ -31,6 +32,11 @@ std::string_view member_state_name(const ring::Member& member) {
       return "down";
   }
   return "unknown";
+}
+
+void add_counts(nlohmann::json& totals, const nlohmann::json& counts) {
+  for (const auto& [name, value] : counts.items())
+    if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
 }
 
 }  // namespace orbweaver

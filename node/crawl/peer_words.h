@@ -1,6 +1,7 @@
 // Words of a peer's answers to people. Pure.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -11,5 +12,7 @@ namespace orbweaver {
 
 std::string utc(Time time);  // "2026-11-22T02:10:35Z"
 std::string_view member_state_name(const ring::Member& member);
+// Adds the numbers of a peer's "counts" to the ring's, name by name; what is not a number is left out.
+void add_counts(nlohmann::json& totals, const nlohmann::json& counts);
 
 }  // namespace orbweaver
