@@ -67,6 +67,12 @@ const std::vector<MetricRow>& metric_rows() {
        counter},
       {"rows_dropped_total", "rows of the data directory that were left out at the start", counter},
       {"connections_opened_total", "connections to web servers and proxies", counter},
+      {"messages_unsent_total",
+       "messages for which there was no room on the way to their peer; those that matter are sent again", counter},
+      {"messages_unroutable_total",
+       "messages given up because their peer could not be reached for 30 seconds, or did not read", counter},
+      {"connections_refused_total", "connections to the ring's port with another ring key or none, or not by ZeroMQ",
+       counter},
       {"connections_unknown", "connections to the ring's port that have not shown the ring key yet", gauge},
       {"connections_unknown_shut_total", "such connections shut down because there were too many", counter},
       {"descriptor_waits_total", "files and connections that waited for a free file descriptor", counter},
@@ -83,6 +89,17 @@ const std::vector<MetricRow>& metric_rows() {
       {"archive_bytes_total", "bytes written to WARC files, compressed", counter},
   };
   return rows;
+}
+
+void add_transport(const ring::TransportStats& stats, std::vector<std::pair<std::string, double>>& values) {
+  const auto add = [&](const char* name, std::uint64_t value) {
+    values.emplace_back(name, static_cast<double>(value));
+  };
+  add("messages_unsent_total", stats.refused);
+  add("messages_unroutable_total", stats.unroutable);
+  add("connections_refused_total", stats.strangers);
+  add("connections_unknown", stats.unknown);
+  add("connections_unknown_shut_total", stats.shut);
 }
 
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& values) {

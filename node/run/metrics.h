@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "ring/zmq_transport.h"
 
 namespace orbweaver {
 
@@ -28,6 +29,9 @@ const std::vector<MetricRow>& metric_rows();
 // without a value is left out, a name without a row too (tests hold callers to the table). Of a name given twice the
 // last counts.
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& values);
+
+// Adds the transport's part of the values.
+void add_transport(const ring::TransportStats& stats, std::vector<std::pair<std::string, double>>& values);
 
 // docs/metrics.md, from the table.
 std::string metrics_markdown();

@@ -390,22 +390,21 @@ void PeerProcess::publish(Time now) {
   peer_->note_memory(memory_->look(std::move(used)));
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
-  status["counts"]["messages_malformed"] = intake_.malformed();
+  const ring::TransportStats transport = transport_->stats();
+  status["counts"]["messages_malformed"] = intake_.malformed() + transport.malformed;
   status["counts"]["messages_dropped"] = events_.dropped();
   status["counts"]["message_bytes_waiting"] = events_.message_bytes();
   if (announcer_) announce(announcer_->update(status, now));
   std::string json = json_text(status);
   auto values = peer_->metrics();
-  values.emplace_back("messages_malformed_total", static_cast<double>(intake_.malformed()));
+  values.emplace_back("messages_malformed_total", static_cast<double>(intake_.malformed() + transport.malformed));
   values.emplace_back("messages_dropped_total", static_cast<double>(events_.dropped()));
   values.emplace_back("message_bytes_waiting", static_cast<double>(events_.message_bytes()));
   values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));
   values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
   values.emplace_back("descriptor_waits_total",
                       static_cast<double>(opener_->waits() + (fetcher_ ? fetcher_->descriptor_waits() : 0)));
-  const ring::TransportStats connections = transport_->stats();
-  values.emplace_back("connections_unknown", static_cast<double>(connections.unknown));
-  values.emplace_back("connections_unknown_shut_total", static_cast<double>(connections.shut));
+  add_transport(transport, values);
   std::string metrics = metrics_text(values);
   const std::lock_guard guard(status_mutex_);
   status_json_ = std::move(json);

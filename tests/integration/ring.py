@@ -100,6 +100,45 @@ def high_water_kib(pid):
     raise AssertionError(f"no VmHWM of process {pid}")
 
 
+class MemoryCage:
+    """A cgroup that holds one process to so many bytes: the kernel ends it when it takes more."""
+
+    V1, V2 = pathlib.Path("/sys/fs/cgroup/memory"), pathlib.Path("/sys/fs/cgroup")
+
+    def __init__(self, path, peak):
+        self.path = path
+        self.peak = peak
+
+    @classmethod
+    def of(cls, pid, most):
+        """None where this user may not make one."""
+        first = (cls.V1, "memory.limit_in_bytes", "memory.max_usage_in_bytes")
+        second = (cls.V2, "memory.max", "memory.peak")
+        for root, limit, peak in (first, second):
+            path = root / f"orbweaver-test-{pid}"
+            try:
+                path.mkdir()
+            except OSError:
+                continue
+            cage = cls(path, path / peak)
+            try:
+                (path / limit).write_text(str(most))
+                (path / "cgroup.procs").write_text(str(pid))
+                return cage
+            except OSError:
+                path.rmdir()
+        return None
+
+    def most(self):
+        return int(self.peak.read_text()) if self.peak.exists() else int((self.path / "memory.current").read_text())
+
+    def remove(self):
+        """Its process, if it still runs, goes back to where the tests run."""
+        for pid in (self.path / "cgroup.procs").read_text().split():
+            (self.path.parent / "cgroup.procs").write_text(pid)
+        self.path.rmdir()
+
+
 def wait_until(what, met, seconds=None, every=0.02):
     """Returns the first true answer of met(); fails when there is none by the deadline."""
     end = time.monotonic() + (PATIENCE if seconds is None else seconds)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 
 import ring
+import speaker
 import warcs
 
 
@@ -28,8 +29,7 @@ class RubbishAtThePorts(ring.Case):
     def rubbish(self):
         source = random.Random(7)
         greeting = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + b"\x00" + bytes(31)
-        ready = b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
-        pieces = [
+        return [
             b"",
             b"\0",
             b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -42,9 +42,11 @@ class RubbishAtThePorts(ring.Case):
             greeting.replace(b"NULL", b"PLAIN", 1),
             greeting + b"\x06" + (1 << 62).to_bytes(8, "big") + source.randbytes(1000),
         ]
-        # A real handshake, and then frames that are no messages of ours: short, long, nested deep, with huge counts.
-        for body in (
-            b"",
+
+    def throw_behind_a_handshake(self, address):
+        """Frames that are not messages of ours: short, long, nested deep, with huge counts. How many were sent."""
+        source = random.Random(8)
+        bodies = [
             b"\xc1",
             b"\xdd\xff\xff\xff\xff",
             b"\xdf\xff\xff\xff\xff",
@@ -52,10 +54,15 @@ class RubbishAtThePorts(ring.Case):
             b"\xc6\xff\xff\xff\xff",
             b"\xdb\xff\xff\xff\xff",
             *(source.randbytes(200) for _ in range(30)),
-        ):
-            pieces.append(greeting + ready + b"\x01\x00" + b"\x00" + bytes([len(body)]) + body)
-            pieces.append(greeting + ready + b"\x00" + bytes([len(body)]) + body)
-        return pieces
+        ]
+        with speaker.Speaker(address) as speaking:
+            for body in bodies:
+                speaking.send(body)
+                speaking.send(b"", more=True)
+                speaking.send(body)
+            # The answer comes after all before it were taken.
+            speaking.ask("status", {})
+        return 2 * len(bodies)
 
     @ring.about(8)
     def test_rubbish_at_the_ring_port_does_no_harm(self):
@@ -65,10 +72,12 @@ class RubbishAtThePorts(ring.Case):
         self.wait_for_members([first, second], 2)
         self.ok("seed", "--peer", second.address, *web.seeds)
         held = []
+        sent = {}
         for node in (first, second):
             for data in self.rubbish():
                 self.throw(node.address, data)
                 self.throw(node.address, data, held)
+            sent[node.name] = self.throw_behind_a_handshake(node.address)
             for _ in range(100):
                 self.throw(node.address, b"", held)
         self.wait_for_rest([first, second])
@@ -77,6 +86,7 @@ class RubbishAtThePorts(ring.Case):
         third = self.node("c", "--join", first.address, *web.reach)
         self.wait_for_members([first, second, third], 3)
         for node in (first, second):
+            self.assertGreaterEqual(self.own_status(node)["counts"]["messages_malformed"], sent[node.name])
             self.assertLess(ring.high_water_kib(node.pid), 300 * 1024)
             self.assertLess(len(node.log()), 200_000, "bytes of log: the rubbish floods it")
 
