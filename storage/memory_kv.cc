@@ -50,6 +50,7 @@ Result<void> MemoryKv::write(const KvBatch& batch) {
   if (unsynced_max_ > 0) remember(batch);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const KvBatch::Op op = batch[i];
+    digest_of(op);
     Rows& rows = tables_[static_cast<std::size_t>(op.table)];
     if (op.put) {
       rows.insert_or_assign(std::string(op.key), std::string(op.value));
@@ -58,6 +59,16 @@ Result<void> MemoryKv::write(const KvBatch& batch) {
     }
   }
   return {};
+}
+
+void MemoryKv::digest_of(const KvBatch::Op& op) {
+  const auto mix = [this](std::uint8_t byte) { digest_ = (digest_ ^ byte) * 0x100000001b3ull; };
+  mix(static_cast<std::uint8_t>(op.table));
+  mix(op.put ? 1 : 0);
+  for (const std::string_view text : {op.key, op.value}) {
+    for (const char c : text) mix(static_cast<std::uint8_t>(c));
+    mix(static_cast<std::uint8_t>(text.size()));
+  }
 }
 
 void MemoryKv::fail_after(std::uint64_t writes, ErrorKind kind) {

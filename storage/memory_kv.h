@@ -31,6 +31,8 @@ class MemoryKv final : public Kv {
   bool failing() const { return failing_; }
   std::uint64_t writes() const { return writes_; }
   std::uint64_t failed_writes() const { return failed_writes_; }
+  // Of every row written or removed so far, in their order: two runs that wrote the same have the same.
+  std::uint64_t digest() const { return digest_; }
 
   // From now on the last `writes` writes can be taken back; 0 (as made): none.
   void keep_unsynced(std::size_t writes);
@@ -50,6 +52,7 @@ class MemoryKv final : public Kv {
     std::optional<std::string> value;
   };
   void remember(const KvBatch& batch);
+  void digest_of(const KvBatch::Op& op);
 
   std::array<Rows, table_count> tables_;
   std::deque<std::vector<Before>> unsynced_;  // one entry a write, the newest last
@@ -57,6 +60,7 @@ class MemoryKv final : public Kv {
   std::uint64_t writes_ = 0;
   std::uint64_t failed_writes_ = 0;
   std::uint64_t allowed_ = 0;
+  std::uint64_t digest_ = 0xcbf29ce484222325ull;  // FNV-1a
   bool failing_ = false;
   ErrorKind kind_ = ErrorKind::io;
 };

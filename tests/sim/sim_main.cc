@@ -8,6 +8,8 @@
 //   --minimize                          with one run that fails: the smallest parameters that still fail with the same
 //                                       checker, and their event log, as --parameters takes it
 //   --runs N                            with --minimize: so many tries at most [2000]
+//   --digests                           with many seeds: a line for each, "digest SEED HEX", of all that it did: two
+//                                       builds that print the same behave the same
 //   --keep-going                        with many seeds: do not stop after ten failures
 //   --with KINDS, --without KINDS       kinds of faults that seeds may be given, separated by commas: members, cuts,
 //                                       pauses, skews, disks, disk_gone, power_cut; or all
@@ -39,6 +41,7 @@ struct Options {
   bool trace = false;
   bool keep_going = false;
   bool minimize = false;
+  bool digests = false;
 };
 
 bool read_number(const char* text, std::uint64_t& number) {
@@ -66,8 +69,10 @@ bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
 }
 
 bool read(int count, char** arguments, Options& options) {
-  const std::map<std::string, bool*> flags = {
-      {"--trace", &options.trace}, {"--keep-going", &options.keep_going}, {"--minimize", &options.minimize}};
+  const std::map<std::string, bool*> flags = {{"--trace", &options.trace},
+                                              {"--keep-going", &options.keep_going},
+                                              {"--minimize", &options.minimize},
+                                              {"--digests", &options.digests}};
   const std::map<std::string, std::uint64_t*> numbers = {
       {"--seed", &options.seed}, {"--seeds", &options.seeds}, {"--runs", &options.runs}};
   for (int i = 1; i < count; ++i) {
@@ -103,6 +108,10 @@ void print_stats(const WorldStats& stats) {
     std::printf("tolerated: %s, %llu times\n", what.c_str(), wide(times));
 }
 
+void print_digest(std::uint64_t seed, const World& world) {
+  std::printf("digest %llu %016llx\n", wide(seed), wide(world.trace().digest()));
+}
+
 int run_one(const Parameters& parameters, const Options& options) {
   std::printf("%s", parameters.text().c_str());
   World world(parameters, options.trace || !options.follow.empty());
@@ -112,7 +121,8 @@ int run_one(const Parameters& parameters, const Options& options) {
   if (!passed && !options.trace)
     for (const std::string& line : world.trace().last()) std::printf("%s\n", line.c_str());
   print_stats(world.stats());
-  std::printf("digest=%016llx lines=%llu simulated=%s\n", wide(world.trace().digest()), wide(world.trace().lines()),
+  print_digest(parameters.seed, world);
+  std::printf("lines=%llu simulated=%s\n", wide(world.trace().lines()),
               orbweaver::duration_text(world.since_start()).c_str());
   for (const std::string& failure : world.failures())
     std::printf("FAIL seed %llu: %s\n", wide(parameters.seed), failure.c_str());
@@ -152,6 +162,7 @@ int run_many(const Options& options) {
       std::printf("FAIL seed %llu: %s\n", wide(seed), failure.substr(0, failure.find('\n')).c_str());
       std::fflush(stdout);
     }
+    if (options.digests) print_digest(seed, world);
     requests += world.stats().requests;
     crashes += world.stats().crashes;
     for (const auto& [name, times] : world.stats().deeds) done[name] += times;
@@ -170,7 +181,8 @@ int main(int count, char** arguments) {
   Options options;
   if (!read(count, arguments, options)) {
     std::fprintf(stderr,
-                 "usage: orbweaver-sim --seed S [--seeds N] [--with KINDS] [--without KINDS] [--trace] [--keep-going]\n"
+                 "usage: orbweaver-sim --seed S [--seeds N] [--with KINDS] [--without KINDS] [--trace] [--digests] "
+                 "[--keep-going]\n"
                  "       orbweaver-sim --seed S | --parameters FILE [--trace] [--minimize [--runs N]]\n");
     return 2;
   }

@@ -25,6 +25,9 @@ class Trace {
     if (last_.size() > last_max) last_.pop_front();
   }
 
+  // What belongs to the digest and is not for people: a message's bytes, what a store holds.
+  void mix_in(std::string_view bytes) { digest_ = hash_of(digest_, bytes); }
+
   std::uint64_t digest() const { return digest_; }
   std::uint64_t lines() const { return lines_; }
   const std::deque<std::string>& last() const { return last_; }

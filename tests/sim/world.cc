@@ -252,6 +252,7 @@ void World::step(std::size_t number, Event event) {
   Commands commands;
   peer.core->step(clock_of(peer), std::move(event), commands);
   note(line + " -> " + std::to_string(commands.size()));
+  trace_.mix_in(std::to_string(peer.kv->digest()));
   peer.counts = peer.store->held();
   for (Command& command : commands) {
     if (const auto* exit = std::get_if<Exit>(&command)) return exited(number, *exit);

@@ -9,6 +9,7 @@ namespace orbweaver::sim {
 void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life,
                  const ring::Message& message) {
   const std::string bytes = ring::encode(message);
+  trace_.mix_in(bytes);
   if (std::holds_alternative<ring::Finish>(message.body) && !ending_) {
     ending_ = true;
     heal();
