@@ -204,7 +204,7 @@ struct LeavesDiffer {  // type 20: answer to Leaves
   std::string differ;  // one byte a leaf, 1: send its records
 };
 
-// Turns of an address or a host (node/crawl/address_turns.h, host_turns.h): asked of its owner, who does not answer
+// Turns of an address or a host (node/crawl/address_slots.h, host_leases.h): asked of its owner, who does not answer
 // when it is not.
 struct TurnAsk {
   std::uint64_t id = 0;        // the asker's

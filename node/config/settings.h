@@ -76,7 +76,7 @@ struct Settings {
   Duration crawl_delay_max{};      // of robots.txt
   std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h
   Duration delay_max{};
-  Duration address_delay{};        // node/crawl/address_turns.h
+  Duration address_delay{};        // node/crawl/address_slots.h
   std::vector<std::string> sites;  // node/crawl/site_rules.h
   std::uint32_t replicas = 2;      // copies of each partition: the owner's, and replicas - 1 more
   OnCut on_cut = OnCut::keep_on;

@@ -1,6 +1,6 @@
 // Which partition a URL falls into, by the ring's `partition_by`: the leading bits of MD5(host), of MD5(registrable
 // domain), or of MD5(URL). By host or domain, all of a host lies in one partition, and who holds that asks the host. By
-// URL a host lies in many, and its holders take turns (host_turns.h). Pure. Thread rule: one owner (it remembers the
+// URL a host lies in many, and its holders take turns (host_leases.h). Pure. Thread rule: one owner (it remembers the
 // last host's domain, for a page's links are mostly of one host).
 #pragma once
 

@@ -97,6 +97,8 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       forwarder_(forwarder_config(settings_, memory_), store, (start.random_seed >> 2) + 1),
       copier_(copier_config(settings_, memory_)),
       keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
+      messenger_(membership_, keeper_.tenures()),
+      sites_(settings_),
       waves_(waves_config(settings_)),
       trap_rules_(settings_),
       trap_book_(settings_.hosts_in_memory),
@@ -109,8 +111,12 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       started_(now) {
   set_order();
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
-    return std::max(restarted_, keeper_.held_since(partition)) + manners_of(site_of(host)).delay;
+    return std::max(restarted_, keeper_.held_since(partition)) + sites_.manners(host).delay;
   });
+}
+
+void Peer::start_access(bool made_ring) {
+  access_.emplace(settings_, membership_, view_, sites_, bench_, messenger_, made_ring);
 }
 
 Result<std::unique_ptr<Peer>> Peer::open(PeerStart start, storage::Store& store, Time now) {
@@ -177,7 +183,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     restarted_ = now;
   } else if (settings_.join.empty()) {
     ring_ = start.fresh_ring;
-    has_ring_ = made_ring_ = true;
+    has_ring_ = true;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
     keeper_.learn(keeper_.make_ring(), commit);
@@ -189,8 +195,9 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (settings_.seen != SeenSet::bloom) store_->use_sets({memory_.seen_sets, start.random_seed});
   if (*members) restore_members(**members, now);
   join_ = settings_.join;
-  sites_ = SiteRules(settings_.sites);
-  turns_ = AddressTurns(settings_.address_delay);
+  sites_ = SitePolicy(settings_);
+  start_access(!*ring && has_ring_);
+  if (has_ring_) messenger_.set_ring(ring_);
   if (*ring && !has_ring_)
     for (const auto& [peer, member] : membership_.members())
       if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
@@ -221,7 +228,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     const std::uint64_t dropped = counters_.rows_dropped;
     restore_end(**ended);
     if (counters_.rows_dropped > dropped)
-      commit.meta.emplace_back(meta_name::ended, ring::encode(message(*ended_, {})));
+      commit.meta.emplace_back(meta_name::ended, ring::encode(messenger_.message(*ended_, {})));
   }
   // Who has waited for as many before does not wait again: the ring may be smaller now.
   const auto waited = store_->meta(meta_name::waited);
@@ -281,7 +288,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
     ++counters_.messages_refused;
     note(out, LogLevel::warning, "ring", "message of another ring",
          {{"peer", in.from.brief()}, {"ring", in.ring.hex()}}, true);
-    return reply_to(
+    return messenger_.reply(
         event.reply, in.from,
         ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex(), false},
         out);
@@ -294,7 +301,7 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
     // More is said of it than it knows, perhaps by another process with its identity: it is told on the way that it
     // came by, for the address may be that other's.
     if (const ring::Member* known = membership_.find(in.from); known != nullptr && known->incarnation > in.incarnation)
-      reply_to(event.reply, in.from, ring::Sync{false, {*known}, {}}, out);
+      messenger_.reply(event.reply, in.from, ring::Sync{false, {*known}, {}}, out);
     check_seeds(now, in.from, ping->seeds_fingerprint, out);
     check_tenures(now, in.from, ping->tenures_fingerprint, out);
   } else if (const auto* request = std::get_if<ring::PingRequest>(&in.body)) {
@@ -312,7 +319,8 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   } else if (const auto* refused = std::get_if<ring::BatchRefused>(&in.body)) {
     on_batch_refused(now, in.from, *refused, out);
   } else if (const auto* roots = std::get_if<ring::Roots>(&in.body)) {
-    if (hear(now, roots->tenures, out)) reply_to(event.reply, in.from, keeper_.on_roots(in.from, *roots, view_), out);
+    if (hear(now, roots->tenures, out))
+      messenger_.reply(event.reply, in.from, keeper_.on_roots(in.from, *roots, view_), out);
   } else if (const auto* compared = std::get_if<ring::RootsCompared>(&in.body)) {
     keeper_.on_compared(in.from, *compared, now);
     hear(now, compared->tenures, out);
@@ -329,15 +337,15 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   } else if (std::holds_alternative<ring::FinishAck>(in.body)) {
     if (membership_.find(in.from) != nullptr) finish_acks_.insert(in.from);
   } else if (const auto* asked = std::get_if<ring::TurnRequest>(&in.body)) {
-    on_turn_request(now, in, *asked, event.reply, out);
+    access_->on_request({now, out}, in, *asked, event.reply);
   } else if (const auto* turns = std::get_if<ring::Turns>(&in.body)) {
-    on_turns(now, in.from, *turns);
+    access_->on_answer(now, in.from, *turns);
   } else if (const auto* sightings = std::get_if<ring::Sightings>(&in.body)) {
     on_sightings(now, *sightings, out);
   } else if (const auto* same = std::get_if<ring::SamePages>(&in.body)) {
     on_same_pages(now, *same, out);
   }
-  send_all(sends, out);
+  messenger_.send_all(sends, out);
 }
 
 // Everything that time or the last event has made due, in one order.
@@ -346,7 +354,7 @@ void Peer::after(Time now, Commands& out) {
   if (has_ring_) {
     std::vector<ring::Send> sends;
     membership_.tick(now, sends);
-    send_all(sends, out);
+    messenger_.send_all(sends, out);
   }
   // The other one was there first: no farewell, it would be taken for that one's.
   if (const auto other = membership_.duplicate(); other && !exit_at_) {
@@ -384,14 +392,14 @@ void Peer::after(Time now, Commands& out) {
     if (!recrawl_tick(now, out)) return;
     issue_fetches(now, out);
     if (exited_) return;
-    turns_tick(now, out);
+    access_->tick({now, out});
     sightings_tick(now, out);
     if (exited_) return;
     std::vector<Forwarder::Out> batches;
     if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
     copier_.tick(
         now, view_, keeper_.tenures(), forwarder_.safe(), [this] { return forwarder_.new_sequence(); }, batches);
-    for (Forwarder::Out& batch : batches) send(batch.to, std::move(batch.batch), out);
+    for (Forwarder::Out& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
     waves_tick(now, out);
     leave_tick(now, out);
   }
@@ -420,7 +428,7 @@ Time Peer::next_deadline(Time now) const {
     if (may_walk() || !in_pieces_.empty()) at = now;
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
-    if (!turns_open_.empty() || !loans_.empty()) consider(next_turns_look_);
+    consider(access_->next_deadline());
     if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) {
       consider(bench_.next_deadline());
@@ -514,7 +522,7 @@ void Peer::say_farewell(Time now, Commands& out) {
   if (membership_.self().state != ring::MemberState::left || now < next_farewell_) return;
   next_farewell_ = now + farewell_every;
   for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send(member, membership_.sync_message(true), out);
+    if (member != id()) messenger_.send(member, membership_.sync_message(true), out);
 }
 
 // The crawl has ended: every peer of the ring ends with the same totals, and keeps its partitions for a later run.

@@ -25,18 +25,17 @@
 
 #include "node/config/memory_plan.h"
 #include "node/config/settings.h"
-#include "node/crawl/address_turns.h"
 #include "node/crawl/copier.h"
 #include "node/crawl/events.h"
 #include "node/crawl/forwarder.h"
-#include "node/crawl/host_turns.h"
+#include "node/crawl/host_access.h"
 #include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/link_scores.h"
 #include "node/crawl/mirrors.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/partitioner.h"
-#include "node/crawl/site_rules.h"
+#include "node/crawl/site_policy.h"
 #include "node/crawl/transfer_shares.h"
 #include "node/crawl/traps.h"
 #include "node/crawl/use_book.h"
@@ -167,6 +166,7 @@ class Peer {
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
   Result<void> start_filter();
+  void start_access(bool made_ring);
   nlohmann::json seen_status() const;
   nlohmann::json seen_sets_status() const;
   nlohmann::json memory_status() const;
@@ -243,28 +243,7 @@ class Peer {
   void hold_back(Time now, BenchHost& host);
   void note_begin(Time now, BenchHost& host, std::uint64_t job);
   void end_job(std::uint64_t id);
-  Duration address_delay_of(const BenchHost& host) const;
-  Duration ask_ahead_by(const BenchHost& host) const;
-  AddressTurn address_turn(Time now, BenchHost& host);
   void on_resolved(Time now, HostResolved& event);
-  void ask_turn(Time now, BenchHost& host);
-  void turns_tick(Time now, Commands& out);
-  void send_turn_requests(Time now, Commands& out);
-  void on_turn_request(Time now, const ring::Message& in, const ring::TurnRequest& request,
-                       const ring::ReplyPath& reply, Commands& out);
-  void on_turns(Time now, const ring::PeerId& from, const ring::Turns& turns);
-  void note_turn_owners(Time now);
-  // peer_host_turns.cc
-  AddressTurn host_turn(Time now, BenchHost& host);
-  void give_host_back(Time now, const storage::HostKey& key);
-  void return_loan(Time now, std::uint64_t id, Duration wait);
-  void loans_tick(Time now);
-  void send_loan_asks(Time now, std::map<ring::PeerId, ring::TurnRequest>& requests, ring::Turns& own);
-  std::optional<ring::Turn> lend(Time now, const ring::PeerId& from, const ring::TurnAsk& ask);
-  bool on_loan(Time now, const ring::Turn& turn);
-  MannersRules manners_of(const SiteRule* site) const;
-  const SiteRule* site_of(std::string_view host) const;
-  Time next_turn(const BenchHost& host, Time at) const;
 
   // peer_order.cc
   bool best_first() const { return settings_.order == CrawlOrder::best; }
@@ -340,10 +319,6 @@ class Peer {
   bool passive() const;
   bool waves_wanted() const;
   ring::WaveReply wave_reply();
-  void send(const ring::PeerId& to, ring::Body body, Commands& out) const;
-  void send_all(const std::vector<ring::Send>& sends, Commands& out) const;
-  void reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const;
-  ring::Message message(ring::Body body, const ring::PeerId& to) const;
   std::vector<ring::PeerId> reachable_members() const;
   bool gone(const ring::PeerId& peer, Time now) const;
   bool waited_for(const ring::PeerId& peer, Time now) const;
@@ -414,51 +389,17 @@ class Peer {
   // Members whose last word of their seed set was not as this one's. No page is read then: a link would be judged by a
   // part of the scope.
   std::set<ring::PeerId> seeds_differ_;
-  SiteRules sites_;
-  // --- turns of addresses ---
-  struct TurnWanted {
-    storage::HostKey host;
-    std::string address;
-    Duration delay{};     // that the request keeps the address for
-    Duration good_for{};  // as asked for last
-    Time due{};           // the host may not be asked before
-    Time asked{};
-  };
-  AddressTurns turns_{Duration{}};
-  OwnRequests own_requests_;
-  std::vector<std::optional<Time>> turns_since_;    // by partition: since when this peer owns it; none: it does not
-  std::map<std::uint64_t, TurnWanted> turns_open_;  // by the ask's id
-  std::vector<std::uint64_t> turns_unsent_;
-  std::uint64_t next_turn_ = 1;
-  Time next_turns_look_{};
-  // --- turns of hosts, under partition_by = url
-  struct HostLoan {
-    enum class State : std::uint8_t { asked, held, returned };
-    storage::HostKey key;
-    ring::Md5 host{};  // MD5 of its name
-    State state = State::asked;
-    Duration wait{};  // asked, held: the host's delay; returned: when it may next be asked
-    Time sent{};      // the last message
-    Time given{};
-    Time until{};
-  };
-  HostTurns host_turns_;
-  std::map<std::uint64_t, HostLoan> loans_;            // by their number, which is also the asks' id
-  std::map<storage::HostKey, std::uint64_t> loan_of_;  // of those asked for or held
-  std::vector<std::uint64_t> loans_unsent_;
   struct SharedRobots {
     RobotsSlot slot;
     storage::HostKey stored;  // whose the row in the store is
   };
   std::map<std::string, SharedRobots> origins_;  // robots.txt by origin, for a host's other partitions
   RobotsCache robots_;
-  std::size_t parsing_ = 0;                     // stored files that workers parse now
-  std::deque<storage::HostKey> parse_next_;     // held hosts whose stored files are next
-  std::deque<storage::HostKey> parsed_;         // held hosts whose rules have come: their turn goes on
-  std::uint64_t robots_work_ = 0;               // of this step: rules compared
-  std::map<ring::PeerId, Duration> turn_ways_;  // how long the last answer of each took
-  bool made_ring_ = false;                      // in this run: no other ever gave turns
-  std::vector<std::string> first_seeds_;        // given at the start, not yet admitted
+  std::size_t parsing_ = 0;                  // stored files that workers parse now
+  std::deque<storage::HostKey> parse_next_;  // held hosts whose stored files are next
+  std::deque<storage::HostKey> parsed_;      // held hosts whose rules have come: their turn goes on
+  std::uint64_t robots_work_ = 0;            // of this step: rules compared
+  std::vector<std::string> first_seeds_;     // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for
   std::unique_ptr<Scope> scope_;
@@ -468,6 +409,9 @@ class Peer {
   Forwarder forwarder_;
   Copier copier_;
   Keeper keeper_;
+  Messenger messenger_;
+  SitePolicy sites_;
+  std::optional<HostAccess> access_;  // made with the ring's settings
   Waves waves_;
   TrapRules trap_rules_;
   TrapBook trap_book_;

@@ -252,7 +252,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
 void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
                   Commands& out) {
   const auto answer = [&](const json& content) {
-    reply_to(reply, in.from, ring::Answer{ask.sequence, json_text(content)}, out);
+    messenger_.reply(reply, in.from, ring::Answer{ask.sequence, json_text(content)}, out);
   };
   const auto refuse = [&](const std::string& cause) {
     refuse_message(in, cause, out);
@@ -296,7 +296,7 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
   if (gatherings_.size() >= gatherings_max) return refuse("too many questions to the whole ring are under way");
   for (const ring::PeerId& member : whom) {
     gathering.open.emplace(next_ask_, member);
-    send(member, ring::Ask{next_ask_++, ask.verb, json_text(body), false}, out);
+    messenger_.send(member, ring::Ask{next_ask_++, ask.verb, json_text(body), false}, out);
   }
   if (gathering.open.empty()) return finish_gathering(gathering, out);
   gatherings_.push_back(std::move(gathering));
@@ -369,7 +369,8 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
                {"unreachable", std::move(silent)}};
     if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than a message can hold
   }
-  out.push_back(ReplyMessage{gathering.reply, message(ring::Answer{gathering.sequence, json_text(content)}, {})});
+  out.push_back(
+      ReplyMessage{gathering.reply, messenger_.message(ring::Answer{gathering.sequence, json_text(content)}, {})});
 }
 
 }  // namespace orbweaver

@@ -1,4 +1,4 @@
-// Turns, fetches and outcomes: how the peer crawls what is its own.
+// Fetches and outcomes: how the peer crawls what is its own.
 #include <algorithm>
 
 #include "node/crawl/peer.h"
@@ -6,6 +6,7 @@
 #include "node/robots/robots_fetch.h"
 #include "node/storage_error.h"
 #include "node/url/bad_ports.h"
+#include "node/url/scope.h"
 
 namespace orbweaver {
 
@@ -28,6 +29,11 @@ constexpr std::size_t links_a_commit = 1000;
 constexpr std::size_t detours_max = 16'384;
 constexpr Duration detours_wait = std::chrono::minutes{1};
 
+// A lookup costs a round trip, and addresses change seldom: the connection itself goes by the resolver's own lifetimes.
+constexpr Duration address_lifetime = std::chrono::minutes{10};
+// A lookup that failed may do better the next time.
+constexpr Duration no_address_lifetime = std::chrono::seconds{2};
+
 storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, Reason reason, Time now) {
   storage::UrlRecord record;
   record.state = state;
@@ -49,26 +55,6 @@ bool Peer::fetches(ring::Partition partition) const { return may_fetch() && keep
 
 bool Peer::may_fetch() const {
   return !stopping_ && !exit_at_ && confirmed_ && seeds_differ_.empty() && !copier_.full() && !paused();
-}
-
-// Under join_www a host goes without it, whatever its site's entry says.
-const SiteRule* Peer::site_of(std::string_view host) const {
-  const SiteRule* site = sites_.find(host);
-  return site == nullptr && settings_.join_www ? sites_.find("www." + std::string(host)) : site;
-}
-
-MannersRules Peer::manners_of(const SiteRule* site) const {
-  MannersRules rules{settings_.delay, settings_.delay_factor, settings_.delay_max};
-  if (site == nullptr) return rules;
-  rules.delay = site->delay.value_or(rules.delay);
-  rules.delay_factor = site->delay_factor.value_or(rules.delay_factor);
-  return rules;
-}
-
-// Not before `at`, and in the hours in which the host may be asked.
-Time Peer::next_turn(const BenchHost& host, Time at) const {
-  const SiteRule* site = site_of(host.name);
-  return site != nullptr && site->hours ? site->hours->first_from(at) : at;
 }
 
 // Why no page is asked for at all, for "orbweaver status".
@@ -97,17 +83,60 @@ void Peer::issue_fetches(Time now, Commands& out) {
   }
 }
 
+TransferShares::Place Peer::place_of(BenchHost& host) const {
+  if (host.domain.empty()) host.domain = registrable_domain(host.name);
+  return {.domain = host.domain, .network = network_of(host.address)};
+}
+
+void Peer::hold_back(Time now, BenchHost& host) {
+  const storage::HostKey key = host.key;
+  const TransferShares::Place place = place_of(host);
+  if (bench_.hold(host, now)) shares_.hold(key, place);
+}
+
+void Peer::note_begin(Time now, BenchHost& host, std::uint64_t job) {
+  shares_.begin(job, place_of(host));
+  access_->note_request(now, host);
+}
+
+Peer::AddressTurn Peer::may_begin(Time now, BenchHost& host, const std::string& url, Commands& out) {
+  if (host.address_until <= now || host.address_host != host_of(url)) {
+    host.address_host = host_of(url);
+    host.address_slot = Time{};
+    out.push_back(ResolveHost{host.key, url});
+    return AddressTurn::asked;
+  }
+  if (!shares_.may_begin(place_of(host))) return AddressTurn::held;
+  switch (access_->may_ask(now, host)) {
+    case HostAccess::Verdict::now:
+      return AddressTurn::now;
+    case HostAccess::Verdict::later:
+      return AddressTurn::later;
+    case HostAccess::Verdict::asked:
+      return AddressTurn::asked;
+  }
+  return AddressTurn::asked;
+}
+
+void Peer::on_resolved(Time now, HostResolved& event) {
+  BenchHost* host = bench_.find(event.host);
+  if (host == nullptr || !host->busy) return;
+  host->address = event.address.size() == 4 || event.address.size() == 16 ? std::move(event.address) : std::string();
+  host->address_until = now + (host->address.empty() ? no_address_lifetime : address_lifetime);
+  bench_.release(*host, host->next_allowed);
+}
+
 // One turn of an acquired host: a robots.txt or a page is asked for, or the host is given back. False: the store
 // failed.
 bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   host.ahead = {};
-  if (const Time turn = next_turn(host, now); turn > now) {
+  if (const Time turn = sites_.first_allowed(host.name, now); turn > now) {
     bench_.release(host, turn);
     return true;
   }
   if (host.next_allowed > now) {  // taken ahead of its time, for its address's turn
     if (shares_.may_begin(place_of(host))) {
-      ask_turn(now, host);
+      access_->ask_ahead(now, host);
     } else {
       bench_.release(host, host.next_allowed);
     }
@@ -204,8 +233,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     started = true;
   }
   if (!started && turn != AddressTurn::asked) {
-    if (const auto loan = loan_of_.find(host.key); loan != loan_of_.end() && turn != AddressTurn::later)
-      return_loan(now, loan->second, Duration{});
+    if (turn != AddressTurn::later) access_->leases().give_back_unused(now, host.key);
     if (turn == AddressTurn::held) {
       hold_back(now, host);
     } else {
@@ -238,18 +266,18 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
   if (event.error == FetchError::cancelled) {
     // It may have been asked: whoever has the host next waits.
     if (host != nullptr)
-      host->next_allowed = std::max(host->next_allowed,
-                                    event.ended + std::max(manners_of(site_of(host->name)).delay, host->crawl_delay));
-    give_host_back(now, job.job.host);
+      host->next_allowed =
+          std::max(host->next_allowed, event.ended + std::max(sites_.manners(host->name).delay, host->crawl_delay));
+    access_->leases().give_back(now, job.job.host);
     return give_up(event.id);
   }
   if (host != nullptr) {
-    host->ahead = ask_ahead_by(*host);
+    host->ahead = access_->ask_ahead_by(*host);
     host->failures = job.outcome.host_failed ? host->failures + 1 : 0;
     if (host->failures >= host_failures_max) host->down_until = event.ended + host_down_time;
     const Answer answer{event.ended - job.started, event.error == FetchError::none,
                         event.status == 429 || event.status == 503};
-    Time next = event.ended + wait_after(manners_of(site_of(host->name)), host->crawl_delay, answer, host->manners);
+    Time next = event.ended + wait_after(sites_.manners(host->name), host->crawl_delay, answer, host->manners);
     const bool asked_to_wait = event.retry_after.has_value() && event.status >= 400;
     if (job.outcome.host_failed || asked_to_wait) next = std::max(next, event.ended + job.outcome.wait);
     if (page) {
@@ -258,7 +286,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
       host->next_allowed = std::max(host->next_allowed, next);  // kept until its robots.txt is read
     }
   }
-  if (page) give_host_back(now, job.job.host);
+  if (page) access_->leases().give_back(now, job.job.host);
   if (event.error == FetchError::none) {
     job.parsing = true;
     return;
@@ -269,7 +297,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     finish_page(now, ended, nullptr, out);
   } else {
     finish_robots(now, ended, nullptr, out);
-    give_host_back(now, ended.job.host);
+    access_->leases().give_back(now, ended.job.host);
   }
 }
 
@@ -318,7 +346,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
       return finish_page(now, job, &event, out);
     case FetchKind::robots:
       finish_robots(now, job, &event, out);
-      return give_host_back(now, job.job.host);
+      return access_->leases().give_back(now, job.job.host);
     case FetchKind::stored_robots:
       --parsing_;
       return finish_parsing(now, job, event);

@@ -56,7 +56,7 @@ void Peer::sightings_tick(Time now, Commands& out) {
     if (owner == id()) {
       on_sightings(now, message, out);
     } else {
-      send(owner, std::move(message), out);
+      messenger_.send(owner, std::move(message), out);
     }
   }
 }
@@ -75,7 +75,7 @@ void Peer::on_sightings(Time now, const ring::Sightings& sightings, Commands& ou
     if (owner == id()) {
       on_same_pages(now, message, out);
     } else {
-      send(owner, std::move(message), out);
+      messenger_.send(owner, std::move(message), out);
     }
   }
 }

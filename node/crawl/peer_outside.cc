@@ -40,8 +40,9 @@ void Peer::receive(Time now, MessageEvent& event, Commands& out) {
               out.end());
     refuse_message(event.message, error.what(), out);
     if (const auto* ask = std::get_if<ring::Ask>(&event.message.body))
-      reply_to(event.reply, event.message.from,
-               ring::Answer{ask->sequence, json_text({{"error", std::string("refused: ") + error.what()}})}, out);
+      messenger_.reply(event.reply, event.message.from,
+                       ring::Answer{ask->sequence, json_text({{"error", std::string("refused: ") + error.what()}})},
+                       out);
   }
   const std::uint64_t members_refused = membership_.claims_refused() - members;
   const std::uint64_t tenures_refused = keeper_.tenures_refused() - std::min(tenures, keeper_.tenures_refused());

@@ -106,7 +106,8 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   if (!hear(now, batch.tenures, out)) return;
   if (batch.seeds_fingerprint != 0) check_seeds(now, in.from, batch.seeds_fingerprint, out);
   const auto refuse = [&](std::vector<ring::PartitionTenure> tenures) {
-    reply_to(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list(), std::move(tenures)}, out);
+    messenger_.reply(reply, in.from, ring::BatchRefused{batch.sequence, membership_.member_list(), std::move(tenures)},
+                     out);
   };
   if (std::vector<ring::PartitionTenure> newer = keeper_.newer(batch.tenures, in.from); !newer.empty())
     return refuse(std::move(newer));
@@ -135,7 +136,7 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   counters_.records_malformed += intake.malformed;
   // A copy's writer waits for this word only; other senders forget what they sent, so it must be in two places first.
   if (batch.kind == ring::BatchKind::copy || copier_.safe() >= copier_.issued())
-    return reply_to(reply, in.from, ring::BatchAck{batch.sequence}, out);
+    return messenger_.reply(reply, in.from, ring::BatchAck{batch.sequence}, out);
   unanswered_.push_back({reply, in.from, batch.sequence, copier_.issued()});
 }
 
@@ -144,7 +145,7 @@ void Peer::acknowledge_copied(Commands& out) {
   const std::uint64_t safe = copier_.safe();
   for (; !unanswered_.empty() && unanswered_.front().items <= safe; unanswered_.pop_front()) {
     const Unanswered& batch = unanswered_.front();
-    reply_to(batch.reply, batch.from, ring::BatchAck{batch.sequence}, out);
+    messenger_.reply(batch.reply, batch.from, ring::BatchAck{batch.sequence}, out);
   }
 }
 
@@ -165,7 +166,7 @@ void Peer::on_batch_refused(Time now, const ring::PeerId& from, const ring::Batc
 void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const ring::ReplyPath& reply, Commands& out) {
   auto differ = keeper_.on_leaves(leaves, view_);
   if (!differ) return fail_for_good(differ.error(), out);
-  if (*differ) reply_to(reply, in.from, std::move(**differ), out);
+  if (*differ) messenger_.reply(reply, in.from, std::move(**differ), out);
 }
 
 // --- copies
@@ -175,7 +176,7 @@ void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const 
 // usual delay without being told.
 void Peer::copy_long_waits(Time now, const storage::Commit& commit) {
   for (const auto& [host, clock] : commit.clocks) {
-    const Duration usual = manners_of(site_of(clock.host)).delay + settings_.suspicion_time;
+    const Duration usual = sites_.manners(clock.host).delay + settings_.suspicion_time;
     if (clock.next_allowed - now <= usual && !clock.used()) continue;
     if (!keeper_.holds(host.partition) || view_.copies(host.partition).empty()) continue;
     std::string record;
@@ -255,7 +256,7 @@ void Peer::send_tenures(const ring::PeerId& to, const std::vector<ring::Partitio
                         Commands& out) const {
   ring::Sync sync;
   sync.tenures = tenures;
-  send(to, std::move(sync), out);
+  messenger_.send(to, std::move(sync), out);
 }
 
 // The other one knows other tenures: it is told ours, and will tell us its own for the same reason.
@@ -341,7 +342,7 @@ void Peer::confirm_tick(Time now, Commands& out) {
   std::erase(whom, id());
   std::rotate(whom.begin(), std::upper_bound(whom.begin(), whom.end(), last_asked_), whom.end());
   whom.resize(std::min(whom.size(), asked_at_a_time));
-  for (const ring::PeerId& peer : whom) send(peer, question, out);
+  for (const ring::PeerId& peer : whom) messenger_.send(peer, question, out);
   if (!whom.empty()) last_asked_ = whom.back();
 }
 
@@ -377,7 +378,7 @@ bool Peer::partitions_tick(Time now, Commands& out) {
     fail_for_good(ticked.error(), out);
     return false;
   }
-  for (Transfers::Out& next : sends) send(next.to, std::move(next.body), out);
+  for (Transfers::Out& next : sends) messenger_.send(next.to, std::move(next.body), out);
   if (!decide(now, handed_over, out)) return false;
   if (const std::vector<ring::Partition> turned = keeper_.take_turned(); !turned.empty()) {
     for (const ring::Partition partition : turned) safe_from_.erase(partition);

@@ -28,38 +28,6 @@ std::string hours_text(Duration duration) {
 
 }  // namespace
 
-// In the newest version that the other end speaks too; one that is not known yet gets the oldest.
-ring::Message Peer::message(ring::Body body, const ring::PeerId& to) const {
-  const ring::Member* member = membership_.find(to);
-  const std::uint16_t theirs = member == nullptr ? 0 : member->protocol;
-  return {std::clamp(theirs, ring::protocol_version_min, ring::protocol_version), has_ring_ ? ring_ : ring::RingId{},
-          membership_.self().id, membership_.self().incarnation, std::move(body)};
-}
-
-void Peer::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
-  if (auto* sync = std::get_if<ring::Sync>(&body)) sync->seeds_fingerprint = seeds_fingerprint_;
-  if (auto* batch = std::get_if<ring::Batch>(&body)) batch->seeds_fingerprint = seeds_fingerprint_;
-  if (const ring::Member* member = membership_.find(to); member != nullptr)
-    out.push_back(SendMessage{member->address, message(std::move(body), to)});
-}
-
-void Peer::send_all(const std::vector<ring::Send>& sends, Commands& out) const {
-  for (const ring::Send& send : sends) {
-    ring::Message sent = message(send.body, send.to);
-    if (auto* ping = std::get_if<ring::Ping>(&sent.body)) ping->tenures_fingerprint = keeper_.tenures().fingerprint();
-    if (auto* ack = std::get_if<ring::PingAck>(&sent.body)) ack->tenures_fingerprint = keeper_.tenures().fingerprint();
-    out.push_back(SendMessage{send.address, std::move(sent)});
-  }
-}
-
-void Peer::reply_to(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const {
-  if (!path.route.empty()) {
-    out.push_back(ReplyMessage{path, message(std::move(body), from)});
-  } else {
-    send(from, std::move(body), out);
-  }
-}
-
 std::vector<ring::PeerId> Peer::reachable_members() const {
   std::vector<ring::PeerId> members;
   for (const auto& [id, member] : membership_.members())
@@ -87,7 +55,7 @@ void Peer::join_tick(Time now, Commands& out) {
     if (given_.contains(name)) join.given.emplace_back(name, value);
   for (const std::string& address : join_) {
     if (address == membership_.self().address) continue;
-    out.push_back(SendMessage{address, message(join, {})});
+    out.push_back(SendMessage{address, messenger_.message(join, {})});
     if (!has_ring_ && now - started_ > join_every)
       note(out, LogLevel::warning, "ring", "no answer yet, trying again", {{"join", address}}, true);
   }
@@ -100,11 +68,11 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
     ++counters_.messages_refused;
     note(out, LogLevel::warning, "ring", "join refused",
          {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
-    reply_to(reply, in.from, ring::Refuse{std::move(reason), true}, out);
+    messenger_.reply(reply, in.from, ring::Refuse{std::move(reason), true}, out);
   };
   if (exit_at_) {
     // It may have been let in by another a moment ago.
-    if (ended_ && exit_.finished) reply_to(reply, in.from, *ended_, out);
+    if (ended_ && exit_.finished) messenger_.reply(reply, in.from, *ended_, out);
     return refuse("the crawl has ended");
   }
   if (join.ring != ring::RingId{} && join.ring != ring_)
@@ -146,7 +114,7 @@ void Peer::on_join(Time now, const ring::Message& in, const ring::Join& join, co
                          seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + seeds_per_message, seeds.size())));
     welcome.seeds_fingerprint = seeds_fingerprint_;
     welcome.tenures = keeper_.tenures().all();
-    reply_to(reply, in.from, std::move(welcome), out);
+    messenger_.reply(reply, in.from, std::move(welcome), out);
   }
 }
 
@@ -169,16 +137,16 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     canonicaliser_ = Canonicaliser(settings_);
     has_ring_ = true;
     ring_ = welcome.ring;
+    messenger_.set_ring(ring_);
     scope_.reset();  // made anew below: its kind is the ring's
-    sites_ = SiteRules(settings_.sites);
-    turns_ = AddressTurns(settings_.address_delay);
-    turns_since_.clear();
+    sites_ = SitePolicy(settings_);
     view_ = View(id(), settings_.partitions, settings_.replicas);
     partitioner_ = Partitioner(settings_.partition_by, settings_.partitions);
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves(waves_config(settings_));
     trap_rules_ = TrapRules(settings_);
     set_order();
+    start_access(false);
     mirrors_ = MirrorBook(mirror_hosts_max, settings_.trap_mirror_pages);
     if (Result<void> filled = start_filter(); !filled) return fail_for_good(filled.error(), out);
     storage::Commit commit;
@@ -200,7 +168,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
   ring::Sync news;
   news.members = {membership_.self()};
   for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send(member, news, out);
+    if (member != id()) messenger_.send(member, news, out);
 }
 
 // --- view
@@ -210,7 +178,8 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
                    Commands& out) {
   membership_.merge(sync.members, now);
   // A newcomer that was let in while the end was being told.
-  if (exit_at_ && exit_.finished && ended_ && !finish_acks_.contains(in.from)) reply_to(reply, in.from, *ended_, out);
+  if (exit_at_ && exit_.finished && ended_ && !finish_acks_.contains(in.from))
+    messenger_.reply(reply, in.from, *ended_, out);
   if (exit_at_ && membership_.self().state == ring::MemberState::left &&
       std::any_of(sync.members.begin(), sync.members.end(), [this](const ring::Member& member) {
         return member.id == id() && member.state == ring::MemberState::left;
@@ -224,7 +193,7 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
     answer.nonce = sync.nonce;
     answer.confirmed = confirmed_;
     if (sync.nonce != 0) answer.tenures = keeper_.tenures().all();
-    reply_to(reply, in.from, std::move(answer), out);
+    messenger_.reply(reply, in.from, std::move(answer), out);
   } else if (sync.nonce != 0 && sync.nonce == nonce_ && !confirmed_) {
     answered_.insert(in.from);
     if (sync.confirmed) confirmed_ = plan_due_ = true;
@@ -238,7 +207,7 @@ void Peer::membership_changed(Time now, Commands& out) {
   ring::Sync view;
   for (const ring::Member& member : membership_.member_list())
     if (member.id != id()) view.members.push_back(member);
-  commit.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view), {})));
+  commit.meta.emplace_back(meta_name::members, ring::encode(messenger_.message(std::move(view), {})));
   if (!apply(now, commit, out)) return;
   for (const auto& [peer, member] : membership_.members()) {
     if (!ring::reachable(member)) {
@@ -251,7 +220,7 @@ void Peer::membership_changed(Time now, Commands& out) {
       down_since_.erase(peer);
     }
   }
-  std::erase_if(turn_ways_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
+  access_->forget_strangers();
   std::erase_if(spoken_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
   if (!view_.update(membership_)) return;
   note(out, LogLevel::info, "ring", "owners changed",
@@ -260,7 +229,7 @@ void Peer::membership_changed(Time now, Commands& out) {
         {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
   link_cache_->clear();
   own_seeds_due_ = true;
-  note_turn_owners(now);
+  access_->owners_changed(now);
   forwarder_.owners_changed(view_);
   copier_.owners_changed(view_, now);
 }
@@ -293,6 +262,7 @@ bool Peer::add_seeds(Time now, const std::vector<std::string>& seeds, Commands& 
   for (const std::string& seed : seeds_) lines += seed + "\n";
   seeds_fingerprint_ = ring::leading_bits(ring::md5(lines));
   membership_.set_seeds_fingerprint(seeds_fingerprint_);
+  messenger_.set_seeds_fingerprint(seeds_fingerprint_);
   if (seeds_.size() == before) return true;
   seeds_due_.insert(seeds_due_.end(), added.begin(), added.end());
   const bool goes_on = std::exchange(ended_, std::nullopt).has_value();
@@ -344,7 +314,7 @@ void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& se
     ring::Sync sync;
     sync.seeds.assign(seeds.begin() + static_cast<std::ptrdiff_t>(at),
                       seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + seeds_per_message, seeds.size())));
-    send(to, std::move(sync), out);
+    messenger_.send(to, std::move(sync), out);
   }
 }
 
@@ -408,7 +378,7 @@ void Peer::on_wave_probe(Time now, const ring::Message& in, const ring::WaveProb
   }
   ring::WaveReply answer = wave_reply();
   answer.wave = probe.wave;
-  reply_to(reply, in.from, std::move(answer), out);
+  messenger_.reply(reply, in.from, std::move(answer), out);
 }
 
 // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
@@ -444,7 +414,7 @@ void Peer::waves_tick(Time now, Commands& out) {
     if (!waves_wanted()) return;
     waves_.tick(now, id(), members, complete && !stopping_ && !leaving_, view_.ring().fingerprint(), wave_reply(),
                 probes);
-    for (Waves::Probe& probe : probes) send(probe.to, probe.probe, out);
+    for (Waves::Probe& probe : probes) messenger_.send(probe.to, probe.probe, out);
     if (const auto grant = waves_.own_grant()) cap_ = std::max(cap_, *grant);
   }
   const auto end = waves_.end();
@@ -469,7 +439,8 @@ void Peer::waves_tick(Time now, Commands& out) {
   if (waiting.empty()) return finish(now, end->reason, end->totals, out);
   if (now < next_finish_) return;
   next_finish_ = now + finish_every;
-  for (const ring::PeerId& member : waiting) send(member, ring::Finish{end->wave, end->reason, end->totals}, out);
+  for (const ring::PeerId& member : waiting)
+    messenger_.send(member, ring::Finish{end->wave, end->reason, end->totals}, out);
 }
 
 // On disk before anyone hears that this peer knows it: started again, it does not wait for others that have ended.
@@ -477,7 +448,7 @@ bool Peer::remember_end(Time now, const ring::Finish& finish, Commands& out) {
   if (ended_) return true;
   ended_ = finish;
   storage::Commit commit;
-  commit.meta.emplace_back(meta_name::ended, ring::encode(message(finish, {})));
+  commit.meta.emplace_back(meta_name::ended, ring::encode(messenger_.message(finish, {})));
   return apply(now, commit, out);
 }
 
@@ -485,7 +456,7 @@ void Peer::on_finish(Time now, const ring::Message& in, const ring::Finish& fini
                      Commands& out) {
   if (!has_ring_) return;
   if (!remember_end(now, finish, out)) return;
-  reply_to(reply, in.from, ring::FinishAck{finish.wave}, out);
+  messenger_.reply(reply, in.from, ring::FinishAck{finish.wave}, out);
   if (waves_.end()) return;  // this peer found it, and ends when all have heard
   this->finish(now, finish.reason, finish.totals, out);
 }

@@ -67,8 +67,8 @@ struct BenchHost {
   std::string address_host;  // whose address it is: a detour asks by another name
   std::string address;       // as last resolved; empty: not known, or it has none
   Time address_until{};      // then it is looked up again
-  Time address_turn_until{};
-  Time address_turn{};        // given by the address's owner; the epoch: none
+  Time address_slot_until{};
+  Time address_slot{};        // given by the address's owner; the epoch: none
   std::uint32_t pending = 0;  // issued and not yet committed
   std::uint32_t served = 0;
   std::uint64_t pages = 0;  // answered, and their bytes: counted under a budget only

@@ -4,7 +4,7 @@
 // up.
 #include <map>
 
-#include "node/crawl/address_turns.h"
+#include "node/crawl/address_slots.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 
@@ -25,7 +25,7 @@ class Address final : public Checker {
     const std::string address = world.web().address_of(request.host);
     const Time kept = std::exchange(kept_[address], world.now() + delay);
     if (world.now() < kept) {
-      const Duration unsure = 2 * AddressTurns::horizon + settings.suspicion_time;
+      const Duration unsure = 2 * AddressSlotBook::horizon + settings.suspicion_time;
       if (world.parameters().views_may_differ() || (changed_ && world.now() < *changed_ + unsure)) {
         world.tolerate("impolite to an address");
       } else {

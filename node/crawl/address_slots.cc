@@ -1,4 +1,4 @@
-#include "node/crawl/address_turns.h"
+#include "node/crawl/address_slots.h"
 
 #include <algorithm>
 
@@ -6,23 +6,23 @@ namespace orbweaver {
 
 namespace {
 
-// A loop that is busy is late by some milliseconds; a turn that is missed is lost to the address.
+// A loop that is busy is late by some milliseconds; a slot that is missed is lost to the address.
 constexpr Duration late = std::chrono::milliseconds{5};
 
 }  // namespace
 
-Duration AddressTurns::good_for(Duration delay, Duration wished) {
+Duration AddressSlotBook::good_for(Duration delay, Duration wished) {
   return std::clamp(wished, std::min({delay / 4, std::max(delay / 20, late), horizon}), horizon);
 }
 
-AddressTurns::Turn AddressTurns::ask(std::string_view address, const Ask& ask, Time since, Time now) {
+AddressSlotBook::Slot AddressSlotBook::ask(std::string_view address, const Ask& ask, Time since, Time now) {
   if (now >= next_look_) forget(now);
   const Duration delay = ask.delay > Duration{} ? std::min(ask.delay, delay_) : delay_;
   const Duration good = good_for(delay, ask.good_for);
   auto found = addresses_.find(address);
   if (found == addresses_.end()) {
     if (addresses_.size() >= addresses_max) return {false, now + horizon};
-    // The last turn that another may have given: horizon ahead, good for as long, and kept for the ring's delay.
+    // The last slot that another may have given: horizon ahead, good for as long, and kept for the ring's delay.
     const Time first = since == Time{} ? now : std::max(now, since + 2 * horizon + delay_);
     found = addresses_.emplace(std::string(address), Address{ask.asker, first, first, first}).first;
   }
@@ -35,12 +35,12 @@ AddressTurns::Turn AddressTurns::ask(std::string_view address, const Ask& ask, T
     slot.last = ask.asker;
     return {true, at};
   }
-  // Those turned away come back one by one, each when the turn that would be its own is within reach.
+  // Those turned away come back one by one, each when the slot that would be its own is within reach.
   slot.told = std::max(slot.told, at) + delay;
   return {false, slot.told - horizon / 2};
 }
 
-void AddressTurns::forget(Time now) {
+void AddressSlotBook::forget(Time now) {
   std::erase_if(addresses_, [&](const auto& entry) { return std::max(entry.second.free, entry.second.told) <= now; });
   next_look_ = now + horizon;
 }

@@ -1,15 +1,18 @@
-// An address that serves a thousand hosts is one guest-house: whose turn it is to ask it, ring-wide. The owner of an
-// address (its digest falls into a partition, like a host's) hands out turns to all who hold hosts on it. A request
-// keeps the address for its own address delay, which is never more than its host's delay: no other begins before that
-// is over. Turns are given no farther ahead than `horizon`; who comes when these are used up is told when to ask again.
-// So a new owner, who knows nothing of turns given before it, waits that long and is right.
+// Slots of IP addresses: when a peer may send a request to an address, ring-wide. One address may serve thousands of
+// hosts, and all of them together are asked no faster than the address's delay.
 //
-// A turn is a moment and how long it is good for: what the way to the owner takes nobody can tell from waiting. Turns
-// that follow each other are a delay apart when one peer has both, for it keeps the delay between its own requests by
-// its own clock (OwnRequests); when they are of two peers, the second comes after the end of the first and its delay.
-// So an address that one peer asks is asked at its delay, and an address of many peers nearly so.
+// The owner of an address gives out its slots. The owner follows from the digest of the address, as a host's does. A
+// slot reserves the address for the delay that the asker names, which is never longer than the delay of its host; no
+// other slot begins before that has passed. Slots are given at most `horizon` ahead; whoever asks when these are used
+// up is told when to ask again. So a new owner, which knows nothing of the slots given before it, waits that long and
+// is right.
 //
-// Bounded: an address without turns ahead is forgotten. Pure. Thread rule: one owner (the peer's loop).
+// A slot is a moment and how long it stays valid, because network delay and queueing cannot be told apart. Two slots of
+// one peer that follow each other are a delay apart: the peer keeps the delay between its own requests by its own clock
+// (OwnRequests). A slot of another peer begins after the end of the last one and its delay. So an address that one peer
+// asks is asked at its delay, and an address that many peers ask at nearly that.
+//
+// Bounded: an address without slots ahead is forgotten. Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +25,7 @@
 
 namespace orbweaver {
 
-class AddressTurns {
+class AddressSlotBook {
  public:
   static constexpr Duration horizon{std::chrono::seconds{2}};
   static constexpr std::size_t addresses_max = 100'000;  // beyond it every asker is told to come back
@@ -36,26 +39,26 @@ class AddressTurns {
   struct Ask {
     Asker asker;
     Duration delay{};     // that the request keeps the address for, at most the ring's; 0: the ring's
-    Duration good_for{};  // the request may begin so long after the turn's moment; up to horizon
-    Duration in{};        // the turn is not needed before so long from now
+    Duration good_for{};  // the request may begin so long after the slot's moment; up to horizon
+    Duration in{};        // the slot is not needed before so long from now
   };
-  struct Turn {
+  struct Slot {
     bool given = false;
     Time at{};  // given: the request may begin then; else: ask again then
   };
 
-  explicit AddressTurns(Duration address_delay) : delay_(address_delay) {}
+  explicit AddressSlotBook(Duration address_delay) : delay_(address_delay) {}
 
   // `since`: the asked one owns the address from then on (the epoch: no other ever did).
-  Turn ask(std::string_view address, const Ask& ask, Time since, Time now);
-  // What a turn is good for at least, and at most: what the asker's loop may be late by.
+  Slot ask(std::string_view address, const Ask& ask, Time since, Time now);
+  // What a slot is good for at least, and at most: what the asker's loop may be late by.
   static Duration good_for(Duration delay, Duration wished);
   std::size_t addresses() const { return addresses_.size(); }
 
  private:
   struct Address {
-    Asker last;           // who has the last turn
-    Time free_to_last{};  // the next turn, when it is that one's
+    Asker last;           // who has the last slot
+    Time free_to_last{};  // the next slot, when it is that one's
     Time free{};          // when it is another's
     Time told{};          // when the last of those who were turned away is to ask again
   };

@@ -1,0 +1,60 @@
+// Leases of hosts: which peer may ask a host now, ring-wide, where a host's URLs are in the partitions of many peers
+// (partition_by = url). The owner of the host's digest leases the host to one asker at a time. The asker renews the
+// lease while it needs it, and returns it with the wait that the host is due. So requests to a host never overlap, and
+// its delay is kept between them, whichever peers send them.
+//
+// A lease ends by itself after `lease_time` without a renewal: its holder died, or is cut off. A new owner, which knows
+// nothing of the leases given before it, waits that long and the asker's delay before its first one, and takes over the
+// leases that are renewed with it meanwhile. Idempotent: asked again under the same id it gives the same answer.
+// Bounded: a host that is not leased and whose wait has passed is forgotten. Pure. Thread rule: one owner (the peer's
+// loop).
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "node/base.h"
+#include "ring/md5.h"
+#include "ring/types.h"
+
+namespace orbweaver {
+
+class HostLeaseBook {
+ public:
+  static constexpr Duration lease_time{std::chrono::seconds{10}};
+  static constexpr Duration wait_max{std::chrono::hours{24}};  // of a wait that is told
+  static constexpr std::size_t hosts_max = 100'000;            // beyond it every asker is told to come back
+
+  struct Lease {
+    ring::PeerId peer;
+    std::uint64_t id = 0;  // the asker's own number
+    auto operator<=>(const Lease&) const = default;
+  };
+  struct Answer {
+    bool given = false;
+    Time at{};  // given: until when it is leased; else: when to ask again
+  };
+
+  // `delay`: what the asker knows the host's delay to be. `renews`: it holds the lease, as far as it knows. `since`:
+  // from when on the asked one owns the host (the epoch: no other ever did).
+  Answer ask(const ring::Md5& host, const Lease& lease, bool renews, Duration delay, Time since, Time now);
+  // The host may next be asked in `wait`.
+  void give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now);
+  std::size_t hosts() const { return hosts_.size(); }
+
+ private:
+  struct Host {
+    Lease lease;
+    Time leased_until{};  // before now: not leased
+    Time free{};          // no request before this
+    Time told{};          // when the last of those who were turned away is to ask again
+    ring::PeerId last;    // who had it last; when another was turned away meanwhile, that one goes first
+    bool another_waits = false;
+  };
+  void forget(Time now);
+
+  std::map<ring::Md5, Host> hosts_;
+  Time next_look_{};
+};
+
+}  // namespace orbweaver

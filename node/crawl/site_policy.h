@@ -1,0 +1,50 @@
+// How a host may be asked: its entry in `sites` or else the ring's own settings. Pure. Thread rule: one owner (the
+// peer's loop).
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "node/config/settings.h"
+#include "node/crawl/manners.h"
+#include "node/crawl/site_rules.h"
+
+namespace orbweaver {
+
+class SitePolicy {
+ public:
+  // `settings` outlives it.
+  explicit SitePolicy(const Settings& settings) : settings_(&settings), rules_(settings.sites) {}
+
+  MannersRules manners(std::string_view host) const {
+    MannersRules manners{settings_->delay, settings_->delay_factor, settings_->delay_max};
+    const SiteRule* const rule = find(host);
+    if (rule == nullptr) return manners;
+    manners.delay = rule->delay.value_or(manners.delay);
+    manners.delay_factor = rule->delay_factor.value_or(manners.delay_factor);
+    return manners;
+  }
+  // The first moment not before `at` in the hours in which the host may be asked.
+  Time first_allowed(std::string_view host, Time at) const {
+    const SiteRule* const rule = find(host);
+    return rule != nullptr && rule->hours ? rule->hours->first_from(at) : at;
+  }
+  // What a request to the host reserves its address for: never longer than the host's own delay.
+  Duration address_delay(std::string_view host, Duration crawl_delay) const {
+    const Duration delay = manners(host).delay;
+    return delay == Duration{} ? Duration{} : std::min(settings_->address_delay, std::max(delay, crawl_delay));
+  }
+
+ private:
+  // Under join_www a host is known without "www.", whichever form its entry has.
+  const SiteRule* find(std::string_view host) const {
+    const SiteRule* rule = rules_.find(host);
+    return rule == nullptr && settings_->join_www ? rules_.find("www." + std::string(host)) : rule;
+  }
+
+  const Settings* settings_;
+  SiteRules rules_;
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,114 @@
+// Leases of hosts: one asker at a time, the host's wait between two, also over a change of the owner; and everyone has a
+// turn in the end.
+#include "node/crawl/host_leases.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const Time start{seconds{1'700'000'000}};
+const ring::Md5 host = ring::md5("a.example");
+constexpr Duration delay = seconds{1};
+
+HostLeaseBook::Lease lease_of(std::uint8_t peer, std::uint64_t id) {
+  HostLeaseBook::Lease lease;
+  lease.peer.bytes[0] = peer;
+  lease.id = id;
+  return lease;
+}
+
+TEST(HostLeases, Contract3_OneAtATimeAndTheWaitBetween) {
+  HostLeaseBook leases;
+  EXPECT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given) << "the same ask, come twice";
+  const auto other = leases.ask(host, lease_of(2, 1), false, delay, {}, start);
+  EXPECT_FALSE(other.given);
+  EXPECT_GT(other.at, start);
+  leases.give_back(host, lease_of(2, 1), Duration{}, {}, start);
+  EXPECT_FALSE(leases.ask(host, lease_of(3, 1), false, delay, {}, start).given) << "it was not theirs to give back";
+  leases.give_back(host, lease_of(1, 1), seconds{5}, {}, start + seconds{1});
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, {}, start + seconds{5}).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, delay, {}, start + seconds{6}).given);
+  EXPECT_TRUE(leases.ask(ring::md5("b.example"), lease_of(1, 2), false, delay, {}, start).given) << "another host";
+}
+
+TEST(HostLeases, ALoanThatIsNotRenewedEndsAndItsDelayIsWaitedFor) {
+  HostLeaseBook leases;
+  ASSERT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);
+  ASSERT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, {}, start + seconds{6}).given);
+  const Time end = start + seconds{6} + HostLeaseBook::lease_time;
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, {}, end - milliseconds{1}).given);
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, {}, end + delay - milliseconds{1}).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, delay, {}, end + delay).given);
+  EXPECT_FALSE(leases.ask(host, lease_of(1, 1), true, delay, {}, end + delay).given) << "too late to renew";
+}
+
+TEST(HostLeases, Contract3_ANewOwnerTakesOverWhatIsRenewedAndWaitsForTheRest) {
+  HostLeaseBook leases;  // owner since start, knows nothing
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + milliseconds{1}).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, start, start + seconds{3}).given) << "leased by the old owner";
+  EXPECT_FALSE(leases.ask(host, lease_of(3, 1), true, delay, start, start + seconds{3}).given) << "one only";
+  leases.give_back(host, lease_of(1, 1), seconds{2}, start, start + seconds{4});
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + seconds{7}).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, delay, start, start + HostLeaseBook::lease_time + delay).given);
+  HostLeaseBook late;  // a word to the old owner that comes to the new one
+  late.give_back(host, lease_of(1, 1), Duration{}, start, start + seconds{1});
+  EXPECT_FALSE(late.ask(host, lease_of(2, 1), false, delay, start, start + seconds{2}).given);
+}
+
+TEST(HostLeases, EveryoneHasATurnInTheEnd) {
+  HostLeaseBook leases;
+  std::mt19937_64 random(1);
+  struct Asker {
+    Time next = start;
+    int leases = 0;
+  };
+  std::vector<Asker> askers(30);
+  constexpr std::size_t nobody = 99;
+  std::size_t holder = nobody;
+  Time now = start;
+  Time back{};
+  Time given_back{};
+  for (; now < start + seconds{300}; now += milliseconds{7}) {
+    if (holder != nobody && now >= back) {
+      leases.give_back(host, lease_of(static_cast<std::uint8_t>(holder), 1), milliseconds{500}, {}, now);
+      askers[holder].next = now + milliseconds{500};
+      holder = nobody;
+      given_back = now;
+    }
+    for (std::size_t i = 0; i < askers.size(); ++i) {
+      if (holder == i || askers[i].next > now) continue;
+      const auto answer = leases.ask(host, lease_of(static_cast<std::uint8_t>(i), 1), false, delay, {}, now);
+      askers[i].next = answer.at;
+      if (!answer.given) continue;
+      ASSERT_EQ(holder, nobody) << "two at a time";
+      ASSERT_TRUE(given_back == Time{} || now >= given_back + milliseconds{500});
+      holder = i;
+      back = now + milliseconds{random() % 100};
+      ++askers[i].leases;
+    }
+  }
+  for (const Asker& asker : askers) EXPECT_GT(asker.leases, 2);
+}
+
+TEST(HostLeases, Contract5_HostsWithoutALoanOrAWaitAreForgotten) {
+  HostLeaseBook leases;
+  for (int i = 0; i < 1000; ++i) {
+    const ring::Md5 at = ring::md5(std::to_string(i));
+    ASSERT_TRUE(leases.ask(at, lease_of(1, 1), false, delay, {}, start).given);
+    leases.give_back(at, lease_of(1, 1), seconds{1}, {}, start);
+  }
+  EXPECT_EQ(leases.hosts(), 1000u);
+  (void)leases.ask(host, lease_of(1, 2), false, delay, {}, start + seconds{60});
+  EXPECT_EQ(leases.hosts(), 1u);
+}
+
+}  // namespace
+}  // namespace orbweaver
