@@ -14,9 +14,9 @@ constexpr std::size_t z85_key_chars = 40;
 constexpr std::size_t key_bytes = 32;
 // libzmq holds the limit against the frame as it travels; CURVE adds a nonce and an authenticator to it.
 constexpr std::int64_t frame_bytes_max = static_cast<std::int64_t>(message_bytes_max) + 256;
-// A connection over which nothing goes is asked by TCP whether the other end is there. Not by ZeroMQ's heartbeats: libzmq
-// 4.3.4 ends the process (assertion !_io_error) when it sends or answers one on a connection that broke while it was not
-// read, because receive_high_water messages waited.
+// A connection over which nothing goes is asked by TCP whether the other end is there. Not by ZeroMQ's heartbeats:
+// libzmq 4.3.4 ends the process (assertion !_io_error) when it sends or answers one on a connection that broke while it
+// was not read, because receive_high_water messages waited.
 constexpr int keepalive_idle_s = 10;
 constexpr int keepalive_every_s = 5;
 constexpr int keepalive_tries = 2;

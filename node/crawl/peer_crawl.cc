@@ -207,7 +207,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     if (const auto loan = loan_of_.find(host.key); loan != loan_of_.end() && turn != AddressTurn::later)
       return_loan(now, loan->second, Duration{});
     if (turn == AddressTurn::held) {
-      hold_back(now, host);
+      hold_back(host);
     } else {
       bench_.release(host, host.next_allowed);
     }

@@ -48,10 +48,10 @@ TransferShares::Place Peer::place_of(BenchHost& host) const {
   return {.domain = host.domain, .network = network_of(host.address)};
 }
 
-void Peer::hold_back(Time now, BenchHost& host) {
+void Peer::hold_back(BenchHost& host) {
   const storage::HostKey key = host.key;
   const TransferShares::Place place = place_of(host);
-  if (bench_.hold(host, now)) shares_.hold(key, place);
+  if (bench_.hold(host)) shares_.hold(key, place);
 }
 
 void Peer::note_begin(Time now, BenchHost& host, std::uint64_t job) {

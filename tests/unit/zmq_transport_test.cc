@@ -69,10 +69,10 @@ class Inbox {
 };
 
 // For what has no callback: asks again and again until it holds.
-bool eventually(const std::function<bool()>& holds) {
+bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds patience = generous) {
   std::mutex mutex;
   std::condition_variable never;
-  const auto until = std::chrono::steady_clock::now() + generous;
+  const auto until = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < until) {
     if (holds()) return true;
     std::unique_lock lock(mutex);
@@ -455,9 +455,9 @@ TEST(ZmqTransport, AConnectionThatBreaksWhileItsMessagesWaitKillsNobody) {
   client.read(static_cast<std::uint8_t>(client.read(2)[1]));  // its READY: what is sent before it is not taken
   for (int i = 0; i < 100; ++i) client.write(std::string("\0\x04word", 6));
   ASSERT_TRUE(eventually([&] { return taken > 0; }));
-  std::this_thread::sleep_for(500ms);  // libzmq has read what it takes, and reads no more
+  EXPECT_FALSE(eventually([&] { return taken > 1; }, 500ms));  // libzmq has read what it takes, and reads no more
   client.reset();
-  std::this_thread::sleep_for(6s);  // longer than what was between two heartbeats
+  EXPECT_FALSE(eventually([&] { return taken > 1; }, 6s));  // longer than what was between two heartbeats
   read_on.set_value();
   Peer from;
   ASSERT_TRUE(from.transport->send((*to)->listen_address(), "hello"));
