@@ -263,6 +263,27 @@ class Messages(ring.Case):
         self.check_alive(nodes)
         self.report(node, "20 messages of 7.8 million values")
 
+    @ring.about(10)
+    def test_a_message_without_an_end_is_cut_off(self):
+        """Parts of one byte, as fast as they are taken: libzmq keeps all parts until the last has come."""
+        _, nodes = self.ring_of(1, "--max-memory", f"{BUDGET}MiB")
+        node = nodes[0]
+        parts = b"\x01\x01x" * 100_000
+        for _ in range(3):
+            speaking = self.speak(node)
+            with self.assertRaises(OSError):
+                for _ in range(1000):  # 300 MB
+                    speaking.socket.sendall(parts)
+        self.check_alive(nodes)
+        _, text = ring.get(f"http://{node.status_address}/metrics")
+        self.assertIn("orbweaver_connections_endless_shut_total 3", text)
+        self.report(node, "messages without an end")
+        # A large one that has an end is taken, in whatever pieces it comes.
+        with self.speak(node) as speaking:
+            speaking.send(b"x" * (7 << 20), more=True)
+            speaking.send(b"x")
+            self.assertEqual(speaking.ask("status", {})["id"], node.id)
+
     @ring.about(8)
     def test_a_wave_from_the_future_does_not_hold_up_the_end(self):
         web, nodes = self.ring_of(2, "--stop-when-done", "yes")
