@@ -27,9 +27,10 @@ bool Tenures::merge(Partition partition, const Tenure& tenure) {
   return true;
 }
 
-bool Tenures::believes(Partition partition, const Tenure& tenure) const {
+bool Tenures::believes(Partition partition, const Tenure& tenure, bool asked) const {
   if (!contains(partition)) return false;
   const std::uint64_t known = tenures_[partition].epoch;
+  if (known == 0 && asked) return tenure.epoch <= epoch_max;
   return tenure.epoch <= std::min(epoch_max, known == 0 ? epoch_first_max : known + epoch_step_max);
 }
 

@@ -24,7 +24,9 @@ class Tenures {
   // (messages.h; epoch_first_max where none is known). Whatever is believed can be superseded by the next epoch, so a
   // false word holds until the partition changes hands again: at once when its holder is gone or unknown
   // (Keeper::plan).
-  bool believes(Partition partition, const Tenure& tenure) const;
+  // `asked`: it is the answer to a question of this peer's own, which where nothing is known has no bound but
+  // epoch_max.
+  bool believes(Partition partition, const Tenure& tenure, bool asked = false) const;
   // All that are known.
   std::vector<PartitionTenure> all() const;
   std::size_t held_by(const PeerId& peer) const;

@@ -14,8 +14,12 @@ constexpr std::size_t z85_key_chars = 40;
 constexpr std::size_t key_bytes = 32;
 // libzmq holds the limit against the frame as it travels; CURVE adds a nonce and an authenticator to it.
 constexpr std::int64_t frame_bytes_max = static_cast<std::int64_t>(message_bytes_max) + 256;
-constexpr int heartbeat_every_ms = 5000;
-constexpr int heartbeat_timeout_ms = 15000;
+// A connection over which nothing goes is asked by TCP whether the other end is there. Not by ZeroMQ's heartbeats:
+// libzmq 4.3.4 ends the process (assertion !_io_error) when it sends or answers one on a connection that broke while it
+// was not read, because receive_high_water messages waited.
+constexpr int keepalive_idle_s = 10;
+constexpr int keepalive_every_s = 5;
+constexpr int keepalive_tries = 2;
 // TCP doubles its waits: after a cut of a minute an attempt to connect that began in it, or data that was under way,
 // would come through up to another minute later, in one direction and not the other. So both are given up and begun
 // anew.
@@ -54,8 +58,10 @@ void set_common_options(zmq::socket_t& socket, const HostPort& address) {
   socket.set(zmq::sockopt::maxmsgsize, frame_bytes_max);
   socket.set(zmq::sockopt::sndhwm, ZmqTransport::send_high_water);
   socket.set(zmq::sockopt::rcvhwm, ZmqTransport::receive_high_water);
-  socket.set(zmq::sockopt::heartbeat_ivl, heartbeat_every_ms);
-  socket.set(zmq::sockopt::heartbeat_timeout, heartbeat_timeout_ms);
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_idle, keepalive_idle_s);
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, keepalive_every_s);
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, keepalive_tries);
   socket.set(zmq::sockopt::connect_timeout, connect_timeout_ms);
   socket.set(zmq::sockopt::tcp_maxrt, unacknowledged_max_ms);
   socket.set(zmq::sockopt::handshake_ivl, handshake_timeout_ms);

@@ -18,7 +18,7 @@ struct RingKeys {
 };
 Result<RingKeys> keys_from(const std::string& ring_secret);
 
-// Limits and heartbeats that every socket has; `address` is the one to be bound or connected to. Names are looked up as
+// Limits and timeouts that every socket has; `address` is the one to be bound or connected to. Names are looked up as
 // IPv4.
 void set_common_options(zmq::socket_t& socket, const HostPort& address);
 void act_as_server(zmq::socket_t& socket, const RingKeys& keys);

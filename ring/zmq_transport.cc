@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "ring/endless_messages.h"
 #include "ring/zmq_curve.h"
 #include "ring/zmq_gate.h"
 
@@ -31,6 +32,7 @@ constexpr std::size_t replies_queued_max = 4096;  // answers waiting for the I/O
 constexpr std::size_t received_at_a_time = 64;    // from one socket, before the others have their turn
 constexpr std::size_t events_at_a_time = 1024;    // of connections: two or three for each stranger
 constexpr std::chrono::milliseconds housekeeping_every{1000};
+constexpr std::chrono::milliseconds look_every{200};  // for messages without an end
 constexpr int linger_at_stop_ms = 500;
 constexpr int reconnect_min_ms = 100;
 constexpr int reconnect_max_ms = 2000;
@@ -70,7 +72,8 @@ struct Link {
 
 struct Counters {
   std::atomic<std::uint64_t> messages_in{0}, bytes_in{0}, messages_out{0}, bytes_out{0};
-  std::atomic<std::uint64_t> refused{0}, unroutable{0}, malformed{0}, strangers{0}, connections{0}, unknown{0}, shut{0};
+  std::atomic<std::uint64_t> refused{0}, unroutable{0}, malformed{0}, strangers{0}, connections{0}, unknown{0}, shut{0},
+      endless{0};
 };
 
 // One message: its frames up to `frames_max` of them; nothing when none waits. More frames than that are read and
@@ -219,6 +222,10 @@ class ZmqTransport::Impl {
     serve_listener();
     for (auto& [address, link] : links_) receive_answers(link);
     const auto now = Clock::now();
+    if (now >= next_look_) {
+      next_look_ = now + look_every;
+      look_for_endless();
+    }
     if (now >= next_housekeeping_) {
       next_housekeeping_ = now + housekeeping_every;
       housekeep(now);
@@ -236,7 +243,7 @@ class ZmqTransport::Impl {
       const int events = link.waiting.empty() ? ZMQ_POLLIN : ZMQ_POLLIN | ZMQ_POLLOUT;
       items.push_back({link.dealer.handle(), 0, static_cast<short>(events), 0});
     }
-    zmq::poll(items, housekeeping_every);
+    zmq::poll(items, look_every);
     std::uint64_t wakes = 0;
     [[maybe_unused]] const auto got = ::read(wake_fd_, &wakes, sizeof wakes);
   }
@@ -341,11 +348,18 @@ class ZmqTransport::Impl {
       const auto frames = receive(router_, 2);
       if (!frames) return;
       if (frames->size() == 2) {
+        endless_.delivered(zmq_msg_get((*frames)[1].handle(), ZMQ_SRCFD));
         deliver((*frames)[1], ReplyPath{(*frames)[0].to_string()});
       } else {
         ++counters_.malformed;
       }
     }
+  }
+
+  // After all whole messages were read none wait inside libzmq; while more wait, they may be of any connection.
+  void look_for_endless() {
+    const bool more = (router_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
+    counters_.endless += endless_.shut_endless(more ? (receive_high_water + 1) * message_bytes_max : 0);
   }
 
   void watch_connections() {
@@ -360,8 +374,10 @@ class ZmqTransport::Impl {
       std::memcpy(&value, bytes + sizeof event, sizeof value);
       if (event == ZMQ_EVENT_ACCEPTED) {
         gate_.accepted(value);
+        endless_.accepted(value);
       } else if (event == ZMQ_EVENT_DISCONNECTED) {
         gate_.gone(value);
+        endless_.gone(value);
       } else {
         ++counters_.strangers;
       }
@@ -433,8 +449,10 @@ class ZmqTransport::Impl {
   zmq::socket_t router_;
   zmq::socket_t monitor_;
   std::map<std::string, Link> links_;
+  EndlessMessages endless_;
   ConnectionGate gate_;  // the I/O thread's
   Clock::time_point next_housekeeping_{};
+  Clock::time_point next_look_{};
   std::mutex join_mutex_;
   std::thread thread_;
 };
@@ -496,6 +514,7 @@ TransportStats ZmqTransport::stats() const {
   stats.connections = now.connections;
   stats.unknown = now.unknown;
   stats.shut = now.shut;
+  stats.endless = now.endless;
   return stats;
 }
 

@@ -41,6 +41,7 @@ struct TransportStats {
   std::uint64_t connections = 0;  // addresses with a DEALER now
   std::uint64_t unknown = 0;      // connections that have not shown the ring key yet, now
   std::uint64_t shut = 0;         // of such, shut down because there were too many
+  std::uint64_t endless = 0;      // connections shut down for a message without an end (ring/endless_messages.h)
 };
 
 class ZmqTransport : public Transport {

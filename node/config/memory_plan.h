@@ -70,7 +70,7 @@ std::vector<std::string> fit_settings(Settings& settings, const std::map<std::st
 std::uint64_t write_buffer_bytes(const MemoryPlan& plan);
 
 inline constexpr std::uint64_t cached_link_bytes = 36;
-inline constexpr std::uint64_t host_bytes = 4096;
+inline constexpr std::uint64_t host_bytes = 6144;  // with one URL of the longest
 // A peer needs this: code, threads and RocksDB alone take some 40 MiB.
 inline constexpr std::uint64_t max_memory_least = std::uint64_t{128} << 20;
 

@@ -55,13 +55,13 @@ Keeper::Changes Keeper::make_ring() const {
   return changes;
 }
 
-bool Keeper::hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {
+bool Keeper::hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool asked) {
   std::vector<ring::PartitionTenure> believed;
   std::set<ring::Partition> told;  // so that many steps in one message are one
   for (const ring::PartitionTenure& entry : tenures) {
     const bool news = tenures_.contains(entry.partition) && entry.tenure > tenures_.of(entry.partition);
     if (!news) continue;
-    if (tenures_.believes(entry.partition, entry.tenure) && told.insert(entry.partition).second) {
+    if (tenures_.believes(entry.partition, entry.tenure, asked) && told.insert(entry.partition).second) {
       believed.push_back(entry);
     } else {
       ++tenures_refused_;

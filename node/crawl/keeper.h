@@ -54,7 +54,8 @@ class Keeper {
   // What became known by this peer's own doing; adds the rows to `commit`. True: something was news.
   bool learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit);
   // The same of another peer's word, as far as Tenures::believes() it; what it does not is counted.
-  bool hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit);
+  // `asked`: it answers a question of this peer's own.
+  bool hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool asked = false);
   std::uint64_t tenures_refused() const { return tenures_refused_; }
   // Those that this peer has just taken over from peers that are gone, after learn().
   void took_over(const Changes& changes, const View& view, const ring::Membership& membership, Time now);

@@ -47,6 +47,13 @@ Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {
   return config;
 }
 
+Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) {
+  const std::uint64_t bytes = memory.frontier / std::max<std::uint64_t>(s.hosts_in_memory, 1);
+  Workbench::Config config{s.hosts_in_memory, s.host_queue_in_memory};
+  config.head_bytes_max = static_cast<std::size_t>(bytes - std::min<std::uint64_t>(bytes, Workbench::host_bytes));
+  return config;
+}
+
 ring::MembershipConfig membership_config(const Settings& s) {
   ring::MembershipConfig config = ring::preset(s.network);
   config.probe_every = s.probe_every;
@@ -92,7 +99,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       wait_for_peers_(start.wait_for_peers),
       link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
       link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
-      bench_({settings_.hosts_in_memory, settings_.host_queue_in_memory}, store,
+      bench_(workbench_config(settings_, memory_), store,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),
       forwarder_(forwarder_config(settings_, memory_), store, (start.random_seed >> 2) + 1),
       copier_(copier_config(settings_, memory_)),

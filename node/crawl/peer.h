@@ -240,7 +240,7 @@ class Peer {
   enum class AddressTurn : std::uint8_t { now, later, asked, held };
   AddressTurn may_begin(Time now, BenchHost& host, const std::string& url, Commands& out);
   TransferShares::Place place_of(BenchHost& host) const;
-  void hold_back(Time now, BenchHost& host);
+  void hold_back(BenchHost& host);
   void note_begin(Time now, BenchHost& host, std::uint64_t job);
   void end_job(std::uint64_t id);
   void on_resolved(Time now, HostResolved& event);
@@ -341,7 +341,7 @@ class Peer {
   void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
   void on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out);
   void on_leaves(const ring::Message& message, const ring::Leaves& leaves, const ring::ReplyPath& reply, Commands& out);
-  bool hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out);
+  bool hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out, bool asked = false);
   bool learn(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out);
   bool decide(Time now, const Keeper::Changes& changes, Commands& out);
   void check_tenures(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);

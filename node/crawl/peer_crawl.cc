@@ -88,10 +88,10 @@ TransferShares::Place Peer::place_of(BenchHost& host) const {
   return {.domain = host.domain, .network = network_of(host.address)};
 }
 
-void Peer::hold_back(Time now, BenchHost& host) {
+void Peer::hold_back(BenchHost& host) {
   const storage::HostKey key = host.key;
   const TransferShares::Place place = place_of(host);
-  if (bench_.hold(host, now)) shares_.hold(key, place);
+  if (bench_.hold(host)) shares_.hold(key, place);
 }
 
 void Peer::note_begin(Time now, BenchHost& host, std::uint64_t job) {
@@ -235,7 +235,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   if (!started && turn != AddressTurn::asked) {
     if (turn != AddressTurn::later) access_->leases().give_back_unused(now, host.key);
     if (turn == AddressTurn::held) {
-      hold_back(now, host);
+      hold_back(host);
     } else {
       bench_.release(host, host.next_allowed);
     }

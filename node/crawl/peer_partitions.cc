@@ -217,10 +217,10 @@ void Peer::copy_changes(Time now, const storage::CommitResult& result, const sto
 // ------------------------------------------------------------------------------------------------------------------
 
 // What another peer says. False: the store failed.
-bool Peer::hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out) {
+bool Peer::hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out, bool asked) {
   if (tenures.empty()) return true;
   storage::Commit commit;
-  if (!keeper_.hear(tenures, commit)) return true;
+  if (!keeper_.hear(tenures, commit, asked)) return true;
   plan_due_ = true;
   return apply(now, commit, out);
 }

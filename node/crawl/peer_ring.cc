@@ -158,7 +158,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
          {{"ring", ring_.hex()}, {"members", std::to_string(welcome.members.size())}});
   }
   membership_.welcome(welcome.members, now);
-  if (!hear(now, welcome.tenures, out) || !add_seeds(now, welcome.seeds, out)) return;
+  if (!hear(now, welcome.tenures, out, true) || !add_seeds(now, welcome.seeds, out)) return;
   // Not before it knows the whole scope: links that it judged by a part of it would be lost.
   if (seeds_fingerprint_ != welcome.seeds_fingerprint && membership_.self().state == ring::MemberState::joining) return;
   welcomed_ = true;
@@ -186,7 +186,8 @@ void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, co
       }))
     exit_at_ = std::min(*exit_at_, now + last_words);  // someone has heard it
   if (!add_seeds(now, sync.seeds, out)) return;
-  if (!hear(now, sync.tenures, out)) return;
+  const bool asked = !sync.reply_wanted && sync.nonce != 0 && sync.nonce == nonce_;
+  if (!hear(now, sync.tenures, out, asked)) return;
   if (sync.seeds_fingerprint != 0) check_seeds(now, in.from, sync.seeds_fingerprint, out);
   if (sync.reply_wanted) {
     ring::Sync answer = membership_.sync_message(false);

@@ -52,7 +52,7 @@ std::map<std::string_view, std::uint64_t> Peer::memory_use() const {
           {"link_cache", link_cache_->size() * link_cache_entry_bytes(settings_.link_cache)},
           {"robots", robots_.bytes()},
           {"seen_sets", store_->sets() == nullptr ? 0 : store_->sets()->bytes()},
-          {"frontier", bench_.hosts() * host_bytes}};
+          {"frontier", bench_.bytes()}};
 }
 
 json Peer::own_status() const {

@@ -27,14 +27,18 @@ constexpr std::size_t set_rows_step = 512;
 constexpr std::size_t room_step = 4;
 // A host that is not asked for so long needs no set meanwhile, if others do.
 constexpr Duration set_wait_max = std::chrono::minutes{1};
-// Held hosts that make room for others in a second: each that comes in costs a read.
-constexpr std::size_t held_room_step = 32;
+// While hosts are held, so many come in from disk in a second: most may be held in their turn, and each costs two
+// reads. So this takes a twentieth of a core's time at most, and ten thousand hosts on disk are all looked at in 20 s.
+constexpr std::size_t discoveries_max = 512;
+constexpr Duration discoveries_every = std::chrono::seconds{1};
 
 // Under best_first: of so many turns one goes to the host that has waited longest.
 constexpr std::uint64_t fair_every = 4;
 
 // Lower is better. A URL that failed before is the last of its host.
 std::uint32_t priority_of(const QueuedUrl& url) { return url.position.band == 0 ? url.position.priority : UINT32_MAX; }
+
+std::size_t cost_of(const QueuedUrl& url) { return sizeof(QueuedUrl) + url.url.size(); }
 
 bool earlier(const QueuedUrl& a, const Position& b) { return a.position < b; }
 
@@ -98,11 +102,7 @@ void Workbench::admit(const QueuedUrl& url, std::string_view host_name, bool mov
     }
   }
   if (host->foreign) return;
-  if (moved) {
-    const auto old = std::find_if(host->head.begin(), host->head.end(),
-                                  [&](const QueuedUrl& q) { return q.key.url == url.key.url; });
-    if (old != host->head.end()) host->head.erase(old);
-  }
+  if (moved) remove(*host, url.key.url);
   if (host->more_on_disk && host->loaded < url.position) {
     if (!host->busy) schedule(*host);
     return;
@@ -111,15 +111,43 @@ void Workbench::admit(const QueuedUrl& url, std::string_view host_name, bool mov
   if (!host->busy) schedule(*host);
 }
 
+void Workbench::count(BenchHost& host, const QueuedUrl& url, bool comes) {
+  const std::size_t bytes = cost_of(url);
+  host.head_bytes = comes ? host.head_bytes + bytes : host.head_bytes - bytes;
+  head_bytes_ = comes ? head_bytes_ + bytes : head_bytes_ - bytes;
+}
+
 void Workbench::insert(BenchHost& host, const QueuedUrl& url) {
   const auto at = std::lower_bound(host.head.begin(), host.head.end(), url.position, earlier);
   host.head.insert(at, url);
+  count(host, url, true);
   host.loaded = std::max(host.loaded, url.position);
-  if (host.head.size() > 2 * config_.head_max) {
-    host.head.resize(config_.head_max);
-    host.loaded = host.head.back().position;
+  if (host.head.size() > 2 * config_.head_max || host.head_bytes > config_.head_bytes_max) cut(host);
+}
+
+// To half of what a head may have: what leaves it is on disk.
+void Workbench::cut(BenchHost& host) {
+  while (host.head.size() > 1 &&
+         (host.head.size() > config_.head_max || host.head_bytes > config_.head_bytes_max / 2)) {
+    count(host, host.head.back(), false);
+    host.head.pop_back();
     host.more_on_disk = true;
+    host.loaded = host.head.back().position;
   }
+}
+
+void Workbench::clear_head(BenchHost& host) {
+  head_bytes_ -= host.head_bytes;
+  host.head_bytes = 0;
+  host.head.clear();
+}
+
+void Workbench::remove(BenchHost& host, const storage::UrlDigest& url) {
+  const auto at =
+      std::find_if(host.head.begin(), host.head.end(), [&](const QueuedUrl& queued) { return queued.key.url == url; });
+  if (at == host.head.end()) return;
+  count(host, *at, false);
+  host.head.erase(at);
 }
 
 Result<void> Workbench::refill(BenchHost& host) {
@@ -129,8 +157,14 @@ Result<void> Workbench::refill(BenchHost& host) {
     if (!found) return tl::make_unexpected(error_of(found.error()));
     host.more_on_disk = found->size() == config_.head_max;
     for (QueuedUrl& url : *found) {
+      if (!host.head.empty() && host.head_bytes + cost_of(url) > config_.head_bytes_max / 2) {
+        host.more_on_disk = true;
+        break;
+      }
       host.loaded = url.position;
-      if (!issued_.contains(url.key.url)) host.head.push_back(std::move(url));
+      if (issued_.contains(url.key.url)) continue;
+      count(host, url, true);
+      host.head.push_back(std::move(url));
     }
   }
   return {};
@@ -172,6 +206,8 @@ void Workbench::schedule(BenchHost& host) {
 
 void Workbench::erase(BenchHost& host) {
   unschedule(host);
+  end_hold(host);
+  clear_head(host);
   store_->close_set(host.key);
   hosts_.erase(HostKey(host.key));
 }
@@ -212,15 +248,22 @@ void Workbench::drop_if_idle(BenchHost& host) {
 }
 
 // Only once an outcome of it is committed: its clock is then in the store. After a robots.txt, say, it is here alone.
+// Not while others are held: those make room, or hosts that may be asked would wait on disk behind hosts that may not.
 void Workbench::put_aside_after_its_share(BenchHost& host) {
-  if (host.busy || host.pending > 0 || host.served < config_.head_max) return;
+  if (host.busy || host.pending > 0 || host.served < config_.head_max || held_ > 0) return;
   if (!dormant_ || room()) return;
   pass_clean_ = false;
   erase(host);
 }
 
+bool Workbench::wants_hosts() const {
+  if (!dormant_ || hosts_.size() >= config_.hosts_max || (!room() && !nobody_due())) return false;
+  return held_ == 0 || discoveries_ < discoveries_max;
+}
+
 Result<void> Workbench::discover() {
   for (std::size_t step = 0; wants_hosts() && step < discover_step; ++step) {
+    ++discoveries_;
     const auto found = store_->next_queued_host(cursor_ ? &*cursor_ : nullptr);
     if (!found) return tl::make_unexpected(error_of(found.error()));
     if (!*found) {
@@ -249,6 +292,10 @@ Result<void> Workbench::discover() {
 
 Result<BenchHost*> Workbench::take(Time now) {
   taken_at_ = now;
+  if (now - discoveries_since_ >= discoveries_every) {
+    discoveries_since_ = now;
+    discoveries_ = 0;
+  }
   make_room_for_sets();
   if (wants_hosts())
     if (Result<void> found = discover(); !found) return tl::make_unexpected(found.error());
@@ -321,6 +368,7 @@ QueuedUrl Workbench::issue(BenchHost& host) {
 }
 
 QueuedUrl Workbench::discard(BenchHost& host) {
+  count(host, host.head.front(), false);
   QueuedUrl url = std::move(host.head.front());
   host.head.pop_front();
   return url;
@@ -333,28 +381,31 @@ void Workbench::release(BenchHost& host, Time next_allowed) {
   drop_if_idle(host);
 }
 
-// One without a fetch under way, whose time has come, is not missed in memory: its clock is over.
-bool Workbench::hold(BenchHost& host, Time now) {
+// When hosts wait on disk, half of the places is for hosts that are held; others go back to disk. One without a fetch
+// under way, whose time has come, is not missed in memory: its clock is over.
+bool Workbench::hold(BenchHost& host) {
   host.busy = false;
-  if (dormant_ && hosts_.size() >= config_.hosts_max && host.pending == 0) {
-    if (now - room_made_at_ >= std::chrono::seconds{1}) {
-      room_made_at_ = now;
-      room_made_ = 0;
-    }
-    if (room_made_++ < held_room_step) {
-      pass_clean_ = false;
-      erase(host);
-      return false;
-    }
+  if (dormant_ && 2 * held_ >= config_.hosts_max && host.pending == 0) {
+    pass_clean_ = false;
+    erase(host);
+    return false;
   }
   host.held = true;
+  ++held_;
+  store_->close_set(host.key);  // others have more use for its memory
   return true;
+}
+
+void Workbench::end_hold(BenchHost& host) {
+  if (!host.held) return;
+  host.held = false;
+  --held_;
 }
 
 void Workbench::go_on(const HostKey& key) {
   BenchHost* host = find(key);
   if (host == nullptr || !host->held) return;
-  host->held = false;
+  end_hold(*host);
   const Time stood_at = host->queued_at;
   schedule(*host);
   if (!host->in_ready || host->queued_at != taken_at_) return;  // it has been told of a later time meanwhile
@@ -382,7 +433,7 @@ void Workbench::reread(const storage::UrlKey& key) {
     pass_clean_ = false;
     return;
   }
-  host->head.clear();
+  clear_head(*host);
   host->loaded = {};
   host->more_on_disk = true;
   if (!host->busy && !host->foreign) schedule(*host);
@@ -407,7 +458,7 @@ bool Workbench::partition_busy(std::uint16_t partition) const {
 void Workbench::withdraw(const storage::UrlKey& key) {
   BenchHost* host = find(key.host);
   if (host == nullptr) return;
-  std::erase_if(host->head, [&](const QueuedUrl& queued) { return queued.key.url == key.url; });
+  remove(*host, key.url);
   if (host->busy) return;
   schedule(*host);
   drop_if_idle(*host);
@@ -417,7 +468,7 @@ void Workbench::withdraw(const storage::UrlKey& key) {
 void Workbench::put_away(BenchHost& host) {
   host.foreign = true;
   store_->close_set(host.key);
-  host.head.clear();
+  clear_head(host);
   host.more_on_disk = true;
   host.loaded = {};
   unschedule(host);
@@ -454,8 +505,11 @@ void Workbench::turned(const std::vector<std::uint16_t>& partitions) {
 std::optional<Time> Workbench::next_deadline() const {
   if (wants_hosts()) return Time{};
   if (!due_by_time_.empty()) return std::get<Time>(*due_by_time_.begin());
-  if (ready_.empty()) return std::nullopt;
-  return std::get<Time>(*ready_.begin());
+  std::optional<Time> at;
+  if (!ready_.empty()) at = std::get<Time>(*ready_.begin());
+  const Time more = discoveries_since_ + discoveries_every;
+  if (dormant_ && held_ > 0 && hosts_.size() < config_.hosts_max) at = std::min(at.value_or(more), more);
+  return at;
 }
 
 }  // namespace orbweaver

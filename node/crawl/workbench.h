@@ -5,8 +5,9 @@
 // its head, but every fourth time the one that has waited longest all the same: with n hosts whose turn has come none
 // waits for more than 4n turns, however low its scores.
 //
-// Bounded: at most hosts_max hosts with at most 2*head_max URLs each; the rest is on disk and comes in as room is made.
-// A host that has served head_max URLs makes room when others wait on disk. The sets of what is known of the hosts
+// Bounded: at most hosts_max hosts with at most 2*head_max URLs each, and of those no more than head_bytes_max bytes
+// (one URL at least); the rest is on disk and comes in as room is made. A host that has served head_max URLs makes room
+// when others wait on disk; hosts that are held make room first. The sets of what is known of the hosts
 // (storage/seen_sets.h) have their bytes: hosts beyond those come in only when none of the others has its turn, and
 // go without a set as long as there is no room for it. So no set is read for less than head_max pages, and none is
 // missed by a peer that has time. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
@@ -47,7 +48,8 @@ struct RobotsSlot {
 struct BenchHost {
   storage::HostKey key;
   std::string name;
-  std::deque<storage::QueuedUrl> head;  // sorted by position
+  std::deque<storage::QueuedUrl> head;  // sorted by position; only the workbench changes it
+  std::size_t head_bytes = 0;           // of it, in memory
   storage::Position loaded;             // everything on disk up to here is in head or issued
   bool more_on_disk = false;            // there may be entries after `loaded`
   bool busy = false;                    // acquired
@@ -84,7 +86,10 @@ class Workbench {
     std::size_t hosts_max = 10'000;
     std::size_t head_max = 64;
     bool best_first = false;
+    std::size_t head_bytes_max = 64u << 10;  // of one host's head
   };
+  // A host in memory without its head.
+  static constexpr std::size_t host_bytes = 1024;
   // `fetches`: whether a partition's hosts may be asked; asked at every turn.
   Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches);
 
@@ -101,7 +106,7 @@ class Workbench {
   void release(BenchHost& host, Time next_allowed);
   // An acquired host whose turn has come, and that must wait for something other than time: it stands where it stood
   // when go_on() is called. False: it made room for others, which wait on disk, and will be found there again.
-  bool hold(BenchHost& host, Time now);
+  bool hold(BenchHost& host);
   void go_on(const storage::HostKey& key);
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
@@ -121,6 +126,7 @@ class Workbench {
 
   std::optional<Time> next_deadline() const;  // when take() is worth calling again
   std::size_t hosts() const { return hosts_.size(); }
+  std::size_t bytes() const { return hosts_.size() * host_bytes + head_bytes_; }
   std::size_t issued() const { return issued_.size(); }
   bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
   bool partition_busy(std::uint16_t partition) const;  // has issued URLs
@@ -138,13 +144,18 @@ class Workbench {
   Result<void> discover();
   Result<void> refill(BenchHost& host);
   void insert(BenchHost& host, const storage::QueuedUrl& url);
+  void cut(BenchHost& host);
+  void clear_head(BenchHost& host);
+  void remove(BenchHost& host, const storage::UrlDigest& url);
+  void count(BenchHost& host, const storage::QueuedUrl& url, bool comes);
+  void end_hold(BenchHost& host);
   void schedule(BenchHost& host);
   void unschedule(BenchHost& host);
   BenchHost* next_host(Time now);
   Result<bool> may_be_taken(BenchHost& host, Time now);
   bool room() const;
   bool nobody_due() const;
-  bool wants_hosts() const { return dormant_ && hosts_.size() < config_.hosts_max && (room() || nobody_due()); }
+  bool wants_hosts() const;
   void make_room_for_sets();
   Result<void> note_due(Time now);
   void drop_if_idle(BenchHost& host);
@@ -160,14 +171,16 @@ class Workbench {
   // Under best_first, hosts whose turn has come are here instead: by the place of their first URL, and by their time.
   std::set<std::tuple<std::uint32_t, std::uint64_t, BenchHost*>> due_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> due_by_time_;
+  std::size_t head_bytes_ = 0;  // of all hosts
+  std::size_t held_ = 0;        // hosts that are held
   std::uint64_t taken_ = 0;
   std::uint64_t next_turn_ = 0;
   Time taken_at_{};  // of the last take()
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;
-  bool dormant_ = true;     // hosts with queued URLs may be on disk only
-  bool pass_clean_ = true;  // nothing was left out since the walk over the disk began
-  Time room_made_at_{};     // by held hosts, so many in that second
-  std::size_t room_made_ = 0;
+  bool dormant_ = true;       // hosts with queued URLs may be on disk only
+  bool pass_clean_ = true;    // nothing was left out since the walk over the disk began
+  Time discoveries_since_{};  // hosts that came in from disk since then
+  std::size_t discoveries_ = 0;
   std::optional<storage::HostKey> cursor_;
   storage::HostKey hand_;  // the last host that was looked at for room
   std::function<Time(std::uint16_t, std::string_view)> earliest_ = [](std::uint16_t, std::string_view) {

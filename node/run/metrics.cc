@@ -75,6 +75,7 @@ const std::vector<MetricRow>& metric_rows() {
        counter},
       {"connections_unknown", "connections to the ring's port that have not shown the ring key yet", gauge},
       {"connections_unknown_shut_total", "such connections shut down because there were too many", counter},
+      {"connections_endless_shut_total", "connections shut down because a message on them had no end", counter},
       {"descriptor_waits_total", "files and connections that waited for a free file descriptor", counter},
       {"dns_queries_total", "questions to name servers, further tries not counted; the cache answers the others",
        counter},
@@ -100,6 +101,7 @@ void add_transport(const ring::TransportStats& stats, std::vector<std::pair<std:
   add("connections_refused_total", stats.strangers);
   add("connections_unknown", stats.unknown);
   add("connections_unknown_shut_total", stats.shut);
+  add("connections_endless_shut_total", stats.endless);
 }
 
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& values) {

@@ -27,8 +27,8 @@ class Messages(ring.Case):
         self.wait_for_members(nodes, count)
         return web, nodes
 
-    def speak(self, node):
-        connection = Speaker(node.address)
+    def speak(self, node, timeout=30.0):
+        connection = Speaker(node.address, timeout)
         self.addCleanup(connection.close)
         return connection
 
@@ -192,10 +192,32 @@ class Messages(ring.Case):
         self.check_crawls(web, again)
 
     @ring.about(15)
+    def test_a_newcomer_joins_a_ring_whose_epochs_were_walked_far(self):
+        """Each word is near enough to be believed; after 4,200 of them the epochs are beyond 2^32."""
+        web, nodes = self.ring_of(1, "--stop-when-done", "yes")
+        node = nodes[0]
+        epoch = 1
+        with Speaker(node.address) as speaking:
+            for _ in range(4200):
+                epoch += 1 << 20
+                tenures = [[partition, epoch, bytes.fromhex(node.id)] for partition in range(8)]
+                speaking.send(message(SYNC, speaker.sync(tenures=tenures), self.ring_id(node)))
+            speaking.ask("status", {})
+        self.assertGreater(epoch, 2**32)
+        self.assertEqual(self.counts_later(node)["claims_refused"], 0, "all of it was believed")
+        newcomer = self.node("newcomer", "--join", node.address, *web.reach)
+        self.wait_for_members([node, newcomer], 2)
+        self.ok("seed", "--peer", node.address, *web.seeds)
+        for peer in (node, newcomer):
+            self.assertEqual(peer.wait(), 0, "the crawl has an end")
+        self.assertNotIn("not believed", newcomer.log())
+        self.check_whole(web)
+
+    @ring.about(8)
     def test_members_and_capacities_without_end_cost_little(self):
         _, nodes = self.ring_of(1, "--max-memory", f"{BUDGET}MiB")
         node = nodes[0]
-        speaking = self.speak(node)
+        speaking = self.speak(node, timeout=150)  # the core has 4,096 members to judge, perhaps on a busy machine
         crowd = [
             member(os.urandom(16), f"127.0.0.1:{1 + i % 60000}", ACTIVE, capacity=10000) for i in range(40_000)
         ]
@@ -240,6 +262,27 @@ class Messages(ring.Case):
         ring.wait_until("they are counted", lambda: self.counts(node)["messages_malformed"] >= 20)
         self.check_alive(nodes)
         self.report(node, "20 messages of 7.8 million values")
+
+    @ring.about(10)
+    def test_a_message_without_an_end_is_cut_off(self):
+        """Parts of one byte, as fast as they are taken: libzmq keeps all parts until the last has come."""
+        _, nodes = self.ring_of(1, "--max-memory", f"{BUDGET}MiB")
+        node = nodes[0]
+        parts = b"\x01\x01x" * 100_000
+        for _ in range(3):
+            speaking = self.speak(node)
+            with self.assertRaises(OSError):
+                for _ in range(1000):  # 300 MB
+                    speaking.socket.sendall(parts)
+        self.check_alive(nodes)
+        _, text = ring.get(f"http://{node.status_address}/metrics")
+        self.assertIn("orbweaver_connections_endless_shut_total 3", text)
+        self.report(node, "messages without an end")
+        # A large one that has an end is taken, in whatever pieces it comes.
+        with self.speak(node) as speaking:
+            speaking.send(b"x" * (7 << 20), more=True)
+            speaking.send(b"x")
+            self.assertEqual(speaking.ask("status", {})["id"], node.id)
 
     @ring.about(8)
     def test_a_wave_from_the_future_does_not_hold_up_the_end(self):

@@ -38,10 +38,13 @@ TEST(Tenures, AnotherPeersWordIsBelievedWithinAStepOfWhatIsKnown) {
   Tenures tenures(few_partitions);
   EXPECT_TRUE(tenures.believes(3, {epoch_first_max, peer_id(1)}));
   EXPECT_FALSE(tenures.believes(3, {epoch_first_max + 1, peer_id(1)}));
+  EXPECT_TRUE(tenures.believes(3, {epoch_first_max + 1, peer_id(1)}, true)) << "the answer to its own question";
+  EXPECT_FALSE(tenures.believes(3, {epoch_max + 1, peer_id(1)}, true));
   EXPECT_FALSE(tenures.believes(few_partitions, {1, peer_id(1)}));
   tenures.merge(3, {7, peer_id(1)});
   EXPECT_TRUE(tenures.believes(3, {7 + epoch_step_max, peer_id(2)}));
   EXPECT_FALSE(tenures.believes(3, {8 + epoch_step_max, peer_id(2)}));
+  EXPECT_FALSE(tenures.believes(3, {8 + epoch_step_max, peer_id(2)}, true)) << "it knows better";
   EXPECT_FALSE(tenures.believes(3, {UINT64_MAX, peer_id(2)}));
   tenures.merge(3, {epoch_max, peer_id(1)});
   EXPECT_FALSE(tenures.believes(3, {epoch_max + 1, peer_id(1)}));

@@ -44,7 +44,7 @@ TEST_F(WorkbenchHold, Issue11_3_AHeldHostStandsWhereItStoodWhenItGoesOn) {
   BenchHost* const first = take();
   const std::string name = first->name;
   const storage::HostKey key = first->key;
-  EXPECT_TRUE(bench_->hold(*first, now_));
+  EXPECT_TRUE(bench_->hold(*first));
   now_ += seconds{1};
   add(4, 0);
   add(1, 1);
@@ -62,7 +62,7 @@ TEST_F(WorkbenchHold, Issue11_3_AHeldHostThatIsToldOfALaterTimeWaitsForIt) {
   start();
   add(1, 0);
   BenchHost* const host = take();
-  EXPECT_TRUE(bench_->hold(*host, now_));
+  EXPECT_TRUE(bench_->hold(*host));
   bench_->delay(host->key, storage::HostClock{now_ + seconds{5}, 0, host->name, {}, 0, 0});
   bench_->go_on(host->key);
   EXPECT_EQ(take(), nullptr);
@@ -78,10 +78,56 @@ TEST_F(WorkbenchHold, Issue11_3_HeldHostsMakeRoomForThoseOnDisk) {
   for (int i = 0; i < 40; ++i)
     if (BenchHost* const host = take(); host != nullptr) {
       seen.insert(host->name);
-      if (bench_->hold(*host, now_)) bench_->go_on(host->key);
+      bench_->hold(*host);  // for good
     }
   EXPECT_EQ(seen.size(), 12u);
   EXPECT_LE(bench_->hosts(), 4u);
+}
+
+// A host that may be asked does not go back behind thousands that may not.
+TEST_F(WorkbenchHold, Issue11_3_WhoIsNotHeldStaysWhileOthersAre) {
+  for (std::size_t host = 1; host <= 12; ++host) add(host, 0);
+  for (std::size_t page = 0; page < 60; ++page) add(7, page);
+  start(4);
+  std::size_t pages = 0;
+  for (int i = 0; i < 60'000 && pages < 60; ++i) {
+    BenchHost* const host = take();
+    if (host == nullptr) {
+      now_ += seconds{1};
+    } else if (host->name != host_text(7)) {
+      bench_->hold(*host);
+    } else {
+      const storage::QueuedUrl url = bench_->issue(*host);
+      bench_->release(*host, now_ + seconds{1});
+      storage::UrlRecord record;
+      record.state = storage::UrlState::fetched;
+      record.url = url.url;
+      bench_->committed(url.key);
+      ASSERT_TRUE(store_.commit(test::commit_of({.merges = {{url.key, record}}})));
+      ++pages;
+      if (pages < 60) {
+        EXPECT_EQ(bench_->find(url.key.host), host);
+      }
+    }
+  }
+  EXPECT_EQ(pages, 60u);
+}
+
+// Of a second, while hosts are held: what is on disk may be held too, and each that comes in costs reads.
+TEST_F(WorkbenchHold, Issue11_3_DiscoveriesAreBounded) {
+  for (std::size_t host = 1; host <= 2000; ++host) add(host, 0);
+  start(4);
+  std::size_t held = 0;
+  while (BenchHost* const host = take()) {
+    bench_->hold(*host);
+    ++held;
+  }
+  EXPECT_GE(held, 500u);
+  EXPECT_LE(held, 520u);
+  ASSERT_TRUE(bench_->next_deadline());
+  EXPECT_GT(*bench_->next_deadline(), now_);
+  now_ = *bench_->next_deadline();
+  EXPECT_NE(take(), nullptr);
 }
 
 TEST_F(WorkbenchHold, Issue11_9_AHostMayBeTakenAheadOfItsTime) {

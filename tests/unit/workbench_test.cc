@@ -69,6 +69,30 @@ class WorkbenchTest : public testing::Test {
   Time now_ = test::at_ms(1'000'000);
 };
 
+// Finding of a reader: 100 links of 4,000 bytes on each page of 2,000 hosts took 947 MB, counted as 8.
+TEST_F(WorkbenchTest, Issue11_2_AHostsHeadIsBoundedInBytes) {
+  bench_.emplace(Workbench::Config{.hosts_max = 100, .head_max = 64, .head_bytes_max = 20'000}, store_,
+                 [](std::uint16_t) { return true; });
+  for (std::size_t page = 0; page < 100; ++page) {
+    storage::Merge merge = test::queued_merge(1, page, 0);
+    merge.record.url += "?" + std::string(3900, 'b');
+    commit({.merges = {merge}});
+    EXPECT_LE(bench_->bytes(), 21'100u);
+  }
+  std::size_t pages = 0;
+  while (!fetch_one().empty()) {
+    ++pages;
+    EXPECT_LE(bench_->bytes(), 21'100u);
+  }
+  EXPECT_EQ(pages, 100u) << "what does not fit waits on disk";
+  EXPECT_LE(bench_->bytes(), Workbench::host_bytes);
+  // One at least, however long.
+  bench_.emplace(Workbench::Config{.hosts_max = 100, .head_max = 64, .head_bytes_max = 100}, store_,
+                 [](std::uint16_t) { return true; });
+  for (std::size_t page = 200; page < 210; ++page) add(2, page);
+  for (std::size_t page = 0; page < 10; ++page) EXPECT_NE(fetch_one(), "");
+}
+
 TEST_F(WorkbenchTest, Contract3_AHostIsAcquiredByOneAtATime) {
   start();
   for (std::size_t page = 0; page < 3; ++page) add(1, page);

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <random>
 #include <string>
@@ -67,10 +69,10 @@ class Inbox {
 };
 
 // For what has no callback: asks again and again until it holds.
-bool eventually(const std::function<bool()>& holds) {
+bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds patience = generous) {
   std::mutex mutex;
   std::condition_variable never;
-  const auto until = std::chrono::steady_clock::now() + generous;
+  const auto until = std::chrono::steady_clock::now() + patience;
   while (std::chrono::steady_clock::now() < until) {
     if (holds()) return true;
     std::unique_lock lock(mutex);
@@ -112,9 +114,22 @@ class RawClient {
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
   }
-  ~RawClient() { ::close(socket_); }
+  ~RawClient() {
+    if (socket_ >= 0) ::close(socket_);
+  }
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
+  // The other end is told at once that the connection is over (RST), whatever it has not read.
+  void reset() {
+    const linger at_once{1, 0};
+    EXPECT_EQ(::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+    ::close(std::exchange(socket_, -1));
+  }
+  std::string read(std::size_t count) {
+    std::string bytes(count, '\0');
+    EXPECT_EQ(::recv(socket_, bytes.data(), count, MSG_WAITALL), static_cast<ssize_t>(count));
+    return bytes;
+  }
   void write(std::string_view bytes) { EXPECT_GE(::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL), -1); }
 
  private:
@@ -399,7 +414,7 @@ TEST(ZmqTransport, GarbageFromPlainTcpDisturbsNobody) {
       // A frame that claims 2^63 bytes, after a handshake that passes without a key.
       if (i % 8 == 2)
         client.write(
-            std::string("\x04\x19\x05READY\x0bSocket-Type\0\0\0\x06"
+            std::string("\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06"
                         "DEALER\x02\x7f\xff\xff\xff\xff\xff\xff\xff",
                         36));
     }
@@ -416,6 +431,38 @@ TEST(ZmqTransport, GarbageFromPlainTcpDisturbsNobody) {
     EXPECT_TRUE(eventually([&] { return to.transport->stats().strangers > 10; }));
     EXPECT_EQ(to.inbox.count(), 1u);
   }
+}
+
+// libzmq 4.3.4 stops reading a connection of which receive_high_water messages wait. When such a connection broke, its
+// next heartbeat was a failed assertion of libzmq's: the process was gone (tests/chaos sigstop).
+TEST(ZmqTransport, AConnectionThatBreaksWhileItsMessagesWaitKillsNobody) {
+  std::promise<void> read_on;
+  const std::shared_future<void> may_read = read_on.get_future().share();
+  std::atomic<int> taken{0};
+  std::atomic<int> hellos{0};
+  auto to = ZmqTransport::open({"127.0.0.1:0", ""}, [&](const std::string& bytes, const ReplyPath&) {
+    ++(bytes == "hello" ? hellos : taken);
+    may_read.wait();
+  });
+  ASSERT_TRUE(to);
+  RawClient client((*to)->listen_address());
+  client.write(std::string("\xff\0\0\0\0\0\0\0\x01\x7f\x03", 11) + '\0' + "NULL" + std::string(48, '\0'));
+  client.read(64);
+  client.write(
+      std::string("\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06"
+                  "DEALER",
+                  30));
+  client.read(static_cast<std::uint8_t>(client.read(2)[1]));  // its READY: what is sent before it is not taken
+  for (int i = 0; i < 100; ++i) client.write(std::string("\0\x04word", 6));
+  ASSERT_TRUE(eventually([&] { return taken > 0; }));
+  EXPECT_FALSE(eventually([&] { return taken > 1; }, 500ms));  // libzmq has read what it takes, and reads no more
+  client.reset();
+  EXPECT_FALSE(eventually([&] { return taken > 1; }, 6s));  // longer than what was between two heartbeats
+  read_on.set_value();
+  Peer from;
+  ASSERT_TRUE(from.transport->send((*to)->listen_address(), "hello"));
+  EXPECT_TRUE(eventually([&] { return hellos > 0; }));
+  (*to)->stop();
 }
 
 TEST(ZmqTransport, OtherZeroMqPatternsDisturbNobody) {
