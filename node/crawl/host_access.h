@@ -26,6 +26,8 @@ class HostAccess {
   // All outlive it.
   HostAccess(const Settings& settings, const ring::Membership& membership, const View& view, const SitePolicy& sites,
              Workbench& bench, const Messenger& messenger, bool made_ring);
+  HostAccess(const HostAccess&) = delete;  // its parts point at each other
+  HostAccess& operator=(const HostAccess&) = delete;
 
   // Of an acquired host whose address was looked up.
   Verdict may_ask(Time now, BenchHost& host);
