@@ -275,6 +275,10 @@ void Peer::step(Time now, Event event, Commands& out) {
     stop->leave ? leave(now) : this->stop();
   }
   after(now, out);
+  // What was said after the store had failed may tell of what is not durable.
+  const auto ended = std::find_if(out.begin(), out.end(),
+                                  [](const Command& command) { return std::holds_alternative<Exit>(command); });
+  if (ended != out.end()) out.erase(std::next(ended), out.end());
 }
 
 void Peer::handle(Time now, MessageEvent& event, Commands& out) {
@@ -460,6 +464,7 @@ Result<void> Peer::start_filter() {
 // Commits, and tells the parts in memory what came of it. False: the store failed, the peer is on its way out.
 bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result,
                  const storage::UrlKey* outcome) {
+  if (exited_) return false;  // the store failed earlier in this step
   applying_ = true;
   auto done = store_->commit(commit);
   if (!done) {
