@@ -488,6 +488,27 @@ class TextCommands(LocalCase):
         left = subprocess.run(["pgrep", "-f", "sleep 271828[.]1"], capture_output=True, text=True, check=False)
         self.assertEqual(left.stdout, "", "a child of a text command outlived it")
 
+    def test_a_text_command_changes_nothing_and_reaches_no_service(self):
+        tool = self.dir / "tool"
+        tool.write_text("#!/bin/sh\n", encoding="utf-8")
+        tool.chmod(0o755)
+        service = socket.socket(socket.AF_UNIX)
+        self.addCleanup(service.close)
+        service.bind(str(self.dir / "service"))
+        service.listen(8)
+        service.setblocking(False)
+        script = f"""
+            chmod 4755 {tool}; chmod 0777 {self.dir}/crawl; touch -d @1 {tool}; chown 65534 {tool}
+            python3 -c "import socket; socket.socket(socket.AF_UNIX).connect('{self.dir}/service'); print('connected')"
+            echo end
+        """
+        before = tool.stat()
+        self.assertEqual(self.text_of(script), "end\n")
+        after = tool.stat()
+        self.assertEqual((after.st_mode, after.st_uid, after.st_ctime_ns), (before.st_mode, before.st_uid, before.st_ctime_ns))
+        self.assertEqual(loose(self.dir / "crawl"), {})
+        self.assertRaises(BlockingIOError, service.accept)
+
     def test_its_memory_is_bounded_by_a_setting(self):
         script = "head -c 300000000 /dev/zero | tail -c 299999999 | wc -c; echo end; true\n"
         self.assertNotIn("299999999", self.text_of(script, "--text-command-memory", "64MiB"))
