@@ -12,8 +12,8 @@ namespace orbweaver {
 
 class DirectoryLock {
  public:
-  // Makes the directory when it is not there (private_file.h). in_use names the process that holds it. A link in the
-  // lock's place is refused.
+  // Makes the directory when it is not there (make_own_directory(), which refuses what others could lead astray, before
+  // anything is written). in_use names the process that holds it. A link in the lock's place is refused.
   static Result<DirectoryLock> take(const std::string& directory, DataAccess access = DataAccess::owner);
   // The process that holds it now, by its number; nothing when none does. Nothing is written.
   static std::optional<std::string> holder(const std::string& directory);

@@ -219,6 +219,19 @@ class Data(LocalCase):
         self.refused(ring.IO, [str(place), "another user"], *self.crawl_arguments(web, out="theirs"))
         self.refused(ring.IO, [str(place), "another user"], "node", "--dir", place)
         self.assertEqual(list(place.iterdir()), [])
+        # Nor a new one below it, nor one's own by a link that the stranger laid; root for that user neither.
+        shared = self.dir / "shared"
+        mine = self.dir / "mine"
+        mine.mkdir()
+        shared.mkdir()
+        shared.chmod(0o1777)
+        (shared / "laid").symlink_to(mine)
+        os.lchown(shared / "laid", STRANGER, STRANGER)
+        for path, left in ((place / "new", place), (shared / "laid", mine), (shared / "laid" / "new", mine)):
+            self.refused(ring.IO, [str(path), "another user"], *self.crawl_arguments(web, out=path))
+            self.refused(ring.IO, [str(path), "another user"], "node", "--dir", path)
+            self.refused(ring.IO, [str(path), "another user"], "node", "--dir", path, "--user", "daemon")
+            self.assertEqual(list(left.iterdir()), [])
 
 
 class Arguments(LocalCase):
@@ -299,11 +312,46 @@ class Root(LocalCase):
         self.ok("status", "--dir", node.directory)
         self.assertNotEqual(self.as_stranger("status", "--dir", node.directory).returncode, 0)
 
+    def test_who_asks_strangers_by_https_is_the_user_by_then(self):
+        askers = []
+        mute = socket.socket()
+        self.addCleanup(mute.close)
+        mute.bind(("127.0.0.1", 0))
+        mute.listen(16)
+        port = mute.getsockname()[1]
+
+        def serve():
+            kept = []
+            with contextlib.suppress(OSError):
+                while True:
+                    one, (_, theirs) = mute.accept()
+                    kept.append(one)  # and not a word
+                    for line in pathlib.Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
+                        fields = line.split()
+                        if fields[1].endswith(f":{theirs:04X}") and fields[2].endswith(f":{port:04X}"):
+                            askers.append(int(fields[7]))
+
+        threading.Thread(target=serve, daemon=True).start()
+        seed = f"localhost:{port}"
+        code, _, err = self.run_it("crawl", seed, "--allow-private", "127.0.0.0/8", "--out", self.dir / "made", "--user", "nobody",
+                                   "--robots-timeout", "1s", "--fetch-timeout", "2s", "--retries", "0", "--quiet")
+        self.assertNotEqual(code, 0)
+        self.assertLess(err.index(f"asking '{seed}' by https first"), err.index(f"'{seed}' does not answer by https"), err)
+        self.assertGreaterEqual(len(askers), 2)
+        self.assertEqual(set(askers), {STRANGER})
+
     def test_who_cannot_be_anybody_else_is_told(self):
         self.refused(ring.INVALID_SETTING, ["no-such-user", "adduser"], "node", "--dir", self.dir / "p", "--user", "no-such-user")
         got = self.as_stranger("node", "--dir", "/tmp/never-made", "--user", "root")
         self.assertEqual(got.returncode, ring.INVALID_SETTING, got.stderr)
         self.assertIn("only root", got.stderr)
+        # Out of its reach: told before anything is made, with what helps.
+        closed = self.dir / "closed"
+        closed.mkdir(mode=0o700)
+        arguments = ["http://127.0.0.1:9/", "--allow-private", "127.0.0.0/8", "--out", closed / "x" / "y"]
+        self.refused(ring.IO, [f"chmod o+x {closed}", "nobody"], "crawl", *arguments, "--user", "nobody")
+        self.refused(ring.IO, [f"chmod o+x {closed}", "nobody"], "node", "--dir", closed / "x" / "y", "--user", "nobody")
+        self.assertEqual(list(closed.iterdir()), [])
         place = self.dir / "roots"
         place.mkdir()
         (place / "something").touch()
