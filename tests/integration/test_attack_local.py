@@ -616,3 +616,37 @@ class BillOfMaterials(ring.Case):
         self.assertLessEqual(set(needed), files)
         names = {one["name"] for one in bill["components"]}
         self.assertLessEqual({"nlohmann-json3-dev", "libcli11-dev", "libmsgpack-cxx-dev", "libcurl4", "librocksdb7.8"}, names)
+        # The package that each header of a library comes from: Beast's of one that libboost-dev only names.
+        for header in ("boost/beast.hpp", "boost/log/core.hpp", "zmq.hpp", "seccomp.h", "rocksdb/db.h"):
+            owner = subprocess.run(["dpkg-query", "-S", f"/usr/include/{header}"], capture_output=True, text=True, check=True)
+            self.assertIn(owner.stdout.split(":")[0], names, header)
+
+
+class Quickstart(ring.Case):
+    def test_a_flag_of_the_callers_takes_the_place_of_its_own(self):
+        # The script as it is, with a build that only tells what it was given.
+        deploy = self.dir / "deploy"
+        deploy.mkdir()
+        binary = self.dir / "build" / "release" / "orbweaver"
+        binary.parent.mkdir(parents=True)
+        for name in ("quickstart", "common.sh"):
+            shutil.copy2(ring.ROOT / "deploy" / name, deploy)
+        for path, text in ((deploy / "install-packages", ""), (deploy / "build", ""), (binary, f"printf '%s\\n' \"$@\" >{self.dir}/told")):
+            path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            path.chmod(0o755)
+        (self.dir / "there").mkdir()
+        url = "https://example.org/"
+        own = str(self.dir / "crawl-example.org")
+        for given, peers, out, left in (
+            ([], "3", own, []),
+            (["--peers", "5", "--max-pages", "9"], "5", own, ["--max-pages", "9"]),
+            (["--max-pages=9", "--peers=5", "--out", "there"], "5", "there", ["--max-pages=9"]),
+            (["--out=there", "https://b.test/"], "3", "there", ["https://b.test/"]),
+        ):
+            pathlib.Path(own).mkdir(exist_ok=True)
+            subprocess.run([deploy / "quickstart", url, *given], cwd=self.dir, capture_output=True, check=True, timeout=60)
+            told = (self.dir / "told").read_text(encoding="utf-8").splitlines()
+            self.assertEqual(told, ["crawl", "--peers", peers, "--out", out, url, *left])
+        got = subprocess.run([deploy / "quickstart", url, "--peers"], cwd=self.dir, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(got.returncode, 1)
+        self.assertIn("--peers lacks its value", got.stderr)
