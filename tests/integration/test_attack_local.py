@@ -177,9 +177,11 @@ class Data(LocalCase):
         self.crawl(web, "--data-access", "all", out="all")
         for name, directory, file in (("group", 0o750, 0o640), ("all", 0o755, 0o644)):
             out = self.dir / name
-            self.assertEqual(stat.S_IMODE((out / "ring.key").stat().st_mode), 0o600)
+            owners = [out / "ring.key", out / "lock", out / "peer-1" / "lock"]
+            for path in owners:
+                self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
             for path in [out, *out.rglob("*")]:
-                if path.name != "ring.key":
+                if path not in owners:
                     wanted = directory if path.is_dir() else file
                     self.assertEqual(oct(stat.S_IMODE(path.stat().st_mode)), oct(wanted), path)
 
@@ -232,6 +234,35 @@ class Data(LocalCase):
             self.refused(ring.IO, [str(path), "another user"], "node", "--dir", path)
             self.refused(ring.IO, [str(path), "another user"], "node", "--dir", path, "--user", "daemon")
             self.assertEqual(list(left.iterdir()), [])
+
+
+    def test_a_reader_of_the_data_does_not_keep_its_owner_out(self):
+        self.needs_root()
+        web, crawl = self.endless("--data-access", "all")
+        peer = self.dir / "crawl" / "peer-1"
+        got = self.as_stranger("export", "urls", "--dir", self.dir / "crawl")
+        self.assertEqual(got.returncode, ring.IN_USE, got.stderr)
+        self.assertIn(f"process {self.peer_files()['peer-1']['pid']};", got.stderr)
+        self.ok("stop", "--dir", self.dir / "crawl")
+        crawl.wait()
+        for place in (self.dir / "crawl", peer):
+            command = ["setpriv", f"--reuid={STRANGER}", "--clear-groups", "flock", "--nonblock", place / "lock", "true"]
+            got = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+            self.assertIn("Permission denied", got.stderr)
+
+
+class Outputs(LocalCase):
+    def test_an_answer_that_could_not_be_written_is_a_failure(self):
+        web = self.web(hosts=2, pages=10)
+        commands = [self.crawl_arguments(web), ["status", "--dir", self.dir / "crawl"],
+                    ["explain", "--dir", self.dir / "crawl", web.url(0)], ["url", web.url(0)], ["--version"], ["--help"],
+                    ["crawl", "--help"], ["export", "urls", "--dir", self.dir / "crawl"]]
+        for arguments in commands:
+            with open("/dev/full", "wb") as full:
+                got = subprocess.run([ring.BINARY, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, env=CLEAN,
+                                     timeout=ring.PATIENCE, check=False, cwd=self.dir, text=True)
+            self.assertEqual(got.returncode, ring.IO, f"{arguments}: {got.stderr}")
+            self.assertEqual(got.stderr.count("standard output could not be written"), 1, got.stderr)
 
 
 class Arguments(LocalCase):
