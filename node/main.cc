@@ -196,4 +196,9 @@ int run(int argc, char** argv) {
 
 }  // namespace orbweaver
 
-int main(int argc, char** argv) { return orbweaver::run(argc, argv); }
+int main(int argc, char** argv) {
+  const int code = orbweaver::run(argc, argv);
+  // Of every command: an answer that was lost is not an answer. One that failed has said why.
+  if (orbweaver::all_said() || code != 0) return code;
+  return orbweaver::failed({orbweaver::ErrorCode::io, "standard output could not be written"});
+}

@@ -33,6 +33,7 @@ HOMES = [
     (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"]),
     (r"<cld2/.*>", ["node/html/cld2_*"]),
     (r"<re2/.*>", ["node/url/re2_*"]),
+    (r"<seccomp\.h>", ["node/run/seccomp.cc"]),
     (r"<CLI/.*>", ["node/cli/*", "node/main.cc"]),
 ]
 

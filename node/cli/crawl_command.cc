@@ -95,6 +95,12 @@ class Crawl {
   sigset_t signals_{};
 };
 
+Result<void> check(const std::vector<std::string>& seeds, const Settings& settings) {
+  if (Result<void> checked = check_seeds(seeds); !checked) return checked;
+  if (Result<void> checked = check_contact(settings, seeds); !checked) return checked;
+  return check_reachable(settings, seeds);
+}
+
 // Seeds, settings, the directory: all that can be wrong is said before a process is started.
 Result<void> Crawl::prepare() {
   std::vector<std::string> seeds = options_.urls;
@@ -108,10 +114,6 @@ Result<void> Crawl::prepare() {
   seeds.insert(seeds.end(), queries->urls.begin(), queries->urls.end());
   auto settings = options_.flags.load();
   if (!settings) return tl::make_unexpected(settings.error());
-  Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
-  if (!whole) return tl::make_unexpected(whole.error());
-  seeds = std::move(*whole);
-  if (Result<void> checked = check_seeds(seeds); !checked) return checked;
   if (!queries->urls.empty() && settings->values.result_pages.empty()) {
     for (const std::string& entry : usual_result_pages(*queries)) more_flags_.emplace_back("result_pages", entry);
     SettingFlags with = options_.flags;
@@ -122,8 +124,7 @@ Result<void> Crawl::prepare() {
   // The peers share this machine.
   if (settings->values.max_memory == 0)
     more_flags_.emplace_back("max_memory", size_text(automatic_memory(memory_of_machine(), options_.peers)));
-  if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
-  if (Result<void> checked = check_reachable(settings->values, seeds); !checked) return checked;
+  if (Result<void> checked = check(by_https(seeds), settings->values); !checked) return checked;
   if (Result<void> ran = run_as(options_.user, options_.out, settings->values.data_access); !ran) return ran;
   settings_ = settings->values;
   const std::string plan_path = options_.out + "/crawl.json";
@@ -133,7 +134,6 @@ Result<void> Crawl::prepare() {
   auto lock = DirectoryLock::take(options_.out, settings->values.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
-  if (Result<void> owned = check_owner(options_.out); !owned) return owned;
   if (Result<void> keyed = prepare_key(settings->values); !keyed) return keyed;
   if (resumed) {
     std::ifstream in(plan_path);
@@ -147,6 +147,11 @@ Result<void> Crawl::prepare() {
                                            " the queues of the others would wait unfetched. Use --peers " +
                                            std::to_string(before) + ", or let peers leave first (orbweaver leave)");
   }
+  // The first that strangers hear of it: by now it is who it is to be, and nothing else is in the way.
+  Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
+  if (!whole) return tl::make_unexpected(whole.error());
+  seeds = std::move(*whole);
+  if (Result<void> checked = check(seeds, settings->values); !checked) return checked;
   const std::string plan = json{{"peers", options_.peers}}.dump() + "\n";
   if (Result<void> written = write_whole(plan_path, plan); !written) return written;
   seed_path_ = options_.out + "/seeds.txt";

@@ -31,6 +31,7 @@ Result<std::string> refusal(const std::string& robots_txt, const Settings& setti
   request.id = 1;
   request.url = robots_txt;
   request.body_bytes_max = std::size_t{512} << 10;
+  request.timeout = settings.robots_timeout;
   (*fetcher)->start(std::move(request));
   const FetchResponse response = answered.get_future().get();
   (*fetcher)->stop();
@@ -49,6 +50,12 @@ bool lacks_scheme(const std::string& seed) {
   return host == "localhost" || (host.find('.') != std::string_view::npos && !host.starts_with('.'));
 }
 
+std::vector<std::string> by_https(std::vector<std::string> seeds) {
+  for (std::string& seed : seeds)
+    if (lacks_scheme(seed)) seed.insert(0, "https://");
+  return seeds;
+}
+
 Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, const Settings& settings) {
   std::map<std::string, std::string> scheme_of;  // host and port
   for (std::string& seed : seeds) {
@@ -59,14 +66,15 @@ Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, co
     if (!known) {
       if (Result<void> checked = check_contact(settings, {"https://" + place + "/"}); !checked)
         return tl::make_unexpected(checked.error());
-      const Result<std::string> by_https = refusal("https://" + place + "/robots.txt", settings);
-      if (!by_https) return tl::make_unexpected(by_https.error());
+      say_aside("asking " + shown(place) + " by https first\n");
+      const Result<std::string> https_refusal = refusal("https://" + place + "/robots.txt", settings);
+      if (!https_refusal) return tl::make_unexpected(https_refusal.error());
       scheme = "https://";
-      if (!by_https->empty()) {
+      if (!https_refusal->empty()) {
         const Result<std::string> by_http = refusal("http://" + place + "/robots.txt", settings);
         if (!by_http) return tl::make_unexpected(by_http.error());
         if (by_http->empty()) scheme = "http://";
-        say_aside(shown(place) + " does not answer by https (" + *by_https + ")" +
+        say_aside(shown(place) + " does not answer by https (" + *https_refusal + ")" +
                   (by_http->empty() ? ", but by http" : ", nor by http") + "\n");
       }
     }

@@ -188,7 +188,6 @@ Result<void> PeerProcess::open() {
   auto lock = DirectoryLock::take(options_.directory, settings.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
-  if (Result<void> owned = check_owner(options_.directory); !owned) return owned;
   for (const char* name : {"archive", "links", "log", "store", "text"})
     if (Result<void> closed = close_directory(options_.directory + "/" + name, settings.data_access); !closed)
       return closed;
