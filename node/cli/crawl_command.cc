@@ -23,6 +23,7 @@
 #include "node/cli/seed_schemes.h"
 #include "node/config/memory_plan.h"
 #include "node/run/clock.h"
+#include "node/run/denied.h"
 #include "node/run/directory_lock.h"
 #include "node/run/memory_available.h"
 #include "node/run/peer_file.h"
@@ -127,15 +128,16 @@ Result<void> Crawl::prepare() {
   if (Result<void> ran = run_as(options_.user, options_.out, settings->values.data_access); !ran) return ran;
   settings_ = settings->values;
   const std::string plan_path = options_.out + "/crawl.json";
-  const bool resumed = std::filesystem::exists(plan_path);
-  if (seeds.empty() && !resumed)
+  const Result<bool> resumed = is_there(plan_path);
+  if (!resumed) return tl::make_unexpected(resumed.error());
+  if (seeds.empty() && !*resumed)
     return fail(ErrorCode::invalid_input, "no URL to start from; name some, or a file of them with --seeds");
   auto lock = DirectoryLock::take(options_.out, settings->values.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
   if (Result<void> owned = check_owner(options_.out); !owned) return owned;
   if (Result<void> keyed = prepare_key(settings->values); !keyed) return keyed;
-  if (resumed) {
+  if (*resumed) {
     std::ifstream in(plan_path);
     const json plan = json::parse(in, nullptr, false);
     const auto before = plan.is_object() ? plan.value("peers", 0u) : 0u;
@@ -166,7 +168,9 @@ Result<void> Crawl::prepare_key(const Settings& settings) {
   std::string path = settings.ring_key_file;
   if (path.empty()) {
     path = options_.out + "/ring.key";
-    if (!std::filesystem::exists(path))
+    const Result<bool> made_before = is_there(path);
+    if (!made_before) return tl::make_unexpected(made_before.error());
+    if (!*made_before)
       if (Result<void> made = make_ring_key_file(path); !made) return made;
     more_flags_.emplace_back("ring_key_file", path);
   }
@@ -360,7 +364,7 @@ json Crawl::summary() const {
                    [&] {
                      json dirs = json::array();
                      for (const Child& child : children_)
-                       if (std::filesystem::exists(child.directory + "/archive"))
+                       if (is_there(child.directory + "/archive").value_or(false))
                          dirs.push_back(child.directory + "/archive");
                      return dirs;
                    }()},

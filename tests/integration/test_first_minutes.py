@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 
 import bad_tls
 import ring
@@ -184,3 +186,92 @@ class Terminals(ring.Case):
         node.wait()
         for word in ("listens", "in ring", "ended"):
             self.assertNotIn(word, node.err)
+
+
+class OthersDirectories(ring.Case):
+    """A directory that belongs to another user, and may not be read."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be another user")
+        self.dir.chmod(0o755)
+        shutil.copy2(ring.BINARY, self.dir / "orbweaver")
+        self.theirs = self.dir / "c1"
+        (self.theirs / "peer-1" / "store").mkdir(parents=True)
+        (self.theirs / "crawl.json").write_text('{"peers": 1}\n', encoding="utf-8")
+        (self.theirs / "ring.key").write_text("k" * 40 + "\n", encoding="utf-8")
+        self.theirs.chmod(0o700)
+
+    def as_nobody(self, *arguments):
+        return subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "./orbweaver", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=self.dir,
+            env={"PATH": os.environ["PATH"], "HOME": "/"},
+            timeout=ring.PATIENCE,
+            check=False,
+        )
+
+    def test_each_command_says_whose_directory_it_is(self):
+        url = "http://a.test/"
+        for command in (
+            ["status"], ["status", "--ledger"], ["explain", url], ["traps"], ["traps", "--readmit"], ["seed", url],
+            ["stop"], ["leave"], ["recrawl"], ["forget", "ab"], ["export", "urls"],
+        ):  # fmt: skip
+            with self.subTest(command):
+                ended = self.as_nobody(*command, "--dir", "c1")
+                self.assertEqual(ended.returncode, ring.IO, ended.stderr)
+                said = "cannot read c1: Permission denied; it belongs to root: run this as root\n"
+                self.assertEqual(ended.stderr, "orbweaver: " + said)
+
+    def test_a_crawl_and_a_key_in_it(self):
+        for command in (
+            ["crawl", "http://a.test/", "--out", "c1"], ["node", "--dir", "n1", "--ring-key-file", "c1/ring.key"],
+            ["status", "--peer", "127.0.0.1:1", "--ring-key-file", "c1/ring.key"],
+        ):  # fmt: skip
+            with self.subTest(command):
+                ended = self.as_nobody(*command)
+                self.assertEqual(ended.returncode, ring.IO, ended.stderr)
+                self.assertRegex(
+                    ended.stderr, r"cannot read c1/\S+: Permission denied; c1 belongs to root: run this as root"
+                )
+                self.assertNotIn("make one", ended.stderr)
+
+    def test_a_directory_below_it(self):
+        self.theirs.chmod(0o755)
+        (self.theirs / "peer-1").chmod(0o700)
+        for command in (["status"], ["stop"], ["export", "urls"]):
+            with self.subTest(command):
+                ended = self.as_nobody(*command, "--dir", "c1")
+                self.assertEqual(ended.returncode, ring.IO, ended.stderr)
+                self.assertIn("c1/peer-1 belongs to root", ended.stderr)
+
+
+class NoPeerRuns(ring.Case):
+    """Commands that need a peer that runs."""
+
+    COMMANDS = (["stop"], ["leave"], ["seed", "http://a.test/"], ["recrawl"], ["forget", "ab"], ["traps", "--readmit"])
+
+    def test_a_peer_that_was_stopped(self):
+        node = self.node("k1", *ring.QUICK)
+        self.ok("stop", "--dir", node.directory)
+        node.wait()
+        for command in self.COMMANDS:
+            said = self.refused(ring.UNREACHABLE, [], *command, "--dir", node.directory)
+            self.assertIn(f"no peer runs in {node.directory}; start it with: orbweaver node --dir {node.directory}", said)
+
+    def test_a_crawl_that_ended(self):
+        self.crawl(self.web(hosts=1, pages=3), "--peers", "2")
+        for command in self.COMMANDS:
+            said = self.refused(ring.UNREACHABLE, [], *command, "--dir", self.dir / "crawl")
+            self.assertIn(f"start it with: orbweaver crawl --out {self.dir / 'crawl'}", said)
+
+    def test_those_that_run_are_asked_though_the_first_does_not(self):
+        first = self.node("peer-1", *ring.QUICK)
+        second = self.node("peer-2", "--join", first.address)
+        self.wait_for_members([first, second], 2)
+        self.ok("stop", "--one", "--peer", first.address)
+        first.wait()
+        self.assertEqual(json.loads(self.ok("status", "--json", "--dir", self.dir))["peers"][0]["id"], second.id)
