@@ -275,3 +275,15 @@ class NoPeerRuns(ring.Case):
         self.ok("stop", "--one", "--peer", first.address)
         first.wait()
         self.assertEqual(json.loads(self.ok("status", "--json", "--dir", self.dir))["peers"][0]["id"], second.id)
+
+
+class Keys(ring.Case):
+    """A ring that hears nothing of a peer with another key."""
+
+    def test_a_peer_without_the_key_says_why_it_may_not_be_answered(self):
+        key = self.dir / "ring.key"
+        self.ok("ring-key", key)
+        first = self.node("a", *ring.QUICK, key_file=key)
+        second = self.node("b", "--join", first.address, up=False)
+        said = f"{first.address} does not answer: does a peer run there, and does it have the same ring key"
+        ring.wait_until("it says so", lambda: said in second.err)
