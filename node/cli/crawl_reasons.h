@@ -15,7 +15,7 @@ namespace orbweaver {
 struct CrawlReason {
   storage::UrlState state = storage::UrlState::failed;
   storage::Reason reason = storage::Reason::none;
-  std::uint16_t status = 0;  // of http_status; else 0
+  std::uint16_t status = 0;  // of http_status and robots_unreachable; else 0
   std::uint64_t count = 0;
   std::string example;  // a URL
 };
@@ -24,7 +24,7 @@ struct CrawlReason {
 Result<std::vector<CrawlReason>> crawl_reasons(const std::string& directory);
 
 // "refused: private address". What happened, in a few words.
-std::string reason_words(const CrawlReason& reason, const Settings& settings);
+std::string reason_words(const CrawlReason& reason);
 // "allow with --allow-private 127.0.0.0/8". Empty: nothing that the user could do.
 std::string reason_fix(const CrawlReason& reason, const Settings& settings);
 

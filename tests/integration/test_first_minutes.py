@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 import bad_tls
+import misbehave
 import ring
 
 
@@ -275,6 +276,86 @@ class NoPeerRuns(ring.Case):
         self.ok("stop", "--one", "--peer", first.address)
         first.wait()
         self.assertEqual(json.loads(self.ok("status", "--json", "--dir", self.dir))["peers"][0]["id"], second.id)
+
+
+class Causes(ring.Case):
+    """What kept a page out is what happened."""
+
+    def nothing(self, *arguments, code=ring.NOTHING_FETCHED):
+        got, out, err = self.run_it(
+            "crawl", *arguments, "--out", self.dir / "c", "--retries", "0", *ring.QUICK, "--contact", "https://a.test/"
+        )
+        self.assertEqual(got, code, err)
+        return out + err
+
+    def test_a_name_that_does_not_resolve(self):
+        said = self.nothing("http://nosuch.invalid/")
+        self.assertIn("excluded: the host's name does not resolve, so its robots.txt could not be had, 1: ", said)
+        self.assertIn("is the name right", said)
+        self.assertNotIn("--robots no", said)
+        told = json.loads(self.ok("explain", "http://nosuch.invalid/", "--dir", self.dir / "c", "--json"))
+        self.assertEqual((told["state"], told["reason"]), ("excluded", "robots_dns"))
+        self.assertIn("does not resolve", told["why"])
+
+    def test_a_server_that_does_not_run(self):
+        url = f"http://127.0.0.1:{ring.free_port()}/"
+        said = self.nothing(url, "--allow-private", "127.0.0.0/8")
+        self.assertIn(f"excluded: the host does not take connections, so its robots.txt could not be had, 1: {url}", said)
+        self.assertIn("does the server run?", said)
+        self.assertNotIn("--robots no", said)
+
+    def test_a_robots_txt_that_fails_is_told_with_its_status(self):
+        server = misbehave.SmallServer(self, lambda h, host, path: h.whole(b"", 503))
+        said = self.nothing(server.url("a.test"), *server.reach)
+        self.assertIn("excluded: the server answered 503 to its robots.txt, which counts as 'disallow all', 1: ", said)
+        self.assertIn("--robots no", said)
+        told = json.loads(self.ok("explain", server.url("a.test"), "--dir", self.dir / "c", "--json"))
+        self.assertEqual((told["reason"], told["status"]), ("robots_unreachable", 503))
+
+    def test_the_cause_is_still_known_after_a_restart(self):
+        url = f"http://127.0.0.1:{ring.free_port()}"
+        flags = [*ring.QUICK, "--retries", "0", "--allow-private", "127.0.0.0/8"]
+        node = self.node("a", url + "/one", *flags)
+        self.wait_for_rest([node])
+        self.ok("stop", "--peer", node.address)
+        node.wait()
+        node = self.node("a", *flags)
+        self.ok("seed", "--peer", node.address, url + "/two")
+        ring.wait_until("it is out", lambda: self.explain(node, url + "/two")["state"] == "excluded")
+        self.assertEqual(self.explain(node, url + "/two")["reason"], "robots_connect")
+
+    def test_seeds_without_a_scheme_of_which_none_answers_stop_before_the_first_fetch(self):
+        host = f"localhost:{ring.free_port()}"
+        said = self.nothing(host, "--allow-private", "127.0.0.0/8", "--allow-private", "::1/128", code=ring.UNREACHABLE)
+        self.assertIn(f"'{host}' answers neither by https (", said)
+        self.assertFalse((self.dir / "c").exists())
+
+    def test_one_of_them_that_answers_is_enough(self):
+        web = self.web(hosts=1, pages=3)
+        seeds = [f"127.0.0.1:{ring.free_port()}", web.seeds[0].removeprefix("http://").rstrip("/")]
+        code, out, err = self.run_it(*self.crawl_arguments(web, "--retries", "0", seeds=seeds))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(json.loads(out)["pages"], 3)
+
+    def test_a_seed_in_deny_addresses_is_not_told_as_a_private_one(self):
+        said = self.nothing(
+            "http://127.0.0.1:9999/", "--allow-private", "127.0.0.0/8", "--deny-addresses", "127.0.0.0/8",
+            code=ring.INVALID_SETTING,
+        )  # fmt: skip
+        self.assertIn("127.0.0.1 is in deny_addresses; take its range out of deny_addresses", said)
+        self.assertNotIn("--allow-private", said)
+
+    def test_names_that_resolve_to_denied_and_private_addresses(self):
+        port = ring.free_port()
+        common = ["--resolve", f"denied.test:{port}:127.0.0.1", "--resolve", f"private.test:{port}:127.0.0.2",
+                  "--allow-private", "127.0.0.1/32", "--deny-addresses", "127.0.0.1/32"]  # fmt: skip
+        urls = {name: f"http://{name}.test:{port}/" for name in ("denied", "private")}
+        said = self.nothing("http://nosuch.invalid/", *urls.values(), *common)
+        self.assertIn(f"failed: refused: its address is in deny_addresses, 1: {urls['denied']}", said)
+        self.assertIn(f"failed: refused: private address, 1: {urls['private']}; allow with --allow-private", said)
+        for name, words in (("denied", "deny_addresses"), ("private", "--allow-private")):
+            told = json.loads(self.ok("explain", urls[name], "--dir", self.dir / "c", "--json"))
+            self.assertIn(words, told["why"])
 
 
 class Keys(ring.Case):
