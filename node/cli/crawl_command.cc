@@ -330,6 +330,7 @@ void Crawl::show_progress(Time now, bool last) {
 json Crawl::summary() const {
   json totals = json::object();
   json peers = json::array();
+  json redirects_out = json::array();
   json ring = json::object();  // ring-wide totals, which every peer of a crawl that ended has
   std::string reason;
   bool finished = false;
@@ -349,6 +350,7 @@ json Crawl::summary() const {
       if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
     if (const json filter = status.value("seen_filter", json::object()); filter.contains("missed"))
       missed = missed.value_or(0) + filter.value("missed", 0.0);
+    for (const json& redirect : status.value("redirects_out", json::array())) redirects_out.push_back(redirect);
     peers.push_back({{"directory", child.directory}, {"id", status.value("id", "")}, {"counts", counts}});
   }
   const double seconds = std::chrono::duration<double>(clock_.now() - begun_).count();
@@ -382,6 +384,12 @@ json Crawl::summary() const {
     }
   }
   if (missed) summary["missed"] = *missed;
+  if (!redirects_out.empty()) summary["redirects_out"] = with_fixes(std::move(redirects_out), settings_);
+  if (finished && number("fetched") > 0) {
+    const Result<bool> redirects = only_redirects(options_.out);
+    if (!redirects) summary["reasons_unknown"] = redirects.error().message;
+    if (redirects && *redirects) summary["only_redirects"] = true;
+  }
   return summary;
 }
 
@@ -402,6 +410,11 @@ void Crawl::print_summary(const json& summary) const {
   }
   if (const std::string unknown = summary.value("reasons_unknown", ""); !unknown.empty())
     say("    the reasons could not be read: %s\n", unknown.c_str());
+  if (const std::uint64_t left = summary["totals"].value("links_out_of_scope", std::uint64_t{0}); left > 0)
+    say("  links out of scope, not followed: %llu\n", static_cast<unsigned long long>(left));
+  for (const json& redirect : summary.value("redirects_out", json::array()))
+    say("  the seed %s redirects to %s, which is out of scope: %s\n", redirect.value("url", "").c_str(),
+        redirect.value("to", "").c_str(), redirect.value("fix", "").c_str());
   if (summary.contains("missed"))
     say("  pages that may have been missed, taken as seen by a filter: %.3g expected\n", summary.value("missed", 0.0));
   for (const json& directory : summary["archive_dirs"]) say("  archive %s\n", directory.get<std::string>().c_str());
@@ -485,8 +498,9 @@ int Crawl::run() {
   } else {
     print_summary(result);
   }
-  if (!result.value("finished", false) || result.value("pages", std::uint64_t{0}) > 0) return 0;
-  complain("nothing was fetched");
+  const bool only_redirected = result.value("only_redirects", false);
+  if (!result.value("finished", false) || (result.value("pages", std::uint64_t{0}) > 0 && !only_redirected)) return 0;
+  complain(only_redirected ? "nothing was fetched but redirects" : "nothing was fetched");
   return nothing_fetched;
 }
 

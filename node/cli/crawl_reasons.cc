@@ -7,6 +7,8 @@
 #include "node/cli/contact_check.h"
 #include "node/cli/export_command.h"
 #include "node/crawl/reason_words.h"
+#include "node/url/canonical_url.h"
+#include "node/url/scope.h"
 
 namespace orbweaver {
 namespace {
@@ -43,6 +45,29 @@ std::string reason_fix(const CrawlReason& reason, const Settings& settings) {
   const std::string range =
       reason.reason == Reason::address_refused ? private_range(reason.example, settings) : std::string();
   return range.empty() ? words_of(reason.reason, reason.status).fix : "allow with --allow-private " + range;
+}
+
+Result<bool> only_redirects(const std::string& directory) {
+  bool page = false;
+  const auto take = [&](const storage::UrlRecord& record) {
+    const bool redirect = record.status >= 300 && record.status < 400 && record.status != 304;
+    page = record.state == UrlState::fetched && !redirect;
+    return !page;
+  };
+  if (Result<void> read = for_each_record(directory, take); !read) return tl::make_unexpected(read.error());
+  return !page;
+}
+
+nlohmann::json with_fixes(nlohmann::json redirects_out, const Settings& settings) {
+  Settings of_domain = settings;
+  of_domain.scope = ScopeKind::domain;
+  for (nlohmann::json& redirect : redirects_out) {
+    const Result<CanonicalUrl> seed = CanonicalUrl::parse(redirect.value("url", ""));
+    const Result<CanonicalUrl> target = CanonicalUrl::parse(redirect.value("to", ""));
+    const bool of_same = seed && target && Scope(of_domain, {*seed}).contains(*target);
+    redirect["fix"] = of_same ? "start there, or --scope domain" : "start there";
+  }
+  return redirects_out;
 }
 
 nlohmann::json reasons_json(const std::vector<CrawlReason>& reasons, const Settings& settings) {

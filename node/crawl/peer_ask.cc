@@ -80,6 +80,11 @@ json Peer::explain(const json& body) {
   const storage::UrlRecord& known = **record;
   answer["state"] = bench_.is_issued(key.url) ? "in flight" : storage::state_name(known.state);
   answer["why"] = bench_.is_issued(key.url) ? "is being fetched now" : why(known);
+  if (const std::string target = redirect_out_of(known.url);
+      known.state == storage::UrlState::fetched && !target.empty()) {
+    answer["redirects_to"] = target;
+    answer["why"] = why(known) + " to " + target + ", which is out of scope";
+  }
   if (const BenchHost* host = bench_.find(key.host);
       known.state == storage::UrlState::queued && host != nullptr && host->held)
     answer["why"] = "waits until less of its domain or network is under way (max_domain_fetches, max_network_fetches)";

@@ -499,6 +499,7 @@ void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most,
     }
   }
   if (end < all || !page.redirect) return;
+  note_redirect(source.url, *page.redirect, commit);
   ++counters_.links_found;
   if (page.result_page && scope_->is_result_page(*page.redirect)) {
     // Its engine is no site of the crawl, yet that is where it has the results.

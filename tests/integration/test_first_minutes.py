@@ -278,6 +278,59 @@ class NoPeerRuns(ring.Case):
         self.assertEqual(json.loads(self.ok("status", "--json", "--dir", self.dir))["peers"][0]["id"], second.id)
 
 
+class Redirects(ring.Case):
+    """A site whose seed leads to another host."""
+
+    def moved(self, target="www.site.test"):
+        def answer(handler, host, path):
+            if path == "/robots.txt":
+                return handler.whole(b"", 404)
+            if host.split(":")[0] == "site.test":
+                return handler.whole(b"moved", 301, Location=f"http://{target}:{self.server.port}{path}")
+            return handler.whole(b"<!DOCTYPE html><a href='http://other.test/'>o</a>")
+
+        self.server = misbehave.SmallServer(self, answer)
+        return self.server.url("site.test")
+
+    def crawl_it(self, seed, *more):
+        return self.run_it("crawl", seed, "--out", self.dir / "c", *ring.QUICK, *self.server.reach, *more)
+
+    def test_a_seed_that_redirects_out_of_scope_is_named_with_the_fix(self):
+        seed = self.moved()
+        target = self.server.url("www.site.test")
+        code, out, err = self.crawl_it(seed)
+        self.assertEqual(code, ring.NOTHING_FETCHED, err)
+        said = f"the seed {seed} redirects to {target}, which is out of scope: start there, or --scope domain"
+        self.assertIn(said, out)
+        self.assertIn("links out of scope, not followed: 1", out)
+        self.assertIn("nothing was fetched but redirects", err)
+        told = json.loads(self.ok("explain", seed, "--dir", self.dir / "c", "--json"))
+        self.assertEqual(told["redirects_to"], target)
+        self.assertIn(f"a redirect to {target}, which is out of scope", told["why"])
+        # What was fetched before is still known when the same crawl goes on.
+        code, out, _ = self.crawl_it(seed)
+        self.assertEqual(code, ring.NOTHING_FETCHED)
+        self.assertIn(said, out)
+
+    def test_another_domain_is_not_in_the_scope_of_this_one(self):
+        seed = self.moved("elsewhere.test")
+        code, out, _ = self.crawl_it(seed, "--json", "--quiet")
+        self.assertEqual(code, ring.NOTHING_FETCHED)
+        self.assertEqual(
+            json.loads(out)["redirects_out"],
+            [{"url": seed, "to": self.server.url("elsewhere.test"), "fix": "start there"}],
+        )
+
+    def test_with_the_scope_that_is_named_it_is_crawled(self):
+        seed = self.moved()
+        code, out, err = self.crawl_it(seed, "--scope", "domain", "--json", "--quiet")
+        self.assertEqual(code, 0, err)
+        summary = json.loads(out)
+        self.assertEqual(summary["pages"], 2)
+        self.assertNotIn("redirects_out", summary)
+        self.assertNotIn("only_redirects", summary)
+
+
 class Causes(ring.Case):
     """What kept a page out is what happened."""
 
