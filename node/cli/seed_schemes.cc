@@ -59,6 +59,7 @@ bool lacks_scheme(const std::string& seed) {
 Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, const Settings& settings) {
   std::map<std::string, std::string> scheme_of;  // host and port
   std::string silent;                            // of the first that answers by neither
+  std::vector<std::string> completed;
   bool any = seeds.empty();
   for (std::string& seed : seeds) {
     if (!lacks_scheme(seed)) {
@@ -89,13 +90,14 @@ Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, co
       }
     }
     seed.insert(0, scheme);
-    say_aside("crawling " + shown(seed) + "\n");
+    completed.push_back(seed);
   }
   if (!any)
     return fail(ErrorCode::unreachable,
                 silent + (scheme_of.size() > 1 ? "; nor does another host of the seeds" : "") +
                     "; is the name right, and does the server run? With http:// or https:// before it, it is crawled "
                     "without being asked first");
+  for (const std::string& seed : completed) say_aside("crawling " + shown(seed) + "\n");
   if (!scheme_of.empty()) std::this_thread::sleep_for(settings.delay);
   return seeds;
 }

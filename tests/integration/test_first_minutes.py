@@ -381,6 +381,7 @@ class Causes(ring.Case):
         host = f"localhost:{ring.free_port()}"
         said = self.nothing(host, "--allow-private", "127.0.0.0/8", "--allow-private", "::1/128", code=ring.UNREACHABLE)
         self.assertIn(f"'{host}' answers neither by https (", said)
+        self.assertNotIn("crawling", said)
         self.assertFalse((self.dir / "c").exists())
 
     def test_one_of_them_that_answers_is_enough(self):

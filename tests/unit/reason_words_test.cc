@@ -19,7 +19,7 @@ std::set<Reason> known_reasons() {
 }
 
 TEST(ReasonWords, EveryReasonHasANameAndWordsOfItsOwn) {
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   std::set<std::string> words;
   for (const Reason reason : known_reasons()) {
     const std::string name(storage::reason_name(reason));
