@@ -239,6 +239,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
   if (Result<void> noted = note_crashes(start.at_work, commit); !noted) return noted;
+  if (Result<void> restored = restore_redirects(commit); !restored) return restored;
   Commands ignored;
   add_seeds(now, {}, ignored);
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);

@@ -6,6 +6,7 @@
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 #include "node/crawl/peer_words.h"
+#include "node/crawl/reason_words.h"
 
 namespace orbweaver {
 
@@ -22,50 +23,25 @@ constexpr std::size_t answer_bytes_max = ring::text_bytes_max - 64 * 1024;
 
 std::string why(const storage::UrlRecord& record) {
   using storage::Reason;
+  const ReasonWords words = words_of(record.reason, record.status);
+  const bool redirect = record.status >= 300 && record.status < 400 && record.status != 304;
   switch (record.state) {
     case storage::UrlState::fetched:
-      return "fetched; the server answered " + std::to_string(record.status) +
-             (record.reason == Reason::none      ? ""
-              : record.reason == Reason::noindex ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
-              : record.reason == Reason::links_over_budget
-                  ? "; it has more links than a page may have (max_link_bytes), the last were left out"
-                  : "; its certificate is at fault: " + std::string(storage::reason_name(record.reason)));
+      return "fetched; the server answered " + std::to_string(record.status) + (redirect ? ", a redirect" : "") +
+             (record.reason == Reason::none
+                  ? ""
+                  : "; " + words.both() + " (" + std::string(storage::reason_name(record.reason)) + ")");
     case storage::UrlState::queued:
       if (record.attempts > 0)
-        return "waits for try " + std::to_string(record.attempts + 1) + "; the last one ended with " +
-               std::string(storage::reason_name(record.reason));
+        return "waits for try " + std::to_string(record.attempts + 1) + "; of the last one: " + words.what;
       return "admitted, waits for its host's turn";
     case storage::UrlState::failed:
-      if (record.reason == Reason::http_status) return "given up; the server answered " + std::to_string(record.status);
-      if (record.reason == Reason::crashes_crawler)
-        return "given up; the crawler died twice in a row while it read this page";
-      if (record.reason == Reason::host_down) return "given up; its host did not answer ten times in a row";
-      return "given up after " + std::to_string(record.attempts) +
-             " tries: " + std::string(storage::reason_name(record.reason));
+      return "given up" + (record.attempts > 1 ? " after " + std::to_string(record.attempts) + " tries" : "") + ": " +
+             words.both();
     case storage::UrlState::excluded:
-      break;
+      return words.both();
   }
-  switch (record.reason) {
-    case Reason::robots:
-      return "robots.txt disallows it";
-    case Reason::depth:
-      return "deeper than max_depth; a shorter way to it would queue it";
-    case Reason::redirects:
-      return "at the end of more than redirects_max redirects";
-    case Reason::trap:
-      return "suspected to be a trap, beyond what trap_budget allows its host; orbweaver traps --readmit queues it";
-    case Reason::budget:
-      return "the pages or bytes that its host or domain may have are spent (max_pages_per_host and the like)";
-    case Reason::content_type:
-      return "fetched, but content_types_allow or content_types_deny keeps its type out; the server answered " +
-             std::to_string(record.status);
-    case Reason::bad_port:
-      return "its port is another protocol's, by the Fetch standard's list of bad ports; allow_ports lets it through";
-    case Reason::robots_unreachable:
-      return "its robots.txt could not be had, which counts as 'disallow all' (RFC 9309, 2.3.1.4)";
-    default:
-      return std::string(storage::reason_name(record.reason));
-  }
+  return {};
 }
 
 }  // namespace
@@ -104,6 +80,11 @@ json Peer::explain(const json& body) {
   const storage::UrlRecord& known = **record;
   answer["state"] = bench_.is_issued(key.url) ? "in flight" : storage::state_name(known.state);
   answer["why"] = bench_.is_issued(key.url) ? "is being fetched now" : why(known);
+  if (const std::string target = redirect_out_of(known.url);
+      known.state == storage::UrlState::fetched && !target.empty()) {
+    answer["redirects_to"] = target;
+    answer["why"] = why(known) + " to " + target + ", which is out of scope";
+  }
   if (const BenchHost* host = bench_.find(key.host);
       known.state == storage::UrlState::queued && host != nullptr && host->held)
     answer["why"] = "waits until less of its domain or network is under way (max_domain_fetches, max_network_fetches)";

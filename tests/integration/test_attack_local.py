@@ -473,7 +473,8 @@ class Ports(LocalCase):
         node = self.node("a", url, *ring.QUICK, *server.reach, "--robots", "no", "--deny-addresses", "127.0.0.0/8")
         self.wait_for_rest([node])
         told = self.explain(node, url)
-        self.assertEqual((told["state"], told["reason"]), ("failed", "address_refused"), told)
+        self.assertEqual((told["state"], told["reason"]), ("failed", "address_denied"), told)
+        self.assertIn("deny_addresses", told["why"])
         self.assertEqual(server.requests(), {})
 
 
