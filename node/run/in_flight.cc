@@ -20,11 +20,14 @@ constexpr std::size_t place_bytes = 32;
 constexpr std::uint8_t state_at_work = 2;
 constexpr std::size_t digests_at = 3;  // after the state and the partition
 
-std::vector<storage::UrlKey> read_left(const std::string& path) {
+// `places`: that the file has; the last run may have had more than this one.
+std::vector<storage::UrlKey> read_left(const std::string& path, std::size_t& places) {
   std::vector<storage::UrlKey> left;
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  places = 0;
   if (!bytes.starts_with(magic)) return left;
+  places = (bytes.size() - magic.size()) / place_bytes;
   for (std::size_t at = magic.size(); at + place_bytes <= bytes.size(); at += place_bytes) {
     const auto* place = reinterpret_cast<const unsigned char*>(bytes.data()) + at;
     if (place[0] != state_at_work) continue;
@@ -47,12 +50,15 @@ tl::unexpected<Error> failed(const char* what, const std::string& path, int erro
 Result<std::unique_ptr<InFlight>> InFlight::open(const std::string& path, std::size_t pages) {
   std::unique_ptr<InFlight> made(new InFlight);
   made->path_ = path;
-  made->left_ = read_left(path);
-  made->size_ = magic.size() + std::max(pages, made->left_.size()) * place_bytes;
+  std::size_t before = 0;
+  made->left_ = read_left(path, before);
+  made->size_ = magic.size() + std::max(pages, before) * place_bytes;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failed("cannot open", path, errno);
-  // With its blocks: a store into a page that the disk has no room for would kill the process.
-  const int reserved = ::posix_fallocate(fd, 0, static_cast<off_t>(made->size_));
+  // A piece of a place at its end, or what is none of ours, is not to become a place. With its blocks: a store into a
+  // page that the disk has no room for would kill the process.
+  const auto size = static_cast<off_t>(made->size_);
+  const int reserved = ::ftruncate(fd, size) != 0 ? errno : ::posix_fallocate(fd, 0, size);
   void* const mapped =
       reserved == 0 ? ::mmap(nullptr, made->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   const int error = reserved != 0 ? reserved : errno;

@@ -57,7 +57,7 @@ class InFlight {
 
   // Of the last process, when it did not end cleanly.
   const std::vector<storage::UrlKey>& left() const { return left_; }
-  // All places are free: what was left is durable elsewhere.
+  // All places are free, those too that only an earlier run had: what was left is durable elsewhere.
   void clear();
   // The page is at work from here on.
   InFlightMark begin(const storage::UrlKey& page);
