@@ -16,7 +16,8 @@ std::uint64_t raise_open_files(std::uint64_t wanted);
 
 // Raises the limit, plans its shares, and tells the log of them; a limit that is too small for the settings is a
 // warning with what was made smaller.
-DescriptorPlan plan_open_files(const Settings& settings);
+// Error (invalid_setting): fewer than open_files_least, with which a peer could do nothing.
+Result<DescriptorPlan> plan_open_files(const Settings& settings);
 
 // Of a peer's files: waits are told to the log.
 std::unique_ptr<storage::OpenWaiter> make_open_waiter();

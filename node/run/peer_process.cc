@@ -206,7 +206,9 @@ Result<void> PeerProcess::open() {
                                     {"error", LogLevel::error}})
     if (settings.log_level == name) log_config.level = level;
   if (Result<void> started = start_log(log_config); !started) return started;
-  descriptors_ = plan_open_files(settings);
+  const Result<DescriptorPlan> descriptors = plan_open_files(settings);
+  if (!descriptors) return tl::make_unexpected(descriptors.error());
+  descriptors_ = *descriptors;
   settings.fetches_max = descriptors_.fetches_max;
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
