@@ -48,10 +48,12 @@ Result<DescriptorPlan> plan_open_files(const Settings& settings) {
   return plan;
 }
 
-std::unique_ptr<storage::OpenWaiter> make_open_waiter() {
-  return std::make_unique<storage::OpenWaiter>(patience, [](const std::string& path) {
+std::unique_ptr<storage::OpenWaiter> make_open_waiter(std::function<InFlight*()> in_flight) {
+  const auto tell = [](const std::string& path) {
     log_limited(LogLevel::warning, "storage", "no file descriptor is free, waiting for one", {{"file", path}});
-  });
+  };
+  return std::make_unique<storage::OpenWaiter>(
+      patience, tell, [in_flight = std::move(in_flight)] { return std::make_shared<InFlightPause>(in_flight()); });
 }
 
 }  // namespace orbweaver

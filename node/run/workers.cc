@@ -90,6 +90,13 @@ std::string_view without_transfer_codings(const FetchResponse& response, std::si
   return body;
 }
 
+PageDone cancelled(std::uint64_t id) {
+  PageDone done;
+  done.id = id;
+  done.cancelled = true;
+  return done;
+}
+
 }  // namespace
 
 class Workers::Worker {
@@ -101,6 +108,7 @@ class Workers::Worker {
     worker->repeats_ = repeats;
     worker->links_share_ = config.links;
     worker->in_flight_ = config.in_flight;
+    worker->waiter_ = config.waiter;
     worker->user_commands_ = &user_commands;
     const std::string prefix = config.name_prefix + "-" + std::to_string(index);
     if (config.settings.archive == ArchiveKind::gzip) {
@@ -132,6 +140,9 @@ class Workers::Worker {
     InFlightMark mark;
     if (in_flight_ != nullptr && item.job.kind == FetchKind::page) mark = in_flight_->begin(item.job.queued.key);
     PageDone done = read_response(item);
+    // A stop waits for no descriptor: the page stays queued, as one that was not begun.
+    if (done.failure && done.failure->code == ErrorCode::io && waiter_ != nullptr && waiter_->stopped())
+      done = cancelled(item.job.id);
     done.body_held = std::move(item.response.held);
     mark.waits();
     done.mark = std::move(mark);
@@ -150,7 +161,7 @@ class Workers::Worker {
  private:
   PageDone read_response(const Item& item) {
     const FetchResponse& response = item.response;
-    DecodeLease lease(room_);
+    DecodeLease lease(room_, [this] { return std::make_shared<InFlightPause>(in_flight_); });
     PageDone done;
     done.id = item.job.id;
     done.worker = index_;
@@ -200,6 +211,8 @@ class Workers::Worker {
       for (const CanonicalUrl& url : *list) bytes += sizeof url + url.text().capacity();
     if (bytes == 0 || links_share_ == nullptr) return;
     if (settings_.record_links) bytes *= 2;
+    std::optional<InFlightPause> pause;
+    if (!links_share_->has_room(bytes)) pause.emplace(in_flight_);
     links_share_->wait_and_take(bytes);
     done.links_held = MemoryCharge(links_share_, bytes);
   }
@@ -474,6 +487,7 @@ class Workers::Worker {
   DecodeRoom& room_;
   std::shared_ptr<MemoryShare> links_share_;
   InFlight* in_flight_ = nullptr;
+  storage::OpenWaiter* waiter_ = nullptr;
   const Settings settings_;
   const std::string agent_;
   const Clock clock_;
@@ -538,12 +552,7 @@ void Workers::cancel() {
     const std::lock_guard lock(mutex_);
     dropped.swap(queue_);
   }
-  for (const Item& item : dropped) {
-    PageDone done;
-    done.id = item.job.id;
-    done.cancelled = true;
-    done_(std::move(done));
-  }
+  for (const Item& item : dropped) done_(cancelled(item.job.id));
 }
 
 Result<void> Workers::stop() {
