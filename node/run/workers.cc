@@ -167,6 +167,7 @@ class Workers::Worker {
     done.worker = index_;
     if (item.job.kind == FetchKind::stored_robots) {
       done.robots = parse_robots(response.body, settings_.user_agent);
+      hold_links(done);
       return done;
     }
     done.result_page = item.job.kind == FetchKind::page && !result_pages_.empty() && result_pages_.find(item.job.url);
@@ -179,9 +180,16 @@ class Workers::Worker {
       for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
         meta.add_header(value, agent_);
     if (item.job.kind == FetchKind::robots) {
-      if (response.status >= 200 && response.status < 300)
-        read_robots(decode_content(payload, coding(response), robots_bytes_max).bytes, item.job.origin, settings_,
+      if (response.status >= 200 && response.status < 300) {
+        const std::string codings = coding(response);
+        const std::size_t most = codings.empty() ? std::min(payload.size(), robots_bytes_max) : robots_bytes_max;
+        lease.want(2 * most);  // unpacked, and its rules
+        lease.take(2 * most);
+        read_robots(decode_content(payload, codings, robots_bytes_max).bytes, item.job.origin, settings_,
                     rules_.canonicaliser, done);
+        hold_links(done);
+        lease.set_taken(held_bytes);
+      }
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
       const std::string type = media_type(content_type_of(response.response_head));
@@ -204,13 +212,16 @@ class Workers::Worker {
     return done;
   }
 
-  // Links wait here for room, until the core has committed others. Under record_links they are kept twice.
+  // Links wait here for room, until the core has committed others. Under record_links they are kept twice. A robots.txt
+  // and its rules wait likewise.
   void hold_links(PageDone& done) const {
     std::uint64_t bytes = 0;
     for (const std::vector<CanonicalUrl>* list : {&done.links, &done.results, &done.sitemaps, &done.requisites})
       for (const CanonicalUrl& url : *list) bytes += sizeof url + url.text().capacity();
-    if (bytes == 0 || links_share_ == nullptr) return;
     if (settings_.record_links) bytes *= 2;
+    bytes += done.robots_body.capacity();
+    if (done.robots.rules != nullptr) bytes += done.robots.rules->bytes();
+    if (bytes == 0 || links_share_ == nullptr) return;
     std::optional<InFlightPause> pause;
     if (!links_share_->has_room(bytes)) pause.emplace(in_flight_);
     links_share_->wait_and_take(bytes);
