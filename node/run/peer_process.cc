@@ -151,7 +151,9 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
   for (const std::string& listen : tries) {
     auto opened = ring::ZmqTransport::open(
-        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address}, on_message);
+        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address,
+         static_cast<std::size_t>(memory_->plan().messages_out / 2)},
+        on_message);
     if (opened) {
       transport_ = std::move(*opened);
       return {};
@@ -391,10 +393,11 @@ void PeerProcess::publish(Time now) {
   std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
   used["storage"] = kv_->memory_bytes();
   used["messages_in"] = events_.message_bytes();
+  const ring::TransportStats transport = transport_->stats();
+  used["messages_out"] += transport.held_bytes;
   peer_->note_memory(memory_->look(std::move(used)));
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
-  const ring::TransportStats transport = transport_->stats();
   status["counts"]["messages_malformed"] = intake_.malformed() + transport.malformed;
   status["counts"]["messages_dropped"] = events_.dropped();
   status["counts"]["message_bytes_waiting"] = events_.message_bytes();
