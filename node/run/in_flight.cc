@@ -57,8 +57,8 @@ Result<std::unique_ptr<InFlight>> InFlight::open(const std::string& path, std::s
   if (fd < 0) return failed("cannot open", path, errno);
   // A piece of a place at its end, or what is none of ours, is not to become a place. With its blocks: a store into a
   // page that the disk has no room for would kill the process.
-  const auto size = static_cast<off_t>(made->size_);
-  const int reserved = ::ftruncate(fd, size) != 0 ? errno : ::posix_fallocate(fd, 0, size);
+  const auto whole = static_cast<off_t>(magic.size() + before * place_bytes);
+  const int reserved = ::ftruncate(fd, whole) != 0 ? errno : ::posix_fallocate(fd, 0, static_cast<off_t>(made->size_));
   void* const mapped =
       reserved == 0 ? ::mmap(nullptr, made->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   const int error = reserved != 0 ? reserved : errno;
