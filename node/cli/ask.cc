@@ -69,7 +69,7 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
       last = address + " answered something else than an answer";
       continue;
     }
-    Result<nlohmann::json> content = parse_outside_json(answer->body);
+    Result<nlohmann::json> content = parse_outside_json(answer->body, json_values_any);
     if (!content)
       return fail(ErrorCode::io, address + " sent an answer that cannot be read: " + content.error().message);
     if (content->contains("error"))

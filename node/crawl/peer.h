@@ -389,7 +389,7 @@ class Peer {
   void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
               Commands& out);
   void on_answer(const ring::Message& message, const ring::Answer& answer, Commands& out);
-  static void take_answer(Gathering& gathering, std::string text);
+  void take_answer(Gathering& gathering, std::string text);
   void gather_tick(Time now, Commands& out);
   void first_seeds_tick(Time now, Commands& out);
   void finish_gathering(Gathering& gathering, Commands& out);
