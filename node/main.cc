@@ -1,7 +1,9 @@
 // The one binary. Reads the command line and runs a command; the only place that sees everything.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <new>
 #include <sstream>
 
 #include "node/cli/contact_check.h"
@@ -190,10 +192,21 @@ int run(int argc, char** argv) {
     say_text(help.str());
     say_aside(fault.str());
     return shown == 0 ? 0 : static_cast<int>(ErrorCode::invalid_setting);
+  } catch (const std::bad_alloc&) {
+    return failed({ErrorCode::out_of_memory, "the system gives this process no more memory"});
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failed({ErrorCode::io, error.what()});
+  } catch (const std::exception& error) {
+    return failed({ErrorCode::internal, std::string("a fault of Orbweaver's own: ") + error.what()});
   }
   return code;
 }
 
 }  // namespace orbweaver
 
-int main(int argc, char** argv) { return orbweaver::run(argc, argv); }
+int main(int argc, char** argv) {
+  const int code = orbweaver::run(argc, argv);
+  // Of every command: an answer that was lost is not an answer. One that failed has said why.
+  if (orbweaver::all_said() || code != 0) return code;
+  return orbweaver::failed({orbweaver::ErrorCode::io, "standard output could not be written"});
+}

@@ -342,6 +342,9 @@ class Reader {
     Reader reader(from);
     fields(reader, record, Is<T>{});
     if constexpr (std::is_same_v<T, Member>) check(record);
+    if constexpr (std::is_same_v<T, Ask>)
+      if (record.verb.size() > verb_bytes_max)
+        throw Malformed("a question's verb is longer than " + std::to_string(verb_bytes_max) + " bytes");
   }
 
  private:

@@ -29,6 +29,7 @@ inline constexpr std::size_t message_bytes_max = 8u << 20;  // one message
 inline constexpr std::size_t batch_records_max = 65536;     // records in one batch
 inline constexpr std::size_t members_max = 4096;            // members in one message, and of a ring
 inline constexpr std::size_t text_bytes_max = 4u << 20;     // one string
+inline constexpr std::size_t verb_bytes_max = 32;           // of a question
 inline constexpr std::size_t settings_max = 1024;           // ring-wide settings in one message
 inline constexpr std::size_t seeds_max = 65536;             // seeds in one message
 inline constexpr std::size_t counts_max = 1024;             // named counts in one wave reply or finish

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ring/endless_messages.h"
+#include "ring/send_room.h"
 #include "ring/zmq_curve.h"
 #include "ring/zmq_gate.h"
 
@@ -38,29 +39,35 @@ constexpr int reconnect_min_ms = 100;
 constexpr int reconnect_max_ms = 2000;
 constexpr const char* monitor_endpoint = "inproc://orbweaver.listener";
 
-// The bytes travel without a copy; ZeroMQ frees them when they are sent.
-zmq::message_t message_of(std::string bytes) {
-  auto owned = std::make_unique<std::string>(std::move(bytes));
-  const auto free_string = [](void*, void* hint) { delete static_cast<std::string*>(hint); };
-  zmq::message_t message(owned->data(), owned->size(), free_string, owned.get());
-  static_cast<void>(owned.release());  // the message owns it now
+// A message's bytes, and their place in the room until they are freed.
+struct Held {
+  std::string bytes;
+  std::string to;
+  std::shared_ptr<SendRoom> room;
+
+  Held(std::string text, std::string destination, std::shared_ptr<SendRoom> taken_from)
+      : bytes(std::move(text)), to(std::move(destination)), room(std::move(taken_from)) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { room->give_back(to, bytes.size()); }
+};
+
+// The bytes travel without a copy; ZeroMQ frees them, on a thread of its own, when they are sent.
+zmq::message_t message_of(std::unique_ptr<Held> held) {
+  const auto free_held = [](void*, void* hint) { delete static_cast<Held*>(hint); };
+  zmq::message_t message(held->bytes.data(), held->bytes.size(), free_held, held.get());
+  static_cast<void>(held.release());  // the message owns it now
   return message;
 }
 
 struct Outgoing {
   std::string address;  // empty: an answer, by `route`
   std::string route;
-  std::string bytes;
-};
-
-struct Queued {
-  std::size_t messages = 0;
-  std::size_t bytes = 0;
+  zmq::message_t message;
 };
 
 struct Waiting {
   zmq::message_t message;
-  std::size_t bytes;
   Clock::time_point since;
 };
 
@@ -114,6 +121,8 @@ class ZmqTransport::Impl {
   Impl(RingKeys keys, const Config& config, OnMessage on_message)
       : keys_(std::move(keys)),
         on_message_(std::move(on_message)),
+        sends_(std::make_shared<SendRoom>(config.bytes_max / 2, queued_bytes_max)),
+        answers_(std::make_shared<SendRoom>(config.bytes_max / 2, config.bytes_max)),
         wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
         gate_(config.unknown_max, config.unknown_address_max, !keys_.empty()) {
     context_.set(zmq::ctxopt::max_sockets, static_cast<int>(addresses_max) + 64);
@@ -159,24 +168,23 @@ class ZmqTransport::Impl {
     if (thread_.joinable()) thread_.join();
   }
 
-  bool enqueue(Outgoing outgoing) {
-    const std::size_t messages_max = outgoing.address.empty() ? replies_queued_max : queued_messages_max;
-    const std::size_t bytes_max = outgoing.address.empty() ? queued_bytes_total_max : queued_bytes_max;
-    const std::size_t bytes = outgoing.bytes.size();
+  // `address` empty: an answer, by `route`.
+  bool enqueue(const std::string& address, const std::string& route, std::string bytes) {
+    const bool answer = address.empty();
+    const std::size_t messages_max = answer ? replies_queued_max : queued_messages_max;
     bool was_empty = false;
     {
       const std::lock_guard lock(mutex_);
-      if (stopping_ || bytes > message_bytes_max || queued_bytes_total_ + bytes > queued_bytes_total_max)
-        return refuse();
-      const auto queued = queued_.find(outgoing.address);
+      if (stopping_ || bytes.size() > message_bytes_max) return refuse();
+      const auto queued = queued_.find(address);
       if (queued == queued_.end() && queued_.size() >= addresses_max) return refuse();
-      Queued& here = queued != queued_.end() ? queued->second : queued_[outgoing.address];
-      if (here.messages >= messages_max || here.bytes + bytes > bytes_max) return refuse();
-      ++here.messages;
-      here.bytes += bytes;
-      queued_bytes_total_ += bytes;
+      if (queued != queued_.end() && queued->second >= messages_max) return refuse();
+      const std::shared_ptr<SendRoom>& room = answer ? answers_ : sends_;
+      const std::string& to = answer ? route : address;
+      if (!room->take(to, bytes.size())) return refuse();
+      ++queued_[address];
       was_empty = outbox_.empty();
-      outbox_.push_back(std::move(outgoing));
+      outbox_.push_back({address, route, message_of(std::make_unique<Held>(std::move(bytes), to, room))});
     }
     if (was_empty) wake();
     return true;
@@ -189,6 +197,7 @@ class ZmqTransport::Impl {
 
   const std::string& listen_address() const { return listen_address_; }
   const Counters& counters() const { return counters_; }
+  std::size_t held_bytes() const { return sends_->bytes() + answers_->bytes(); }
 
  private:
   void wake() const {
@@ -262,11 +271,10 @@ class ZmqTransport::Impl {
       if (outgoing.address.empty()) {
         send_answer(std::move(outgoing));
       } else if (Link* link = link_to(outgoing.address)) {
-        const std::size_t bytes = outgoing.bytes.size();
-        link->waiting.push_back({message_of(std::move(outgoing.bytes)), bytes, now});
+        link->waiting.push_back({std::move(outgoing.message), now});
         link->last_used = now;
       } else {
-        drop(outgoing.address, outgoing.bytes.size());
+        drop(outgoing.address);
       }
     }
     return stopping;
@@ -296,46 +304,45 @@ class ZmqTransport::Impl {
 
   void flush(const std::string& address, Link& link) {
     while (!link.waiting.empty()) {
-      Waiting& first = link.waiting.front();
+      zmq::message_t& first = link.waiting.front().message;
+      const std::size_t bytes = first.size();
       try {
-        if (!link.dealer.send(first.message, zmq::send_flags::dontwait)) return;  // not connected, or it does not read
-        sent(address, first.bytes);
+        if (!link.dealer.send(first, zmq::send_flags::dontwait)) return;  // not connected, or it does not read
+        sent(address, bytes);
       } catch (const zmq::error_t&) {
-        drop(address, first.bytes);
+        drop(address);
       }
       link.waiting.pop_front();
     }
   }
 
   void send_answer(Outgoing outgoing) {
-    const std::size_t bytes = outgoing.bytes.size();
+    const std::size_t bytes = outgoing.message.size();
     try {
       const auto to = router_.send(zmq::buffer(outgoing.route), zmq::send_flags::sndmore | zmq::send_flags::dontwait);
-      if (!to) return drop(outgoing.address, bytes);  // it does not read its answers
-      router_.send(message_of(std::move(outgoing.bytes)), zmq::send_flags::dontwait);
+      if (!to) return drop(outgoing.address);  // it does not read its answers
+      router_.send(outgoing.message, zmq::send_flags::dontwait);
       sent(outgoing.address, bytes);
     } catch (const zmq::error_t&) {  // EHOSTUNREACH: it is gone
-      drop(outgoing.address, bytes);
+      drop(outgoing.address);
     }
   }
 
   void sent(const std::string& address, std::size_t bytes) {
     ++counters_.messages_out;
     counters_.bytes_out += bytes;
-    release(address, bytes);
+    release(address);
   }
 
-  void drop(const std::string& address, std::size_t bytes) {
+  void drop(const std::string& address) {
     ++counters_.unroutable;
-    release(address, bytes);
+    release(address);
   }
 
-  void release(const std::string& address, std::size_t bytes) {
+  void release(const std::string& address) {
     const std::lock_guard lock(mutex_);
-    queued_bytes_total_ -= bytes;
     const auto queued = queued_.find(address);
-    queued->second.bytes -= bytes;
-    if (--queued->second.messages == 0) queued_.erase(queued);
+    if (--queued->second == 0) queued_.erase(queued);
   }
 
   void serve_listener() {
@@ -410,7 +417,7 @@ class ZmqTransport::Impl {
     for (auto at = links_.begin(); at != links_.end();) {
       auto& [address, link] = *at;
       while (!link.waiting.empty() && now - link.waiting.front().since > queued_age_max) {
-        drop(address, link.waiting.front().bytes);
+        drop(address);
         link.waiting.pop_front();
       }
       const bool idle = link.waiting.empty() && now - link.last_used > idle_close_after;
@@ -434,14 +441,15 @@ class ZmqTransport::Impl {
 
   const RingKeys keys_;
   const OnMessage on_message_;
+  const std::shared_ptr<SendRoom> sends_;    // by address
+  const std::shared_ptr<SendRoom> answers_;  // by route
   const int wake_fd_;
   std::string listen_address_;
   Counters counters_;
 
   std::mutex mutex_;
-  std::deque<Outgoing> outbox_;           // on the way to the I/O thread
-  std::map<std::string, Queued> queued_;  // by address ("": answers): in outbox_ or waiting in a link
-  std::size_t queued_bytes_total_ = 0;
+  std::deque<Outgoing> outbox_;                // on the way to the I/O thread
+  std::map<std::string, std::size_t> queued_;  // messages by address ("": answers): in outbox_ or waiting in a link
   bool stopping_ = false;
 
   zmq::context_t context_;  // after it: what must be closed before it
@@ -490,12 +498,12 @@ Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(Config config, OnMessag
 bool ZmqTransport::send(const std::string& address, std::string bytes) {
   const auto parsed = parse_host_port(address);
   if (!parsed || parsed->port == 0) return impl_->refuse();
-  return impl_->enqueue({address, {}, std::move(bytes)});
+  return impl_->enqueue(address, {}, std::move(bytes));
 }
 
 bool ZmqTransport::reply(const ReplyPath& path, std::string bytes) {
   if (path.route.empty()) return impl_->refuse();
-  return impl_->enqueue({{}, path.route, std::move(bytes)});
+  return impl_->enqueue({}, path.route, std::move(bytes));
 }
 
 std::string ZmqTransport::listen_address() const { return impl_->listen_address(); }
@@ -515,6 +523,7 @@ TransportStats ZmqTransport::stats() const {
   stats.unknown = now.unknown;
   stats.shut = now.shut;
   stats.endless = now.endless;
+  stats.held_bytes = impl_->held_bytes();
   return stats;
 }
 

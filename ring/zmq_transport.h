@@ -7,9 +7,10 @@
 // ZAP handler lets in that public key alone. Without a key only loopback addresses may be listened on.
 //
 // Bounds: connections that have not shown the key are limited, in all and from one address. For each address
-// queued_messages_max messages and queued_bytes_max bytes wait here (plus send_high_water messages inside ZeroMQ, and
-// those only while connected); all addresses together queued_bytes_total_max. What has waited for queued_age_max is
-// dropped: whoever sent it has long sent it again. A message lost with a connection is lost: senders repeat.
+// queued_messages_max messages wait here, and send_high_water inside ZeroMQ while connected. Their bytes count until
+// ZeroMQ has freed them: Config::bytes_max in all, half for what goes to addresses and half for answers, shared out
+// among those who are slow to read (ring/send_room.h). What has waited for queued_age_max is dropped: whoever sent it
+// has long sent it again. A message lost with a connection is lost: senders repeat.
 //
 // Thread rule: send(), reply(), stats(), listen_address() and stop() from any thread; on_message is called on the
 // transport's own I/O thread, perhaps before open() has returned (a peer that knows this port from an earlier run), and
@@ -42,13 +43,14 @@ struct TransportStats {
   std::uint64_t unknown = 0;      // connections that have not shown the ring key yet, now
   std::uint64_t shut = 0;         // of such, shut down because there were too many
   std::uint64_t endless = 0;      // connections shut down for a message without an end (ring/endless_messages.h)
+  std::uint64_t held_bytes = 0;   // of messages that wait to be sent, here or inside ZeroMQ, now
 };
 
 class ZmqTransport : public Transport {
  public:
   static constexpr std::size_t queued_messages_max = 256;            // to one address
   static constexpr std::size_t queued_bytes_max = 16u << 20;         // to one address: two of the largest messages
-  static constexpr std::size_t queued_bytes_total_max = 128u << 20;  // to all
+  static constexpr std::size_t queued_bytes_total_max = 128u << 20;  // to all, where Config does not say less
   static constexpr std::size_t addresses_max = 4096;                 // DEALERs at a time
   static constexpr int send_high_water = 64;                         // messages in ZeroMQ's pipe to one peer
   static constexpr int receive_high_water = 4;                       // from one peer: so many of the largest are 32 MiB
@@ -59,7 +61,8 @@ class ZmqTransport : public Transport {
     std::string listen;             // "127.0.0.1:7400", "[::1]:0"; port 0: any free one
     std::string ring_secret_key;    // 40 characters of Z85, see make_ring_secret(); empty: no encryption, loopback only
     std::size_t unknown_max = 256;  // connections that have not shown the key yet: ring/zmq_gate.h
-    std::size_t unknown_address_max = 64;  // of those, from one address
+    std::size_t unknown_address_max = 64;            // of those, from one address
+    std::size_t bytes_max = queued_bytes_total_max;  // of messages that wait to be sent
   };
   static Result<std::unique_ptr<ZmqTransport>> open(Config config, OnMessage on_message);
   ~ZmqTransport() override;

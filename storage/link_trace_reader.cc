@@ -169,8 +169,9 @@ Result<std::vector<std::string>> link_trace_files(const std::vector<std::string>
   for (const std::string& path : paths) {
     std::error_code error;
     const auto status = std::filesystem::status(path, error);
-    if (!std::filesystem::exists(status)) return fail(ErrorKind::io, path + " is not there");
-    if (!std::filesystem::is_directory(status)) {
+    if (status.type() == std::filesystem::file_type::not_found) return fail(ErrorKind::io, path + " is not there");
+    if (error) return io_error("cannot look at", path, error.value());
+    if (status.type() != std::filesystem::file_type::directory) {
       files.push_back(path);
       continue;
     }

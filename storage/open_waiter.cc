@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <thread>
 
 namespace orbweaver::storage {
 namespace {
@@ -17,22 +16,39 @@ bool lacks_descriptors(int error_number) { return error_number == EMFILE || erro
 
 int OpenWaiter::open(const std::string& path, const std::function<int()>& attempt) {
   int error = attempt();
-  if (!lacks_descriptors(error)) return error;
+  if (!lacks_descriptors(error) || stopped()) return error;
   ++waits_;
+  const std::shared_ptr<void> around = around_ ? around_() : nullptr;
   std::chrono::milliseconds waited{0};
   std::chrono::milliseconds tell_at{0};
   std::chrono::milliseconds pause = first_pause;
-  while (lacks_descriptors(error) && waited < patience_) {
+  while (lacks_descriptors(error) && waited < patience_ && !stopped()) {
     if (waited >= tell_at) {
       if (on_wait_) on_wait_(path);
       tell_at = waited + told_every;
     }
-    std::this_thread::sleep_for(pause);
+    {
+      std::unique_lock lock(mutex_);
+      const auto until = Clock::now() + pause;
+      changed_.wait_until(lock, stop_at_ ? std::min(until, *stop_at_) : until);
+    }
     waited += pause;
     pause = std::min(2 * pause, longest_pause);
     error = attempt();
   }
   return error;
+}
+
+void OpenWaiter::stop_in(std::chrono::milliseconds time) {
+  const std::lock_guard lock(mutex_);
+  const auto at = Clock::now() + time;
+  stop_at_ = stop_at_ ? std::min(*stop_at_, at) : at;
+  changed_.notify_all();
+}
+
+bool OpenWaiter::stopped() const {
+  const std::lock_guard lock(mutex_);
+  return stop_at_ && Clock::now() >= *stop_at_;
 }
 
 int open_with(OpenWaiter* waiter, const std::string& path, const std::function<int()>& attempt) {

@@ -39,6 +39,10 @@ Duration wire_duration(std::string_view bytes, std::size_t at) {
       static_cast<std::int64_t>(std::min(told, static_cast<std::uint64_t>(Duration(wire_duration_max).count()))));
 }
 
+constexpr std::string_view unknown_name = "unknown";
+// Reasons from here on say why a robots.txt could not be had: this and the reason's number.
+constexpr std::uint8_t robots_causes = 64;
+
 constexpr std::size_t clock_head_bytes = 17;
 constexpr std::size_t used_clock_head_bytes = clock_head_bytes + 16;
 
@@ -191,8 +195,50 @@ std::string_view reason_name(Reason reason) {
       return "links_over_budget";
     case Reason::internal:
       return "internal";
+    case Reason::address_denied:
+      return "address_denied";
+    case Reason::no_contact:
+      return "no_contact";
+    case Reason::robots_dns:
+      return "robots_dns";
+    case Reason::robots_connect:
+      return "robots_connect";
+    case Reason::robots_tls:
+      return "robots_tls";
+    case Reason::robots_timeout:
+      return "robots_timeout";
+    case Reason::robots_empty_reply:
+      return "robots_empty_reply";
+    case Reason::robots_broken:
+      return "robots_broken";
+    case Reason::robots_headers_too_large:
+      return "robots_headers_too_large";
+    case Reason::robots_bad_response:
+      return "robots_bad_response";
+    case Reason::robots_internal:
+      return "robots_internal";
+    case Reason::robots_tls_expired:
+      return "robots_tls_expired";
+    case Reason::robots_tls_wrong_name:
+      return "robots_tls_wrong_name";
+    case Reason::robots_tls_self_signed:
+      return "robots_tls_self_signed";
+    case Reason::robots_tls_untrusted:
+      return "robots_tls_untrusted";
   }
-  return "unknown";
+  return unknown_name;
+}
+
+Reason robots_reason(Reason cause) {
+  const auto own = static_cast<Reason>(robots_causes + static_cast<std::uint8_t>(cause));
+  return cause != Reason::none && robots_cause(own) == cause ? own : Reason::robots_unreachable;
+}
+
+Reason robots_cause(Reason reason) {
+  const auto number = static_cast<std::uint8_t>(reason);
+  if (reason == Reason::robots_unreachable) return Reason::http_status;
+  if (number < robots_causes || reason_name(reason) == unknown_name) return Reason::none;
+  return static_cast<Reason>(number - robots_causes);
 }
 
 std::string_view state_name(UrlState state) {

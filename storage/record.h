@@ -26,17 +26,19 @@ enum class UrlState : std::uint8_t { queued = 1, excluded = 2, failed = 3, fetch
 // Why a record is in its state. Numbers are on disk and on the wire: append only.
 enum class Reason : std::uint8_t {
   none = 0,
-  robots = 1,              // excluded: robots.txt disallows it
-  depth = 2,               // excluded for now: deeper than max_depth; a shorter way to it queues it
-  redirects = 3,           // excluded: at the end of more than redirects_max redirects
-  robots_unreachable = 4,  // excluded: robots.txt could not be had (RFC 9309, 2.3.1.4)
-  trap = 6,                // excluded for now: suspected by a trap rule beyond the host's trap_budget (docs/traps.md)
-  budget = 7,              // excluded: the host's or the domain's pages or bytes are spent
-  noindex = 8,             // fetched, but not kept: the page asked for that
-  content_type = 9,        // excluded: fetched, and the response's type is not wanted
-  bad_port = 10,           // excluded: the port is another protocol's (node/url/bad_ports.h, setting allow_ports)
-  http_status = 16,        // failed: the server answered with `status`, for the last time
-  dns = 17,                // failed: from here on as FetchError
+  robots = 1,     // excluded: robots.txt disallows it
+  depth = 2,      // excluded for now: deeper than max_depth; a shorter way to it queues it
+  redirects = 3,  // excluded: at the end of more than redirects_max redirects
+  // excluded: robots.txt was answered with `status` (0: nothing is known of that), which disallows all (RFC 9309,
+  // 2.3.1.4)
+  robots_unreachable = 4,
+  trap = 6,          // excluded for now: suspected by a trap rule beyond the host's trap_budget (docs/traps.md)
+  budget = 7,        // excluded: the host's or the domain's pages or bytes are spent
+  noindex = 8,       // fetched, but not kept: the page asked for that
+  content_type = 9,  // excluded: fetched, and the response's type is not wanted
+  bad_port = 10,     // excluded: the port is another protocol's (node/url/bad_ports.h, setting allow_ports)
+  http_status = 16,  // failed: the server answered with `status`, for the last time
+  dns = 17,          // failed: from here on as FetchError
   connect = 18,
   tls = 19,
   timeout = 20,
@@ -55,8 +57,28 @@ enum class Reason : std::uint8_t {
   tls_wrong_name = 41,
   tls_self_signed = 42,
   tls_untrusted = 43,
+  address_denied = 50,  // failed: its address is in deny_addresses; address_refused are private ones
+  no_contact = 51,      // failed: its address is public, and no contact is set for people whose sites are crawled
+  // excluded: robots.txt could not be had, which disallows all, and why: 64 and the number of that reason
+  robots_dns = 81,
+  robots_connect = 82,
+  robots_tls = 83,
+  robots_timeout = 84,
+  robots_empty_reply = 85,
+  robots_broken = 86,
+  robots_headers_too_large = 87,
+  robots_bad_response = 89,
+  robots_internal = 91,
+  robots_tls_expired = 104,
+  robots_tls_wrong_name = 105,
+  robots_tls_self_signed = 106,
+  robots_tls_untrusted = 107,
 };
 std::string_view reason_name(Reason reason);  // "robots", "http_status"
+// What the pages of a host are excluded as whose robots.txt ended so: robots_dns for dns, robots_unreachable for
+// http_status and what has none of its own. And back: http_status for robots_unreachable; none when it is not one.
+Reason robots_reason(Reason cause);
+Reason robots_cause(Reason reason);
 std::string_view state_name(UrlState state);  // "queued"
 
 struct UrlRecord {

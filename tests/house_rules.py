@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The house rules that a compiler does not hold: who includes what, where a library lives, what a pure rule may not
-call, how long lines and files are.
+call, which calls throw, how long lines and files are.
 
     tests/house_rules.py [--root DIR]   check the tree; one line for each breach, exit code 1 when there is one
     tests/house_rules.py --self-test    break each rule once in a tree of its own, and see that it is told
@@ -33,6 +33,7 @@ HOMES = [
     (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"]),
     (r"<cld2/.*>", ["node/html/cld2_*"]),
     (r"<re2/.*>", ["node/url/re2_*"]),
+    (r"<seccomp\.h>", ["node/run/seccomp.cc"]),
     (r"<CLI/.*>", ["node/cli/*", "node/main.cc"]),
 ]
 
@@ -56,6 +57,26 @@ SAYS_ITSELF = ["node/lab/progress.cc"]  # numbers, and words of its own
 PRINTS = [(r"(?<![\w.>:])(?:std::|::)?(?:printf|fprintf|vprintf|puts|fputs|putchar|fputc|fwrite)\s*\("
            r"|\bstd\s*::\s*(?:cout|cerr|clog)\s*<<", "prints")]
 
+# Calls of std::filesystem that throw, as for a directory of another user's: each has a form that takes a
+# std::error_code, with one argument more than is named here.
+FILE_CALLS = {
+    **dict.fromkeys(["current_path", "temp_directory_path"], 0),
+    **dict.fromkeys(
+        ["absolute", "canonical", "weakly_canonical", "relative", "proximate", "exists", "status", "symlink_status",
+         "is_block_file", "is_character_file", "is_directory", "is_empty", "is_fifo", "is_other", "is_regular_file",
+         "is_socket", "is_symlink", "file_size", "hard_link_count", "last_write_time", "space", "read_symlink",
+         "create_directory", "create_directories", "remove", "remove_all", "directory_iterator",
+         "recursive_directory_iterator"], 1),
+    **dict.fromkeys(
+        ["copy", "copy_file", "copy_symlink", "create_symlink", "create_directory_symlink", "create_hard_link",
+         "equivalent", "rename", "resize_file", "permissions"], 2),
+}
+FILE_CALL = re.compile(r"\b(?:filesystem|fs)\s*::\s*(" + "|".join(FILE_CALLS) + r")\b\s*(?:\w+\s*)?([({])")
+# The entry's own questions, and the loop whose step throws.
+FILE_ENTRY = re.compile(r"(?:\.|->)\s*(is_directory|is_regular_file|is_symlink|is_other)\s*\(\s*\)"
+                        r"|\b(?:at|entry)\s*(?:\.|->)\s*(exists|file_size|last_write_time|status|refresh)\s*\(\s*\)")
+FILE_LOOP = re.compile(r"\bfor\s*\([^;{}]*[^:]:\s*(?:std\s*::\s*)?(?:filesystem|fs)\s*::\s*(\w*directory_iterator)\b")
+
 # Taken apart, so that this file does not break its own rule.
 WORDS = re.compile(
     r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK", "(?i:place" + "holder)"]) + r")\b")
@@ -65,13 +86,13 @@ def matches(path, patterns):
     return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
 
 
-def code_only(text):
+def code_only(text, literals=" "):
     """The text with comments and literals blanked, line breaks kept: what the compiler sees as code."""
     token = re.compile(
         r'//[^\n]*|/\*.*?\*/|R"(?P<d>[^()\s]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"'
         r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'",
         re.DOTALL)
-    return token.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    return token.sub(lambda m: re.sub(r"[^\n]", " " if m.group().startswith("/") else literals, m.group()), text)
 
 
 def check_includes(root, path, text, tell):
@@ -114,6 +135,43 @@ def check_calls(path, text, tell):
                 tell(path, number, f"{what}: {mend}")
 
 
+def arguments_from(code, at):
+    """How many arguments there are in the brackets that open at this place."""
+    depth, commas, empty = 0, 0, True
+    for character in code[at:]:
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+            if depth == 0:
+                break
+        elif character == "," and depth == 1:
+            commas += 1
+        if depth > 1 or not (character.isspace() or character in "([{"):
+            empty = False
+    return 0 if empty else commas + 1
+
+
+def check_files(path, text, tell):
+    if path.split("/", 1)[0] not in ROOMS:
+        return
+    code = code_only(text, literals="x")  # they are arguments
+
+    def breach(match, name):
+        tell(path, code.count("\n", 0, match.start()) + 1,
+             f"{name} throws: give it a std::error_code, or use is_there() of node/run/denied.h")
+
+    for match in FILE_CALL.finditer(code):
+        name = match.group(1)
+        count = arguments_from(code, match.start(2))
+        if count <= FILE_CALLS[name] and not (count == 0 and name.endswith("iterator")):
+            breach(match, name)
+    for match in FILE_ENTRY.finditer(code):
+        breach(match, match.group(1) or match.group(2))
+    for match in FILE_LOOP.finditer(code):
+        breach(match, "the step of a loop over " + match.group(1))
+
+
 def check_form(path, text, tell):
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
@@ -148,6 +206,7 @@ def check_tree(root):
             continue
         check_includes(root, path, text, tell)
         check_calls(path, text, tell)
+        check_files(path, text, tell)
         check_form(path, text, tell)
     return breaches, len(files)
 
@@ -186,6 +245,18 @@ SAMPLES = [
     ("node/cli/says.cc", "void f() { std::printf(a); }\n", "prints"),
     ("node/cli/streams.cc", "void f() { std::cout << a; }\n", "prints"),
     ("node/cli/formats.cc", "void f() { std::snprintf(a, 1, b); g(std::cin, std::cout); }\n", None),
+    ("node/run/quiet.cc", "bool a = std::filesystem::exists(b(c, d), e) || fs::remove(\"f,g\", h);\n", None),
+    ("node/run/looks.cc", "for (std::filesystem::directory_iterator at(a, b), end; at != end; at.increment(b)) c(at);\n",
+     None),
+    ("node/run/ends.cc", "bool a = at != std::filesystem::directory_iterator();\n", None),
+    ("node/run/throws.cc", "bool a = std::filesystem::exists(b + \"/c\");\n", "exists throws"),
+    ("node/cli/throws.cc", "bool a = fs::is_directory(b(c, d));\n", "is_directory throws"),
+    ("storage/throws.cc", "void f() { std::filesystem::rename(a,\n  b); }\n", "rename throws"),
+    ("node/run/where.cc", "auto a = std::filesystem::temp_directory_path();\n", "temp_directory_path throws"),
+    ("node/run/walks.cc", "std::filesystem::directory_iterator at(directory);\n", "directory_iterator throws"),
+    ("node/run/steps.cc", "void f() { for (auto& a : std::filesystem::directory_iterator(b, c)) d(a); }\n",
+     "the step of a loop"),
+    ("node/run/entry.cc", "bool a = at->is_directory();\n", "is_directory throws"),
     ("node/run/long.cc", "// " + "x" * 118 + "\n", "line of 121"),
     ("node/run/tall.cc", "int a;\n" * 601, "file of 601"),
     ("node/run/bare.h", "#pragma once\n", "begins with a comment"),

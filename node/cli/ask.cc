@@ -1,9 +1,9 @@
 #include "node/cli/ask.h"
 
-#include <algorithm>
-#include <filesystem>
-
+#include "node/cli/peer_directories.h"
 #include "node/crawl/outside_json.h"
+#include "node/run/denied.h"
+#include "node/run/directory_lock.h"
 #include "node/run/peer_file.h"
 #include "node/run/ring_key.h"
 #include "ring/codec.h"
@@ -13,17 +13,16 @@ namespace orbweaver {
 
 Result<std::vector<PeerAddress>> peer_addresses(const PeerTarget& target) {
   std::vector<PeerAddress> found;
-  if (const Result<PeerFile> own = read_peer_file(target.directory))
-    found.push_back({own->address, own->ring_key_file});
-  std::vector<std::string> below;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(target.directory, ignored))
-    if (entry.path().filename().string().starts_with("peer-")) below.push_back(entry.path().string());
-  std::sort(below.begin(), below.end());
-  for (const std::string& directory : below)
-    if (const Result<PeerFile> peer = read_peer_file(directory)) found.push_back({peer->address, peer->ring_key_file});
+  const auto directories = possible_peer_directories(target.directory);
+  // Who names a peer need not have its directory.
+  if (!directories && target.peer.empty()) return tl::make_unexpected(directories.error());
+  for (const std::string& directory : directories.value_or(std::vector<std::string>())) {
+    const Result<PeerFile> peer = read_peer_file(directory);
+    if (peer) found.push_back({peer->address, peer->ring_key_file, directory});
+    if (!peer && peer.error().code == ErrorCode::io && target.peer.empty()) return tl::make_unexpected(peer.error());
+  }
   if (!target.peer.empty()) {
-    PeerAddress named{target.peer, {}};
+    PeerAddress named{target.peer, {}, {}};
     for (const PeerAddress& peer : found)
       if (peer.address == target.peer) named = peer;
     found = {named};
@@ -36,12 +35,22 @@ Result<std::vector<PeerAddress>> peer_addresses(const PeerTarget& target) {
   return found;
 }
 
+Result<std::vector<PeerAddress>> running_peers(const PeerTarget& target) {
+  auto peers = peer_addresses(target);
+  if (!peers || !target.peer.empty()) return peers;
+  std::erase_if(*peers, [](const PeerAddress& peer) { return !DirectoryLock::holder(peer.directory); });
+  if (!peers->empty()) return peers;
+  const bool of_crawl = is_there(target.directory + "/crawl.json").value_or(false);
+  return fail(ErrorCode::unreachable, "no peer runs in " + target.directory + "; start it with: orbweaver " +
+                                          (of_crawl ? "crawl --out " : "node --dir ") + target.directory);
+}
+
 Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,
                                 bool for_ring, Duration timeout) {
-  const Result<std::vector<PeerAddress>> peers = peer_addresses(target);
+  const Result<std::vector<PeerAddress>> peers = running_peers(target);
   if (!peers) return tl::make_unexpected(peers.error());
   std::string last;
-  for (const auto& [address, ring_key_file] : *peers) {
+  for (const auto& [address, ring_key_file, directory] : *peers) {
     const Result<std::string> secret = read_ring_key(ring_key_file);
     if (!secret) return tl::make_unexpected(secret.error());
     auto client = ring::ZmqClient::open(address, *secret);
@@ -60,7 +69,7 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
       last = address + " answered something else than an answer";
       continue;
     }
-    Result<nlohmann::json> content = parse_outside_json(answer->body);
+    Result<nlohmann::json> content = parse_outside_json(answer->body, json_values_any);
     if (!content)
       return fail(ErrorCode::io, address + " sent an answer that cannot be read: " + content.error().message);
     if (content->contains("error"))

@@ -17,10 +17,16 @@ struct PeerTarget {
 struct PeerAddress {
   std::string address;
   std::string ring_key_file;  // what its peer.json names, unless the target names one
+  std::string directory;      // empty: not known
 };
 
-// All to try, in order. A peer that `peer` names and whose directory is found in `directory` is asked with its key.
+// All that have run, in order. A peer that `peer` names and whose directory is found in `directory` is asked with its
+// key. Errors: unreachable when none has run there; io when the directory may not be read.
 Result<std::vector<PeerAddress>> peer_addresses(const PeerTarget& target);
+
+// Those to ask: the one that `peer` names, or those whose processes hold their directories. Errors: as above;
+// unreachable when none runs there.
+Result<std::vector<PeerAddress>> running_peers(const PeerTarget& target);
 
 // The answer of the first peer that answers. An {"error": …} in the answer is an error here.
 Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,

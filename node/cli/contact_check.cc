@@ -60,7 +60,7 @@ std::string private_range(const std::string& url, const Settings& settings) {
 }
 
 Result<void> check_reachable(const Settings& settings, const std::vector<std::string>& seeds) {
-  const auto guard = AddressGuard::create(settings.allow_private);
+  const auto guard = AddressGuard::create(settings.allow_private, settings.deny_addresses);
   if (!guard) return tl::make_unexpected(guard.error());
   if (!settings.proxy.empty()) return {};  // only the proxy's address is judged
   std::string why;
@@ -71,8 +71,11 @@ Result<void> check_reachable(const Settings& settings, const std::vector<std::st
     const auto refusal = address ? guard->refusal(*address) : std::nullopt;
     if (!refusal) return {};
     if (why.empty())
-      why = url->text() + " would be refused: " + *refusal + "; private addresses are fetched only when they are " +
-            "allowed: --allow-private " + private_range(url->text(), settings);
+      why = url->text() + " would be refused: " + refusal->words +
+            (refusal->error == FetchError::address_denied
+                 ? "; take its range out of deny_addresses, which holds whatever else is allowed"
+                 : "; private addresses are fetched only when they are allowed: --allow-private " +
+                       private_range(url->text(), settings));
   }
   if (why.empty()) return {};
   return fail(ErrorCode::invalid_setting, "no page could be fetched: " + why);

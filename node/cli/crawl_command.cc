@@ -23,6 +23,7 @@
 #include "node/cli/seed_schemes.h"
 #include "node/config/memory_plan.h"
 #include "node/run/clock.h"
+#include "node/run/denied.h"
 #include "node/run/directory_lock.h"
 #include "node/run/memory_available.h"
 #include "node/run/peer_file.h"
@@ -95,6 +96,12 @@ class Crawl {
   sigset_t signals_{};
 };
 
+Result<void> check(const std::vector<std::string>& seeds, const Settings& settings) {
+  if (Result<void> checked = check_seeds(seeds); !checked) return checked;
+  if (Result<void> checked = check_contact(settings, seeds); !checked) return checked;
+  return check_reachable(settings, seeds);
+}
+
 // Seeds, settings, the directory: all that can be wrong is said before a process is started.
 Result<void> Crawl::prepare() {
   std::vector<std::string> seeds = options_.urls;
@@ -108,10 +115,6 @@ Result<void> Crawl::prepare() {
   seeds.insert(seeds.end(), queries->urls.begin(), queries->urls.end());
   auto settings = options_.flags.load();
   if (!settings) return tl::make_unexpected(settings.error());
-  Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
-  if (!whole) return tl::make_unexpected(whole.error());
-  seeds = std::move(*whole);
-  if (Result<void> checked = check_seeds(seeds); !checked) return checked;
   if (!queries->urls.empty() && settings->values.result_pages.empty()) {
     for (const std::string& entry : usual_result_pages(*queries)) more_flags_.emplace_back("result_pages", entry);
     SettingFlags with = options_.flags;
@@ -122,20 +125,19 @@ Result<void> Crawl::prepare() {
   // The peers share this machine.
   if (settings->values.max_memory == 0)
     more_flags_.emplace_back("max_memory", size_text(automatic_memory(memory_of_machine(), options_.peers)));
-  if (Result<void> checked = check_contact(settings->values, seeds); !checked) return checked;
-  if (Result<void> checked = check_reachable(settings->values, seeds); !checked) return checked;
+  if (Result<void> checked = check(by_https(seeds), settings->values); !checked) return checked;
   if (Result<void> ran = run_as(options_.user, options_.out, settings->values.data_access); !ran) return ran;
   settings_ = settings->values;
   const std::string plan_path = options_.out + "/crawl.json";
-  const bool resumed = std::filesystem::exists(plan_path);
-  if (seeds.empty() && !resumed)
+  const Result<bool> resumed = is_there(plan_path);
+  if (!resumed) return tl::make_unexpected(resumed.error());
+  if (seeds.empty() && !*resumed)
     return fail(ErrorCode::invalid_input, "no URL to start from; name some, or a file of them with --seeds");
   auto lock = DirectoryLock::take(options_.out, settings->values.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
-  if (Result<void> owned = check_owner(options_.out); !owned) return owned;
   if (Result<void> keyed = prepare_key(settings->values); !keyed) return keyed;
-  if (resumed) {
+  if (*resumed) {
     std::ifstream in(plan_path);
     const json plan = json::parse(in, nullptr, false);
     const auto before = plan.is_object() ? plan.value("peers", 0u) : 0u;
@@ -147,6 +149,11 @@ Result<void> Crawl::prepare() {
                                            " the queues of the others would wait unfetched. Use --peers " +
                                            std::to_string(before) + ", or let peers leave first (orbweaver leave)");
   }
+  // The first that strangers hear of it: by now it is who it is to be, and nothing else is in the way.
+  Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
+  if (!whole) return tl::make_unexpected(whole.error());
+  seeds = std::move(*whole);
+  if (Result<void> checked = check(seeds, settings->values); !checked) return checked;
   const std::string plan = json{{"peers", options_.peers}}.dump() + "\n";
   if (Result<void> written = write_whole(plan_path, plan); !written) return written;
   seed_path_ = options_.out + "/seeds.txt";
@@ -166,7 +173,9 @@ Result<void> Crawl::prepare_key(const Settings& settings) {
   std::string path = settings.ring_key_file;
   if (path.empty()) {
     path = options_.out + "/ring.key";
-    if (!std::filesystem::exists(path))
+    const Result<bool> made_before = is_there(path);
+    if (!made_before) return tl::make_unexpected(made_before.error());
+    if (!*made_before)
       if (Result<void> made = make_ring_key_file(path); !made) return made;
     more_flags_.emplace_back("ring_key_file", path);
   }
@@ -326,6 +335,7 @@ void Crawl::show_progress(Time now, bool last) {
 json Crawl::summary() const {
   json totals = json::object();
   json peers = json::array();
+  json redirects_out = json::array();
   json ring = json::object();  // ring-wide totals, which every peer of a crawl that ended has
   std::string reason;
   bool finished = false;
@@ -345,6 +355,7 @@ json Crawl::summary() const {
       if (value.is_number_unsigned()) totals[name] = totals.value(name, std::uint64_t{0}) + value.get<std::uint64_t>();
     if (const json filter = status.value("seen_filter", json::object()); filter.contains("missed"))
       missed = missed.value_or(0) + filter.value("missed", 0.0);
+    for (const json& redirect : status.value("redirects_out", json::array())) redirects_out.push_back(redirect);
     peers.push_back({{"directory", child.directory}, {"id", status.value("id", "")}, {"counts", counts}});
   }
   const double seconds = std::chrono::duration<double>(clock_.now() - begun_).count();
@@ -360,7 +371,7 @@ json Crawl::summary() const {
                    [&] {
                      json dirs = json::array();
                      for (const Child& child : children_)
-                       if (std::filesystem::exists(child.directory + "/archive"))
+                       if (is_there(child.directory + "/archive").value_or(false))
                          dirs.push_back(child.directory + "/archive");
                      return dirs;
                    }()},
@@ -378,6 +389,12 @@ json Crawl::summary() const {
     }
   }
   if (missed) summary["missed"] = *missed;
+  if (!redirects_out.empty()) summary["redirects_out"] = with_fixes(std::move(redirects_out), settings_);
+  if (finished && number("fetched") > 0) {
+    const Result<bool> redirects = only_redirects(options_.out);
+    if (!redirects) summary["reasons_unknown"] = redirects.error().message;
+    if (redirects && *redirects) summary["only_redirects"] = true;
+  }
   return summary;
 }
 
@@ -398,6 +415,11 @@ void Crawl::print_summary(const json& summary) const {
   }
   if (const std::string unknown = summary.value("reasons_unknown", ""); !unknown.empty())
     say("    the reasons could not be read: %s\n", unknown.c_str());
+  if (const std::uint64_t left = summary["totals"].value("links_out_of_scope", std::uint64_t{0}); left > 0)
+    say("  links out of scope, not followed: %llu\n", static_cast<unsigned long long>(left));
+  for (const json& redirect : summary.value("redirects_out", json::array()))
+    say("  the seed %s redirects to %s, which is out of scope: %s\n", redirect.value("url", "").c_str(),
+        redirect.value("to", "").c_str(), redirect.value("fix", "").c_str());
   if (summary.contains("missed"))
     say("  pages that may have been missed, taken as seen by a filter: %.3g expected\n", summary.value("missed", 0.0));
   for (const json& directory : summary["archive_dirs"]) say("  archive %s\n", directory.get<std::string>().c_str());
@@ -481,8 +503,9 @@ int Crawl::run() {
   } else {
     print_summary(result);
   }
-  if (!result.value("finished", false) || result.value("pages", std::uint64_t{0}) > 0) return 0;
-  complain("nothing was fetched");
+  const bool only_redirected = result.value("only_redirects", false);
+  if (!result.value("finished", false) || (result.value("pages", std::uint64_t{0}) > 0 && !only_redirected)) return 0;
+  complain(only_redirected ? "nothing was fetched but redirects" : "nothing was fetched");
   return nothing_fetched;
 }
 

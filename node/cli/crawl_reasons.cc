@@ -6,7 +6,9 @@
 
 #include "node/cli/contact_check.h"
 #include "node/cli/export_command.h"
-#include "node/config/site_header.h"
+#include "node/crawl/reason_words.h"
+#include "node/url/canonical_url.h"
+#include "node/url/scope.h"
 
 namespace orbweaver {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-bool no_contact(const Settings& settings) { return !names_contact(settings.user_agent, settings.contact); }
+bool has_status(Reason reason) { return reason == Reason::http_status || reason == Reason::robots_unreachable; }
 
 }  // namespace
 
@@ -22,7 +24,7 @@ Result<std::vector<CrawlReason>> crawl_reasons(const std::string& directory) {
   std::map<std::tuple<UrlState, Reason, std::uint16_t>, CrawlReason> found;
   const auto take = [&](const storage::UrlRecord& record) {
     if (record.state != UrlState::failed && record.state != UrlState::excluded) return true;
-    const std::uint16_t status = record.reason == Reason::http_status ? record.status : std::uint16_t{0};
+    const std::uint16_t status = has_status(record.reason) ? record.status : std::uint16_t{0};
     CrawlReason& entry = found[{record.state, record.reason, status}];
     if (entry.count++ == 0)
       entry = {.state = record.state, .reason = record.reason, .status = status, .count = 1, .example = record.url};
@@ -37,71 +39,35 @@ Result<std::vector<CrawlReason>> crawl_reasons(const std::string& directory) {
   return reasons;
 }
 
-std::string reason_words(const CrawlReason& reason, const Settings& settings) {
-  switch (reason.reason) {
-    case Reason::http_status:
-      return "the server answered " + std::to_string(reason.status);
-    case Reason::address_refused:
-      if (private_range(reason.example, settings).empty() && no_contact(settings)) return "refused: no contact is set";
-      return "refused: private address";
-    case Reason::dns:
-      return "the host's name does not resolve";
-    case Reason::connect:
-      return "the host does not take connections";
-    case Reason::timeout:
-      return "the server was too slow";
-    case Reason::host_down:
-      return "the host did not answer ten times in a row";
-    case Reason::robots:
-      return "robots.txt disallows it";
-    case Reason::robots_unreachable:
-      return "the host's robots.txt could not be fetched, which counts as a disallow";
-    case Reason::depth:
-      return "deeper than max_depth";
-    case Reason::redirects:
-      return "too many redirects in a row";
-    case Reason::trap:
-      return "looks like a trap";
-    case Reason::budget:
-      return "the budget of its host or domain is spent";
-    case Reason::content_type:
-      return "its content type is not wanted";
-    default:
-      return std::string(storage::reason_name(reason.reason));
-  }
-}
+std::string reason_words(const CrawlReason& reason) { return words_of(reason.reason, reason.status).what; }
 
 std::string reason_fix(const CrawlReason& reason, const Settings& settings) {
-  switch (reason.reason) {
-    case Reason::address_refused: {
-      const std::string range = private_range(reason.example, settings);
-      if (range.empty() && no_contact(settings)) return "name one with --contact https://example.org/bot";
-      return "allow with --allow-private " + (range.empty() ? "RANGE" : range);
-    }
-    case Reason::connect:
-      return "is the address right, and does the server run?";
-    case Reason::timeout:
-      return "see fetch_timeout, low_speed_bytes and average_speed_bytes";
-    case Reason::robots_unreachable:
-      return "does the host answer? for your own sites: --robots no";
-    case Reason::robots:
-      return "for your own sites: --robots no";
-    case Reason::depth:
-      return "raise --max-depth";
-    case Reason::trap:
-      return "look with: orbweaver traps; queue again with: orbweaver traps --readmit";
-    case Reason::budget:
-      return "see max_pages_per_host and its like";
-    case Reason::content_type:
-      return "see content_types_allow and content_types_deny";
-    case Reason::tls_expired:
-    case Reason::tls_wrong_name:
-    case Reason::tls_self_signed:
-    case Reason::tls_untrusted:
-      return "fetch all the same with --tls-verify record";
-    default:
-      return {};
+  const std::string range =
+      reason.reason == Reason::address_refused ? private_range(reason.example, settings) : std::string();
+  return range.empty() ? words_of(reason.reason, reason.status).fix : "allow with --allow-private " + range;
+}
+
+Result<bool> only_redirects(const std::string& directory) {
+  bool page = false;
+  const auto take = [&](const storage::UrlRecord& record) {
+    const bool redirect = record.status >= 300 && record.status < 400 && record.status != 304;
+    page = record.state == UrlState::fetched && !redirect;
+    return !page;
+  };
+  if (Result<void> read = for_each_record(directory, take); !read) return tl::make_unexpected(read.error());
+  return !page;
+}
+
+nlohmann::json with_fixes(nlohmann::json redirects_out, const Settings& settings) {
+  Settings of_domain = settings;
+  of_domain.scope = ScopeKind::domain;
+  for (nlohmann::json& redirect : redirects_out) {
+    const Result<CanonicalUrl> seed = CanonicalUrl::parse(redirect.value("url", ""));
+    const Result<CanonicalUrl> target = CanonicalUrl::parse(redirect.value("to", ""));
+    const bool of_same = seed && target && Scope(of_domain, {*seed}).contains(*target);
+    redirect["fix"] = of_same ? "start there, or --scope domain" : "start there";
   }
+  return redirects_out;
 }
 
 nlohmann::json reasons_json(const std::vector<CrawlReason>& reasons, const Settings& settings) {
@@ -111,7 +77,7 @@ nlohmann::json reasons_json(const std::vector<CrawlReason>& reasons, const Setti
                             {"reason", storage::reason_name(reason.reason)},
                             {"count", reason.count},
                             {"example", reason.example},
-                            {"why", reason_words(reason, settings)}};
+                            {"why", reason_words(reason)}};
     if (reason.status != 0) entry["status"] = reason.status;
     if (const std::string fix = reason_fix(reason, settings); !fix.empty()) entry["fix"] = fix;
     list.push_back(std::move(entry));

@@ -8,8 +8,12 @@
 
 namespace orbweaver {
 
-// The directory itself, or its peer-1, peer-2, …: those that have a store, in order. Errors: unreachable when there is
-// none.
+// The directory itself, then its peer-1, peer-2, … in order: where peers may have run. Nothing below one that is not
+// there. Errors: io when it may not be read; the message says who may.
+Result<std::vector<std::string>> possible_peer_directories(const std::string& directory);
+
+// Those of them that have a store. Errors: as above; invalid_input when there is no such directory; unreachable when no
+// peer has run there.
 Result<std::vector<std::string>> peer_directories(const std::string& directory);
 
 }  // namespace orbweaver

@@ -168,6 +168,35 @@ int status(const Options& options) {
   return 0;
 }
 
+// Of one question. Its answer repeats the URLs, in their canonical form: each byte is three at most.
+constexpr std::size_t seeds_per_question = 16'384;
+constexpr std::size_t seed_bytes_per_question = 1u << 20;
+
+// Asked in as many questions as it takes; one answer of all.
+Result<json> ask_for_seeds(const PeerTarget& target, const std::vector<std::string>& urls) {
+  json all = {{"accepted", json::array()}, {"refused", json::array()}};
+  for (std::size_t at = 0; at < urls.size();) {
+    json some = json::array();
+    for (std::size_t bytes = 0; at < urls.size() && some.size() < seeds_per_question; ++at) {
+      bytes += urls[at].size();
+      if (!some.empty() && bytes > seed_bytes_per_question) break;
+      some.push_back(urls[at]);
+    }
+    const std::size_t asked = some.size();
+    const Result<json> answer = ask_peer(target, "seed", {{"urls", std::move(some)}}, true);
+    if (!answer)
+      return fail(answer.error().code,
+                  answer.error().message + (at > asked ? "; the first " + std::to_string(at - asked) + " of " +
+                                                             std::to_string(urls.size()) + " URLs are taken"
+                                                       : ""));
+    for (const char* list : {"accepted", "refused"})
+      for (const json& url : answer->value(list, json::array())) all[list].push_back(url);
+    for (const char* count : {"accepted_untold", "refused_untold", "result_pages"})
+      all[count] = number(all, count) + number(*answer, count);
+  }
+  return all;
+}
+
 int seed(const Options& options) {
   std::vector<std::string> urls = options.urls;
   if (!options.seeds_file.empty()) {
@@ -187,7 +216,7 @@ int seed(const Options& options) {
       for (const std::string& url : urls) say("%s\n", url.c_str());
     return 0;
   }
-  const Result<json> answer = ask_peer(options.target, "seed", {{"urls", urls}}, true);
+  const Result<json> answer = ask_for_seeds(options.target, urls);
   if (!answer) return failed(answer.error());
   if (options.as_json) {
     say_json(*answer);
@@ -195,6 +224,9 @@ int seed(const Options& options) {
     for (const json& url : (*answer)["accepted"]) say("accepted %s\n", url.get<std::string>().c_str());
     for (const json& item : (*answer)["refused"])
       say("refused  %s: %s\n", item.value("url", "").c_str(), item.value("why", "").c_str());
+    for (const auto& [word, count] : {std::pair{"accepted", "accepted_untold"}, {"refused ", "refused_untold"}})
+      if (const std::uint64_t more = number(*answer, count); more > 0)
+        say("%s %llu more\n", word, static_cast<unsigned long long>(more));
   }
   if (options.queries.any() && answer->value("result_pages", std::uint64_t{0}) == 0)
     complain(
@@ -219,8 +251,8 @@ int explain(const Options& options) {
   say("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
       answer->value("why", "").c_str());
   for (const char* name :
-       {"when", "not_before", "depth", "redirects", "attempts", "status", "scope", "hops_off_site", "trap",
-        "taken_as_seen", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
+       {"when", "not_before", "depth", "redirects", "attempts", "status", "redirects_to", "scope", "hops_off_site",
+        "trap", "taken_as_seen", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       say("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());

@@ -16,8 +16,12 @@
 namespace orbweaver {
 namespace {
 
-// Why the host does not answer by the URL's scheme; empty: it answers.
-Result<std::string> refusal(const std::string& robots_txt, const Settings& settings) {
+struct Asked {
+  std::string silence;   // why the host does not answer by the URL's scheme; empty: it answers
+  bool refused = false;  // it was not asked: this crawl may not connect to its address
+};
+
+Result<Asked> ask_host(const std::string& robots_txt, const Settings& settings) {
   const Clock clock;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
@@ -31,10 +35,14 @@ Result<std::string> refusal(const std::string& robots_txt, const Settings& setti
   request.id = 1;
   request.url = robots_txt;
   request.body_bytes_max = std::size_t{512} << 10;
+  request.timeout = settings.robots_timeout;
   (*fetcher)->start(std::move(request));
   const FetchResponse response = answered.get_future().get();
   (*fetcher)->stop();
-  return response.error == FetchError::none ? std::string() : response.error_text;
+  if (response.error == FetchError::none) return Asked{};
+  return Asked{response.error_text, response.error == FetchError::address_refused ||
+                                        response.error == FetchError::address_denied ||
+                                        response.error == FetchError::no_contact};
 }
 
 }  // namespace
@@ -49,30 +57,55 @@ bool lacks_scheme(const std::string& seed) {
   return host == "localhost" || (host.find('.') != std::string_view::npos && !host.starts_with('.'));
 }
 
+std::vector<std::string> by_https(std::vector<std::string> seeds) {
+  for (std::string& seed : seeds)
+    if (lacks_scheme(seed)) seed.insert(0, "https://");
+  return seeds;
+}
+
 Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, const Settings& settings) {
   std::map<std::string, std::string> scheme_of;  // host and port
+  std::string silent;                            // of the first that answers by neither
+  std::vector<std::string> completed;
+  bool any = seeds.empty();
   for (std::string& seed : seeds) {
-    if (!lacks_scheme(seed)) continue;
+    if (!lacks_scheme(seed)) {
+      any = true;
+      continue;
+    }
     const std::string place = seed.substr(0, seed.find_first_of("/?#"));
     const bool known = scheme_of.contains(place);
     std::string& scheme = scheme_of[place];
     if (!known) {
       if (Result<void> checked = check_contact(settings, {"https://" + place + "/"}); !checked)
         return tl::make_unexpected(checked.error());
-      const Result<std::string> by_https = refusal("https://" + place + "/robots.txt", settings);
-      if (!by_https) return tl::make_unexpected(by_https.error());
+      say_aside("asking " + shown(place) + " by https first\n");
+      const Result<Asked> https = ask_host("https://" + place + "/robots.txt", settings);
+      if (!https) return tl::make_unexpected(https.error());
       scheme = "https://";
-      if (!by_https->empty()) {
-        const Result<std::string> by_http = refusal("http://" + place + "/robots.txt", settings);
+      any = any || https->silence.empty() || https->refused;  // what is refused is told elsewhere
+      if (!https->silence.empty()) {
+        const Result<Asked> by_http = ask_host("http://" + place + "/robots.txt", settings);
         if (!by_http) return tl::make_unexpected(by_http.error());
-        if (by_http->empty()) scheme = "http://";
-        say_aside(shown(place) + " does not answer by https (" + *by_https + ")" +
-                  (by_http->empty() ? ", but by http" : ", nor by http") + "\n");
+        const bool answers = by_http->silence.empty();
+        if (answers) scheme = "http://";
+        any = any || answers;
+        if (!answers && silent.empty())
+          silent = shown(place) + " answers neither by https (" + https->silence + ") nor by http (" +
+                   by_http->silence + ")";
+        say_aside(shown(place) + " does not answer by https (" + https->silence + ")" +
+                  (answers ? ", but by http" : ", nor by http") + "\n");
       }
     }
     seed.insert(0, scheme);
-    say_aside("crawling " + shown(seed) + "\n");
+    completed.push_back(seed);
   }
+  if (!any)
+    return fail(ErrorCode::unreachable,
+                silent + (scheme_of.size() > 1 ? "; nor does another host of the seeds" : "") +
+                    "; is the name right, and does the server run? With http:// or https:// before it, it is crawled "
+                    "without being asked first");
+  for (const std::string& seed : completed) say_aside("crawling " + shown(seed) + "\n");
   if (!scheme_of.empty()) std::this_thread::sleep_for(settings.delay);
   return seeds;
 }

@@ -101,6 +101,7 @@ Result<json> ask_stopped(const std::string& directory, const std::string& verb, 
 Result<json> ask_or_read(const PeerTarget& target, const std::string& verb, const json& body) {
   if (!target.peer.empty()) return ask_peer(target, verb, body, true);
   const auto directories = peer_directories(target.directory);
+  if (!directories && directories.error().code == ErrorCode::io) return tl::make_unexpected(directories.error());
   if (!directories || std::any_of(directories->begin(), directories->end(),
                                   [](const std::string& peer) { return DirectoryLock::holder(peer).has_value(); }))
     return ask_peer(target, verb, body, true);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -41,7 +42,9 @@ class DecodeRoom {
 // One worker's, while it reads one response.
 class DecodeLease {
  public:
-  explicit DecodeLease(DecodeRoom& room) : room_(room), charge_(room.share_, 0), bytes_(room.small_) {}
+  // What `around` makes is kept while it waits.
+  explicit DecodeLease(DecodeRoom& room, std::function<std::shared_ptr<void>()> around = {})
+      : room_(room), around_(std::move(around)), charge_(room.share_, 0), bytes_(room.small_) {}
 
   std::uint64_t left() const { return bytes_ - std::min(bytes_, charge_.bytes()); }
   bool large() const { return lock_.owns_lock(); }
@@ -50,7 +53,11 @@ class DecodeLease {
   void take(std::uint64_t bytes) { charge_.set(charge_.bytes() + bytes); }
   // Waits for the large part.
   void grow() {
-    lock_ = std::unique_lock(room_.one_);
+    lock_ = std::unique_lock(room_.one_, std::try_to_lock);
+    if (!lock_.owns_lock()) {
+      const std::shared_ptr<void> around = around_ ? around_() : nullptr;
+      lock_.lock();
+    }
     bytes_ = room_.large_;
   }
   void want(std::uint64_t bytes) {
@@ -59,6 +66,7 @@ class DecodeLease {
 
  private:
   DecodeRoom& room_;
+  const std::function<std::shared_ptr<void>()> around_;
   std::unique_lock<std::mutex> lock_;
   MemoryCharge charge_;
   std::uint64_t bytes_;

@@ -6,7 +6,7 @@ namespace orbweaver {
 namespace {
 
 constexpr std::uint32_t kept_connections_max = 4096;
-constexpr std::uint64_t reserve = 128;
+constexpr std::uint64_t reserve = open_files_least;
 constexpr std::uint64_t a_member = 3;
 constexpr std::uint64_t an_unknown = 2;
 constexpr std::uint64_t a_worker = 6;

@@ -15,6 +15,9 @@ namespace orbweaver {
 
 inline constexpr std::uint64_t open_files_usual = 65'536;  // setting max_open_files = 0: as many, if the system allows
 
+// A peer with fewer cannot even open its logs, locks, journals and ports: the plan's reserve.
+inline constexpr std::uint64_t open_files_least = 128;
+
 struct DescriptorPlan {
   std::uint64_t limit = 0;        // of the process
   std::uint32_t fetches_max = 0;  // transfers: a connection each, and every fourth has a try of the other family

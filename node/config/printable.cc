@@ -30,7 +30,8 @@ std::size_t utf8_length(std::string_view text, std::uint32_t& out) {
 // the marks that change the direction of writing (Unicode TR 36).
 bool unprintable(std::uint32_t point) {
   return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) ||
-         (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f || point == 0xfeff;
+         (point >= 0x2066 && point <= 0x2069) || point == 0x200e || point == 0x200f || point == 0x061c ||
+         point == 0xfeff;
 }
 
 void escape_byte(std::string& out, char c) {

@@ -40,6 +40,10 @@ Row row_of(FetchError error) {
       return {Reason::headers_too_large, false, false};
     case FetchError::address_refused:
       return {Reason::address_refused, false, false};
+    case FetchError::address_denied:
+      return {Reason::address_denied, false, false};
+    case FetchError::no_contact:
+      return {Reason::no_contact, false, false};
     case FetchError::bad_response:
       return {Reason::bad_response, false, false};
     case FetchError::none:

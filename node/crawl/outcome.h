@@ -19,8 +19,8 @@ struct Outcome {
 //   status 2xx, 3xx                                   fetched
 //   408, 425, 429, 500, 502, 503, 504                 retry (Retry-After obeyed up to an hour), then failed:
 //   http_status other 4xx, 5xx                                    failed: http_status dns, connect, timeout,
-//   empty_reply, broken        retry, then failed tls, headers_too_large, address_refused, bad_response, internal
-//   failed
+//   empty_reply, broken        retry, then failed tls…, headers_too_large, address_refused, address_denied, no_contact,
+//   bad_response, internal    failed
 //
 // The wait doubles with each try, from Settings::retry_delay, up to an hour.
 Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,

@@ -8,11 +8,15 @@ using nlohmann::json;
 
 namespace {
 
-// The most arrays and objects within one another, by the brackets outside strings; right for JSON, and for other text a
-// number that does no harm.
-std::size_t nesting(std::string_view text) {
+struct Extent {
+  std::size_t depth = 0;   // the most arrays and objects within one another
+  std::size_t values = 1;  // values and names of fields, or more: each but the first has one of [ { , : before it
+};
+
+// By the marks outside strings: right for JSON, and for other text numbers that do no harm.
+Extent extent(std::string_view text) {
+  Extent found;
   std::size_t depth = 0;
-  std::size_t most = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -22,12 +26,15 @@ std::size_t nesting(std::string_view text) {
     } else if (c == '"') {
       quoted = true;
     } else if (c == '[' || c == '{') {
-      most = std::max(most, ++depth);
+      found.depth = std::max(found.depth, ++depth);
+      ++found.values;
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
+    } else if (c == ',' || c == ':') {
+      ++found.values;
     }
   }
-  return most;
+  return found;
 }
 
 tl::unexpected<Error> wrong(std::string_view name, std::string_view wanted) {
@@ -43,9 +50,13 @@ const json* field(const json& object, std::string_view name) {
 
 }  // namespace
 
-Result<json> parse_outside_json(std::string_view text) {
-  if (nesting(text) > json_depth_max)
+Result<json> parse_outside_json(std::string_view text, std::size_t values_max) {
+  const Extent all = extent(text);
+  if (all.depth > json_depth_max)
     return fail(ErrorCode::invalid_input, "JSON nested deeper than " + std::to_string(json_depth_max));
+  if (all.values > values_max)
+    return fail(ErrorCode::invalid_input, "JSON of more than " + std::to_string(values_max) +
+                                              " values; ask for less at a time, with several questions");
   json value = json::parse(text, nullptr, false);
   if (value.is_discarded() || !value.is_object()) return fail(ErrorCode::invalid_input, "it is not a JSON object");
   return value;
@@ -79,11 +90,11 @@ Result<std::int64_t> number_field(const json& object, std::string_view name, std
   return number;
 }
 
-Result<std::vector<json>> list_field(const json& object, std::string_view name) {
+Result<std::span<const json>> list_field(const json& object, std::string_view name) {
   const json* found = field(object, name);
-  if (found == nullptr) return std::vector<json>();
+  if (found == nullptr) return std::span<const json>();
   if (!found->is_array()) return wrong(name, "a list");
-  return found->get<std::vector<json>>();
+  return std::span<const json>(found->get_ref<const json::array_t&>());
 }
 
 }  // namespace orbweaver

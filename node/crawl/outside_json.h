@@ -1,13 +1,14 @@
-// JSON that others wrote: questions and answers, and what of them is stored. Nesting is bounded before anything is
-// built, so that no later walk over it can run out of stack; a field of the wrong type is an error that names it. Pure.
+// JSON that others wrote: questions and answers, and what of them is stored. Nesting and the number of values are
+// bounded before anything is built, so that no later walk over it can run out of stack, and a short text does not
+// become much memory; a field of the wrong type is an error that names it. Pure.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "node/base.h"
 
@@ -16,9 +17,15 @@ namespace orbweaver {
 // Arrays and objects within one another; ours need 5.
 inline constexpr std::size_t json_depth_max = 32;
 
-// An object. An error (invalid_input) for anything else, for text that is not JSON or not UTF-8, and for nesting deeper
-// than json_depth_max. Memory: some 40 bytes for each byte of the text at most.
-Result<nlohmann::json> parse_outside_json(std::string_view text);
+// Values and names of fields in one text. The largest of ours is the status of a peer that knows 4,096 members: 62,000.
+inline constexpr std::size_t json_values_max = 131'072;
+// For what only a command reads, on the terminal of whoever asked: as many as a message has room for.
+inline constexpr std::size_t json_values_any = std::numeric_limits<std::size_t>::max();
+
+// An object. An error (invalid_input) for anything else, for text that is not JSON or not UTF-8, for nesting deeper
+// than json_depth_max, and for more values than `values_max`. Memory: that of the text, and some 150 bytes for each
+// value at most.
+Result<nlohmann::json> parse_outside_json(std::string_view text, std::size_t values_max = json_values_max);
 
 // On one line; what is not UTF-8 in it becomes U+FFFD. Never throws for what it holds.
 std::string json_text(const nlohmann::json& value);
@@ -30,7 +37,7 @@ Result<bool> flag_field(const nlohmann::json& object, std::string_view name);   
 Result<std::int64_t> number_field(const nlohmann::json& object, std::string_view name, std::int64_t fallback,
                                   std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                                   std::int64_t most = std::numeric_limits<std::int64_t>::max());
-// The elements of an array; fallback: none.
-Result<std::vector<nlohmann::json>> list_field(const nlohmann::json& object, std::string_view name);
+// The elements of an array, where they are in `object`; fallback: none.
+Result<std::span<const nlohmann::json>> list_field(const nlohmann::json& object, std::string_view name);
 
 }  // namespace orbweaver

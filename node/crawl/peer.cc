@@ -24,7 +24,7 @@ constexpr Duration copy_age_max = std::chrono::milliseconds{5};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
 
-// Half of their share is for foreign links, half for copies.
+// A quarter of their share is for foreign links, a quarter for copies, and half for what the transport has to send.
 Forwarder::Config forwarder_config(const Settings& s, const MemoryPlan& memory) {
   return {s.batch_records,
           static_cast<std::size_t>(s.batch_bytes),
@@ -32,12 +32,12 @@ Forwarder::Config forwarder_config(const Settings& s, const MemoryPlan& memory) 
           s.batches_under_way,
           s.batch_timeout,
           s.outbox_memory_records,
-          memory.messages_out / 2};
+          memory.messages_out / 4};
 }
 
 Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {
   Copier::Config config;
-  config.bytes_max = memory.messages_out / 4;  // and as much for outcomes
+  config.bytes_max = memory.messages_out / 8;  // and as much for outcomes
   config.batch_records = s.batch_records;
   config.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
   config.age = std::min(s.batch_age, copy_age_max);
@@ -246,6 +246,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
   if (Result<void> noted = note_crashes(start.at_work, commit); !noted) return noted;
+  if (Result<void> restored = restore_redirects(commit); !restored) return restored;
   Commands ignored;
   add_seeds(now, {}, ignored);
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);

@@ -234,6 +234,11 @@ class Peer {
   void admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit);
   bool take_detour(const Job& job, const PageDone* page);
   void admission_limits(storage::UrlRecord& record, Time now) const;
+  Result<void> restore_redirects(storage::Commit& commit);
+  bool leads_out(const CanonicalUrl& target) const;
+  void note_redirect(const std::string& page, const CanonicalUrl& target, storage::Commit& commit);
+  std::string redirect_out_of(const std::string& page) const;
+  nlohmann::json redirects_status() const;
   bool may_fetch() const;
   // Whether a host may be asked now. `later`: its next_allowed says when; `asked`: it stays acquired until its address
   // or its turn is known; `held`: too much of its domain or network is under way.
@@ -359,7 +364,7 @@ class Peer {
   void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
               Commands& out);
   void on_answer(const ring::Message& message, const ring::Answer& answer, Commands& out);
-  static void take_answer(Gathering& gathering, std::string text);
+  void take_answer(Gathering& gathering, std::string text);
   void gather_tick(Time now, Commands& out);
   void first_seeds_tick(Time now, Commands& out);
   void finish_gathering(Gathering& gathering, Commands& out);
@@ -449,6 +454,8 @@ class Peer {
     CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
     std::uint8_t hops = 1;
   };
+  // Seeds that redirect out of scope, and where to; meta_name::redirects_out.
+  std::map<std::string, std::string> redirects_out_;
   std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
   std::uint64_t cap_ = 0;        // pages this process may have fetched in all, under a page limit
@@ -529,8 +536,9 @@ inline constexpr std::string_view domain = "domain/";   // + a registered domain
 inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =
     "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
-inline constexpr std::string_view crashed = "crashed/";  // + a page's key in hex: unclean ends; empty: none
-inline constexpr std::string_view waited = "waited";     // how many peers the ring had when its first seeds came
+inline constexpr std::string_view crashed = "crashed/";             // + a page's key in hex: unclean ends; empty: none
+inline constexpr std::string_view redirects_out = "redirects_out";  // JSON object: seed, where it redirects to
+inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
 }  // namespace meta_name
 
 }  // namespace orbweaver

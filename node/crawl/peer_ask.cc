@@ -6,6 +6,7 @@
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 #include "node/crawl/peer_words.h"
+#include "node/crawl/reason_words.h"
 
 namespace orbweaver {
 
@@ -19,54 +20,45 @@ constexpr Duration gather_time = std::chrono::seconds{2};
 constexpr std::size_t gatherings_max = 256;
 // Of the answers to one of them, in all: they go into one text of a message, with some words around them.
 constexpr std::size_t answer_bytes_max = ring::text_bytes_max - 64 * 1024;
+// Of one question, with all the copies of it that go to the others.
+constexpr std::size_t forwarded_bytes_max = 8u << 20;
+// Seeds in one question; and of those that are refused, the first so many are told one by one.
+constexpr std::size_t seeds_asked_max = ring::seeds_max;
+constexpr std::size_t refused_told_max = 100;
+// Of each that is told.
+constexpr std::size_t refused_bytes_max = 256;
 
 std::string why(const storage::UrlRecord& record) {
   using storage::Reason;
+  const ReasonWords words = words_of(record.reason, record.status);
+  const bool redirect = record.status >= 300 && record.status < 400 && record.status != 304;
   switch (record.state) {
     case storage::UrlState::fetched:
-      return "fetched; the server answered " + std::to_string(record.status) +
-             (record.reason == Reason::none      ? ""
-              : record.reason == Reason::noindex ? "; not kept, for the page asks for that (noindex; see obey_noindex)"
-              : record.reason == Reason::links_over_budget
-                  ? "; it has more links than a page may have (max_link_bytes), the last were left out"
-                  : "; its certificate is at fault: " + std::string(storage::reason_name(record.reason)));
+      return "fetched; the server answered " + std::to_string(record.status) + (redirect ? ", a redirect" : "") +
+             (record.reason == Reason::none
+                  ? ""
+                  : "; " + words.both() + " (" + std::string(storage::reason_name(record.reason)) + ")");
     case storage::UrlState::queued:
       if (record.attempts > 0)
-        return "waits for try " + std::to_string(record.attempts + 1) + "; the last one ended with " +
-               std::string(storage::reason_name(record.reason));
+        return "waits for try " + std::to_string(record.attempts + 1) + "; of the last one: " + words.what;
       return "admitted, waits for its host's turn";
     case storage::UrlState::failed:
-      if (record.reason == Reason::http_status) return "given up; the server answered " + std::to_string(record.status);
-      if (record.reason == Reason::crashes_crawler)
-        return "given up; the crawler died twice in a row while it read this page";
-      if (record.reason == Reason::host_down) return "given up; its host did not answer ten times in a row";
-      return "given up after " + std::to_string(record.attempts) +
-             " tries: " + std::string(storage::reason_name(record.reason));
+      return "given up" + (record.attempts > 1 ? " after " + std::to_string(record.attempts) + " tries" : "") + ": " +
+             words.both();
     case storage::UrlState::excluded:
-      break;
+      return words.both();
   }
-  switch (record.reason) {
-    case Reason::robots:
-      return "robots.txt disallows it";
-    case Reason::depth:
-      return "deeper than max_depth; a shorter way to it would queue it";
-    case Reason::redirects:
-      return "at the end of more than redirects_max redirects";
-    case Reason::trap:
-      return "suspected to be a trap, beyond what trap_budget allows its host; orbweaver traps --readmit queues it";
-    case Reason::budget:
-      return "the pages or bytes that its host or domain may have are spent (max_pages_per_host and the like)";
-    case Reason::content_type:
-      return "fetched, but content_types_allow or content_types_deny keeps its type out; the server answered " +
-             std::to_string(record.status);
-    case Reason::bad_port:
-      return "its port is another protocol's, by the Fetch standard's list of bad ports; allow_ports lets it through";
-    case Reason::robots_unreachable:
-      return "its robots.txt could not be had, which counts as 'disallow all' (RFC 9309, 2.3.1.4)";
-    default:
-      return std::string(storage::reason_name(record.reason));
-  }
+  return {};
 }
+
+// What a message cannot hold its receiver would refuse.
+std::string fitting(std::string text) {
+  if (text.size() <= ring::text_bytes_max) return text;
+  return json_text({{"error", "the answer has " + std::to_string(text.size()) + " bytes, a message holds " +
+                                  std::to_string(ring::text_bytes_max) + "; ask for less at a time"}});
+}
+
+std::string answer_text(const json& content) { return fitting(json_text(content)); }
 
 }  // namespace
 
@@ -104,6 +96,11 @@ json Peer::explain(const json& body) {
   const storage::UrlRecord& known = **record;
   answer["state"] = bench_.is_issued(key.url) ? "in flight" : storage::state_name(known.state);
   answer["why"] = bench_.is_issued(key.url) ? "is being fetched now" : why(known);
+  if (const std::string target = redirect_out_of(known.url);
+      known.state == storage::UrlState::fetched && !target.empty()) {
+    answer["redirects_to"] = target;
+    answer["why"] = why(known) + " to " + target + ", which is out of scope";
+  }
   if (const BenchHost* host = bench_.find(key.host);
       known.state == storage::UrlState::queued && host != nullptr && host->held)
     answer["why"] = "waits until less of its domain or network is under way (max_domain_fetches, max_network_fetches)";
@@ -133,23 +130,46 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   json refused = json::array();
   std::vector<CanonicalUrl> urls;
   std::vector<std::string> texts;
-  const Result<std::vector<json>> items = list_field(body, "urls");
+  const Result<std::span<const json>> items = list_field(body, "urls");
   if (!items) return {{"error", items.error().message}};
+  if (items->size() > seeds_asked_max)
+    return {{"error", std::to_string(items->size()) + " seeds are more than the " + std::to_string(seeds_asked_max) +
+                          " that one question may have; ask with several, as orbweaver seed does"}};
+  std::size_t refused_untold = 0;
+  std::size_t accepted_untold = 0;
+  std::size_t told_bytes = 0;
   for (const json& item : *items) {
     const std::string text = item.is_string() ? item.get<std::string>() : json_text(item);
     Result<CanonicalUrl> url = canonicaliser_.parse(text);
-    if (!url) {
-      refused.push_back({{"url", text}, {"why", url.error().message}});
+    if (!url && refused.size() >= refused_told_max) {
+      ++refused_untold;
       continue;
     }
-    accepted.push_back(url->text());
+    if (!url) {
+      refused.push_back({{"url", text.substr(0, refused_bytes_max)}, {"why", url.error().message}});
+      continue;
+    }
+    told_bytes += json_text(url->text()).size() + 1;
+    if (told_bytes <= answer_bytes_max) {
+      accepted.push_back(url->text());
+    } else {
+      ++accepted_untold;
+    }
     texts.push_back(url->text());
     urls.push_back(std::move(*url));
   }
   storage::Commit commit;
   add_seeds(now, texts, out, &commit);
-  for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send_seeds(member, texts, out);
+  // To as many members as the memory for messages has room for; the others hear of new seeds by their fingerprint.
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size() + sizeof text;
+  std::uint64_t room = memory_.messages_out;
+  for (const ring::PeerId& member : reachable_members()) {
+    if (member == id()) continue;
+    if (bytes > room) break;
+    room -= bytes;
+    send_seeds(member, texts, out);
+  }
   std::size_t result_pages = 0;
   for (const CanonicalUrl& url : urls) {
     route(url, {}, commit);
@@ -158,7 +178,11 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   storage::CommitResult result;
   if (!apply(now, commit, out, &result)) return {{"error", "the store cannot be written"}};
   forwarder_.add(result.outbox, view_, now);
-  return {{"accepted", std::move(accepted)}, {"refused", std::move(refused)}, {"result_pages", result_pages}};
+  return {{"accepted", std::move(accepted)},
+          {"refused", std::move(refused)},
+          {"accepted_untold", accepted_untold},
+          {"refused_untold", refused_untold},
+          {"result_pages", result_pages}};
 }
 
 // Seeds given at the start wait until the ring is as large as its user wants it, so that no URL changes hands at once;
@@ -183,10 +207,14 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
     return url && seeds_.contains(url->text());
   });
   if (seeds.empty()) return;
-  const json answer = seed(now, {{"urls", seeds}}, out);
-  for (const json& refused : answer.value("refused", json::array()))  // this peer's own words
-    note(out, LogLevel::error, "crawl", "seed refused",
-         {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
+  for (std::size_t at = 0; at < seeds.size(); at += seeds_asked_max) {
+    const auto begin = seeds.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(seeds_asked_max, seeds.size() - at));
+    const json answer = seed(now, {{"urls", std::vector<std::string>(begin, end)}}, out);
+    for (const json& refused : answer.value("refused", json::array()))  // this peer's own words
+      note(out, LogLevel::error, "crawl", "seed refused",
+           {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
+  }
 }
 
 // A peer that is down is gone for good, by a person's word. Should it live all the same, it refutes that.
@@ -245,14 +273,14 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
     stopping_ = true;
     return {{"stopping", id().hex()}};
   }
-  return {{"error", "unknown question '" + verb +
+  return {{"error", "unknown question '" + verb.substr(0, ring::verb_bytes_max) +
                         "'; this peer knows status, explain, seed, recrawl, traps, forget, leave, stop"}};
 }
 
 void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
                   Commands& out) {
   const auto answer = [&](const json& content) {
-    messenger_.reply(reply, in.from, ring::Answer{ask.sequence, json_text(content)}, out);
+    messenger_.reply(reply, in.from, ring::Answer{ask.sequence, answer_text(content)}, out);
   };
   const auto refuse = [&](const std::string& cause) {
     refuse_message(in, cause, out);
@@ -273,11 +301,11 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
     body["before_us"] = (now - Duration(*age)).time_since_epoch().count();
   }
   std::vector<ring::PeerId> whom;
-  if (ask.for_ring && has_ring_ &&
-      (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl")) {
+  const bool asks_all = ask.for_ring && has_ring_ &&
+                        (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl");
+  if (asks_all) {
     for (const ring::PeerId& member : reachable_members())
       if (member != id()) whom.push_back(member);
-    take_answer(gathering, json_text(answer_own(now, ask.verb, body, out)));
   } else if (ask.for_ring && has_ring_ && ask.verb == "explain") {
     const Result<std::string> text = text_field(body, "url");
     if (!text) return refuse(text.error().message);
@@ -292,11 +320,26 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
       if (owner != id()) whom.push_back(owner);
     }
   }
-  if (whom.empty() && gathering.answers.empty()) return answer(answer_own(now, ask.verb, body, out));
+  if (whom.empty() && !asks_all) return answer(answer_own(now, ask.verb, body, out));
   if (gatherings_.size() >= gatherings_max) return refuse("too many questions to the whole ring are under way");
+  // Each member hears where it is to go on, not where the others are.
+  json common = body;
+  common.erase("after");
+  const std::string common_text = json_text(common);
+  if (common_text.size() > forwarded_bytes_max / std::max<std::size_t>(whom.size(), 1))
+    return refuse("it is too long for a question to " + std::to_string(whom.size()) +
+                  " peers; ask one of them at a time, with less");
+  if (asks_all) take_answer(gathering, json_text(answer_own(now, ask.verb, body, out)));
+  const auto after = body.find("after");
   for (const ring::PeerId& member : whom) {
     gathering.open.emplace(next_ask_, member);
-    messenger_.send(member, ring::Ask{next_ask_++, ask.verb, json_text(body), false}, out);
+    std::string text = common_text;
+    if (after != body.end() && after->is_object()) {
+      common["after"] = json::object();
+      if (const auto place = after->find(member.hex()); place != after->end()) common["after"][member.hex()] = *place;
+      text = json_text(common);
+    }
+    messenger_.send(member, ring::Ask{next_ask_++, ask.verb, std::move(text), false}, out);
   }
   if (gathering.open.empty()) return finish_gathering(gathering, out);
   gatherings_.push_back(std::move(gathering));
@@ -321,7 +364,10 @@ void Peer::on_answer(const ring::Message& in, const ring::Answer& answer, Comman
 }
 
 void Peer::take_answer(Gathering& gathering, std::string text) {
-  if (gathering.bytes + text.size() > answer_bytes_max) {
+  std::size_t held = 0;
+  for (const Gathering& one : gatherings_) held += one.bytes;
+  const std::size_t held_max = std::max(static_cast<std::size_t>(memory_.messages_in / 2), answer_bytes_max);
+  if (gathering.bytes + text.size() > answer_bytes_max || held + text.size() > held_max) {
     ++gathering.left_out;
     return;
   }
@@ -346,31 +392,31 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
     const ring::Member* member = membership_.find(peer);
     silent.push_back({{"id", peer.hex()}, {"address", member == nullptr ? "" : member->address}});
   }
-  json content;
+  const auto finish = [&](std::string text) {
+    out.push_back(
+        ReplyMessage{gathering.reply, messenger_.message(ring::Answer{gathering.sequence, std::move(text)}, {})});
+  };
   if (gathering.verb == "explain") {
-    content = {{"error", "the owner of this URL does not answer"}, {"owner", silent}};
-    if (!gathering.answers.empty())
-      if (Result<json> told = parse_outside_json(gathering.answers.front())) content = std::move(*told);
-  } else {
-    json totals = json::object();
-    json peers = json::array();
-    for (const std::string& text : gathering.answers) {
-      Result<json> peer = parse_outside_json(text);
-      if (!peer) continue;  // it was read when it came
-      if (const auto counts = peer->find("counts"); counts != peer->end() && counts->is_object())
-        add_counts(totals, *counts);
-      peers.push_back(std::move(*peer));
-    }
-    for (const auto& [id, member] : membership_.members())
-      if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
-    content = {{"ring", ring_.hex()},
-               {"totals", std::move(totals)},
-               {"peers", std::move(peers)},
-               {"unreachable", std::move(silent)}};
-    if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than a message can hold
+    if (!gathering.answers.empty()) return finish(std::move(gathering.answers.front()));
+    return finish(answer_text({{"error", "the owner of this URL does not answer"}, {"owner", silent}}));
   }
-  out.push_back(
-      ReplyMessage{gathering.reply, messenger_.message(ring::Answer{gathering.sequence, json_text(content)}, {})});
+  // The answers were read when they came. They go on as they are: of 4 MiB of them a tree would be 100 times that.
+  json totals = json::object();
+  std::string peers;
+  for (const std::string& text : gathering.answers) {
+    const Result<json> peer = parse_outside_json(text);
+    if (!peer) continue;
+    if (const auto counts = peer->find("counts"); counts != peer->end() && counts->is_object())
+      add_counts(totals, *counts);
+    peers += (peers.empty() ? "" : ",") + text;
+  }
+  for (const auto& [id, member] : membership_.members())
+    if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
+  json content = {{"ring", ring_.hex()}, {"totals", std::move(totals)}, {"unreachable", std::move(silent)}};
+  if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than a message can hold
+  std::string text = json_text(content);
+  text.insert(text.size() - 1, ",\"peers\":[" + peers + "]");
+  finish(fitting(std::move(text)));
 }
 
 }  // namespace orbweaver

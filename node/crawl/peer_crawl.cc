@@ -143,10 +143,11 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     return true;
   }
   storage::Commit excluded;
-  const auto give_up = [&](Reason reason, UrlState state) {
+  const auto give_up = [&](Reason reason, UrlState state, std::uint16_t status = 0) {
     const storage::QueuedUrl queued = bench_.discard(host);
     detours_.erase(queued.key.url);
     excluded.merges.push_back({queued.key, record_of(queued, state, reason, now)});
+    excluded.merges.back().record.status = status;
   };
   bool started = false;
   AddressTurn turn = AddressTurn::now;
@@ -211,7 +212,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       }
       robots_work_ += rules->size() * (1 + url->path_and_query().size() / 16);
       if (!rules->allowed(url->path_and_query())) {
-        give_up(slot.unreachable ? Reason::robots_unreachable : Reason::robots, UrlState::excluded);
+        const bool had = slot.unreachable == Reason::none;
+        give_up(had ? Reason::robots : slot.unreachable, UrlState::excluded, had ? std::uint16_t{0} : slot.status);
         continue;
       }
     }
@@ -525,6 +527,7 @@ void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most,
     }
   }
   if (end < all || !page.redirect) return;
+  note_redirect(source.url, *page.redirect, commit);
   ++counters_.links_found;
   if (page.result_page && scope_->is_result_page(*page.redirect)) {
     // Its engine is no site of the crawl, yet that is where it has the results.

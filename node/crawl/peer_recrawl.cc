@@ -27,7 +27,7 @@ constexpr std::uint16_t visit_max = 0xffff;
 // out is judged again; what else is excluded stays so: it would be again, or is lifted in another way (docs/traps.md).
 std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known) {
   const bool judged_again = known.state == UrlState::excluded &&
-                            (known.reason == Reason::robots || known.reason == Reason::robots_unreachable ||
+                            (known.reason == Reason::robots || storage::robots_cause(known.reason) != Reason::none ||
                              known.reason == Reason::bad_port);
   const bool ended = known.state == UrlState::fetched || known.state == UrlState::failed || judged_again;
   if (!ended || known.visit == visit_max) return std::nullopt;

@@ -45,7 +45,9 @@ void Peer::join_tick(Time now, Commands& out) {
     std::string tried;
     for (const std::string& address : join_) tried += (tried.empty() ? "" : ", ") + address;
     return exit(now, static_cast<int>(ErrorCode::unreachable),
-                "no member of the ring answered at " + tried + "; check the address and that a peer runs there", out);
+                "no member of the ring answered at " + tried +
+                    "; check the address, that a peer runs there, and that it has the same ring key (--ring-key-file)",
+                out);
   }
   next_join_ = now + join_every;
   ring::Join join;

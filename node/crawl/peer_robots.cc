@@ -7,6 +7,7 @@
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
 #include "node/url/bad_ports.h"
+#include "storage/bytes.h"
 
 namespace orbweaver {
 
@@ -24,6 +25,30 @@ constexpr std::size_t parsing_max = 16;
 // A stored robots.txt that is longer is parsed by a worker: this much takes the core some 0.1 ms.
 constexpr std::size_t parsed_here_max = 16u << 10;
 
+// In the place of its body a robots.txt that could not be had has why: u8 reason, u16 HTTP status.
+constexpr std::size_t cause_size = 3;
+
+std::string cause_bytes(Reason reason, int status) {
+  std::string bytes;
+  storage::put_be(bytes, static_cast<std::uint8_t>(reason));
+  storage::put_be(bytes, static_cast<std::uint16_t>(std::clamp(status, 0, 999)));
+  return bytes;
+}
+
+// Of one that an older version stored, nothing is known.
+void note_unreachable(RobotsSlot& slot, RobotsKind kind, std::string_view body) {
+  slot.unreachable = kind == RobotsKind::unreachable ? Reason::robots_unreachable : Reason::none;
+  slot.status = 0;
+  if (kind != RobotsKind::unreachable || body.size() != cause_size) return;
+  slot.unreachable = storage::robots_reason(static_cast<Reason>(storage::get_be<std::uint8_t>(body, 0)));
+  slot.status = storage::get_be<std::uint16_t>(body, 1);
+}
+
+// Not the host's word but this peer's own.
+bool is_own_refusal(Reason reason) {
+  return reason == Reason::address_refused || reason == Reason::address_denied || reason == Reason::no_contact;
+}
+
 }  // namespace
 
 RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin) {
@@ -32,7 +57,9 @@ RobotsSlot& Peer::robots_slot(BenchHost& host, const std::string& origin) {
   if (slot != host.robots.end()) return *slot;
   // A host has few origins; one with very many ports is not worth remembering all of them.
   if (host.robots.size() >= robots_slots_max) host.robots.erase(host.robots.begin());
-  return *host.robots.insert(host.robots.end(), RobotsSlot{origin, nullptr, {}, false, 0, {}, 0});
+  RobotsSlot fresh;
+  fresh.origin = origin;
+  return *host.robots.insert(host.robots.end(), std::move(fresh));
 }
 
 // What is known of an origin's robots.txt, from memory or from the store. Null: nothing, it must be asked for; or, with
@@ -59,12 +86,12 @@ std::shared_ptr<const RobotsRules> Peer::robots_rules(BenchHost& host, RobotsSlo
   }
   slot.expires = (*stored)->expires;
   const auto kind = static_cast<RobotsKind>((*stored)->kind);
-  slot.unreachable = kind == RobotsKind::unreachable;
+  note_unreachable(slot, kind, (*stored)->body);
   if (kind == RobotsKind::rules && (*stored)->body.size() > parsed_here_max) {
     unread = std::move((*stored)->body);
     return nullptr;
   }
-  if (slot.unreachable) {
+  if (kind == RobotsKind::unreachable) {
     note_robots(now, host, slot, robots_.disallow_all());
   } else if (kind == RobotsKind::allow_all) {
     note_robots(now, host, slot, robots_.allow_all());
@@ -184,7 +211,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   }
   slot.redirect.clear();
   slot.hops = 0;
-  if (job.outcome.reason == Reason::address_refused) {
+  if (is_own_refusal(job.outcome.reason)) {
     // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may
     // change.
     slot.rules = robots_.allow_all();
@@ -219,6 +246,8 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   storage::RobotsEntry entry{state.fetched, state.expires, static_cast<std::uint8_t>(state.kind), {}};
   if (step == RobotsStep::rules) entry.body = std::move(page->robots_body);
   if (state.same_body) entry.body = (*stored)->body;
+  if (state.kind == RobotsKind::unreachable) entry.body = cause_bytes(job.outcome.reason, status);
+  note_unreachable(slot, state.kind, entry.body);
   if (step == RobotsStep::unreachable)
     note(out, LogLevel::warning, "crawl", "robots.txt unreachable",
          {{"origin", slot.origin},
@@ -233,8 +262,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   forwarder_.add(result.outbox, view_, now);
   slot.attempts = 0;
   slot.expires = state.expires;
-  slot.unreachable = state.kind == RobotsKind::unreachable;
-  if (slot.unreachable) {
+  if (state.kind == RobotsKind::unreachable) {
     note_robots(now, *host, slot, robots_.disallow_all());
   } else if (state.kind == RobotsKind::allow_all) {
     note_robots(now, *host, slot, robots_.allow_all());

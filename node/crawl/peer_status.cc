@@ -148,6 +148,7 @@ json Peer::own_status() const {
                       {"shared", robots_.shared()},
                       {"parsed_again", counters_.robots_parsed_again},
                       {"rules_left_out", counters_.robots_rules_left_out}};
+  if (!redirects_out_.empty()) status["redirects_out"] = redirects_status();
   if (!link_trace_.empty()) status["link_trace"] = link_trace_;
   if (!memory_use_.shares.empty()) status["memory"] = memory_status();
   return status;

@@ -39,7 +39,9 @@ struct RobotsSlot {
   std::string origin;
   RobotsCache::Handle rules;  // null: not known yet
   Time expires{};
-  bool unreachable = false;   // rules stand for "could not be had": disallow all
+  // Not none: rules stand for "could not be had" (disallow all), and its pages are excluded with these.
+  storage::Reason unreachable = storage::Reason::none;
+  std::uint16_t status = 0;   // HTTP
   std::uint8_t attempts = 0;  // tries that failed so far
   std::string redirect;       // where the last answer pointed: asked for at the host's next turn
   std::uint8_t hops = 0;      // redirects followed so far

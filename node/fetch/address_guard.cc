@@ -156,28 +156,30 @@ Result<AddressGuard> AddressGuard::create(const std::vector<std::string>& allow_
   return AddressGuard(std::move(*allowed), std::move(*denied));
 }
 
-std::optional<std::string> AddressGuard::refusal(const IpAddress& address) const {
-  if (any_contains(denied_, address)) return address.text() + " is in deny_addresses";
+std::optional<AddressRefusal> AddressGuard::refusal(const IpAddress& address) const {
+  const auto denied = [](std::string words) { return AddressRefusal{FetchError::address_denied, std::move(words)}; };
+  if (any_contains(denied_, address)) return denied(address.text() + " is in deny_addresses");
   if (const std::optional<IpAddress> inner = embedded_v4(address); inner && any_contains(denied_, *inner))
-    return address.text() + " stands for " + inner->text() + ", which is in deny_addresses";
+    return denied(address.text() + " stands for " + inner->text() + ", which is in deny_addresses");
   if (any_contains(allowed_, address)) return std::nullopt;
   if (const std::optional<IpAddress> inner = embedded_v4(address)) {
-    std::optional<std::string> why = refusal(*inner);
-    if (why) *why = address.text() + " stands for " + *why;
+    std::optional<AddressRefusal> why = refusal(*inner);
+    if (why) why->words = address.text() + " stands for " + why->words;
     return why;
   }
-  std::optional<std::string> why = special(address);
-  if (!why && public_refused_) {
-    why = address.text() +
+  if (std::optional<std::string> why = special(address))
+    return AddressRefusal{FetchError::address_refused, std::move(*why)};
+  if (!public_refused_) return std::nullopt;
+  return AddressRefusal{
+      FetchError::no_contact,
+      address.text() +
           " is public, and there is no contact for people whose sites are crawled: set one, for example "
-          "--contact https://example.org/bot";
-  }
-  return why;
+          "--contact https://example.org/bot"};
 }
 
-std::optional<std::string> AddressGuard::refusal(const sockaddr* address) const {
+std::optional<AddressRefusal> AddressGuard::refusal(const sockaddr* address) const {
   const std::optional<IpAddress> parsed = ip_of(address);
-  if (!parsed) return "not an IPv4 or IPv6 address";
+  if (!parsed) return AddressRefusal{FetchError::address_refused, "not an IPv4 or IPv6 address"};
   return refusal(*parsed);
 }
 

@@ -18,11 +18,18 @@
 
 #include "node/base.h"
 #include "node/config/cidr.h"
+#include "node/fetch/fetcher.h"
 
 namespace orbweaver {
 
 // Nothing for any family but IPv4 and IPv6.
 std::optional<IpAddress> ip_of(const sockaddr* address);
+
+// Why no connection is made.
+struct AddressRefusal {
+  FetchError error = FetchError::address_refused;  // or address_denied, no_contact
+  std::string words;                               // "127.0.0.1 is in 127.0.0.0/8 (loopback)"
+};
 
 class AddressGuard {
  public:
@@ -36,9 +43,9 @@ class AddressGuard {
   // No public address either, but for ranges that were allowed: nobody said whom people may turn to.
   void refuse_public() { public_refused_ = true; }
 
-  // Nothing when a connection is allowed, else why not: "127.0.0.1 is in 127.0.0.0/8 (loopback)".
-  std::optional<std::string> refusal(const sockaddr* address) const;
-  std::optional<std::string> refusal(const IpAddress& address) const;
+  // Nothing when a connection is allowed.
+  std::optional<AddressRefusal> refusal(const sockaddr* address) const;
+  std::optional<AddressRefusal> refusal(const IpAddress& address) const;
 
   static bool is_public(const sockaddr* address);
   static bool is_public(const IpAddress& address);

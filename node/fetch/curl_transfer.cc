@@ -154,7 +154,7 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   head_.reset(shared_.config.header_bytes_max);
   request_head_.clear();
   ip_.clear();
-  refused_.clear();
+  refused_.reset();
   socket_opened_ = connected_ = cut_ = slow_ = out_of_memory_ = lacked_descriptor_ = false;
   average_ = AverageSpeed(shared_.config.average_speed_bytes, shared_.config.low_speed_time);
   error_buffer_[0] = '\0';
@@ -366,8 +366,8 @@ int CurlTransfer::on_debug(CURL* easy, curl_infotype type, char* data, std::size
 curl_socket_t CurlTransfer::on_open_socket(void* self, curlsocktype, curl_sockaddr* address) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   try {
-    if (std::optional<std::string> refusal = transfer.shared_.config.guard.refusal(&address->addr)) {
-      if (transfer.refused_.empty()) transfer.refused_ = std::move(*refusal);
+    if (std::optional<AddressRefusal> refusal = transfer.shared_.config.guard.refusal(&address->addr)) {
+      if (!transfer.refused_) transfer.refused_ = std::move(*refusal);
       return CURL_SOCKET_BAD;
     }
     transfer.socket_opened_ = true;
@@ -440,7 +440,7 @@ FetchError CurlTransfer::judge(CURLcode code, Truncated& truncated) const {
     return FetchError::none;
   }
   if (slow_) return judge_timeout(truncated);
-  if (code != CURLE_OK && !refused_.empty() && !socket_opened_ && !connected_) return FetchError::address_refused;
+  if (code != CURLE_OK && refused_ && !socket_opened_ && !connected_) return refused_->error;
   if (is_tls(code)) return tls_.fault == FetchError::none ? FetchError::tls : tls_.fault;
   switch (code) {
     case CURLE_OK:
@@ -482,7 +482,9 @@ std::string CurlTransfer::words(FetchError error, CURLcode code) const {
     case FetchError::none:
       return {};
     case FetchError::address_refused:
-      return refused_;
+    case FetchError::address_denied:
+    case FetchError::no_contact:
+      return refused_ ? refused_->words : std::string();
     case FetchError::cancelled:
       return "the peer is stopping";
     case FetchError::headers_too_large:

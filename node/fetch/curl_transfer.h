@@ -129,7 +129,7 @@ class CurlTransfer {
   Slist resolve_;
   std::string name_;  // in shared_.names
   TlsCheck tls_;
-  std::string refused_;                             // the guard's reason, of the first address refused
+  std::optional<AddressRefusal> refused_;           // the guard's reason, of the first address refused
   FetchError connection_fault_ = FetchError::none;  // of the certificate, where that is only recorded
   bool secrets_ = false;                            // a header of site_headers is sent
   bool socket_opened_ = false;                      // an address passed the guard

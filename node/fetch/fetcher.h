@@ -29,6 +29,8 @@ enum class FetchError : std::uint8_t {
   tls_wrong_name = 13,    // it is for other hosts
   tls_self_signed = 14,   // nobody vouches for it
   tls_untrusted = 15,     // any other fault of its chain: unknown authority, an authority in between missing, weak
+  address_denied = 16,    // the address is in deny_addresses
+  no_contact = 17,        // the address is public, and there is no contact for people whose sites are crawled
 };
 
 // Why a body is shorter than what the server meant to send; the names are WARC-Truncated's.

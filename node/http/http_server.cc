@@ -37,8 +37,10 @@ using Milliseconds = std::chrono::milliseconds;
 
 constexpr int backlog = 4096;
 constexpr std::size_t chunk_bytes = 4096;
-constexpr int accepted_at_a_time = 64;    // before connections have their turn
-constexpr Milliseconds accept_pause{50};  // when the system has no descriptor
+constexpr Milliseconds accept_pause{50};  // when the system has no descriptor or no memory
+constexpr Milliseconds full_pause{20};    // when nobody connected may be closed yet
+// So long a connection may wait for its first read, and an answer be under way, before others can take its place.
+constexpr Milliseconds kept_min{200};
 // After an answer that ends a connection, what still comes is read and forgotten: closed at once, the system would
 // reset the connection and take the answer back with it.
 constexpr Milliseconds linger_max{1000};
@@ -49,8 +51,11 @@ class Connection;
 // Who is connected, oldest first. Guarded by its mutex.
 struct Connections {
   std::mutex mutex;
-  std::list<std::shared_ptr<Connection>> idle;  // no whole request yet
-  std::list<std::shared_ptr<Connection>> busy;  // an answer is under way
+  std::list<std::shared_ptr<Connection>> idle;      // no whole request yet
+  std::list<std::shared_ptr<Connection>> busy;      // an answer is under way
+  std::list<std::shared_ptr<Connection>> answered;  // and it was the last: what still comes is forgotten
+  std::list<std::shared_ptr<Connection>> leaving;   // told to close
+  std::size_t size() const { return idle.size() + busy.size() + answered.size() + leaving.size(); }
 };
 
 // What all connections of a server share.
@@ -81,8 +86,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     net::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
   }
 
-  std::list<std::shared_ptr<Connection>>::iterator place;  // guarded by Connections::mutex
-  bool busy = false;                                       // likewise
+  // Guarded by Connections::mutex: where it is listed, and since when.
+  std::list<std::shared_ptr<Connection>>* list = nullptr;
+  std::list<std::shared_ptr<Connection>>::iterator place;
+  Clock::time_point since;
 
  private:
   void begin_request() {
@@ -175,6 +182,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     error_code error;
     socket_.shutdown(tcp::socket::shutdown_send, error);
     if (error) return close();
+    move_to(shared_.connections.answered);
     limit(linger_max);
     left_to_forget_ = linger_bytes_max;
     forget();
@@ -205,13 +213,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  void become_busy() { move_to(shared_.connections.busy, true); }
-  void become_idle() { move_to(shared_.connections.idle, false); }
-  void move_to(std::list<std::shared_ptr<Connection>>& list, bool as_busy) {
+  void become_busy() { move_to(shared_.connections.busy); }
+  void become_idle() { move_to(shared_.connections.idle); }
+  void move_to(std::list<std::shared_ptr<Connection>>& to) {
     const std::lock_guard lock(shared_.connections.mutex);
-    if (closed_ || busy == as_busy) return;
-    list.splice(list.end(), busy ? shared_.connections.busy : shared_.connections.idle, place);
-    busy = as_busy;
+    if (closed_ || list == &to || list == &shared_.connections.leaving) return;
+    to.splice(to.end(), *list, place);
+    list = &to;
+    since = Clock::now();
   }
 
   void close() {
@@ -223,7 +232,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     timer_.cancel(ignored);
     if (pause_) pause_->cancel(ignored);
     const std::lock_guard lock(shared_.connections.mutex);
-    (busy ? shared_.connections.busy : shared_.connections.idle).erase(place);
+    list->erase(place);
   }
 
   Shared& shared_;
@@ -270,8 +279,11 @@ struct HttpServer::Impl {
 
   Result<void> listen();
   void wait_for_clients();
+  void accept_again(Milliseconds after);
   void accept_some();
-  bool make_room();
+  bool accept_one();
+  enum class Room : std::uint8_t { there, made, none };
+  Room room(bool pressed);
   void run();
 };
 
@@ -308,45 +320,85 @@ void HttpServer::Impl::wait_for_clients() {
   });
 }
 
-// Closes the oldest connection that waits for a request, or else the oldest of all; false when there is none.
-bool HttpServer::Impl::make_room() {
-  const std::lock_guard lock(shared.connections.mutex);
-  auto& list = !shared.connections.idle.empty() ? shared.connections.idle : shared.connections.busy;
-  if (list.empty()) return false;
-  list.front()->evict();
-  // Behind the others, so that the next in need of room takes another: this one closes on its own thread.
-  list.splice(list.end(), list, list.begin());
+void HttpServer::Impl::accept_again(Milliseconds after) {
+  pause.expires_after(after);
+  pause.async_wait([this](error_code error) {
+    if (!error) accept_some();
+  });
+}
+
+// Whether one more may come. When there are too many, or `pressed`, one is told to close: who has his answer, else the
+// oldest without a request, else the oldest whose answer is under way; neither of these before it had its time. None:
+// all had too little, and newcomers wait in the system's queue.
+HttpServer::Impl::Room HttpServer::Impl::room(bool pressed) {
+  Connections& all = shared.connections;
+  const std::lock_guard lock(all.mutex);
+  if (!pressed && all.size() < shared.config.connections_max) return Room::there;
+  if (!all.leaving.empty()) return Room::none;  // theirs comes soon
+  const auto now = Clock::now();
+  for (auto* const list : {&all.answered, &all.idle, &all.busy}) {
+    if (list->empty() || (list != &all.answered && now - list->front()->since < kept_min)) continue;
+    Connection& oldest = *list->front();
+    oldest.evict();
+    all.leaving.splice(all.leaving.end(), *list, list->begin());
+    oldest.list = &all.leaving;
+    return Room::made;
+  }
+  return Room::none;
+}
+
+// False: no other is to be accepted at once; when, is arranged for.
+bool HttpServer::Impl::accept_one() {
+  switch (room(false)) {
+    case Room::there:
+      break;
+    case Room::made:
+      net::post(context, [this] { accept_some(); });
+      return false;
+    case Room::none:
+      accept_again(full_pause);
+      return false;
+  }
+  const int fd = ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+    room(true);
+    accept_again(accept_pause);
+    return false;
+  }
+  if (fd < 0) {  // nobody waits, or who waited has gone again
+    wait_for_clients();
+    return false;
+  }
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // an answer is written in one piece
+  std::shared_ptr<Connection> connection;
+  try {
+    connection = std::make_shared<Connection>(shared, context, protocol, fd);
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+  connection->since = Clock::now();
+  {
+    const std::lock_guard lock(shared.connections.mutex);
+    connection->list = &shared.connections.idle;
+    connection->place = shared.connections.idle.insert(shared.connections.idle.end(), connection);
+  }
+  connection->start();
   return true;
 }
 
+// A few at a time, and the others behind what those have to say: who connects and asks is read before there are too
+// many.
 void HttpServer::Impl::accept_some() {
-  for (int i = 0; i < accepted_at_a_time; ++i) {
-    const int fd = ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
-      make_room();
-      pause.expires_after(accept_pause);
-      pause.async_wait([this](error_code error) {
-        if (!error) accept_some();
-      });
-      return;
-    }
-    if (fd < 0) break;  // nobody waits, or who waited has gone again
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // an answer is written in one piece
-    const auto connection = std::make_shared<Connection>(shared, context, protocol, fd);
-    bool full = false;
-    {
-      const std::lock_guard lock(shared.connections.mutex);
-      full = shared.connections.idle.size() + shared.connections.busy.size() >= shared.config.connections_max;
-    }
-    if (full) make_room();
-    {
-      const std::lock_guard lock(shared.connections.mutex);
-      connection->place = shared.connections.idle.insert(shared.connections.idle.end(), connection);
-    }
-    connection->start();
+  try {
+    const std::size_t count = std::max<std::size_t>(shared.config.connections_max / 4, 1);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!accept_one()) return;
+    net::post(context, [this] { accept_some(); });
+  } catch (const std::exception&) {
+    accept_again(accept_pause);  // no memory for one more
   }
-  wait_for_clients();
 }
 
 void HttpServer::Impl::run() {
@@ -387,6 +439,8 @@ void HttpServer::stop() {
   const std::lock_guard lock(impl_->shared.connections.mutex);
   impl_->shared.connections.idle.clear();
   impl_->shared.connections.busy.clear();
+  impl_->shared.connections.answered.clear();
+  impl_->shared.connections.leaving.clear();
 }
 
 std::uint16_t HttpServer::port() const { return impl_->port; }

@@ -1,9 +1,10 @@
 // A small HTTP/1 server for GET and HEAD on Boost.Asio: the status port's and the sample web's.
 //
 // Everything that a client may hold is bounded: the bytes of a head, the time for it and for the answer (drips do not
-// make either longer), requests of a connection, connections. When there are too many, or no descriptor is left, the
-// oldest that waits for a request is closed, then the oldest of all: who comes last is answered. Bodies of requests are
-// not read: such a connection is answered and closed. Ranges are not known.
+// make either longer), requests of a connection, connections. When there are too many, or no descriptor is left, one is
+// closed for a newcomer: who has his answer and still holds the connection, else the oldest that waits for a request,
+// else the oldest of all; none of the latter two in its first 200 ms, in which newcomers wait in the system's queue.
+// Bodies of requests are not read: such a connection is answered and closed. Ranges are not known.
 //
 // Memory: a few KB a connection and its answer. Thread rule: open(), serve(), stop() and the destructor by one thread;
 // the handler runs on the server's `threads`, several at once when there are several.

@@ -24,6 +24,12 @@ std::size_t active(const json& status) {
 
 std::string peers(std::size_t count) { return std::to_string(count) + (count == 1 ? " peer" : " peers"); }
 
+std::string list(const std::vector<std::string>& texts) {
+  std::string line;
+  for (const std::string& text : texts) line += (line.empty() ? "" : ", ") + text;
+  return line;
+}
+
 // What became of another member. Empty: nothing that a person is to hear of.
 std::string change(const std::string& before, const std::string& after) {
   if (before == after) return {};
@@ -43,6 +49,7 @@ std::string change(const std::string& before, const std::string& after) {
 
 std::vector<std::string> Announcer::start(const Place& place, const json& status, Time now) {
   place_ = place;
+  next_silence_ = now + silence_first;
   next_progress_ = now;
   std::vector<std::string> lines;
   lines.push_back("peer " + brief(status) + " listens on " + place.address + ", data in " + place.directory);
@@ -50,8 +57,7 @@ std::vector<std::string> Announcer::start(const Place& place, const json& status
     lines.push_back("status and metrics at http://" + place.status_address + "/status");
   note_ring(status, lines);
   if (ring_.empty()) {
-    std::string at;
-    for (const std::string& address : place.join) at += (at.empty() ? "" : ", ") + address;
+    const std::string at = list(place.join);
     lines.push_back("joining the ring" + (at.empty() ? "" : " at " + at));
   }
   note_members(status);
@@ -74,6 +80,7 @@ std::vector<std::string> Announcer::update(const json& status, Time now) {
     }
   }
   note_members(status);
+  note_silence(now, lines);
   note_leave(status, now, lines);
   return lines;
 }
@@ -95,6 +102,14 @@ void Announcer::note_ring(const json& status, std::vector<std::string>& lines) {
     lines.push_back("in ring " + ring_.substr(0, brief_digits) +
                     " alone; others join it with: orbweaver node --dir DIR --join " + place_.address);
   }
+}
+
+// Who has another key hears nothing at all: that is how a ring keeps strangers out.
+void Announcer::note_silence(Time now, std::vector<std::string>& lines) {
+  if (!ring_.empty() || place_.join.empty() || now < next_silence_) return;
+  next_silence_ = now + silence_every;
+  lines.push_back(list(place_.join) + (place_.join.size() == 1 ? " does" : " do") +
+                  " not answer: does a peer run there, and does it have the same ring key (--ring-key-file)?");
 }
 
 void Announcer::note_leave(const json& status, Time now, std::vector<std::string>& lines) {

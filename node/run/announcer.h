@@ -27,16 +27,21 @@ class Announcer {
   static std::string end(int code, const std::string& reason);
 
   static constexpr Duration progress_every = std::chrono::seconds{2};
+  // Between the lines that no member of the ring answers; the first comes sooner.
+  static constexpr Duration silence_first = std::chrono::seconds{5};
+  static constexpr Duration silence_every = std::chrono::seconds{20};
 
  private:
   void note_members(const nlohmann::json& status);
   void note_ring(const nlohmann::json& status, std::vector<std::string>& lines);
+  void note_silence(Time now, std::vector<std::string>& lines);
   void note_leave(const nlohmann::json& status, Time now, std::vector<std::string>& lines);
 
   Place place_;
   std::string ring_;
   std::map<std::string, std::string> states_;  // of the other members, by id
   Time next_progress_{};
+  Time next_silence_{};
   bool leaving_ = false;
 };
 

@@ -95,7 +95,9 @@ bool wanted(LogLevel level) {
 
 // node.log is written; a full one becomes node.00001.log, and the oldest beyond `files` are deleted.
 boost::shared_ptr<FileSink> make_file_sink(const LogConfig& config) {
-  const std::filesystem::path file = std::filesystem::absolute(config.file);
+  std::error_code unknown;  // the working directory, when it is gone
+  const std::filesystem::path whole = std::filesystem::absolute(config.file, unknown);
+  const std::filesystem::path file = unknown ? std::filesystem::path(config.file) : whole;
   const std::filesystem::path directory = file.parent_path();
   const std::string stem = file.stem().string();
   const std::string extension = file.extension().string();

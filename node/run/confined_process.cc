@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -48,6 +49,8 @@ struct Plan {
   int input = -1;
   int output = -1;
   int landlock = -1;  // -1: none
+  const SeccompFilter* filter = nullptr;
+  bool own_mounts = false;  // and processes: a /proc of its own is tried
   std::array<Limit, 6> limits{};
   std::size_t limits_used = 0;
   int error = 0;  // of the child that could not exec
@@ -71,6 +74,8 @@ struct Plan {
   if (::dup2(input, STDIN_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0 || ::dup2(nowhere, STDERR_FILENO) < 0)
     stop();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) stop();
+  // Before Landlock, which forbids mounts. Refused where parts of /proc are hidden (containers): it stays as it was.
+  if (plan.own_mounts) ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
   if (landlock >= 0 && !enter_landlock(landlock)) stop();
   for (std::size_t i = 0; i < plan.limits_used; ++i) {
     const rlimit limit{plan.limits[i].value, plan.limits[i].value};
@@ -88,6 +93,7 @@ struct Plan {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::umask(077);
+  if (!plan.filter->enter()) stop();
   ::execve(plan.path, plan.arguments, plan.environment);
   stop();
   return 127;
@@ -172,10 +178,14 @@ bool not_allowed(int error) { return error == EPERM || error == EINVAL || error 
 
 }  // namespace
 
+ConfinedProcesses::ConfinedProcesses(Namespaces namespaces)
+    : namespaces_(namespaces), filter_(SeccompFilter::of_a_reader()) {}
+
 int ConfinedProcesses::landlock_abi() { return landlock_abi_of_kernel(); }
 
 Result<ConfinedProcesses::Process> ConfinedProcesses::start(const std::vector<std::string>& arguments, int input,
                                                             int output, const ProcessLimits& limits) {
+  if (!filter_) return tl::make_unexpected(filter_.error());
   const std::string path = program_path(arguments.front());
   const std::vector<std::string> variables = environment();
   const std::vector<char*> words = words_of(arguments);
@@ -188,6 +198,7 @@ Result<ConfinedProcesses::Process> ConfinedProcesses::start(const std::vector<st
   plan.input = input;
   plan.output = output;
   plan.landlock = rules.descriptor();
+  plan.filter = &*filter_;
   add_limit(plan, RLIMIT_AS, static_cast<rlim_t>(limits.memory_bytes));
   add_limit(plan, RLIMIT_CPU, static_cast<rlim_t>(std::chrono::ceil<std::chrono::seconds>(limits.cpu).count()));
   add_limit(plan, RLIMIT_NOFILE, descriptors_max);
@@ -197,7 +208,8 @@ Result<ConfinedProcesses::Process> ConfinedProcesses::start(const std::vector<st
   if (namespaces_ == Namespaces::where_allowed) {
     const std::size_t without = plan.limits_used;
     if (counts_processes_apart()) add_limit(plan, RLIMIT_NPROC, processes_max);
-    const pid_t pid = launch(plan, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC);
+    plan.own_mounts = true;
+    const pid_t pid = launch(plan, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS);
     if (pid > 0) {
       running_.push_back({pid, begets_no_orphans});
       return Process{pid, true};
@@ -205,6 +217,7 @@ Result<ConfinedProcesses::Process> ConfinedProcesses::start(const std::vector<st
     if (!not_allowed(plan.error))
       return fail(ErrorCode::io, std::string("cannot be started: ") + std::strerror(plan.error));
     plan.limits_used = without;
+    plan.own_mounts = false;
   }
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   const pid_t pid = launch(plan, 0);

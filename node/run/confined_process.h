@@ -5,8 +5,10 @@
 //   limits        memory, CPU time, 64 descriptors, no file written (FSIZE 0), no core; 64 processes where they can be
 //                 counted apart from the user's others (own namespaces, Linux 5.14, not as root)
 //   rights        no new ones (NO_NEW_PRIVS), a session of its own
-//   namespaces    where the system lets users make them: its own processes, network and user, so it sees no other
-//                 process, has no network and no right of root's, and all that it started ends with it
+//   system calls  those that a reader needs (seccomp.h): no socket, no chmod, no way into other processes
+//   namespaces    where the system lets users make them: its own processes, network, mounts and user, so it has no
+//                 network and no right of root's, and all that it started ends with it; with a /proc of its own, where
+//                 that may be mounted, it sees no other process
 //   Landlock      where the kernel has it: nothing may be written, made, renamed or removed but /dev/null; from ABI 4
 //   on
 //                 no TCP, from 6 on no signal and no abstract socket to what is outside
@@ -24,6 +26,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/run/seccomp.h"
 
 namespace orbweaver {
 
@@ -35,13 +38,14 @@ struct ProcessLimits {
 class ConfinedProcesses {
  public:
   enum class Namespaces : std::uint8_t { where_allowed, never };
-  explicit ConfinedProcesses(Namespaces namespaces = Namespaces::where_allowed) : namespaces_(namespaces) {}
+  explicit ConfinedProcesses(Namespaces namespaces = Namespaces::where_allowed);
 
   struct Process {
     pid_t pid = -1;
     bool own_namespaces = false;
   };
   // `arguments`: the program, looked up in PATH, and its arguments; at least one. The descriptors become its 0 and 1.
+  // Errors: io; also where the kernel has no filter of system calls: then nothing is started.
   Result<Process> start(const std::vector<std::string>& arguments, int input, int output, const ProcessLimits& limits);
   // Kills it and all that it started, a daemon in a session of its own too, and waits for it: its status, as waitpid
   // gives it. Without namespaces this process takes in the orphans of its children (PR_SET_CHILD_SUBREAPER) and ends
@@ -59,6 +63,7 @@ class ConfinedProcesses {
   void end_orphans(pid_t of);
 
   const Namespaces namespaces_;
+  const Result<SeccompFilter> filter_;
   std::mutex mutex_;
   std::vector<Running> running_;  // guarded by mutex_
 };

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -17,14 +16,18 @@ namespace {
 
 constexpr std::string_view magic = "orbweaver-work 1";
 constexpr std::size_t place_bytes = 32;
+constexpr std::uint8_t state_waits = 1;
 constexpr std::uint8_t state_at_work = 2;
 constexpr std::size_t digests_at = 3;  // after the state and the partition
 
-std::vector<storage::UrlKey> read_left(const std::string& path) {
+// `places`: that the file has; the last run may have had more than this one.
+std::vector<storage::UrlKey> read_left(const std::string& path, std::size_t& places) {
   std::vector<storage::UrlKey> left;
   std::ifstream in(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  places = 0;
   if (!bytes.starts_with(magic)) return left;
+  places = (bytes.size() - magic.size()) / place_bytes;
   for (std::size_t at = magic.size(); at + place_bytes <= bytes.size(); at += place_bytes) {
     const auto* place = reinterpret_cast<const unsigned char*>(bytes.data()) + at;
     if (place[0] != state_at_work) continue;
@@ -47,12 +50,15 @@ tl::unexpected<Error> failed(const char* what, const std::string& path, int erro
 Result<std::unique_ptr<InFlight>> InFlight::open(const std::string& path, std::size_t pages) {
   std::unique_ptr<InFlight> made(new InFlight);
   made->path_ = path;
-  made->left_ = read_left(path);
-  made->size_ = magic.size() + std::max(pages, made->left_.size()) * place_bytes;
+  std::size_t before = 0;
+  made->left_ = read_left(path, before);
+  made->size_ = magic.size() + std::max(pages, before) * place_bytes;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failed("cannot open", path, errno);
-  // With its blocks: a store into a page that the disk has no room for would kill the process.
-  const int reserved = ::posix_fallocate(fd, 0, static_cast<off_t>(made->size_));
+  // A piece of a place at its end, or what is none of ours, is not to become a place. With its blocks: a store into a
+  // page that the disk has no room for would kill the process.
+  const auto whole = static_cast<off_t>(magic.size() + before * place_bytes);
+  const int reserved = ::ftruncate(fd, whole) != 0 ? errno : ::posix_fallocate(fd, 0, static_cast<off_t>(made->size_));
   void* const mapped =
       reserved == 0 ? ::mmap(nullptr, made->size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   const int error = reserved != 0 ? reserved : errno;
@@ -60,6 +66,7 @@ Result<std::unique_ptr<InFlight>> InFlight::open(const std::string& path, std::s
   if (mapped == MAP_FAILED) return failed("cannot map", path, error);
   made->bytes_ = static_cast<unsigned char*>(mapped);
   const auto places = static_cast<std::uint32_t>((made->size_ - magic.size()) / place_bytes);
+  made->at_work_by_ = std::vector<std::atomic<std::thread::id>>(places);
   for (std::uint32_t place = places; place-- > 0;) made->free_.push_back(place);
   return made;
 }
@@ -91,11 +98,30 @@ InFlightMark InFlight::begin(const storage::UrlKey& page) {
   return {this, place};
 }
 
+std::atomic_ref<unsigned char> InFlight::state(std::uint32_t place) {
+  return std::atomic_ref(bytes_[magic.size() + place * place_bytes]);
+}
+
 // The process may die between any two instructions, so their order is the compiler's to keep.
-void InFlight::set_state(std::uint32_t place, std::uint8_t state) {
+void InFlight::set_state(std::uint32_t place, std::uint8_t to) {
+  if (to == state_at_work) at_work_by_[place].store(std::this_thread::get_id(), std::memory_order_relaxed);
+  state(place).store(to, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_release);
-  bytes_[magic.size() + place * place_bytes] = state;
-  std::atomic_signal_fence(std::memory_order_release);
+}
+
+// Of a place that is at work, whose thread this is: nobody else touches it then.
+InFlightPause::InFlightPause(InFlight* in_flight) : in_flight_(in_flight) {
+  if (in_flight_ == nullptr) return;
+  const std::thread::id mine = std::this_thread::get_id();
+  for (std::uint32_t place = 0; place < in_flight_->at_work_by_.size(); ++place)
+    if (in_flight_->state(place).load(std::memory_order_acquire) == state_at_work &&
+        in_flight_->at_work_by_[place].load(std::memory_order_relaxed) == mine)
+      places_.push_back(place);
+  for (const std::uint32_t place : places_) in_flight_->set_state(place, state_waits);
+}
+
+InFlightPause::~InFlightPause() {
+  for (const std::uint32_t place : places_) in_flight_->set_state(place, state_at_work);
 }
 
 void InFlight::free(std::uint32_t place) {

@@ -8,10 +8,12 @@
 // is nobody's fault. Thread rule: open() and close() by the loop; marks by any thread, one at a time each.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -57,7 +59,7 @@ class InFlight {
 
   // Of the last process, when it did not end cleanly.
   const std::vector<storage::UrlKey>& left() const { return left_; }
-  // All places are free: what was left is durable elsewhere.
+  // All places are free, those too that only an earlier run had: what was left is durable elsewhere.
   void clear();
   // The page is at work from here on.
   InFlightMark begin(const storage::UrlKey& page);
@@ -66,7 +68,9 @@ class InFlight {
 
  private:
   friend class InFlightMark;
+  friend class InFlightPause;
   InFlight() = default;
+  std::atomic_ref<unsigned char> state(std::uint32_t place);
   void set_state(std::uint32_t place, std::uint8_t state);
   void free(std::uint32_t place);
 
@@ -74,8 +78,24 @@ class InFlight {
   unsigned char* bytes_ = nullptr;
   std::size_t size_ = 0;
   std::vector<storage::UrlKey> left_;
+  std::vector<std::atomic<std::thread::id>> at_work_by_;  // by place: who has it, while its state says so
   std::mutex mutex_;
   std::vector<std::uint32_t> free_;  // guarded by mutex_
+};
+
+// While it lives, nothing that this thread has at work counts as that: it waits for something else, such as memory or a
+// descriptor, for as long as that may take.
+class InFlightPause {
+ public:
+  // Null: nothing is marked.
+  explicit InFlightPause(InFlight* in_flight);
+  ~InFlightPause();
+  InFlightPause(const InFlightPause&) = delete;
+  InFlightPause& operator=(const InFlightPause&) = delete;
+
+ private:
+  InFlight* const in_flight_;
+  std::vector<std::uint32_t> places_;
 };
 
 inline void InFlightMark::at_work() {

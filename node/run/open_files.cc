@@ -23,8 +23,13 @@ std::uint64_t raise_open_files(std::uint64_t wanted) {
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
 
-DescriptorPlan plan_open_files(const Settings& settings) {
+Result<DescriptorPlan> plan_open_files(const Settings& settings) {
   const DescriptorPlan plan = plan_descriptors(settings, raise_open_files(settings.max_open_files));
+  if (plan.limit < open_files_least)
+    return fail(ErrorCode::invalid_setting,
+                "this process may have " + std::to_string(plan.limit) + " files open, a peer needs " +
+                    std::to_string(open_files_least) +
+                    " or more: raise the limit (ulimit -Hn, LimitNOFILE=), or max_open_files where it is set lower");
   std::vector<LogField> fields = {{"limit", plan.limit}};
   for (const auto& [name, descriptors] : plan.shares()) fields.emplace_back(name, descriptors);
   const DescriptorPlan whole;
@@ -43,10 +48,12 @@ DescriptorPlan plan_open_files(const Settings& settings) {
   return plan;
 }
 
-std::unique_ptr<storage::OpenWaiter> make_open_waiter() {
-  return std::make_unique<storage::OpenWaiter>(patience, [](const std::string& path) {
+std::unique_ptr<storage::OpenWaiter> make_open_waiter(std::function<InFlight*()> in_flight) {
+  const auto tell = [](const std::string& path) {
     log_limited(LogLevel::warning, "storage", "no file descriptor is free, waiting for one", {{"file", path}});
-  });
+  };
+  return std::make_unique<storage::OpenWaiter>(
+      patience, tell, [in_flight = std::move(in_flight)] { return std::make_shared<InFlightPause>(in_flight()); });
 }
 
 }  // namespace orbweaver

@@ -1,13 +1,17 @@
 #include "node/run/peer_file.h"
 
+#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "node/run/denied.h"
 
 namespace orbweaver {
 
 Result<PeerFile> read_peer_file(const std::string& directory) {
   const std::string path = directory + "/peer.json";
   std::ifstream in(path);
+  if (!in && (errno == EACCES || errno == EPERM)) return cannot_read(path, errno);
   if (!in) return fail(ErrorCode::unreachable, "no peer has run in " + directory + " (there is no " + path + ")");
   const nlohmann::json file = nlohmann::json::parse(in, nullptr, false);
   if (file.is_discarded() || !file.is_object()) return fail(ErrorCode::io, path + " cannot be read");

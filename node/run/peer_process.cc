@@ -51,14 +51,13 @@ namespace {
 // How often /metrics, /healthz and /status are brought up to date.
 constexpr Duration status_every = std::chrono::milliseconds{250};
 // How long fetches under way may go on after a stop.
-constexpr Duration stop_patience = std::chrono::seconds{3};
+constexpr std::chrono::milliseconds stop_patience{3000};
 // A store needs this much to open: RocksDB writes its journal and manifest, and Debian's build aborts when it cannot.
 constexpr std::uint64_t free_bytes_min = 4u << 20;
 // A kept connection with TLS, about.
 constexpr std::uint64_t connection_bytes = 32u << 10;
 // A core that has not stepped for this long is not healthy.
 constexpr Duration healthy_max = std::chrono::seconds{10};
-// Where it cannot be told how much memory there is.
 
 ring::PeerId random_id() {
   std::random_device device;
@@ -92,6 +91,8 @@ class PeerProcess {
   // From any thread. A second word ends a leave.
   void stop(bool leave) {
     const bool first = !std::exchange(told_, true);
+    // The loop itself may be waiting for a descriptor.
+    if (!leave || !first) opener_->stop_in(stop_patience);
     events_.push(StopEvent{leave && first});
   }
 
@@ -101,6 +102,7 @@ class PeerProcess {
   Result<void> write_peer_file();
   Result<void> write_ending(const Exit& exit);
   Result<void> start_crawling();
+  bool crawls(Exit& exit);
   void fetch_done(FetchResponse response);
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
@@ -113,7 +115,7 @@ class PeerProcess {
   Clock clock_;
   std::optional<DirectoryLock> lock_;
   DescriptorPlan descriptors_;
-  std::unique_ptr<storage::OpenWaiter> opener_ = make_open_waiter();
+  const std::unique_ptr<storage::OpenWaiter> opener_ = make_open_waiter([this] { return in_flight_.get(); });
   // What events hold of them is given back when these events go, so before these do.
   std::optional<PeerMemory> memory_;
   std::unique_ptr<InFlight> in_flight_;
@@ -149,7 +151,9 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
   for (const std::string& listen : tries) {
     auto opened = ring::ZmqTransport::open(
-        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address}, on_message);
+        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address,
+         static_cast<std::size_t>(memory_->plan().messages_out / 2)},
+        on_message);
     if (opened) {
       transport_ = std::move(*opened);
       return {};
@@ -188,7 +192,6 @@ Result<void> PeerProcess::open() {
   auto lock = DirectoryLock::take(options_.directory, settings.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
-  if (Result<void> owned = check_owner(options_.directory); !owned) return owned;
   for (const char* name : {"archive", "links", "log", "store", "text"})
     if (Result<void> closed = close_directory(options_.directory + "/" + name, settings.data_access); !closed)
       return closed;
@@ -206,7 +209,9 @@ Result<void> PeerProcess::open() {
                                     {"error", LogLevel::error}})
     if (settings.log_level == name) log_config.level = level;
   if (Result<void> started = start_log(log_config); !started) return started;
-  descriptors_ = plan_open_files(settings);
+  const Result<DescriptorPlan> descriptors = plan_open_files(settings);
+  if (!descriptors) return tl::make_unexpected(descriptors.error());
+  descriptors_ = *descriptors;
   settings.fetches_max = descriptors_.fetches_max;
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
@@ -387,10 +392,11 @@ void PeerProcess::publish(Time now) {
   std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
   used["storage"] = kv_->memory_bytes();
   used["messages_in"] = events_.message_bytes();
+  const ring::TransportStats transport = transport_->stats();
+  used["messages_out"] += transport.held_bytes;
   peer_->note_memory(memory_->look(std::move(used)));
   nlohmann::json status = peer_->own_status();
   status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
-  const ring::TransportStats transport = transport_->stats();
   status["counts"]["messages_malformed"] = intake_.malformed() + transport.malformed;
   status["counts"]["messages_dropped"] = events_.dropped();
   status["counts"]["message_bytes_waiting"] = events_.message_bytes();
@@ -416,14 +422,17 @@ void PeerProcess::announce(const std::vector<std::string>& lines) const {
   for (const std::string& line : lines) complain("%s", line.c_str());
 }
 
+// False: it cannot, and ends.
+bool PeerProcess::crawls(Exit& exit) {
+  if (fetcher_ != nullptr) return true;
+  const Result<void> started = start_crawling();
+  if (!started) exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
+  return started.has_value();
+}
+
 bool PeerProcess::carry_out(Command& command, Exit& exit) {
   if (auto* fetch = std::get_if<StartFetch>(&command)) {
-    if (fetcher_ == nullptr) {
-      if (Result<void> started = start_crawling(); !started) {
-        exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
-        return false;
-      }
-    }
+    if (!crawls(exit)) return false;
     const Settings& settings = peer_->settings();
     FetchRequest request;
     request.id = fetch->job.id;
@@ -441,22 +450,12 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     }
     fetcher_->start(std::move(request));
   } else if (auto* stored = std::get_if<ParseRobots>(&command)) {
-    if (fetcher_ == nullptr) {
-      if (Result<void> started = start_crawling(); !started) {
-        exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
-        return false;
-      }
-    }
+    if (!crawls(exit)) return false;
     FetchResponse response;
     response.body = std::move(stored->body);
     workers_->push(std::move(stored->job), std::move(response));
   } else if (auto* resolve = std::get_if<ResolveHost>(&command)) {
-    if (fetcher_ == nullptr) {
-      if (Result<void> started = start_crawling(); !started) {
-        exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
-        return false;
-      }
-    }
+    if (!crawls(exit)) return false;
     FetchRequest request;
     request.id = next_lookup_++;
     request.url = std::move(resolve->url);
@@ -513,6 +512,7 @@ Exit PeerProcess::loop() {
     events_.handled();
     // What is under way may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
     if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
+    if (stop_at) opener_->stop_in(stop_patience);  // from when it was said first
     if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
       cancelled = true;
       fetcher_->stop();  // answers with `cancelled` for what is under way
@@ -532,6 +532,7 @@ Exit PeerProcess::loop() {
 }
 
 void PeerProcess::close() {
+  opener_->stop_in({});
   if (fetcher_ != nullptr) fetcher_->stop();
   if (workers_ != nullptr)
     if (const Result<void> closed = workers_->stop(); !closed)

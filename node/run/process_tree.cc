@@ -11,13 +11,14 @@ namespace orbweaver {
 
 std::vector<ProcessEntry> processes() {
   std::vector<ProcessEntry> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
+  std::error_code trouble;
+  std::filesystem::directory_iterator at("/proc", trouble);
+  for (; !trouble && at != std::filesystem::directory_iterator(); at.increment(trouble)) {
+    const std::string name = at->path().filename().string();
     ProcessEntry process;
     const auto read = std::from_chars(name.data(), name.data() + name.size(), process.pid);
     if (read.ec != std::errc() || read.ptr != name.data() + name.size()) continue;
-    std::ifstream file(entry.path() / "stat");
+    std::ifstream file(at->path() / "stat");
     std::string line;
     std::getline(file, line);
     // proc(5): pid (name) state ppid … the start is field 22; the name may hold anything.

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "node/run/denied.h"
 #include "node/run/private_file.h"
 #include "ring/zmq_transport.h"
 
@@ -37,6 +38,10 @@ Result<std::string> read_ring_key(const std::string& path) {
   if (path.empty()) return std::string();
   const std::string make = "; make one with: orbweaver ring-key " + path;
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+    const Error denied = cannot_read(path, errno).value();
+    return fail(denied.code, "ring_key_file: " + denied.message);
+  }
   if (fd < 0) return refused(path, std::string("cannot be read: ") + std::strerror(errno) + make);
   struct stat status {};
   const bool looked = ::fstat(fd, &status) == 0;

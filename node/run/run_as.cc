@@ -1,5 +1,6 @@
 #include "node/run/run_as.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -34,20 +35,44 @@ Result<User> user_of(const std::string& name) {
   return User{found->pw_uid, found->pw_gid, found->pw_dir};
 }
 
-// What of the path is not there yet, the outermost first; the directory itself also when it is empty.
-std::vector<std::filesystem::path> to_be_given(const std::string& directory) {
-  std::vector<std::filesystem::path> missing;
-  std::error_code ignored;
-  std::filesystem::path at = std::filesystem::absolute(directory, ignored).lexically_normal();
-  if (!at.has_filename()) at = at.parent_path();
-  if (std::filesystem::is_empty(at, ignored) && !ignored) return {at};
-  for (; at.has_relative_path() && !std::filesystem::exists(at, ignored); at = at.parent_path())
-    missing.insert(missing.begin(), at);
-  return missing;
-}
-
 tl::unexpected<Error> cannot(const std::string& what) {
   return fail(ErrorCode::io, "cannot " + what + ": " + std::strerror(errno));
+}
+
+// What root does for the user before it becomes it: a directory to make, or an empty one to give.
+struct Help {
+  std::string make{};
+  std::string give{};
+};
+
+// What the user needs there. Called with the user's effective rights; nothing is changed.
+Result<Help> help_needed(const std::string& user, const std::string& directory, const WalkedPath& walked) {
+  const auto may = [](const std::string& path, int mode) {
+    return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
+  };
+  const std::string& last = walked.there.back();
+  for (const std::string& on_the_way : walked.there)
+    if ((on_the_way != last || !walked.missing.empty()) && !may(on_the_way, X_OK))
+      return fail(ErrorCode::io, "the directory " + directory + " is out of " + user + "'s reach: " + user +
+                                     " may not enter " + on_the_way + "; take a directory elsewhere, or let " + user +
+                                     " in: chmod o+x " + on_the_way);
+  if (!walked.missing.empty())
+    return may(last, W_OK | X_OK) ? Help{} : Help{.make = (last == "/" ? "" : last) + "/" + walked.missing.front()};
+  if (may(last, R_OK | W_OK | X_OK)) return Help{};
+  return Help{.give = last};
+}
+
+// As root again: the help, or why there is none.
+Result<void> give(const Help& help, const User& who, const std::string& user, const std::string& directory) {
+  if (!help.make.empty() && ::mkdir(help.make.c_str(), 0777) != 0) return cannot("make the directory " + help.make);
+  const std::string& given = help.make.empty() ? help.give : help.make;
+  if (given.empty()) return {};
+  std::error_code ignored;
+  if (!std::filesystem::is_empty(given, ignored) || ignored)
+    return fail(ErrorCode::io, "the directory " + directory + " is not " + user +
+                                   "'s to read and write; mend it: chown -R " + user + " " + directory);
+  if (::lchown(given.c_str(), who.uid, who.gid) != 0) return cannot("give " + given + " to " + user);
+  return {};
 }
 
 }  // namespace
@@ -68,21 +93,20 @@ Result<void> run_as(const std::string& user, const std::string& directory, DataA
     return fail(ErrorCode::invalid_setting, "--user " + user +
                                                 ": only root can become another user; leave it out, or "
                                                 "start as that user");
-  const std::vector<std::filesystem::path> given = to_be_given(directory);
-  std::error_code made;
-  std::filesystem::create_directories(directory, made);
-  if (made) return fail(ErrorCode::io, "cannot make the directory " + directory + ": " + made.message());
-  for (const std::filesystem::path& path : given)
-    if (::lchown(path.c_str(), who->uid, who->gid) != 0) return cannot("give " + path.string() + " to " + user);
+  const Result<WalkedPath> walked = walk_path(directory, who->uid);
+  if (!walked) return tl::make_unexpected(walked.error());
   if (::initgroups(user.c_str(), who->gid) != 0) return cannot("take the groups of " + user);
+  // With the user's eyes first: all that can be wrong is said before anything is made.
+  if (::setegid(who->gid) != 0 || ::seteuid(who->uid) != 0) return cannot("look as " + user);
+  const Result<Help> help = help_needed(user, directory, *walked);
+  if (::seteuid(0) != 0 || ::setegid(0) != 0) return cannot("be root again");
+  if (!help) return tl::make_unexpected(help.error());
+  if (Result<void> given = give(*help, *who, user, directory); !given) return given;
   if (::setresgid(who->gid, who->gid, who->gid) != 0) return cannot("take the group of " + user);
   if (::setresuid(who->uid, who->uid, who->uid) != 0) return cannot("become " + user);
   if (::setresuid(0, 0, 0) == 0) return fail(ErrorCode::internal, "became " + user + ", and can be root again");
   ::setenv("HOME", who->home.c_str(), 1);
-  if (::access(directory.c_str(), R_OK | W_OK | X_OK) != 0)
-    return fail(ErrorCode::io, "the directory " + directory + " is not " + user + "'s to write: " +
-                                   std::strerror(errno) + "; mend it: chown -R " + user + " " + directory);
-  return {};
+  return make_own_directory(directory, access);
 }
 
 }  // namespace orbweaver

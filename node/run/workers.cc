@@ -90,6 +90,13 @@ std::string_view without_transfer_codings(const FetchResponse& response, std::si
   return body;
 }
 
+PageDone cancelled(std::uint64_t id) {
+  PageDone done;
+  done.id = id;
+  done.cancelled = true;
+  return done;
+}
+
 }  // namespace
 
 class Workers::Worker {
@@ -101,6 +108,7 @@ class Workers::Worker {
     worker->repeats_ = repeats;
     worker->links_share_ = config.links;
     worker->in_flight_ = config.in_flight;
+    worker->waiter_ = config.waiter;
     worker->user_commands_ = &user_commands;
     const std::string prefix = config.name_prefix + "-" + std::to_string(index);
     if (config.settings.archive == ArchiveKind::gzip) {
@@ -132,6 +140,9 @@ class Workers::Worker {
     InFlightMark mark;
     if (in_flight_ != nullptr && item.job.kind == FetchKind::page) mark = in_flight_->begin(item.job.queued.key);
     PageDone done = read_response(item);
+    // A stop waits for no descriptor: the page stays queued, as one that was not begun.
+    if (done.failure && done.failure->code == ErrorCode::io && waiter_ != nullptr && waiter_->stopped())
+      done = cancelled(item.job.id);
     done.body_held = std::move(item.response.held);
     mark.waits();
     done.mark = std::move(mark);
@@ -150,12 +161,13 @@ class Workers::Worker {
  private:
   PageDone read_response(const Item& item) {
     const FetchResponse& response = item.response;
-    DecodeLease lease(room_);
+    DecodeLease lease(room_, [this] { return std::make_shared<InFlightPause>(in_flight_); });
     PageDone done;
     done.id = item.job.id;
     done.worker = index_;
     if (item.job.kind == FetchKind::stored_robots) {
       done.robots = parse_robots(response.body, settings_.user_agent);
+      hold_links(done);
       return done;
     }
     done.result_page = item.job.kind == FetchKind::page && !result_pages_.empty() && result_pages_.find(item.job.url);
@@ -168,9 +180,16 @@ class Workers::Worker {
       for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
         meta.add_header(value, agent_);
     if (item.job.kind == FetchKind::robots) {
-      if (response.status >= 200 && response.status < 300)
-        read_robots(decode_content(payload, coding(response), robots_bytes_max).bytes, item.job.origin, settings_,
+      if (response.status >= 200 && response.status < 300) {
+        const std::string codings = coding(response);
+        const std::size_t most = codings.empty() ? std::min(payload.size(), robots_bytes_max) : robots_bytes_max;
+        lease.want(2 * most);  // unpacked, and its rules
+        lease.take(2 * most);
+        read_robots(decode_content(payload, codings, robots_bytes_max).bytes, item.job.origin, settings_,
                     rules_.canonicaliser, done);
+        hold_links(done);
+        lease.set_taken(held_bytes);
+      }
       // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     } else if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
       const std::string type = media_type(content_type_of(response.response_head));
@@ -193,13 +212,18 @@ class Workers::Worker {
     return done;
   }
 
-  // Links wait here for room, until the core has committed others. Under record_links they are kept twice.
+  // Links wait here for room, until the core has committed others. Under record_links they are kept twice. A robots.txt
+  // and its rules wait likewise.
   void hold_links(PageDone& done) const {
     std::uint64_t bytes = 0;
     for (const std::vector<CanonicalUrl>* list : {&done.links, &done.results, &done.sitemaps, &done.requisites})
       for (const CanonicalUrl& url : *list) bytes += sizeof url + url.text().capacity();
-    if (bytes == 0 || links_share_ == nullptr) return;
     if (settings_.record_links) bytes *= 2;
+    bytes += done.robots_body.capacity();
+    if (done.robots.rules != nullptr) bytes += done.robots.rules->bytes();
+    if (bytes == 0 || links_share_ == nullptr) return;
+    std::optional<InFlightPause> pause;
+    if (!links_share_->has_room(bytes)) pause.emplace(in_flight_);
     links_share_->wait_and_take(bytes);
     done.links_held = MemoryCharge(links_share_, bytes);
   }
@@ -474,6 +498,7 @@ class Workers::Worker {
   DecodeRoom& room_;
   std::shared_ptr<MemoryShare> links_share_;
   InFlight* in_flight_ = nullptr;
+  storage::OpenWaiter* waiter_ = nullptr;
   const Settings settings_;
   const std::string agent_;
   const Clock clock_;
@@ -538,12 +563,7 @@ void Workers::cancel() {
     const std::lock_guard lock(mutex_);
     dropped.swap(queue_);
   }
-  for (const Item& item : dropped) {
-    PageDone done;
-    done.id = item.job.id;
-    done.cancelled = true;
-    done_(std::move(done));
-  }
+  for (const Item& item : dropped) done_(cancelled(item.job.id));
 }
 
 Result<void> Workers::stop() {

@@ -93,9 +93,14 @@ def message(kind, body, ring=ZERO, sender=b"\x99" * 16):
 
 
 class Speaker:
-    def __init__(self, address, timeout=30.0):
+    def __init__(self, address, timeout=30.0, receive_bytes=None):
+        """`receive_bytes`: what the system keeps for one who does not read."""
         host, port = address.rsplit(":", 1)
-        self.socket = socket.create_connection((host.strip("[]"), int(port)), timeout=timeout)
+        self.socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        if receive_bytes is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.socket.settimeout(timeout)
+        self.socket.connect((host.strip("[]"), int(port)))
         self.sequence = itertools.count(1)
         greeting = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
         self.socket.sendall(greeting)

@@ -1,9 +1,11 @@
 """Strangers who take connections, and a system that has no descriptor left: nothing ends, and the good pages go on."""
 
 import contextlib
+import json
 import os
 import resource
 import select
+import signal
 import socket
 import threading
 
@@ -174,6 +176,65 @@ class Descriptors(ring.Case):
         resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (soft, hard))
         self.assertEqual(node.wait(), 0, node.err)
         self.check_whole(web)
+
+
+    def lacking(self, name="peer"):
+        """A peer that crawls, and then has no descriptor free; with its web."""
+        web = self.web(hosts=20, pages=500)
+        node = self.node(
+            name,
+            *("--archive-file-bytes", "64KiB", "--text", "yes", "--stop-when-done", "yes", "--scope", "any"),
+            *("--delay", "50ms", "--retry-delay", "100ms", *web.reach, *web.seeds),
+        )
+        ring.wait_until("it crawls", lambda: web.total() > 50)
+        return web, node
+
+    def take_all(self, node):
+        waits = node.log().count("no file descriptor is free")
+        _, hard = self.limit_of(node)
+        resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (3, hard))
+        ring.wait_until("it says that it waits", lambda: node.log().count("no file descriptor is free") > waits)
+
+    @ring.about(15)
+    def test_a_stop_waits_for_no_descriptor(self):
+        """It outlasted a stop by ten minutes; what is not archived stays queued."""
+        web, node = self.lacking()
+        self.take_all(node)
+        node.signal(signal.SIGINT)
+        self.assertIn(node.wait(), (0, ring.IO), node.err)
+        node = self.node("peer", *web.reach, *web.seeds)
+        self.assertEqual(node.wait(), 0, node.err)
+        self.check_nothing_lost(web)
+        self.assertEqual(json.loads((node.directory / "ended.json").read_text())["status"]["counts"]["failed"], 0)
+
+    @ring.about(20)
+    def test_a_page_that_waits_for_a_descriptor_is_no_suspect(self):
+        """Two kills in that time made it one that crashes the crawler."""
+        web, node = self.lacking()
+        self.take_all(node)
+        settled = threading.Event()
+        settled.wait(1)  # until what else was at work has ended
+        node.kill()
+        states = (node.directory / "at-work").read_bytes()[16::32]
+        self.assertNotIn(2, states)
+        self.assertIn(1, states, "pages wait")
+        node = self.node("peer", *web.reach, *web.seeds)
+        self.assertNotIn("died at work", node.log())
+        self.assertEqual(node.wait(), 0, node.err)
+        self.check_nothing_lost(web)
+
+    def test_with_too_few_descriptors_for_anything_it_says_so(self):
+        for limit in (20, 26, 127):
+            code, _, err = self.run_it(
+                "node", "--dir", self.dir / "few", "--stop-when-done", "yes", binary=self.limited(limit, limit)
+            )
+            self.assertEqual(code, ring.INVALID_SETTING, err)
+            self.assertIn(f"this process may have {limit} files open, a peer needs 128 or more: raise the limit", err)
+            self.assertNotIn("terminate called", err)
+        node = self.node("enough", binary=self.limited(128, 128))
+        self.assertIn("too few file descriptors even for the least of all", node.log())
+        node.signal(signal.SIGINT)
+        self.assertEqual(node.wait(), 0, node.err)
 
 
 class StatusPort(ring.Case):

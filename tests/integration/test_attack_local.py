@@ -177,9 +177,11 @@ class Data(LocalCase):
         self.crawl(web, "--data-access", "all", out="all")
         for name, directory, file in (("group", 0o750, 0o640), ("all", 0o755, 0o644)):
             out = self.dir / name
-            self.assertEqual(stat.S_IMODE((out / "ring.key").stat().st_mode), 0o600)
+            owners = [out / "ring.key", out / "lock", out / "peer-1" / "lock"]
+            for path in owners:
+                self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
             for path in [out, *out.rglob("*")]:
-                if path.name != "ring.key":
+                if path not in owners:
                     wanted = directory if path.is_dir() else file
                     self.assertEqual(oct(stat.S_IMODE(path.stat().st_mode)), oct(wanted), path)
 
@@ -219,6 +221,48 @@ class Data(LocalCase):
         self.refused(ring.IO, [str(place), "another user"], *self.crawl_arguments(web, out="theirs"))
         self.refused(ring.IO, [str(place), "another user"], "node", "--dir", place)
         self.assertEqual(list(place.iterdir()), [])
+        # Nor a new one below it, nor one's own by a link that the stranger laid; root for that user neither.
+        shared = self.dir / "shared"
+        mine = self.dir / "mine"
+        mine.mkdir()
+        shared.mkdir()
+        shared.chmod(0o1777)
+        (shared / "laid").symlink_to(mine)
+        os.lchown(shared / "laid", STRANGER, STRANGER)
+        for path, left in ((place / "new", place), (shared / "laid", mine), (shared / "laid" / "new", mine)):
+            self.refused(ring.IO, [str(path), "another user"], *self.crawl_arguments(web, out=path))
+            self.refused(ring.IO, [str(path), "another user"], "node", "--dir", path)
+            self.refused(ring.IO, [str(path), "another user"], "node", "--dir", path, "--user", "daemon")
+            self.assertEqual(list(left.iterdir()), [])
+
+
+    def test_a_reader_of_the_data_does_not_keep_its_owner_out(self):
+        self.needs_root()
+        web, crawl = self.endless("--data-access", "all")
+        peer = self.dir / "crawl" / "peer-1"
+        got = self.as_stranger("export", "urls", "--dir", self.dir / "crawl")
+        self.assertEqual(got.returncode, ring.IN_USE, got.stderr)
+        self.assertIn(f"process {self.peer_files()['peer-1']['pid']};", got.stderr)
+        self.ok("stop", "--dir", self.dir / "crawl")
+        crawl.wait()
+        for place in (self.dir / "crawl", peer):
+            command = ["setpriv", f"--reuid={STRANGER}", "--clear-groups", "flock", "--nonblock", place / "lock", "true"]
+            got = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+            self.assertIn("Permission denied", got.stderr)
+
+
+class Outputs(LocalCase):
+    def test_an_answer_that_could_not_be_written_is_a_failure(self):
+        web = self.web(hosts=2, pages=10)
+        commands = [self.crawl_arguments(web), ["status", "--dir", self.dir / "crawl"],
+                    ["explain", "--dir", self.dir / "crawl", web.url(0)], ["url", web.url(0)], ["--version"], ["--help"],
+                    ["crawl", "--help"], ["export", "urls", "--dir", self.dir / "crawl"]]
+        for arguments in commands:
+            with open("/dev/full", "wb") as full:
+                got = subprocess.run([ring.BINARY, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, env=CLEAN,
+                                     timeout=ring.PATIENCE, check=False, cwd=self.dir, text=True)
+            self.assertEqual(got.returncode, ring.IO, f"{arguments}: {got.stderr}")
+            self.assertEqual(got.stderr.count("standard output could not be written"), 1, got.stderr)
 
 
 class Arguments(LocalCase):
@@ -299,11 +343,46 @@ class Root(LocalCase):
         self.ok("status", "--dir", node.directory)
         self.assertNotEqual(self.as_stranger("status", "--dir", node.directory).returncode, 0)
 
+    def test_who_asks_strangers_by_https_is_the_user_by_then(self):
+        askers = []
+        mute = socket.socket()
+        self.addCleanup(mute.close)
+        mute.bind(("127.0.0.1", 0))
+        mute.listen(16)
+        port = mute.getsockname()[1]
+
+        def serve():
+            kept = []
+            with contextlib.suppress(OSError):
+                while True:
+                    one, (_, theirs) = mute.accept()
+                    kept.append(one)  # and not a word
+                    for line in pathlib.Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
+                        fields = line.split()
+                        if fields[1].endswith(f":{theirs:04X}") and fields[2].endswith(f":{port:04X}"):
+                            askers.append(int(fields[7]))
+
+        threading.Thread(target=serve, daemon=True).start()
+        seed = f"localhost:{port}"
+        code, _, err = self.run_it("crawl", seed, "--allow-private", "127.0.0.0/8", "--out", self.dir / "made", "--user", "nobody",
+                                   "--robots-timeout", "1s", "--fetch-timeout", "2s", "--retries", "0", "--quiet")
+        self.assertNotEqual(code, 0)
+        self.assertLess(err.index(f"asking '{seed}' by https first"), err.index(f"'{seed}' does not answer by https"), err)
+        self.assertGreaterEqual(len(askers), 2)
+        self.assertEqual(set(askers), {STRANGER})
+
     def test_who_cannot_be_anybody_else_is_told(self):
         self.refused(ring.INVALID_SETTING, ["no-such-user", "adduser"], "node", "--dir", self.dir / "p", "--user", "no-such-user")
         got = self.as_stranger("node", "--dir", "/tmp/never-made", "--user", "root")
         self.assertEqual(got.returncode, ring.INVALID_SETTING, got.stderr)
         self.assertIn("only root", got.stderr)
+        # Out of its reach: told before anything is made, with what helps.
+        closed = self.dir / "closed"
+        closed.mkdir(mode=0o700)
+        arguments = ["http://127.0.0.1:9/", "--allow-private", "127.0.0.0/8", "--out", closed / "x" / "y"]
+        self.refused(ring.IO, [f"chmod o+x {closed}", "nobody"], "crawl", *arguments, "--user", "nobody")
+        self.refused(ring.IO, [f"chmod o+x {closed}", "nobody"], "node", "--dir", closed / "x" / "y", "--user", "nobody")
+        self.assertEqual(list(closed.iterdir()), [])
         place = self.dir / "roots"
         place.mkdir()
         (place / "something").touch()
@@ -394,7 +473,8 @@ class Ports(LocalCase):
         node = self.node("a", url, *ring.QUICK, *server.reach, "--robots", "no", "--deny-addresses", "127.0.0.0/8")
         self.wait_for_rest([node])
         told = self.explain(node, url)
-        self.assertEqual((told["state"], told["reason"]), ("failed", "address_refused"), told)
+        self.assertEqual((told["state"], told["reason"]), ("failed", "address_denied"), told)
+        self.assertIn("deny_addresses", told["why"])
         self.assertEqual(server.requests(), {})
 
 
@@ -488,6 +568,27 @@ class TextCommands(LocalCase):
         left = subprocess.run(["pgrep", "-f", "sleep 271828[.]1"], capture_output=True, text=True, check=False)
         self.assertEqual(left.stdout, "", "a child of a text command outlived it")
 
+    def test_a_text_command_changes_nothing_and_reaches_no_service(self):
+        tool = self.dir / "tool"
+        tool.write_text("#!/bin/sh\n", encoding="utf-8")
+        tool.chmod(0o755)
+        service = socket.socket(socket.AF_UNIX)
+        self.addCleanup(service.close)
+        service.bind(str(self.dir / "service"))
+        service.listen(8)
+        service.setblocking(False)
+        script = f"""
+            chmod 4755 {tool}; chmod 0777 {self.dir}/crawl; touch -d @1 {tool}; chown 65534 {tool}
+            python3 -c "import socket; socket.socket(socket.AF_UNIX).connect('{self.dir}/service'); print('connected')"
+            echo end
+        """
+        before = tool.stat()
+        self.assertEqual(self.text_of(script), "end\n")
+        after = tool.stat()
+        self.assertEqual((after.st_mode, after.st_uid, after.st_ctime_ns), (before.st_mode, before.st_uid, before.st_ctime_ns))
+        self.assertEqual(loose(self.dir / "crawl"), {})
+        self.assertRaises(BlockingIOError, service.accept)
+
     def test_its_memory_is_bounded_by_a_setting(self):
         script = "head -c 300000000 /dev/zero | tail -c 299999999 | wc -c; echo end; true\n"
         self.assertNotIn("299999999", self.text_of(script, "--text-command-memory", "64MiB"))
@@ -547,3 +648,37 @@ class BillOfMaterials(ring.Case):
         self.assertLessEqual(set(needed), files)
         names = {one["name"] for one in bill["components"]}
         self.assertLessEqual({"nlohmann-json3-dev", "libcli11-dev", "libmsgpack-cxx-dev", "libcurl4", "librocksdb7.8"}, names)
+        # The package that each header of a library comes from: Beast's of one that libboost-dev only names.
+        for header in ("boost/beast.hpp", "boost/log/core.hpp", "zmq.hpp", "seccomp.h", "rocksdb/db.h"):
+            owner = subprocess.run(["dpkg-query", "-S", f"/usr/include/{header}"], capture_output=True, text=True, check=True)
+            self.assertIn(owner.stdout.split(":")[0], names, header)
+
+
+class Quickstart(ring.Case):
+    def test_a_flag_of_the_callers_takes_the_place_of_its_own(self):
+        # The script as it is, with a build that only tells what it was given.
+        deploy = self.dir / "deploy"
+        deploy.mkdir()
+        binary = self.dir / "build" / "release" / "orbweaver"
+        binary.parent.mkdir(parents=True)
+        for name in ("quickstart", "common.sh"):
+            shutil.copy2(ring.ROOT / "deploy" / name, deploy)
+        for path, text in ((deploy / "install-packages", ""), (deploy / "build", ""), (binary, f"printf '%s\\n' \"$@\" >{self.dir}/told")):
+            path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            path.chmod(0o755)
+        (self.dir / "there").mkdir()
+        url = "https://example.org/"
+        own = str(self.dir / "crawl-example.org")
+        for given, peers, out, left in (
+            ([], "3", own, []),
+            (["--peers", "5", "--max-pages", "9"], "5", own, ["--max-pages", "9"]),
+            (["--max-pages=9", "--peers=5", "--out", "there"], "5", "there", ["--max-pages=9"]),
+            (["--out=there", "https://b.test/"], "3", "there", ["https://b.test/"]),
+        ):
+            pathlib.Path(own).mkdir(exist_ok=True)
+            subprocess.run([deploy / "quickstart", url, *given], cwd=self.dir, capture_output=True, check=True, timeout=60)
+            told = (self.dir / "told").read_text(encoding="utf-8").splitlines()
+            self.assertEqual(told, ["crawl", "--peers", peers, "--out", out, url, *left])
+        got = subprocess.run([deploy / "quickstart", url, "--peers"], cwd=self.dir, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(got.returncode, 1)
+        self.assertIn("--peers lacks its value", got.stderr)

@@ -14,6 +14,7 @@ import threading
 
 import misbehave
 import ring
+import speaker
 
 BUDGET_MIB = 512
 GOOD_HOSTS, GOOD_PAGES = 8, 25
@@ -42,7 +43,7 @@ class HostileWeb(misbehave.SmallServer):
         kind = host.split("-")[0]
         if path == "/robots.txt":
             if kind == "rules":
-                return handler.whole(self.rules(host), type_="text/plain")
+                return handler.whole(self.rules(host), type_="text/plain", Content_Encoding="gzip")
             return handler.whole(b"", status=404)
         if kind == "good":
             page = int(path[1:] or 0)
@@ -57,8 +58,9 @@ class HostileWeb(misbehave.SmallServer):
         return handler.whole(b"", status=404)
 
     def rules(self, host):
+        """500 KiB, packed to a tenth or less: while they are on their way they count as little."""
         lines = "".join(f"Disallow: /{host[:9]}/{number}\n" for number in range(43_000))
-        return ("User-agent: *\n" + lines).encode()[: 500 << 10]
+        return gzip.compress(("User-agent: *\n" + lines).encode()[: 500 << 10], 1)
 
     def long_base(self, host):
         """1.4 MB that say 400 MB of URLs."""
@@ -163,7 +165,72 @@ class MaxMemoryHolds(ring.Case):
             lambda: not node.running() or self.fetched(node) >= count + GOOD_HOSTS * GOOD_PAGES,
             600,
         )
-        self.check_held(node)
+        _, shares = self.check_held(node)
+        self.assertGreater(shares["links"]["peak"], 500 << 10, "the rules and their text on the way to the core")
+
+    @ring.about(15)
+    def test_questions_of_millions_of_values(self):
+        """One of 4 MiB was 2 million refused seeds: 1.2 GB, and seconds in which the core did nothing else."""
+        node = self.start()
+        self.seed(node)
+        for items in (["1"] * 2_090_000, ["{}"] * 1_390_000, ["[0]"] * 1_040_000):
+            for field in ("urls", "x"):
+                with speaker.Speaker(node.address) as asker:
+                    answer = asker.ask("seed", '{"%s":[%s]}' % (field, ",".join(items)))
+                    self.assertIn("JSON of more than 131072 values", answer["error"])
+        with speaker.Speaker(node.address) as asker:
+            answer = asker.ask("seed", {"urls": ["no URL"] * 65_537})
+            self.assertIn("more than the 65536 that one question may have", answer["error"])
+            answer = asker.ask("seed", {"urls": ["no URL"] * 65_536})
+            self.assertEqual((len(answer["refused"]), answer["refused_untold"]), (100, 65_436))
+        most, _ = self.check_held(node)
+        self.assertLess(most, 200)
+
+    @ring.about(20)
+    def test_more_seeds_than_a_question_may_have(self):
+        """The command asks as often as it takes, and tells of them all."""
+        node = self.node("a", "--max-memory", f"{BUDGET_MIB}MiB", "--deny-addresses", "127.0.0.0/8")
+        count = 70_000
+        path = self.dir / "many"
+        path.write_text("".join(f"http://h{n % 7}.seeds.test/{n}\n" for n in range(count)), encoding="utf-8")
+        told = json.loads(self.ok("seed", "--dir", node.directory, "--seeds", path, "--json"))
+        self.assertEqual((len(told["accepted"]), told["refused"]), (count, []))
+        self.assertEqual((told["accepted_untold"], told["refused_untold"]), (0, 0))
+        ring.wait_until("they are known", lambda: self.own_status(node)["seeds"] == count)
+
+    @ring.about(25)
+    def test_answers_that_nobody_reads(self):
+        """Questions of 1 MiB with answers of 3 MiB, by connections that read none of them."""
+        node = self.start()
+        self.seed(node)
+        urls = [f"http://unread.test/{number:05}{' ' * 80}x" for number in range(9000)]
+        question = speaker.message(
+            speaker.ASK, [1, "seed", json.dumps({"urls": urls}), False], sender=speaker.ZERO
+        )
+        silent = [self.keep_open(speaker.Speaker(node.address, receive_bytes=4096)) for _ in range(20)]
+        for _ in range(10):
+            for asker in silent:
+                asker.send(question)
+        with speaker.Speaker(node.address, timeout=120) as asker:
+            self.assertEqual(asker.ask("status", {})["id"], node.id)
+        _, shares = self.check_held(node)
+        self.assertGreater(shares["messages_out"]["peak"], MIB)
+        with speaker.Speaker(node.address, timeout=120) as asker:
+            self.assertEqual(asker.ask("status", {})["id"], node.id)
+
+    def keep_open(self, connection):
+        self.addCleanup(connection.close)
+        return connection
+
+    @ring.about(10)
+    def test_a_verb_of_megabytes_is_not_echoed(self):
+        node = self.start()
+        self.seed(node)
+        with speaker.Speaker(node.address) as asker:
+            self.assertLess(len(asker.ask("v" * 32, {})["error"]), 200)
+            asker.send(speaker.message(speaker.ASK, [1, "v" * 4_000_000, "{}", False], sender=speaker.ZERO))
+            ring.wait_until("it is counted", lambda: self.own_status(node)["counts"]["messages_malformed"] == 1)
+            self.assertEqual(asker.ask("status", {})["id"], node.id)
 
     @ring.about(30)
     def test_large_messages_from_a_peer(self):

@@ -328,7 +328,7 @@ class Names(Judged):
         names = bad_dns.NameServer(self, self.answer)
         url = self.url("gone.dns.test")
         node = self.crawl_of([url], *names.setting, *self.allow, robots="yes")
-        self.check(node, {url: ("excluded", "robots_unreachable")})
+        self.check(node, {url: ("excluded", "robots_dns")})
 
     @rows("B54")
     def test_no_more_queries_are_under_way_than_the_setting_says(self):
@@ -381,7 +381,7 @@ class Robots(Judged):
         wanted = {
             "hops5": ("excluded", "robots"),  # RFC 9309, 2.3.1.2: five are followed
             "hops6": ("fetched", "none"),  # more than that: unavailable, all is allowed
-            "reset": ("excluded", "robots_unreachable"),
+            "reset": ("excluded", "robots_empty_reply"),
             "nul": ("excluded", "robots"),
             "gzip": ("excluded", "robots"),
             "slow": ("excluded", "robots"),  # the host's queue waits for it

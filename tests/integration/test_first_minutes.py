@@ -2,9 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 
 import bad_tls
+import misbehave
 import ring
 
 
@@ -184,3 +187,238 @@ class Terminals(ring.Case):
         node.wait()
         for word in ("listens", "in ring", "ended"):
             self.assertNotIn(word, node.err)
+
+
+class OthersDirectories(ring.Case):
+    """A directory that belongs to another user, and may not be read."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be another user")
+        self.dir.chmod(0o755)
+        shutil.copy2(ring.BINARY, self.dir / "orbweaver")
+        self.theirs = self.dir / "c1"
+        (self.theirs / "peer-1" / "store").mkdir(parents=True)
+        (self.theirs / "crawl.json").write_text('{"peers": 1}\n', encoding="utf-8")
+        (self.theirs / "ring.key").write_text("k" * 40 + "\n", encoding="utf-8")
+        self.theirs.chmod(0o700)
+
+    def as_nobody(self, *arguments):
+        return subprocess.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "./orbweaver", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=self.dir,
+            env={"PATH": os.environ["PATH"], "HOME": "/"},
+            timeout=ring.PATIENCE,
+            check=False,
+        )
+
+    def test_each_command_says_whose_directory_it_is(self):
+        url = "http://a.test/"
+        for command in (
+            ["status"], ["status", "--ledger"], ["explain", url], ["traps"], ["traps", "--readmit"], ["seed", url],
+            ["stop"], ["leave"], ["recrawl"], ["forget", "ab"], ["export", "urls"],
+        ):  # fmt: skip
+            with self.subTest(command):
+                ended = self.as_nobody(*command, "--dir", "c1")
+                self.assertEqual(ended.returncode, ring.IO, ended.stderr)
+                said = "cannot read c1: Permission denied; it belongs to root: run this as root\n"
+                self.assertEqual(ended.stderr, "orbweaver: " + said)
+
+    def test_a_crawl_and_a_key_in_it(self):
+        for command in (
+            ["crawl", "http://a.test/", "--out", "c1"], ["node", "--dir", "n1", "--ring-key-file", "c1/ring.key"],
+            ["status", "--peer", "127.0.0.1:1", "--ring-key-file", "c1/ring.key"],
+        ):  # fmt: skip
+            with self.subTest(command):
+                ended = self.as_nobody(*command)
+                self.assertEqual(ended.returncode, ring.IO, ended.stderr)
+                self.assertRegex(
+                    ended.stderr, r"cannot read c1/\S+: Permission denied; c1 belongs to root: run this as root"
+                )
+                self.assertNotIn("make one", ended.stderr)
+
+    def test_a_directory_below_it(self):
+        self.theirs.chmod(0o755)
+        (self.theirs / "peer-1").chmod(0o700)
+        for command in (["status"], ["stop"], ["export", "urls"]):
+            with self.subTest(command):
+                ended = self.as_nobody(*command, "--dir", "c1")
+                self.assertEqual(ended.returncode, ring.IO, ended.stderr)
+                self.assertIn("c1/peer-1 belongs to root", ended.stderr)
+
+
+class NoPeerRuns(ring.Case):
+    """Commands that need a peer that runs."""
+
+    COMMANDS = (["stop"], ["leave"], ["seed", "http://a.test/"], ["recrawl"], ["forget", "ab"], ["traps", "--readmit"])
+
+    def test_a_peer_that_was_stopped(self):
+        node = self.node("k1", *ring.QUICK)
+        self.ok("stop", "--dir", node.directory)
+        node.wait()
+        for command in self.COMMANDS:
+            said = self.refused(ring.UNREACHABLE, [], *command, "--dir", node.directory)
+            self.assertIn(f"no peer runs in {node.directory}; start it with: orbweaver node --dir {node.directory}", said)
+
+    def test_a_crawl_that_ended(self):
+        self.crawl(self.web(hosts=1, pages=3), "--peers", "2")
+        for command in self.COMMANDS:
+            said = self.refused(ring.UNREACHABLE, [], *command, "--dir", self.dir / "crawl")
+            self.assertIn(f"start it with: orbweaver crawl --out {self.dir / 'crawl'}", said)
+
+    def test_those_that_run_are_asked_though_the_first_does_not(self):
+        first = self.node("peer-1", *ring.QUICK)
+        second = self.node("peer-2", "--join", first.address)
+        self.wait_for_members([first, second], 2)
+        self.ok("stop", "--one", "--peer", first.address)
+        first.wait()
+        self.assertEqual(json.loads(self.ok("status", "--json", "--dir", self.dir))["peers"][0]["id"], second.id)
+
+
+class Redirects(ring.Case):
+    """A site whose seed leads to another host."""
+
+    def moved(self, target="www.site.test"):
+        def answer(handler, host, path):
+            if path == "/robots.txt":
+                return handler.whole(b"", 404)
+            if host.split(":")[0] == "site.test":
+                return handler.whole(b"moved", 301, Location=f"http://{target}:{self.server.port}{path}")
+            return handler.whole(b"<!DOCTYPE html><a href='http://other.test/'>o</a>")
+
+        self.server = misbehave.SmallServer(self, answer)
+        return self.server.url("site.test")
+
+    def crawl_it(self, seed, *more):
+        return self.run_it("crawl", seed, "--out", self.dir / "c", *ring.QUICK, *self.server.reach, *more)
+
+    def test_a_seed_that_redirects_out_of_scope_is_named_with_the_fix(self):
+        seed = self.moved()
+        target = self.server.url("www.site.test")
+        code, out, err = self.crawl_it(seed)
+        self.assertEqual(code, ring.NOTHING_FETCHED, err)
+        said = f"the seed {seed} redirects to {target}, which is out of scope: start there, or --scope domain"
+        self.assertIn(said, out)
+        self.assertIn("links out of scope, not followed: 1", out)
+        self.assertIn("nothing was fetched but redirects", err)
+        told = json.loads(self.ok("explain", seed, "--dir", self.dir / "c", "--json"))
+        self.assertEqual(told["redirects_to"], target)
+        self.assertIn(f"a redirect to {target}, which is out of scope", told["why"])
+        # What was fetched before is still known when the same crawl goes on.
+        code, out, _ = self.crawl_it(seed)
+        self.assertEqual(code, ring.NOTHING_FETCHED)
+        self.assertIn(said, out)
+
+    def test_another_domain_is_not_in_the_scope_of_this_one(self):
+        seed = self.moved("elsewhere.test")
+        code, out, _ = self.crawl_it(seed, "--json", "--quiet")
+        self.assertEqual(code, ring.NOTHING_FETCHED)
+        self.assertEqual(
+            json.loads(out)["redirects_out"],
+            [{"url": seed, "to": self.server.url("elsewhere.test"), "fix": "start there"}],
+        )
+
+    def test_with_the_scope_that_is_named_it_is_crawled(self):
+        seed = self.moved()
+        code, out, err = self.crawl_it(seed, "--scope", "domain", "--json", "--quiet")
+        self.assertEqual(code, 0, err)
+        summary = json.loads(out)
+        self.assertEqual(summary["pages"], 2)
+        self.assertNotIn("redirects_out", summary)
+        self.assertNotIn("only_redirects", summary)
+
+
+class Causes(ring.Case):
+    """What kept a page out is what happened."""
+
+    def nothing(self, *arguments, code=ring.NOTHING_FETCHED):
+        got, out, err = self.run_it(
+            "crawl", *arguments, "--out", self.dir / "c", "--retries", "0", *ring.QUICK, "--contact", "https://a.test/"
+        )
+        self.assertEqual(got, code, err)
+        return out + err
+
+    def test_a_name_that_does_not_resolve(self):
+        said = self.nothing("http://nosuch.invalid/")
+        self.assertIn("excluded: the host's name does not resolve, so its robots.txt could not be had, 1: ", said)
+        self.assertIn("is the name right", said)
+        self.assertNotIn("--robots no", said)
+        told = json.loads(self.ok("explain", "http://nosuch.invalid/", "--dir", self.dir / "c", "--json"))
+        self.assertEqual((told["state"], told["reason"]), ("excluded", "robots_dns"))
+        self.assertIn("does not resolve", told["why"])
+
+    def test_a_server_that_does_not_run(self):
+        url = f"http://127.0.0.1:{ring.free_port()}/"
+        said = self.nothing(url, "--allow-private", "127.0.0.0/8")
+        self.assertIn(f"excluded: the host does not take connections, so its robots.txt could not be had, 1: {url}", said)
+        self.assertIn("does the server run?", said)
+        self.assertNotIn("--robots no", said)
+
+    def test_a_robots_txt_that_fails_is_told_with_its_status(self):
+        server = misbehave.SmallServer(self, lambda h, host, path: h.whole(b"", 503))
+        said = self.nothing(server.url("a.test"), *server.reach)
+        self.assertIn("excluded: the server answered 503 to its robots.txt, which counts as 'disallow all', 1: ", said)
+        self.assertIn("--robots no", said)
+        told = json.loads(self.ok("explain", server.url("a.test"), "--dir", self.dir / "c", "--json"))
+        self.assertEqual((told["reason"], told["status"]), ("robots_unreachable", 503))
+
+    def test_the_cause_is_still_known_after_a_restart(self):
+        url = f"http://127.0.0.1:{ring.free_port()}"
+        flags = [*ring.QUICK, "--retries", "0", "--allow-private", "127.0.0.0/8"]
+        node = self.node("a", url + "/one", *flags)
+        self.wait_for_rest([node])
+        self.ok("stop", "--peer", node.address)
+        node.wait()
+        node = self.node("a", *flags)
+        self.ok("seed", "--peer", node.address, url + "/two")
+        ring.wait_until("it is out", lambda: self.explain(node, url + "/two")["state"] == "excluded")
+        self.assertEqual(self.explain(node, url + "/two")["reason"], "robots_connect")
+
+    def test_seeds_without_a_scheme_of_which_none_answers_stop_before_the_first_fetch(self):
+        host = f"localhost:{ring.free_port()}"
+        said = self.nothing(host, "--allow-private", "127.0.0.0/8", "--allow-private", "::1/128", code=ring.UNREACHABLE)
+        self.assertIn(f"'{host}' answers neither by https (", said)
+        self.assertNotIn("crawling", said)
+        self.assertFalse((self.dir / "c").exists())
+
+    def test_one_of_them_that_answers_is_enough(self):
+        web = self.web(hosts=1, pages=3)
+        seeds = [f"127.0.0.1:{ring.free_port()}", web.seeds[0].removeprefix("http://").rstrip("/")]
+        code, out, err = self.run_it(*self.crawl_arguments(web, "--retries", "0", seeds=seeds))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(json.loads(out)["pages"], 3)
+
+    def test_a_seed_in_deny_addresses_is_not_told_as_a_private_one(self):
+        said = self.nothing(
+            "http://127.0.0.1:9999/", "--allow-private", "127.0.0.0/8", "--deny-addresses", "127.0.0.0/8",
+            code=ring.INVALID_SETTING,
+        )  # fmt: skip
+        self.assertIn("127.0.0.1 is in deny_addresses; take its range out of deny_addresses", said)
+        self.assertNotIn("--allow-private", said)
+
+    def test_names_that_resolve_to_denied_and_private_addresses(self):
+        port = ring.free_port()
+        common = ["--resolve", f"denied.test:{port}:127.0.0.1", "--resolve", f"private.test:{port}:127.0.0.2",
+                  "--allow-private", "127.0.0.1/32", "--deny-addresses", "127.0.0.1/32"]  # fmt: skip
+        urls = {name: f"http://{name}.test:{port}/" for name in ("denied", "private")}
+        said = self.nothing("http://nosuch.invalid/", *urls.values(), *common)
+        self.assertIn(f"failed: refused: its address is in deny_addresses, 1: {urls['denied']}", said)
+        self.assertIn(f"failed: refused: private address, 1: {urls['private']}; allow with --allow-private", said)
+        for name, words in (("denied", "deny_addresses"), ("private", "--allow-private")):
+            told = json.loads(self.ok("explain", urls[name], "--dir", self.dir / "c", "--json"))
+            self.assertIn(words, told["why"])
+
+
+class Keys(ring.Case):
+    """A ring that hears nothing of a peer with another key."""
+
+    def test_a_peer_without_the_key_says_why_it_may_not_be_answered(self):
+        key = self.dir / "ring.key"
+        self.ok("ring-key", key)
+        first = self.node("a", *ring.QUICK, key_file=key)
+        second = self.node("b", "--join", first.address, up=False)
+        said = f"{first.address} does not answer: does a peer run there, and does it have the same ring key"
+        ring.wait_until("it says so", lambda: said in second.err)

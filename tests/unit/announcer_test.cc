@@ -47,6 +47,22 @@ TEST(Announcer, NewcomerSaysWhereItJoinsAndThenWhatItJoined) {
   EXPECT_EQ(announcer.update(joined, Time{}), Lines{});
 }
 
+TEST(Announcer, ARingThatDoesNotAnswerIsSaidNowAndThen) {
+  using std::chrono::seconds;
+  Announcer announcer;
+  const json alone = status("", "joining", {member(own, "joining")});
+  announcer.start(place, alone, Time{});
+  const Lines silence{
+      "10.0.0.1:7400 does not answer: does a peer run there, and does it have the same ring key (--ring-key-file)?"};
+  EXPECT_EQ(announcer.update(alone, Time{} + seconds{4}), Lines{});
+  EXPECT_EQ(announcer.update(alone, Time{} + seconds{5}), silence);
+  EXPECT_EQ(announcer.update(alone, Time{} + seconds{24}), Lines{});
+  EXPECT_EQ(announcer.update(alone, Time{} + seconds{25}), silence);
+  const json joined = status("1234567890", "active", {member(own, "active"), member(other, "active")});
+  EXPECT_EQ(announcer.update(joined, Time{} + seconds{60}), Lines{"in ring 12345678 of 2 peers"});
+  EXPECT_EQ(announcer.update(joined, Time{} + seconds{90}), Lines{});
+}
+
 TEST(Announcer, EachChangeOfAnotherPeerIsSaidOnce) {
   Announcer announcer;
   announcer.start(place, status("1234567890", "active", {member(own, "active")}), Time{});

@@ -89,6 +89,14 @@ TEST(CodecOutside, TextsAreUtf8) {
 }
 
 // A list of small lists is many values in few bytes: 24 bytes each while they are read.
+TEST(CodecOutside, AVerbIsShort) {
+  Message message;
+  message.body = Ask{1, std::string(verb_bytes_max, 'v'), "{}", false};
+  EXPECT_EQ(error_of(encode(message)), "decoded");
+  message.body = Ask{1, std::string(verb_bytes_max + 1, 'v'), "{}", false};
+  EXPECT_NE(error_of(encode(message)).find("verb is longer than 32 bytes"), std::string::npos);
+}
+
 TEST(CodecOutside, ValuesAreCounted) {
   const std::string small = std::string("\xdd\x00\x00\xff\xff", 5) + std::string(0xffff, '\0');
   std::string lists = std::string("\xdd\x00\x00\x00\x78", 5);

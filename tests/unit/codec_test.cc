@@ -100,7 +100,7 @@ class Maker {
       case 14:
         return FinishAck{number()};
       case 15:
-        return Ask{number(), text(), text(), coin()};
+        return Ask{number(), std::string(number() % (verb_bytes_max + 1), 'v'), text(), coin()};
       case 16:
         return Answer{number(), text()};
       case 17:

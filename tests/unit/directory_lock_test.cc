@@ -1,7 +1,9 @@
 #include "node/run/directory_lock.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +73,38 @@ TEST(DirectoryLock, DirectoryLockH_TheSystemFreesItWhenTheProcessDies) {
   EXPECT_EQ(holder, std::to_string(::getpid())) << "a longer number of an earlier holder leaves nothing behind";
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+TEST(DirectoryLock, Attack6_WhoMayReadTheDataMayNotLockIt) {
+  const test::TempDir directory;
+  const mode_t before = ::umask(0);
+  std::ofstream(directory.file("lock")) << "1";  // of an earlier release: 0666 here
+  {
+    const auto taken = DirectoryLock::take(directory.path(), DataAccess::all);
+    ::umask(before);
+    ASSERT_TRUE(taken);
+    struct stat status {};
+    ASSERT_EQ(::stat(directory.file("lock").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0600U);
+    EXPECT_EQ(DirectoryLock::holder(directory.path()), std::to_string(::getpid()));
+    if (::geteuid() == 0) {
+      ASSERT_EQ(::chmod(directory.path().c_str(), 0755), 0);
+      ASSERT_EQ(::seteuid(65534), 0);
+      EXPECT_EQ(::open(directory.file("lock").c_str(), O_RDONLY), -1);
+      EXPECT_EQ(DirectoryLock::holder(directory.path()), "unknown");
+      ASSERT_EQ(::seteuid(0), 0);
+      std::ofstream(directory.file("peer.json")) << R"({"pid": )" << ::getpid() << "}";
+      ASSERT_EQ(::chmod(directory.file("peer.json").c_str(), 0644), 0);
+      ASSERT_EQ(::seteuid(65534), 0);
+      EXPECT_EQ(DirectoryLock::holder(directory.path()), std::to_string(::getpid()));
+      ASSERT_EQ(::seteuid(0), 0);
+      std::ofstream(directory.file("ended.json")) << "{}";
+      ASSERT_EQ(::seteuid(65534), 0);
+      EXPECT_EQ(DirectoryLock::holder(directory.path()), std::nullopt);
+      ASSERT_EQ(::seteuid(0), 0);
+    }
+  }
+  EXPECT_EQ(DirectoryLock::holder(directory.path()), std::nullopt);
 }
 
 TEST(DirectoryLock, BadInput_WhatIsNoDirectoryIsAnErrorThatNamesIt) {

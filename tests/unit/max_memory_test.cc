@@ -227,6 +227,51 @@ TEST(InFlight, MorePagesThanPlacesGoUnmarkedAndACleanEndLeavesNoFile) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(InFlight, WhatItsThreadWaitsForIsNotThePagesFault) {
+  const test::TempDir dir;
+  const std::string path = dir.file("at-work");
+  const auto left = [&] { return InFlight::open(path, 4).value()->left().size(); };
+  const auto in_flight = InFlight::open(path, 4).value();
+  in_flight->clear();
+  InFlightMark mine = in_flight->begin(key_of(1));
+  InFlightMark moved = in_flight->begin(key_of(2));
+  moved.waits();
+  std::thread other([&] {
+    moved.at_work();
+    const InFlightPause pause(in_flight.get());
+    EXPECT_EQ(left(), 1u) << "the other thread's";
+  });
+  other.join();
+  EXPECT_EQ(left(), 2u);
+  {
+    const InFlightPause pause(in_flight.get());
+    EXPECT_EQ(left(), 1u) << "what the other thread has";
+    EXPECT_EQ(InFlight::open(path, 4).value()->left()[0], key_of(2));
+  }
+  EXPECT_EQ(left(), 2u);
+  const InFlightPause nothing(nullptr);
+}
+
+TEST(InFlight, PlacesThatOnlyAnEarlierRunHadAreClearedToo) {
+  const test::TempDir dir;
+  const std::string path = dir.file("at-work");
+  {
+    const auto wide = InFlight::open(path, 100).value();
+    wide->clear();
+    std::vector<InFlightMark> marks;
+    for (std::uint8_t i = 0; i < 100; ++i) marks.push_back(wide->begin(key_of(i)));
+    std::filesystem::copy_file(path, path + "-then");  // it dies
+  }
+  // Before the store knows of them, they are not lost either.
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(InFlight::open(path + "-then", 2).value()->left().size(), 100u);
+  InFlight::open(path + "-then", 2).value()->clear();
+  EXPECT_TRUE(InFlight::open(path + "-then", 2).value()->left().empty());
+  // A piece of a place is not one.
+  std::ofstream(path + "-then", std::ios::app) << std::string(31, '\2');
+  InFlight::open(path + "-then", 200).value().reset();
+  EXPECT_TRUE(InFlight::open(path + "-then", 300).value()->left().empty());
+}
+
 TEST(InFlight, AFileThatIsNoneOfOursIsPassedOver) {
   const test::TempDir dir;
   std::ofstream(dir.file("at-work")) << std::string(200, '\2');

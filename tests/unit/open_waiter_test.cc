@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <future>
 
 #include "storage/append_file.h"
 #include "storage/rocks_kv.h"
@@ -36,6 +37,35 @@ TEST(OpenWaiter, GivesUpAfterItsPatience) {
   OpenWaiter waiter(20ms, nullptr);
   EXPECT_EQ(waiter.open("file", [] { return EMFILE; }), EMFILE);
   EXPECT_EQ(open_with(nullptr, "file", [] { return EMFILE; }), EMFILE);
+}
+
+TEST(OpenWaiter, AStopEndsAllWaits_ThoseUnderWayToo) {
+  std::promise<void> begun;
+  int kept = 0;
+  const auto around = [&kept] {
+    ++kept;
+    return std::shared_ptr<void>(nullptr, [&kept](void*) { --kept; });
+  };
+  OpenWaiter waiter(
+      10min,
+      [&](const std::string&) {
+        EXPECT_EQ(kept, 1) << "while it waits";
+        begun.set_value();
+      },
+      around);
+  auto opened = std::async(std::launch::async, [&] { return waiter.open("file", [] { return EMFILE; }); });
+  begun.get_future().wait();
+  EXPECT_FALSE(waiter.stopped());
+  waiter.stop_in(1h);
+  EXPECT_FALSE(waiter.stopped());
+  waiter.stop_in(0ms);
+  waiter.stop_in(1h);
+  EXPECT_EQ(opened.get(), EMFILE);
+  EXPECT_TRUE(waiter.stopped());
+  EXPECT_EQ(kept, 0);
+  EXPECT_EQ(waiter.open("file", [] { return EMFILE; }), EMFILE);
+  EXPECT_EQ(waiter.open("file", [] { return 0; }), 0);
+  EXPECT_EQ(waiter.waits(), 1u);
 }
 
 // Takes all descriptors of this process; free() gives them back.

@@ -64,6 +64,8 @@ TEST(Outcome, OutcomeH_EveryErrorHasItsRow) {
                       {FetchError::tls, Reason::tls, false, false},
                       {FetchError::headers_too_large, Reason::headers_too_large, false, false},
                       {FetchError::address_refused, Reason::address_refused, false, false},
+                      {FetchError::address_denied, Reason::address_denied, false, false},
+                      {FetchError::no_contact, Reason::no_contact, false, false},
                       {FetchError::bad_response, Reason::bad_response, false, false},
                       {FetchError::internal, Reason::internal, false, false}};
   for (const Row& row : rows)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "node/crawl/peer.h"
@@ -201,6 +202,86 @@ TEST_F(PeerOutside, QuestionsOfTheWrongShapeAreAnsweredWithAnError) {
   const json answer = ask("seed", R"({"urls": [1, null, [["\u0000"]], "no url", "http://a.test/"]})");
   EXPECT_EQ(answer["refused"].size(), 4u);
   EXPECT_EQ(answer["accepted"].size(), 1u);
+}
+
+TEST_F(PeerOutside, AQuestionOfMillionsOfValuesIsRefusedBeforeItIsRead) {
+  open();
+  std::string items = "1";
+  for (int i = 0; i < 1'000'000; ++i) items += ",1";
+  for (const std::string& body : {"{\"urls\":[" + items + "]}", "{\"x\":[" + items + "]}"}) {
+    const json answer = ask("seed", body);
+    EXPECT_EQ(answer["error"],
+              "the question cannot be read: JSON of more than 131072 values; ask for less at a time, with several "
+              "questions");
+  }
+  EXPECT_EQ(count("messages_refused"), 2u);
+}
+
+TEST_F(PeerOutside, MoreSeedsThanAQuestionMayHaveAreRefused_AndNoneIsTaken) {
+  open();
+  std::vector<std::string> urls(ring::seeds_max + 1, "http://a.test/");
+  const std::string error = ask("seed", json({{"urls", urls}}).dump())["error"];
+  EXPECT_EQ(error.find("65537 seeds are more than the 65536 that one question may have"), 0u) << error;
+  EXPECT_EQ(peer_->own_status()["seeds"], 0);
+  urls.pop_back();
+  EXPECT_FALSE(ask("seed", json({{"urls", urls}}).dump()).contains("error"));
+  EXPECT_EQ(peer_->own_status()["seeds"], 1);
+}
+
+TEST_F(PeerOutside, AnAnswerTellsOfAHundredRefusedSeeds_AndOfSoManyTakenOnesAsAMessageHolds) {
+  open();
+  std::vector<std::string> urls;
+  for (int i = 0; i < 150; ++i) urls.push_back("nothing " + std::to_string(i) + std::string(1000, 'n'));
+  for (int i = 0; i < 3000; ++i) urls.push_back("http://a.test/" + std::to_string(i) + std::string(600, ' ') + "b");
+  const json answer = ask("seed", json({{"urls", urls}}).dump());  // a space is three bytes then
+  EXPECT_EQ(answer["refused"].size(), 100u);
+  EXPECT_EQ(answer["refused_untold"], 50);
+  EXPECT_LE(answer["refused"][0]["url"].get<std::string>().size(), 256u);
+  EXPECT_EQ(peer_->own_status()["seeds"], 3000);
+  EXPECT_GT(answer["accepted_untold"], 500);
+  EXPECT_EQ(answer["accepted"].size() + answer["accepted_untold"].get<std::size_t>(), 3000u);
+  EXPECT_LE(answer.dump().size(), ring::text_bytes_max);
+}
+
+TEST_F(PeerOutside, ALongQuestionIsNotCopiedForEachMember) {
+  open();
+  ring::Sync all;
+  for (std::uint8_t i = 2; i < 12; ++i) all.members.push_back(member(i));
+  receive(all);
+  const json answer = ask("status", json({{"x", std::string(1 << 20, 'x')}}).dump(), true);
+  EXPECT_EQ(answer["error"],
+            "the question cannot be read: it is too long for a question to 10 peers; ask one of them at a time, with "
+            "less");
+  // What seeds there are goes to as many members as there is room for.
+  std::vector<std::string> urls;
+  for (int i = 0; i < 40'000; ++i) urls.push_back("http://a.test/" + std::to_string(i) + std::string(60, 'x'));
+  std::size_t bytes = 0;
+  std::set<std::string> told;
+  for (const Command& command : receive(ring::Ask{9, "seed", json({{"urls", urls}}).dump(), true}, 0))
+    if (const auto* send = std::get_if<SendMessage>(&command)) {
+      bytes += ring::memory_bytes(send->message);
+      told.insert(send->address);
+    }
+  EXPECT_GT(told.size(), 3u);
+  EXPECT_LT(bytes, plan_memory({}, std::uint64_t{2} << 30).messages_out * 5 / 4);
+}
+
+TEST_F(PeerOutside, WhereToGoOnIsToldToEachMemberAlone) {
+  open();
+  receive(ring::Sync{false, {member(2), member(3)}, {}});
+  const json question = {{"host", "a.test"}, {"after", {{id_of(2).hex(), "http://a.test/1"}}}};
+  std::map<std::string, json> asked;
+  for (const Command& command : receive(ring::Ask{9, "traps", question.dump(), true}, 0))
+    if (const auto* send = std::get_if<SendMessage>(&command))
+      if (const auto* ask = std::get_if<ring::Ask>(&send->message.body)) asked[send->address] = json::parse(ask->body);
+  EXPECT_EQ(asked["10.0.0.2:7400"], question);
+  EXPECT_EQ(asked["10.0.0.3:7400"], json({{"host", "a.test"}, {"after", json::object()}}));
+}
+
+TEST_F(PeerOutside, AnUnknownVerbIsToldShort) {
+  open();
+  const std::string error = ask(std::string(100'000, 'v'), "{}")["error"];
+  EXPECT_LT(error.size(), 200u);
 }
 
 TEST_F(PeerOutside, AnAnswerCountsOnlyFromWhomWasAsked_AndWhenItCanBeRead) {

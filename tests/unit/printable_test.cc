@@ -28,6 +28,15 @@ TEST(Printable, Attack13_EscapesAreShownAndNotObeyed) {
   EXPECT_EQ(printable("Zürich \"日本\" \\"), "Zürich \"日本\" \\") << "what can be printed is";
 }
 
+// PropList.txt of Unicode 15: Bidi_Control.
+TEST(Printable, Attack7_EveryMarkThatTurnsTheDirectionOfWritingIsShown) {
+  for (const std::string mark : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
+                                 "\u2066", "\u2067", "\u2068", "\u2069"}) {
+    EXPECT_TRUE(printable("a" + mark + "b").starts_with("a\\x")) << printable(mark);
+    EXPECT_EQ(printable_json("\"" + mark + "\"").find(mark), std::string::npos);
+  }
+}
+
 TEST(Printable, LinesMayBeKept) {
   std::string out;
   EXPECT_TRUE(append_printable(out, "a\tb\nc\rd\x1b", Escape::none));

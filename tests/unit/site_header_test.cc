@@ -81,7 +81,7 @@ TEST(Contact, WithoutOneNoPublicAddressIsConnectedTo) {
   EXPECT_FALSE(guard.refusal(*parse_ip("9.9.9.9")));
   const auto why = guard.refusal(*parse_ip("93.184.216.34"));
   ASSERT_TRUE(why);
-  EXPECT_NE(why->find("--contact"), std::string::npos);
+  EXPECT_NE(why->words.find("--contact"), std::string::npos);
   EXPECT_TRUE(guard.refusal(*parse_ip("2606:2800:220:1::1")));
 }
 

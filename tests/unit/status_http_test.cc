@@ -249,6 +249,25 @@ TEST(StatusServer, DripsKeepNobodyOut) {
   EXPECT_TRUE(drips.back().read_all().starts_with("HTTP/1.1 400 "));
 }
 
+// Second review, finding 4: more at once than there are places, each with a whole request; they were closed unread.
+TEST(StatusServer, Attack4_WhoAskedIsAnsweredHoweverManyComeAtOnce) {
+  StatusServer server;
+  ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
+  for (const std::size_t silent : {0u, 20u, 100u}) {
+    std::vector<HttpClient> mute;
+    for (std::size_t i = 0; i < silent; ++i) mute.emplace_back(port_of(server.address()));
+    // All are there, and hold their connections, before the first answer is read.
+    std::vector<HttpClient> clients;
+    for (int i = 0; i < 150; ++i) {
+      clients.emplace_back(port_of(server.address()));
+      EXPECT_TRUE(clients.back().send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    }
+    int answered = 0;
+    for (HttpClient& client : clients) answered += client.read_all().starts_with("HTTP/1.1 200 ") ? 1 : 0;
+    EXPECT_EQ(answered, 150) << silent << " that say nothing";
+  }
+}
+
 // Answers that nobody reads are given up for those who do.
 TEST(StatusServer, ClientsThatDoNotReadKeepNobodyOut) {
   StatusServer server;

@@ -71,8 +71,9 @@ class OwnDirectory {
       std::filesystem::remove_all(path_, ignored);
       return;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(path_, ignored))
-      std::filesystem::remove_all(entry.path(), ignored);
+    std::filesystem::directory_iterator at(path_, ignored);
+    for (std::error_code trouble; !trouble && at != std::filesystem::directory_iterator(); at.increment(trouble))
+      std::filesystem::remove_all(at->path(), ignored);
   }
 
  private:
