@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/overloaded.h"
 #include "node/storage_error.h"
 #include "ring/codec.h"
 
 namespace orbweaver {
 
 namespace {
+
+// Each message is of one of these two kinds; a new one that is in neither does not compile.
+template <class Body>
+concept OfAnyone = one_of<Body, ring::Ask, ring::Join, ring::Welcome, ring::Answer, ring::Refuse>;
+template <class Body>
+concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring::Sync, ring::Batch, ring::BatchAck,
+                        ring::BatchRefused, ring::Roots, ring::RootsCompared, ring::Leaves, ring::LeavesDiffer,
+                        ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::TurnRequest, ring::Turns,
+                        ring::Sightings, ring::SamePages>;
 
 // The last word of a peer that leaves is said again until someone answers, so long at most.
 constexpr Duration farewell_every = std::chrono::milliseconds{300};
@@ -264,17 +274,12 @@ void Peer::step(Time now, Event event, Commands& out) {
   if (now - stepped_ >= settings_.suspicion_time) doubt();
   stepped_ = std::max(stepped_, now);
   for (Note& healed : std::exchange(healed_, {})) out.push_back(std::move(healed));
-  if (auto* in = std::get_if<MessageEvent>(&event)) {
-    receive(now, *in, out);
-  } else if (auto* ended = std::get_if<FetchEnded>(&event)) {
-    on_fetch_ended(now, *ended, out);
-  } else if (auto* page = std::get_if<PageDone>(&event)) {
-    on_page_done(now, *page, out);
-  } else if (auto* resolved = std::get_if<HostResolved>(&event)) {
-    on_resolved(now, *resolved);
-  } else if (auto* stop = std::get_if<StopEvent>(&event)) {
-    stop->leave ? leave(now) : this->stop();
-  }
+  std::visit(Overloaded{[&](MessageEvent& message) { receive(now, message, out); },
+                        [&](const FetchEnded& ended) { on_fetch_ended(now, ended, out); },
+                        [&](PageDone& page) { on_page_done(now, page, out); },
+                        [&](HostResolved& resolved) { on_resolved(now, resolved); },
+                        [&](const StopEvent& wanted) { wanted.leave ? leave(now) : stop(); }, [](const TickEvent&) {}},
+             event);
   after(now, out);
   // What was said after the store had failed may tell of what is not durable.
   const auto ended = std::find_if(out.begin(), out.end(),
@@ -283,19 +288,8 @@ void Peer::step(Time now, Event event, Commands& out) {
 }
 
 void Peer::handle(Time now, MessageEvent& event, Commands& out) {
+  if (handle_before_ring(now, event, out) || !has_ring_) return;
   const ring::Message& in = event.message;
-  if (const auto* ask = std::get_if<ring::Ask>(&in.body)) return on_ask(now, in, *ask, event.reply, out);
-  if (const auto* join = std::get_if<ring::Join>(&in.body)) return on_join(now, in, *join, event.reply, out);
-  if (const auto* refuse = std::get_if<ring::Refuse>(&in.body)) {
-    ++counters_.messages_refused;
-    if (refuse->join && !welcomed_ && !join_.empty())
-      return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse->reason, out);
-    return note(out, LogLevel::warning, "ring", "message refused",
-                {{"peer", in.from.brief()}, {"reason", refuse->reason}}, true);
-  }
-  if (const auto* welcome = std::get_if<ring::Welcome>(&in.body)) return on_welcome(now, *welcome, out);
-  if (const auto* answer = std::get_if<ring::Answer>(&in.body)) return on_answer(in, *answer, out);
-  if (!has_ring_) return;
   if (in.ring != ring_) {
     ++counters_.messages_refused;
     note(out, LogLevel::warning, "ring", "message of another ring",
@@ -307,56 +301,83 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
   }
   membership_.heard_from(in.from, now);
   if (membership_.find(in.from) != nullptr) spoken_[in.from] = in.version;
+  handle_within_ring(now, event, out);
+}
+
+// What is taken whether or not there is a ring, and from whoever sends it. False: it is of another kind.
+bool Peer::handle_before_ring(Time now, MessageEvent& event, Commands& out) {
+  const ring::Message& in = event.message;
+  const auto handled = Overloaded{
+      [&](const ring::Ask& ask) { on_ask(now, in, ask, event.reply, out); },
+      [&](const ring::Join& join) { on_join(now, in, join, event.reply, out); },
+      [&](const ring::Welcome& welcome) { on_welcome(now, welcome, out); },
+      [&](const ring::Answer& answer) { on_answer(in, answer, out); },
+      [&](const ring::Refuse& refuse) {
+        ++counters_.messages_refused;
+        if (refuse.join && !welcomed_ && !join_.empty())
+          return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse.reason, out);
+        note(out, LogLevel::warning, "ring", "message refused", {{"peer", in.from.brief()}, {"reason", refuse.reason}},
+             true);
+      },
+  };
+  return std::visit(Overloaded{[](const OfRing auto&) { return false; },
+                               [&](const OfAnyone auto& body) {
+                                 handled(body);
+                                 return true;
+                               }},
+                    in.body);
+}
+
+void Peer::handle_within_ring(Time now, MessageEvent& event, Commands& out) {
+  const ring::Message& in = event.message;
   std::vector<ring::Send> sends;
-  if (const auto* ping = std::get_if<ring::Ping>(&in.body)) {
-    membership_.on_ping(in.from, *ping, now, sends);
-    // More is said of it than it knows, perhaps by another process with its identity: it is told on the way that it
-    // came by, for the address may be that other's.
-    if (const ring::Member* known = membership_.find(in.from); known != nullptr && known->incarnation > in.incarnation)
-      messenger_.reply(event.reply, in.from, ring::Sync{false, {*known}, {}}, out);
-    check_seeds(now, in.from, ping->seeds_fingerprint, out);
-    check_tenures(now, in.from, ping->tenures_fingerprint, out);
-  } else if (const auto* request = std::get_if<ring::PingRequest>(&in.body)) {
-    membership_.on_ping_request(in.from, *request, now, sends);
-  } else if (const auto* ack = std::get_if<ring::PingAck>(&in.body)) {
-    membership_.on_ping_ack(in.from, *ack, now, sends);
-    check_seeds(now, in.from, ack->seeds_fingerprint, out);
-    check_tenures(now, in.from, ack->tenures_fingerprint, out);
-  } else if (const auto* sync = std::get_if<ring::Sync>(&in.body)) {
-    on_sync(now, in, *sync, event.reply, out);
-  } else if (const auto* batch = std::get_if<ring::Batch>(&in.body)) {
-    on_batch(now, in, *batch, event.reply, out);
-  } else if (const auto* batch_ack = std::get_if<ring::BatchAck>(&in.body)) {
-    on_batch_ack(now, in.from, batch_ack->sequence, out);
-  } else if (const auto* refused = std::get_if<ring::BatchRefused>(&in.body)) {
-    on_batch_refused(now, in.from, *refused, out);
-  } else if (const auto* roots = std::get_if<ring::Roots>(&in.body)) {
-    if (hear(now, roots->tenures, out))
-      messenger_.reply(event.reply, in.from, keeper_.on_roots(in.from, *roots, view_), out);
-  } else if (const auto* compared = std::get_if<ring::RootsCompared>(&in.body)) {
-    keeper_.on_compared(in.from, *compared, now);
-    hear(now, compared->tenures, out);
-  } else if (const auto* leaves = std::get_if<ring::Leaves>(&in.body)) {
-    on_leaves(in, *leaves, event.reply, out);
-  } else if (const auto* differ = std::get_if<ring::LeavesDiffer>(&in.body)) {
-    keeper_.on_leaves_differ(in.from, *differ);
-  } else if (const auto* probe = std::get_if<ring::WaveProbe>(&in.body)) {
-    on_wave_probe(now, in, *probe, event.reply, out);
-  } else if (const auto* wave = std::get_if<ring::WaveReply>(&in.body)) {
-    waves_.on_reply(in.from, *wave);
-  } else if (const auto* finish = std::get_if<ring::Finish>(&in.body)) {
-    on_finish(now, in, *finish, event.reply, out);
-  } else if (std::holds_alternative<ring::FinishAck>(in.body)) {
-    if (membership_.find(in.from) != nullptr) finish_acks_.insert(in.from);
-  } else if (const auto* asked = std::get_if<ring::TurnRequest>(&in.body)) {
-    access_->on_request({now, out}, in, *asked, event.reply);
-  } else if (const auto* turns = std::get_if<ring::Turns>(&in.body)) {
-    access_->on_answer(now, in.from, *turns);
-  } else if (const auto* sightings = std::get_if<ring::Sightings>(&in.body)) {
-    on_sightings(now, *sightings, out);
-  } else if (const auto* same = std::get_if<ring::SamePages>(&in.body)) {
-    on_same_pages(now, *same, out);
-  }
+  const auto check = [&](std::uint64_t seeds, std::uint64_t tenures) {
+    check_seeds(now, in.from, seeds, out);
+    check_tenures(now, in.from, tenures, out);
+  };
+  const auto handled = Overloaded{
+      [&](const ring::Ping& ping) {
+        membership_.on_ping(in.from, ping, now, sends);
+        // More is said of it than it knows, perhaps by another process with its identity. It is told on the connection
+        // that it came by, for the address may be that other's.
+        if (const ring::Member* known = membership_.find(in.from);
+            known != nullptr && known->incarnation > in.incarnation)
+          messenger_.reply(event.reply, in.from, ring::Sync{false, {*known}, {}}, out);
+        check(ping.seeds_fingerprint, ping.tenures_fingerprint);
+      },
+      [&](const ring::PingRequest& request) { membership_.on_ping_request(in.from, request, now, sends); },
+      [&](const ring::PingAck& ack) {
+        membership_.on_ping_ack(in.from, ack, now, sends);
+        check(ack.seeds_fingerprint, ack.tenures_fingerprint);
+      },
+      [&](const ring::Sync& sync) { on_sync(now, in, sync, event.reply, out); },
+      [&](const ring::Batch& batch) { on_batch(now, in, batch, event.reply, out); },
+      [&](const ring::BatchAck& ack) { on_batch_ack(now, in.from, ack.sequence, out); },
+      [&](const ring::BatchRefused& refused) { on_batch_refused(now, in.from, refused, out); },
+      [&](const ring::Roots& roots) {
+        if (hear(now, roots.tenures, out))
+          messenger_.reply(event.reply, in.from, keeper_.on_roots(in.from, roots, view_), out);
+      },
+      [&](const ring::RootsCompared& compared) {
+        keeper_.on_compared(in.from, compared, now);
+        hear(now, compared.tenures, out);
+      },
+      [&](const ring::Leaves& leaves) { on_leaves(in, leaves, event.reply, out); },
+      [&](const ring::LeavesDiffer& differ) { keeper_.on_leaves_differ(in.from, differ); },
+      [&](const ring::WaveProbe& probe) { on_wave_probe(now, in, probe, event.reply, out); },
+      [&](const ring::WaveReply& wave) { waves_.on_reply(in.from, wave); },
+      [&](const ring::Finish& finish) { on_finish(now, in, finish, event.reply, out); },
+      [&](const ring::FinishAck&) {
+        if (membership_.find(in.from) != nullptr) finish_acks_.insert(in.from);
+      },
+      [&](const ring::TurnRequest& request) {
+        access_->on_request({now, out}, in, request, event.reply);
+      },
+      [&](const ring::Turns& answer) { access_->on_answer(now, in.from, answer); },
+      [&](const ring::Sightings& sightings) { on_sightings(now, sightings, out); },
+      [&](const ring::SamePages& same) { on_same_pages(now, same, out); },
+  };
+  std::visit(Overloaded{[&](const OfRing auto& body) { handled(body); }, [](const OfAnyone auto&) {}}, in.body);
   messenger_.send_all(sends, out);
 }
 

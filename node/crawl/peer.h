@@ -161,6 +161,8 @@ class Peer {
 
   // peer.cc
   void handle(Time now, MessageEvent& event, Commands& out);
+  bool handle_before_ring(Time now, MessageEvent& event, Commands& out);
+  void handle_within_ring(Time now, MessageEvent& event, Commands& out);
   void after(Time now, Commands& out);  // what is due after any event
   // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,

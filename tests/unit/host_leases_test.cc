@@ -1,5 +1,5 @@
-// Leases of hosts: one asker at a time, the host's wait between two, also over a change of the owner; and everyone has a
-// turn in the end.
+// Leases of hosts: one asker at a time, the host's wait between two, also over a change of the owner; and everyone has
+// a turn in the end.
 #include "node/crawl/host_leases.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,8 @@ TEST(HostLeases, ALoanThatIsNotRenewedEndsAndItsDelayIsWaitedFor) {
 TEST(HostLeases, Contract3_ANewOwnerTakesOverWhatIsRenewedAndWaitsForTheRest) {
   HostLeaseBook leases;  // owner since start, knows nothing
   EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + milliseconds{1}).given);
-  EXPECT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, start, start + seconds{3}).given) << "leased by the old owner";
+  EXPECT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, start, start + seconds{3}).given)
+      << "leased by the old owner";
   EXPECT_FALSE(leases.ask(host, lease_of(3, 1), true, delay, start, start + seconds{3}).given) << "one only";
   leases.give_back(host, lease_of(1, 1), seconds{2}, start, start + seconds{4});
   EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + seconds{7}).given);

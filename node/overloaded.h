@@ -1,0 +1,17 @@
+// Handlers for std::visit: one lambda for each alternative of a variant. An alternative that none of them takes does
+// not compile. Thread rule: a value.
+#pragma once
+
+#include <type_traits>
+
+namespace orbweaver {
+
+template <class... Handlers>
+struct Overloaded : Handlers... {
+  using Handlers::operator()...;
+};
+
+template <class Type, class... Types>
+concept one_of = (std::is_same_v<std::remove_cvref_t<Type>, Types> || ...);
+
+}  // namespace orbweaver
