@@ -188,6 +188,7 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.max_background_jobs = 2;
+  options.max_file_opening_threads = 1;  // with more, a thread that cannot be started ends the process
   options.max_open_files = config.open_files_max;
   options.db_write_buffer_size = config.write_buffer_bytes;
   std::unique_ptr<rocksdb::Env> env;

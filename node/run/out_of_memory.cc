@@ -15,13 +15,15 @@ namespace orbweaver {
 namespace {
 
 // Neither memory nor locks: the line is there, the call is the system's.
-[[noreturn]] void end() {
-  constexpr std::string_view line =
-      "orbweaver: out of memory: the system gives this process no more, or no more threads. It needs up to 1.25 times "
-      "max_memory; give it "
-      "more, or set max_memory lower (docs/memory.md)\n";
+[[noreturn]] void end_with(ErrorCode code, std::string_view line) {
   (void)!::write(STDERR_FILENO, line.data(), line.size());
-  ::_exit(static_cast<int>(ErrorCode::out_of_memory));
+  ::_exit(static_cast<int>(code));
+}
+
+[[noreturn]] void end() {
+  end_with(ErrorCode::out_of_memory,
+           "orbweaver: out of memory: the system gives this process no more, or no more threads. It needs up to 1.25 "
+           "times max_memory; give it more, or set max_memory lower (docs/memory.md)\n");
 }
 
 std::terminate_handler others = nullptr;  // what is done for any other exception
@@ -29,8 +31,14 @@ std::terminate_handler others = nullptr;  // what is done for any other exceptio
 // A thread that cannot be started, in a library that does not expect it (RocksDB, ZeroMQ): it throws where nobody
 // catches, or where unwinding would end the process too.
 void end_by_exception() {
+  const std::exception_ptr thrown = std::current_exception();
+  // A library that starts several threads ends so when the second cannot be started: the first is not waited for.
+  if (thrown == nullptr)
+    end_with(ErrorCode::internal,
+             "orbweaver: a library ended this process: most likely the system gives it no more threads or memory "
+             "(docs/memory.md)\n");
   try {
-    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+    std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
     end();
   } catch (const std::system_error& error) {

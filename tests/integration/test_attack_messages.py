@@ -275,8 +275,10 @@ class Messages(ring.Case):
                 for _ in range(1000):  # 300 MB
                     speaking.socket.sendall(parts)
         self.check_alive(nodes)
-        _, text = ring.get(f"http://{node.status_address}/metrics")
-        self.assertIn("orbweaver_connections_endless_shut_total 3", text)
+        metrics = f"http://{node.status_address}/metrics"  # published a few times a second
+        ring.wait_until(
+            "they are counted", lambda: "orbweaver_connections_endless_shut_total 3" in ring.get(metrics)[1]
+        )
         self.report(node, "messages without an end")
         # A large one that has an end is taken, in whatever pieces it comes.
         with self.speak(node) as speaking:
