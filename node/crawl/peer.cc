@@ -60,7 +60,7 @@ Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {
 Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) {
   const std::uint64_t bytes = memory.frontier / std::max<std::uint64_t>(s.hosts_in_memory, 1);
   Workbench::Config config{s.hosts_in_memory, s.host_queue_in_memory};
-  config.head_bytes_max = static_cast<std::size_t>(bytes - std::min<std::uint64_t>(bytes, Workbench::host_bytes));
+  config.head_bytes_max = static_cast<std::size_t>(bytes - std::min<std::uint64_t>(bytes, Workbench::bare_host_bytes));
   return config;
 }
 
@@ -212,7 +212,6 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (settings_.seen != SeenSet::bloom) store_->use_sets({memory_.seen_sets, start.random_seed});
   if (*members) restore_members(**members, now);
   join_ = settings_.join;
-  sites_ = SitePolicy(settings_);
   start_access(!*ring && has_ring_);
   if (has_ring_) messenger_.set_ring(ring_);
   if (*ring && !has_ring_)
@@ -281,6 +280,7 @@ void Peer::step(Time now, Event event, Commands& out) {
                         [&](const StopEvent& wanted) { wanted.leave ? leave(now) : stop(); }, [](const TickEvent&) {}},
              event);
   after(now, out);
+  if (!exited_) return;
   // What was said after the store had failed may tell of what is not durable.
   const auto ended = std::find_if(out.begin(), out.end(),
                                   [](const Command& command) { return std::holds_alternative<Exit>(command); });

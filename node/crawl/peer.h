@@ -5,12 +5,12 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Twelve files: peer.cc (start, step, what is due), peer_crawl.cc (turns, fetches, outcomes), peer_robots.cc,
-// peer_order.cc (scores of links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes
-// name), peer_scope.cc (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves),
-// peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (explain, seed, leave, stop), peer_status.cc
-// (status and metrics), peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one
-// owner (the peer's loop).
+// Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_links.cc (links of a
+// page), peer_redirects.cc (seeds that lead out of scope), peer_crashes.cc, peer_robots.cc, peer_order.cc (scores of
+// links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes name), peer_scope.cc
+// (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves), peer_partitions.cc
+// (batches, tenures, copies, transfers), peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics),
+// peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>

@@ -2,26 +2,13 @@
 // owner (the peer's loop).
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "node/crawl/events.h"
 
 namespace orbweaver {
 
-using LogFields = std::vector<std::pair<std::string_view, std::string>>;
-
 struct Step {
   Time now;
   Commands& out;
-
-  // `limited`: a remote host or peer can trigger it.
-  void log(LogLevel level, std::string_view channel, std::string_view event, LogFields fields,
-           bool limited = false) const {
-    out.push_back(Note{level, channel, event, std::move(fields), limited});
-  }
 };
 
 }  // namespace orbweaver

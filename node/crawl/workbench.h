@@ -91,7 +91,7 @@ class Workbench {
     std::size_t head_bytes_max = 64u << 10;  // of one host's head
   };
   // A host in memory without its head.
-  static constexpr std::size_t host_bytes = 1024;
+  static constexpr std::size_t bare_host_bytes = 1024;
   // `fetches`: whether a partition's hosts may be asked; asked at every turn.
   Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches);
 
@@ -128,7 +128,7 @@ class Workbench {
 
   std::optional<Time> next_deadline() const;  // when take() is worth calling again
   std::size_t hosts() const { return hosts_.size(); }
-  std::size_t bytes() const { return hosts_.size() * host_bytes + head_bytes_; }
+  std::size_t bytes() const { return hosts_.size() * bare_host_bytes + head_bytes_; }
   std::size_t issued() const { return issued_.size(); }
   bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
   bool partition_busy(std::uint16_t partition) const;  // has issued URLs

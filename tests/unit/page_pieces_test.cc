@@ -9,7 +9,7 @@
 namespace orbweaver {
 namespace {
 
-constexpr std::size_t links_a_step = 1000;  // as in peer_crawl.cc
+constexpr std::size_t links_a_step = 1000;  // as links_a_commit in peer_crawl.cc
 const char* const seed = "http://a.test/";
 
 class PagePieces : public testing::Test {
