@@ -124,6 +124,7 @@ class Membership {
 
   // Copied into pings and acks; set by the owner whenever its seed set changes.
   void set_seeds_fingerprint(std::uint64_t fingerprint);
+  std::uint64_t seeds_fingerprint() const { return seeds_fingerprint_; }
 
   const Member& self() const;
   // All known members by id, this peer among them; down and left ones too until forgotten.

@@ -6,17 +6,18 @@
 namespace orbweaver {
 
 ring::Message Messenger::message(ring::Body body, const ring::PeerId& to) const {
-  const ring::Member* member = membership_->find(to);
+  const ring::Member* member = members_->membership().find(to);
   const std::uint16_t theirs = member == nullptr ? 0 : member->protocol;
-  const ring::Member& self = membership_->self();
-  return {std::clamp(theirs, ring::protocol_version_min, ring::protocol_version), ring_, self.id, self.incarnation,
-          std::move(body)};
+  const ring::Member& self = members_->membership().self();
+  return {std::clamp(theirs, ring::protocol_version_min, ring::protocol_version),
+          state_->has_ring ? state_->ring : ring::RingId{}, self.id, self.incarnation, std::move(body)};
 }
 
 void Messenger::send(const ring::PeerId& to, ring::Body body, Commands& out) const {
-  if (auto* sync = std::get_if<ring::Sync>(&body)) sync->seeds_fingerprint = seeds_fingerprint_;
-  if (auto* batch = std::get_if<ring::Batch>(&body)) batch->seeds_fingerprint = seeds_fingerprint_;
-  if (const ring::Member* member = membership_->find(to); member != nullptr)
+  if (auto* sync = std::get_if<ring::Sync>(&body)) sync->seeds_fingerprint = members_->membership().seeds_fingerprint();
+  if (auto* batch = std::get_if<ring::Batch>(&body))
+    batch->seeds_fingerprint = members_->membership().seeds_fingerprint();
+  if (const ring::Member* member = members_->membership().find(to); member != nullptr)
     out.push_back(SendMessage{member->address, message(std::move(body), to)});
 }
 

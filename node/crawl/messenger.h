@@ -5,20 +5,16 @@
 #include <vector>
 
 #include "node/crawl/events.h"
-#include "ring/membership.h"
+#include "node/crawl/members.h"
 #include "ring/tenures.h"
 
 namespace orbweaver {
 
 class Messenger {
  public:
-  // Both outlive it. `tenures`: those whose fingerprint goes with probes.
-  Messenger(const ring::Membership& membership, const ring::Tenures& tenures)
-      : membership_(&membership), tenures_(&tenures) {}
-
-  // All zero: this peer has not joined its ring yet.
-  void set_ring(const ring::RingId& ring) { ring_ = ring; }
-  void set_seeds_fingerprint(std::uint64_t fingerprint) { seeds_fingerprint_ = fingerprint; }
+  // All outlive it. `tenures`: those whose fingerprint goes with probes.
+  Messenger(const PeerState& state, const Members& members, const ring::Tenures& tenures)
+      : state_(&state), members_(&members), tenures_(&tenures) {}
 
   // In the newest protocol version that the receiver speaks too. A receiver that is not a member gets the oldest one.
   ring::Message message(ring::Body body, const ring::PeerId& to) const;
@@ -30,10 +26,9 @@ class Messenger {
   void reply(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const;
 
  private:
-  const ring::Membership* membership_;
+  const PeerState* state_;
+  const Members* members_;
   const ring::Tenures* tenures_;
-  ring::RingId ring_;
-  std::uint64_t seeds_fingerprint_ = 0;
 };
 
 }  // namespace orbweaver

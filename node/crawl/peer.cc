@@ -5,6 +5,7 @@
 
 #include "node/overloaded.h"
 #include "node/storage_error.h"
+#include "node/try.h"
 #include "ring/codec.h"
 
 namespace orbweaver {
@@ -20,42 +21,12 @@ concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring
                         ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::TurnRequest, ring::Turns,
                         ring::Sightings, ring::SamePages>;
 
-// The last word of a peer that leaves is said again until someone answers, so long at most.
-constexpr Duration farewell_every = std::chrono::milliseconds{300};
-constexpr Duration farewell_max = std::chrono::minutes{1};
 // Members of an earlier run that one who had left asks to be let in again.
 constexpr std::size_t join_addresses_max = 16;
 // The longest the loop sleeps.
 constexpr Duration idle_wait = std::chrono::milliseconds{500};
-// Between the last word to the others and the end of the process: the transport has sent it by then.
-constexpr Duration last_words = std::chrono::milliseconds{300};
-// A forwarder's batch is acknowledged after its copies: they do not wait long for company.
-constexpr Duration copy_age_max = std::chrono::milliseconds{5};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
-
-// A quarter of their share is for foreign links, a quarter for copies, and half for what the transport has to send.
-Forwarder::Config forwarder_config(const Settings& s, const MemoryPlan& memory) {
-  return {s.batch_records,
-          static_cast<std::size_t>(s.batch_bytes),
-          s.batch_age,
-          s.batches_under_way,
-          s.batch_timeout,
-          s.outbox_memory_records,
-          memory.messages_out / 4};
-}
-
-Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {
-  Copier::Config config;
-  config.bytes_max = memory.messages_out / 8;  // and as much for outcomes
-  config.batch_records = s.batch_records;
-  config.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
-  config.age = std::min(s.batch_age, copy_age_max);
-  config.under_way_max = s.batches_under_way;
-  config.timeout = s.batch_timeout;
-  config.items_max = std::max<std::size_t>(s.outbox_memory_records, 1);
-  return config;
-}
 
 Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) {
   const std::uint64_t bytes = memory.frontier / std::max<std::uint64_t>(s.hosts_in_memory, 1);
@@ -85,37 +56,25 @@ Waves::Config Peer::waves_config(const Settings& s) {
   return config;
 }
 
-Keeper::Config Peer::keeper_config(const Settings& s) {
-  Keeper::Config config;
-  config.transfers.batch_records = s.batch_records;
-  config.transfers.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
-  config.transfers.under_way_max = s.batches_under_way;
-  config.transfers.timeout = s.batch_timeout;
-  config.unknown_wait = s.suspicion_time;
-  return config;
-}
-
 Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
-    : settings_(std::move(start.settings.values)),
-      memory_(start.memory),
-      canonicaliser_(settings_),
+    : state_(std::move(start.settings.values), start.memory, store, self.id, now),
       given_(std::move(start.settings.given)),
-      store_(&store),
-      membership_(self, membership_config(settings_), start.random_seed),
-      view_(self.id, settings_.partitions, settings_.replicas),
-      partitioner_(settings_.partition_by, settings_.partitions),
+      members_(state_, ring::Membership(self, membership_config(settings_), start.random_seed)),
+      replication_(state_, (start.random_seed >> 2) + 1),
+      messenger_(state_, members_, replication_.keeper.tenures()),
+      bench_(workbench_config(settings_, memory_), store,
+             [this](ring::Partition partition) { return keeper_.fetches(partition); }),
+      writer_(state_, members_, replication_, bench_),
+      end_(messenger_),
+      farewell_(state_, members_, lifecycle_, messenger_, writer_),
+      fence_(state_, members_, messenger_, replication_, farewell_),
+      moves_(state_, members_, messenger_, replication_, bench_, writer_),
+      seeds_(state_, members_, messenger_, writer_, end_),
       robots_(memory_.robots),
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
       link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
       link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
-      bench_(workbench_config(settings_, memory_), store,
-             [this](ring::Partition partition) { return keeper_.fetches(partition); }),
-      forwarder_(forwarder_config(settings_, memory_), store, (start.random_seed >> 2) + 1),
-      copier_(copier_config(settings_, memory_)),
-      keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
-      messenger_(membership_, keeper_.tenures()),
-      sites_(settings_),
       waves_(waves_config(settings_)),
       trap_rules_(settings_),
       trap_book_(settings_.hosts_in_memory),
@@ -123,12 +82,10 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       mirrors_(mirror_hosts_max, settings_.trap_mirror_pages),
       domains_(settings_.hosts_in_memory),
       shares_(
-          TransferShares::limits(settings_.fetches_max, settings_.max_domain_fetches, settings_.max_network_fetches)),
-      stepped_(now),
-      started_(now) {
+          TransferShares::limits(settings_.fetches_max, settings_.max_domain_fetches, settings_.max_network_fetches)) {
   set_order();
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
-    return std::max(restarted_, keeper_.held_since(partition)) + sites_.manners(host).delay;
+    return std::max(state_.restarted, keeper_.held_since(partition)) + sites_.manners(host).delay;
   });
 }
 
@@ -190,18 +147,18 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*ring) {
     const auto id = ring::RingId::from_hex(**ring);
     if (!id) return fail(ErrorCode::io, "the ring's identity in the data directory cannot be read: '" + **ring + "'");
-    ring_ = *id;
+    state_.ring = *id;
     // Who has left holds nothing, and comes back as a newcomer does.
     const auto left = store_->meta(meta_name::left);
     if (!left) return tl::make_unexpected(error_of(left.error()));
-    has_ring_ = !*left || **left != "yes";
+    state_.has_ring = !*left || **left != "yes";
     // After a restart no host is asked before its delay has passed since the start: what was under way then is not
     // known any more.
-    restarted_ = now;
+    state_.restarted = now;
   } else if (settings_.join.empty()) {
-    ring_ = start.fresh_ring;
-    has_ring_ = true;
-    commit.meta.emplace_back(meta_name::ring, ring_.hex());
+    state_.ring = start.fresh_ring;
+    state_.has_ring = true;
+    commit.meta.emplace_back(meta_name::ring, state_.ring.hex());
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
     keeper_.learn(keeper_.make_ring(), commit);
   }
@@ -212,18 +169,15 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (settings_.seen != SeenSet::bloom) store_->use_sets({memory_.seen_sets, start.random_seed});
   if (*members) restore_members(**members, now);
   join_ = settings_.join;
-  start_access(!*ring && has_ring_);
-  if (has_ring_) messenger_.set_ring(ring_);
-  if (*ring && !has_ring_)
+  start_access(!*ring && state_.has_ring);
+  if (*ring && !state_.has_ring)
     for (const auto& [peer, member] : membership_.members())
       if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
   // What was left out is written as it is now, so that the next start finds nothing to leave out.
   if (*seeds) {
-    const std::uint64_t dropped = counters_.rows_dropped;
-    restore_seeds(**seeds);
-    std::string lines;
-    for (const std::string& seed : seeds_) lines += seed + "\n";
-    if (counters_.rows_dropped > dropped) commit.meta.emplace_back(meta_name::seeds, std::move(lines));
+    SeedSet::Restored restored = seeds_.restore(**seeds);
+    for (const std::string& cause : restored.left_out) note_dropped(meta_name::seeds, cause);
+    if (!restored.left_out.empty()) commit.meta.emplace_back(meta_name::seeds, std::move(restored.row));
   }
   const auto recrawl = store_->meta(meta_name::recrawl);
   if (!recrawl) return tl::make_unexpected(error_of(recrawl.error()));
@@ -240,12 +194,11 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   }
   const auto ended = store_->meta(meta_name::ended);
   if (!ended) return tl::make_unexpected(error_of(ended.error()));
-  if (*ended && !(*ended)->empty() && !start.recrawl) {
-    const std::uint64_t dropped = counters_.rows_dropped;
-    restore_end(**ended);
-    if (counters_.rows_dropped > dropped)
-      commit.meta.emplace_back(meta_name::ended, ring::encode(messenger_.message(*ended_, {})));
-  }
+  if (*ended && !(*ended)->empty() && !start.recrawl)
+    if (const Result<void> restored = end_.restore(**ended); !restored) {
+      note_dropped(meta_name::ended, restored.error().message);
+      end_.write(commit);
+    }
   // Who has waited for as many before does not wait again: the ring may be smaller now.
   const auto waited = store_->meta(meta_name::waited);
   if (!waited) return tl::make_unexpected(error_of(waited.error()));
@@ -256,85 +209,110 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
   if (Result<void> noted = note_crashes(start.at_work, commit); !noted) return noted;
   if (Result<void> restored = restore_redirects(commit); !restored) return restored;
-  Commands ignored;
-  add_seeds(now, {}, ignored);
-  if (has_ring_) membership_.set_state(ring::MemberState::active, now);
+  seeds_.make_scope();
+  if (state_.has_ring) membership_.set_state(ring::MemberState::active, now);
   if (const auto written = store_->commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
-  membership_changed(now, ignored);
-  // What went wrong meanwhile ended the peer before it began.
-  for (const Command& command : ignored)
-    if (const auto* end = std::get_if<Exit>(&command)) return fail(static_cast<ErrorCode>(end->code), end->message);
-  return {};
+  Commands ignored;
+  return membership_changed({now, ignored});
 }
 
 void Peer::step(Time now, Event event, Commands& out) {
-  if (exited_) return;
+  if (lifecycle_.has_exited()) return;
   // A process that stood still for so long may have been given up by the others.
-  if (now - stepped_ >= settings_.suspicion_time) doubt();
-  stepped_ = std::max(stepped_, now);
+  if (now - stepped_ >= settings_.suspicion_time) fence_.doubt();
+  state_.note_step(now);
   for (Note& healed : std::exchange(healed_, {})) out.push_back(std::move(healed));
-  std::visit(Overloaded{[&](MessageEvent& message) { receive(now, message, out); },
-                        [&](const FetchEnded& ended) { on_fetch_ended(now, ended, out); },
-                        [&](PageDone& page) { on_page_done(now, page, out); },
-                        [&](HostResolved& resolved) { on_resolved(now, resolved); },
-                        [&](const StopEvent& wanted) { wanted.leave ? leave(now) : stop(); }, [](const TickEvent&) {}},
-             event);
-  after(now, out);
-  if (!exited_) return;
+  Result<void> taken = std::visit(Overloaded{[&](MessageEvent& message) { return receive(now, message, out); },
+                                             [&](const FetchEnded& ended) {
+                                               on_fetch_ended(now, ended, out);
+                                               return Result<void>{};
+                                             },
+                                             [&](PageDone& page) {
+                                               on_page_done(now, page, out);
+                                               return Result<void>{};
+                                             },
+                                             [&](HostResolved& resolved) {
+                                               on_resolved(now, resolved);
+                                               return Result<void>{};
+                                             },
+                                             [&](const StopEvent& wanted) {
+                                               wanted.leave ? leave(now) : lifecycle_.stop();
+                                               return Result<void>{};
+                                             },
+                                             [](const TickEvent&) { return Result<void>{}; }},
+                                  event);
+  if (taken && !lifecycle_.has_exited()) taken = after(now, out);
+  if (!taken) fail_for_good(taken.error(), out);
+  if (!lifecycle_.has_exited()) return;
   // What was said after the store had failed may tell of what is not durable.
   const auto ended = std::find_if(out.begin(), out.end(),
                                   [](const Command& command) { return std::holds_alternative<Exit>(command); });
   if (ended != out.end()) out.erase(std::next(ended), out.end());
 }
 
-void Peer::handle(Time now, MessageEvent& event, Commands& out) {
-  if (handle_before_ring(now, event, out) || !has_ring_) return;
+Result<void> Peer::handle(Time now, MessageEvent& event, Commands& out) {
+  if (std::visit(Overloaded{[](const OfRing auto&) { return false; }, [](const OfAnyone auto&) { return true; }},
+                 event.message.body))
+    return handle_before_ring(now, event, out);
+  if (!state_.has_ring) return {};
   const ring::Message& in = event.message;
-  if (in.ring != ring_) {
+  if (in.ring != state_.ring) {
     ++counters_.messages_refused;
     note(out, LogLevel::warning, "ring", "message of another ring",
          {{"peer", in.from.brief()}, {"ring", in.ring.hex()}}, true);
-    return messenger_.reply(
+    messenger_.reply(
         event.reply, in.from,
-        ring::Refuse{"this peer belongs to ring " + ring_.hex() + ", the message to ring " + in.ring.hex(), false},
+        ring::Refuse{"this peer belongs to ring " + state_.ring.hex() + ", the message to ring " + in.ring.hex(),
+                     false},
         out);
+    return {};
   }
   membership_.heard_from(in.from, now);
-  if (membership_.find(in.from) != nullptr) spoken_[in.from] = in.version;
-  handle_within_ring(now, event, out);
+  members_.note_version(in.from, in.version);
+  return handle_within_ring(now, event, out);
 }
 
-// What is taken whether or not there is a ring, and from whoever sends it. False: it is of another kind.
-bool Peer::handle_before_ring(Time now, MessageEvent& event, Commands& out) {
+// What is taken whether or not there is a ring, and from any sender.
+Result<void> Peer::handle_before_ring(Time now, MessageEvent& event, Commands& out) {
+  const Step step{now, out};
   const ring::Message& in = event.message;
   const auto handled = Overloaded{
-      [&](const ring::Ask& ask) { on_ask(now, in, ask, event.reply, out); },
-      [&](const ring::Join& join) { on_join(now, in, join, event.reply, out); },
-      [&](const ring::Welcome& welcome) { on_welcome(now, welcome, out); },
-      [&](const ring::Answer& answer) { on_answer(in, answer, out); },
+      [&](const ring::Ask& ask) {
+        on_ask(now, in, ask, event.reply, out);
+        return Result<void>{};
+      },
+      [&](const ring::Join& join) {
+        on_join(now, in, join, event.reply, out);
+        return Result<void>{};
+      },
+      [&](const ring::Welcome& welcome) { return on_welcome(now, welcome, out); },
+      [&](const ring::Answer& answer) {
+        on_answer(in, answer, out);
+        return Result<void>{};
+      },
       [&](const ring::Refuse& refuse) {
         ++counters_.messages_refused;
         if (refuse.join && !welcomed_ && !join_.empty())
-          return exit(now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse.reason, out);
-        note(out, LogLevel::warning, "ring", "message refused", {{"peer", in.from.brief()}, {"reason", refuse.reason}},
-             true);
+          return farewell_.exit(step, ErrorCode::mismatch, "the ring refused this peer: " + refuse.reason);
+        step.log(LogLevel::warning, "ring", "message refused", {{"peer", in.from.brief()}, {"reason", refuse.reason}},
+                 true);
+        return Result<void>{};
       },
   };
-  return std::visit(Overloaded{[](const OfRing auto&) { return false; },
-                               [&](const OfAnyone auto& body) {
-                                 handled(body);
-                                 return true;
-                               }},
+  return std::visit(Overloaded{[](const OfRing auto&) { return Result<void>{}; },
+                               [&](const OfAnyone auto& body) { return handled(body); }},
                     in.body);
 }
 
-void Peer::handle_within_ring(Time now, MessageEvent& event, Commands& out) {
+Result<void> Peer::handle_within_ring(Time now, MessageEvent& event, Commands& out) {
+  const Step step{now, out};
   const ring::Message& in = event.message;
   std::vector<ring::Send> sends;
-  const auto check = [&](std::uint64_t seeds, std::uint64_t tenures) {
-    check_seeds(now, in.from, seeds, out);
-    check_tenures(now, in.from, tenures, out);
+  const auto compare = [&](std::uint64_t seeds, std::uint64_t tenures) {
+    seeds_.compare(step, in.from, seeds);
+    moves_.compare(step, in.from, tenures);
   };
+  // Those that cannot fail answer nothing.
   const auto handled = Overloaded{
       [&](const ring::Ping& ping) {
         membership_.on_ping(in.from, ping, now, sends);
@@ -343,107 +321,121 @@ void Peer::handle_within_ring(Time now, MessageEvent& event, Commands& out) {
         if (const ring::Member* known = membership_.find(in.from);
             known != nullptr && known->incarnation > in.incarnation)
           messenger_.reply(event.reply, in.from, ring::Sync{false, {*known}, {}}, out);
-        check(ping.seeds_fingerprint, ping.tenures_fingerprint);
+        compare(ping.seeds_fingerprint, ping.tenures_fingerprint);
       },
       [&](const ring::PingRequest& request) { membership_.on_ping_request(in.from, request, now, sends); },
       [&](const ring::PingAck& ack) {
         membership_.on_ping_ack(in.from, ack, now, sends);
-        check(ack.seeds_fingerprint, ack.tenures_fingerprint);
+        compare(ack.seeds_fingerprint, ack.tenures_fingerprint);
       },
-      [&](const ring::Sync& sync) { on_sync(now, in, sync, event.reply, out); },
-      [&](const ring::Batch& batch) { on_batch(now, in, batch, event.reply, out); },
-      [&](const ring::BatchAck& ack) { on_batch_ack(now, in.from, ack.sequence, out); },
-      [&](const ring::BatchRefused& refused) { on_batch_refused(now, in.from, refused, out); },
-      [&](const ring::Roots& roots) {
-        if (hear(now, roots.tenures, out))
-          messenger_.reply(event.reply, in.from, keeper_.on_roots(in.from, roots, view_), out);
+      [&](const ring::Sync& sync) { return on_sync(now, in, sync, event.reply, out); },
+      [&](const ring::Batch& batch) { return on_batch(now, in, batch, event.reply, out); },
+      [&](const ring::BatchAck& ack) { return on_batch_ack(now, in.from, ack.sequence, out); },
+      [&](const ring::BatchRefused& refused) { return on_batch_refused(now, in.from, refused, out); },
+      [&](const ring::Roots& roots) -> Result<void> {
+        ORBWEAVER_TRY(moves_.hear(step, roots.tenures));
+        messenger_.reply(event.reply, in.from, keeper_.on_roots(in.from, roots, view_), out);
+        return {};
       },
       [&](const ring::RootsCompared& compared) {
         keeper_.on_compared(in.from, compared, now);
-        hear(now, compared.tenures, out);
+        return moves_.hear(step, compared.tenures);
       },
-      [&](const ring::Leaves& leaves) { on_leaves(in, leaves, event.reply, out); },
+      [&](const ring::Leaves& leaves) { return on_leaves(in, leaves, event.reply, out); },
       [&](const ring::LeavesDiffer& differ) { keeper_.on_leaves_differ(in.from, differ); },
       [&](const ring::WaveProbe& probe) { on_wave_probe(now, in, probe, event.reply, out); },
       [&](const ring::WaveReply& wave) { waves_.on_reply(in.from, wave); },
-      [&](const ring::Finish& finish) { on_finish(now, in, finish, event.reply, out); },
+      [&](const ring::Finish& finish) { return on_finish(now, in, finish, event.reply, out); },
       [&](const ring::FinishAck&) {
         if (membership_.find(in.from) != nullptr) finish_acks_.insert(in.from);
       },
-      [&](const ring::TurnRequest& request) {
-        access_->on_request({now, out}, in, request, event.reply);
-      },
+      [&](const ring::TurnRequest& request) { access_->on_request(step, in, request, event.reply); },
       [&](const ring::Turns& answer) { access_->on_answer(now, in.from, answer); },
       [&](const ring::Sightings& sightings) { on_sightings(now, sightings, out); },
       [&](const ring::SamePages& same) { on_same_pages(now, same, out); },
   };
-  std::visit(Overloaded{[&](const OfRing auto& body) { handled(body); }, [](const OfAnyone auto&) {}}, in.body);
-  messenger_.send_all(sends, out);
+  const Result<void> done = std::visit(Overloaded{[&](const OfRing auto& body) -> Result<void> {
+                                                    if constexpr (std::is_void_v<decltype(handled(body))>) {
+                                                      handled(body);
+                                                      return {};
+                                                    } else {
+                                                      return handled(body);
+                                                    }
+                                                  },
+                                                  [](const OfAnyone auto&) { return Result<void>{}; }},
+                                       in.body);
+  if (done) messenger_.send_all(sends, out);
+  return done;
+}
+
+// What this peer itself owns of the outbox, after a change of owners.
+Result<void> Peer::take_own_outbox(const Step& step) {
+  auto own = forwarder_.take_own(view_, own_outbox_step);
+  if (!own) return tl::make_unexpected(own.error());
+  if (own->empty()) return {};
+  storage::Commit commit;
+  for (const storage::OutboxEntry& entry : *own) {
+    commit.from_outbox.push_back(entry.key);
+    auto record = storage::decode_record(entry.record);
+    const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
+    if (!url) continue;
+    admission_limits(*record, step.now);
+    const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
+    visit_if_newer(key, *record);
+    judge_trap(key, *url, *record);
+    const bool link = is_link(*record);
+    commit.merges.push_back({key, std::move(*record), link});
+  }
+  ORBWEAVER_TRY(writer_.commit(step, commit));
+  return {};
 }
 
 // Everything that time or the last event has made due, in one order.
-void Peer::after(Time now, Commands& out) {
-  if (exited_) return;
-  if (has_ring_) {
+Result<void> Peer::after(Time now, Commands& out) {
+  const Step step{now, out};
+  if (state_.has_ring) {
     std::vector<ring::Send> sends;
     membership_.tick(now, sends);
     messenger_.send_all(sends, out);
   }
   // The other one was there first: no farewell, it would be taken for that one's.
-  if (const auto other = membership_.duplicate(); other && !exit_at_) {
-    leaving_ = false;
-    return exit(now, static_cast<int>(ErrorCode::in_use),
-                "a peer with this peer's identity is running at " + *other +
-                    ": was its data directory copied? Start this one with a new directory",
-                out);
+  if (const auto other = membership_.duplicate(); other && !lifecycle_.ending()) {
+    lifecycle_.stay();
+    return farewell_.exit(step, ErrorCode::in_use,
+                          "a peer with this peer's identity is running at " + *other +
+                              ": was its data directory copied? Start this one with a new directory");
   }
-  if (membership_.version() != seen_version_) membership_changed(now, out);
-  join_tick(now, out);
-  if (has_ring_) {
-    auto own = forwarder_.take_own(view_, own_outbox_step);
-    if (!own) return fail_for_good(own.error(), out);
-    if (!own->empty()) {
-      storage::Commit commit;
-      for (const storage::OutboxEntry& entry : *own) {
-        commit.from_outbox.push_back(entry.key);
-        auto record = storage::decode_record(entry.record);
-        const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
-        if (!url) continue;
-        admission_limits(*record, now);
-        const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
-        visit_if_newer(key, *record);
-        judge_trap(key, *url, *record);
-        const bool link = is_link(*record);
-        commit.merges.push_back({key, std::move(*record), link});
-      }
-      if (!apply(now, commit, out)) return;
-    }
-    if (!commit_piece(now, out)) return;
+  if (members_.changed()) ORBWEAVER_TRY(membership_changed(step));
+  ORBWEAVER_TRY(join_tick(step));
+  if (state_.has_ring) {
+    ORBWEAVER_TRY(take_own_outbox(step));
+    if (!commit_piece(now, out)) return {};
     first_seeds_tick(now, out);
-    if (!admit_own_seeds(now, out)) return;
-    if (!partitions_tick(now, out)) return;
-    if (!recrawl_tick(now, out)) return;
+    if (lifecycle_.has_exited()) return {};
+    ORBWEAVER_TRY(seeds_.admit_own(step));
+    ORBWEAVER_TRY(fence_.tick(step));
+    const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !end_.told();
+    ORBWEAVER_TRY(moves_.tick(step, may_take, [this](ring::Partition partition) { return walk_awaits(partition); }));
+    if (!recrawl_tick(now, out)) return {};
     issue_fetches(now, out);
-    if (exited_) return;
-    access_->tick({now, out});
+    if (lifecycle_.has_exited()) return {};
+    access_->tick(step);
     sightings_tick(now, out);
-    if (exited_) return;
+    if (lifecycle_.has_exited()) return {};
     std::vector<Forwarder::Out> batches;
-    if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
+    ORBWEAVER_TRY(forwarder_.tick(now, view_, batches));
     copier_.tick(
         now, view_, keeper_.tenures(), forwarder_.safe(), [this] { return forwarder_.new_sequence(); }, batches);
     for (Forwarder::Out& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
-    waves_tick(now, out);
-    leave_tick(now, out);
+    ORBWEAVER_TRY(waves_tick(now, out));
+    ORBWEAVER_TRY(leave_tick(step));
   }
   gather_tick(now, out);
-  if (stopping_ && jobs_.empty() && !exit_at_)
-    exit(now, 0, "stopped; the crawl goes on where it was when this directory is started again", out);
-  say_farewell(now, out);
-  if (exit_at_ && now >= *exit_at_) {
-    exited_ = true;
-    out.push_back(exit_);
-  }
+  if (lifecycle_.stopping() && jobs_.empty())
+    ORBWEAVER_TRY(
+        farewell_.exit(step, 0, "stopped; the crawl goes on where it was when this directory is started again"));
+  farewell_.tick(step);
+  return {};
 }
 
 Time Peer::next_deadline(Time now) const {
@@ -451,16 +443,16 @@ Time Peer::next_deadline(Time now) const {
   const auto consider = [&](std::optional<Time> other) {
     if (other) at = std::min(at, *other);
   };
-  if (has_ring_) {
+  if (state_.has_ring) {
     consider(membership_.next_deadline());
     consider(forwarder_.next_deadline());
     consider(copier_.next_deadline());
     if (!view_.empty()) consider(keeper_.next_deadline());
-    if (leaving_ && !exit_at_) consider(leave_by_);
-    if (!confirmed_) consider(next_question_);
+    if (lifecycle_.leaving() && !lifecycle_.ending()) consider(lifecycle_.leave_by());
+    consider(fence_.next_deadline());
     if (may_walk() || !in_pieces_.empty()) at = now;
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
-    if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
+    if (!lifecycle_.ending() && waves_wanted()) consider(waves_.next_deadline());
     consider(access_->next_deadline());
     if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
     if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) {
@@ -468,10 +460,9 @@ Time Peer::next_deadline(Time now) const {
       if (!parsed_.empty() || (!parse_next_.empty() && parsing_may_start())) at = now;
     }
   }
-  if (!welcomed_ && !join_.empty() && !stopping_ && !exit_at_) consider(next_join_);
+  if (!welcomed_ && !join_.empty() && !lifecycle_.stopping() && !lifecycle_.ending()) consider(next_join_);
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
-  consider(exit_at_);
-  if (exit_at_ && membership_.self().state == ring::MemberState::left) consider(next_farewell_);
+  consider(farewell_.next_deadline());
   return std::max(at, now);
 }
 
@@ -483,31 +474,15 @@ Result<void> Peer::start_filter() {
   return {};
 }
 
-// Commits, and tells the parts in memory what came of it. False: the store failed, the peer is on its way out.
+// Commits. False: the store failed, the peer is on its way out.
 bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result,
                  const storage::UrlKey* outcome) {
-  if (exited_) return false;  // the store failed earlier in this step
-  applying_ = true;
-  auto done = store_->commit(commit);
+  if (lifecycle_.has_exited()) return false;  // the store failed earlier in this step
+  auto done = writer_.commit({now, out}, commit, outcome);
   if (!done) {
-    applying_ = false;
-    fail_for_good(error_of(done.error()), out);
+    fail_for_good(done.error(), out);
     return false;
   }
-  for (const storage::NewlyQueued& queued : done->queued)
-    bench_.admit(queued.url, host_of(queued.url.url), queued.moved);
-  for (const storage::UrlKey& key : done->unqueued) bench_.withdraw(key);
-  if (const storage::SeenFilter* filter = store_->filter();
-      filter != nullptr && filter->overfull() && !overfull_told_) {
-    overfull_told_ = true;
-    note(out, LogLevel::warning, "crawl", "the seen-set's filter holds more than it was planned for and may lose more",
-         {{"seen_urls", std::to_string(settings_.seen_urls)},
-          {"mend", "start this peer again with a larger seen_urls, or with seen = exact"}});
-  }
-  forwarder_.taken_out(commit.from_outbox);
-  copy_changes(now, *done, outcome);
-  copy_long_waits(now, commit);
-  applying_ = false;
   if (result != nullptr) *result = std::move(*done);
   return true;
 }
@@ -515,56 +490,17 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
 // The store or the archive cannot be written: nothing more is taken on, what is durable stays, the process ends and
 // says why. Nothing that this step would have said leaves: it may tell of what is not durable.
 void Peer::fail_for_good(const Error& error, Commands& out) {
-  if (exited_) return;
-  exited_ = true;
+  if (lifecycle_.has_exited()) return;
+  lifecycle_.exited();
   std::erase_if(out, [](const Command& command) { return !std::holds_alternative<Note>(command); });
   note(out, LogLevel::error, "node", "cannot go on", {{"cause", error.message}});
   out.push_back(Exit{static_cast<int>(error.code), error.message, false, {}});
 }
 
-// Hands everything over, then ends; without anybody to hand over to, or after leave_timeout, ends as it is.
-// Ends a leave too: what was not handed over stays here, and comes back with this directory.
-void Peer::stop() {
-  stopping_ = true;
-  leaving_ = false;
-}
-
+// Hands everything over, then ends; when no peer is there to take it, or after leave_timeout, ends as it is.
 void Peer::leave(Time now) {
-  if (leaving_) return;
-  leaving_ = true;
-  leave_by_ = now + settings_.leave_timeout;
-  if (membership_.self().state < ring::MemberState::leaving) membership_.set_state(ring::MemberState::leaving, now);
-}
-
-// The process ends once the last words to the others are sent. Who leaves says so; who stops keeps its partitions and
-// comes back.
-void Peer::exit(Time now, int code, std::string message, Commands& out) {
-  if (exit_at_) return;
-  exit_ = Exit{code, std::move(message), false, {}};
-  exit_at_ = now + last_words;
-  if (!leaving_ || !has_ring_) return;
-  storage::Commit left;
-  left.meta.emplace_back(meta_name::left, "yes");
-  if (store_->counts().discovered() == 0 && !apply(now, left, out)) return;
-  membership_.set_state(ring::MemberState::left, now);
-  if (reachable_members().size() > 0) exit_at_ = now + farewell_max;
-  say_farewell(now, out);
-}
-
-// Who leaves is gone only when someone has heard it: for the others a peer that is silent is down, and waited for.
-void Peer::say_farewell(Time now, Commands& out) {
-  if (membership_.self().state != ring::MemberState::left || now < next_farewell_) return;
-  next_farewell_ = now + farewell_every;
-  for (const ring::PeerId& member : reachable_members())
-    if (member != id()) messenger_.send(member, membership_.sync_message(true), out);
-}
-
-// The crawl has ended: every peer of the ring ends with the same totals, and keeps its partitions for a later run.
-void Peer::finish(Time now, std::string reason, std::map<std::string, std::uint64_t> totals, Commands& out) {
-  if (exit_at_) return;
-  note(out, LogLevel::info, "crawl", "crawl ended", {{"reason", reason}});
-  exit_ = Exit{0, std::move(reason), true, std::move(totals)};
-  exit_at_ = now + last_words;
+  if (lifecycle_.leave(now + settings_.leave_timeout) && membership_.self().state < ring::MemberState::leaving)
+    membership_.set_state(ring::MemberState::leaving, now);
 }
 
 void Peer::note(Commands& out, LogLevel level, std::string_view channel, std::string_view event,

@@ -8,8 +8,8 @@
 // Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_links.cc (links of a
 // page), peer_redirects.cc (seeds that lead out of scope), peer_crashes.cc, peer_robots.cc, peer_order.cc (scores of
 // links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes name), peer_scope.cc
-// (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves), peer_partitions.cc
-// (batches, tenures, copies, transfers), peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics),
+// (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, waves), peer_batches.cc,
+// peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics),
 // peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -25,21 +25,22 @@
 
 #include "node/config/memory_plan.h"
 #include "node/config/settings.h"
-#include "node/crawl/copier.h"
+#include "node/crawl/crawl_end.h"
 #include "node/crawl/events.h"
-#include "node/crawl/forwarder.h"
+#include "node/crawl/farewell.h"
+#include "node/crawl/fence.h"
 #include "node/crawl/host_access.h"
-#include "node/crawl/keeper.h"
+#include "node/crawl/lifecycle.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/link_scores.h"
+#include "node/crawl/meta_names.h"
 #include "node/crawl/mirrors.h"
 #include "node/crawl/outcome.h"
-#include "node/crawl/partitioner.h"
-#include "node/crawl/site_policy.h"
+#include "node/crawl/partition_moves.h"
+#include "node/crawl/seed_set.h"
 #include "node/crawl/transfer_shares.h"
 #include "node/crawl/traps.h"
 #include "node/crawl/use_book.h"
-#include "node/crawl/view.h"
 #include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
 #include "node/url/canonicaliser.h"
@@ -99,14 +100,14 @@ class Peer {
   // When to step again (with a TickEvent) if nothing else happens.
   Time next_deadline(Time now) const;
 
-  const ring::PeerId& id() const { return membership_.self().id; }
-  const ring::RingId& ring_id() const { return ring_; }
-  const Settings& settings() const { return settings_; }
-  bool has_ring() const { return has_ring_; }
+  const ring::PeerId& id() const { return state_.id; }
+  const ring::RingId& ring_id() const { return state_.ring; }
+  const Settings& settings() const { return state_.settings; }
+  bool has_ring() const { return state_.has_ring; }
   // The partition's hosts may be asked by this peer now.
   bool fetches(ring::Partition partition) const;
   const ring::Tenures& tenures() const { return keeper_.tenures(); }
-  bool stopping() const { return stopping_; }  // what is being fetched may be cancelled
+  bool stopping() const { return lifecycle_.stopping(); }  // what is being fetched may be cancelled
   // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.
   void note_link_trace(std::map<std::string, std::uint64_t> counts) { link_trace_ = std::move(counts); }
   // What parts of this peer hold now, by the names of MemoryPlan::shares(), as far as it is known here.
@@ -146,24 +147,22 @@ class Peer {
 
   Peer(PeerStart start, storage::Store& store, ring::Member self, Time now);
   Result<void> restore(const PeerStart& start, Time now);
-  static Keeper::Config keeper_config(const Settings& settings);
   static Waves::Config waves_config(const Settings& settings);
 
   // peer_outside.cc
-  void receive(Time now, MessageEvent& event, Commands& out);
+  Result<void> receive(Time now, MessageEvent& event, Commands& out);
   void refuse_message(const ring::Message& in, const std::string& cause, Commands& out);
   std::string sender_name(const ring::Message& in) const;
   void note_dropped(std::string_view row, const std::string& cause);
   static std::uint64_t last_incarnation(storage::Store& store, Time now);
   void restore_members(const std::string& row, Time now);
-  void restore_seeds(const std::string& row);
-  void restore_end(const std::string& row);
 
   // peer.cc
-  void handle(Time now, MessageEvent& event, Commands& out);
-  bool handle_before_ring(Time now, MessageEvent& event, Commands& out);
-  void handle_within_ring(Time now, MessageEvent& event, Commands& out);
-  void after(Time now, Commands& out);  // what is due after any event
+  Result<void> handle(Time now, MessageEvent& event, Commands& out);
+  Result<void> handle_before_ring(Time now, MessageEvent& event, Commands& out);
+  Result<void> handle_within_ring(Time now, MessageEvent& event, Commands& out);
+  Result<void> after(Time now, Commands& out);  // what is due after any event
+  Result<void> take_own_outbox(const Step& step);
   // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
@@ -173,11 +172,7 @@ class Peer {
   nlohmann::json seen_sets_status() const;
   nlohmann::json memory_status() const;
   void fail_for_good(const Error& error, Commands& out);
-  void stop();
   void leave(Time now);
-  void say_farewell(Time now, Commands& out);
-  void exit(Time now, int code, std::string message, Commands& out);
-  void finish(Time now, std::string reason, std::map<std::string, std::uint64_t> totals, Commands& out);
   void note(Commands& out, LogLevel level, std::string_view channel, std::string_view event,
             std::vector<std::pair<std::string_view, std::string>> fields, bool limited = false) const;
 
@@ -307,32 +302,26 @@ class Peer {
   // peer_ring.cc
   void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply,
                Commands& out);
-  void on_welcome(Time now, const ring::Welcome& welcome, Commands& out);
-  void on_sync(Time now, const ring::Message& message, const ring::Sync& sync, const ring::ReplyPath& reply,
-               Commands& out);
+  Result<void> on_welcome(Time now, const ring::Welcome& welcome, Commands& out);
+  Result<void> enter_ring(const Step& step, const ring::Welcome& welcome);
+  Result<void> on_sync(Time now, const ring::Message& message, const ring::Sync& sync, const ring::ReplyPath& reply,
+                       Commands& out);
   void on_wave_probe(Time now, const ring::Message& message, const ring::WaveProbe& probe, const ring::ReplyPath& reply,
                      Commands& out);
-  void on_finish(Time now, const ring::Message& message, const ring::Finish& finish, const ring::ReplyPath& reply,
-                 Commands& out);
-  void membership_changed(Time now, Commands& out);
-  bool admit_own_seeds(Time now, Commands& out);
-  bool remember_end(Time now, const ring::Finish& finish, Commands& out);
-  void check_seeds(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
-  bool add_seeds(Time now, const std::vector<std::string>& seeds, Commands& out, storage::Commit* into = nullptr);
-  void send_seeds(const ring::PeerId& to, const std::vector<std::string>& seeds, Commands& out) const;
-  void join_tick(Time now, Commands& out);
-  void waves_tick(Time now, Commands& out);
-  void leave_tick(Time now, Commands& out);
+  Result<void> on_finish(Time now, const ring::Message& message, const ring::Finish& finish,
+                         const ring::ReplyPath& reply, Commands& out);
+  Result<void> membership_changed(const Step& step);
+  Result<void> remember_end(const Step& step, const ring::Finish& finish);
+  Result<void> join_tick(const Step& step);
+  Result<void> waves_tick(Time now, Commands& out);
+  Result<void> leave_tick(const Step& step);
   bool passive() const;
   bool waves_wanted() const;
   ring::WaveReply wave_reply();
-  std::vector<ring::PeerId> reachable_members() const;
-  bool gone(const ring::PeerId& peer, Time now) const;
-  bool waited_for(const ring::PeerId& peer, Time now) const;
 
-  // peer_partitions.cc
-  void on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply,
-                Commands& out);
+  // peer_batches.cc
+  Result<void> on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply,
+                        Commands& out);
   // What a batch holds, as it goes into the store.
   struct Intake {
     std::vector<storage::Merge> records;
@@ -345,22 +334,10 @@ class Peer {
   bool take_record(Time now, const ring::PeerId& from, const ring::BatchRecord& entry, ring::BatchKind kind,
                    Intake& intake, Commands& out);
   bool accepts(ring::Partition partition, ring::BatchKind kind) const;
-  void on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
-  void on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out);
-  void on_leaves(const ring::Message& message, const ring::Leaves& leaves, const ring::ReplyPath& reply, Commands& out);
-  bool hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out, bool asked = false);
-  bool learn(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out);
-  bool decide(Time now, const Keeper::Changes& changes, Commands& out);
-  void check_tenures(Time now, const ring::PeerId& from, std::uint64_t fingerprint, Commands& out);
-  void send_tenures(const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures, Commands& out) const;
-  void confirm_tick(Time now, Commands& out);
-  void doubt();
-  bool partitions_tick(Time now, Commands& out);
-  void acknowledge_copied(Commands& out);
-  bool ready_to_move(ring::Partition partition, ring::TransferKind kind);
-  bool paused() const;
-  void copy_long_waits(Time now, const storage::Commit& commit);
-  void copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome);
+  Result<void> on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
+  Result<void> on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out);
+  Result<void> on_leaves(const ring::Message& message, const ring::Leaves& leaves, const ring::ReplyPath& reply,
+                         Commands& out);
 
   // peer_ask.cc
   void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
@@ -377,25 +354,34 @@ class Peer {
   std::uint64_t orphaned() const;
   nlohmann::json seed(Time now, const nlohmann::json& body, Commands& out);
 
-  Settings settings_;
-  MemoryPlan memory_;
+  PeerState state_;
+  // Parts of it and of others, until all that use them are parts themselves.
+  const Settings& settings_ = state_.settings;
+  const MemoryPlan& memory_ = state_.memory;
+  const Canonicaliser& canonicaliser_ = state_.canonicaliser;
+  Partitioner& partitioner_ = state_.partitioner;
+  const SitePolicy& sites_ = state_.sites;
+  storage::Store* const store_ = state_.store;
+  const Time& stepped_ = state_.stepped;
   MemoryUse memory_use_;
-  Canonicaliser canonicaliser_;               // of settings_
   std::map<std::string, std::string> given_;  // settings that the user set: what a joiner insists on
-  storage::Store* store_;
-  bool overfull_told_ = false;  // of the seen-set's filter
-  ring::RingId ring_;
-  bool has_ring_ = false;  // knows its ring: made it, was welcomed, or restored it
-  bool welcomed_ = false;  // some member answered our Join since the start
-  ring::Membership membership_;
-  std::uint64_t seen_version_ = 0;  // membership_.version() acted upon
-  View view_;
-  Partitioner partitioner_;  // of settings_
-  std::set<std::string> seeds_;
-  std::uint64_t seeds_fingerprint_ = 0;
-  // Members whose last word of their seed set was not as this one's. No page is read then: a link would be judged by a
-  // part of the scope.
-  std::set<ring::PeerId> seeds_differ_;
+  bool welcomed_ = false;                     // some member answered our Join since the start
+  Members members_;
+  ring::Membership& membership_ = members_.membership();
+  const View& view_ = members_.view();
+  Replication replication_;
+  Forwarder& forwarder_ = replication_.forwarder;
+  Copier& copier_ = replication_.copier;
+  Keeper& keeper_ = replication_.keeper;
+  Messenger messenger_;
+  Lifecycle lifecycle_;
+  Workbench bench_;
+  RecordWriter writer_;
+  CrawlEnd end_;
+  Farewell farewell_;
+  Fence fence_;
+  PartitionMoves moves_;
+  SeedSet seeds_;
   struct SharedRobots {
     RobotsSlot slot;
     storage::HostKey stored;  // whose the row in the store is
@@ -409,15 +395,8 @@ class Peer {
   std::vector<std::string> first_seeds_;     // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for
-  std::unique_ptr<Scope> scope_;
   std::unique_ptr<LinkCache> link_cache_;
   LinkScores link_scores_;
-  Workbench bench_;
-  Forwarder forwarder_;
-  Copier copier_;
-  Keeper keeper_;
-  Messenger messenger_;
-  SitePolicy sites_;
   std::optional<HostAccess> access_;  // made with the ring's settings
   Waves waves_;
   TrapRules trap_rules_;
@@ -426,7 +405,6 @@ class Peer {
   MirrorBook mirrors_;
   std::vector<ring::Sighting> sightings_;  // to be told
   Time next_sightings_{};
-  std::set<std::string, std::less<>> seed_hosts_;
   UseBook domains_;
   // A walk over the records that is under way: what it looks for, and the last that it looked at.
   struct Recrawl {
@@ -443,7 +421,6 @@ class Peer {
   std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
   PeerCounters counters_;
   std::map<std::string, std::uint64_t> link_trace_;  // empty: none is recorded
-  std::map<ring::PeerId, std::uint16_t> spoken_;     // protocol version of the last message from each member
 
   std::unordered_map<std::uint64_t, Job> jobs_;
   TransferShares shares_;  // of them
@@ -468,79 +445,18 @@ class Peer {
   std::vector<Gathering> gatherings_;
   std::uint64_t next_ask_ = 1;
 
-  // Batches whose senders are told once all that was written before has its copies.
-  struct Unanswered {
-    ring::ReplyPath reply;
-    ring::PeerId from;
-    std::uint64_t sequence = 0;
-    std::uint64_t items = 0;  // Copier::safe() must have reached this
-  };
-  std::deque<Unanswered> unanswered_;
-  // What must be safe before a partition that is to move may go: outbox number, item number; noted when it fell quiet.
-  std::map<ring::Partition, std::pair<std::uint64_t, std::uint64_t>> safe_from_;
-  bool plan_due_ = true;
-  bool own_seeds_due_ = true;           // all of them: the owners have changed
-  std::vector<std::string> seeds_due_;  // new ones
-  std::optional<ring::Finish> ended_;   // of the crawl, told to this peer before (meta_name::ended)
-  bool was_paused_ = false;
-  bool applying_ = false;     // apply() is under way: the disk may be ahead of memory
-  bool view_lost_ = false;    // the last view was not whole, and someone holds something who is not in it
-  std::vector<Note> healed_;  // to be said with the first step
-  // Heard, since the start or since this process last stood still, what the others know of who holds what: from one
-  // that is confirmed itself, or from all. Before that nothing is fetched: another may have taken over. Only an answer
-  // to a question asked since counts (nonce): what waited in a socket meanwhile is old.
-  bool confirmed_ = false;
-  std::uint64_t nonce_ = 0;
-  std::set<ring::PeerId> answered_;  // the nonce
-  Time next_question_{};
-  ring::PeerId last_asked_;  // of the last round of questions
-  Time stepped_{};           // the last step
-  Time next_tenures_{};      // no table of tenures is sent before
-  std::map<ring::PeerId, Time> down_since_;
+  std::vector<Note> healed_;            // to be said with the first step
   std::map<ring::PeerId, Time> twins_;  // joiners whose identity another process seems to have: first asked
 
-  Time started_{};
-  Time restarted_{};  // `started_` when the directory had a crawl in it
-  Time leave_by_{};
-  Time next_farewell_{};
   std::vector<std::string> join_;  // whom to ask: as set, or the members of the last run after a leave
   Time next_join_{};
-  Time next_seed_sync_{};
   Time next_finish_{};
   std::set<ring::PeerId> finish_acks_;
   std::vector<ring::PeerId> finish_to_;  // who is told of the end: the members when it was found
   Time finish_since_{};
-  bool stopping_ = false;
-  bool leaving_ = false;
-  bool exited_ = false;
-  std::optional<Time> exit_at_;
-  Exit exit_;
 };
 
 // What a filter may take as seen: no seed, which a user has named.
 inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.redirects > 0; }
-
-// A peer without a ring gives up when no member answered for this long.
-inline constexpr Duration join_wait_max = std::chrono::seconds{60};
-
-// What is stored in the meta table, by name.
-namespace meta_name {
-inline constexpr std::string_view peer = "peer";          // identity, 32 hex digits
-inline constexpr std::string_view ring = "ring";          // ring identity, 32 hex digits
-inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
-inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
-inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
-inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
-// The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
-inline constexpr std::string_view ended = "ended";
-inline constexpr std::string_view bytes = "bytes";      // received in all, under max_bytes
-inline constexpr std::string_view domain = "domain/";   // + a registered domain: pages and bytes, under its budgets
-inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/recrawl.md), JSON; empty: none
-inline constexpr std::string_view mirror =
-    "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
-inline constexpr std::string_view crashed = "crashed/";             // + a page's key in hex: unclean ends; empty: none
-inline constexpr std::string_view redirects_out = "redirects_out";  // JSON object: seed, where it redirects to
-inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
-}  // namespace meta_name
 
 }  // namespace orbweaver

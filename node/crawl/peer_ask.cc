@@ -79,14 +79,14 @@ json Peer::explain(const json& body) {
   const auto record = store_->find(key);
   if (!record) return {{"error", record.error().message}};
   if (!*record) {
-    const Scope::Place place = scope_->place(url);
+    const Scope::Place place = seeds_.scope().place(url);
     const bool possible = place == Scope::Place::in || (place == Scope::Place::beyond && settings_.hops_off_site > 0);
     answer["state"] = possible ? "unknown" : "out of scope";
-    answer["why"] = scope_->explain(url) + (possible ? "; no page that was fetched so far links to it" : "");
+    answer["why"] = seeds_.scope().explain(url) + (possible ? "; no page that was fetched so far links to it" : "");
     if (const storage::SeenFilter* filter = store_->filter(); possible && filter != nullptr) {
       answer["taken_as_seen"] = filter->settled(key.url);
       if (filter->settled(key.url))
-        answer["why"] = scope_->explain(url) +
+        answer["why"] = seeds_.scope().explain(url) +
                         "; no record of it, but the filter (seen = bloom) takes it as seen: if a page that was fetched "
                         "links to it, it was missed; as a seed it would be fetched";
     }
@@ -111,9 +111,10 @@ json Peer::explain(const json& body) {
   answer["status"] = known.status;
   if (known.changed != Time{})
     answer[known.state == storage::UrlState::queued ? "not_before" : "when"] = utc(known.changed);
-  answer["scope"] = scope_->explain(url);
+  answer["scope"] = seeds_.scope().explain(url);
   const bool by_page = known.off_site == 0 || known.redirects > 0;
-  if (settings_.page_requisites && by_page && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
+  if (settings_.page_requisites && by_page && !seeds_.scope().contains(url))
+    answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
   if (best_first()) answer["score"] = known.score;
   if (known.visit > 0) answer["visit"] = known.visit + 1;
@@ -159,25 +160,23 @@ json Peer::seed(Time now, const json& body, Commands& out) {
     urls.push_back(std::move(*url));
   }
   storage::Commit commit;
-  add_seeds(now, texts, out, &commit);
+  seeds_.add(texts, commit);
   // To as many members as the memory for messages has room for; the others hear of new seeds by their fingerprint.
   std::size_t bytes = 0;
   for (const std::string& text : texts) bytes += text.size() + sizeof text;
   std::uint64_t room = memory_.messages_out;
-  for (const ring::PeerId& member : reachable_members()) {
+  for (const ring::PeerId& member : members_.reachable()) {
     if (member == id()) continue;
     if (bytes > room) break;
     room -= bytes;
-    send_seeds(member, texts, out);
+    seeds_.send({now, out}, member, texts);
   }
   std::size_t result_pages = 0;
   for (const CanonicalUrl& url : urls) {
     route(url, {}, commit);
-    if (scope_->is_result_page(url)) ++result_pages;
+    if (seeds_.scope().is_result_page(url)) ++result_pages;
   }
-  storage::CommitResult result;
-  if (!apply(now, commit, out, &result)) return {{"error", "the store cannot be written"}};
-  forwarder_.add(result.outbox, view_, now);
+  if (!apply(now, commit, out)) return {{"error", "the store cannot be written"}};
   return {{"accepted", std::move(accepted)},
           {"refused", std::move(refused)},
           {"accepted_untold", accepted_untold},
@@ -193,8 +192,8 @@ void Peer::first_seeds_tick(Time now, Commands& out) {
   std::size_t seen = 0;
   for (const auto& [peer, member] : membership_.members())
     if (member.state != ring::MemberState::joining && !member.suspect) ++seen;
-  const bool newcomer = restarted_ == Time{};
-  if (seen < wait_for_peers_ && !leaving_ && !(newcomer && !seeds_.empty())) return;
+  const bool newcomer = state_.restarted == Time{};
+  if (seen < wait_for_peers_ && !lifecycle_.leaving() && !(newcomer && seeds_.size() > 0)) return;
   storage::Commit waited;
   waited_ = std::max(waited_, std::exchange(wait_for_peers_, 0));
   waited.meta.emplace_back(meta_name::waited, std::to_string(waited_));
@@ -259,7 +258,7 @@ std::uint64_t Peer::held_in_flight() const {
 
 json Peer::answer_own(Time now, const std::string& verb, const json& body, Commands& out) {
   if (verb == "status") return own_status();
-  if (!has_ring_) return {{"error", "this peer has not joined its ring yet"}};
+  if (!state_.has_ring) return {{"error", "this peer has not joined its ring yet"}};
   if (verb == "explain") return explain(body);
   if (verb == "seed") return seed(now, body, out);
   if (verb == "traps") return traps(now, body, out);
@@ -270,7 +269,7 @@ json Peer::answer_own(Time now, const std::string& verb, const json& body, Comma
     return {{"leaving", id().hex()}};
   }
   if (verb == "stop") {
-    stopping_ = true;
+    lifecycle_.stop();
     return {{"stopping", id().hex()}};
   }
   return {{"error", "unknown question '" + verb.substr(0, ring::verb_bytes_max) +
@@ -301,12 +300,12 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
     body["before_us"] = (now - Duration(*age)).time_since_epoch().count();
   }
   std::vector<ring::PeerId> whom;
-  const bool asks_all = ask.for_ring && has_ring_ &&
+  const bool asks_all = ask.for_ring && state_.has_ring &&
                         (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl");
   if (asks_all) {
-    for (const ring::PeerId& member : reachable_members())
+    for (const ring::PeerId& member : members_.reachable())
       if (member != id()) whom.push_back(member);
-  } else if (ask.for_ring && has_ring_ && ask.verb == "explain") {
+  } else if (ask.for_ring && state_.has_ring && ask.verb == "explain") {
     const Result<std::string> text = text_field(body, "url");
     if (!text) return refuse(text.error().message);
     const Result<CanonicalUrl> url = canonicaliser_.parse(*text);
@@ -412,7 +411,7 @@ void Peer::finish_gathering(Gathering& gathering, Commands& out) {
   }
   for (const auto& [id, member] : membership_.members())
     if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
-  json content = {{"ring", ring_.hex()}, {"totals", std::move(totals)}, {"unreachable", std::move(silent)}};
+  json content = {{"ring", state_.ring.hex()}, {"totals", std::move(totals)}, {"unreachable", std::move(silent)}};
   if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than a message can hold
   std::string text = json_text(content);
   text.insert(text.size() - 1, ",\"peers\":[" + peers + "]");

@@ -53,18 +53,19 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
 bool Peer::fetches(ring::Partition partition) const { return may_fetch() && keeper_.fetches(partition); }
 
 bool Peer::may_fetch() const {
-  return !stopping_ && !exit_at_ && confirmed_ && seeds_differ_.empty() && !copier_.full() && !paused();
+  return !lifecycle_.stopping() && !lifecycle_.ending() && fence_.confirmed() && seeds_.differing().empty() &&
+         !copier_.full() && !members_.paused();
 }
 
 // Why no page is asked for at all, for "orbweaver status".
 std::vector<std::string> Peer::held_back() const {
   std::vector<std::string> reasons;
-  if (!confirmed_) reasons.emplace_back("asks the other members whether its partitions are still its own");
-  for (const ring::PeerId& peer : seeds_differ_)
+  if (!fence_.confirmed()) reasons.emplace_back("asks the other members whether its partitions are still its own");
+  for (const ring::PeerId& peer : seeds_.differing())
     reasons.push_back("peer " + peer.brief() + " knows other seeds, which are being exchanged");
   if (copier_.full()) reasons.emplace_back("too many writes wait for their second copy (copies_waiting)");
-  if (paused()) reasons.emplace_back("cut off from most members (on_cut = pause-minority)");
-  if (stopping_ || exit_at_) reasons.emplace_back("it is stopping");
+  if (members_.paused()) reasons.emplace_back("cut off from most members (on_cut = pause-minority)");
+  if (lifecycle_.stopping() || lifecycle_.ending()) reasons.emplace_back("it is stopping");
   return reasons;
 }
 
@@ -204,7 +205,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       }
       // Rules that were read back after a restart: what this peer asked for before it is not known, so wait as after
       // that.
-      if (const Time earliest = std::max(started_, keeper_.held_since(host.key.partition)) + host.crawl_delay;
+      if (const Time earliest = std::max(state_.started, keeper_.held_since(host.key.partition)) + host.crawl_delay;
           now < earliest) {
         host.next_allowed = std::max(host.next_allowed, earliest);
         break;
@@ -367,14 +368,12 @@ bool Peer::commit_piece(Time now, Commands& out) {
     Job last = std::move(job);
     jobs_.erase(found);
     finish_page(now, last, last.page.get(), out);
-    return !exited_;
+    return !lifecycle_.has_exited();
   }
   storage::Commit commit;
   add_links(now, job, page, links_a_commit, commit);
-  storage::CommitResult result;
-  if (!apply(now, commit, out, &result)) return false;
+  if (!apply(now, commit, out)) return false;
   remember(commit, commit.merges.size());
-  forwarder_.add(result.outbox, view_, now);
   page.mark.waits();
   return true;
 }
@@ -467,7 +466,6 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     if (*known && (*known)->state == UrlState::queued) bench_.reread(queued.key);
   }
   remember(commit, links);
-  forwarder_.add(result.outbox, view_, now);
   if (!traced) return;
   RecordLinks trace{std::move(job.trace)};
   trace.page.url = queued.url;

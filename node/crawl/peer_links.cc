@@ -36,7 +36,7 @@ void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most,
   bool in_scope = true;
   if (settings_.page_requisites) {
     const Result<CanonicalUrl> url = canonicaliser_.parse(source.url);
-    in_scope = url && (scope_->contains(*url) || (source.off_site > 0 && source.redirects == 0));
+    in_scope = url && (seeds_.scope().contains(*url) || (source.off_site > 0 && source.redirects == 0));
   }
   const std::size_t sitemaps = page.links.size();
   const std::size_t requisites = sitemaps + page.sitemaps.size();
@@ -60,7 +60,7 @@ void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most,
   if (end < all || !page.redirect) return;
   note_redirect(source.url, *page.redirect, commit);
   ++counters_.links_found;
-  if (page.result_page && scope_->is_result_page(*page.redirect)) {
+  if (page.result_page && seeds_.scope().is_result_page(*page.redirect)) {
     // Its engine is no site of the crawl, yet that is where it has the results.
     admit(*page.redirect, {source.depth, further, 0, false, false, {}}, commit);
   } else {
@@ -71,7 +71,7 @@ void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most,
 
 // scope -> link cache -> own: a merge, foreign: the outbox. Both become durable with the page.
 bool Peer::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
-  const Scope::Place place = scope_->place(url);
+  const Scope::Place place = seeds_.scope().place(url);
   const bool beyond = place == Scope::Place::beyond;
   if (place == Scope::Place::out || (beyond && !way.requisite && way.off_site >= settings_.hops_off_site)) {
     ++counters_.links_out_of_scope;

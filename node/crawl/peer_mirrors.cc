@@ -85,8 +85,7 @@ void Peer::on_same_pages(Time now, const ring::SamePages& same, Commands& out) {
   if (!trap_rules_.on(TrapRule::mirror)) return;
   for (const ring::SamePage& page : same.pages) {
     if (page.host.size() > host_bytes_max || page.other.size() > host_bytes_max) continue;
-    if (seed_hosts_.contains(page.host) || (!seed_hosts_.contains(page.other) && !better_name(page.other, page.host)))
-      continue;
+    if (seeds_.is_host(page.host) || (!seeds_.is_host(page.other) && !better_name(page.other, page.host))) continue;
     if (!view_.owns(partitioner_.home(page.host))) continue;
     if (!mirrors_.matched(page.host, page.other, stored_mirror(page.host))) continue;
     note(out, LogLevel::info, "crawl", "mirror", {{"host", page.host}, {"of", page.other}}, true);

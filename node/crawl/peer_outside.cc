@@ -1,10 +1,10 @@
 // What comes from outside and is at fault: messages that are refused, rows in the data directory that are left out.
 #include <algorithm>
-#include <sstream>
 
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 #include "node/storage_error.h"
+#include "node/try.h"
 #include "ring/codec.h"
 
 namespace orbweaver {
@@ -20,21 +20,21 @@ std::string Peer::sender_name(const ring::Message& in) const {
 // goes on. What holds then, half-way through a message:
 //
 // - On disk a commit is there whole or not at all, and nothing that the message would have made this peer say leaves
-// it:
-//   others hear only of what is finished. Whoever sent the message repeats it, or finds out by comparing.
+//   it: others hear only of what is finished. Whoever sent the message repeats it, or finds out by comparing.
 // - In memory, members, tenures and seeds may have been merged up to some record. Each record is whole, merging is
 //   idempotent and its order does not matter, so a part of a message is as good as a shorter message. What of it is not
 //   on disk yet is written with the next change of its kind, or heard again after a restart.
-// - Between a commit and the parts in memory that follow it (apply()) nothing depends on what the message said, only
+// - Between a commit and the parts in memory that follow it (RecordWriter) nothing depends on what the message said,
+// only
 //   on memory being had. What passes there is not refused but ends the process: started again, it reads the disk.
-void Peer::receive(Time now, MessageEvent& event, Commands& out) {
+Result<void> Peer::receive(Time now, MessageEvent& event, Commands& out) {
   const std::size_t said = out.size();
   const std::uint64_t members = membership_.claims_refused();
   const std::uint64_t tenures = keeper_.tenures_refused();
   try {
-    handle(now, event, out);
+    ORBWEAVER_TRY(handle(now, event, out));
   } catch (const std::exception& error) {
-    if (applying_) throw;
+    if (writer_.memory_follows()) throw;
     out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(said), out.end(),
                              [](const Command& command) { return !std::holds_alternative<Note>(command); }),
               out.end());
@@ -46,7 +46,7 @@ void Peer::receive(Time now, MessageEvent& event, Commands& out) {
   }
   const std::uint64_t members_refused = membership_.claims_refused() - members;
   const std::uint64_t tenures_refused = keeper_.tenures_refused() - std::min(tenures, keeper_.tenures_refused());
-  if (members_refused + tenures_refused == 0) return;
+  if (members_refused + tenures_refused == 0) return {};
   counters_.claims_refused += members_refused + tenures_refused;
   note(out, LogLevel::warning, "ring", "not believed: too far from what is known, or beyond the ring's bounds",
        {{"peer", sender_name(event.message)},
@@ -54,6 +54,7 @@ void Peer::receive(Time now, MessageEvent& event, Commands& out) {
         {"members", std::to_string(members_refused)},
         {"tenures", std::to_string(tenures_refused)}},
        true);
+  return {};
 }
 
 void Peer::refuse_message(const ring::Message& in, const std::string& cause, Commands& out) {
@@ -97,31 +98,10 @@ void Peer::restore_members(const std::string& row, Time now) {
   if (dropped.empty()) return;
   // Whether it knows all who hold something. If not it must hear from the others before it judges who is gone.
   const std::vector<ring::PartitionTenure> tenures = keeper_.tenures().all();
-  view_lost_ = std::any_of(tenures.begin(), tenures.end(), [this](const ring::PartitionTenure& entry) {
-    return membership_.find(entry.tenure.holder) == nullptr;
-  });
-}
-
-void Peer::restore_seeds(const std::string& row) {
-  std::istringstream lines(row);
-  for (std::string line; std::getline(lines, line);) {
-    if (const Result<CanonicalUrl> url = canonicaliser_.parse(line); url) {
-      seeds_.insert(std::move(line));
-    } else {
-      note_dropped(meta_name::seeds, url.error().message);
-    }
-  }
-}
-
-// That the crawl had ended counts, even when it cannot be read why.
-void Peer::restore_end(const std::string& row) {
-  const auto told = ring::decode(row);
-  if (told && std::holds_alternative<ring::Finish>(told->body)) {
-    ended_ = std::get<ring::Finish>(told->body);
-    return;
-  }
-  note_dropped(meta_name::ended, told ? "it is not a finish message" : told.error().message);
-  ended_ = ring::Finish{0, "the crawl has ended", {}};
+  if (std::any_of(tenures.begin(), tenures.end(), [this](const ring::PartitionTenure& entry) {
+        return membership_.find(entry.tenure.holder) == nullptr;
+      }))
+    fence_.note_lost_members();
 }
 
 }  // namespace orbweaver

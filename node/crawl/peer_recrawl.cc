@@ -91,7 +91,7 @@ Result<Peer::Recrawl> Peer::read_recrawl(const json& told, Time now) {
 
 // {"before_us": n, "host": h, "match": RE2}: begins a walk, in place of one under way that is another.
 json Peer::recrawl(Time now, const json& body, Commands& out) {
-  if (!has_ring_ || stopping_ || exit_at_ || waves_.end())
+  if (!state_.has_ring || lifecycle_.stopping() || lifecycle_.ending() || waves_.end())
     return {{"error", "this peer is stopping, or has not joined its ring yet"}};
   Result<Recrawl> walk = read_recrawl(body, now);
   if (!walk) return {{"error", walk.error().message}};
@@ -100,7 +100,7 @@ json Peer::recrawl(Time now, const json& body, Commands& out) {
   recrawl_ = std::move(*walk);
   storage::Commit commit;
   commit.meta.emplace_back(meta_name::recrawl, stored(*recrawl_));
-  if (std::exchange(ended_, std::nullopt)) commit.meta.emplace_back(meta_name::ended, "");
+  end_.reopen(commit);
   if (!apply(now, commit, out) || !recrawl_tick(now, out)) return {{"error", "the store cannot be written"}};
   return begun;
 }
@@ -123,7 +123,9 @@ Result<void> Peer::restore_recrawl(const std::string& stored) {
 
 // What it queues must have its copies like any write: it waits until this peer knows its place, and for room. Fetches
 // and other peers' batches go on in between.
-bool Peer::may_walk() const { return recrawl_ && confirmed_ && !stopping_ && !copier_.items_full(); }
+bool Peer::may_walk() const {
+  return recrawl_ && fence_.confirmed() && !lifecycle_.stopping() && !copier_.items_full();
+}
 
 // Whether a walk has still to pass this partition.
 bool Peer::walk_awaits(ring::Partition partition) {

@@ -33,7 +33,7 @@ Result<void> Peer::restore_redirects(storage::Commit& commit) {
 }
 
 bool Peer::leads_out(const CanonicalUrl& target) const {
-  const Scope::Place place = scope_->place(target);
+  const Scope::Place place = seeds_.scope().place(target);
   return place == Scope::Place::out || (place == Scope::Place::beyond && settings_.hops_off_site == 0);
 }
 

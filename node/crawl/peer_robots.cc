@@ -199,8 +199,8 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   if (host == nullptr) return;
   RobotsSlot& slot = robots_slot(*host, job.job.origin);
   const int status = page == nullptr ? 0 : job.status;
-  const bool has_target =
-      page != nullptr && page->redirect && !stopping_ && !is_bad_port(page->redirect->port(), settings_.allow_ports);
+  const bool has_target = page != nullptr && page->redirect && !lifecycle_.stopping() &&
+                          !is_bad_port(page->redirect->port(), settings_.allow_ports);
   const RobotsStep step = robots_step({status, has_target, job.job.hops, job.job.attempts < settings_.retries});
   if (step == RobotsStep::follow) {
     // The next request to the host, like any other: after its delay.
@@ -257,9 +257,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
   storage::Commit commit;
   if (step != RobotsStep::unreachable) add_named_sitemaps(job, step == RobotsStep::rules ? page : nullptr, commit);
   commit.robots.emplace_back(host->key, slot.origin, std::move(entry));
-  storage::CommitResult result;
-  if (!apply(now, commit, out, &result)) return;
-  forwarder_.add(result.outbox, view_, now);
+  if (!apply(now, commit, out)) return;
   slot.attempts = 0;
   slot.expires = state.expires;
   if (state.kind == RobotsKind::unreachable) {

@@ -56,7 +56,7 @@ void Peer::add_results(Time now, const PageDone& page, storage::Commit& commit, 
     const bool known = seeds_.contains(result.text());
     if (!known && seeds_.size() + texts.size() >= settings_.results_max) {
       ++beyond;
-    } else if (!known && scope_->place(result) != Scope::Place::out) {
+    } else if (!known && seeds_.scope().place(result) != Scope::Place::out) {
       texts.push_back(result.text());
       taken.push_back(&result);
     } else if (!known) {
@@ -68,9 +68,9 @@ void Peer::add_results(Time now, const PageDone& page, storage::Commit& commit, 
     note(out, LogLevel::warning, "crawl", "results left out",
          {{"results", std::to_string(beyond)}, {"results_max", std::to_string(settings_.results_max)}}, true);
   if (texts.empty()) return;
-  add_seeds(now, texts, out, &commit);
-  for (const ring::PeerId& member : reachable_members())
-    if (member != id()) send_seeds(member, texts, out);
+  seeds_.add(texts, commit);
+  for (const ring::PeerId& member : members_.reachable())
+    if (member != id()) seeds_.send({now, out}, member, texts);
   for (const CanonicalUrl* result : taken) admit(*result, {}, commit);
 }
 

@@ -24,7 +24,7 @@ constexpr std::uint8_t nested_sitemaps_max = 4;
 
 // Wherever it is, unless a list keeps it out.
 void Peer::admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit) {
-  if (scope_->place(url) == Scope::Place::out) {
+  if (seeds_.scope().place(url) == Scope::Place::out) {
     ++counters_.links_out_of_scope;
     return;
   }
@@ -36,7 +36,7 @@ void Peer::add_named_sitemaps(const Job& job, const PageDone* page, storage::Com
   if (settings_.sitemaps == SitemapUse::off) return;
   const storage::QueuedUrl& asked_for = job.job.queued;
   const Result<CanonicalUrl> asked = canonicaliser_.parse(asked_for.url);
-  if (!asked || !scope_->contains(*asked)) return;
+  if (!asked || !seeds_.scope().contains(*asked)) return;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(asked_for.depth + 1, 0xffff));
   if (page != nullptr)
     for (const CanonicalUrl& url : page->sitemaps)

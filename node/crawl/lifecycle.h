@@ -1,0 +1,78 @@
+// What this peer is about to do: crawl, leave the ring, stop, say goodbye. States and transitions only; what they lead
+// to is done where they are asked for. Thread rule: one owner (the peer's loop).
+//
+//   running -> leaving -> leaving_now -> saying_goodbye -> exited
+//           -> stopping --------------->
+//
+// A stop ends a leave. Whatever goes wrong with the store or the archive leads from any state to `exited` at once.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "node/crawl/events.h"
+
+namespace orbweaver {
+
+class Lifecycle {
+ public:
+  enum class State : std::uint8_t {
+    running,
+    leaving,         // hands its partitions over
+    leaving_now,     // has handed over what it could: what is in flight is cancelled
+    stopping,        // what is in flight is cancelled, and everything stays here
+    saying_goodbye,  // the last words to the others are being sent
+    exited,
+  };
+
+  // Hands over until `until`. False: it does something else already.
+  bool leave(Time until) {
+    if (state_ != State::running) return false;
+    state_ = State::leaving;
+    leave_by_ = until;
+    return true;
+  }
+  void leave_now() {
+    if (state_ == State::leaving) state_ = State::leaving_now;
+  }
+  void stop() {
+    if (!ending()) state_ = State::stopping;
+  }
+  // It leaves no more, and says goodbye without a word of it.
+  void stay() {
+    if (leaving() && !ending()) state_ = State::running;
+  }
+  // The process ends at `until`, with `exit`. The first one counts.
+  void say_goodbye(Exit exit, Time until) {
+    if (ending()) return;
+    before_ = std::exchange(state_, State::saying_goodbye);
+    exit_ = std::move(exit);
+    exit_at_ = until;
+  }
+  void exit_by(Time until) { exit_at_ = until; }
+  void exited() { state_ = State::exited; }
+
+  State state() const { return state_; }
+  // What is being fetched may be cancelled.
+  bool stopping() const { return intent() == State::stopping || intent() == State::leaving_now; }
+  bool leaving() const { return intent() == State::leaving || intent() == State::leaving_now; }
+  bool saying_goodbye() const { return state_ == State::saying_goodbye; }
+  bool ending() const { return state_ == State::saying_goodbye || state_ == State::exited; }
+  bool has_exited() const { return state_ == State::exited; }
+  Time leave_by() const { return leave_by_; }
+  Time exit_at() const { return exit_at_; }   // while it says goodbye
+  const Exit& exit() const { return exit_; }  // likewise
+  bool crawl_finished() const { return saying_goodbye() && exit_.finished; }
+
+ private:
+  // What led to the goodbye, while it lasts.
+  State intent() const { return state_ == State::saying_goodbye ? before_ : state_; }
+
+  State state_ = State::running;
+  State before_ = State::running;
+  Time leave_by_{};
+  Time exit_at_{};
+  Exit exit_;
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,49 @@
+// What every part of a peer may read and no part changes: its settings and what is made of them, its store, its
+// identity, the times that others go by. The peer itself sets the last step; a joiner, the ring's values. Thread rule:
+// one owner (the peer's loop).
+#pragma once
+
+#include <algorithm>
+
+#include "node/base.h"
+#include "node/config/memory_plan.h"
+#include "node/config/settings.h"
+#include "node/crawl/partitioner.h"
+#include "node/crawl/site_policy.h"
+#include "node/url/canonicaliser.h"
+#include "ring/types.h"
+#include "storage/store.h"
+
+namespace orbweaver {
+
+struct PeerState {
+  PeerState(Settings values, MemoryPlan plan, storage::Store& opened, const ring::PeerId& self, Time now)
+      : settings(std::move(values)),
+        memory(std::move(plan)),
+        canonicaliser(settings),
+        partitioner(settings.partition_by, settings.partitions),
+        sites(settings),
+        store(&opened),
+        id(self),
+        started(now),
+        stepped(now) {}
+  PeerState(const PeerState&) = delete;  // parts of it point at its settings
+  PeerState& operator=(const PeerState&) = delete;
+
+  void note_step(Time now) { stepped = std::max(stepped, now); }
+
+  Settings settings;
+  MemoryPlan memory;  // this process's shares
+  Canonicaliser canonicaliser;
+  mutable Partitioner partitioner;  // it remembers the last host's digest
+  SitePolicy sites;
+  storage::Store* store;
+  ring::PeerId id;
+  ring::RingId ring;      // all zero: none yet
+  bool has_ring = false;  // knows its ring: made it, was welcomed, or restored it
+  Time started;
+  Time restarted{};  // `started` when the directory had a crawl in it; else the epoch
+  Time stepped;      // the last step; never goes back, though clocks do
+};
+
+}  // namespace orbweaver
