@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "node/cli/peer_directories.h"
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "node/crawl/peer_words.h"
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
@@ -32,7 +32,7 @@ Result<json> ask_one(const std::string& directory, const std::string& verb, cons
   start.settings.values = default_settings();
   if (const Result<PeerFile> file = read_peer_file(directory)) start.address = file->address;
   const Time now = Clock().now();
-  auto peer = Peer::open(std::move(start), *store, now);
+  auto peer = Core::open(std::move(start), *store, now);
   if (!peer) return tl::make_unexpected(peer.error());
   MessageEvent question;
   question.reply.route = "here";

@@ -9,8 +9,6 @@ namespace orbweaver {
 
 namespace {
 
-// Between the last word to the others and the end of the process: the transport has sent it by then.
-constexpr Duration exit_linger = std::chrono::milliseconds{300};
 // The last word of a peer that leaves is said again until another answers, for this long at most.
 constexpr Duration announce_every = std::chrono::milliseconds{300};
 constexpr Duration announce_max = std::chrono::minutes{1};
@@ -20,7 +18,7 @@ constexpr Duration announce_max = std::chrono::minutes{1};
 Result<void> Farewell::exit(const Step& step, int code, std::string message) {
   if (lifecycle_->ending()) return {};
   lifecycle_->say_goodbye(Exit{code, std::move(message), false, {}}, step.now + exit_linger);
-  if (!lifecycle_->leaving() || !state_->has_ring) return {};
+  if (!lifecycle_->leaving()) return {};
   storage::Commit left;
   left.meta.emplace_back(meta_name::left, "yes");
   if (state_->store->counts().discovered() == 0) ORBWEAVER_TRY(writer_->commit(step, left));
@@ -53,9 +51,7 @@ void Farewell::hear(Time now, const std::vector<ring::Member>& members) {
 
 void Farewell::tick(const Step& step) {
   announce(step);
-  if (!lifecycle_->saying_goodbye() || step.now < lifecycle_->exit_at()) return;
-  lifecycle_->exited();
-  step.out.push_back(lifecycle_->exit());
+  if (const Exit* exit = lifecycle_->end_if_due(step.now)) step.out.push_back(*exit);
 }
 
 std::optional<Time> Farewell::next_deadline() const {

@@ -14,6 +14,9 @@
 
 namespace orbweaver {
 
+// Between the last word to the others and the end of the process: the transport has sent it by then.
+inline constexpr Duration exit_linger = std::chrono::milliseconds{300};
+
 class Lifecycle {
  public:
   enum class State : std::uint8_t {
@@ -51,6 +54,12 @@ class Lifecycle {
   }
   void exit_by(Time until) { exit_at_ = until; }
   void exited() { state_ = State::exited; }
+  // How the process ends, once the goodbye is over; else null.
+  const Exit* end_if_due(Time now) {
+    if (!saying_goodbye() || now < exit_at_) return nullptr;
+    state_ = State::exited;
+    return &exit_;
+  }
 
   State state() const { return state_; }
   // What is being fetched may be cancelled.

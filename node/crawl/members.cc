@@ -10,8 +10,6 @@ Members::Members(const PeerState& state, ring::Membership membership)
       membership_(std::move(membership)),
       view_(state.id, state.settings.partitions, state.settings.replicas) {}
 
-void Members::start_view() { view_ = View(state_->id, state_->settings.partitions, state_->settings.replicas); }
-
 std::vector<ring::PeerId> Members::reachable() const {
   std::vector<ring::PeerId> members;
   for (const auto& [id, member] : membership_.members())

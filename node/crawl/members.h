@@ -47,9 +47,6 @@ class Members {
   void note_version(const ring::PeerId& from, std::uint16_t version);
   std::uint16_t version_of(const ring::PeerId& peer) const;  // 0: it has said nothing
 
-  // The ring's settings are known.
-  void start_view();
-
  private:
   const PeerState* state_;
   ring::Membership membership_;

@@ -9,8 +9,8 @@ ring::Message Messenger::message(ring::Body body, const ring::PeerId& to) const 
   const ring::Member* member = members_->membership().find(to);
   const std::uint16_t theirs = member == nullptr ? 0 : member->protocol;
   const ring::Member& self = members_->membership().self();
-  return {std::clamp(theirs, ring::protocol_version_min, ring::protocol_version),
-          state_->has_ring ? state_->ring : ring::RingId{}, self.id, self.incarnation, std::move(body)};
+  return {std::clamp(theirs, ring::protocol_version_min, ring::protocol_version), state_->ring, self.id,
+          self.incarnation, std::move(body)};
 }
 
 void Messenger::send(const ring::PeerId& to, ring::Body body, Commands& out) const {

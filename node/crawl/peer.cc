@@ -21,8 +21,6 @@ concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring
                         ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::TurnRequest, ring::Turns,
                         ring::Sightings, ring::SamePages>;
 
-// Members of an earlier run that one who had left asks to be let in again.
-constexpr std::size_t join_addresses_max = 16;
 // The longest the loop sleeps.
 constexpr Duration idle_wait = std::chrono::milliseconds{500};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
@@ -35,34 +33,16 @@ Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) 
   return config;
 }
 
-ring::MembershipConfig membership_config(const Settings& s) {
-  ring::MembershipConfig config = ring::preset(s.network);
-  config.probe_every = s.probe_every;
-  config.probe_timeout = s.probe_timeout;
-  config.suspicion_time = s.suspicion_time;
-  return config;
-}
-
-std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
-
 }  // namespace
 
-Waves::Config Peer::waves_config(const Settings& s) {
-  Waves::Config config;
-  config.max_pages = s.max_pages;
-  config.max_bytes = s.max_bytes;
-  config.stop_when_done = s.stop_when_done;
-  config.partitions = s.partitions;
-  return config;
-}
-
-Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
-    : state_(std::move(start.settings.values), start.memory, store, self.id, now),
-      given_(std::move(start.settings.given)),
-      members_(state_, ring::Membership(self, membership_config(settings_), start.random_seed)),
-      replication_(state_, (start.random_seed >> 2) + 1),
+Peer::Peer(RingEntry&& entry, Time now)
+    : state_(std::move(entry.start.settings.values), entry.start.memory, *entry.store, entry.membership.self().id,
+             entry.ring),
+      members_(state_, std::move(entry.membership)),
+      replication_(state_, (entry.start.random_seed >> 2) + 1),
       messenger_(state_, members_, replication_.keeper.tenures()),
-      bench_(workbench_config(settings_, memory_), store,
+      lifecycle_(std::move(entry.lifecycle)),
+      bench_(workbench_config(settings_, memory_), *store_,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),
       writer_(state_, members_, replication_, bench_),
       end_(messenger_),
@@ -70,12 +50,15 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       fence_(state_, members_, messenger_, replication_, farewell_),
       moves_(state_, members_, messenger_, replication_, bench_, writer_),
       seeds_(state_, members_, messenger_, writer_, end_),
+      admission_(std::move(entry.admission)),
+      doorkeeper_(state_, members_, messenger_, lifecycle_, seeds_, end_, replication_.keeper.tenures()),
+      ending_(state_, members_, messenger_, lifecycle_, writer_, end_, farewell_),
       robots_(memory_.robots),
-      first_seeds_(std::move(start.seeds)),
-      wait_for_peers_(start.wait_for_peers),
-      link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
+      first_seeds_(std::move(entry.start.seeds)),
+      wait_for_peers_(entry.start.wait_for_peers),
+      link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, entry.start.random_seed >> 3)),
       link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
-      waves_(waves_config(settings_)),
+      access_(settings_, membership_, view_, sites_, bench_, messenger_, entry.how == RingEntry::How::made),
       trap_rules_(settings_),
       trap_book_(settings_.hosts_in_memory),
       sighting_index_(sightings_max),
@@ -83,96 +66,51 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       domains_(settings_.hosts_in_memory),
       shares_(
           TransferShares::limits(settings_.fetches_max, settings_.max_domain_fetches, settings_.max_network_fetches)) {
+  state_.started = entry.started;
+  state_.restarted = entry.restarted;
+  state_.stepped = now;
+  counters_.messages_refused = entry.messages_refused;
+  link_trace_ = std::move(entry.link_trace);
   set_order();
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
     return std::max(state_.restarted, keeper_.held_since(partition)) + sites_.manners(host).delay;
   });
 }
 
-void Peer::start_access(bool made_ring) {
-  access_.emplace(settings_, membership_, view_, sites_, bench_, messenger_, made_ring);
-}
-
-Result<std::unique_ptr<Peer>> Peer::open(PeerStart start, storage::Store& store, Time now) {
-  ring::Member self;
-  self.id = start.fresh_id;
-  const auto stored_id = store.meta(meta_name::peer);
-  if (!stored_id) return tl::make_unexpected(error_of(stored_id.error()));
-  if (*stored_id) {
-    const auto id = ring::PeerId::from_hex(**stored_id);
-    if (!id) return fail(ErrorCode::io, "the identity in the data directory cannot be read: '" + **stored_id + "'");
-    self.id = *id;
-  }
-  self.address = start.address;
-  self.capacity = start.settings.values.capacity;
-  // Above all that it ever used, also when the clock was set back.
-  self.incarnation = std::max(micros(now), last_incarnation(store, now) + 1);
-
-  // The ring's values come first: everything below is made with them.
-  const auto stored_settings = store.meta(meta_name::settings);
-  if (!stored_settings) return tl::make_unexpected(error_of(stored_settings.error()));
-  if (*stored_settings) {
-    ring::Settings values;
-    try {
-      values = nlohmann::json::parse(**stored_settings).get<ring::Settings>();
-    } catch (const nlohmann::json::exception& error) {
-      return fail(ErrorCode::io,
-                  std::string("the ring's settings in the data directory cannot be read: ") + error.what());
-    }
-    for (const auto& [name, value] : values) {
-      const auto asked = start.settings.given.find(name);
-      if (asked == start.settings.given.end() || setting_text(start.settings.values, name) == value) continue;
-      return fail(ErrorCode::mismatch, "ring-wide setting '" + name + "' is " + value +
-                                           " in this directory's crawl, but " + asked->second + " says " +
-                                           setting_text(start.settings.values, name) +
-                                           "; leave it out to go on with the crawl, or use a new directory");
-    }
-    if (Result<void> applied = apply_ring_wide(start.settings.values, values); !applied)
-      return tl::make_unexpected(applied.error());
-  }
-  std::unique_ptr<Peer> peer(new Peer(start, store, self, now));
-  if (Result<void> restored = peer->restore(start, now); !restored) return tl::make_unexpected(restored.error());
+Result<std::unique_ptr<Peer>> Peer::enter(RingEntry entry, const Step& step) {
+  std::unique_ptr<Peer> peer(new Peer(std::move(entry), step.now));
+  // What is left of the entry are values that the constructor did not take.
+  ORBWEAVER_TRY(peer->restore(entry, step));
   return peer;
 }
 
-// Identity, ring, view and seeds of the last run; or a new ring when there is none to join.
-Result<void> Peer::restore(const PeerStart& start, Time now) {
+// Tenures, view and seeds of the last run; or all of a new ring.
+Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
+  const bool joined = entry.how == RingEntry::How::joined;
+  const PeerStart& start = entry.start;
   storage::Commit commit;
-  commit.meta.emplace_back(meta_name::peer, id().hex());
-  const auto ring = store_->meta(meta_name::ring);
-  const auto members = store_->meta(meta_name::members);
-  const auto seeds = store_->meta(meta_name::seeds);
-  for (const auto* read : {&ring, &members, &seeds})
-    if (!*read) return tl::make_unexpected(error_of(read->error()));
-  if (*ring) {
-    const auto id = ring::RingId::from_hex(**ring);
-    if (!id) return fail(ErrorCode::io, "the ring's identity in the data directory cannot be read: '" + **ring + "'");
-    state_.ring = *id;
-    // Who has left holds nothing, and comes back as a newcomer does.
-    const auto left = store_->meta(meta_name::left);
-    if (!left) return tl::make_unexpected(error_of(left.error()));
-    state_.has_ring = !*left || **left != "yes";
-    // After a restart no host is asked before its delay has passed since the start: what was under way then is not
-    // known any more.
-    state_.restarted = now;
-  } else if (settings_.join.empty()) {
-    state_.ring = start.fresh_ring;
-    state_.has_ring = true;
+  if (!joined) commit.meta.emplace_back(meta_name::peer, id().hex());
+  if (entry.how != RingEntry::How::restored) {
     commit.meta.emplace_back(meta_name::ring, state_.ring.hex());
+    if (joined) commit.meta.emplace_back(meta_name::left, "no");
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(settings_)).dump());
-    keeper_.learn(keeper_.make_ring(), commit);
   }
-  const Result<std::vector<std::string>> lost = keeper_.restore(now);
-  if (!lost) return tl::make_unexpected(lost.error());
-  for (const std::string& cause : *lost) note_dropped(tenure_prefix, cause);
-  if (Result<void> filled = start_filter(); !filled) return filled;
+  if (entry.how == RingEntry::How::made) keeper_.learn(keeper_.make_ring(), commit);
+  for (const LeftOutRow& row : entry.left_out) note_dropped(row.name, row.cause);
+  // A newcomer holds nothing; what the directory says of an earlier time it has left behind.
+  if (!joined) {
+    const Result<std::vector<std::string>> lost = keeper_.restore(step.now);
+    if (!lost) return tl::make_unexpected(lost.error());
+    for (const std::string& cause : *lost) note_dropped(tenure_prefix, cause);
+  }
+  // Whether it knows all who hold something. If not it must hear from the others before it judges who is gone.
+  if (entry.members_left_out)
+    for (const ring::PartitionTenure& held : keeper_.tenures().all())
+      if (membership_.find(held.tenure.holder) == nullptr) fence_.note_lost_members();
+  ORBWEAVER_TRY(start_filter());
   if (settings_.seen != SeenSet::bloom) store_->use_sets({memory_.seen_sets, start.random_seed});
-  if (*members) restore_members(**members, now);
-  join_ = settings_.join;
-  start_access(!*ring && state_.has_ring);
-  if (*ring && !state_.has_ring)
-    for (const auto& [peer, member] : membership_.members())
-      if (peer != id() && join_.size() < join_addresses_max) join_.push_back(member.address);
+  const auto seeds = store_->meta(meta_name::seeds);
+  if (!seeds) return tl::make_unexpected(error_of(seeds.error()));
   // What was left out is written as it is now, so that the next start finds nothing to leave out.
   if (*seeds) {
     SeedSet::Restored restored = seeds_.restore(**seeds);
@@ -210,15 +148,16 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (Result<void> noted = note_crashes(start.at_work, commit); !noted) return noted;
   if (Result<void> restored = restore_redirects(commit); !restored) return restored;
   seeds_.make_scope();
-  if (state_.has_ring) membership_.set_state(ring::MemberState::active, now);
+  if (!joined) membership_.set_state(ring::MemberState::active, step.now);
   if (const auto written = store_->commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
-  Commands ignored;
-  return membership_changed({now, ignored});
+  if (joined) return {};
+  return membership_changed(step);
 }
 
-void Peer::step(Time now, Event event, Commands& out) {
-  if (lifecycle_.has_exited()) return;
-  // A process that stood still for so long may have been given up by the others.
+Result<void> Peer::step(const Step& step, Event& event) {
+  const Time now = step.now;
+  Commands& out = step.out;
+  // A process that stood still for this long may have been given up by the others.
   if (now - stepped_ >= settings_.suspicion_time) fence_.doubt();
   state_.note_step(now);
   for (Note& healed : std::exchange(healed_, {})) out.push_back(std::move(healed));
@@ -241,20 +180,15 @@ void Peer::step(Time now, Event event, Commands& out) {
                                              },
                                              [](const TickEvent&) { return Result<void>{}; }},
                                   event);
-  if (taken && !lifecycle_.has_exited()) taken = after(now, out);
-  if (!taken) fail_for_good(taken.error(), out);
-  if (!lifecycle_.has_exited()) return;
-  // What was said after the store had failed may tell of what is not durable.
-  const auto ended = std::find_if(out.begin(), out.end(),
-                                  [](const Command& command) { return std::holds_alternative<Exit>(command); });
-  if (ended != out.end()) out.erase(std::next(ended), out.end());
+  if (taken && !failure_) taken = after(now, out);
+  if (failure_) return tl::make_unexpected(*failure_);
+  return taken;
 }
 
 Result<void> Peer::handle(Time now, MessageEvent& event, Commands& out) {
   if (std::visit(Overloaded{[](const OfRing auto&) { return false; }, [](const OfAnyone auto&) { return true; }},
                  event.message.body))
-    return handle_before_ring(now, event, out);
-  if (!state_.has_ring) return {};
+    return handle_of_anyone(now, event, out);
   const ring::Message& in = event.message;
   if (in.ring != state_.ring) {
     ++counters_.messages_refused;
@@ -269,11 +203,11 @@ Result<void> Peer::handle(Time now, MessageEvent& event, Commands& out) {
   }
   membership_.heard_from(in.from, now);
   members_.note_version(in.from, in.version);
-  return handle_within_ring(now, event, out);
+  return handle_of_ring(now, event, out);
 }
 
-// What is taken whether or not there is a ring, and from any sender.
-Result<void> Peer::handle_before_ring(Time now, MessageEvent& event, Commands& out) {
+// What is taken from any sender.
+Result<void> Peer::handle_of_anyone(Time now, MessageEvent& event, Commands& out) {
   const Step step{now, out};
   const ring::Message& in = event.message;
   const auto handled = Overloaded{
@@ -282,7 +216,7 @@ Result<void> Peer::handle_before_ring(Time now, MessageEvent& event, Commands& o
         return Result<void>{};
       },
       [&](const ring::Join& join) {
-        on_join(now, in, join, event.reply, out);
+        doorkeeper_.on_join(step, in, join, event.reply);
         return Result<void>{};
       },
       [&](const ring::Welcome& welcome) { return on_welcome(now, welcome, out); },
@@ -292,7 +226,7 @@ Result<void> Peer::handle_before_ring(Time now, MessageEvent& event, Commands& o
       },
       [&](const ring::Refuse& refuse) {
         ++counters_.messages_refused;
-        if (refuse.join && !welcomed_ && !join_.empty())
+        if (refuse.join && admission_.asks())
           return farewell_.exit(step, ErrorCode::mismatch, "the ring refused this peer: " + refuse.reason);
         step.log(LogLevel::warning, "ring", "message refused", {{"peer", in.from.brief()}, {"reason", refuse.reason}},
                  true);
@@ -304,7 +238,7 @@ Result<void> Peer::handle_before_ring(Time now, MessageEvent& event, Commands& o
                     in.body);
 }
 
-Result<void> Peer::handle_within_ring(Time now, MessageEvent& event, Commands& out) {
+Result<void> Peer::handle_of_ring(Time now, MessageEvent& event, Commands& out) {
   const Step step{now, out};
   const ring::Message& in = event.message;
   std::vector<ring::Send> sends;
@@ -344,13 +278,11 @@ Result<void> Peer::handle_within_ring(Time now, MessageEvent& event, Commands& o
       [&](const ring::Leaves& leaves) { return on_leaves(in, leaves, event.reply, out); },
       [&](const ring::LeavesDiffer& differ) { keeper_.on_leaves_differ(in.from, differ); },
       [&](const ring::WaveProbe& probe) { on_wave_probe(now, in, probe, event.reply, out); },
-      [&](const ring::WaveReply& wave) { waves_.on_reply(in.from, wave); },
-      [&](const ring::Finish& finish) { return on_finish(now, in, finish, event.reply, out); },
-      [&](const ring::FinishAck&) {
-        if (membership_.find(in.from) != nullptr) finish_acks_.insert(in.from);
-      },
-      [&](const ring::TurnRequest& request) { access_->on_request(step, in, request, event.reply); },
-      [&](const ring::Turns& answer) { access_->on_answer(now, in.from, answer); },
+      [&](const ring::WaveReply& wave) { ending_.hear(in.from, wave); },
+      [&](const ring::Finish& finish) { return ending_.hear(step, in.from, finish, event.reply); },
+      [&](const ring::FinishAck&) { ending_.acknowledged(in.from); },
+      [&](const ring::TurnRequest& request) { access_.on_request(step, in, request, event.reply); },
+      [&](const ring::Turns& answer) { access_.on_answer(now, in.from, answer); },
       [&](const ring::Sightings& sightings) { on_sightings(now, sightings, out); },
       [&](const ring::SamePages& same) { on_same_pages(now, same, out); },
   };
@@ -393,11 +325,9 @@ Result<void> Peer::take_own_outbox(const Step& step) {
 // Everything that time or the last event has made due, in one order.
 Result<void> Peer::after(Time now, Commands& out) {
   const Step step{now, out};
-  if (state_.has_ring) {
-    std::vector<ring::Send> sends;
-    membership_.tick(now, sends);
-    messenger_.send_all(sends, out);
-  }
+  std::vector<ring::Send> sends;
+  membership_.tick(now, sends);
+  messenger_.send_all(sends, out);
   // The other one was there first: no farewell, it would be taken for that one's.
   if (const auto other = membership_.duplicate(); other && !lifecycle_.ending()) {
     lifecycle_.stay();
@@ -406,30 +336,28 @@ Result<void> Peer::after(Time now, Commands& out) {
                               ": was its data directory copied? Start this one with a new directory");
   }
   if (members_.changed()) ORBWEAVER_TRY(membership_changed(step));
-  ORBWEAVER_TRY(join_tick(step));
-  if (state_.has_ring) {
-    ORBWEAVER_TRY(take_own_outbox(step));
-    if (!commit_piece(now, out)) return {};
-    first_seeds_tick(now, out);
-    if (lifecycle_.has_exited()) return {};
-    ORBWEAVER_TRY(seeds_.admit_own(step));
-    ORBWEAVER_TRY(fence_.tick(step));
-    const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !end_.told();
-    ORBWEAVER_TRY(moves_.tick(step, may_take, [this](ring::Partition partition) { return walk_awaits(partition); }));
-    if (!recrawl_tick(now, out)) return {};
-    issue_fetches(now, out);
-    if (lifecycle_.has_exited()) return {};
-    access_->tick(step);
-    sightings_tick(now, out);
-    if (lifecycle_.has_exited()) return {};
-    std::vector<Forwarder::Out> batches;
-    ORBWEAVER_TRY(forwarder_.tick(now, view_, batches));
-    copier_.tick(
-        now, view_, keeper_.tenures(), forwarder_.safe(), [this] { return forwarder_.new_sequence(); }, batches);
-    for (Forwarder::Out& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
-    ORBWEAVER_TRY(waves_tick(now, out));
-    ORBWEAVER_TRY(leave_tick(step));
-  }
+  ask_for_admission(step);
+  ORBWEAVER_TRY(take_own_outbox(step));
+  if (!commit_piece(now, out)) return {};
+  first_seeds_tick(now, out);
+  if (failure_) return {};
+  ORBWEAVER_TRY(seeds_.admit_own(step));
+  ORBWEAVER_TRY(fence_.tick(step));
+  const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !end_.told();
+  ORBWEAVER_TRY(moves_.tick(step, may_take, [this](ring::Partition partition) { return walk_awaits(partition); }));
+  if (!recrawl_tick(now, out)) return {};
+  issue_fetches(now, out);
+  if (failure_) return {};
+  access_.tick(step);
+  sightings_tick(now, out);
+  if (failure_) return {};
+  std::vector<Forwarder::Out> batches;
+  ORBWEAVER_TRY(forwarder_.tick(now, view_, batches));
+  copier_.tick(
+      now, view_, keeper_.tenures(), forwarder_.safe(), [this] { return forwarder_.new_sequence(); }, batches);
+  for (Forwarder::Out& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
+  ORBWEAVER_TRY(end_tick(step));
+  ORBWEAVER_TRY(leave_tick(step));
   gather_tick(now, out);
   if (lifecycle_.stopping() && jobs_.empty())
     ORBWEAVER_TRY(
@@ -443,24 +371,22 @@ Time Peer::next_deadline(Time now) const {
   const auto consider = [&](std::optional<Time> other) {
     if (other) at = std::min(at, *other);
   };
-  if (state_.has_ring) {
-    consider(membership_.next_deadline());
-    consider(forwarder_.next_deadline());
-    consider(copier_.next_deadline());
-    if (!view_.empty()) consider(keeper_.next_deadline());
-    if (lifecycle_.leaving() && !lifecycle_.ending()) consider(lifecycle_.leave_by());
-    consider(fence_.next_deadline());
-    if (may_walk() || !in_pieces_.empty()) at = now;
-    // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
-    if (!lifecycle_.ending() && waves_wanted()) consider(waves_.next_deadline());
-    consider(access_->next_deadline());
-    if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
-    if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) {
-      consider(bench_.next_deadline());
-      if (!parsed_.empty() || (!parse_next_.empty() && parsing_may_start())) at = now;
-    }
+  consider(membership_.next_deadline());
+  consider(forwarder_.next_deadline());
+  consider(copier_.next_deadline());
+  if (!view_.empty()) consider(keeper_.next_deadline());
+  if (lifecycle_.leaving() && !lifecycle_.ending()) consider(lifecycle_.leave_by());
+  consider(fence_.next_deadline());
+  if (may_walk() || !in_pieces_.empty()) at = now;
+  // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
+  if (!lifecycle_.ending() && waves_wanted()) consider(ending_.next_deadline());
+  consider(access_.next_deadline());
+  if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
+  if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) {
+    consider(bench_.next_deadline());
+    if (!parsed_.empty() || (!parse_next_.empty() && parsing_may_start())) at = now;
   }
-  if (!welcomed_ && !join_.empty() && !lifecycle_.stopping() && !lifecycle_.ending()) consider(next_join_);
+  if (!lifecycle_.stopping() && !lifecycle_.ending()) consider(admission_.next_deadline());
   for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
   consider(farewell_.next_deadline());
   return std::max(at, now);
@@ -477,7 +403,7 @@ Result<void> Peer::start_filter() {
 // Commits. False: the store failed, the peer is on its way out.
 bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result,
                  const storage::UrlKey* outcome) {
-  if (lifecycle_.has_exited()) return false;  // the store failed earlier in this step
+  if (failure_) return false;  // the store failed earlier in this step
   auto done = writer_.commit({now, out}, commit, outcome);
   if (!done) {
     fail_for_good(done.error(), out);
@@ -487,14 +413,9 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
   return true;
 }
 
-// The store or the archive cannot be written: nothing more is taken on, what is durable stays, the process ends and
-// says why. Nothing that this step would have said leaves: it may tell of what is not durable.
-void Peer::fail_for_good(const Error& error, Commands& out) {
-  if (lifecycle_.has_exited()) return;
-  lifecycle_.exited();
-  std::erase_if(out, [](const Command& command) { return !std::holds_alternative<Note>(command); });
-  note(out, LogLevel::error, "node", "cannot go on", {{"cause", error.message}});
-  out.push_back(Exit{static_cast<int>(error.code), error.message, false, {}});
+// The step ends, and the process.
+void Peer::fail_for_good(const Error& error, Commands&) {
+  if (!failure_) failure_ = error;
 }
 
 // Hands everything over, then ends; when no peer is there to take it, or after leave_timeout, ends as it is.

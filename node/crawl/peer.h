@@ -26,6 +26,8 @@
 #include "node/config/memory_plan.h"
 #include "node/config/settings.h"
 #include "node/crawl/crawl_end.h"
+#include "node/crawl/doorkeeper.h"
+#include "node/crawl/ending.h"
 #include "node/crawl/events.h"
 #include "node/crawl/farewell.h"
 #include "node/crawl/fence.h"
@@ -37,30 +39,17 @@
 #include "node/crawl/mirrors.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/partition_moves.h"
+#include "node/crawl/ring_entry.h"
 #include "node/crawl/seed_set.h"
 #include "node/crawl/transfer_shares.h"
 #include "node/crawl/traps.h"
 #include "node/crawl/use_book.h"
-#include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
 #include "node/url/canonicaliser.h"
 #include "node/url/re2_patterns.h"
 #include "node/url/scope.h"
 
 namespace orbweaver {
-
-struct PeerStart {
-  LoadedSettings settings;
-  std::string address;      // that others reach it at
-  ring::PeerId fresh_id;    // 128 random bits, used when the directory has no identity yet
-  ring::RingId fresh_ring;  // 128 random bits, used when it makes a ring
-  std::uint64_t random_seed = 0;
-  std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
-  std::size_t wait_for_peers = 1;
-  std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
-  MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
-  std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/run/in_flight.h)
-};
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
 struct PeerCounters {
@@ -92,22 +81,21 @@ struct PeerCounters {
 
 class Peer {
  public:
-  // Reads what an earlier run left in the store; makes or prepares to join a ring otherwise. Errors name the setting
-  // that differs from the ring's, or what in the directory cannot be read.
-  static Result<std::unique_ptr<Peer>> open(PeerStart start, storage::Store& store, Time now);
+  // A peer of its ring, with what an earlier run left in the store. Errors: what in the directory cannot be read.
+  static Result<std::unique_ptr<Peer>> enter(RingEntry entry, const Step& step);
 
-  void step(Time now, Event event, Commands& out);
+  // An error: the store or the archive failed, and the process has to end.
+  Result<void> step(const Step& step, Event& event);
   // When to step again (with a TickEvent) if nothing else happens.
   Time next_deadline(Time now) const;
 
   const ring::PeerId& id() const { return state_.id; }
   const ring::RingId& ring_id() const { return state_.ring; }
   const Settings& settings() const { return state_.settings; }
-  bool has_ring() const { return state_.has_ring; }
   // The partition's hosts may be asked by this peer now.
   bool fetches(ring::Partition partition) const;
   const ring::Tenures& tenures() const { return keeper_.tenures(); }
-  bool stopping() const { return lifecycle_.stopping(); }  // what is being fetched may be cancelled
+  const Lifecycle& lifecycle() const { return lifecycle_; }
   // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.
   void note_link_trace(std::map<std::string, std::uint64_t> counts) { link_trace_ = std::move(counts); }
   // What parts of this peer hold now, by the names of MemoryPlan::shares(), as far as it is known here.
@@ -145,29 +133,25 @@ class Peer {
     Time deadline{};
   };
 
-  Peer(PeerStart start, storage::Store& store, ring::Member self, Time now);
-  Result<void> restore(const PeerStart& start, Time now);
-  static Waves::Config waves_config(const Settings& settings);
+  Peer(RingEntry&& entry, Time now);
+  Result<void> restore(const RingEntry& entry, const Step& step);
 
   // peer_outside.cc
   Result<void> receive(Time now, MessageEvent& event, Commands& out);
   void refuse_message(const ring::Message& in, const std::string& cause, Commands& out);
   std::string sender_name(const ring::Message& in) const;
   void note_dropped(std::string_view row, const std::string& cause);
-  static std::uint64_t last_incarnation(storage::Store& store, Time now);
-  void restore_members(const std::string& row, Time now);
 
   // peer.cc
   Result<void> handle(Time now, MessageEvent& event, Commands& out);
-  Result<void> handle_before_ring(Time now, MessageEvent& event, Commands& out);
-  Result<void> handle_within_ring(Time now, MessageEvent& event, Commands& out);
+  Result<void> handle_of_anyone(Time now, MessageEvent& event, Commands& out);
+  Result<void> handle_of_ring(Time now, MessageEvent& event, Commands& out);
   Result<void> after(Time now, Commands& out);  // what is due after any event
   Result<void> take_own_outbox(const Step& step);
   // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
   Result<void> start_filter();
-  void start_access(bool made_ring);
   nlohmann::json seen_status() const;
   nlohmann::json seen_sets_status() const;
   nlohmann::json memory_status() const;
@@ -300,20 +284,14 @@ class Peer {
   void add_listed_sitemap(const Job& job, const PageDone& page, std::size_t entry, storage::Commit& commit);
 
   // peer_ring.cc
-  void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply,
-               Commands& out);
   Result<void> on_welcome(Time now, const ring::Welcome& welcome, Commands& out);
-  Result<void> enter_ring(const Step& step, const ring::Welcome& welcome);
   Result<void> on_sync(Time now, const ring::Message& message, const ring::Sync& sync, const ring::ReplyPath& reply,
                        Commands& out);
   void on_wave_probe(Time now, const ring::Message& message, const ring::WaveProbe& probe, const ring::ReplyPath& reply,
                      Commands& out);
-  Result<void> on_finish(Time now, const ring::Message& message, const ring::Finish& finish,
-                         const ring::ReplyPath& reply, Commands& out);
   Result<void> membership_changed(const Step& step);
-  Result<void> remember_end(const Step& step, const ring::Finish& finish);
-  Result<void> join_tick(const Step& step);
-  Result<void> waves_tick(Time now, Commands& out);
+  void ask_for_admission(const Step& step);
+  Result<void> end_tick(const Step& step);
   Result<void> leave_tick(const Step& step);
   bool passive() const;
   bool waves_wanted() const;
@@ -364,8 +342,6 @@ class Peer {
   storage::Store* const store_ = state_.store;
   const Time& stepped_ = state_.stepped;
   MemoryUse memory_use_;
-  std::map<std::string, std::string> given_;  // settings that the user set: what a joiner insists on
-  bool welcomed_ = false;                     // some member answered our Join since the start
   Members members_;
   ring::Membership& membership_ = members_.membership();
   const View& view_ = members_.view();
@@ -382,6 +358,9 @@ class Peer {
   Fence fence_;
   PartitionMoves moves_;
   SeedSet seeds_;
+  Admission admission_;
+  Doorkeeper doorkeeper_;
+  Ending ending_;
   struct SharedRobots {
     RobotsSlot slot;
     storage::HostKey stored;  // whose the row in the store is
@@ -397,8 +376,7 @@ class Peer {
   std::size_t waited_ = 0;  // the most that was ever waited for
   std::unique_ptr<LinkCache> link_cache_;
   LinkScores link_scores_;
-  std::optional<HostAccess> access_;  // made with the ring's settings
-  Waves waves_;
+  HostAccess access_;
   TrapRules trap_rules_;
   TrapBook trap_book_;
   SightingIndex sighting_index_;
@@ -437,23 +415,12 @@ class Peer {
   std::map<std::string, std::string> redirects_out_;
   std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
-  std::uint64_t cap_ = 0;        // pages this process may have fetched in all, under a page limit
-  std::uint64_t last_wave_ = 0;  // probes older than this are late copies, for a while
-  Time last_wave_at_{};
-  ring::PeerId last_wave_from_;
-  std::uint64_t grant_applied_ = 0;
+  std::uint64_t cap_ = 0;  // pages this process may have fetched in all, under a page limit
   std::vector<Gathering> gatherings_;
   std::uint64_t next_ask_ = 1;
 
-  std::vector<Note> healed_;            // to be said with the first step
-  std::map<ring::PeerId, Time> twins_;  // joiners whose identity another process seems to have: first asked
-
-  std::vector<std::string> join_;  // whom to ask: as set, or the members of the last run after a leave
-  Time next_join_{};
-  Time next_finish_{};
-  std::set<ring::PeerId> finish_acks_;
-  std::vector<ring::PeerId> finish_to_;  // who is told of the end: the members when it was found
-  Time finish_since_{};
+  std::vector<Note> healed_;  // to be said with the first step
+  std::optional<Error> failure_;
 };
 
 // What a filter may take as seen: no seed, which a user has named.

@@ -258,7 +258,6 @@ std::uint64_t Peer::held_in_flight() const {
 
 json Peer::answer_own(Time now, const std::string& verb, const json& body, Commands& out) {
   if (verb == "status") return own_status();
-  if (!state_.has_ring) return {{"error", "this peer has not joined its ring yet"}};
   if (verb == "explain") return explain(body);
   if (verb == "seed") return seed(now, body, out);
   if (verb == "traps") return traps(now, body, out);
@@ -300,12 +299,12 @@ void Peer::on_ask(Time now, const ring::Message& in, const ring::Ask& ask, const
     body["before_us"] = (now - Duration(*age)).time_since_epoch().count();
   }
   std::vector<ring::PeerId> whom;
-  const bool asks_all = ask.for_ring && state_.has_ring &&
-                        (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl");
+  const bool asks_all =
+      ask.for_ring && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl");
   if (asks_all) {
     for (const ring::PeerId& member : members_.reachable())
       if (member != id()) whom.push_back(member);
-  } else if (ask.for_ring && state_.has_ring && ask.verb == "explain") {
+  } else if (ask.for_ring && ask.verb == "explain") {
     const Result<std::string> text = text_field(body, "url");
     if (!text) return refuse(text.error().message);
     const Result<CanonicalUrl> url = canonicaliser_.parse(*text);

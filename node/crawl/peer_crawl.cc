@@ -96,7 +96,7 @@ void Peer::hold_back(BenchHost& host) {
 
 void Peer::note_begin(Time now, BenchHost& host, std::uint64_t job) {
   shares_.begin(job, place_of(host));
-  access_->note_request(now, host);
+  access_.note_request(now, host);
 }
 
 Peer::AddressTurn Peer::may_begin(Time now, BenchHost& host, const std::string& url, Commands& out) {
@@ -107,7 +107,7 @@ Peer::AddressTurn Peer::may_begin(Time now, BenchHost& host, const std::string& 
     return AddressTurn::asked;
   }
   if (!shares_.may_begin(place_of(host))) return AddressTurn::held;
-  switch (access_->may_ask(now, host)) {
+  switch (access_.may_ask(now, host)) {
     case HostAccess::Verdict::now:
       return AddressTurn::now;
     case HostAccess::Verdict::later:
@@ -136,7 +136,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   }
   if (host.next_allowed > now) {  // taken ahead of its time, for its address's turn
     if (shares_.may_begin(place_of(host))) {
-      access_->ask_ahead(now, host);
+      access_.ask_ahead(now, host);
     } else {
       bench_.release(host, host.next_allowed);
     }
@@ -235,7 +235,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
     started = true;
   }
   if (!started && turn != AddressTurn::asked) {
-    if (turn != AddressTurn::later) access_->leases().give_back_unused(now, host.key);
+    if (turn != AddressTurn::later) access_.leases().give_back_unused(now, host.key);
     if (turn == AddressTurn::held) {
       hold_back(host);
     } else {
@@ -270,11 +270,11 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     if (host != nullptr)
       host->next_allowed =
           std::max(host->next_allowed, event.ended + std::max(sites_.manners(host->name).delay, host->crawl_delay));
-    access_->leases().give_back(now, job.job.host);
+    access_.leases().give_back(now, job.job.host);
     return give_up(event.id);
   }
   if (host != nullptr) {
-    host->ahead = access_->ask_ahead_by(*host);
+    host->ahead = access_.ask_ahead_by(*host);
     host->failures = job.outcome.host_failed ? host->failures + 1 : 0;
     if (host->failures >= host_failures_max) host->down_until = event.ended + host_down_time;
     const Answer answer{event.ended - job.started, event.error == FetchError::none,
@@ -288,7 +288,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
       host->next_allowed = std::max(host->next_allowed, next);  // kept until its robots.txt is read
     }
   }
-  if (page) access_->leases().give_back(now, job.job.host);
+  if (page) access_.leases().give_back(now, job.job.host);
   if (event.error == FetchError::none) {
     job.parsing = true;
     return;
@@ -299,7 +299,7 @@ void Peer::on_fetch_ended(Time now, const FetchEnded& event, Commands& out) {
     finish_page(now, ended, nullptr, out);
   } else {
     finish_robots(now, ended, nullptr, out);
-    access_->leases().give_back(now, ended.job.host);
+    access_.leases().give_back(now, ended.job.host);
   }
 }
 
@@ -348,7 +348,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
       return finish_page(now, job, &event, out);
     case FetchKind::robots:
       finish_robots(now, job, &event, out);
-      return access_->leases().give_back(now, job.job.host);
+      return access_.leases().give_back(now, job.job.host);
     case FetchKind::stored_robots:
       --parsing_;
       return finish_parsing(now, job, event);
@@ -368,7 +368,7 @@ bool Peer::commit_piece(Time now, Commands& out) {
     Job last = std::move(job);
     jobs_.erase(found);
     finish_page(now, last, last.page.get(), out);
-    return !lifecycle_.has_exited();
+    return !failure_;
   }
   storage::Commit commit;
   add_links(now, job, page, links_a_commit, commit);

@@ -1,6 +1,7 @@
 // What comes from outside and is at fault: messages that are refused, rows in the data directory that are left out.
 #include <algorithm>
 
+#include "node/crawl/message_guard.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
 #include "node/storage_error.h"
@@ -16,8 +17,7 @@ std::string Peer::sender_name(const ring::Message& in) const {
   return in.from.brief() + (member == nullptr ? " (not a member)" : " at " + member->address);
 }
 
-// The boundary: whatever a message makes a library or this peer's own code throw, the message is refused, and the peer
-// goes on. What holds then, half-way through a message:
+// The boundary (message_guard.h). What holds when a message is left half-way through:
 //
 // - On disk a commit is there whole or not at all, and nothing that the message would have made this peer say leaves
 //   it: others hear only of what is finished. Whoever sent the message repeats it, or finds out by comparing.
@@ -28,21 +28,17 @@ std::string Peer::sender_name(const ring::Message& in) const {
 // only
 //   on memory being had. What passes there is not refused but ends the process: started again, it reads the disk.
 Result<void> Peer::receive(Time now, MessageEvent& event, Commands& out) {
-  const std::size_t said = out.size();
+  const Step step{now, out};
   const std::uint64_t members = membership_.claims_refused();
   const std::uint64_t tenures = keeper_.tenures_refused();
-  try {
-    ORBWEAVER_TRY(handle(now, event, out));
-  } catch (const std::exception& error) {
-    if (writer_.memory_follows()) throw;
-    out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(said), out.end(),
-                             [](const Command& command) { return !std::holds_alternative<Note>(command); }),
-              out.end());
-    refuse_message(event.message, error.what(), out);
+  std::optional<std::string> refused;
+  ORBWEAVER_TRY(guarded(
+      step, [&] { return handle(now, event, out); }, [this] { return writer_.memory_follows(); }, refused));
+  if (refused) {
+    refuse_message(event.message, *refused, out);
     if (const auto* ask = std::get_if<ring::Ask>(&event.message.body))
       messenger_.reply(event.reply, event.message.from,
-                       ring::Answer{ask->sequence, json_text({{"error", std::string("refused: ") + error.what()}})},
-                       out);
+                       ring::Answer{ask->sequence, json_text({{"error", "refused: " + *refused}})}, out);
   }
   const std::uint64_t members_refused = membership_.claims_refused() - members;
   const std::uint64_t tenures_refused = keeper_.tenures_refused() - std::min(tenures, keeper_.tenures_refused());
@@ -66,42 +62,7 @@ void Peer::refuse_message(const ring::Message& in, const std::string& cause, Com
 // Said with the first step: there is no log before.
 void Peer::note_dropped(std::string_view row, const std::string& cause) {
   ++counters_.rows_dropped;
-  healed_.push_back(Note{LogLevel::warning,
-                         "storage",
-                         "a row in the data directory is left out",
-                         {{"row", std::string(row)}, {"cause", cause}},
-                         true});
-}
-
-// The incarnation that the last run ended with, by the view that it stored.
-std::uint64_t Peer::last_incarnation(storage::Store& store, Time now) {
-  const auto stored = store.meta(meta_name::members);
-  if (!stored || !*stored) return 0;
-  const ring::Result<ring::Message> view = ring::decode(**stored);
-  const std::uint64_t ahead =
-      static_cast<std::uint64_t>(std::max<std::int64_t>((now + ring::clock_lead_max).time_since_epoch().count(), 0));
-  return view && view->incarnation <= ahead ? view->incarnation : 0;
-}
-
-// The last view, as far as it can be read and believed. A member that is not in it is heard of again from the others.
-void Peer::restore_members(const std::string& row, Time now) {
-  std::vector<std::string> dropped;
-  auto members = ring::decode_stored_members(row, dropped);
-  if (!members) {
-    dropped.push_back(members.error().message);
-    members.emplace();
-  }
-  for (const ring::Member& member : membership_.restore(*members, now))
-    dropped.push_back("member " + member.id.brief() + " has incarnation " + std::to_string(member.incarnation) +
-                      ", more than a day ahead of this machine's clock");
-  for (const std::string& cause : dropped) note_dropped(meta_name::members, cause);
-  if (dropped.empty()) return;
-  // Whether it knows all who hold something. If not it must hear from the others before it judges who is gone.
-  const std::vector<ring::PartitionTenure> tenures = keeper_.tenures().all();
-  if (std::any_of(tenures.begin(), tenures.end(), [this](const ring::PartitionTenure& entry) {
-        return membership_.find(entry.tenure.holder) == nullptr;
-      }))
-    fence_.note_lost_members();
+  healed_.push_back(left_out_note({row, cause}));
 }
 
 }  // namespace orbweaver

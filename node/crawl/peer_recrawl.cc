@@ -91,8 +91,7 @@ Result<Peer::Recrawl> Peer::read_recrawl(const json& told, Time now) {
 
 // {"before_us": n, "host": h, "match": RE2}: begins a walk, in place of one under way that is another.
 json Peer::recrawl(Time now, const json& body, Commands& out) {
-  if (!state_.has_ring || lifecycle_.stopping() || lifecycle_.ending() || waves_.end())
-    return {{"error", "this peer is stopping, or has not joined its ring yet"}};
+  if (lifecycle_.stopping() || lifecycle_.ending() || ending_.found()) return {{"error", "this peer is stopping"}};
   Result<Recrawl> walk = read_recrawl(body, now);
   if (!walk) return {{"error", walk.error().message}};
   json begun = {{"id", id().hex()}, {"address", membership_.self().address}, {"walks", true}};

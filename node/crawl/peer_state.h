@@ -1,6 +1,5 @@
 // What every part of a peer may read and no part changes: its settings and what is made of them, its store, its
-// identity, the times that others go by. The peer itself sets the last step; a joiner, the ring's values. Thread rule:
-// one owner (the peer's loop).
+// identity, the times that others go by. The peer itself sets the last step. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,8 @@
 namespace orbweaver {
 
 struct PeerState {
-  PeerState(Settings values, MemoryPlan plan, storage::Store& opened, const ring::PeerId& self, Time now)
+  PeerState(Settings values, MemoryPlan plan, storage::Store& opened, const ring::PeerId& self,
+            const ring::RingId& its_ring)
       : settings(std::move(values)),
         memory(std::move(plan)),
         canonicaliser(settings),
@@ -25,8 +25,7 @@ struct PeerState {
         sites(settings),
         store(&opened),
         id(self),
-        started(now),
-        stepped(now) {}
+        ring(its_ring) {}
   PeerState(const PeerState&) = delete;  // parts of it point at its settings
   PeerState& operator=(const PeerState&) = delete;
 
@@ -39,11 +38,10 @@ struct PeerState {
   SitePolicy sites;
   storage::Store* store;
   ring::PeerId id;
-  ring::RingId ring;      // all zero: none yet
-  bool has_ring = false;  // knows its ring: made it, was welcomed, or restored it
-  Time started;
+  ring::RingId ring;
+  Time started{};
   Time restarted{};  // `started` when the directory had a crawl in it; else the epoch
-  Time stepped;      // the last step; never goes back, though clocks do
+  Time stepped{};    // the last step; never goes back, though clocks do
 };
 
 }  // namespace orbweaver

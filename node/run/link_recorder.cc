@@ -7,7 +7,7 @@
 
 namespace orbweaver {
 
-Result<void> LinkRecorder::open(const Peer& peer, const std::string& directory, storage::OpenWaiter* waiter) {
+Result<void> LinkRecorder::open(const Core& peer, const std::string& directory, storage::OpenWaiter* waiter) {
   const Settings& settings = peer.settings();
   storage::LinkTraceConfig config;
   config.directory = directory;
@@ -34,7 +34,7 @@ Result<void> LinkRecorder::record(const storage::TracePage& page) {
   return {};
 }
 
-void LinkRecorder::tell(Peer& peer) const {
+void LinkRecorder::tell(Core& peer) const {
   if (!writer_) return;
   peer.note_link_trace({{"pages", writer_->pages()},
                         {"links", writer_->links()},

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "node/base.h"
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "storage/link_trace.h"
 
 namespace orbweaver {
@@ -16,10 +16,10 @@ class LinkRecorder {
  public:
   // With facts that lie in every file: whose it is, and what says which links are for other peers.
   // `waiter`: see storage/open_waiter.h; it outlives this.
-  Result<void> open(const Peer& peer, const std::string& directory, storage::OpenWaiter* waiter);
+  Result<void> open(const Core& peer, const std::string& directory, storage::OpenWaiter* waiter);
   // A trace that cannot be written ends the peer, as an archive does: what was asked for would not be there.
   Result<void> record(const storage::TracePage& page);
-  void tell(Peer& peer) const;  // its counts
+  void tell(Core& peer) const;  // its counts
   void close();
 
  private:

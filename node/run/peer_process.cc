@@ -15,7 +15,7 @@
 #include <unordered_map>
 
 #include "node/crawl/outside_json.h"
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/fetch/http_message.h"
 #include "node/html/charset.h"
@@ -124,7 +124,7 @@ class PeerProcess {
   EventQueue events_;
   MessageIntake intake_{events_};
   std::unique_ptr<ring::ZmqTransport> transport_;
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Core> peer_;
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<CurlFetcher> fetcher_;
   LinkRecorder link_recorder_;
@@ -259,7 +259,7 @@ Result<void> PeerProcess::open() {
   if (!start.at_work.empty())
     log(LogLevel::warning, "node", "the last process died at work; these pages are tried once more",
         {{"pages", start.at_work.size()}});
-  auto peer = Peer::open(std::move(start), *store_, clock_.now());
+  auto peer = Core::open(std::move(start), *store_, clock_.now());
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
   in_flight_->clear();  // the store knows of them now

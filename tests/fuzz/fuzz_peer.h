@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "ring/codec.h"
 #include "storage/memory_kv.h"
 
@@ -59,7 +59,7 @@ class FuzzedPeer {
     begin.fresh_id = id_of(self);
     begin.fresh_ring = id_of(ring_number);
     begin.random_seed = 1;
-    auto opened = Peer::open(std::move(begin), *store_, now);
+    auto opened = Core::open(std::move(begin), *store_, now);
     if (!opened) return false;
     peer_ = std::move(*opened);
     step(TickEvent{});
@@ -69,7 +69,7 @@ class FuzzedPeer {
 
   // Nothing is left of a peer that has ended.
   bool lives() const { return peer_ != nullptr; }
-  Peer& peer() { return *peer_; }
+  Core& peer() { return *peer_; }
 
   void step(Event event) {
     if (peer_ == nullptr) return;
@@ -120,7 +120,7 @@ class FuzzedPeer {
 
  private:
   std::optional<storage::Store> store_;
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Core> peer_;
   std::size_t held_before_ = ::mallinfo2().uordblks;
   // Only where it is asked for: other processes may have the processor's caches. Milliseconds a step.
   const std::clock_t cpu_max_ = [] {

@@ -24,7 +24,7 @@ ring::PeerId id_from(const std::string& text) {
   return id;
 }
 
-std::uint64_t ring_of(const Peer& core) { return core.own_status()["ring_fingerprint"].get<std::uint64_t>(); }
+std::uint64_t ring_of(const Core& core) { return core.own_status().value("ring_fingerprint", std::uint64_t{0}); }
 
 std::string describe(const Event& event) {
   if (const auto* in = std::get_if<MessageEvent>(&event))
@@ -109,7 +109,7 @@ void World::at(Duration since, std::function<void()> what) { schedule(start_ + s
 // Where living peers may look dead, the others may know things that do not reach the taker: it fetches them again.
 void World::took_over(std::size_t number) {
   ++stats_.taken_over;
-  const Peer& taker = *peers_[number].core;
+  const Core& taker = *peers_[number].core;
   for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);
     const bool permitted = parameters_.living_may_look_dead() || not_copied_.contains(partition);
@@ -159,7 +159,7 @@ void World::start(std::size_t number) {
   begin.wait_for_peers = peer.wait_for_peers;
   // Room for some files only: the others are read back again and again. No draw of its own, as above.
   if (parameters_.seed % 3 == 0) begin.memory.robots = 1500;
-  auto core = Peer::open(std::move(begin), *peer.store, clock_of(peer));
+  auto core = Core::open(std::move(begin), *peer.store, clock_of(peer));
   if (!core && peer.disk_fault) {
     note("peer " + std::to_string(number) + " cannot start: " + core.error().message);
     return disk_failed(number);
@@ -182,7 +182,7 @@ void World::start(std::size_t number) {
 void World::note_missing_copies(const SimPeer& peer) {
   if (!peer.core) return;
   const nlohmann::json counts = peer.core->own_status()["counts"];
-  if (counts["copies_to_fill"] == 0 && counts["partitions_to_hand_over"] == 0) return;
+  if (counts.value("copies_to_fill", 0) == 0 && counts.value("partitions_to_hand_over", 0) == 0) return;
   for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);
     if (peer.core->tenures().of(partition).holder == peer.core->id()) not_copied_.insert(partition);

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "storage/memory_kv.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/fake_web.h"
@@ -45,7 +45,7 @@ struct SimPeer {
   std::vector<std::string> seeds;
   std::unique_ptr<storage::MemoryKv> kv;
   std::unique_ptr<storage::Store> store;  // null while down
-  std::unique_ptr<Peer> core;             // null while down or gone
+  std::unique_ptr<Core> core;             // null while down or gone
   Standing standing = Standing::absent;
   std::uint64_t life = 0;                     // counts the starts; what was meant for an earlier one does not arrive
   std::map<std::uint64_t, Request> requests;  // by job: begun, not yet committed

@@ -11,7 +11,7 @@
 #include <random>
 #include <set>
 
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "storage/store.h"
 #include "tests/unit/crawl_keys.h"
 #include "tests/unit/store_backends.h"
@@ -315,7 +315,7 @@ class MergeThroughPeer : public testing::Test {
     begin.fresh_id = test::peer_id(1);
     begin.fresh_ring = test::peer_id(100);
     begin.random_seed = 1;
-    auto opened = Peer::open(begin, *store_, now_);
+    auto opened = Core::open(begin, *store_, now_);
     ASSERT_TRUE(opened) << opened.error().message;
     peer_ = std::move(*opened);
   }
@@ -366,7 +366,7 @@ class MergeThroughPeer : public testing::Test {
   Time now_ = test::at_ms(1'700'000'000'000);
   std::unique_ptr<MemoryKv> kv_;
   std::optional<Store> store_;
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Core> peer_;
   std::uint64_t sequence_ = 0;
 };
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "node/crawl/partitioner.h"
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "storage/memory_kv.h"
 
 namespace orbweaver {
@@ -28,7 +28,7 @@ class PagePieces : public testing::Test {
     start.fresh_ring.bytes.fill(2);
     start.seeds = {seed};
     start.at_work = std::move(at_work);
-    auto opened = Peer::open(std::move(start), store_, now_);
+    auto opened = Core::open(std::move(start), store_, now_);
     ASSERT_TRUE(opened) << opened.error().message;
     peer_ = std::move(*opened);
     started_.reset();
@@ -72,7 +72,7 @@ class PagePieces : public testing::Test {
 
   storage::MemoryKv kv_;
   storage::Store store_;
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Core> peer_;
   std::optional<FetchJob> started_;
   Time now_{std::chrono::hours{1000}};
 };

@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "node/crawl/peer.h"
+#include "node/crawl/core.h"
 #include "ring/codec.h"
 #include "storage/memory_kv.h"
 
@@ -81,7 +81,7 @@ class PeerOutside : public testing::Test {
     begin.fresh_id = id_of(1);
     begin.fresh_ring = id_of(200);
     begin.random_seed = 1;
-    auto opened = Peer::open(std::move(begin), *store_, now_);
+    auto opened = Core::open(std::move(begin), *store_, now_);
     ASSERT_TRUE(opened) << opened.error().message;
     peer_ = std::move(*opened);
     step(TickEvent{});
@@ -132,7 +132,7 @@ class PeerOutside : public testing::Test {
   Time now_ = start;
   ThrowingKv kv_;
   std::optional<storage::Store> store_;
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Core> peer_;
   std::vector<Note> notes_;
 };
 

@@ -1,0 +1,47 @@
+// A peer that has no ring yet: it asks members until one lets it in, and gives up when none answers. Of questions it
+// answers its status. Pure, as the peer is. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "node/crawl/ring_entry.h"
+#include "node/crawl/step.h"
+
+namespace orbweaver {
+
+class Joiner {
+ public:
+  // `entry` is complete but for the ring's identity and settings. `known_ring`: of a directory whose peer had left;
+  // else all zero.
+  Joiner(RingEntry entry, const ring::RingId& known_ring);
+
+  // What the directory is to know at the start.
+  Result<void> start();
+  // An entry: a member has let it in, and `event`, its welcome, is to be taken by the peer that is made of it.
+  Result<std::optional<RingEntry>> step(const Step& step, Event& event);
+  Time next_deadline(Time now) const;
+
+  const ring::PeerId& id() const { return entry_.membership.self().id; }
+  const ring::RingId& known_ring() const { return known_ring_; }
+  const Settings& settings() const { return entry_.start.settings.values; }
+  const Lifecycle& lifecycle() const { return entry_.lifecycle; }
+  void note_link_trace(std::map<std::string, std::uint64_t> counts) { entry_.link_trace = std::move(counts); }
+  nlohmann::json own_status() const;
+  std::vector<std::pair<std::string, double>> metrics() const;
+
+ private:
+  Result<bool> take_message(const Step& step, MessageEvent& event);
+  Result<bool> may_enter(const Step& step, const ring::Welcome& welcome);
+  void answer(const Step& step, const MessageEvent& event, const ring::Ask& ask);
+  void end(Time now, int code, std::string message);
+  void ask_members(const Step& step);
+  ring::Message message(ring::Body body) const;
+
+  RingEntry entry_;
+  ring::RingId known_ring_;
+  std::vector<Note> healed_;  // to be said with the first step
+};
+
+}  // namespace orbweaver

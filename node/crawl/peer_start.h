@@ -1,0 +1,30 @@
+// What a peer is started with. Thread rule: a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+#include "node/config/memory_plan.h"
+#include "node/config/settings.h"
+#include "ring/types.h"
+#include "storage/types.h"
+
+namespace orbweaver {
+
+struct PeerStart {
+  LoadedSettings settings;
+  std::string address;      // that others reach it at
+  ring::PeerId fresh_id;    // 128 random bits, used when the directory has no identity yet
+  ring::RingId fresh_ring;  // 128 random bits, used when it makes a ring
+  std::uint64_t random_seed = 0;
+  std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
+  std::size_t wait_for_peers = 1;
+  std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
+  MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
+  std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/run/in_flight.h)
+};
+
+}  // namespace orbweaver
