@@ -29,32 +29,31 @@ constexpr std::size_t join_addresses_max = 16;
 constexpr Duration idle_wait = std::chrono::milliseconds{500};
 // Between the last word to the others and the end of the process: the transport has sent it by then.
 constexpr Duration last_words = std::chrono::milliseconds{300};
-// A forwarder's batch is acknowledged after its copies: they do not wait long for company.
+// A batch of links is acknowledged after its copies: they do not wait long for company.
 constexpr Duration copy_age_max = std::chrono::milliseconds{5};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
 
-// A quarter of their share is for foreign links, a quarter for copies, and half for what the transport has to send.
-Forwarder::Config forwarder_config(const Settings& s, const MemoryPlan& memory) {
-  return {s.batch_records,
-          static_cast<std::size_t>(s.batch_bytes),
-          s.batch_age,
-          s.batches_under_way,
-          s.batch_timeout,
-          s.outbox_memory_records,
-          memory.messages_out / 4};
+BatchLimits batch_limits(const Settings& s) {
+  return {.max_records = s.batch_records,
+          .max_bytes = static_cast<std::size_t>(s.batch_bytes),
+          .max_in_flight = s.batches_under_way,
+          .timeout = s.batch_timeout};
 }
 
-Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {
-  Copier::Config config;
-  config.bytes_max = memory.messages_out / 8;  // and as much for outcomes
-  config.batch_records = s.batch_records;
-  config.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
-  config.age = std::min(s.batch_age, copy_age_max);
-  config.under_way_max = s.batches_under_way;
-  config.timeout = s.batch_timeout;
-  config.items_max = std::max<std::size_t>(s.outbox_memory_records, 1);
-  return config;
+// A quarter of their share is for foreign links, a quarter for copies, and half for what the transport has to send.
+OutboxSender::Config outbox_sender_config(const Settings& s, const MemoryPlan& memory) {
+  return {.batch = batch_limits(s),
+          .age = s.batch_age,
+          .memory_records = s.outbox_memory_records,
+          .memory_bytes = memory.messages_out / 4};
+}
+
+Replicator::Config replicator_config(const Settings& s, const MemoryPlan& memory) {
+  return {.batch = batch_limits(s),
+          .age = std::min(s.batch_age, copy_age_max),
+          .items_max = std::max<std::size_t>(s.outbox_memory_records, 1),
+          .bytes_max = memory.messages_out / 8};  // and as much for outcomes
 }
 
 Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) {
@@ -87,10 +86,7 @@ Waves::Config Peer::waves_config(const Settings& s) {
 
 Keeper::Config Peer::keeper_config(const Settings& s) {
   Keeper::Config config;
-  config.transfers.batch_records = s.batch_records;
-  config.transfers.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
-  config.transfers.under_way_max = s.batches_under_way;
-  config.transfers.timeout = s.batch_timeout;
+  config.transfers.batch = batch_limits(s);
   config.unknown_wait = s.suspicion_time;
   return config;
 }
@@ -111,8 +107,8 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
       bench_(workbench_config(settings_, memory_), store,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),
-      forwarder_(forwarder_config(settings_, memory_), store, (start.random_seed >> 2) + 1),
-      copier_(copier_config(settings_, memory_)),
+      forwarder_(outbox_sender_config(settings_, memory_), store, (start.random_seed >> 2) + 1),
+      copier_(replicator_config(settings_, memory_)),
       keeper_(keeper_config(settings_), self.id, settings_.partitions, store),
       messenger_(membership_, keeper_.tenures()),
       sites_(settings_),
@@ -428,11 +424,11 @@ void Peer::after(Time now, Commands& out) {
     access_->tick({now, out});
     sightings_tick(now, out);
     if (exited_) return;
-    std::vector<Forwarder::Out> batches;
+    std::vector<BatchOut> batches;
     if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
     copier_.tick(
         now, view_, keeper_.tenures(), forwarder_.safe(), [this] { return forwarder_.new_sequence(); }, batches);
-    for (Forwarder::Out& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
+    for (BatchOut& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
     waves_tick(now, out);
     leave_tick(now, out);
   }

@@ -25,16 +25,16 @@
 
 #include "node/config/memory_plan.h"
 #include "node/config/settings.h"
-#include "node/crawl/copier.h"
 #include "node/crawl/events.h"
-#include "node/crawl/forwarder.h"
 #include "node/crawl/host_access.h"
 #include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/link_scores.h"
 #include "node/crawl/mirrors.h"
+#include "node/crawl/outbox_sender.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/partitioner.h"
+#include "node/crawl/replicator.h"
 #include "node/crawl/site_policy.h"
 #include "node/crawl/transfer_shares.h"
 #include "node/crawl/traps.h"
@@ -413,8 +413,8 @@ class Peer {
   std::unique_ptr<LinkCache> link_cache_;
   LinkScores link_scores_;
   Workbench bench_;
-  Forwarder forwarder_;
-  Copier copier_;
+  OutboxSender forwarder_;
+  Replicator copier_;
   Keeper keeper_;
   Messenger messenger_;
   SitePolicy sites_;
@@ -473,7 +473,7 @@ class Peer {
     ring::ReplyPath reply;
     ring::PeerId from;
     std::uint64_t sequence = 0;
-    std::uint64_t items = 0;  // Copier::safe() must have reached this
+    std::uint64_t items = 0;  // Replicator::safe() must have reached this
   };
   std::deque<Unanswered> unanswered_;
   // What must be safe before a partition that is to move may go: outbox number, item number; noted when it fell quiet.
