@@ -3,8 +3,9 @@
 // records go into a batch, in which order, and what an acknowledgement means, is theirs.
 //
 // A batch leaves the window when it is acknowledged, when it is refused, or when its sender takes it back. Until then
-// it is sent again, under the same sequence, after each `timeout`. The records of a batch are shared: to send it again
-// copies none of them.
+// it is sent again, under the same sequence: after `timeout`, then after twice that, then after four times that each
+// time, so that a slow line or a busy receiver is not given the same bytes faster than it takes them. The records of a
+// batch are shared: to send it again copies none of them.
 //
 // Bounds: max_in_flight batches, as far as the sender asks open() first. Cost: logarithmic in them, but for resend(),
 // next_deadline() and walks. Pure. Thread rule: one owner (the peer's loop).
@@ -23,10 +24,11 @@
 namespace orbweaver {
 
 struct BatchLimits {
-  std::size_t max_records = 1024;                        // in one batch
-  std::size_t max_bytes = 256 << 10;                     // of its records; the one that reaches it is the batch's last
-  std::size_t max_in_flight = 4;                         // batches to one peer
-  Duration timeout = Duration{std::chrono::seconds{5}};  // without an answer a batch is sent again after this long
+  std::size_t max_records = 1024;     // in one batch
+  std::size_t max_bytes = 256 << 10;  // of its records; the one that reaches it is the batch's last
+  std::size_t max_in_flight = 4;      // batches to one peer
+  Duration timeout =
+      Duration{std::chrono::seconds{5}};  // without an answer a batch is sent again after this long, at first
 
   bool has_room(std::size_t records, std::size_t bytes) const { return records < max_records && bytes < max_bytes; }
 };
@@ -43,7 +45,8 @@ class BatchWindow {
   struct Flight {
     ring::Batch batch;
     Content content;
-    Time sent{};  // last
+    Time sent{};          // last
+    Duration patience{};  // since then, before it is sent again
   };
   // By sequence. A sender takes sequences from one rising counter, so this is the order of their first sending.
   using Flights = std::map<std::uint64_t, Flight>;
@@ -59,14 +62,16 @@ class BatchWindow {
   // A new batch leaves; what is returned is to be sent. Its sequence must not be in the window.
   ring::Batch add(Time now, ring::Batch batch, Content content) {
     const std::uint64_t sequence = batch.sequence;
-    return flights_.emplace(sequence, Flight{std::move(batch), std::move(content), now}).first->second.batch;
+    return flights_.emplace(sequence, Flight{std::move(batch), std::move(content), now, limits_.timeout})
+        .first->second.batch;
   }
-  // Sends again what has waited for the timeout, lowest sequence first. `refresh(batch)` may bring its head up to date.
+  // Sends again what has waited long enough, lowest sequence first. `refresh(batch)` may bring its head up to date.
   template <class Refresh>
   void resend(Time now, const ring::PeerId& to, Refresh refresh, std::vector<BatchOut>& out) {
     for (auto& [sequence, flight] : flights_) {
-      if (now - flight.sent < limits_.timeout) continue;
+      if (now - flight.sent < flight.patience) continue;
       flight.sent = now;
+      flight.patience = std::min(2 * flight.patience, patience_max * limits_.timeout);
       refresh(flight.batch);
       out.push_back({to, flight.batch});
     }
@@ -75,7 +80,7 @@ class BatchWindow {
   std::optional<Time> next_deadline() const {
     std::optional<Time> earliest;
     for (const auto& [sequence, flight] : flights_) {
-      const Time at = flight.sent + limits_.timeout;
+      const Time at = flight.sent + flight.patience;
       earliest = earliest ? std::min(*earliest, at) : at;
     }
     return earliest;
@@ -102,7 +107,7 @@ class BatchWindow {
   template <class Unwanted>
   void drop_late(Time now, Unwanted unwanted) {
     std::erase_if(flights_, [&](const auto& entry) {
-      return now - entry.second.sent >= limits_.timeout && unwanted(entry.second.content);
+      return now - entry.second.sent >= entry.second.patience && unwanted(entry.second.content);
     });
   }
 
@@ -114,6 +119,8 @@ class BatchWindow {
     flights_.erase(found);
     return flight;
   }
+
+  static constexpr int patience_max = 4;  // timeouts
 
   BatchLimits limits_;
   Flights flights_;

@@ -75,7 +75,8 @@ void Replicator::tick(Time now, const View& view, const ring::Tenures& tenures, 
       outcomes_.pop_front();
     }
   }
-  const auto refresh = [&tenures](ring::Batch& batch) {
+  const auto refresh = [&](ring::Batch& batch) {
+    batch.ring_fingerprint = view.ring().fingerprint();
     for (ring::PartitionTenure& entry : batch.tenures) entry.tenure = tenures.of(entry.partition);
   };
   for (auto& [peer, queue] : queues_) {

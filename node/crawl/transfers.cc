@@ -112,8 +112,9 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
   forget_what_nobody_waits_for(now);
   for (const ring::PeerId& to : peers()) {
     std::vector<BatchOut> again;
-    target_of(to).window.resend(
-        now, to, [](ring::Batch&) {}, again);
+    // Its tenures stay as they were: what a batch completes is complete under these only.
+    const auto refresh = [&world](ring::Batch& batch) { batch.ring_fingerprint = world.fingerprint; };
+    target_of(to).window.resend(now, to, refresh, again);
     for (BatchOut& batch : again) out.push_back({to, std::move(batch.batch)});
     activate(now, to);
     ask(now, world, to, out);
@@ -130,7 +131,10 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
     if (state.stage == Stage::comparing) consider(state.since + state.patience);
     if (state.stage == Stage::comparing_leaves) consider(state.since + config_.batch.timeout);
   }
-  for (const auto& [to, target] : targets_) consider(target.window.next_deadline());
+  for (const auto& [to, target] : targets_) {
+    consider(target.window.next_deadline());
+    if (now < target.window.not_before()) consider(target.window.not_before());
+  }
   return {};
 }
 
@@ -301,7 +305,7 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
 
 Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
   Target& target = target_of(to);
-  while (target.window.has_room()) {
+  while (target.window.open(now)) {
     ring::Batch batch{.ring_fingerprint = world.fingerprint, .kind = ring::BatchKind::transfer};
     std::vector<ring::BatchRecord> records;
     Partitions partitions;

@@ -88,11 +88,24 @@ TEST_F(BatchWindowTest, WithoutAnswerTheSameBatchGoesOutAgainAfterTheTimeout) {
   EXPECT_EQ(resent(), Sequences{10});
   EXPECT_EQ(resent(), Sequences{}) << "once";
   EXPECT_EQ(window_.next_deadline(), now_ + seconds(2));
-  now_ += seconds(5);
+  now_ += seconds(10);
   EXPECT_EQ(resent(), (Sequences{10, 11})) << "in the order in which they were sent first";
   ASSERT_TRUE(window_.acknowledged(10));
   ASSERT_TRUE(window_.acknowledged(11));
   EXPECT_FALSE(window_.next_deadline());
+}
+
+TEST_F(BatchWindowTest, EachResendWaitsTwiceAsLongAsTheOneBeforeUpToFourTimeouts) {
+  add(10);
+  for (const int wait : {5, 10, 20, 20, 20}) {
+    EXPECT_EQ(window_.next_deadline(), now_ + seconds(wait));
+    now_ += seconds(wait) - milliseconds(1);
+    EXPECT_EQ(resent(), Sequences{});
+    now_ += milliseconds(1);
+    EXPECT_EQ(resent(), Sequences{10});
+  }
+  add(11);
+  EXPECT_EQ(window_.next_deadline(), now_ + seconds(5)) << "another batch begins with the timeout";
 }
 
 TEST_F(BatchWindowTest, WhatIsSentAgainHasTheHeadOfToday) {
@@ -152,7 +165,11 @@ TEST_F(BatchWindowTest, ABatchThatIsSentAgainSharesItsRecords) {
 // Against a slow twin: any order of sends, answers, resends and times.
 TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
   std::mt19937_64 random(1);
-  std::map<std::uint64_t, Time> twin;
+  struct Sent {
+    Time last;
+    Duration patience;
+  };
+  std::map<std::uint64_t, Sent> twin;
   std::uint64_t next = 1;
   for (int step = 0; step < 20'000; ++step) {
     now_ += milliseconds(below(random, 2'000));
@@ -161,7 +178,7 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
       case 0:
         if (!window_.has_room()) break;
         add(next, std::to_string(next));
-        twin[next++] = now_;
+        twin[next++] = {now_, limits_.timeout};
         break;
       case 1: {
         const auto flight = window_.acknowledged(some);
@@ -177,9 +194,9 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
       default: {
         Sequences late;
         for (auto& [sequence, sent] : twin)
-          if (now_ - sent >= limits_.timeout) {
+          if (now_ - sent.last >= sent.patience) {
             late.push_back(sequence);
-            sent = now_;
+            sent = {now_, std::min(2 * sent.patience, 4 * limits_.timeout)};
           }
         ASSERT_EQ(resent(), late);
       }
@@ -187,7 +204,7 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
     ASSERT_EQ(window_.size(), twin.size());
     ASSERT_LE(window_.size(), limits_.max_in_flight);
     std::optional<Time> due;
-    for (const auto& [sequence, sent] : twin) due = std::min(due.value_or(Time::max()), sent + limits_.timeout);
+    for (const auto& [sequence, sent] : twin) due = std::min(due.value_or(Time::max()), sent.last + sent.patience);
     ASSERT_EQ(window_.next_deadline(), due);
   }
 }
