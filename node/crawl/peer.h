@@ -245,7 +245,7 @@ class Peer {
   // Whether a host may be asked now. `later`: its next_allowed says when; `asked`: it stays acquired until its address
   // or its turn is known; `held`: too much of its domain or network is under way.
   enum class AddressTurn : std::uint8_t { now, later, asked, held };
-  AddressTurn may_begin(Time now, BenchHost& host, const std::string& url, Commands& out);
+  AddressTurn may_begin(Time now, BenchHost& host, const CanonicalUrl& url, Commands& out);
   TransferShares::Place place_of(BenchHost& host) const;
   void hold_back(BenchHost& host);
   void note_begin(Time now, BenchHost& host, std::uint64_t job);
