@@ -176,6 +176,7 @@ class Writer {
       write(value);
     }
   }
+  void write(const BatchRecords& records) { write(records.list()); }
   template <class T>
   void write(const std::vector<T>& values) {
     packer_.pack_array(static_cast<std::uint32_t>(values.size()));
@@ -327,6 +328,11 @@ class Reader {
       read(entry.key, name);
       read(entry.val, counts[std::move(name)]);
     }
+  }
+  static void read(const msgpack::object& from, BatchRecords& records) {
+    std::vector<BatchRecord> list;
+    read(from, list);
+    records = std::move(list);
   }
   template <class T>
   static void read(const msgpack::object& from, std::vector<T>& values) {
@@ -560,6 +566,11 @@ class Sizer {
   void add(const std::vector<T>& values) {
     bytes += values.capacity() * sizeof(T);
     for (const T& value : values) add(value);
+  }
+  void add(const BatchRecords& records) {
+    constexpr std::size_t counts = 16;  // of those who share the list
+    if (!records.empty()) bytes += sizeof(records.list()) + counts;
+    add(records.list());
   }
   void add(const PeerId&) {}
   template <class T>

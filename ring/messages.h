@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -106,6 +108,28 @@ struct BatchRecord {
   Partition partition = 0;
   std::string record;  // storage/record.h's encoding; opaque here
 };
+// A list that never changes once it is made. Its copies share it, from any thread: a batch is sent again, or handed
+// on, and no record is copied.
+class BatchRecords {
+ public:
+  BatchRecords() = default;
+  BatchRecords(std::vector<BatchRecord> records)
+      : list_(std::make_shared<const std::vector<BatchRecord>>(std::move(records))) {}
+  BatchRecords(std::initializer_list<BatchRecord> records) : BatchRecords(std::vector<BatchRecord>(records)) {}
+
+  const std::vector<BatchRecord>& list() const {
+    static const std::vector<BatchRecord> none;
+    return list_ ? *list_ : none;
+  }
+  std::size_t size() const { return list().size(); }
+  bool empty() const { return list().empty(); }
+  auto begin() const { return list().begin(); }
+  auto end() const { return list().end(); }
+  const BatchRecord& operator[](std::size_t at) const { return list()[at]; }
+
+ private:
+  std::shared_ptr<const std::vector<BatchRecord>> list_;
+};
 // Numbers are on the wire: append only.
 enum class BatchKind : std::uint8_t {
   forward = 0,   // links for partitions that the receiver owns
@@ -115,7 +139,7 @@ enum class BatchKind : std::uint8_t {
 struct Batch {                 // type 8: records to merge
   std::uint64_t sequence = 0;  // the sender's own number for it
   std::uint64_t ring_fingerprint = 0;
-  std::vector<BatchRecord> records;
+  BatchRecords records = {};
   BatchKind kind = BatchKind::forward;
   std::vector<PartitionTenure> tenures = {};  // copy, transfer: of the records' partitions, as the sender knows them
   std::vector<Partition> complete =

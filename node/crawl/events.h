@@ -114,7 +114,8 @@ struct ParseRobots {
 // Which address a host has; the fetcher's resolver knows or asks the DNS.
 struct ResolveHost {
   storage::HostKey host;
-  std::string url;  // one of the host's: its port may matter (setting `resolve`)
+  std::string name;        // of the host; an IPv6 address without brackets
+  std::uint16_t port = 0;  // of the URL that is to be asked for: it may matter (setting `resolve`)
 };
 struct SendMessage {
   std::string address;

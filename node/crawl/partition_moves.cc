@@ -73,12 +73,12 @@ void PartitionMoves::compare(const Step& step, const ring::PeerId& from, std::ui
 void PartitionMoves::acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from,
                                  std::uint64_t sequence) {
   if (replication_->all_copied()) return messenger_->reply(reply, from, ring::BatchAck{sequence}, step.out);
-  unanswered_.push_back({reply, from, sequence, replication_->copier.issued()});
+  unanswered_.push_back({reply, from, sequence, replication_->replicator.issued()});
 }
 
 void PartitionMoves::acknowledge_copied(const Step& step) {
   if (unanswered_.empty()) return;
-  const std::uint64_t safe = replication_->copier.safe();
+  const std::uint64_t safe = replication_->replicator.safe();
   for (; !unanswered_.empty() && unanswered_.front().items <= safe; unanswered_.pop_front()) {
     const Unanswered& batch = unanswered_.front();
     messenger_->reply(batch.reply, batch.from, ring::BatchAck{batch.sequence}, step.out);
@@ -91,17 +91,18 @@ void PartitionMoves::acknowledge_copied(const Step& step) {
 // are with their owners, or copied.
 bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind kind,
                                    const std::function<bool(ring::Partition)>& stays) {
-  const Forwarder& forwarder = replication_->forwarder;
-  const Copier& copier = replication_->copier;
-  if (forwarder.safe() == 0) return false;            // what an earlier process found is not all with its owners
+  const OutboxSender& outbox = replication_->outbox;
+  const Replicator& replicator = replication_->replicator;
+  if (outbox.safe() == 0) return false;               // what an earlier process found is not all with its owners
   if (kind == ring::TransferKind::fill) return true;  // the partition stays; what changes meanwhile is copied
   if (stays(partition)) return false;
-  if (bench_->partition_busy(partition) || copier.waits_in(partition)) {
+  if (bench_->partition_busy(partition) || replicator.waits_in(partition)) {
     safe_from_.erase(partition);
     return false;
   }
-  const auto [at, added] = safe_from_.try_emplace(partition, SafeFrom{state_->store->next_outbox(), copier.issued()});
-  if (forwarder.safe() < at->second.outbox || copier.safe() < at->second.items) return false;
+  const auto [at, added] =
+      safe_from_.try_emplace(partition, SafeFrom{state_->store->next_outbox(), replicator.issued()});
+  if (outbox.safe() < at->second.outbox || replicator.safe() < at->second.items) return false;
   safe_from_.erase(at);
   return true;
 }
@@ -133,7 +134,7 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
   const Transfers::World world{
       keeper.tenures(),
       [&](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind, stays); },
-      [this](const storage::UrlKey& key) { return replication_->copier.waits(key); },
+      [this](const storage::UrlKey& key) { return replication_->replicator.waits(key); },
       [this] { return replication_->new_sequence(); },
       [this](ring::Partition partition) {
         return std::max(state_->restarted, replication_->keeper.held_since(partition));

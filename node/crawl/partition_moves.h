@@ -45,7 +45,7 @@ class PartitionMoves {
     ring::ReplyPath reply;
     ring::PeerId from;
     std::uint64_t sequence = 0;
-    std::uint64_t items = 0;  // Copier::safe() must have reached this
+    std::uint64_t items = 0;  // Replicator::safe() must have reached this
   };
   // What must be safe before a partition that is to move may go; noted when it fell quiet.
   struct SafeFrom {

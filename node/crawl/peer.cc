@@ -351,11 +351,11 @@ Result<void> Peer::after(Time now, Commands& out) {
   access_.tick(step);
   sightings_tick(now, out);
   if (failure_) return {};
-  std::vector<Forwarder::Out> batches;
+  std::vector<BatchOut> batches;
   ORBWEAVER_TRY(forwarder_.tick(now, view_, batches));
   copier_.tick(
       now, view_, keeper_.tenures(), forwarder_.safe(), [this] { return forwarder_.new_sequence(); }, batches);
-  for (Forwarder::Out& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
+  for (BatchOut& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
   ORBWEAVER_TRY(end_tick(step));
   ORBWEAVER_TRY(leave_tick(step));
   gather_tick(now, out);

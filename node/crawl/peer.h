@@ -224,7 +224,7 @@ class Peer {
   // Whether a host may be asked now. `later`: its next_allowed says when; `asked`: it stays acquired until its address
   // or its turn is known; `held`: too much of its domain or network is under way.
   enum class AddressTurn : std::uint8_t { now, later, asked, held };
-  AddressTurn may_begin(Time now, BenchHost& host, const std::string& url, Commands& out);
+  AddressTurn may_begin(Time now, BenchHost& host, const CanonicalUrl& url, Commands& out);
   TransferShares::Place place_of(BenchHost& host) const;
   void hold_back(BenchHost& host);
   void note_begin(Time now, BenchHost& host, std::uint64_t job);
@@ -346,8 +346,8 @@ class Peer {
   ring::Membership& membership_ = members_.membership();
   const View& view_ = members_.view();
   Replication replication_;
-  Forwarder& forwarder_ = replication_.forwarder;
-  Copier& copier_ = replication_.copier;
+  OutboxSender& forwarder_ = replication_.outbox;
+  Replicator& copier_ = replication_.replicator;
   Keeper& keeper_ = replication_.keeper;
   Messenger messenger_;
   Lifecycle lifecycle_;

@@ -99,11 +99,11 @@ void Peer::note_begin(Time now, BenchHost& host, std::uint64_t job) {
   access_.note_request(now, host);
 }
 
-Peer::AddressTurn Peer::may_begin(Time now, BenchHost& host, const std::string& url, Commands& out) {
-  if (host.address_until <= now || host.address_host != host_of(url)) {
-    host.address_host = host_of(url);
+Peer::AddressTurn Peer::may_begin(Time now, BenchHost& host, const CanonicalUrl& url, Commands& out) {
+  if (host.address_until <= now || host.address_host != url.host()) {
+    host.address_host = url.host();
     host.address_slot = Time{};
-    out.push_back(ResolveHost{host.key, url});
+    out.push_back(ResolveHost{host.key, std::string(url.bare_host()), url.port()});
     return AddressTurn::asked;
   }
   if (!shares_.may_begin(place_of(host))) return AddressTurn::held;
@@ -191,7 +191,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         continue;
       }
       if (rules == nullptr) {
-        turn = may_begin(now, host, url->text(), out);
+        turn = may_begin(now, host, *url, out);
         if (turn != AddressTurn::now) break;
         Result<CanonicalUrl> robots_url =
             CanonicalUrl::parse(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
@@ -221,7 +221,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       give_up(Reason::budget, UrlState::excluded);
       continue;
     }
-    turn = may_begin(now, host, url->text(), out);
+    turn = may_begin(now, host, *url, out);
     if (turn != AddressTurn::now) break;
     page_begins(*url);
     FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0, {}};

@@ -16,10 +16,10 @@ Result<storage::CommitResult> RecordWriter::commit(const Step& step, const stora
     bench_->admit(queued.url, host_of(queued.url.url), queued.moved);
   for (const storage::UrlKey& key : done->unqueued) bench_->withdraw(key);
   warn_if_overfull(step);
-  replication_->forwarder.taken_out(commit.from_outbox);
+  replication_->outbox.taken_out(commit.from_outbox);
   copy_changes(step.now, *done, outcome);
   copy_long_waits(step.now, commit);
-  replication_->forwarder.add(done->outbox, members_->view(), step.now);
+  replication_->outbox.add(done->outbox, members_->view(), step.now);
   following_ = false;
   return std::move(*done);
 }
@@ -43,7 +43,7 @@ void RecordWriter::copy_long_waits(Time now, const storage::Commit& commit) {
     if (!replication_->keeper.holds(host.partition) || view.copies(host.partition).empty()) continue;
     std::string record;
     storage::encode_wait(clock, now, record);
-    replication_->copier.write(view, host.partition, std::move(record), now);
+    replication_->replicator.write(view, host.partition, std::move(record), now);
   }
 }
 
@@ -68,13 +68,13 @@ void RecordWriter::copy_changes(Time now, const storage::CommitResult& result, c
     }
     std::string record;
     storage::encode_record(merge.record, record);
-    replication_->copier.write(view, partition, std::move(record), now);
+    replication_->replicator.write(view, partition, std::move(record), now);
   }
   if (fetched == nullptr) return;
   std::string record;
   storage::encode_record(fetched->record, record);
-  replication_->copier.write_after(fetched->key.host.partition, fetched->key, std::move(record),
-                                   state_->store->next_outbox());
+  replication_->replicator.write_after(fetched->key.host.partition, fetched->key, std::move(record),
+                                       state_->store->next_outbox());
 }
 
 }  // namespace orbweaver

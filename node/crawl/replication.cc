@@ -6,47 +6,43 @@ namespace orbweaver {
 
 namespace {
 
-// A forwarder's batch is acknowledged after its copies: they do not wait long for company.
+// A batch of links is acknowledged after its copies: they do not wait long for company.
 constexpr Duration copy_age_max = std::chrono::milliseconds{5};
 
-// A quarter of their share is for foreign links, a quarter for copies, and half for what the transport has to send.
-Forwarder::Config forwarder_config(const Settings& s, const MemoryPlan& memory) {
-  return {s.batch_records,
-          static_cast<std::size_t>(s.batch_bytes),
-          s.batch_age,
-          s.batches_under_way,
-          s.batch_timeout,
-          s.outbox_memory_records,
-          memory.messages_out / 4};
+BatchLimits batch_limits(const Settings& s) {
+  return {.max_records = s.batch_records,
+          .max_bytes = static_cast<std::size_t>(s.batch_bytes),
+          .max_in_flight = s.batches_under_way,
+          .timeout = s.batch_timeout};
 }
 
-Copier::Config copier_config(const Settings& s, const MemoryPlan& memory) {
-  Copier::Config config;
-  config.bytes_max = memory.messages_out / 8;  // and as much for outcomes
-  config.batch_records = s.batch_records;
-  config.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
-  config.age = std::min(s.batch_age, copy_age_max);
-  config.under_way_max = s.batches_under_way;
-  config.timeout = s.batch_timeout;
-  config.items_max = std::max<std::size_t>(s.outbox_memory_records, 1);
+// A quarter of their share is for foreign links, a quarter for copies, and half for what the transport has to send.
+OutboxSender::Config outbox_config(const Settings& s, const MemoryPlan& memory) {
+  return {.batch = batch_limits(s),
+          .age = s.batch_age,
+          .memory_records = s.outbox_memory_records,
+          .memory_bytes = memory.messages_out / 4};
+}
+
+Replicator::Config replicator_config(const Settings& s, const MemoryPlan& memory) {
+  return {.batch = batch_limits(s),
+          .age = std::min(s.batch_age, copy_age_max),
+          .items_max = std::max<std::size_t>(s.outbox_memory_records, 1),
+          .bytes_max = memory.messages_out / 8};  // and as much for outcomes
+}
+
+Keeper::Config keeper_config(const Settings& s) {
+  Keeper::Config config;
+  config.transfers.batch = batch_limits(s);
+  config.unknown_wait = s.suspicion_time;
   return config;
 }
 
 }  // namespace
 
-Keeper::Config Replication::keeper_config(const Settings& s) {
-  Keeper::Config config;
-  config.transfers.batch_records = s.batch_records;
-  config.transfers.batch_bytes = static_cast<std::size_t>(s.batch_bytes);
-  config.transfers.under_way_max = s.batches_under_way;
-  config.transfers.timeout = s.batch_timeout;
-  config.unknown_wait = s.suspicion_time;
-  return config;
-}
-
 Replication::Replication(const PeerState& state, std::uint64_t first_sequence)
-    : forwarder(forwarder_config(state.settings, state.memory), *state.store, first_sequence),
-      copier(copier_config(state.settings, state.memory)),
+    : outbox(outbox_config(state.settings, state.memory), *state.store, first_sequence),
+      replicator(replicator_config(state.settings, state.memory)),
       keeper(keeper_config(state.settings), state.id, state.settings.partitions, *state.store) {}
 
 }  // namespace orbweaver

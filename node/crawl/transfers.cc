@@ -45,7 +45,7 @@ void Transfers::set_stage(const Task& task, State& state, Stage stage) {
 }
 
 void Transfers::restart(const Task& task, State& state, Time not_before) {
-  for (auto& [sequence, under_way] : targets_[task.to].under_way) under_way.partitions.erase(task.partition);
+  target_of(task.to).window.change_contents([&task](Partitions& waiting) { waiting.erase(task.partition); });
   const ring::TransferKind kind = state.kind;
   const bool told = state.told;
   set_stage(task, state, Stage::waiting);
@@ -80,15 +80,13 @@ void Transfers::end(const Task& task, bool agreed) {
   cancel(task);
 }
 
-// Batches whose transfers were cancelled or begun anew count as under way until they are answered or late.
+// Batches whose transfers were cancelled or begun again count as in flight until they are answered or late.
 void Transfers::forget_what_nobody_waits_for(Time now) {
   for (auto target = targets_.begin(); target != targets_.end();) {
-    std::erase_if(target->second.under_way, [&](const auto& batch) {
-      return batch.second.partitions.empty() && now - batch.second.sent >= config_.timeout;
-    });
+    target->second.window.drop_late(now, [](const Partitions& waiting) { return waiting.empty(); });
     const auto task = tasks_.lower_bound({target->first, 0});
     const bool wanted = task != tasks_.end() && task->first.to == target->first;
-    target = wanted || !target->second.under_way.empty() ? std::next(target) : targets_.erase(target);
+    target = wanted || !target->second.window.empty() ? std::next(target) : targets_.erase(target);
   }
 }
 
@@ -113,26 +111,30 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
   news_ = false;
   forget_what_nobody_waits_for(now);
   for (const ring::PeerId& to : peers()) {
-    for (auto& [sequence, under_way] : targets_[to].under_way) {
-      if (now - under_way.sent < config_.timeout) continue;
-      under_way.sent = now;
-      out.push_back({to, under_way.batch});
-    }
+    std::vector<BatchOut> again;
+    // Its tenures stay as they were: what a batch completes is complete under these only.
+    const auto refresh = [&world](ring::Batch& batch) { batch.ring_fingerprint = world.fingerprint; };
+    target_of(to).window.resend(now, to, refresh, again);
+    for (BatchOut& batch : again) out.push_back({to, std::move(batch.batch)});
     activate(now, to);
     ask(now, world, to, out);
     if (Result<void> asked = compare_leaves(now, world, to, out); !asked) return asked;
     if (Result<void> sent = send(now, world, to, out); !sent) return sent;
   }
   due_.reset();
-  const auto consider = [&](Time at) { due_ = due_ ? std::min(*due_, at) : at; };
+  const auto consider = [&](std::optional<Time> at) {
+    if (at) due_ = due_ ? std::min(*due_, *at) : *at;
+  };
   for (const auto& [task, state] : tasks_) {
     if (state.stage == Stage::waiting) consider(std::max(state.since, now + ready_poll));
     if (state.stage == Stage::getting_ready) consider(now + ready_poll);
     if (state.stage == Stage::comparing) consider(state.since + state.patience);
-    if (state.stage == Stage::comparing_leaves) consider(state.since + config_.timeout);
+    if (state.stage == Stage::comparing_leaves) consider(state.since + config_.batch.timeout);
   }
-  for (const auto& [to, target] : targets_)
-    for (const auto& [sequence, under_way] : target.under_way) consider(under_way.sent + config_.timeout);
+  for (const auto& [to, target] : targets_) {
+    consider(target.window.next_deadline());
+    if (now < target.window.not_before()) consider(target.window.not_before());
+  }
   return {};
 }
 
@@ -166,19 +168,19 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     question.tenures.push_back({partition, world.tenures.of(partition)});
     if (question.sequence == 0) question.sequence = world.new_sequence();
     // Only the last question's answer counts: on a way longer than the timeout none ever would.
-    state.patience = again ? std::min(2 * state.patience, patience_max) : config_.timeout;
+    state.patience = again ? std::min(2 * state.patience, patience_max) : config_.batch.timeout;
     set_stage(at->first, state, Stage::comparing);
     state.question = question.sequence;
     state.since = now;
   }
   for (auto& [kind, question] : questions) {
     question.kind = kind;
-    std::vector<ring::Partition>& asked = targets_[to].questions[question.sequence];
+    std::vector<ring::Partition>& asked = target_of(to).questions[question.sequence];
     for (const ring::PartitionDigest& root : question.roots) asked.push_back(root.partition);
     out.push_back({to, std::move(question)});
   }
   // Questions that never got an answer are not kept for ever.
-  std::map<std::uint64_t, std::vector<ring::Partition>>& open = targets_[to].questions;
+  std::map<std::uint64_t, std::vector<ring::Partition>>& open = target_of(to).questions;
   while (open.size() > config_.active_max) open.erase(open.begin());
 }
 
@@ -216,7 +218,7 @@ Result<void> Transfers::compare_leaves(Time now, const World& world, const ring:
   const auto first = tasks_.lower_bound({to, 0});
   for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
     State& state = at->second;
-    if (state.stage != Stage::comparing_leaves || (state.since != Time{} && now - state.since < config_.timeout))
+    if (state.stage != Stage::comparing_leaves || (state.since != Time{} && now - state.since < config_.batch.timeout))
       continue;
     const auto leaves = store_->leaves(at->first.partition);
     if (!leaves) return tl::make_unexpected(error_of(leaves.error()));
@@ -241,14 +243,14 @@ void Transfers::leaves_differ(const ring::PeerId& from, const ring::LeavesDiffer
 // ---- sending ----
 
 Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition partition, State& state,
-                                   ring::Batch& batch, std::size_t& bytes) {
-  const auto room = [&] { return batch.records.size() < config_.batch_records && bytes < config_.batch_bytes; };
+                                   std::vector<ring::BatchRecord>& records, std::size_t& bytes) {
+  const auto room = [&] { return config_.batch.has_room(records.size(), bytes); };
   const auto add = [&](std::string record) {
     bytes += record.size();
-    batch.records.push_back({partition, std::move(record)});
+    records.push_back({partition, std::move(record)});
   };
   while (!state.records_done && room()) {
-    const std::size_t limit = config_.batch_records - batch.records.size();
+    const std::size_t limit = config_.batch.max_records - records.size();
     auto found = store_->scan(partition, state.cursor ? &*state.cursor : nullptr, limit);
     if (!found) return tl::make_unexpected(error_of(found.error()));
     state.records_done = found->size() < limit;
@@ -302,43 +304,41 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
 }
 
 Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
-  Target& target = targets_[to];
-  while (target.under_way.size() < config_.under_way_max) {
-    UnderWay next;
+  Target& target = target_of(to);
+  while (target.window.open(now)) {
+    ring::Batch batch{.ring_fingerprint = world.fingerprint, .kind = ring::BatchKind::transfer};
+    std::vector<ring::BatchRecord> records;
+    Partitions partitions;
     std::size_t bytes = 0;
     std::vector<Task> over;  // nothing to send and nothing to say
     const auto first = tasks_.lower_bound({to, 0});
     for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
-      if (next.batch.records.size() >= config_.batch_records || bytes >= config_.batch_bytes) break;
+      if (!config_.batch.has_room(records.size(), bytes)) break;
+      const ring::Partition partition = at->first.partition;
       State& state = at->second;
-      if (state.stage != Stage::sending || (state.all_sent() && (state.under_way > 0 || state.complete_sent))) continue;
-      const std::size_t before = next.batch.records.size();
-      if (Result<void> filled = fill_batch(now, world, at->first.partition, state, next.batch, bytes); !filled)
-        return filled;
-      const bool completes = gives_back(state.kind) && state.all_sent() && state.under_way == 0;
+      if (state.stage != Stage::sending || (state.all_sent() && (state.in_flight > 0 || state.complete_sent))) continue;
+      const std::size_t before = records.size();
+      if (Result<void> filled = fill_batch(now, world, partition, state, records, bytes); !filled) return filled;
+      const bool completes = gives_back(state.kind) && state.all_sent() && state.in_flight == 0;
       if (completes) {
-        next.batch.complete.push_back(at->first.partition);
+        batch.complete.push_back(partition);
         state.complete_sent = true;
       }
-      if (next.batch.records.size() > before || completes) {
-        next.partitions.insert(at->first.partition);
-        next.batch.tenures.push_back({at->first.partition, world.tenures.of(at->first.partition)});
-        ++state.under_way;
-      } else if (state.all_sent() && state.under_way == 0) {
+      if (records.size() > before || completes) {
+        partitions.insert(partition);
+        batch.tenures.push_back({partition, world.tenures.of(partition)});
+        ++state.in_flight;
+      } else if (state.all_sent() && state.in_flight == 0) {
         over.push_back(at->first);
       }
     }
     for (const Task& task : over) end(task, false);
-    if (next.partitions.empty()) return {};
-    next.batch.sequence = world.new_sequence();
-    next.batch.ring_fingerprint = world.fingerprint;
-    next.batch.kind = ring::BatchKind::transfer;
-    next.sent = now;
-    records_sent_ += next.batch.records.size();
+    if (partitions.empty()) return {};
+    batch.sequence = world.new_sequence();
+    records_sent_ += records.size();
     bytes_sent_ += bytes;
-    out.push_back({to, next.batch});
-    const std::uint64_t sequence = next.batch.sequence;
-    target.under_way.emplace(sequence, std::move(next));
+    batch.records = std::move(records);
+    out.push_back({to, target.window.add(now, std::move(batch), std::move(partitions))});
   }
   return {};
 }
@@ -346,17 +346,15 @@ Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& t
 bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
   const auto target = targets_.find(from);
   if (target == targets_.end()) return false;
-  const auto found = target->second.under_way.find(sequence);
-  if (found == target->second.under_way.end()) return false;
-  const UnderWay done = std::move(found->second);
-  target->second.under_way.erase(found);
+  const auto batch = target->second.window.acknowledged(sequence);
+  if (!batch) return false;
   news_ = true;
-  for (const ring::Partition partition : done.partitions) {
+  for (const ring::Partition partition : batch->content) {
     const auto task = tasks_.find({from, partition});
     if (task == tasks_.end()) continue;
     State& state = task->second;
-    --state.under_way;
-    if (!state.all_sent() || state.under_way > 0) continue;
+    --state.in_flight;
+    if (!state.all_sent() || state.in_flight > 0) continue;
     if (!gives_back(state.kind) || state.complete_sent) end(Task(task->first), false);
   }
   return true;
@@ -365,11 +363,9 @@ bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
 bool Transfers::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
   const auto target = targets_.find(from);
   if (target == targets_.end()) return false;
-  const auto found = target->second.under_way.find(sequence);
-  if (found == target->second.under_way.end()) return false;
-  const std::set<ring::Partition> partitions = std::move(found->second.partitions);
-  target->second.under_way.erase(found);
-  for (const ring::Partition partition : partitions)
+  const auto batch = target->second.window.refused(sequence, now);
+  if (!batch) return false;
+  for (const ring::Partition partition : batch->content)
     if (const auto task = tasks_.find({from, partition}); task != tasks_.end())
       restart(task->first, task->second, now + ring::refusal_wait);
   return true;

@@ -5,11 +5,11 @@
 //             they brought is safe
 //   compare   the root of its digest tree is sent (many partitions in one message); equal roots: no records to send
 //   leaves    of a large partition the leaves are compared, and only records of those that differ are sent
-//   send      records in key order, then its hosts' waits and robots.txt files, in batches, a few under way
+//   send      records in key order, then its hosts' waits and robots.txt files, in batches, a few in flight
 //   complete  when all is acknowledged, a last batch says that this was all
 //
 // Merging is idempotent, so whatever goes wrong (a lost message, a refusal, a restart) the transfer begins anew.
-// Bounds: active_max partitions and batches_under_way batches for each peer at a time; the rest are names in a queue.
+// Bounds: active_max partitions and batch.max_in_flight batches for each peer at a time; the rest are names in a queue.
 // Pure but for reads of the store. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/crawl/forwarder.h"
+#include "node/crawl/batch_window.h"
 #include "ring/messages.h"
 #include "ring/tenures.h"
 #include "storage/store.h"
@@ -32,10 +32,7 @@ namespace orbweaver {
 class Transfers {
  public:
   struct Config {
-    std::size_t batch_records = 1024;
-    std::size_t batch_bytes = 256 << 10;
-    std::size_t under_way_max = 4;  // batches to one peer
-    Duration timeout{std::chrono::seconds{5}};
+    BatchLimits batch;                   // its timeout counts for questions too
     std::size_t active_max = 32;         // partitions that are sent to one peer at a time
     std::size_t leaves_from = 2048;      // records from which on leaves are compared
     std::size_t roots_a_message = 1024;  // partitions compared in one message
@@ -109,30 +106,28 @@ class Transfers {
     std::string hosts_cursor;
     bool unsure_sent = false;
     bool hosts_done = false;
-    std::size_t under_way = 0;   // batches with something of it
+    std::size_t in_flight = 0;   // batches with something of it
     bool complete_sent = false;  // give_back, drop: the word that this was all
     bool active() const { return stage != Stage::waiting && !empty; }
     bool told = false;
     bool empty = false;  // nothing to send: no limit to how many of these go at a time
     bool all_sent() const { return records_done && hosts_done; }
   };
-  struct UnderWay {
-    ring::Batch batch;
-    std::set<ring::Partition> partitions;
-    Time sent{};
-  };
+  using Partitions = std::set<ring::Partition>;  // that wait for a batch's acknowledgement
   struct Target {
-    std::map<std::uint64_t, UnderWay> under_way;
+    explicit Target(const BatchLimits& limits) : window(limits) {}
+    BatchWindow<Partitions> window;
     std::map<std::uint64_t, std::vector<ring::Partition>> questions;  // Roots sent, by sequence
   };
+  Target& target_of(const ring::PeerId& peer) { return targets_.try_emplace(peer, config_.batch).first->second; }
   void restart(const Task& task, State& state, Time not_before);
   void set_stage(const Task& task, State& state, Stage stage);
   void activate(Time now, const ring::PeerId& to);
   void ask(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
   Result<void> compare_leaves(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
   Result<void> send(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
-  Result<void> fill_batch(Time now, const World& world, ring::Partition partition, State& state, ring::Batch& batch,
-                          std::size_t& bytes);
+  Result<void> fill_batch(Time now, const World& world, ring::Partition partition, State& state,
+                          std::vector<ring::BatchRecord>& records, std::size_t& bytes);
   void end(const Task& task, bool agreed);
   void forget_what_nobody_waits_for(Time now);
   std::vector<ring::PeerId> peers() const;

@@ -11,12 +11,14 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "node/config/endpoint.h"
 #include "node/fetch/cares_resolver.h"
 #include "node/fetch/curl_sockets.h"
 #include "node/fetch/curl_transfer.h"
 #include "node/fetch/url_place.h"
+#include "node/overloaded.h"
 #include "node/thread_start.h"
 
 namespace orbweaver {
@@ -36,8 +38,16 @@ class CurlFetcher::Loop {
   Loop(CurlFetcherConfig config, Done done) : shared_(std::move(config)), done_(std::move(done)) {}
   ~Loop();
 
+  // What is asked of the fetcher: an exchange, or only a host's address.
+  struct Lookup {
+    std::string host;  // no brackets
+    std::uint16_t port = 0;
+    Resolved done;
+  };
+  using Task = std::variant<FetchRequest, Lookup>;
+
   Result<void> open();
-  void start(FetchRequest request);
+  void start(Task task);
   void stop();
   Counts counts() const { return counts_; }
   std::uint64_t connections_opened() const { return connections_opened_.load(std::memory_order_relaxed); }
@@ -47,27 +57,32 @@ class CurlFetcher::Loop {
  private:
   void run();
   bool take_inbox();
-  // A request whose name is being looked up.
+  // A task whose host's name is being looked up.
   struct Waiting {
-    FetchRequest request;
-    std::string connect_to;
+    Task task;
+    std::string connect_to;  // HOST:PORT of the URL, of the lookup, or of the proxy; no brackets
     Time started{};
     SteadyTime asked{};
   };
-  void take(FetchRequest request);
+  void take(Task task);
+  std::string place_to_connect_to(const Task& task) const;
   void look_up(Waiting waiting);
   bool postpone(CurlTransfer& transfer, CURLcode code);
   void take_postponed(SteadyTime now);
   void begin(Waiting waiting, const std::vector<IpAddress>& addresses);
   void take_names(SteadyTime now);
-  void answer_address(const Waiting& waiting, const std::vector<IpAddress>& addresses);
+  void begin_request(FetchRequest& request, const Waiting& waiting, const std::vector<IpAddress>& addresses);
+  std::string lowest(const std::vector<IpAddress>& addresses, const std::string& connect_to) const;
   void answer_unresolved(const Waiting& waiting, const std::string& words);
   void end(CurlTransfer& transfer, CURLcode code);
   void collect();
   void resume_paused();
   void end_late(SteadyTime now);
   void cancel_all();
-  void answer_unbegun(const FetchRequest& request, FetchError error, const char* words);
+  void answer_without_response(const Task& task, Time started, FetchError error, std::string_view words);
+  void answer_unbegun(const Task& task, FetchError error, std::string_view words) {
+    answer_without_response(task, shared_.config.clock(), error, words);
+  }
   int wait_milliseconds() const;
   std::unique_ptr<CurlTransfer> make_transfer();
   void note_oldest();
@@ -86,10 +101,10 @@ class CurlFetcher::Loop {
   std::atomic<std::uint64_t> descriptor_waits_{0};
 
   std::mutex mutex_;
-  std::vector<FetchRequest> inbox_;  // guarded by mutex_
-  bool stopping_ = false;            // guarded by mutex_
+  std::vector<Task> inbox_;  // guarded by mutex_
+  bool stopping_ = false;    // guarded by mutex_
 
-  std::vector<FetchRequest> taken_;
+  std::vector<Task> taken_;
   std::map<std::uint64_t, std::unique_ptr<CurlTransfer>> under_way_;  // by sequence: the first is the oldest
   std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;            // once paused: when to end them
   std::unique_ptr<CaresResolver> resolver_;
@@ -143,29 +158,35 @@ Result<void> CurlFetcher::Loop::open() {
   return start_thread(thread_, [this] { run(); });
 }
 
-void CurlFetcher::Loop::start(FetchRequest request) {
+void CurlFetcher::Loop::start(Task task) {
   bool first = false;
   bool late = false;
   {
     const std::lock_guard lock(mutex_);
     late = stopping_;
     first = inbox_.empty();
-    if (!late) inbox_.push_back(std::move(request));
+    if (!late) inbox_.push_back(std::move(task));
   }
   if (late) {
-    answer_unbegun(request, FetchError::cancelled, "the peer is stopping");
+    answer_unbegun(task, FetchError::cancelled, "the peer is stopping");
   } else if (first) {
     shared_.sockets.wake();
   }
 }
 
-void CurlFetcher::Loop::answer_unbegun(const FetchRequest& request, FetchError error, const char* words) {
-  FetchResponse response;
-  response.id = request.id;
-  response.error = error;
-  response.error_text = words;
-  response.started = response.ended = shared_.config.clock();
-  done_(std::move(response));
+void CurlFetcher::Loop::answer_without_response(const Task& task, Time started, FetchError error,
+                                                std::string_view words) {
+  std::visit(Overloaded{[&](const FetchRequest& request) {
+                          FetchResponse response;
+                          response.id = request.id;
+                          response.error = error;
+                          response.error_text = words;
+                          response.started = started;
+                          response.ended = shared_.config.clock();
+                          done_(std::move(response));
+                        },
+                        [](const Lookup& lookup) { lookup.done({}); }},
+             task);
 }
 
 void CurlFetcher::Loop::stop() {
@@ -256,7 +277,7 @@ bool CurlFetcher::Loop::take_inbox() {
     if (stopping_) return false;
     taken_.swap(inbox_);
   }
-  for (FetchRequest& request : taken_) take(std::move(request));
+  for (Task& task : taken_) take(std::move(task));
   taken_.clear();
   return true;
 }
@@ -271,19 +292,28 @@ std::unique_ptr<CurlTransfer> CurlFetcher::Loop::make_transfer() {
 void CurlFetcher::Loop::note_oldest() { shared_.oldest = under_way_.empty() ? 0 : under_way_.begin()->first; }
 
 // The name is looked up first, unless it is an address, the setting resolve has it, or its answer is still good.
-void CurlFetcher::Loop::take(FetchRequest request) {
-  const bool http = request.url.starts_with("http://") || request.url.starts_with("https://");
-  if (!http || url_place(request.url).host.empty())
-    return answer_unbegun(request, FetchError::internal, "not an http or https URL");
-  look_up({std::move(request), proxy_, shared_.config.clock(), std::chrono::steady_clock::now()});
+void CurlFetcher::Loop::take(Task task) {
+  if (const auto* request = std::get_if<FetchRequest>(&task)) {
+    const bool http = request->url.starts_with("http://") || request->url.starts_with("https://");
+    if (!http || url_place(request->url).host.empty())
+      return answer_unbegun(task, FetchError::internal, "not an http or https URL");
+  }
+  look_up({std::move(task), {}, shared_.config.clock(), std::chrono::steady_clock::now()});
+}
+
+std::string CurlFetcher::Loop::place_to_connect_to(const Task& task) const {
+  if (!proxy_.empty()) return proxy_;
+  return std::visit(Overloaded{[](const FetchRequest& request) {
+                                 const UrlPlace place = url_place(request.url);
+                                 return place_text(place.host, place.port);
+                               },
+                               [](const Lookup& lookup) { return place_text(lookup.host, lookup.port); }},
+                    task);
 }
 
 void CurlFetcher::Loop::look_up(Waiting waiting) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  if (proxy_.empty()) {
-    const UrlPlace place = url_place(waiting.request.url);
-    waiting.connect_to = place_text(place.host, place.port);
-  }
+  waiting.connect_to = place_to_connect_to(waiting.task);
   const std::size_t colon = waiting.connect_to.rfind(':');
   const std::string host = waiting.connect_to.substr(0, colon);
   auto fixed = fixed_.find(waiting.connect_to);
@@ -305,7 +335,7 @@ bool CurlFetcher::Loop::postpone(CurlTransfer& transfer, CURLcode code) {
   if (!transfer.lacked_descriptor(code) || transfer.asked() + shared_.config.fetch_timeout <= now) return false;
   descriptor_waits_.fetch_add(1, std::memory_order_relaxed);
   postponed_.emplace(now + descriptor_pause,
-                     Waiting{transfer.take_request(), proxy_, transfer.started(), transfer.asked()});
+                     Waiting{transfer.take_request(), {}, transfer.started(), transfer.asked()});
   return true;
 }
 
@@ -317,13 +347,7 @@ void CurlFetcher::Loop::take_postponed(SteadyTime now) {
 }
 
 void CurlFetcher::Loop::answer_unresolved(const Waiting& waiting, const std::string& words) {
-  FetchResponse response;
-  response.id = waiting.request.id;
-  response.error = FetchError::dns;
-  response.error_text = words;
-  response.started = waiting.started;
-  response.ended = shared_.config.clock();
-  done_(std::move(response));
+  answer_without_response(waiting.task, waiting.started, FetchError::dns, words);
 }
 
 // Names that were looked up, and those that took too long.
@@ -345,32 +369,31 @@ void CurlFetcher::Loop::take_names(SteadyTime now) {
   }
 }
 
-void CurlFetcher::Loop::answer_address(const Waiting& waiting, const std::vector<IpAddress>& addresses) {
-  FetchResponse response;
-  response.id = waiting.request.id;
-  response.started = waiting.started;
-  response.ended = shared_.config.clock();
+std::string CurlFetcher::Loop::lowest(const std::vector<IpAddress>& addresses, const std::string& connect_to) const {
+  if (!proxy_.empty()) return {};
   const auto bytes = [](const IpAddress& address) { return std::string(address.view().begin(), address.view().end()); };
-  if (proxy_.empty()) {
-    if (addresses.empty())  // the host is an address
-      if (const auto ip = parse_ip(waiting.connect_to.substr(0, waiting.connect_to.rfind(':'))))
-        response.address = bytes(*ip);
-    // The least of them: a name server's turning them around makes no difference.
-    for (const IpAddress& address : addresses)
-      if (response.address.empty() || bytes(address) < response.address) response.address = bytes(address);
-  }
-  done_(std::move(response));
+  std::string lowest;
+  if (addresses.empty())  // the host is an address
+    if (const auto ip = parse_ip(connect_to.substr(0, connect_to.rfind(':')))) lowest = bytes(*ip);
+  // The order in which a name server gives them makes no difference.
+  for (const IpAddress& address : addresses)
+    if (lowest.empty() || bytes(address) < lowest) lowest = bytes(address);
+  return lowest;
 }
 
 void CurlFetcher::Loop::begin(Waiting waiting, const std::vector<IpAddress>& addresses) {
-  if (waiting.request.address_only) return answer_address(waiting, addresses);
+  std::visit(Overloaded{[&](FetchRequest& request) { begin_request(request, waiting, addresses); },
+                        [&](const Lookup& lookup) { lookup.done(lowest(addresses, waiting.connect_to)); }},
+             waiting.task);
+}
+
+void CurlFetcher::Loop::begin_request(FetchRequest& request, const Waiting& waiting,
+                                      const std::vector<IpAddress>& addresses) {
   const std::uint64_t sequence = next_sequence_++;
   std::unique_ptr<CurlTransfer> transfer = make_transfer();
-  if (!transfer || !transfer->begin(waiting.request, sequence, waiting.started, waiting.asked,
-                                    std::chrono::steady_clock::now(), waiting.connect_to, addresses)) {
-    answer_unbegun(waiting.request, FetchError::internal, "libcurl has no memory for a handle");
-    return;
-  }
+  if (!transfer || !transfer->begin(request, sequence, waiting.started, waiting.asked, std::chrono::steady_clock::now(),
+                                    waiting.connect_to, addresses))
+    return answer_unbegun(request, FetchError::internal, "libcurl has no memory for a handle");
   CURL* easy = transfer->easy();
   CurlTransfer& placed = *under_way_.emplace(sequence, std::move(transfer)).first->second;
   note_oldest();
@@ -449,19 +472,17 @@ void CurlFetcher::Loop::end_late(SteadyTime now) {
 void CurlFetcher::Loop::cancel_all() {
   while (!under_way_.empty()) end(*under_way_.begin()->second, CURLE_ABORTED_BY_CALLBACK);
   for (const auto& [token, waiting] : waiting_)
-    answer_unbegun(waiting.request, FetchError::cancelled, "the peer is stopping");
+    answer_unbegun(waiting.task, FetchError::cancelled, "the peer is stopping");
   waiting_.clear();
   for (const auto& [time, waiting] : postponed_)
-    answer_unbegun(waiting.request, FetchError::cancelled, "the peer is stopping");
+    answer_unbegun(waiting.task, FetchError::cancelled, "the peer is stopping");
   postponed_.clear();
-  std::vector<FetchRequest> never_begun;
+  std::vector<Task> never_begun;
   {
     const std::lock_guard lock(mutex_);
     never_begun.swap(inbox_);
   }
-  for (const FetchRequest& request : never_begun) {
-    answer_unbegun(request, FetchError::cancelled, "the peer is stopping");
-  }
+  for (const Task& task : never_begun) answer_unbegun(task, FetchError::cancelled, "the peer is stopping");
 }
 
 CurlFetcher::CurlFetcher(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
@@ -474,6 +495,9 @@ Result<std::unique_ptr<CurlFetcher>> CurlFetcher::create(CurlFetcherConfig confi
 }
 
 void CurlFetcher::start(FetchRequest request) { loop_->start(std::move(request)); }
+void CurlFetcher::resolve(std::string host, std::uint16_t port, Resolved done) {
+  loop_->start(Loop::Lookup{std::move(host), port, std::move(done)});
+}
 void CurlFetcher::stop() { loop_->stop(); }
 CurlFetcher::Counts CurlFetcher::counts() const { return loop_->counts(); }
 std::uint64_t CurlFetcher::connections_opened() const { return loop_->connections_opened(); }

@@ -61,8 +61,9 @@ class CurlFetcher final : public Fetcher {
   static Result<std::unique_ptr<CurlFetcher>> create(CurlFetcherConfig config, Done done);
   ~CurlFetcher() override;
 
-  // After stop() the answer (cancelled) is given at once, on the caller's thread.
+  // After stop() the answer (cancelled, or no address) is given at once, on the caller's thread.
   void start(FetchRequest request) override;
+  void resolve(std::string host, std::uint16_t port, Resolved done) override;
   void stop() override;
 
   struct Counts {

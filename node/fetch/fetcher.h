@@ -44,7 +44,6 @@ struct FetchRequest {
   std::string if_none_match{};      // an ETag as the server wrote it
   std::string if_modified_since{};  // a Last-Modified as the server wrote it
   bool any_type = true;             // false: as CurlFetcherConfig::wanted_type says
-  bool address_only = false;        // nothing is asked for: only FetchResponse::address
   Duration timeout{};               // below CurlFetcherConfig::fetch_timeout; 0: as that says
 };
 
@@ -55,8 +54,7 @@ struct FetchResponse {
   int status = 0;          // the final response's status; 0 when there is none
   Time started{};
   Time ended{};
-  std::string address;  // address_only: 4 or 16 bytes, the least of the host's; empty: none, or a proxy knows
-  std::string ip;       // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none, or a proxy's
+  std::string ip;  // the address connected to, "192.0.2.1" or "2001:db8::1"; empty when none, or a proxy's
   // As sent, through the blank line (filled only when the fetcher was told to record it); values of site_headers and a
   // proxy's password are taken out.
   std::string request_head;
@@ -67,15 +65,20 @@ struct FetchResponse {
   MemoryCharge held = {};                   // of body and heads; to be kept until nothing more is made of them
 };
 
-// Thread rule: start() and stop() are called by one thread; `done` runs on the fetcher's own thread and must not block.
-// Every start() is answered by exactly one `done`. Bounded: the caller bounds how many are under way; bodies hold at
-// most their share of memory together, until FetchResponse::held is given back (transfers wait, they are not cut).
+// Thread rule: start(), resolve() and stop() are called by one thread; `done` runs on the fetcher's own thread and must
+// not block. Each of start() and resolve() is answered by exactly one `done`. Bounded: the caller bounds how many are
+// under way; bodies hold at most their share of memory together, until FetchResponse::held is given back (transfers
+// wait, they are not cut).
 class Fetcher {
  public:
   using Done = std::function<void(FetchResponse)>;
+  // 4 or 16 bytes, the lowest of a host's addresses; empty: it has none, nobody answered, or only a proxy knows.
+  using Resolved = std::function<void(std::string address)>;
   virtual ~Fetcher() = default;
   virtual void start(FetchRequest request) = 0;
-  // Ends every transfer under way with FetchError::cancelled and joins the thread.
+  // Which address a request to this host ("example.com", "::1") and port would go to; nothing is asked for there.
+  virtual void resolve(std::string host, std::uint16_t port, Resolved done) = 0;
+  // Ends every transfer in flight with FetchError::cancelled, every lookup without an address, and joins the thread.
   virtual void stop() = 0;
 };
 

@@ -131,9 +131,7 @@ class PeerProcess {
   StatusServer status_;
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
-  std::unordered_map<std::uint64_t, FetchJob> jobs_;             // under way at the fetcher
-  std::unordered_map<std::uint64_t, storage::HostKey> lookups_;  // likewise
-  std::uint64_t next_lookup_ = std::uint64_t{1} << 63;           // far from any job's
+  std::unordered_map<std::uint64_t, FetchJob> jobs_;  // in flight at the fetcher
   std::mutex status_mutex_;
   std::string status_json_ = "{}";  // guarded by status_mutex_
   std::string metrics_text_;        // guarded by status_mutex_
@@ -358,11 +356,6 @@ void PeerProcess::fetch_done(FetchResponse response) {
   std::optional<FetchJob> job;
   {
     const std::lock_guard guard(jobs_mutex_);
-    if (const auto lookup = lookups_.find(response.id); lookup != lookups_.end()) {
-      events_.push(HostResolved{lookup->second, std::move(response.address)});
-      lookups_.erase(lookup);
-      return;
-    }
     if (const auto found = jobs_.find(response.id); found != jobs_.end()) {
       job.emplace(std::move(found->second));
       jobs_.erase(found);
@@ -456,15 +449,9 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     workers_->push(std::move(stored->job), std::move(response));
   } else if (auto* resolve = std::get_if<ResolveHost>(&command)) {
     if (!crawls(exit)) return false;
-    FetchRequest request;
-    request.id = next_lookup_++;
-    request.url = std::move(resolve->url);
-    request.address_only = true;
-    {
-      const std::lock_guard guard(jobs_mutex_);
-      lookups_.emplace(request.id, resolve->host);
-    }
-    fetcher_->start(std::move(request));
+    fetcher_->resolve(std::move(resolve->name), resolve->port, [this, host = resolve->host](std::string address) {
+      events_.push(HostResolved{host, std::move(address)});
+    });
   } else if (auto* send = std::get_if<SendMessage>(&command)) {
     transport_->send(send->address, ring::encode(send->message));
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {

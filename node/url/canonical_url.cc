@@ -124,6 +124,11 @@ std::string_view CanonicalUrl::host() const {
   return std::string_view(text_).substr(host_begin_, static_cast<std::size_t>(host_end_ - host_begin_));
 }
 
+std::string_view CanonicalUrl::bare_host() const {
+  const std::string_view whole = host();
+  return whole.starts_with('[') && whole.ends_with(']') ? whole.substr(1, whole.size() - 2) : whole;
+}
+
 std::string_view CanonicalUrl::authority() const {
   return std::string_view(text_).substr(host_begin_, static_cast<std::size_t>(path_begin_ - host_begin_));
 }

@@ -31,6 +31,7 @@ class CanonicalUrl {
   const std::string& text() const { return text_; }  // "http://example.com:8080/a?b"; with "#!c" under hash_bang = keep
   std::string_view scheme() const;                   // "http" or "https"
   std::string_view host() const;                     // "example.com", "[::1]"; no port
+  std::string_view bare_host() const;                // the same, an IPv6 address without brackets: "::1"
   std::string_view authority() const;                // "example.com:8080": host and port as in the text
   std::string_view origin() const;                   // "http://example.com:8080": what one robots.txt governs
   std::string_view path_and_query() const;           // "/a?b"; at least "/", never a fragment

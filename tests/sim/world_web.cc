@@ -48,7 +48,7 @@ void World::resolve_host(std::size_t number, const ResolveHost& resolve) {
     const SimPeer& peer = peers_[number];
     if (peer.life != life || peer.standing != Standing::up) return;
     if (wait_until_it_goes_on(number, [this, number, resolve] { resolve_host(number, resolve); })) return;
-    step(number, HostResolved{resolve.host, web_.address_of(host_in(resolve.url))});
+    step(number, HostResolved{resolve.host, web_.address_of(resolve.name)});
   });
 }
 

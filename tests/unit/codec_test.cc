@@ -505,13 +505,13 @@ TEST(Codec, LimitsHold) {
 TEST(Codec, ABatchOfAThousandRecordsIsSmallAndFast) {
   Maker maker(5);
   Message message = maker.message(9);
-  Batch batch{1, 2, {}};
+  std::vector<BatchRecord> records_sent;
   std::size_t payload = 0;
   for (int i = 0; i < 1000; ++i) {
-    batch.records.push_back({static_cast<Partition>(i), std::string(90, 'x')});
+    records_sent.push_back({static_cast<Partition>(i), std::string(90, 'x')});
     payload += 90;
   }
-  message.body = batch;
+  message.body = Batch{1, 2, std::move(records_sent)};
   const std::string bytes = encode(message);
   EXPECT_LT(bytes.size(), payload + 1000 * 7 + 100);
   constexpr int rounds = 200;

@@ -38,9 +38,9 @@ class KeeperTest : public testing::Test {
   static constexpr Duration step_time = std::chrono::milliseconds(10);
 
   KeeperTest() {
-    config_.transfers.batch_records = 16;
+    config_.transfers.batch.max_records = 16;
     config_.transfers.active_max = 4;
-    config_.transfers.timeout = std::chrono::seconds(1);
+    config_.transfers.batch.timeout = std::chrono::seconds(1);
     config_.transfers.leaves_from = 40;
     config_.compare_every = std::chrono::seconds(2);
     config_.compare_partitions = 8;

@@ -323,7 +323,9 @@ class MergeThroughPeer : public testing::Test {
   bool deliver(const std::vector<std::string>& records) {
     ring::Batch batch;
     batch.sequence = ++sequence_;
-    for (const std::string& record : records) batch.records.push_back({0, record});
+    std::vector<ring::BatchRecord> list;
+    for (const std::string& record : records) list.push_back({0, record});
+    batch.records = std::move(list);
     ring::Message message;
     message.ring = peer_->ring_id();
     message.from = test::peer_id(2);

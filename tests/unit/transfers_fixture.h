@@ -16,9 +16,9 @@ inline const ring::PeerId here = peer_id(1), there = peer_id(2);
 class TransfersTest : public testing::Test {
  protected:
   TransfersTest() : ours_(*storage::Store::open(our_kv_)), theirs_(*storage::Store::open(their_kv_)) {
-    config_.batch_records = 8;
-    config_.batch_bytes = 4'000;
-    config_.under_way_max = 2;
+    config_.batch.max_records = 8;
+    config_.batch.max_bytes = 4'000;
+    config_.batch.max_in_flight = 2;
     config_.active_max = 3;
     config_.leaves_from = 1'000'000;
     start();
@@ -87,7 +87,7 @@ class TransfersTest : public testing::Test {
   void check_batch(const ring::Batch& batch) {
     EXPECT_EQ(batch.kind, ring::BatchKind::transfer);
     EXPECT_EQ(batch.ring_fingerprint, 42u);
-    EXPECT_LE(batch.records.size(), config_.batch_records);
+    EXPECT_LE(batch.records.size(), config_.batch.max_records);
     EXPECT_TRUE(!batch.records.empty() || !batch.complete.empty());
     std::set<ring::Partition> partitions(batch.complete.begin(), batch.complete.end()), told;
     for (const ring::BatchRecord& record : batch.records) partitions.insert(record.partition);

@@ -189,7 +189,7 @@ TEST_F(TransfersTest, Contract5_PartitionsAndBatchesOnTheirWayAreBounded) {
   }
   EXPECT_EQ(transfers_->tasks(), 0u);
   EXPECT_EQ(most_asked, config_.active_max) << "partitions that are sent at a time";
-  EXPECT_EQ(most_batches, config_.under_way_max);
+  EXPECT_EQ(most_batches, config_.batch.max_in_flight);
   for (ring::Partition partition = 0; partition < 10; ++partition) expect_known(partition);
 }
 
@@ -206,20 +206,20 @@ TEST_F(TransfersTest, TransfersH_ManyPartitionsAreComparedInOneMessageUpToItsBou
 }
 
 TEST_F(TransfersTest, TransfersH_ABatchIsBoundedInBytes) {
-  config_.batch_records = 1'000;
-  config_.batch_bytes = 200;
+  config_.batch.max_records = 1'000;
+  config_.batch.max_bytes = 200;
   start();
   fill(ours_, 3, 2, 20);
   want(3, TransferKind::fill);
   hear(*answer(tick().at(0).body));
   const auto out = tick();
-  ASSERT_EQ(out.size(), config_.under_way_max);
+  ASSERT_EQ(out.size(), config_.batch.max_in_flight);
   for (const Transfers::Out& next : out) {
     std::size_t bytes = 0;
     const auto& records = std::get<ring::Batch>(next.body).records;
     for (const ring::BatchRecord& record : records) bytes += record.record.size();
     EXPECT_GE(bytes, 200u);
-    EXPECT_LT(bytes - records.back().record.size(), 200u) << "the record that fills it is its last";
+    EXPECT_LT(bytes - records.list().back().record.size(), 200u) << "the record that fills it is its last";
   }
 }
 
@@ -362,13 +362,13 @@ TEST_F(TransfersTest, TransfersH_WithoutAnswerQuestionsAndBatchesGoOutAgain) {
   fill(ours_, 3, 1, 4);
   want(3, TransferKind::fill);
   ASSERT_EQ(tick().size(), 1u);
-  EXPECT_TRUE(tick_after(config_.timeout - milliseconds(1)).empty());
+  EXPECT_TRUE(tick_after(config_.batch.timeout - milliseconds(1)).empty());
   const auto question = tick_after(milliseconds(1));
   ASSERT_EQ(question.size(), 1u);
   hear(*answer(question[0].body));
   const auto batch = tick();
   ASSERT_EQ(batch.size(), 1u);
-  EXPECT_TRUE(tick_after(config_.timeout - milliseconds(1)).empty());
+  EXPECT_TRUE(tick_after(config_.batch.timeout - milliseconds(1)).empty());
   const auto again = tick_after(milliseconds(1));
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(std::get<ring::Batch>(again[0].body).sequence, std::get<ring::Batch>(batch[0].body).sequence);
@@ -379,7 +379,7 @@ TEST_F(TransfersTest, TransfersH_WithoutAnswerQuestionsAndBatchesGoOutAgain) {
 
 // Only the last question's answer counts, so it must come to be waited for long enough.
 TEST_F(TransfersTest, TransfersH_AWayLongerThanTheTimeoutEndsAllTheSame) {
-  const Duration way = 3 * config_.timeout;
+  const Duration way = 3 * config_.batch.timeout;
   want(3, TransferKind::fill);
   std::deque<std::pair<Time, ring::Body>> answers;
   std::size_t questions = 0;

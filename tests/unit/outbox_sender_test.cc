@@ -1,6 +1,6 @@
-// The forwarder: bounds, batches, resends, refusals, changes of owners; and random weather in which nothing may be
+// The outbox sender: bounds, batches, resends, refusals, changes of owners; and random weather in which nothing may be
 // lost.
-#include "node/crawl/forwarder.h"
+#include "node/crawl/outbox_sender.h"
 
 #include <gtest/gtest.h>
 
@@ -24,19 +24,19 @@ using test::few_partitions;
 using test::peer_id;
 using test::view_of;
 
-class ForwarderTest : public testing::Test {
+class OutboxSenderTest : public testing::Test {
  protected:
-  ForwarderTest() : store_(*storage::Store::open(kv_)) {
-    config_.batch_records = 10;
-    config_.batch_bytes = 100'000;
-    config_.batch_age = milliseconds(100);
-    config_.under_way_max = 2;
-    config_.batch_timeout = seconds(5);
+  OutboxSenderTest() : store_(*storage::Store::open(kv_)) {
+    config_.batch.max_records = 10;
+    config_.batch.max_bytes = 100'000;
+    config_.age = milliseconds(100);
+    config_.batch.max_in_flight = 2;
+    config_.batch.timeout = seconds(5);
     config_.memory_records = 100;
   }
-  void start(std::uint64_t first_sequence = 1'000) { forwarder_.emplace(config_, store_, first_sequence); }
+  void start(std::uint64_t first_sequence = 1'000) { sender_.emplace(config_, store_, first_sequence); }
 
-  // `count` records for partitions of `owner`, as a page's commit puts them into the outbox, and told to the forwarder.
+  // `count` records for partitions of `owner`, as a page's commit puts them into the outbox, and told to the sender.
   std::vector<OutboxEntry> add(std::size_t owner, std::size_t count, std::size_t bytes = 50) {
     const auto partitions = view_.ring().partitions_of(peer_id(owner));
     EXPECT_FALSE(partitions.empty());
@@ -48,30 +48,30 @@ class ForwarderTest : public testing::Test {
     }
     const auto result = store_.commit(test::commit_of(parts));
     EXPECT_TRUE(result);
-    forwarder_->add(result->outbox, view_, now_);
+    sender_->add(result->outbox, view_, now_);
     return result->outbox;
   }
-  std::vector<Forwarder::Out> tick() {
-    std::vector<Forwarder::Out> out;
-    EXPECT_TRUE(forwarder_->tick(now_, view_, out));
-    for (const Forwarder::Out& batch : out) {
+  std::vector<BatchOut> tick() {
+    std::vector<BatchOut> out;
+    EXPECT_TRUE(sender_->tick(now_, view_, out));
+    for (const BatchOut& batch : out) {
       EXPECT_EQ(batch.batch.ring_fingerprint, view_.ring().fingerprint());
-      EXPECT_LE(batch.batch.records.size(), config_.batch_records);
+      EXPECT_LE(batch.batch.records.size(), config_.batch.max_records);
       EXPECT_FALSE(batch.batch.records.empty());
       for (const ring::BatchRecord& record : batch.batch.records) EXPECT_EQ(view_.owner(record.partition), batch.to);
     }
     // Time is the loop's: a deadline that has passed although tick() has just run makes it spin.
-    const auto deadline = forwarder_->next_deadline();
+    const auto deadline = sender_->next_deadline();
     EXPECT_TRUE(!deadline || *deadline > now_);
     return out;
   }
-  std::vector<Forwarder::Out> tick_after(Duration wait) {
+  std::vector<BatchOut> tick_after(Duration wait) {
     now_ += wait;
     return tick();
   }
-  std::size_t acknowledge(const Forwarder::Out& batch) {
+  std::size_t acknowledge(const BatchOut& batch) {
     test::CommitParts parts;
-    parts.from_outbox = forwarder_->acknowledged(batch.to, batch.batch.sequence);
+    parts.from_outbox = sender_->acknowledged(batch.to, batch.batch.sequence);
     take_out(parts.from_outbox);
     return parts.from_outbox.size();
   }
@@ -80,13 +80,13 @@ class ForwarderTest : public testing::Test {
     test::CommitParts parts;
     parts.from_outbox = keys;
     ASSERT_TRUE(store_.commit(test::commit_of(parts)));
-    forwarder_->taken_out(keys);
+    sender_->taken_out(keys);
   }
   // Acknowledges all until nothing more comes; the records in the order in which they came.
   std::vector<std::string> drain(int rounds = 2'000) {
     std::vector<std::string> records;
     for (int i = 0; i < rounds && (i < 3 || store_.counts().outbox > 0); ++i)
-      for (const Forwarder::Out& batch : tick_after(config_.batch_age)) {
+      for (const BatchOut& batch : tick_after(config_.age)) {
         for (const ring::BatchRecord& record : batch.batch.records) records.push_back(record.record);
         acknowledge(batch);
       }
@@ -100,14 +100,14 @@ class ForwarderTest : public testing::Test {
 
   storage::MemoryKv kv_;
   storage::Store store_;
-  Forwarder::Config config_;
-  std::optional<Forwarder> forwarder_;
+  OutboxSender::Config config_;
+  std::optional<OutboxSender> sender_;
   View view_ = view_of(0, {0, 1, 2});
   Time now_ = test::at_ms(1'000'000);
   std::size_t next_record_ = 0;
 };
 
-TEST_F(ForwarderTest, Issue2_4_AFullBatchLeavesAtOnce) {
+TEST_F(OutboxSenderTest, AFullBatchLeavesAtOnce) {
   start();
   add(1, 9);
   EXPECT_TRUE(tick().empty());
@@ -116,13 +116,13 @@ TEST_F(ForwarderTest, Issue2_4_AFullBatchLeavesAtOnce) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].to, peer_id(1));
   EXPECT_EQ(out[0].batch.records.size(), 10u);
-  EXPECT_EQ(forwarder_->batches_sent(), 1u);
-  EXPECT_EQ(forwarder_->records_sent(), 10u);
-  EXPECT_EQ(forwarder_->bytes_sent(), 500u);
+  EXPECT_EQ(sender_->batches_sent(), 1u);
+  EXPECT_EQ(sender_->records_sent(), 10u);
+  EXPECT_EQ(sender_->bytes_sent(), 500u);
 }
 
-TEST_F(ForwarderTest, Issue2_4_AHeavyBatchLeavesAtOnce) {
-  config_.batch_bytes = 1'000;
+TEST_F(OutboxSenderTest, AHeavyBatchLeavesAtOnce) {
+  config_.batch.max_bytes = 1'000;
   start();
   add(1, 3, 300);
   EXPECT_TRUE(tick().empty());
@@ -134,98 +134,98 @@ TEST_F(ForwarderTest, Issue2_4_AHeavyBatchLeavesAtOnce) {
   EXPECT_EQ(tick_after(milliseconds(50)).size(), 1u);
 }
 
-TEST_F(ForwarderTest, Issue2_4_AnOldBatchLeavesThoughSmall) {
+TEST_F(OutboxSenderTest, AnOldBatchLeavesThoughSmall) {
   start();
   add(1, 1);
-  ASSERT_TRUE(forwarder_->next_deadline());
-  EXPECT_EQ(*forwarder_->next_deadline(), now_ + config_.batch_age);
+  ASSERT_TRUE(sender_->next_deadline());
+  EXPECT_EQ(*sender_->next_deadline(), now_ + config_.age);
   EXPECT_TRUE(tick_after(milliseconds(60)).empty());
   add(1, 1);  // a younger one does not make the first wait longer
-  EXPECT_EQ(*forwarder_->next_deadline(), now_ + milliseconds(40));
+  EXPECT_EQ(*sender_->next_deadline(), now_ + milliseconds(40));
   EXPECT_TRUE(tick_after(milliseconds(39)).empty());
   const auto out = tick_after(milliseconds(1));
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].batch.records.size(), 2u);
 }
 
-TEST_F(ForwarderTest, Issue2_4_EachOwnerHasItsOwnBatches) {
+TEST_F(OutboxSenderTest, EachOwnerHasItsOwnBatches) {
   start();
   const auto for_one = records_of(add(1, 15)), for_two = records_of(add(2, 5));
   std::map<ring::PeerId, std::multiset<std::string>> got;
   for (int i = 0; i < 3; ++i)
-    for (const Forwarder::Out& batch : tick_after(config_.batch_age))
+    for (const BatchOut& batch : tick_after(config_.age))
       for (const ring::BatchRecord& record : batch.batch.records) got[batch.to].insert(record.record);
   EXPECT_EQ(got[peer_id(1)], (std::multiset<std::string>(for_one.begin(), for_one.end())));
   EXPECT_EQ(got[peer_id(2)], (std::multiset<std::string>(for_two.begin(), for_two.end())));
 }
 
-TEST_F(ForwarderTest, Issue2_4_ABoundedNumberIsUnderWayForEachOwner) {
+TEST_F(OutboxSenderTest, ABoundedNumberIsUnderWayForEachOwner) {
   start();
   add(1, 60);
   auto out = tick();
   ASSERT_EQ(out.size(), 2u);
-  EXPECT_EQ(forwarder_->batches_under_way(), 2u);
+  EXPECT_EQ(sender_->batches_in_flight(), 2u);
   EXPECT_TRUE(tick_after(milliseconds(500)).empty()) << "the owner is slow";
   add(2, 10);
   ASSERT_EQ(tick().size(), 1u) << "another owner does not wait for it";
   EXPECT_EQ(acknowledge(out[0]), 10u);
   EXPECT_EQ(tick().size(), 1u) << "room for one more";
   EXPECT_EQ(store_.counts().outbox, 60u);
-  EXPECT_EQ(forwarder_->batches_acknowledged(), 1u);
+  EXPECT_EQ(sender_->batches_acknowledged(), 1u);
 }
 
-TEST_F(ForwarderTest, Issue2_4_WithoutAnswerTheSameBatchGoesOutAgain) {
+TEST_F(OutboxSenderTest, WithoutAnswerTheSameBatchGoesOutAgain) {
   start();
   add(1, 10);
   const auto first = tick();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_TRUE(tick_after(milliseconds(4'999)).empty());
-  EXPECT_EQ(*forwarder_->next_deadline(), now_ + milliseconds(1));
+  EXPECT_EQ(*sender_->next_deadline(), now_ + milliseconds(1));
   const auto again = tick_after(milliseconds(1));
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].batch.sequence, first[0].batch.sequence);
   EXPECT_EQ(again[0].batch.records.size(), 10u);
-  EXPECT_TRUE(tick_after(milliseconds(4'999)).empty());
+  EXPECT_TRUE(tick_after(milliseconds(9'999)).empty()) << "each time it waits longer";
   EXPECT_EQ(tick_after(milliseconds(1)).size(), 1u);
   EXPECT_EQ(acknowledge(first[0]), 10u);
   EXPECT_TRUE(tick_after(seconds(60)).empty());
   EXPECT_EQ(store_.counts().outbox, 0u);
-  EXPECT_FALSE(forwarder_->next_deadline());
+  EXPECT_FALSE(sender_->next_deadline());
 }
 
-TEST_F(ForwarderTest, BadInput_AcksOfOthersOfUnknownBatchesAndAgainFindNothing) {
+TEST_F(OutboxSenderTest, BadInput_AcksOfOthersOfUnknownBatchesAndAgainFindNothing) {
   start();
   add(1, 10);
   const auto out = tick();
   ASSERT_EQ(out.size(), 1u);
-  EXPECT_TRUE(forwarder_->acknowledged(peer_id(2), out[0].batch.sequence).empty());
-  EXPECT_TRUE(forwarder_->acknowledged(peer_id(77), out[0].batch.sequence).empty());
-  EXPECT_TRUE(forwarder_->acknowledged(peer_id(1), out[0].batch.sequence + 1).empty());
-  EXPECT_TRUE(forwarder_->acknowledged(peer_id(1), 0).empty());
-  forwarder_->refused(peer_id(2), out[0].batch.sequence, now_);
-  forwarder_->refused(peer_id(77), out[0].batch.sequence, now_);
+  EXPECT_TRUE(sender_->acknowledged(peer_id(2), out[0].batch.sequence).empty());
+  EXPECT_TRUE(sender_->acknowledged(peer_id(77), out[0].batch.sequence).empty());
+  EXPECT_TRUE(sender_->acknowledged(peer_id(1), out[0].batch.sequence + 1).empty());
+  EXPECT_TRUE(sender_->acknowledged(peer_id(1), 0).empty());
+  sender_->refused(peer_id(2), out[0].batch.sequence, now_);
+  sender_->refused(peer_id(77), out[0].batch.sequence, now_);
   EXPECT_EQ(acknowledge(out[0]), 10u);
   EXPECT_EQ(acknowledge(out[0]), 0u);
-  EXPECT_EQ(forwarder_->batches_acknowledged(), 1u);
+  EXPECT_EQ(sender_->batches_acknowledged(), 1u);
 }
 
 // The memory holds memory_records and no more: entries that are not on the disk at all show which are in memory.
-TEST_F(ForwarderTest, Contract5_MemoryIsBoundedAndTheRestIsReadBackFromDisk) {
+TEST_F(OutboxSenderTest, Contract5_MemoryIsBoundedAndTheRestIsReadBackFromDisk) {
   start();
   const auto partition = view_.ring().partitions_of(peer_id(1)).front();
   std::vector<OutboxEntry> unsaved;
   for (std::uint64_t i = 0; i < 1'000; ++i) unsaved.push_back({{partition, 1'000'000 + i}, "unsaved"});
-  forwarder_->add(unsaved, view_, now_);
+  sender_->add(unsaved, view_, now_);
   std::size_t came = 0;
   for (int i = 0; i < 300; ++i)
-    for (const Forwarder::Out& batch : tick_after(config_.batch_age)) {
+    for (const BatchOut& batch : tick_after(config_.age)) {
       came += batch.batch.records.size();
-      (void)forwarder_->acknowledged(batch.to, batch.batch.sequence);
+      (void)sender_->acknowledged(batch.to, batch.batch.sequence);
     }
   EXPECT_EQ(came, config_.memory_records);
 }
 
-TEST_F(ForwarderTest, Issue2_4_AThousandTimesTheMemoryComesThroughInOrderEachOnce) {
+TEST_F(OutboxSenderTest, AThousandTimesTheMemoryComesThroughInOrderEachOnce) {
   start();
   std::vector<std::string> wanted;
   view_ = view_of(0, {0, 1}, 2);
@@ -237,16 +237,16 @@ TEST_F(ForwarderTest, Issue2_4_AThousandTimesTheMemoryComesThroughInOrderEachOnc
   EXPECT_EQ(drain().size(), 5u) << "and goes on from memory";
 }
 
-TEST_F(ForwarderTest, Issue2_4_ARefusedBatchWaitsAMomentAndComesAgain) {
+TEST_F(OutboxSenderTest, ARefusedBatchWaitsAMomentAndComesAgain) {
   start();
   const auto entries = records_of(add(1, 10));
   const auto out = tick();
   ASSERT_EQ(out.size(), 1u);
-  forwarder_->refused(peer_id(1), out[0].batch.sequence, now_);
+  sender_->refused(peer_id(1), out[0].batch.sequence, now_);
   EXPECT_TRUE(tick().empty()) << "not at once: the views must agree first";
-  ASSERT_TRUE(forwarder_->next_deadline());
-  EXPECT_GT(*forwarder_->next_deadline(), now_);
-  EXPECT_LE(*forwarder_->next_deadline(), now_ + seconds(1));
+  ASSERT_TRUE(sender_->next_deadline());
+  EXPECT_GT(*sender_->next_deadline(), now_);
+  EXPECT_LE(*sender_->next_deadline(), now_ + seconds(1));
   EXPECT_EQ(acknowledge(out[0]), 0u) << "it was refused: an answer to it means nothing";
   auto again = drain();
   std::sort(again.begin(), again.end());
@@ -254,24 +254,24 @@ TEST_F(ForwarderTest, Issue2_4_ARefusedBatchWaitsAMomentAndComesAgain) {
   EXPECT_EQ(store_.counts().outbox, 0u);
 }
 
-TEST_F(ForwarderTest, Design5_AnotherOwnerGetsWhatWasForTheFirst) {
+TEST_F(OutboxSenderTest, Design5_AnotherOwnerGetsWhatWasForTheFirst) {
   view_ = view_of(0, {0, 1, 2}, 64);
   start();
   add(1, 25);
   const auto first = tick();
   ASSERT_EQ(first.size(), 2u);
   view_ = view_of(0, {0, 2}, 64);  // peer 1 is gone
-  forwarder_->owners_changed(view_);
+  sender_->owners_changed(view_);
   EXPECT_EQ(acknowledge(first[0]), 0u) << "a late answer finds nothing";
   std::set<std::string> got;
   std::size_t own = 0;
   for (int i = 0; i < 10; ++i) {
-    for (const Forwarder::Out& batch : tick_after(config_.batch_age)) {
+    for (const BatchOut& batch : tick_after(config_.age)) {
       EXPECT_EQ(batch.to, peer_id(2));
       for (const ring::BatchRecord& record : batch.batch.records) got.insert(record.record);
       acknowledge(batch);
     }
-    const auto mine = forwarder_->take_own(view_, 7);
+    const auto mine = sender_->take_own(view_, 7);
     ASSERT_TRUE(mine);
     EXPECT_LE(mine->size(), 7u);
     test::CommitParts parts;
@@ -288,59 +288,59 @@ TEST_F(ForwarderTest, Design5_AnotherOwnerGetsWhatWasForTheFirst) {
   EXPECT_EQ(store_.counts().outbox, 0u);
 }
 
-TEST_F(ForwarderTest, Issue2_5_AfterARestartTheOutboxIsSentFromDisk) {
+TEST_F(OutboxSenderTest, AfterARestartTheOutboxIsSentFromDisk) {
   start();
   add(1, 25);
   add(2, 5);
   ASSERT_FALSE(tick().empty());
   start(2'000'000);
-  forwarder_->owners_changed(view_);
+  sender_->owners_changed(view_);
   EXPECT_EQ(drain().size(), 30u);
   EXPECT_EQ(store_.counts().outbox, 0u);
 }
 
-TEST_F(ForwarderTest, Design5_APeerThatIsGoneAndComesBackGetsItAll) {
+TEST_F(OutboxSenderTest, Design5_APeerThatIsGoneAndComesBackGetsItAll) {
   start();
   add(1, 25);
   const auto first = tick();
-  forwarder_->forget_peer(peer_id(1));
-  EXPECT_EQ(forwarder_->batches_under_way(), 0u);
-  for (const Forwarder::Out& batch : first) EXPECT_EQ(acknowledge(batch), 0u);
+  sender_->forget_peer(peer_id(1));
+  EXPECT_EQ(sender_->batches_in_flight(), 0u);
+  for (const BatchOut& batch : first) EXPECT_EQ(acknowledge(batch), 0u);
   EXPECT_EQ(drain().size(), 25u);
   EXPECT_EQ(store_.counts().outbox, 0u);
-  forwarder_->forget_peer(peer_id(99));
+  sender_->forget_peer(peer_id(99));
 }
 
-TEST_F(ForwarderTest, ForwarderH_WithoutAnyOwnerItWaitsAndDoesNotSpin) {
+TEST_F(OutboxSenderTest, WithoutAnyOwnerItWaitsAndDoesNotSpin) {
   start();
   add(1, 25);
   (void)tick();
   view_ = view_of(0, {});
-  forwarder_->owners_changed(view_);
+  sender_->owners_changed(view_);
   EXPECT_TRUE(tick_after(seconds(60)).empty());
-  const auto deadline = forwarder_->next_deadline();
+  const auto deadline = sender_->next_deadline();
   EXPECT_TRUE(!deadline || *deadline > now_) << "a deadline that tick() does nothing about makes the loop spin";
-  EXPECT_TRUE(forwarder_->take_own(view_, 10)->empty());
+  EXPECT_TRUE(sender_->take_own(view_, 10)->empty());
   view_ = view_of(0, {0, 1, 2});
-  forwarder_->owners_changed(view_);
+  sender_->owners_changed(view_);
   EXPECT_EQ(drain().size(), 25u);
 }
 
-TEST_F(ForwarderTest, ForwarderH_SequencesRiseFromTheFirst) {
+TEST_F(OutboxSenderTest, SequencesRiseFromTheFirst) {
   start(5'000);
   add(1, 20);
   add(2, 10);
   std::set<std::uint64_t> seen;
-  for (const Forwarder::Out& batch : tick()) EXPECT_TRUE(seen.insert(batch.batch.sequence).second);
-  EXPECT_TRUE(seen.insert(forwarder_->new_sequence()).second);
+  for (const BatchOut& batch : tick()) EXPECT_TRUE(seen.insert(batch.batch.sequence).second);
+  EXPECT_TRUE(seen.insert(sender_->new_sequence()).second);
   EXPECT_GE(*seen.begin(), 5'000u);
 }
 
-TEST_F(ForwarderTest, ForwarderH_SafeIsTheFirstGroupThatIsNotAllTakenOut) {
+TEST_F(OutboxSenderTest, SafeIsTheFirstGroupThatIsNotAllTakenOut) {
   start();
-  EXPECT_EQ(forwarder_->safe(), UINT64_MAX) << "nothing is open";
+  EXPECT_EQ(sender_->safe(), UINT64_MAX) << "nothing is open";
   const auto first = add(1, 64), second = add(1, 64), third = add(2, 1);
-  EXPECT_EQ(forwarder_->safe(), first[0].key.sequence);
+  EXPECT_EQ(sender_->safe(), first[0].key.sequence);
   const auto key_of = [](const OutboxEntry& entry) { return entry.key; };
   const auto keys = [&](const std::vector<OutboxEntry>& entries) {
     std::vector<OutboxKey> all;
@@ -348,75 +348,75 @@ TEST_F(ForwarderTest, ForwarderH_SafeIsTheFirstGroupThatIsNotAllTakenOut) {
     return all;
   };
   take_out(keys(second));  // out of order
-  EXPECT_EQ(forwarder_->safe(), first[0].key.sequence);
+  EXPECT_EQ(sender_->safe(), first[0].key.sequence);
   take_out({first.begin()->key});
-  EXPECT_EQ(forwarder_->safe(), first[0].key.sequence) << "exact to a group";
+  EXPECT_EQ(sender_->safe(), first[0].key.sequence) << "exact to a group";
   std::vector<OutboxKey> rest = keys(first);
   rest.erase(rest.begin());
   take_out(rest);
-  EXPECT_EQ(forwarder_->safe(), third[0].key.sequence);
+  EXPECT_EQ(sender_->safe(), third[0].key.sequence);
   take_out(keys(third));
-  EXPECT_EQ(forwarder_->safe(), UINT64_MAX);
+  EXPECT_EQ(sender_->safe(), UINT64_MAX);
 }
 
-TEST_F(ForwarderTest, ForwarderH_NothingIsSafeBeforeAllOfAnEarlierProcessIsTakenOut) {
+TEST_F(OutboxSenderTest, NothingIsSafeBeforeAllOfAnEarlierProcessIsTakenOut) {
   start();
   const auto before = add(1, 3);
   start(2'000'000);
-  EXPECT_EQ(forwarder_->safe(), 0u);
+  EXPECT_EQ(sender_->safe(), 0u);
   const auto after = add(1, 3);
   take_out({after[0].key, after[1].key, after[2].key});
   take_out({before[2].key, before[0].key});
-  EXPECT_EQ(forwarder_->safe(), 0u);
+  EXPECT_EQ(sender_->safe(), 0u);
   take_out({before[1].key});
-  EXPECT_EQ(forwarder_->safe(), UINT64_MAX);
+  EXPECT_EQ(sender_->safe(), UINT64_MAX);
 }
 
 // Disabled: taken_out() erases the newest group when it is empty, and add() goes on counting into the one before it, so
 // that groups grow without bound and safe() stays behind by more than a group (with a steady stream, for good).
-TEST_F(ForwarderTest, ForwarderH_SafeIsExactToAGroupThoughTheNewestWasEmptied) {
+TEST_F(OutboxSenderTest, SafeIsExactToAGroupThoughTheNewestWasEmptied) {
   start();
   const auto slow = add(1, 64);  // of an owner that does not answer
   take_out({add(2, 1)[0].key});
   const auto later = add(2, 63);
   for (const OutboxEntry& entry : slow) take_out({entry.key});
-  EXPECT_EQ(forwarder_->safe(), later[0].key.sequence);
+  EXPECT_EQ(sender_->safe(), later[0].key.sequence);
 }
 
 // Disabled for the same reason: what an earlier process left is long with its owners, but new entries joined its group,
 // so safe() stays 0 and no partition moves (Peer::ready_to_move).
-TEST_F(ForwarderTest, ForwarderH_NewEntriesDoNotJoinTheGroupOfAnEarlierProcess) {
+TEST_F(OutboxSenderTest, NewEntriesDoNotJoinTheGroupOfAnEarlierProcess) {
   start();
   const auto before = add(1, 1);
   start(2'000'000);
   take_out({add(2, 1)[0].key});
   const auto later = add(2, 1);
   take_out({before[0].key});
-  EXPECT_EQ(forwarder_->safe(), later[0].key.sequence);
+  EXPECT_EQ(sender_->safe(), later[0].key.sequence);
 }
 
 // An owner that is away for long leaves many groups open: they are bounded, and safe() stays true.
-TEST_F(ForwarderTest, Contract5_ManyOpenGroupsAreBoundedAndStaySafe) {
+TEST_F(OutboxSenderTest, Contract5_ManyOpenGroupsAreBoundedAndStaySafe) {
   start();
   const auto partition = view_.ring().partitions_of(peer_id(1)).front();
   constexpr std::uint64_t entries = 64 * 20'000;
   std::vector<OutboxEntry> page(64, {{partition, 0}, ""});
   for (std::uint64_t i = 0; i < entries; i += 64) {
     for (std::uint64_t k = 0; k < 64; ++k) page[k].key.sequence = 1 + i + k;
-    forwarder_->add(page, view_, now_);
+    sender_->add(page, view_, now_);
   }
-  std::uint64_t safe = forwarder_->safe();
+  std::uint64_t safe = sender_->safe();
   for (std::uint64_t number = 1; number <= entries; ++number) {
-    forwarder_->taken_out({{partition, number}});
-    ASSERT_GE(forwarder_->safe(), safe) << "never back";
-    safe = forwarder_->safe();
+    sender_->taken_out({{partition, number}});
+    ASSERT_GE(sender_->safe(), safe) << "never back";
+    safe = sender_->safe();
     ASSERT_TRUE(number == entries ? safe == UINT64_MAX : safe <= number + 1) << number;
   }
 }
 
 // Random weather: batches and answers are dropped, doubled, late and out of order; owners refuse, come and go; this
 // peer restarts. What an owner has taken is written down; in the end each record was taken and the outbox is empty.
-class Weather : public ForwarderTest {
+class Weather : public OutboxSenderTest {
  protected:
   void run(std::uint64_t seed);
   void deliver_some();
@@ -428,7 +428,7 @@ class Weather : public ForwarderTest {
   std::set<std::uint64_t> open_;    // numbers of the entries in the outbox
   std::uint64_t first_number_ = 0;  // that this process gave
   std::set<std::string> taken_;
-  std::vector<Forwarder::Out> to_owners_;
+  std::vector<BatchOut> to_owners_;
   std::vector<std::tuple<ring::PeerId, std::uint64_t, bool>> answers_;  // from, sequence, acknowledged
   bool calm_ = false;
 };
@@ -436,7 +436,7 @@ class Weather : public ForwarderTest {
 void Weather::deliver_some() {
   std::shuffle(to_owners_.begin(), to_owners_.end(), random_);
   for (std::size_t left = to_owners_.size(); left > 0 && (calm_ || below(random_, 3) > 0); --left) {
-    const Forwarder::Out batch = to_owners_.back();
+    const BatchOut batch = to_owners_.back();
     if (calm_ || below(random_, 4) > 0) to_owners_.pop_back();
     if (!calm_ && below(random_, 4) == 0) continue;  // dropped
     const bool agrees =
@@ -453,11 +453,11 @@ void Weather::deliver_some() {
     if (calm_ || below(random_, 4) > 0) answers_.pop_back();
     if (!calm_ && below(random_, 5) == 0) continue;
     if (!taken) {
-      forwarder_->refused(from, sequence, now_);
+      sender_->refused(from, sequence, now_);
       continue;
     }
     test::CommitParts parts;
-    parts.from_outbox = forwarder_->acknowledged(from, sequence);
+    parts.from_outbox = sender_->acknowledged(from, sequence);
     for (const OutboxKey& key : parts.from_outbox) {
       const auto found = store_.outbox_of(key.partition, key.sequence - 1, 1);
       ASSERT_TRUE(found && found->size() == 1 && found->front().key == key) << "acknowledged twice: the count breaks";
@@ -473,12 +473,12 @@ void Weather::change_owners() {
   const View before = view_;
   view_ = view_of(0, rings[calm_ ? 0 : below(random_, rings.size())]);
   for (std::size_t peer = 1; peer < 4; ++peer)
-    if (below(random_, 2) == 0) forwarder_->forget_peer(peer_id(peer));
-  if (view_.ring().fingerprint() != before.ring().fingerprint()) forwarder_->owners_changed(view_);
+    if (below(random_, 2) == 0) sender_->forget_peer(peer_id(peer));
+  if (view_.ring().fingerprint() != before.ring().fingerprint()) sender_->owners_changed(view_);
 }
 
 void Weather::take_own() {
-  const auto own = forwarder_->take_own(view_, 1 + below(random_, 20));
+  const auto own = sender_->take_own(view_, 1 + below(random_, 20));
   ASSERT_TRUE(own);
   test::CommitParts parts;
   for (const OutboxEntry& entry : *own) {
@@ -494,7 +494,7 @@ void Weather::take_own() {
 
 // safe() never says more than is so; what an earlier process left is one group.
 void Weather::check_safe() const {
-  const std::uint64_t safe = forwarder_->safe();
+  const std::uint64_t safe = sender_->safe();
   if (open_.empty()) {
     ASSERT_EQ(safe, UINT64_MAX);
   } else if (*open_.begin() < first_number_) {
@@ -507,10 +507,10 @@ void Weather::check_safe() const {
 void Weather::run(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   random_.seed(seed);
-  config_.batch_records = 1 + below(random_, 12);
+  config_.batch.max_records = 1 + below(random_, 12);
   config_.memory_records = 1 + below(random_, 40);
-  config_.under_way_max = 1 + below(random_, 4);
-  config_.batch_bytes = 100 + below(random_, 1'000);
+  config_.batch.max_in_flight = 1 + below(random_, 4);
+  config_.batch.max_bytes = 100 + below(random_, 1'000);
   start();
   first_number_ = store_.next_outbox();
   std::size_t added = 0;
@@ -526,18 +526,18 @@ void Weather::run(std::uint64_t seed) {
                                      "r" + std::to_string(added++));
       const auto result = store_.commit(test::commit_of(parts));
       for (const OutboxEntry& entry : result->outbox) open_.insert(entry.key.sequence);
-      forwarder_->add(result->outbox, view_, now_);
+      sender_->add(result->outbox, view_, now_);
     }
     if (!calm_ && below(random_, 15) == 0) change_owners();
     if (!calm_ && below(random_, 60) == 0) {
       start(static_cast<std::uint64_t>(step) * 1'000'000 + 2'000'000);
-      forwarder_->owners_changed(view_);
+      sender_->owners_changed(view_);
       first_number_ = store_.next_outbox();
     }
     take_own();
-    for (Forwarder::Out& batch : tick()) to_owners_.push_back(std::move(batch));
+    for (BatchOut& batch : tick()) to_owners_.push_back(std::move(batch));
     if (HasFatalFailure()) return;
-    ASSERT_LE(forwarder_->batches_under_way(), 3 * config_.under_way_max);
+    ASSERT_LE(sender_->batches_in_flight(), 3 * config_.batch.max_in_flight);
     deliver_some();
     if (HasFatalFailure()) return;
     check_safe();
@@ -547,7 +547,7 @@ void Weather::run(std::uint64_t seed) {
   ASSERT_EQ(kv_.size(storage::Table::outbox), 0u);
   ASSERT_EQ(taken_.size(), added) << "something was lost";
   ASSERT_TRUE(tick_after(seconds(1)).empty());
-  ASSERT_FALSE(forwarder_->next_deadline());
+  ASSERT_FALSE(sender_->next_deadline());
 }
 
 TEST_F(Weather, Contract1_NothingIsLostAndTheOutboxEndsEmpty) {

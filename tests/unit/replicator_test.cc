@@ -1,6 +1,6 @@
-// The copier: what is written has its second copy before its outcome leaves; bounds, batches, resends, refusals,
+// The replicator: what is written has its second copy before its outcome leaves; bounds, batches, resends, refusals,
 // changes of owners; and random histories against a slow twin.
-#include "node/crawl/copier.h"
+#include "node/crawl/replicator.h"
 
 #include <gtest/gtest.h>
 
@@ -22,20 +22,20 @@ using test::peer_id;
 using test::url_key_of;
 using test::view_of;
 
-constexpr std::uint64_t outbox_all = UINT64_MAX;  // Forwarder::safe() with an empty outbox
+constexpr std::uint64_t outbox_all = UINT64_MAX;  // OutboxSender::safe() with an empty outbox
 
-class CopierTest : public testing::Test {
+class ReplicatorTest : public testing::Test {
  protected:
-  CopierTest() {
-    config_.batch_records = 4;
-    config_.batch_bytes = 1'000;
+  ReplicatorTest() {
+    config_.batch.max_records = 4;
+    config_.batch.max_bytes = 1'000;
     config_.age = milliseconds(5);
-    config_.under_way_max = 2;
-    config_.timeout = seconds(5);
+    config_.batch.max_in_flight = 2;
+    config_.batch.timeout = seconds(5);
     config_.items_max = 20;
     use({0, 1, 2}, 2);
   }
-  void start() { copier_.emplace(config_); }
+  void start() { replicator_.emplace(config_); }
   void use(const std::vector<std::size_t>& peers, std::uint32_t replicas) {
     view_ = view_of(0, peers, few_partitions, replicas);
   }
@@ -51,14 +51,16 @@ class CopierTest : public testing::Test {
     ADD_FAILURE() << "no partition with these copies";
     return 0;
   }
-  void write(ring::Partition partition, const std::string& record) { copier_->write(view_, partition, record, now_); }
-  std::vector<Forwarder::Out> tick(std::uint64_t outbox_safe = outbox_all) {
-    std::vector<Forwarder::Out> out;
-    copier_->tick(
+  void write(ring::Partition partition, const std::string& record) {
+    replicator_->write(view_, partition, record, now_);
+  }
+  std::vector<BatchOut> tick(std::uint64_t outbox_safe = outbox_all) {
+    std::vector<BatchOut> out;
+    replicator_->tick(
         now_, view_, tenures_, outbox_safe, [this] { return next_sequence_++; }, out);
-    for (const Forwarder::Out& batch : out) {
+    for (const BatchOut& batch : out) {
       EXPECT_EQ(batch.batch.kind, ring::BatchKind::copy);
-      EXPECT_LE(batch.batch.records.size(), config_.batch_records);
+      EXPECT_LE(batch.batch.records.size(), config_.batch.max_records);
       EXPECT_FALSE(batch.batch.records.empty());
       std::set<ring::Partition> partitions, told;
       for (const ring::BatchRecord& record : batch.batch.records) partitions.insert(record.partition);
@@ -68,56 +70,56 @@ class CopierTest : public testing::Test {
       }
       EXPECT_EQ(told, partitions) << "the tenure of each of its partitions, once";
     }
-    const auto deadline = copier_->next_deadline();
+    const auto deadline = replicator_->next_deadline();
     EXPECT_TRUE(!deadline || *deadline > now_) << "a deadline that tick() does nothing about makes the loop spin";
     return out;
   }
-  std::vector<Forwarder::Out> tick_after(Duration wait, std::uint64_t outbox_safe = outbox_all) {
+  std::vector<BatchOut> tick_after(Duration wait, std::uint64_t outbox_safe = outbox_all) {
     now_ += wait;
     return tick(outbox_safe);
   }
   // Full batches now, and the rest when it is old.
-  std::vector<Forwarder::Out> settle() {
-    std::vector<Forwarder::Out> all = tick();
-    for (Forwarder::Out& batch : tick_after(config_.age)) all.push_back(std::move(batch));
+  std::vector<BatchOut> settle() {
+    std::vector<BatchOut> all = tick();
+    for (BatchOut& batch : tick_after(config_.age)) all.push_back(std::move(batch));
     return all;
   }
-  static std::vector<std::string> records_of(const std::vector<Forwarder::Out>& out) {
+  static std::vector<std::string> records_of(const std::vector<BatchOut>& out) {
     std::vector<std::string> records;
-    for (const Forwarder::Out& batch : out)
+    for (const BatchOut& batch : out)
       for (const ring::BatchRecord& record : batch.batch.records) records.push_back(record.record);
     return records;
   }
-  bool acknowledge(const Forwarder::Out& batch) { return copier_->acknowledged(batch.to, batch.batch.sequence); }
-  bool refuse(const Forwarder::Out& batch) { return copier_->refused(batch.to, batch.batch.sequence, now_); }
+  bool acknowledge(const BatchOut& batch) { return replicator_->acknowledged(batch.to, batch.batch.sequence); }
+  bool refuse(const BatchOut& batch) { return replicator_->refused(batch.to, batch.batch.sequence, now_); }
 
-  Copier::Config config_;
-  std::optional<Copier> copier_;
+  Replicator::Config config_;
+  std::optional<Replicator> replicator_;
   View view_ = view_of(0, {0});
   ring::Tenures tenures_{few_partitions};
   Time now_ = test::at_ms(1'000'000);
   std::uint64_t next_sequence_ = 1;
 };
 
-TEST_F(CopierTest, Issue3_5_WhatNobodyElseMustHaveIsSafeAtOnce) {
+TEST_F(ReplicatorTest, WhatNobodyElseMustHaveIsSafeAtOnce) {
   use({0, 1, 2}, 1);
   start();
   write(3, "a");
-  EXPECT_EQ(copier_->issued(), 0u);
-  EXPECT_TRUE(copier_->idle());
+  EXPECT_EQ(replicator_->issued(), 0u);
+  EXPECT_TRUE(replicator_->idle());
   EXPECT_TRUE(tick_after(seconds(1)).empty());
-  EXPECT_FALSE(copier_->next_deadline());
+  EXPECT_FALSE(replicator_->next_deadline());
   use({}, 2);
   write(3, "a");
-  EXPECT_TRUE(copier_->idle()) << "nor when there is no ring";
+  EXPECT_TRUE(replicator_->idle()) << "nor when there is no ring";
 }
 
-TEST_F(CopierTest, CopierH_AFullBatchLeavesAtOnceAndASmallOneWhenItIsOld) {
+TEST_F(ReplicatorTest, AFullBatchLeavesAtOnceAndASmallOneWhenItIsOld) {
   start();
   const ring::Partition partition = copied_to({1});
   for (const char* record : {"a", "b", "c"}) write(partition, record);
   EXPECT_TRUE(tick().empty());
-  EXPECT_EQ(*copier_->next_deadline(), now_ + config_.age);
+  EXPECT_EQ(*replicator_->next_deadline(), now_ + config_.age);
   write(partition, "d");
   EXPECT_EQ(records_of(tick()), (std::vector<std::string>{"a", "b", "c", "d"}));
   write(partition, "e");
@@ -126,12 +128,12 @@ TEST_F(CopierTest, CopierH_AFullBatchLeavesAtOnceAndASmallOneWhenItIsOld) {
   const auto out = tick_after(milliseconds(1));
   EXPECT_EQ(records_of(out), (std::vector<std::string>{"e", "f"}));
   EXPECT_EQ(out[0].to, peer_id(1));
-  EXPECT_EQ(copier_->records_sent(), 6u);
-  EXPECT_EQ(copier_->batches_sent(), 2u);
-  EXPECT_EQ(copier_->bytes_sent(), 6u);
+  EXPECT_EQ(replicator_->records_sent(), 6u);
+  EXPECT_EQ(replicator_->batches_sent(), 2u);
+  EXPECT_EQ(replicator_->bytes_sent(), 6u);
 }
 
-TEST_F(CopierTest, CopierH_AHeavyBatchEndsWithTheRecordThatFillsIt) {
+TEST_F(ReplicatorTest, AHeavyBatchEndsWithTheRecordThatFillsIt) {
   start();
   const ring::Partition partition = copied_to({1});
   for (int i = 0; i < 3; ++i) write(partition, std::string(600, 'x'));
@@ -139,87 +141,87 @@ TEST_F(CopierTest, CopierH_AHeavyBatchEndsWithTheRecordThatFillsIt) {
   EXPECT_EQ(records_of(tick_after(config_.age)).size(), 1u);
 }
 
-TEST_F(CopierTest, CopierH_SafeIsWhatAllTargetsHaveAcknowledgedInAnyOrder) {
+TEST_F(ReplicatorTest, SafeIsWhatAllTargetsHaveAcknowledgedInAnyOrder) {
   use({0, 1, 2}, 3);
   start();
   const ring::Partition partition = copied_to({1, 2});
   for (int i = 0; i < 8; ++i) write(partition, "r" + std::to_string(i));
-  EXPECT_EQ(copier_->issued(), 8u);
-  EXPECT_EQ(copier_->safe(), 0u);
-  EXPECT_EQ(copier_->waiting(), 16u);
+  EXPECT_EQ(replicator_->issued(), 8u);
+  EXPECT_EQ(replicator_->safe(), 0u);
+  EXPECT_EQ(replicator_->waiting(), 16u);
   const auto out = tick();
   ASSERT_EQ(out.size(), 4u) << "two for each of two peers";
-  std::map<ring::PeerId, std::vector<Forwarder::Out>> to;
-  for (const Forwarder::Out& batch : out) to[batch.to].push_back(batch);
+  std::map<ring::PeerId, std::vector<BatchOut>> to;
+  for (const BatchOut& batch : out) to[batch.to].push_back(batch);
   EXPECT_TRUE(acknowledge(to[peer_id(1)][1]));
   EXPECT_TRUE(acknowledge(to[peer_id(2)][0]));
-  EXPECT_EQ(copier_->safe(), 0u) << "the first four are with peer 2 only";
+  EXPECT_EQ(replicator_->safe(), 0u) << "the first four are with peer 2 only";
   EXPECT_TRUE(acknowledge(to[peer_id(1)][0]));
-  EXPECT_EQ(copier_->safe(), 4u);
-  EXPECT_FALSE(copier_->idle());
+  EXPECT_EQ(replicator_->safe(), 4u);
+  EXPECT_FALSE(replicator_->idle());
   EXPECT_TRUE(acknowledge(to[peer_id(2)][1]));
-  EXPECT_EQ(copier_->safe(), 8u);
-  EXPECT_TRUE(copier_->idle());
-  EXPECT_EQ(copier_->waiting(), 0u);
+  EXPECT_EQ(replicator_->safe(), 8u);
+  EXPECT_TRUE(replicator_->idle());
+  EXPECT_EQ(replicator_->waiting(), 0u);
 }
 
-TEST_F(CopierTest, CopierH_AnOutcomeLeavesOnlyWhenItsLinksAreCopiedAndForwarded) {
+TEST_F(ReplicatorTest, AnOutcomeLeavesOnlyWhenItsLinksAreCopiedAndForwarded) {
   start();
   const ring::Partition links = copied_to({1}), page = copied_to({2});
   const storage::UrlKey key{{page, {}}, {}};
   write(links, "link");
-  copier_->write_after(page, key, "outcome", 100);
-  EXPECT_TRUE(copier_->waits(key));
-  EXPECT_TRUE(copier_->waits_in(page));
-  EXPECT_FALSE(copier_->waits_in(links));
+  replicator_->write_after(page, key, "outcome", 100);
+  EXPECT_TRUE(replicator_->waits(key));
+  EXPECT_TRUE(replicator_->waits_in(page));
+  EXPECT_FALSE(replicator_->waits_in(links));
   const auto out = tick_after(config_.age);
   EXPECT_EQ(records_of(out), std::vector<std::string>{"link"});
   EXPECT_TRUE(tick_after(config_.age).empty()) << "the link is not acknowledged";
   EXPECT_TRUE(acknowledge(out[0]));
   EXPECT_TRUE(tick_after(config_.age, 99).empty()) << "entry 99 of the outbox is not acknowledged";
-  EXPECT_TRUE(copier_->waits(key));
-  EXPECT_FALSE(copier_->idle());
+  EXPECT_TRUE(replicator_->waits(key));
+  EXPECT_FALSE(replicator_->idle());
   EXPECT_TRUE(tick(100).empty()) << "its turn has come: it waits for others to go with it, as every item";
-  EXPECT_FALSE(copier_->waits(key));
-  EXPECT_FALSE(copier_->waits_in(page));
+  EXPECT_FALSE(replicator_->waits(key));
+  EXPECT_FALSE(replicator_->waits_in(page));
   const auto last = tick_after(config_.age, 100);
   EXPECT_EQ(records_of(last), std::vector<std::string>{"outcome"});
   EXPECT_EQ(last[0].to, peer_id(2));
-  EXPECT_FALSE(copier_->idle());
+  EXPECT_FALSE(replicator_->idle());
   EXPECT_TRUE(acknowledge(last[0]));
-  EXPECT_TRUE(copier_->idle());
+  EXPECT_TRUE(replicator_->idle());
 }
 
 // Its own links, and those of the pages before it; what was written later it does not wait for.
-TEST_F(CopierTest, CopierH_OutcomesLeaveInOrderAndWaitForNothingLater) {
+TEST_F(ReplicatorTest, OutcomesLeaveInOrderAndWaitForNothingLater) {
   start();
   const ring::Partition partition = copied_to({1});
   const auto key = [&](std::uint8_t number) { return storage::UrlKey{{partition, {}}, {number}}; };
   write(partition, "link of 1");
-  copier_->write_after(partition, key(1), "page 1", 10);
+  replicator_->write_after(partition, key(1), "page 1", 10);
   const auto first = tick_after(config_.age);
   write(partition, "link of 2");
-  copier_->write_after(partition, key(2), "page 2", 5);
+  replicator_->write_after(partition, key(2), "page 2", 5);
   const auto second = tick_after(config_.age);
   EXPECT_TRUE(acknowledge(second[0]));
   (void)tick();
-  EXPECT_TRUE(copier_->waits(key(1)) && copier_->waits(key(2)));
+  EXPECT_TRUE(replicator_->waits(key(1)) && replicator_->waits(key(2)));
   EXPECT_TRUE(acknowledge(first[0]));
   write(partition, "link of 3");
   (void)tick(9);
-  EXPECT_TRUE(copier_->waits(key(1)) && copier_->waits(key(2))) << "the second stands behind the first";
+  EXPECT_TRUE(replicator_->waits(key(1)) && replicator_->waits(key(2))) << "the second stands behind the first";
   (void)tick(10);
-  EXPECT_FALSE(copier_->waits(key(1)) || copier_->waits(key(2))) << "neither waits for the link of the third";
+  EXPECT_FALSE(replicator_->waits(key(1)) || replicator_->waits(key(2))) << "neither waits for the link of the third";
 }
 
-TEST_F(CopierTest, CopierH_WithoutAnswerTheSameBatchGoesOutAgain) {
+TEST_F(ReplicatorTest, WithoutAnswerTheSameBatchGoesOutAgain) {
   start();
   const ring::Partition partition = copied_to({1});
   write(partition, "a");
   const auto first = tick_after(config_.age);
   ASSERT_EQ(first.size(), 1u);
-  EXPECT_TRUE(tick_after(config_.timeout - milliseconds(1)).empty());
-  EXPECT_EQ(*copier_->next_deadline(), now_ + milliseconds(1));
+  EXPECT_TRUE(tick_after(config_.batch.timeout - milliseconds(1)).empty());
+  EXPECT_EQ(*replicator_->next_deadline(), now_ + milliseconds(1));
   tenures_.merge(partition, {7, peer_id(1)});  // checked by tick(): it is told as it is now
   const auto again = tick_after(milliseconds(1));
   ASSERT_EQ(again.size(), 1u);
@@ -227,10 +229,10 @@ TEST_F(CopierTest, CopierH_WithoutAnswerTheSameBatchGoesOutAgain) {
   EXPECT_EQ(records_of(again), std::vector<std::string>{"a"});
   EXPECT_TRUE(acknowledge(again[0]));
   EXPECT_FALSE(acknowledge(first[0]));
-  EXPECT_FALSE(copier_->next_deadline());
+  EXPECT_FALSE(replicator_->next_deadline());
 }
 
-TEST_F(CopierTest, CopierH_RefusedItemsGoOutAgainAfterAMomentInOrder) {
+TEST_F(ReplicatorTest, RefusedItemsGoOutAgainAfterAMomentInOrder) {
   start();
   const ring::Partition partition = copied_to({1});
   for (const char* record : {"a", "b", "c", "d", "e", "f"}) write(partition, record);
@@ -242,104 +244,104 @@ TEST_F(CopierTest, CopierH_RefusedItemsGoOutAgainAfterAMomentInOrder) {
   EXPECT_FALSE(refuse(out[0]));
   write(partition, "g");
   EXPECT_TRUE(tick_after(config_.age).empty()) << "the views must agree first";
-  EXPECT_EQ(copier_->safe(), 0u);
-  EXPECT_LE(*copier_->next_deadline(), now_ + seconds(1));
-  now_ = *copier_->next_deadline();
+  EXPECT_EQ(replicator_->safe(), 0u);
+  EXPECT_LE(*replicator_->next_deadline(), now_ + seconds(1));
+  now_ = *replicator_->next_deadline();
   const auto again = settle();
   EXPECT_EQ(records_of(again), (std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g"}));
-  for (const Forwarder::Out& batch : again) {
+  for (const BatchOut& batch : again) {
     EXPECT_NE(batch.batch.sequence, out[0].batch.sequence);
     EXPECT_TRUE(acknowledge(batch));
   }
-  EXPECT_EQ(copier_->safe(), 7u);
+  EXPECT_EQ(replicator_->safe(), 7u);
 }
 
-TEST_F(CopierTest, BadInput_AnswersOfOthersAndToUnknownBatchesFindNothing) {
+TEST_F(ReplicatorTest, BadInput_AnswersOfOthersAndToUnknownBatchesFindNothing) {
   start();
   write(copied_to({1}), "a");
   const auto out = tick_after(config_.age);
   ASSERT_EQ(out.size(), 1u);
   for (const std::size_t peer : {0u, 2u, 77u}) {
-    EXPECT_FALSE(copier_->acknowledged(peer_id(peer), out[0].batch.sequence));
-    EXPECT_FALSE(copier_->refused(peer_id(peer), out[0].batch.sequence, now_));
+    EXPECT_FALSE(replicator_->acknowledged(peer_id(peer), out[0].batch.sequence));
+    EXPECT_FALSE(replicator_->refused(peer_id(peer), out[0].batch.sequence, now_));
   }
-  EXPECT_FALSE(copier_->acknowledged(peer_id(1), out[0].batch.sequence + 1));
-  EXPECT_EQ(copier_->safe(), 0u);
+  EXPECT_FALSE(replicator_->acknowledged(peer_id(1), out[0].batch.sequence + 1));
+  EXPECT_EQ(replicator_->safe(), 0u);
   EXPECT_TRUE(acknowledge(out[0]));
 }
 
-TEST_F(CopierTest, Contract5_FullAndItemsFullTellWhenTheBoundIsReached) {
+TEST_F(ReplicatorTest, Contract5_FullAndItemsFullTellWhenTheBoundIsReached) {
   start();
   const ring::Partition partition = copied_to({1});
   for (std::size_t i = 1; i < config_.items_max; ++i) write(partition, "x");
-  EXPECT_FALSE(copier_->items_full() || copier_->full());
+  EXPECT_FALSE(replicator_->items_full() || replicator_->full());
   write(partition, "x");
-  EXPECT_TRUE(copier_->items_full() && copier_->full());
+  EXPECT_TRUE(replicator_->items_full() && replicator_->full());
   const auto out = tick();
-  EXPECT_EQ(out.size(), config_.under_way_max) << "a bounded number is under way";
-  EXPECT_TRUE(copier_->items_full()) << "what is under way counts";
+  EXPECT_EQ(out.size(), config_.batch.max_in_flight) << "a bounded number is under way";
+  EXPECT_TRUE(replicator_->items_full()) << "what is under way counts";
   EXPECT_TRUE(acknowledge(out[0]));
-  EXPECT_FALSE(copier_->items_full() || copier_->full());
+  EXPECT_FALSE(replicator_->items_full() || replicator_->full());
 }
 
 // Outcomes may wait for other peers that wait for this one: they stop fetches, not batches of links.
-TEST_F(CopierTest, Contract5_OutcomesThatWaitMakeItFullButNotItemsFull) {
+TEST_F(ReplicatorTest, Contract5_OutcomesThatWaitMakeItFullButNotItemsFull) {
   start();
   const ring::Partition partition = copied_to({1});
   for (std::size_t i = 0; i < config_.items_max; ++i) {
-    EXPECT_FALSE(copier_->full());
-    copier_->write_after(partition, url_key_of(1, i), "outcome", 100);
+    EXPECT_FALSE(replicator_->full());
+    replicator_->write_after(partition, url_key_of(1, i), "outcome", 100);
   }
   (void)tick(99);
-  EXPECT_TRUE(copier_->full());
-  EXPECT_FALSE(copier_->items_full());
-  EXPECT_EQ(copier_->waiting(), config_.items_max);
+  EXPECT_TRUE(replicator_->full());
+  EXPECT_FALSE(replicator_->items_full());
+  EXPECT_EQ(replicator_->waiting(), config_.items_max);
   (void)tick(100);
-  EXPECT_TRUE(copier_->items_full()) << "now they are items";
+  EXPECT_TRUE(replicator_->items_full()) << "now they are items";
 }
 
-TEST_F(CopierTest, CopierH_ItemsGoToTheNewCopiesWhenOwnersChange) {
+TEST_F(ReplicatorTest, ItemsGoToTheNewCopiesWhenOwnersChange) {
   start();
   const ring::Partition partition = copied_to({1});
   for (const char* record : {"a", "b", "c", "d", "e"}) write(partition, record);
   const auto out = tick();
   ASSERT_EQ(out.size(), 1u);
   use({0, 2}, 2);  // peer 1 is gone
-  copier_->owners_changed(view_, now_);
+  replicator_->owners_changed(view_, now_);
   EXPECT_FALSE(acknowledge(out[0])) << "a late answer finds nothing";
-  EXPECT_EQ(copier_->safe(), 0u);
+  EXPECT_EQ(replicator_->safe(), 0u);
   const auto again = settle();
   EXPECT_EQ(records_of(again), (std::vector<std::string>{"a", "b", "c", "d", "e"})) << "those under way first";
-  for (const Forwarder::Out& batch : again) {
+  for (const BatchOut& batch : again) {
     EXPECT_EQ(batch.to, peer_id(2));
     EXPECT_EQ(batch.batch.ring_fingerprint, view_.ring().fingerprint());
     EXPECT_TRUE(acknowledge(batch));
   }
-  EXPECT_TRUE(copier_->idle());
+  EXPECT_TRUE(replicator_->idle());
 }
 
-TEST_F(CopierTest, CopierH_WithNobodyLeftToCopyToAllIsSafe) {
+TEST_F(ReplicatorTest, WithNobodyLeftToCopyToAllIsSafe) {
   start();
   const ring::Partition partition = copied_to({1});
   const storage::UrlKey key{{partition, {}}, {}};
   write(partition, "a");
-  copier_->write_after(partition, key, "outcome", 1);
+  replicator_->write_after(partition, key, "outcome", 1);
   (void)tick_after(config_.age);
   use({0}, 2);
-  copier_->owners_changed(view_, now_);
-  EXPECT_EQ(copier_->safe(), copier_->issued());
+  replicator_->owners_changed(view_, now_);
+  EXPECT_EQ(replicator_->safe(), replicator_->issued());
   (void)tick();
-  EXPECT_FALSE(copier_->waits(key));
-  EXPECT_TRUE(copier_->idle());
-  EXPECT_EQ(copier_->waiting(), 0u);
-  EXPECT_FALSE(copier_->next_deadline());
+  EXPECT_FALSE(replicator_->waits(key));
+  EXPECT_TRUE(replicator_->idle());
+  EXPECT_EQ(replicator_->waiting(), 0u);
+  EXPECT_FALSE(replicator_->next_deadline());
 }
 
 // --- random histories -----------------------------------------------------------------------------------------------
 
 // Writes, outcomes, changes of owners, lost, doubled and late batches and answers, refusals. The twin keeps for each
 // item the peers that still have to have it, and for each outcome what it waits for.
-class CopierHistory : public CopierTest {
+class ReplicatorHistory : public ReplicatorTest {
  protected:
   struct Item {
     ring::Partition partition = 0;
@@ -358,7 +360,7 @@ class CopierHistory : public CopierTest {
   void deliver_some();
   void change_owners();
   void check();
-  // The number that an item gets is the copier's; the record tells which one it is.
+  // The number that an item gets is the replicator's; the record tells which one it is.
   void issue(ring::Partition partition, const std::string& record) {
     const auto copies = view_.copies(partition);
     if (copies.empty()) return;
@@ -378,12 +380,12 @@ class CopierHistory : public CopierTest {
   std::vector<Waiting> outcomes_;
   std::uint64_t outbox_ = 1, outbox_safe_ = 1;
   std::size_t written_ = 0;
-  std::vector<Forwarder::Out> to_peers_;
-  std::vector<std::pair<Forwarder::Out, bool>> answers_;
+  std::vector<BatchOut> to_peers_;
+  std::vector<std::pair<BatchOut, bool>> answers_;
   bool calm_ = false;
 };
 
-void CopierHistory::write_some() {
+void ReplicatorHistory::write_some() {
   for (std::size_t i = below(random_, 5); i > 0; --i) {
     const auto partition = static_cast<ring::Partition>(below(random_, few_partitions));
     const std::string record = "r" + std::to_string(written_++);
@@ -394,12 +396,12 @@ void CopierHistory::write_some() {
       outbox_ += below(random_, 3);
       const storage::UrlKey key{{partition, {}}, ring::md5(record)};
       outcomes_.push_back({record, key, partition, issued_, outbox_});
-      copier_->write_after(partition, key, record, outbox_);
+      replicator_->write_after(partition, key, record, outbox_);
     }
   }
 }
 
-void CopierHistory::tick_some() {
+void ReplicatorHistory::tick_some() {
   now_ += milliseconds(below(random_, calm_ ? 3'000 : 300));
   outbox_safe_ = calm_ ? outbox_all : std::max(outbox_safe_, outbox_ - std::min(outbox_, below(random_, 5)));
   while (!outcomes_.empty() && outcomes_.front().items <= safe() && outcomes_.front().outbox <= outbox_safe_) {
@@ -407,7 +409,7 @@ void CopierHistory::tick_some() {
     outcomes_.erase(outcomes_.begin());
     issue(next.partition, next.record);
   }
-  for (Forwarder::Out& batch : tick(outbox_safe_)) {
+  for (BatchOut& batch : tick(outbox_safe_)) {
     for (const ring::BatchRecord& record : batch.batch.records) {
       ASSERT_TRUE(number_of_.contains(record.record)) << record.record << " left before its links";
       const auto copies = view_.copies(record.partition);
@@ -417,10 +419,10 @@ void CopierHistory::tick_some() {
   }
 }
 
-void CopierHistory::deliver_some() {
+void ReplicatorHistory::deliver_some() {
   std::shuffle(to_peers_.begin(), to_peers_.end(), random_);
   for (std::size_t left = to_peers_.size(); left > 0 && (calm_ || below(random_, 3) > 0); --left) {
-    const Forwarder::Out batch = to_peers_.back();
+    const BatchOut batch = to_peers_.back();
     if (calm_ || below(random_, 4) > 0) to_peers_.pop_back();  // else it comes once more
     if (!calm_ && below(random_, 4) == 0) continue;            // lost
     const bool takes = calm_ || below(random_, 4) > 0;
@@ -445,10 +447,10 @@ void CopierHistory::deliver_some() {
   }
 }
 
-void CopierHistory::change_owners() {
+void ReplicatorHistory::change_owners() {
   const std::vector<std::vector<std::size_t>> rings = {{0, 1, 2}, {0, 1}, {0, 2}, {1, 2}, {0}, {0, 1, 2, 3}, {}};
   use(rings[calm_ ? 0 : below(random_, rings.size())], static_cast<std::uint32_t>(1 + below(random_, 3)));
-  copier_->owners_changed(view_, now_);
+  replicator_->owners_changed(view_, now_);
   for (auto at = items_.begin(); at != items_.end();) {
     const auto copies = view_.copies(at->second.partition);
     at->second.wanted = {copies.begin(), copies.end()};
@@ -456,35 +458,35 @@ void CopierHistory::change_owners() {
   }
 }
 
-void CopierHistory::check() {
-  ASSERT_EQ(copier_->issued(), issued_);
-  ASSERT_EQ(copier_->safe(), safe());
+void ReplicatorHistory::check() {
+  ASSERT_EQ(replicator_->issued(), issued_);
+  ASSERT_EQ(replicator_->safe(), safe());
   std::size_t copies = 0;
   for (const auto& [record, item] : items_) copies += item.wanted.size();
-  ASSERT_EQ(copier_->waiting(), copies + outcomes_.size()) << "dropped or doubled";
-  ASSERT_EQ(copier_->items_full(), copies >= config_.items_max);
-  ASSERT_EQ(copier_->full(), copies >= config_.items_max || outcomes_.size() >= config_.items_max);
-  ASSERT_EQ(copier_->idle(), items_.empty() && outcomes_.empty());
+  ASSERT_EQ(replicator_->waiting(), copies + outcomes_.size()) << "dropped or doubled";
+  ASSERT_EQ(replicator_->items_full(), copies >= config_.items_max);
+  ASSERT_EQ(replicator_->full(), copies >= config_.items_max || outcomes_.size() >= config_.items_max);
+  ASSERT_EQ(replicator_->idle(), items_.empty() && outcomes_.empty());
   std::set<ring::Partition> waiting;
   for (const Waiting& outcome : outcomes_) {
-    ASSERT_TRUE(copier_->waits(outcome.key));
+    ASSERT_TRUE(replicator_->waits(outcome.key));
     waiting.insert(outcome.partition);
   }
   for (std::uint32_t i = 0; i < few_partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);
-    ASSERT_EQ(copier_->waits_in(partition), waiting.contains(partition));
+    ASSERT_EQ(replicator_->waits_in(partition), waiting.contains(partition));
   }
 }
 
-void CopierHistory::run(std::uint64_t seed) {
+void ReplicatorHistory::run(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   random_.seed(seed);
-  config_.batch_records = 1 + below(random_, 6);
-  config_.under_way_max = 1 + below(random_, 3);
+  config_.batch.max_records = 1 + below(random_, 6);
+  config_.batch.max_in_flight = 1 + below(random_, 3);
   config_.items_max = 1 + below(random_, 40);
   start();
   use({0, 1, 2}, 2);
-  for (int step = 0; step < 300 || (step < 3'000 && !copier_->idle()); ++step) {
+  for (int step = 0; step < 300 || (step < 3'000 && !replicator_->idle()); ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     calm_ = step >= 300;
     if (step == 300) change_owners();
@@ -497,12 +499,12 @@ void CopierHistory::run(std::uint64_t seed) {
     check();
     if (HasFatalFailure()) return;
   }
-  ASSERT_TRUE(copier_->idle());
+  ASSERT_TRUE(replicator_->idle());
   ASSERT_TRUE(tick_after(seconds(60)).empty());
-  ASSERT_FALSE(copier_->next_deadline());
+  ASSERT_FALSE(replicator_->next_deadline());
 }
 
-TEST_F(CopierHistory, Issue3_5_NothingIsDroppedDoubledOrSafeTooEarly) {
+TEST_F(ReplicatorHistory, NothingIsDroppedDoubledOrSafeTooEarly) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     items_.clear();
     number_of_.clear();

@@ -1,4 +1,4 @@
-#include "node/crawl/forwarder.h"
+#include "node/crawl/outbox_sender.h"
 
 #include <algorithm>
 
@@ -17,13 +17,13 @@ constexpr std::size_t entries_a_read = 1024;
 
 }  // namespace
 
-Forwarder::Forwarder(Config config, storage::Store& store, std::uint64_t first_sequence)
+OutboxSender::OutboxSender(Config config, storage::Store& store, std::uint64_t first_sequence)
     : config_(config), store_(&store), next_sequence_(first_sequence) {
   if (store.counts().outbox > 0) open_[0] = store.counts().outbox;
   newest_group_entries_ = entries_a_group;
 }
 
-void Forwarder::add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now) {
+void OutboxSender::add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now) {
   for (const storage::OutboxEntry& entry : entries) {
     if (open_.empty() || newest_group_entries_ >= entries_a_group) {
       open_[entry.key.sequence] = 0;
@@ -35,7 +35,7 @@ void Forwarder::add(const std::vector<storage::OutboxEntry>& entries, const View
       own_on_disk_ = true;
       continue;
     }
-    Queue& queue = queues_[view.owner(entry.key.partition)];
+    Queue& queue = queue_of(view.owner(entry.key.partition));
     // Once some are on disk only, later ones join them there: they are read back in order.
     if (queue.on_disk || !has_room(queue)) {
       queue.on_disk = true;
@@ -48,7 +48,7 @@ void Forwarder::add(const std::vector<storage::OutboxEntry>& entries, const View
   }
 }
 
-void Forwarder::taken_out(const std::vector<storage::OutboxKey>& keys) {
+void OutboxSender::taken_out(const std::vector<storage::OutboxKey>& keys) {
   for (const storage::OutboxKey& key : keys) {
     auto group = open_.upper_bound(key.sequence);
     if (group == open_.begin()) continue;
@@ -65,13 +65,13 @@ void Forwarder::taken_out(const std::vector<storage::OutboxKey>& keys) {
   }
 }
 
-void Forwarder::owners_changed(const View& view) {
+void OutboxSender::owners_changed(const View& view) {
   for (auto& [owner, queue] : queues_) {
     queue.waiting.clear();
     waiting_bytes_ -= queue.waiting_bytes;
     queue.waiting_bytes = 0;
     // Late answers to these find nothing; the entries are sent again to whoever owns them now (merging is idempotent).
-    queue.under_way.clear();
+    queue.window.clear();
     queue.on_disk = false;  // found out below; with no owners there is nobody to read it for
   }
   if (store_->counts().outbox == 0) return;
@@ -79,19 +79,19 @@ void Forwarder::owners_changed(const View& view) {
   if (view.empty()) return;
   for (std::uint32_t partition = 0; partition < view.partitions(); ++partition) {
     const ring::PeerId& owner = view.owner(static_cast<ring::Partition>(partition));
-    if (owner != view.self()) queues_[owner].on_disk = true;
+    if (owner != view.self()) queue_of(owner).on_disk = true;
   }
 }
 
-void Forwarder::forget_peer(const ring::PeerId& peer) {
+void OutboxSender::forget_peer(const ring::PeerId& peer) {
   const auto found = queues_.find(peer);
   if (found == queues_.end()) return;
-  if (!found->second.under_way.empty()) found->second.on_disk = true;
-  found->second.under_way.clear();
+  if (!found->second.window.empty()) found->second.on_disk = true;
+  found->second.window.clear();
 }
 
-// Only when nothing is in memory or under way is all that is on disk for an owner known to be unsent.
-Result<void> Forwarder::reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now) {
+// Only when nothing is in memory or in flight is all that is on disk for an owner known to be unsent.
+Result<void> OutboxSender::reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now) {
   queue.on_disk = false;
   for (const ring::Partition partition : view.ring().partitions_of(owner)) {
     std::uint64_t after = 0;
@@ -114,89 +114,78 @@ Result<void> Forwarder::reload(const ring::PeerId& owner, Queue& queue, const Vi
     }
     if (queue.on_disk) break;
   }
-  queue.oldest = now - config_.batch_age;  // has waited long enough
+  queue.oldest = now - config_.age;  // has waited long enough
   return {};
 }
 
-bool Forwarder::due(const Queue& queue, Time now) const {
-  return queue.waiting.size() >= config_.batch_records || queue.waiting_bytes >= config_.batch_bytes ||
-         now - queue.oldest >= config_.batch_age;
+bool OutboxSender::due(const Queue& queue, Time now) const {
+  return !config_.batch.has_room(queue.waiting.size(), queue.waiting_bytes) || now - queue.oldest >= config_.age;
 }
 
-void Forwarder::send(const ring::PeerId& owner, Queue& queue, const View& view, Time now, std::vector<Out>& out) {
-  UnderWay next;
-  next.batch.sequence = next_sequence_++;
-  next.batch.ring_fingerprint = view.ring().fingerprint();
-  next.sent = now;
-  std::size_t bytes = 0;
-  while (!queue.waiting.empty() && next.keys.size() < config_.batch_records && bytes < config_.batch_bytes) {
+void OutboxSender::send(const ring::PeerId& owner, Queue& queue, const View& view, Time now,
+                        std::vector<BatchOut>& out) {
+  Entries entries;
+  std::vector<ring::BatchRecord> records;
+  while (!queue.waiting.empty() && config_.batch.has_room(records.size(), entries.bytes)) {
     storage::OutboxEntry& entry = queue.waiting.front();
-    bytes += entry.record.size();
-    next.keys.push_back(entry.key);
-    next.batch.records.push_back({entry.key.partition, std::move(entry.record)});
+    entries.bytes += entry.record.size();
+    entries.keys.push_back(entry.key);
+    records.push_back({entry.key.partition, std::move(entry.record)});
     queue.waiting.pop_front();
   }
-  queue.waiting_bytes -= bytes;
-  waiting_bytes_ -= bytes;
-  next.bytes = bytes;
+  queue.waiting_bytes -= entries.bytes;
+  waiting_bytes_ -= entries.bytes;
   queue.oldest = now;
   ++batches_sent_;
-  bytes_sent_ += bytes;
-  records_sent_ += next.keys.size();
-  out.push_back({owner, next.batch});
-  const std::uint64_t sequence = next.batch.sequence;
-  queue.under_way.emplace(sequence, std::move(next));
+  bytes_sent_ += entries.bytes;
+  records_sent_ += records.size();
+  ring::Batch batch{
+      .sequence = next_sequence_++, .ring_fingerprint = view.ring().fingerprint(), .records = std::move(records)};
+  out.push_back({owner, queue.window.add(now, std::move(batch), std::move(entries))});
 }
 
-Result<void> Forwarder::tick(Time now, const View& view, std::vector<Out>& out) {
+Result<void> OutboxSender::tick(Time now, const View& view, std::vector<BatchOut>& out) {
   if (view.empty()) return {};
+  const auto refresh = [&view](ring::Batch& batch) { batch.ring_fingerprint = view.ring().fingerprint(); };
   for (auto& [owner, queue] : queues_) {
-    for (auto& [sequence, under_way] : queue.under_way) {
-      if (now - under_way.sent < config_.batch_timeout) continue;
-      under_way.sent = now;
-      under_way.batch.ring_fingerprint = view.ring().fingerprint();
-      out.push_back({owner, under_way.batch});
-    }
-    if (now < queue.not_before) continue;
-    if (queue.on_disk && queue.waiting.empty() && queue.under_way.empty())
+    queue.window.resend(now, owner, refresh, out);
+    if (now < queue.window.not_before()) continue;
+    if (must_reload(queue))
       if (Result<void> loaded = reload(owner, queue, view, now); !loaded) return loaded;
-    while (!queue.waiting.empty() && queue.under_way.size() < config_.under_way_max && due(queue, now))
-      send(owner, queue, view, now, out);
+    while (!queue.waiting.empty() && queue.window.has_room() && due(queue, now)) send(owner, queue, view, now, out);
   }
   return {};
 }
 
-std::optional<Time> Forwarder::next_deadline() const {
+std::optional<Time> OutboxSender::next_deadline() const {
   std::optional<Time> earliest;
-  const auto consider = [&](Time at) { earliest = earliest ? std::min(*earliest, at) : at; };
+  const auto consider = [&](std::optional<Time> at) {
+    if (at) earliest = earliest ? std::min(*earliest, *at) : *at;
+  };
   for (const auto& [owner, queue] : queues_) {
-    for (const auto& [sequence, under_way] : queue.under_way) consider(under_way.sent + config_.batch_timeout);
-    if (!queue.waiting.empty() && queue.under_way.size() < config_.under_way_max)
-      consider(std::max(queue.oldest + config_.batch_age, queue.not_before));
-    if (queue.on_disk && queue.waiting.empty() && queue.under_way.empty()) consider(queue.not_before);
+    consider(queue.window.next_deadline());
+    if (!queue.waiting.empty() && queue.window.has_room())
+      consider(std::max(queue.oldest + config_.age, queue.window.not_before()));
+    if (must_reload(queue)) consider(queue.window.not_before());
   }
   return earliest;
 }
 
-std::vector<storage::OutboxKey> Forwarder::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
+std::vector<storage::OutboxKey> OutboxSender::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
   const auto queue = queues_.find(from);
   if (queue == queues_.end()) return {};
-  const auto found = queue->second.under_way.find(sequence);
-  if (found == queue->second.under_way.end()) return {};
-  std::vector<storage::OutboxKey> keys = std::move(found->second.keys);
-  queue->second.under_way.erase(found);
+  auto batch = queue->second.window.acknowledged(sequence);
+  if (!batch) return {};
   ++batches_acknowledged_;
-  return keys;
+  return std::move(batch->content.keys);
 }
 
-void Forwarder::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
+void OutboxSender::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
   const auto queue = queues_.find(from);
-  if (queue == queues_.end() || queue->second.under_way.erase(sequence) == 0) return;
-  queue->second.not_before = now + ring::refusal_wait;
-  queue->second.on_disk = true;
+  if (queue != queues_.end() && queue->second.window.refused(sequence, now)) queue->second.on_disk = true;
 }
 
-Result<std::vector<storage::OutboxEntry>> Forwarder::take_own(const View& view, std::size_t limit) {
+Result<std::vector<storage::OutboxEntry>> OutboxSender::take_own(const View& view, std::size_t limit) {
   std::vector<storage::OutboxEntry> own;
   if (!own_on_disk_ || view.empty()) return own;
   for (const ring::Partition partition : view.ring().partitions_of(view.self())) {
@@ -209,16 +198,16 @@ Result<std::vector<storage::OutboxEntry>> Forwarder::take_own(const View& view, 
   return own;
 }
 
-std::uint64_t Forwarder::bytes() const {
+std::uint64_t OutboxSender::bytes() const {
   std::uint64_t bytes = waiting_bytes_;
   for (const auto& [owner, queue] : queues_)
-    for (const auto& [sequence, under_way] : queue.under_way) bytes += under_way.bytes;
+    for (const auto& [sequence, flight] : queue.window.flights()) bytes += flight.content.bytes;
   return bytes;
 }
 
-std::size_t Forwarder::batches_under_way() const {
+std::size_t OutboxSender::batches_in_flight() const {
   std::size_t count = 0;
-  for (const auto& [owner, queue] : queues_) count += queue.under_way.size();
+  for (const auto& [owner, queue] : queues_) count += queue.window.size();
   return count;
 }
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/crawl/forwarder.h"
+#include "node/crawl/batch_window.h"
 #include "node/crawl/view.h"
 #include "ring/messages.h"
 #include "ring/tenures.h"
@@ -31,18 +31,15 @@
 
 namespace orbweaver {
 
-class Copier {
+class Replicator {
  public:
   struct Config {
-    std::size_t batch_records = 1024;
-    std::size_t batch_bytes = 256 << 10;
+    BatchLimits batch;
     Duration age{std::chrono::milliseconds{5}};  // an item waits this long for others to go with it
-    std::size_t under_way_max = 4;               // batches to one peer
-    Duration timeout{std::chrono::seconds{5}};
     std::size_t items_max = 65536;
     std::uint64_t bytes_max = UINT64_MAX;
   };
-  explicit Copier(Config config) : config_(config) {}
+  explicit Replicator(Config config) : config_(config) {}
 
   // Records that a commit changed, other than outcomes: they leave at once.
   void write(const View& view, ring::Partition partition, std::string record, Time now);
@@ -50,7 +47,7 @@ class Copier {
   void write_after(ring::Partition partition, const storage::UrlKey& key, std::string record, std::uint64_t outbox);
   // `outbox_safe`: every outbox entry below this number is acknowledged.
   void tick(Time now, const View& view, const ring::Tenures& tenures, std::uint64_t outbox_safe,
-            const std::function<std::uint64_t()>& new_sequence, std::vector<Forwarder::Out>& out);
+            const std::function<std::uint64_t()>& new_sequence, std::vector<BatchOut>& out);
 
   // True when the batch was one of these.
   bool acknowledged(const ring::PeerId& from, std::uint64_t sequence);
@@ -70,7 +67,7 @@ class Copier {
     return items_full() || outcomes_.size() >= config_.items_max || outcome_bytes_ >= config_.bytes_max;
   }
   bool items_full() const { return items_ >= config_.items_max || bytes_ >= config_.bytes_max; }
-  std::uint64_t bytes() const { return bytes_ + outcome_bytes_; }  // of records that wait or are under way
+  std::uint64_t bytes() const { return bytes_ + outcome_bytes_; }  // of records that wait or are in flight
   std::size_t waiting() const { return items_ + outcomes_.size(); }
   std::uint64_t records_sent() const { return records_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
@@ -83,16 +80,12 @@ class Copier {
     ring::Partition partition = 0;
     std::string record;
   };
-  struct UnderWay {
-    std::vector<Item> items;
-    ring::Batch batch;
-    Time sent{};
-  };
+  using Numbers = std::vector<std::uint64_t>;  // of the items whose records are in a batch, in its order
   struct Queue {
+    explicit Queue(const BatchLimits& limits) : window(limits) {}
     std::deque<Item> waiting;  // by number
     Time oldest{};
-    Time not_before{};
-    std::map<std::uint64_t, UnderWay> under_way;  // by batch sequence, so by number of item too
+    BatchWindow<Numbers> window;
   };
   struct Outcome {
     std::uint64_t items = 0;   // leaves when safe() has reached this
@@ -101,15 +94,17 @@ class Copier {
     storage::UrlKey key;
     std::string record;
   };
+  Queue& queue_of(const ring::PeerId& peer) { return queues_.try_emplace(peer, config_.batch).first->second; }
+  static std::vector<Item> items_of(const BatchWindow<Numbers>::Flight& flight);
   void send(const ring::PeerId& to, Queue& queue, const View& view, const ring::Tenures& tenures, Time now,
-            std::uint64_t sequence, std::vector<Forwarder::Out>& out);
+            std::uint64_t sequence, std::vector<BatchOut>& out);
 
   Config config_;
   std::map<ring::PeerId, Queue> queues_;
   std::deque<Outcome> outcomes_;
   std::set<storage::UrlKey> held_back_;
   std::uint64_t issued_ = 0;
-  std::size_t items_ = 0;    // in all queues, under way too
+  std::size_t items_ = 0;    // in all queues, in flight too
   std::uint64_t bytes_ = 0;  // likewise
   std::uint64_t outcome_bytes_ = 0;
   std::uint64_t records_sent_ = 0;

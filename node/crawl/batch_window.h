@@ -1,0 +1,130 @@
+// Batches that were sent to one peer and are not answered yet: how many there may be, when each is sent again, and
+// what an answer is about. OutboxSender, Replicator and Transfers have one for each peer that they send to; which
+// records go into a batch, in which order, and what an acknowledgement means, is theirs.
+//
+// A batch leaves the window when it is acknowledged, when it is refused, or when its sender takes it back. Until then
+// it is sent again, under the same sequence: after `timeout`, then after twice that, then after four times that each
+// time, so that a slow line or a busy receiver is not given the same bytes faster than it takes them. The records of a
+// batch are shared: to send it again copies none of them.
+//
+// Bounds: max_in_flight batches, as far as the sender asks open() first. Cost: logarithmic in them, but for resend(),
+// next_deadline() and walks. Pure. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "node/base.h"
+#include "ring/messages.h"
+
+namespace orbweaver {
+
+struct BatchLimits {
+  std::size_t max_records = 1024;     // in one batch
+  std::size_t max_bytes = 256 << 10;  // of its records; the one that reaches it is the batch's last
+  std::size_t max_in_flight = 4;      // batches to one peer
+  Duration timeout =
+      Duration{std::chrono::seconds{5}};  // without an answer a batch is sent again after this long, at first
+
+  bool has_room(std::size_t records, std::size_t bytes) const { return records < max_records && bytes < max_bytes; }
+};
+
+struct BatchOut {
+  ring::PeerId to;
+  ring::Batch batch;
+};
+
+// `Content`: what the sender remembers about a batch.
+template <class Content>
+class BatchWindow {
+ public:
+  struct Flight {
+    ring::Batch batch;
+    Content content;
+    Time sent{};          // last
+    Duration patience{};  // since then, before it is sent again
+  };
+  // By sequence. A sender takes sequences from one rising counter, so this is the order of their first sending.
+  using Flights = std::map<std::uint64_t, Flight>;
+
+  explicit BatchWindow(const BatchLimits& limits) : limits_(limits) {}
+
+  bool has_room() const { return flights_.size() < limits_.max_in_flight; }
+  // After a refusal the sender waits until both views agree again.
+  Time not_before() const { return not_before_; }
+  // Another batch may be sent now.
+  bool open(Time now) const { return has_room() && now >= not_before_; }
+
+  // A new batch leaves; what is returned is to be sent. Its sequence must not be in the window.
+  ring::Batch add(Time now, ring::Batch batch, Content content) {
+    const std::uint64_t sequence = batch.sequence;
+    return flights_.emplace(sequence, Flight{std::move(batch), std::move(content), now, limits_.timeout})
+        .first->second.batch;
+  }
+  // Sends again what has waited long enough, lowest sequence first. `refresh(batch)` may bring its head up to date.
+  template <class Refresh>
+  void resend(Time now, const ring::PeerId& to, Refresh refresh, std::vector<BatchOut>& out) {
+    for (auto& [sequence, flight] : flights_) {
+      if (now - flight.sent < flight.patience) continue;
+      flight.sent = now;
+      flight.patience = std::min(2 * flight.patience, patience_max * limits_.timeout);
+      refresh(flight.batch);
+      out.push_back({to, flight.batch});
+    }
+  }
+  // When resend() has something to do next.
+  std::optional<Time> next_deadline() const {
+    std::optional<Time> earliest;
+    for (const auto& [sequence, flight] : flights_) {
+      const Time at = flight.sent + flight.patience;
+      earliest = earliest ? std::min(*earliest, at) : at;
+    }
+    return earliest;
+  }
+
+  // Answers. The batch is out of the window; nothing: it was not in it, the answer is late or to another sender.
+  std::optional<Flight> acknowledged(std::uint64_t sequence) { return take(sequence); }
+  std::optional<Flight> refused(std::uint64_t sequence, Time now) {
+    std::optional<Flight> flight = take(sequence);
+    if (flight) not_before_ = now + ring::refusal_wait;
+    return flight;
+  }
+
+  bool empty() const { return flights_.empty(); }
+  std::size_t size() const { return flights_.size(); }
+  const Flights& flights() const { return flights_; }
+  // `change(content)` of every batch.
+  template <class Change>
+  void change_contents(Change change) {
+    for (auto& [sequence, flight] : flights_) change(flight.content);
+  }
+  // The sender takes back all of them, or those that are as late as to be sent again and `unwanted(content)`.
+  void clear() { flights_.clear(); }
+  template <class Unwanted>
+  void drop_late(Time now, Unwanted unwanted) {
+    std::erase_if(flights_, [&](const auto& entry) {
+      return now - entry.second.sent >= entry.second.patience && unwanted(entry.second.content);
+    });
+  }
+
+ private:
+  std::optional<Flight> take(std::uint64_t sequence) {
+    const auto found = flights_.find(sequence);
+    if (found == flights_.end()) return std::nullopt;
+    std::optional<Flight> flight = std::move(found->second);
+    flights_.erase(found);
+    return flight;
+  }
+
+  static constexpr int patience_max = 4;  // timeouts
+
+  BatchLimits limits_;
+  Flights flights_;
+  Time not_before_{};
+};
+
+}  // namespace orbweaver
