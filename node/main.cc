@@ -1,10 +1,11 @@
-// The one binary. Reads the command line and runs a command; the only place that sees everything.
+// The program `orbweaver`. Reads the command line and runs a command; the only place that sees everything but the
+// laboratory and the sample web, which are a program of their own (node/lab/main.cc).
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <filesystem>
+#include <algorithm>
+#include <iterator>
 #include <memory>
-#include <new>
-#include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "node/cli/contact_check.h"
 #include "node/cli/corpus_command.h"
@@ -12,25 +13,19 @@
 #include "node/cli/export_command.h"
 #include "node/cli/graph_command.h"
 #include "node/cli/handed_settings.h"
-#include "node/cli/lab_commands.h"
 #include "node/cli/ring_commands.h"
-#include "node/cli/sampleweb_command.h"
 #include "node/cli/seed_file.h"
 #include "node/cli/setting_flags.h"
 #include "node/cli/tool_commands.h"
 #include "node/run/peer_process.h"
+#include "node/run/program_beside.h"
 #include "node/run/ring_key.h"
 #include "node/run/run_as.h"
-#include "node/run/say.h"
+#include "node/terminal/command_line.h"
 
 namespace orbweaver {
 
 namespace {
-
-int failed(const Error& error) {
-  complain("%s", error.message.c_str());
-  return static_cast<int>(error.code);
-}
 
 void add_crawl(CLI::App& app, int& code) {
   const auto options = std::make_shared<CrawlOptions>();
@@ -122,42 +117,20 @@ void add_node(CLI::App& app, int& code) {
   command->callback([options, &code] { code = run_node(*options); });
 }
 
-void add_sampleweb(CLI::App& app, int& code) {
-  const auto options = std::make_shared<SampleWebOptions>();
-  const auto latency = std::make_shared<std::string>("0s");
-  CLI::App* command = app.add_subcommand("sampleweb", "serves a web made from a seed, for trying and testing crawlers");
-  command->add_option("--seed", options->seed, "the same seed gives the same web")->capture_default_str();
-  command->add_option("--hosts", options->hosts, "how many hosts; 0: only the trees")->capture_default_str();
-  command->add_option("--pages", options->pages, "how many pages, of all hosts together")->capture_default_str();
-  command->add_option("--listen", options->listen, "where to serve; port 0: any free one")->capture_default_str();
-  command->add_option("--tree", options->trees, "a directory tree to serve as a host")->type_name("HOST=DIR");
-  command->add_option("--ready-file", options->ready_file, "the line that tells how to reach it is written there too")
-      ->type_name("FILE");
-  command->add_flag("--calm", options->calm, "pages only: no errors, redirects, slow hosts, traps");
-  command->add_flag("--open-trap", options->open_trap, "links lead into the endless calendar");
-  command->add_flag("--forbidden-trap", options->forbidden_trap,
-                    "robots.txt keeps crawlers out of the endless calendar");
-  command->add_option("--topics", options->topics, "pages are about so many topics, and link to their own")
-      ->check(CLI::Range(0u, 1000u))
-      ->capture_default_str();
-  command->add_option("--failing", options->failing, "of a thousand pages, so many answer 500 to the first request")
-      ->check(CLI::Range(0u, 1000u))
-      ->capture_default_str();
-  command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();
-  command->callback([options, latency, &code] {
-    const Result<Duration> parsed = parse_duration(*latency);
-    if (!parsed) {
-      code = failed(parsed.error());
-      return;
-    }
-    options->latency = std::chrono::duration_cast<std::chrono::milliseconds>(*parsed);
-    code = sampleweb_main(*options);
-  });
+// Commands of the second program, for `orbweaver --help`; main() hands over to it before anything is parsed.
+constexpr std::pair<const char*, const char*> lab_program_commands[] = {
+    {"sampleweb", "serves a web made from a seed, for trying and testing crawlers"},
+    {"lab", "the literature's experiments, run here: docs/literature.md"}};
+
+bool is_of_lab_program(std::string_view command) {
+  return std::any_of(std::begin(lab_program_commands), std::end(lab_program_commands),
+                     [&](const auto& known) { return known.first == command; });
 }
 
 }  // namespace
 
 int run(int argc, char** argv) {
+  if (argc > 1 && is_of_lab_program(argv[1])) return failed(become(lab_program, argv));
   CLI::App app("Orbweaver: a web crawler made of equal peers");
   app.set_version_flag("--version", std::string("orbweaver " ORBWEAVER_VERSION));
   app.require_subcommand(1);
@@ -166,47 +139,16 @@ int run(int argc, char** argv) {
   add_node(app, code);
   add_ring_commands(app, code);
   add_tool_commands(app, code);
-  add_sampleweb(app, code);
   add_graph_commands(app, code);
   add_export_commands(app, code);
   add_corpus_command(app, code);
-  add_lab_commands(app, code);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";
-  });
+  for (const auto& [name, sentence] : lab_program_commands) app.add_subcommand(name, sentence);
   // A copy: what other users see of the arguments is blotted out.
-  std::vector<std::string> copies(argv, argv + argc);
-  std::vector<char*> words;
-  for (std::string& copy : copies) words.push_back(copy.data());
+  const std::vector<std::string> copies(argv, argv + argc);
   hide_secrets(argc, argv);
-  const std::string wanted = argc > 1 ? copies[1] : "";
-  const auto is_wanted = [&](const CLI::App* command) { return command->get_name() == wanted; };
-  if (!wanted.empty() && wanted[0] != '-' && app.get_subcommands(is_wanted).empty())
-    return failed({ErrorCode::invalid_setting, "there is no command '" + wanted + "'; see orbweaver --help"});
-  try {
-    app.parse(argc, words.data());
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream help;
-    std::ostringstream fault;  // quotes arguments, which may be a stranger's URL
-    const int shown = app.exit(error, help, fault);
-    say_text(help.str());
-    say_aside(fault.str());
-    return shown == 0 ? 0 : static_cast<int>(ErrorCode::invalid_setting);
-  } catch (const std::bad_alloc&) {
-    return failed({ErrorCode::out_of_memory, "the system gives this process no more memory"});
-  } catch (const std::filesystem::filesystem_error& error) {
-    return failed({ErrorCode::io, error.what()});
-  } catch (const std::exception& error) {
-    return failed({ErrorCode::internal, std::string("a fault of Orbweaver's own: ") + error.what()});
-  }
-  return code;
+  return run_command_line(app, copies, code);
 }
 
 }  // namespace orbweaver
 
-int main(int argc, char** argv) {
-  const int code = orbweaver::run(argc, argv);
-  // Of every command: an answer that was lost is not an answer. One that failed has said why.
-  if (orbweaver::all_said() || code != 0) return code;
-  return orbweaver::failed({orbweaver::ErrorCode::io, "standard output could not be written"});
-}
+int main(int argc, char** argv) { return orbweaver::code_at_exit(orbweaver::run(argc, argv)); }

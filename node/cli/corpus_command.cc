@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "node/run/corpus.h"
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 
 namespace orbweaver {
 

@@ -31,7 +31,7 @@
 #include "node/run/private_file.h"
 #include "node/run/ring_key.h"
 #include "node/run/run_as.h"
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 
 namespace orbweaver {
 

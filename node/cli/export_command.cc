@@ -10,8 +10,8 @@
 
 #include "node/cli/peer_directories.h"
 #include "node/run/directory_lock.h"
-#include "node/run/say.h"
 #include "node/storage_error.h"
+#include "node/terminal/say.h"
 #include "storage/rocks_kv.h"
 #include "storage/store.h"
 

@@ -13,7 +13,7 @@
 #include "node/config/settings.h"
 #include "node/graph/rank.h"
 #include "node/graph/trace_edges.h"
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 
 namespace orbweaver {
 

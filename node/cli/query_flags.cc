@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "node/config/list_file.h"
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {

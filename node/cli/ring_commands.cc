@@ -13,7 +13,7 @@
 #include "node/cli/seed_file.h"
 #include "node/cli/stopped_ring.h"
 #include "node/config/setting_def.h"
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 #include "node/url/re2_patterns.h"
 
 namespace orbweaver {

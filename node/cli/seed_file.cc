@@ -4,7 +4,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "node/cli/json_line.h"
+#include "node/terminal/json_line.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {

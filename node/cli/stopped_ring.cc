@@ -10,8 +10,8 @@
 #include "node/run/clock.h"
 #include "node/run/directory_lock.h"
 #include "node/run/peer_file.h"
-#include "node/run/say.h"
 #include "node/storage_error.h"
+#include "node/terminal/say.h"
 #include "storage/rocks_kv.h"
 
 namespace orbweaver {

@@ -17,7 +17,7 @@
 #include "node/config/settings.h"
 #include "node/run/metrics.h"
 #include "node/run/ring_key.h"
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 #include "node/url/surt.h"
 #include "ring/zmq_transport.h"
 #include "storage/warc.h"

@@ -4,8 +4,8 @@
 #include <ostream>
 #include <string>
 
-#include "node/cli/json_line.h"
 #include "node/config/printable.h"
+#include "node/terminal/json_line.h"
 #include "node/url/canonical_url.h"
 #include "node/url/percent_encode.h"
 #include "node/url/scope.h"

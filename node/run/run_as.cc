@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "node/run/private_file.h"
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 
 namespace orbweaver {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "node/cli/json_line.h"
+#include "node/terminal/json_line.h"
 
 namespace orbweaver {
 namespace {

@@ -1,10 +1,10 @@
-#include "node/cli/lab_scaling_command.h"
+#include "node/lab/commands/lab_scaling_command.h"
 
 #include <memory>
 #include <string>
 
-#include "node/cli/lab_commands.h"
 #include "node/config/settings.h"
+#include "node/lab/commands/lab_commands.h"
 #include "node/lab/scaling.h"
 
 namespace orbweaver {

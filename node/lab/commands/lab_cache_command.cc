@@ -1,9 +1,9 @@
-#include "node/cli/lab_cache_command.h"
+#include "node/lab/commands/lab_cache_command.h"
 
 #include <memory>
 
-#include "node/cli/lab_commands.h"
 #include "node/lab/cache_lab.h"
+#include "node/lab/commands/lab_commands.h"
 
 namespace orbweaver {
 

@@ -1,8 +1,8 @@
-#include "node/cli/lab_order_command.h"
+#include "node/lab/commands/lab_order_command.h"
 
 #include <memory>
 
-#include "node/cli/lab_commands.h"
+#include "node/lab/commands/lab_commands.h"
 #include "node/lab/order.h"
 #include "node/sampleweb/sample_text.h"
 

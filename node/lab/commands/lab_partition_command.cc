@@ -1,8 +1,8 @@
-#include "node/cli/lab_partition_command.h"
+#include "node/lab/commands/lab_partition_command.h"
 
 #include <memory>
 
-#include "node/cli/lab_commands.h"
+#include "node/lab/commands/lab_commands.h"
 #include "node/lab/partition_lab.h"
 
 namespace orbweaver {

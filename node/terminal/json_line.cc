@@ -1,4 +1,4 @@
-#include "node/cli/json_line.h"
+#include "node/terminal/json_line.h"
 
 #include <istream>
 

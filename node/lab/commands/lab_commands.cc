@@ -1,16 +1,16 @@
-#include "node/cli/lab_commands.h"
+#include "node/lab/commands/lab_commands.h"
 
 #include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 
-#include "node/cli/lab_cache_command.h"
-#include "node/cli/lab_dedup_command.h"
-#include "node/cli/lab_order_command.h"
-#include "node/cli/lab_partition_command.h"
-#include "node/cli/lab_scaling_command.h"
-#include "node/run/say.h"
+#include "node/lab/commands/lab_cache_command.h"
+#include "node/lab/commands/lab_dedup_command.h"
+#include "node/lab/commands/lab_order_command.h"
+#include "node/lab/commands/lab_partition_command.h"
+#include "node/lab/commands/lab_scaling_command.h"
+#include "node/terminal/say.h"
 
 namespace orbweaver {
 

@@ -1,4 +1,4 @@
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "node/cli/lab_dedup_command.h"
+#include "node/lab/commands/lab_dedup_command.h"
 
 #include <cerrno>
 #include <cstring>
@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "node/cli/lab_commands.h"
 #include "node/config/settings.h"
+#include "node/lab/commands/lab_commands.h"
 #include "node/lab/dedup/dedup.h"
 #include "node/run/memory_available.h"
 
