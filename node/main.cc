@@ -77,6 +77,7 @@ int run_node(const NodeOptions& options) {
     const Result<GivenSettings> given = take_over(options.settings_fd);
     if (!given) return failed(given.error());
     flags.given.insert(flags.given.begin(), given->begin(), given->end());
+    flags.quiet = true;
   }
   Result<LoadedSettings> settings = flags.load();
   if (!settings) return failed(settings.error());

@@ -119,6 +119,7 @@ Result<void> Crawl::prepare() {
     for (const std::string& entry : usual_result_pages(*queries)) more_flags_.emplace_back("result_pages", entry);
     SettingFlags with = options_.flags;
     with.given.insert(with.given.end(), more_flags_.begin(), more_flags_.end());
+    with.quiet = true;  // it was said above
     settings = with.load();
     if (!settings) return tl::make_unexpected(settings.error());
   }

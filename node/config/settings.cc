@@ -45,6 +45,14 @@ tl::unexpected<Error> at(std::string_view where, const Error& error) {
   return fail(error.code, std::string(where) + ": " + error.message);
 }
 
+// True when the setting is gone: it is left out, with a warning.
+bool leave_out_gone(LoadedSettings& loaded, std::string_view name, const std::string& where) {
+  const GoneSetting* const gone = find_gone(name);
+  if (gone == nullptr) return false;
+  loaded.warnings.push_back(where + ": " + std::string(name) + " is not a setting any more: " + std::string(gone->why));
+  return true;
+}
+
 // As a person gives it: an entry of a list may name a file.
 Result<void> set_given(Settings& settings, std::string_view name, const std::string& text) {
   const SettingDef* const def = find_setting(name);
@@ -72,6 +80,7 @@ Result<void> load_environment(LoadedSettings& loaded) {
     if (def == defs.end()) {
       std::string lower = variable.substr(environment_prefix.size());
       for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      if (leave_out_gone(loaded, lower, variable)) continue;
       std::string message = "environment: unknown setting " + shown(variable);
       if (const std::string near = nearest_setting(lower); !near.empty())
         message += "; did you mean '" + environment_name(near) + "'?";
@@ -89,6 +98,7 @@ Result<void> load_flags(LoadedSettings& loaded, const std::vector<std::pair<std:
   std::map<std::string, std::string> lists;
   for (const auto& [name, text] : flags) {
     const std::string where = "flag " + flag_name(name);
+    if (leave_out_gone(loaded, name, where)) continue;
     const SettingDef* const def = find_setting(name);
     std::string value = text;
     if (def != nullptr && def->kind == SettingKind::list) {
@@ -120,6 +130,12 @@ const SettingDef* find_setting(std::string_view name) {
   const auto found =
       std::find_if(defs.begin(), defs.end(), [&](const SettingDef& def) { return def.row.name == name; });
   return found == defs.end() ? nullptr : &*found;
+}
+
+const GoneSetting* find_gone(std::string_view name) {
+  const auto& all = gone_settings();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const GoneSetting& gone) { return gone.name == name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 std::string nearest_setting(std::string_view name) {
@@ -220,11 +236,12 @@ Result<void> check_together(const Settings& s) {
 
 Result<LoadedSettings> load_settings(const std::string& toml_path,
                                      const std::vector<std::pair<std::string, std::string>>& flags) {
-  LoadedSettings loaded{default_settings(), {}};
+  LoadedSettings loaded{.values = default_settings(), .given = {}, .warnings = {}};
   if (!toml_path.empty()) {
     const auto entries = read_toml_settings(toml_path);
     if (!entries) return tl::make_unexpected(entries.error());
     for (const TomlEntry& entry : *entries) {
+      if (leave_out_gone(loaded, entry.name, entry.where)) continue;
       if (auto set = set_given(loaded.values, entry.name, entry.text); !set) return at(entry.where, set.error());
       loaded.given[entry.name] = entry.where;
     }

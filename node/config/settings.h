@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,6 @@ enum class JoinSchemes : std::uint8_t { keep, http, https };
 enum class Boilerplate : std::uint8_t { drop, keep };
 enum class HashBang : std::uint8_t { drop, keep };
 enum class PartitionBy : std::uint8_t { host, domain, url };
-enum class LinkCachePolicy : std::uint8_t { lru, clock, random };
 
 enum class CrawlOrder : std::uint8_t { breadth, depth, best };
 enum class BestBy : std::uint8_t { topic, opic, inlinks };
@@ -167,9 +167,8 @@ struct Settings {
   std::vector<std::string> allow_ports;               // of the Fetch standard's bad ports
   std::vector<std::string> status_hosts;              // names that the status port answers to
   DataAccess data_access = DataAccess::owner;
-  std::uint64_t text_command_memory = 0;              // address space of a text command
-  LinkCachePolicy link_cache = LinkCachePolicy::lru;  // node/crawl/link_cache.h
-  std::uint32_t link_cache_entries = 65536;
+  std::uint64_t text_command_memory = 0;     // address space of a text command
+  std::uint32_t link_cache_entries = 65536;  // node/crawl/link_cache.h
   std::uint32_t batch_records = 0;
   std::uint64_t batch_bytes = 0;
   Duration batch_age{};
@@ -201,6 +200,7 @@ struct Settings {
 struct LoadedSettings {
   Settings values;
   std::map<std::string, std::string> given;  // name -> where: "flag --delay", "ORBWEAVER_DELAY", "orbweaver.toml:12"
+  std::vector<std::string> warnings;         // for people: settings that are gone and were left out
 };
 
 struct SettingRow {
@@ -214,6 +214,16 @@ struct SettingRow {
 };
 
 const std::vector<SettingRow>& setting_rows();
+
+// A setting of an earlier release. For one release it is left out with a warning (LoadedSettings::warnings), wherever
+// it was given; then it is unknown.
+struct GoneSetting {
+  std::string_view name;
+  std::string_view why;  // what holds instead, and what to do
+};
+const std::vector<GoneSetting>& gone_settings();
+// nullptr: it is none of those.
+const GoneSetting* find_gone(std::string_view name);
 
 // The filter that `seen = bloom` asks for.
 storage::SeenFilter::Config seen_filter_config(const Settings& settings);

@@ -170,6 +170,10 @@ Result<std::vector<TomlEntry>> parse_toml_settings(std::string_view text, const 
   for (const auto& [name, node] : nodes) {
     const std::string where = position(path, node->source());
     const SettingDef* const def = find_setting(name);
+    if (find_gone(name) != nullptr) {
+      entries.push_back({name, {}, where});
+      continue;
+    }
     if (def == nullptr) {
       return fail(ErrorCode::invalid_setting, where + ": " + unknown_setting_text(name));
     }

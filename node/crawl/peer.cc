@@ -107,7 +107,7 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       robots_(memory_.robots),
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
-      link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
+      link_cache_(std::make_unique<LinkCache>(settings_.link_cache_entries)),
       link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
       bench_(workbench_config(settings_, memory_), store,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),

@@ -1,14 +1,14 @@
 // CLOCK: a hit marks its entry; for room the hand goes around, takes marks away, and stops at the first that has none.
 #include <algorithm>
 
-#include "node/crawl/link_cache.h"
-#include "node/crawl/scatter_table.h"
+#include "node/lab/eviction.h"
+#include "node/lab/scatter_table.h"
 
 namespace orbweaver {
 
 namespace {
 
-class ClockCache final : public LinkCache {
+class ClockCache final : public EvictingCache {
  public:
   explicit ClockCache(std::uint32_t capacity) : table_(capacity) {}
   void insert(const ring::Md5& url, std::uint16_t depth) override {
@@ -51,6 +51,8 @@ class ClockCache final : public LinkCache {
 
 }  // namespace
 
-std::unique_ptr<LinkCache> make_clock_cache(std::uint32_t capacity) { return std::make_unique<ClockCache>(capacity); }
+std::unique_ptr<EvictingCache> make_clock_cache(std::uint32_t capacity) {
+  return std::make_unique<ClockCache>(capacity);
+}
 
 }  // namespace orbweaver

@@ -1,15 +1,15 @@
 // RANDOM: any entry makes room, each with the same chance. The generator is splitmix64 from a given seed, so that a
-// simulated crawl is the same every time.
+// replay is the same every time.
 #include <algorithm>
 
-#include "node/crawl/link_cache.h"
-#include "node/crawl/scatter_table.h"
+#include "node/lab/eviction.h"
+#include "node/lab/scatter_table.h"
 
 namespace orbweaver {
 
 namespace {
 
-class RandomCache final : public LinkCache {
+class RandomCache final : public EvictingCache {
  public:
   RandomCache(std::uint32_t capacity, std::uint64_t seed) : table_(capacity), state_(seed) {}
   void insert(const ring::Md5& url, std::uint16_t depth) override {
@@ -44,7 +44,7 @@ class RandomCache final : public LinkCache {
 
 }  // namespace
 
-std::unique_ptr<LinkCache> make_random_cache(std::uint32_t capacity, std::uint64_t seed) {
+std::unique_ptr<EvictingCache> make_random_cache(std::uint32_t capacity, std::uint64_t seed) {
   return std::make_unique<RandomCache>(capacity, seed);
 }
 
