@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "node/run/corpus.h"
+#include "node/corpus/corpus.h"
 #include "node/terminal/say.h"
 
 namespace orbweaver {

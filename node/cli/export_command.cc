@@ -9,8 +9,8 @@
 #include <set>
 
 #include "node/cli/peer_directories.h"
-#include "node/run/directory_lock.h"
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
+#include "node/system/directory_lock.h"
 #include "node/terminal/say.h"
 #include "storage/rocks_kv.h"
 #include "storage/store.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 

@@ -2,10 +2,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "node/charset/charset.h"
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
-#include "node/html/charset.h"
 #include "node/html/visible_text.h"
+#include "node/text/shown.h"
 #include "node/topic/topic.h"
 
 namespace orbweaver {

@@ -5,12 +5,12 @@
 #include <bit>
 #include <string>
 
-#include "node/config/cidr.h"
-#include "node/config/endpoint.h"
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
-#include "node/config/site_header.h"
-#include "node/crawl/site_rules.h"
+#include "node/scope/site_rules.h"
+#include "node/settings/cidr.h"
+#include "node/settings/endpoint.h"
+#include "node/settings/site_header.h"
+#include "node/text/shown.h"
 #include "ring/messages.h"
 #include "ring/network_preset.h"
 #include "storage/link_trace.h"

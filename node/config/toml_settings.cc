@@ -13,7 +13,7 @@
 #include <toml++/toml.h>
 
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
+#include "node/text/shown.h"
 
 namespace orbweaver {
 namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/memory_share.h"
 #include "node/crawl/robots_cache.h"
 #include "node/fetch/fetcher.h"
-#include "node/run/in_flight.h"
-#include "node/run/log.h"
+#include "node/memory/memory_share.h"
+#include "node/process/in_flight.h"
+#include "node/process/log.h"
 #include "node/url/canonical_url.h"
 #include "ring/messages.h"
 #include "ring/transport.h"

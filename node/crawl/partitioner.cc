@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "node/url/scope.h"
+#include "node/scope/scope.h"
 #include "ring/hash_ring.h"
 
 namespace orbweaver {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/errors/storage_error.h"
 #include "node/overloaded.h"
-#include "node/storage_error.h"
 #include "ring/codec.h"
 
 namespace orbweaver {

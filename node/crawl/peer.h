@@ -23,8 +23,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "node/config/memory_plan.h"
-#include "node/config/settings.h"
 #include "node/crawl/copier.h"
 #include "node/crawl/events.h"
 #include "node/crawl/forwarder.h"
@@ -37,14 +35,16 @@
 #include "node/crawl/partitioner.h"
 #include "node/crawl/site_policy.h"
 #include "node/crawl/transfer_shares.h"
-#include "node/crawl/traps.h"
 #include "node/crawl/use_book.h"
 #include "node/crawl/view.h"
 #include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
+#include "node/scope/re2_patterns.h"
+#include "node/scope/scope.h"
+#include "node/scope/traps.h"
+#include "node/settings/memory_plan.h"
+#include "node/settings/settings.h"
 #include "node/url/canonicaliser.h"
-#include "node/url/re2_patterns.h"
-#include "node/url/scope.h"
 
 namespace orbweaver {
 
@@ -58,7 +58,7 @@ struct PeerStart {
   std::size_t wait_for_peers = 1;
   std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
   MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
-  std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/run/in_flight.h)
+  std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/process/in_flight.h)
 };
 
 // Counts since the start of the process; the durable ones are in storage::Counts.

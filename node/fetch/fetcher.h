@@ -7,7 +7,7 @@
 #include <string>
 
 #include "node/base.h"
-#include "node/config/memory_share.h"
+#include "node/memory/memory_share.h"
 
 namespace orbweaver {
 

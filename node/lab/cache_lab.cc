@@ -13,7 +13,7 @@
 #include "node/lab/cache_replay.h"
 #include "node/lab/eviction.h"
 #include "node/lab/progress.h"
-#include "node/run/memory_available.h"
+#include "node/system/memory_available.h"
 
 namespace orbweaver {
 

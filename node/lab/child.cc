@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "node/run/program_beside.h"
+#include "node/system/program_beside.h"
 
 namespace orbweaver {
 

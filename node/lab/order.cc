@@ -18,9 +18,9 @@
 
 #include "node/graph/rank.h"
 #include "node/lab/progress.h"
-#include "node/run/program_beside.h"
 #include "node/sampleweb/sample_server.h"
 #include "node/sampleweb/sample_text.h"
+#include "node/system/program_beside.h"
 
 extern char** environ;
 

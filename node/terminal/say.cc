@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "node/config/printable.h"
+#include "node/text/printable.h"
 
 namespace orbweaver {
 

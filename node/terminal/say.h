@@ -9,7 +9,7 @@
 namespace orbweaver {
 
 // To standard output, as printf does; line feeds and tabs are kept, what else cannot be printed is escaped
-// (node/config/printable.h).
+// (node/text/printable.h).
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
 void say_text(std::string_view text);
 // As JSON with two blanks of indent and a line feed at the end; -1: on one line.

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "node/crawl/traps.h"
-#include "node/run/content_fingerprint.h"
 #include "node/sampleweb/sample_web.h"
-#include "node/url/scope.h"
+#include "node/scope/scope.h"
+#include "node/scope/traps.h"
+#include "node/text/content_fingerprint.h"
 
 namespace orbweaver {
 namespace {

@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "node/config/settings.h"
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
 #include "node/html/links.h"
+#include "node/settings/settings.h"
 #include "node/url/canonicaliser.h"
 
 namespace {

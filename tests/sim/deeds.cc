@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver::sim {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "node/crawl/site_rules.h"
+#include "node/scope/site_rules.h"
 
 namespace orbweaver::sim {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver::sim {
 

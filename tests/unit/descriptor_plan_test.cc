@@ -1,5 +1,5 @@
 // Who may have how many descriptors: what fits, what is made smaller, and in which order.
-#include "node/config/descriptor_plan.h"
+#include "node/settings/descriptor_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -6,13 +6,13 @@
 #include <future>
 #include <thread>
 
-#include "node/config/decode_room.h"
-#include "node/config/memory_plan.h"
-#include "node/config/memory_share.h"
 #include "node/html/links.h"
-#include "node/run/in_flight.h"
-#include "node/run/memory_available.h"
+#include "node/memory/decode_room.h"
+#include "node/memory/memory_share.h"
+#include "node/process/in_flight.h"
+#include "node/settings/memory_plan.h"
 #include "node/sitemap/sitemap.h"
+#include "node/system/memory_available.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "node/config/settings.h"
-#include "node/run/memory_available.h"
+#include "node/settings/settings.h"
+#include "node/system/memory_available.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {

@@ -1,5 +1,5 @@
 // The settings table, and the four places that settings come from.
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,9 +10,9 @@
 #include <random>
 #include <set>
 
-#include "node/config/edit_distance.h"
 #include "node/config/setting_def.h"
 #include "node/config/toml_settings.h"
+#include "node/text/edit_distance.h"
 #include "ring/messages.h"
 #include "tests/unit/temp_dir.h"
 

@@ -1,4 +1,4 @@
-#include "node/config/site_header.h"
+#include "node/settings/site_header.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 #include "node/topic/topic_page.h"
 #include "tests/unit/temp_dir.h"
 

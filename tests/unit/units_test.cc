@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 namespace {

@@ -1,5 +1,5 @@
 // `orbweaver url`: the report on one URL and the line protocol.
-#include "node/cli/url_command.h"
+#include "node/tools/url_command.h"
 
 #include <gtest/gtest.h>
 

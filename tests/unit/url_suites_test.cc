@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
 #include "node/terminal/json_line.h"
 #include "node/url/canonical_url.h"
 #include "node/url/surt.h"

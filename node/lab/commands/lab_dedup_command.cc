@@ -8,10 +8,10 @@
 #include <memory>
 #include <optional>
 
-#include "node/config/settings.h"
 #include "node/lab/commands/lab_commands.h"
 #include "node/lab/dedup/dedup.h"
-#include "node/run/memory_available.h"
+#include "node/settings/settings.h"
+#include "node/system/memory_available.h"
 
 namespace orbweaver {
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "node/config/settings.h"
 #include "node/lab/commands/lab_commands.h"
 #include "node/lab/scaling.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "node/config/endpoint.h"
-#include "node/config/settings.h"
-#include "node/run/open_files.h"
+#include "node/process/open_files.h"
 #include "node/sampleweb/sample_server.h"
+#include "node/settings/endpoint.h"
+#include "node/settings/settings.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 

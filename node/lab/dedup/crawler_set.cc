@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "node/crawl/link_cache.h"
+#include "node/errors/storage_error.h"
 #include "node/lab/dedup/disk_use.h"
-#include "node/storage_error.h"
 #include "ring/hash_ring.h"
 #include "ring/md5.h"
 #include "storage/rocks_kv.h"

@@ -6,8 +6,8 @@
 #include <functional>
 #include <istream>
 
+#include "node/errors/storage_error.h"
 #include "node/lab/progress.h"
-#include "node/storage_error.h"
 #include "node/terminal/json_line.h"
 #include "node/url/canonical_url.h"
 #include "storage/link_trace.h"
