@@ -42,7 +42,4 @@ std::optional<std::string> charset_from_label(std::string_view label);
 // UTF-8. A character that the charset lacks comes as "%26%23N%3B", which the URL parser leaves as it is.
 std::unique_ptr<QueryEncoder> make_query_encoder(std::string_view charset);
 
-// "text/html" of "Text/HTML; charset=x": lower case, trimmed.
-std::string media_type(std::string_view content_type);
-
 }  // namespace orbweaver

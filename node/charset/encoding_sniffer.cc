@@ -213,10 +213,6 @@ std::optional<std::string> charset_from_label(std::string_view label) {
   return name.empty() ? std::nullopt : std::optional<std::string>(name);
 }
 
-std::string media_type(std::string_view content_type) {
-  return lower_case(trimmed(content_type.substr(0, content_type.find(';'))));
-}
-
 namespace html {
 
 std::optional<std::string> charset_from_bom(std::string_view bytes, std::size_t& bom_bytes) {

@@ -10,7 +10,7 @@
 
 #include "node/cli/peer_directories.h"
 #include "node/errors/storage_error.h"
-#include "node/system/directory_lock.h"
+#include "node/process/directory_lock.h"
 #include "node/terminal/say.h"
 #include "storage/rocks_kv.h"
 #include "storage/store.h"

@@ -7,6 +7,8 @@
 #include <iostream>
 #include <iterator>
 
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/http/http_message.h"
 #include "node/settings/settings.h"

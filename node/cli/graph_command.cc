@@ -12,6 +12,7 @@
 #include "node/graph/rank.h"
 #include "node/graph/trace_edges.h"
 #include "node/settings/settings.h"
+#include "node/settings/units.h"
 #include "node/terminal/say.h"
 #include "node/text/printable.h"
 

@@ -1,5 +1,5 @@
 // The program `orbweaver`. Reads the command line and runs a command; the only place that sees everything but the
-// laboratory and the sample web, which are a program of their own (node/lab/main.cc).
+// laboratory and the sample web, which are a program of their own (node/lab/commands/main.cc).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
@@ -16,6 +16,7 @@
 #include "node/cli/ring_commands.h"
 #include "node/cli/setting_flags.h"
 #include "node/cli/tool_commands.h"
+#include "node/config/settings_table.h"
 #include "node/process/peer_process.h"
 #include "node/process/ring_key.h"
 #include "node/system/program_beside.h"

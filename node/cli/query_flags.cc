@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "node/config/list_file.h"
+#include "node/config/sources/list_file.h"
 #include "node/terminal/say.h"
 #include "node/url/canonical_url.h"
 

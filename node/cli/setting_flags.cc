@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
 #include "node/terminal/say.h"
 
 namespace orbweaver {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 
 namespace orbweaver {

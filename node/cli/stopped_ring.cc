@@ -5,12 +5,13 @@
 #include <optional>
 
 #include "node/cli/peer_directories.h"
+#include "node/config/settings_table.h"
 #include "node/crawl/peer.h"
 #include "node/crawl/peer_words.h"
 #include "node/errors/storage_error.h"
+#include "node/process/directory_lock.h"
 #include "node/process/peer_file.h"
 #include "node/system/clock.h"
-#include "node/system/directory_lock.h"
 #include "node/terminal/say.h"
 #include "storage/rocks_kv.h"
 

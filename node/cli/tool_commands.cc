@@ -10,6 +10,7 @@
 #include "node/cli/ask.h"
 #include "node/cli/fetch_once.h"
 #include "node/cli/setting_flags.h"
+#include "node/config/settings_table.h"
 #include "node/process/metrics.h"
 #include "node/process/ring_key.h"
 #include "node/settings/settings.h"

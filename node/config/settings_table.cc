@@ -13,7 +13,7 @@
 #include "node/text/shown.h"
 #include "ring/messages.h"
 #include "ring/network_preset.h"
-#include "storage/link_trace.h"
+#include "storage/trace_page.h"
 
 namespace orbweaver {
 

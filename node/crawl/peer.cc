@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
 #include "node/errors/storage_error.h"
 #include "node/overloaded.h"
 #include "ring/codec.h"

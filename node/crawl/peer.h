@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/copier.h"
 #include "node/crawl/events.h"
 #include "node/crawl/forwarder.h"

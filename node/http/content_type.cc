@@ -66,6 +66,13 @@ std::string_view charset_of(std::string_view value) {
 
 }  // namespace
 
+std::string media_type(std::string_view content_type) {
+  constexpr std::string_view html_spaces = " \t\n\f\r";
+  content_type = content_type.substr(0, content_type.find(';'));
+  content_type.remove_prefix(std::min(content_type.find_first_not_of(html_spaces), content_type.size()));
+  return lower(content_type.substr(0, content_type.find_last_not_of(html_spaces) + 1));
+}
+
 std::string content_type_of(std::string_view head) {
   const std::vector<std::string> fields = header_values(head, "content-type");
   if (fields.empty()) return {};

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "node/scope/scope.h"
 #include "node/settings/cidr.h"
+#include "node/url/registrable_domain.h"
 
 namespace orbweaver {
 namespace {

@@ -23,6 +23,9 @@ std::vector<std::string> header_values(std::string_view head, std::string_view n
 // stands; empty when there is none.
 std::string content_type_of(std::string_view head);
 
+// "text/html" of "Text/HTML; charset=x": lower case, trimmed.
+std::string media_type(std::string_view content_type);
+
 struct Decoded {
   std::string bytes;
   bool cut = false;      // stopped at the limit

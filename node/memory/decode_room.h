@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "node/memory/memory_share.h"
+#include "node/settings/memory_plan.h"
 
 namespace orbweaver {
 
@@ -18,18 +19,8 @@ class DecodeRoom {
  public:
   DecodeRoom(std::shared_ptr<MemoryShare> share, std::size_t workers)
       : share_(std::move(share)),
-        small_(small_of(share_->bound(), workers)),
+        small_(decode_small_of(share_->bound(), workers)),
         large_(share_->bound() - workers * small_) {}
-
-  static constexpr std::size_t small_max = std::size_t{4} << 20;
-  static std::size_t small_of(std::uint64_t bound, std::size_t workers) {
-    return static_cast<std::size_t>(
-        std::min<std::uint64_t>(small_max, bound / (2 * std::max<std::size_t>(workers, 1))));
-  }
-  // The large part, in bytes.
-  static std::uint64_t large_of(std::uint64_t bound, std::size_t workers) {
-    return bound - workers * small_of(bound, workers);
-  }
 
  private:
   friend class DecodeLease;

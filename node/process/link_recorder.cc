@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "node/config/settings_table.h"
 #include "node/errors/storage_error.h"
 #include "node/process/log.h"
 

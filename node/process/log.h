@@ -12,10 +12,9 @@
 #include <type_traits>
 
 #include "node/base.h"
+#include "node/log_level.h"
 
 namespace orbweaver {
-
-enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
 struct LogField {
   std::string_view key;

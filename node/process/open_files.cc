@@ -1,11 +1,10 @@
 #include "node/process/open_files.h"
 
-#include <sys/resource.h>
-
-#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "node/process/log.h"
+#include "node/system/descriptor_limit.h"
 
 namespace orbweaver {
 namespace {
@@ -14,14 +13,6 @@ namespace {
 constexpr std::chrono::minutes patience{10};
 
 }  // namespace
-
-std::uint64_t raise_open_files(std::uint64_t wanted) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = std::min<rlim_t>(wanted > 0 ? wanted : open_files_usual, limit.rlim_max);
-  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
-}
 
 Result<DescriptorPlan> plan_open_files(const Settings& settings) {
   const DescriptorPlan plan = plan_descriptors(settings, raise_open_files(settings.max_open_files));

@@ -1,4 +1,4 @@
-// The process's limit of open files, and what a peer does with it.
+// What a peer does with the process's limit of open files (node/system/descriptor_limit.h).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,6 @@
 #include "storage/open_waiter.h"
 
 namespace orbweaver {
-
-// Raises the soft limit to `wanted`, or to the hard limit when that is lower; 0: to 65,536 likewise. Returns the limit
-// that holds then. Children inherit it.
-std::uint64_t raise_open_files(std::uint64_t wanted);
 
 // Raises the limit, plans its shares, and tells the log of them; a limit that is too small for the settings is a
 // warning with what was made smaller.

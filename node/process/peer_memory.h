@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "node/base.h"
+#include "node/config/settings_table.h"
 #include "node/memory/memory_share.h"
 #include "node/settings/memory_plan.h"
 #include "node/settings/settings.h"

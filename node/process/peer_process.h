@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 
 namespace orbweaver {

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "node/settings/settings.h"
+#include "node/settings/units.h"
 
 namespace orbweaver {
 

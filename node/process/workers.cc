@@ -97,6 +97,17 @@ PageDone cancelled(std::uint64_t id) {
   return done;
 }
 
+// A page's mark, as the core knows it.
+class MarkInFlight final : public PageMark::Holder {
+ public:
+  explicit MarkInFlight(InFlightMark mark) : mark_(std::move(mark)) {}
+  void at_work() override { mark_.at_work(); }
+  void waits() override { mark_.waits(); }
+
+ private:
+  InFlightMark mark_;
+};
+
 }  // namespace
 
 class Workers::Worker {
@@ -143,9 +154,9 @@ class Workers::Worker {
     // A stop waits for no descriptor: the page stays queued, as one that was not begun.
     if (done.failure && done.failure->code == ErrorCode::io && waiter_ != nullptr && waiter_->stopped())
       done = cancelled(item.job.id);
-    done.body_held = std::move(item.response.held);
+    done.body_held = std::make_shared<MemoryCharge>(std::move(item.response.held));
     mark.waits();
-    done.mark = std::move(mark);
+    done.mark = PageMark(std::make_unique<MarkInFlight>(std::move(mark)));
     return done;
   }
 
@@ -200,7 +211,8 @@ class Workers::Worker {
       hold_links(done);
     }
     if (response.status >= 300 && response.status < 400) note_redirect(item, done);
-    if (settings_.keep_validators && response.status == 200) done.validator = validator_of(response.response_head);
+    if (settings_.keep_validators && response.status == 200)
+      done.validator = validator_of(response.response_head, storage::validator_bytes_max);
     done.noindex = not_kept(item, meta);
     if (archive_ != nullptr && !done.failure) {
       // What was read is given back; the archive's writer copies the body and packs the copy.
@@ -225,7 +237,7 @@ class Workers::Worker {
     std::optional<InFlightPause> pause;
     if (!links_share_->has_room(bytes)) pause.emplace(in_flight_);
     links_share_->wait_and_take(bytes);
-    done.links_held = MemoryCharge(links_share_, bytes);
+    done.links_held = std::make_shared<MemoryCharge>(links_share_, bytes);
   }
 
   Worker(const Settings& settings, const Clock& clock, std::uint16_t index, DecodeRoom& room)

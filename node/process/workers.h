@@ -18,10 +18,13 @@
 
 #include "node/corpus/text_repeats.h"
 #include "node/crawl/events.h"
+#include "node/fetch/fetcher.h"
 #include "node/memory/decode_room.h"
+#include "node/process/in_flight.h"
 #include "node/process/user_command.h"
 #include "node/settings/settings.h"
 #include "node/system/clock.h"
+#include "storage/open_waiter.h"
 
 namespace orbweaver {
 

@@ -4,9 +4,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "node/scope/scope.h"
 #include "node/text/shown.h"
 #include "node/url/percent_encode.h"
+#include "node/url/registrable_domain.h"
 
 namespace orbweaver {
 

@@ -1,11 +1,10 @@
 #include "node/scope/scope.h"
 
-#include <libpsl.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
+#include "node/url/registrable_domain.h"
 #include "node/url/url_host.h"
 
 namespace orbweaver {
@@ -22,15 +21,6 @@ std::string_view directory_of(const CanonicalUrl& url) {
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 }  // namespace
-
-std::string registrable_domain(std::string_view host) {
-  std::string domain(host);
-  // The built-in list: the same on every peer with the same libpsl. Without one, every host is its own domain.
-  const psl_ctx_t* const list = psl_builtin();
-  if (list == nullptr || is_ip_address(host)) return domain;
-  const char* const found = psl_registrable_domain(list, domain.c_str());  // points into `domain`
-  return found == nullptr ? domain : std::string(found);
-}
 
 std::size_t Scope::DigestHash::operator()(const ring::Md5& digest) const {
   std::size_t value = 0;

@@ -14,6 +14,7 @@
 #include "node/scope/scope_lists.h"
 #include "node/settings/settings.h"
 #include "node/url/canonical_url.h"
+#include "node/url/registrable_domain.h"
 
 namespace orbweaver {
 
@@ -58,9 +59,5 @@ class Scope {
   // origin -> path prefixes, none of which begins with another
   std::unordered_map<std::string, std::vector<std::string>, TextHash, std::equal_to<>> prefixes_;
 };
-
-// The registrable domain ("example.co.uk" of "a.b.example.co.uk"); the host itself for IP addresses, single labels and
-// public suffixes.
-std::string registrable_domain(std::string_view host);
 
 }  // namespace orbweaver

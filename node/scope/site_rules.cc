@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "node/settings/settings.h"
+#include "node/settings/units.h"
 
 namespace orbweaver {
 

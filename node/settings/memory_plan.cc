@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "node/config/setting_def.h"
-#include "node/memory/decode_room.h"
+#include "node/settings/units.h"
 
 namespace orbweaver {
 namespace {
@@ -15,6 +14,14 @@ constexpr std::uint64_t write_buffers_most = std::uint64_t{64} << 20;
 
 std::uint64_t automatic_memory(std::uint64_t machine, std::uint64_t peers) {
   return std::clamp(machine / 2 / std::max<std::uint64_t>(peers, 1), max_memory_least, automatic_max);
+}
+
+std::uint64_t decode_small_of(std::uint64_t bound, std::uint64_t workers) {
+  return std::min(decode_small_max, bound / (2 * std::max<std::uint64_t>(workers, 1)));
+}
+
+std::uint64_t decode_large_of(std::uint64_t bound, std::uint64_t workers) {
+  return bound - workers * decode_small_of(bound, workers);
 }
 
 std::uint64_t write_buffer_bytes(const MemoryPlan& plan) { return std::min(plan.storage / 4, write_buffers_most); }
@@ -62,7 +69,7 @@ std::vector<std::string> fit_settings(Settings& settings, const std::map<std::st
                    ") it has room for " + text(most));
     value = static_cast<std::remove_reference_t<decltype(value)>>(most);
   };
-  const std::uint64_t large = DecodeRoom::large_of(plan.decoded, std::max<std::size_t>(settings.workers, 1));
+  const std::uint64_t large = decode_large_of(plan.decoded, std::max<std::uint64_t>(settings.workers, 1));
   if (!given.contains("body_memory_max")) settings.body_memory_max = plan.bodies;
   if (!given.contains("storage_memory")) settings.storage_memory = plan.storage - write_buffer_bytes(plan);
   fit("body_memory_max", settings.body_memory_max, plan.bodies, true);

@@ -66,6 +66,12 @@ std::uint64_t automatic_memory(std::uint64_t machine, std::uint64_t peers);
 std::vector<std::string> fit_settings(Settings& settings, const std::map<std::string, std::string>& given,
                                       const MemoryPlan& plan);
 
+// How workers share `decoded`, of `bound` bytes: each has a small part, one at a time has the large one
+// (node/memory/decode_room.h).
+inline constexpr std::uint64_t decode_small_max = std::uint64_t{4} << 20;
+std::uint64_t decode_small_of(std::uint64_t bound, std::uint64_t workers);
+std::uint64_t decode_large_of(std::uint64_t bound, std::uint64_t workers);
+
 // Of `storage`: for what is not yet in tables. The rest is RocksDB's cache.
 std::uint64_t write_buffer_bytes(const MemoryPlan& plan);
 

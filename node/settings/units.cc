@@ -1,5 +1,7 @@
 // Durations and sizes as people write them: a number and a unit, never a bare number for a time.
 // Exact integer arithmetic: what is printed is read back to the same value.
+#include "node/settings/units.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -9,7 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "node/settings/settings.h"
 #include "node/text/shown.h"
 
 namespace orbweaver {

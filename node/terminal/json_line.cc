@@ -1,12 +1,9 @@
 #include "node/terminal/json_line.h"
 
+#include <charconv>
 #include <istream>
 
-#include "node/url/percent_encode.h"
-
 namespace orbweaver {
-
-using namespace url_text;
 
 namespace {
 
@@ -14,11 +11,9 @@ namespace {
 std::optional<unsigned> unicode_escape(std::string_view text, std::size_t at) {
   if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u') return std::nullopt;
   unsigned unit = 0;
-  for (std::size_t i = at + 2; i < at + 6; ++i) {
-    if (!is(text[i], hex_digit)) return std::nullopt;
-    unit = unit << 4 | hex_value(text[i]);
-  }
-  return unit;
+  const char* const end = text.data() + at + 6;
+  const auto [stopped, error] = std::from_chars(text.data() + at + 2, end, unit, 16);
+  return error == std::errc{} && stopped == end ? std::optional(unit) : std::nullopt;
 }
 
 bool is_high(std::optional<unsigned> unit) { return unit && *unit >= 0xd800 && *unit <= 0xdbff; }

@@ -28,7 +28,4 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cell(a.size(), b.size());
 }
 
-// The setting whose name is near enough to be meant, or empty (settings.cc).
-std::string nearest_setting(std::string_view name);
-
 }  // namespace orbweaver

@@ -4,11 +4,12 @@
 #include <ostream>
 #include <string>
 
-#include "node/scope/scope.h"
+#include "node/config/settings_table.h"
 #include "node/terminal/json_line.h"
 #include "node/text/printable.h"
 #include "node/url/canonical_url.h"
 #include "node/url/percent_encode.h"
+#include "node/url/registrable_domain.h"
 #include "node/url/surt.h"
 #include "node/url/url.h"
 #include "ring/hash_ring.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/sampleweb/sample_web.h"
 #include "node/scope/scope.h"
 #include "node/scope/traps.h"

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "node/charset/charset.h"
+#include "node/config/settings_table.h"
 #include "node/html/links.h"
 #include "node/settings/settings.h"
 #include "node/url/canonicaliser.h"

@@ -5,7 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "node/config/toml_settings.h"
+#include "node/config/settings_table.h"
+#include "node/config/sources/toml_settings.h"
 #include "node/graph/edge_file.h"
 #include "node/settings/settings.h"
 #include "node/tools/seed_file.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/config/settings_table.h"
 #include "node/html/links.h"
 #include "node/http/response_head.h"
 #include "node/memory/memory_share.h"

@@ -1,5 +1,6 @@
 // libFuzzer: what a ring tells a joiner: its settings (Welcome), and addresses of members. What is taken must be said
 // again, and taken again.
+#include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 #include "ring/host_port.h"
 #include "ring/utf8.h"

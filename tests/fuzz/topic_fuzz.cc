@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 #include "node/topic/topic_page.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/scope/scope.h"
 #include "node/settings/settings.h"
 #include "node/url/canonical_url.h"

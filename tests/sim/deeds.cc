@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "node/settings/settings.h"
+#include "node/settings/units.h"
 
 namespace orbweaver::sim {
 

@@ -4,7 +4,9 @@
 #include <charconv>
 #include <sstream>
 
+#include "node/config/settings_table.h"
 #include "node/scope/site_rules.h"
+#include "node/settings/units.h"
 
 namespace orbweaver::sim {
 

@@ -7,6 +7,7 @@
 #include <queue>
 #include <set>
 
+#include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 #include "ring/codec.h"
 #include "ring/hash_ring.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 
 namespace orbweaver::sim {

@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/peer.h"
 #include "storage/memory_kv.h"
 #include "tests/sim/checkers/checkers.h"

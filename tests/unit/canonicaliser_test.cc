@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/terminal/json_line.h"
 #include "tests/unit/suites.h"
 

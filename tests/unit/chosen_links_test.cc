@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/html/css.h"
 #include "node/html/header_links.h"
 #include "node/html/link_rules.h"

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "node/config/settings_table.h"
+
 namespace orbweaver {
 namespace {
 

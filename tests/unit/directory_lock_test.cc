@@ -1,4 +1,4 @@
-#include "node/system/directory_lock.h"
+#include "node/process/directory_lock.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -2,6 +2,8 @@
 // time. A real Peer on a store in memory.
 #include <gtest/gtest.h>
 
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
 #include "node/crawl/partitioner.h"
 #include "node/crawl/peer.h"
 #include "storage/memory_kv.h"

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/config/settings_table.h"
 #include "node/html/selector.h"
 #include "node/scope/scope.h"
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "node/system/directory_lock.h"
+#include "node/process/directory_lock.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {

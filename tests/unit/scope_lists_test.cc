@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/scope/scope.h"
 #include "node/url/surt.h"
 

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 #include "node/system/memory_available.h"
 #include "tests/unit/temp_dir.h"

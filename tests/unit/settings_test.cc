@@ -11,7 +11,8 @@
 #include <set>
 
 #include "node/config/setting_def.h"
-#include "node/config/toml_settings.h"
+#include "node/config/sources/load_settings.h"
+#include "node/config/sources/toml_settings.h"
 #include "node/text/edit_distance.h"
 #include "ring/messages.h"
 #include "tests/unit/temp_dir.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "node/cli/contact_check.h"
+#include "node/config/settings_table.h"
 #include "tests/unit/fetch_client.h"
 
 namespace orbweaver {

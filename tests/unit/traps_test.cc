@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/sampleweb/sample_web.h"
 #include "node/text/content_fingerprint.h"
 #include "node/url/canonical_url.h"

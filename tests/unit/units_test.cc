@@ -1,4 +1,6 @@
 // Durations and sizes as text: read exactly, refused clearly, printed so that they are read back.
+#include "node/settings/units.h"
+
 #include <gtest/gtest.h>
 
 #include <random>

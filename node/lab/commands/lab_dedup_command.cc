@@ -11,6 +11,7 @@
 #include "node/lab/commands/lab_commands.h"
 #include "node/lab/dedup/dedup.h"
 #include "node/settings/settings.h"
+#include "node/settings/units.h"
 #include "node/system/memory_available.h"
 
 namespace orbweaver {

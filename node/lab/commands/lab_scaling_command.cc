@@ -6,6 +6,7 @@
 #include "node/lab/commands/lab_commands.h"
 #include "node/lab/scaling.h"
 #include "node/settings/settings.h"
+#include "node/settings/units.h"
 
 namespace orbweaver {
 

@@ -11,10 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "node/process/open_files.h"
 #include "node/sampleweb/sample_server.h"
 #include "node/settings/endpoint.h"
 #include "node/settings/settings.h"
+#include "node/settings/units.h"
+#include "node/system/descriptor_limit.h"
 #include "node/terminal/command_line.h"
 #include "node/terminal/say.h"
 

@@ -1,4 +1,4 @@
-#include "node/config/list_file.h"
+#include "node/config/sources/list_file.h"
 
 #include <cerrno>
 #include <cstring>

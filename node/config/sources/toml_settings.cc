@@ -1,4 +1,4 @@
-#include "node/config/toml_settings.h"
+#include "node/config/sources/toml_settings.h"
 
 #include <algorithm>
 #include <cerrno>
