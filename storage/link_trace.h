@@ -27,42 +27,10 @@
 #include <vector>
 
 #include "storage/append_file.h"
+#include "storage/trace_page.h"
 #include "storage/types.h"
 
 namespace orbweaver::storage {
-
-inline constexpr std::uint8_t link_trace_version = 1;
-inline constexpr std::string_view link_trace_ending = ".links";
-inline constexpr std::size_t trace_block_bytes = 256 * 1024;   // unpacked; a block ends with the link that reaches it
-inline constexpr std::size_t trace_url_bytes_max = 64 * 1024;  // longer ones are refused, in files too
-inline constexpr std::uint64_t trace_bytes_least = 4u << 20;   // of bytes_max: eight files, each with room for a block
-
-// Bits of a link's flags, append-only.
-enum class LinkFlag : std::uint8_t {
-  foreign = 1,    // another peer owned the target's partition when it was found: the cross-peer stream
-  in_scope = 2,   // it went on to the link cache
-  redirect = 4,   // the target of a redirect: one link, and the page's only one
-  requisite = 8,  // a sub-resource, under page_requisites
-};
-constexpr std::uint8_t operator|(LinkFlag a, LinkFlag b) {
-  return static_cast<std::uint8_t>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
-}
-
-struct TraceLink {
-  std::string url;
-  std::uint8_t flags = 0;
-  bool has(LinkFlag flag) const { return (flags & static_cast<std::uint8_t>(flag)) != 0; }
-  bool operator==(const TraceLink&) const = default;
-};
-
-struct TracePage {
-  std::string url;
-  Time at{};                     // when its links were taken in
-  std::uint16_t depth = 0;       // links from a seed
-  std::uint16_t worker = 0;      // the fetch worker that read it, from 0
-  std::vector<TraceLink> links;  // each target once a page
-  bool operator==(const TracePage&) const = default;
-};
 
 struct LinkTraceConfig {
   std::string directory;               // made when it is not there

@@ -3,7 +3,7 @@
 #include <libdeflate.h>
 
 #include "storage/bytes.h"
-#include "storage/link_trace.h"
+#include "storage/trace_page.h"
 
 namespace orbweaver::storage {
 

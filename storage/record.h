@@ -49,7 +49,7 @@ enum class Reason : std::uint8_t {
   bad_response = 25,
   host_down = 26,  // failed: its host did not answer ten times in a row
   internal = 27,
-  // failed: it was at work at two ends of the process in a row that were not clean (node/run/in_flight.h)
+  // failed: it was at work at two ends of the process in a row that were not clean (node/process/in_flight.h)
   crashes_crawler = 48,
   links_over_budget = 49,  // fetched, but not all of its links were taken: more than max_link_bytes, or too many
   // failed; or fetched, where faults of certificates are only recorded (tls_verify)

@@ -2,45 +2,53 @@
 """The house rules that a compiler does not hold: who includes what, where a library lives, what a pure rule may not
 call, which calls throw, how long lines and files are.
 
-    tests/house_rules.py [--root DIR]   check the tree; one line for each breach, exit code 1 when there is one
-    tests/house_rules.py --self-test    break each rule once in a tree of its own, and see that it is told
+    tests/house_rules.py [--root DIR]     check the tree; one line for each breach, exit code 1 when there is one
+    tests/house_rules.py --self-test      break each rule once in a tree of its own, and see that it is told
+    tests/house_rules.py --write-rooms    make the table of rooms in docs/architecture.md from rooms.cmake
 """
 import argparse
+import dataclasses
 import fnmatch
 import pathlib
+import posixpath
 import re
+import shlex
 import sys
 import tempfile
 
 LINE_MAX = 120  # characters
 FILE_MAX = 600  # lines
-ROOMS = ("node", "ring", "storage")
+TOPS = ("node", "ring", "storage")
 
-# Each library's headers, and the only files of the rooms that include them.
+# Each library's headers, the only files of the rooms that include them, and its target in rooms.cmake, if it has one.
 HOMES = [
-    (r"<zmq[._a-z]*>", ["ring/zmq_*"]),
-    (r"<msgpack(\.hpp|/.*)>", ["ring/codec.cc"]),
-    (r"<rocksdb/.*>", ["storage/rocks_*"]),
-    (r"<curl/.*>", ["node/fetch/curl_*"]),
-    (r"<ares[a-z_]*\.h>", ["node/fetch/cares_*"]),
-    (r"<openssl/(ssl|x509.*)\.h>", ["node/fetch/curl_tls.cc"]),
-    (r"<tidy[a-z]*\.h>", ["node/html/tidy_*"]),
-    (r"<boost/(asio|beast)[./].*>", ["node/http/*"]),
-    (r"<boost/(?!asio|beast).*>", ["node/run/boost_log.cc"]),
-    (r"<toml\+\+/.*>", ["node/config/toml_*"]),
-    (r"<unicode/.*>", ["node/url/icu_*", "node/html/icu_*"]),
-    (r"<expat[._a-z]*>", ["node/sitemap/expat_*"]),
-    (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"]),
-    (r"<cld2/.*>", ["node/html/cld2_*"]),
-    (r"<re2/.*>", ["node/url/re2_*"]),
-    (r"<seccomp\.h>", ["node/run/seccomp.cc"]),
-    (r"<CLI/.*>", ["node/cli/*", "node/main.cc"]),
+    (r"<zmq[._a-z]*>", ["ring/zmq_*"], "PkgConfig::ZMQ"),
+    (r"<msgpack(\.hpp|/.*)>", ["ring/codec.cc"], "msgpackc-cxx"),
+    (r"<rocksdb/.*>", ["storage/rocks_*"], "RocksDB::rocksdb-shared"),
+    (r"<curl/.*>", ["node/fetch/curl_*"], "CURL::libcurl"),
+    (r"<ares[a-z_]*\.h>", ["node/fetch/cares_*"], "PkgConfig::CARES"),
+    (r"<openssl/(ssl|x509.*)\.h>", ["node/fetch/curl_tls.cc"], "OpenSSL::SSL"),
+    (r"<openssl/evp\.h>", ["ring/md5.cc", "storage/sha1.cc"], "OpenSSL::Crypto"),
+    (r"<tidy(/.*|[a-z]*\.h)>", ["node/html/tidy_*"], "orbweaver_tidy"),
+    (r"<boost/(asio|beast)[./].*>", ["node/http_server/*"], None),
+    (r"<boost/(?!asio|beast).*>", ["node/process/boost_log.cc"], "Boost::log"),
+    (r"<prometheus/.*>", ["node/process/metrics.*"], "prometheus-cpp::core"),
+    (r"<toml\+\+/.*>", ["node/config/sources/toml_*"], None),
+    (r"<unicode/.*>", ["node/url/icu_*", "node/charset/icu_*"], "PkgConfig::ICU"),
+    (r"<libpsl\.h>", ["node/url/registrable_domain.cc"], "PkgConfig::PSL"),
+    (r"<brotli/.*>", ["node/http/content_decoder.cc"], "PkgConfig::BROTLI"),
+    (r"<zstd\.h>", ["node/http/content_decoder.cc"], "PkgConfig::ZSTD"),
+    (r"<libdeflate\.h>", ["node/http/content_decoder.cc", "storage/warc_*", "storage/link_trace*"], "PkgConfig::DEFLATE"),
+    (r"<zlib\.h>", ["node/http/content_decoder.cc", "node/sampleweb/*", "storage/warc_*"], "ZLIB::ZLIB"),
+    (r"<expat[._a-z]*>", ["node/sitemap/expat_*"], "PkgConfig::EXPAT"),
+    (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"], "PkgConfig::SQLITE"),
+    (r"<cld2/.*>", ["node/text/cld2_*"], "cld2"),
+    (r"<re2/.*>", ["node/scope/re2_*"], "PkgConfig::RE2"),
+    (r"<seccomp\.h>", ["node/system/seccomp.cc"], "PkgConfig::SECCOMP"),
+    (r"<CLI/.*>", ["node/cli/*", "node/lab/commands/*", "node/terminal/command_line.*"], None),
 ]
 
-# Pure rules hold no clock, thread or random device: `now` is passed in, effects are returned.
-PURE = ["ring/*", "storage/*", "node/url/*", "node/html/*", "node/robots/*", "node/sitemap/*", "node/topic/*",
-        "node/text/*", "node/crawl/*"]
-NOT_PURE = ["ring/zmq_*", "storage/open_waiter.cc", "storage/rocks_*", "storage/warc*", "storage/text*"]
+# What a pure room names none of, but for its IO_FILES (rooms.cmake): `now` is passed in, effects are returned.
 CLOCKS = [
     (r"_clock\s*::\s*now\b", "reads a clock"),
     (r"\b(gettimeofday|clock_gettime|timespec_get|ftime)\s*\(", "reads a clock"),
@@ -48,11 +56,19 @@ CLOCKS = [
     (r"\brandom_device\b", "uses a random device"),
     (r"(?<![\w.>:])(?:std::|::)?(?:rand|srand|random|arc4random|getrandom)\s*\(", "uses a random device"),
 ]
+IO = [
+    (r"#\s*include\s*<(sys/(socket|un|epoll|eventfd|ioctl)|netinet/\w+|netdb|poll)\.h>", "names a socket"),
+    (r"(?<![\w.>:])::(?:socket|connect|bind|listen|accept4?|send|sendto|recv|recvfrom)\s*\(", "names a socket"),
+    (r"#\s*include\s*<(fstream|filesystem|iostream|(sys/(file|stat|statvfs|mman)|fcntl|dirent|unistd)\.h)>", "names a file"),
+    (r"\bstd\s*::\s*(FILE|fopen|freopen|tmpfile|filesystem|[io]?fstream)\b|(?<![\w.>:])(?:::)?fopen\s*\(", "names a file"),
+    (r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|semaphore|stop_token|pthread\.h)>",
+     "names a thread"),
+]
 SLEEPS = [(r"\b(sleep_for|sleep_until)\b|(?<![\w.>:])(?:std::|::)?(?:sleep|usleep|nanosleep)\s*\(", "sleeps")]
-THREADS = [(r"\bstd\s*::\s*(thread|jthread|async)\b|\bpthread_create\b", "starts a thread")]
+THREADS = [(r"\bstd\s*::\s*(thread|jthread|async|(shared_|recursive_)?mutex)\b|\bpthread_create\b", "names a thread")]
 
-# What commands print may be a stranger's words: node/run/say.h escapes what a terminal would obey.
-SAYS = ["node/cli/*", "node/lab/*", "node/main.cc", "node/run/peer_process.cc"]
+# What commands print may be a stranger's words: node/terminal/say.h escapes what a terminal would obey.
+SAYS = ["node/cli/*", "node/lab/*", "node/tools/*", "node/process/peer_process.cc"]
 SAYS_ITSELF = ["node/lab/progress.cc"]  # numbers, and words of its own
 PRINTS = [(r"(?<![\w.>:])(?:std::|::)?(?:printf|fprintf|vprintf|puts|fputs|putchar|fputc|fwrite)\s*\("
            r"|\bstd\s*::\s*(?:cout|cerr|clog)\s*<<", "prints")]
@@ -95,8 +111,111 @@ def code_only(text, literals=" "):
     return token.sub(lambda m: re.sub(r"[^\n]", " " if m.group().startswith("/") else literals, m.group()), text)
 
 
-def check_includes(root, path, text, tell):
-    room = path.split("/", 1)[0]
+@dataclasses.dataclass
+class Room:
+    """A line of rooms.cmake."""
+
+    folder: str
+    what: str
+    pure: bool = False
+    io_files: list = dataclasses.field(default_factory=list)
+    uses: list = dataclasses.field(default_factory=list)
+    libraries: list = dataclasses.field(default_factory=list)
+    line: int = 0
+
+    def is_io(self, path):
+        """Whether a file of the room, or one that is not there yet, may name sockets, files and threads."""
+        return not self.pure or matches(posixpath.basename(path), self.io_files)
+
+
+def read_rooms(root):
+    """{folder: Room} of rooms.cmake, in its order."""
+    text = (root / "rooms.cmake").read_text(encoding="utf-8")
+    rooms = {}
+    for match in re.finditer(r"^orbweaver_room\(", text, re.MULTILINE):
+        end = text.index("\n", match.end())
+        words = shlex.split(text[match.end():end].rstrip().removesuffix(")"))
+        room = Room(folder=words[0], what=words[1], line=text.count("\n", 0, match.start()) + 1)
+        lists = {"IO_FILES": room.io_files, "USES": room.uses, "LIBRARIES": room.libraries}
+        into = None
+        for word in words[2:]:
+            if word == "PURE":
+                room.pure = True
+            elif word in lists:
+                into = lists[word]
+            else:
+                into.append(word)
+        rooms[room.folder] = room
+    return rooms
+
+
+def rooms_table(rooms):
+    """The table of docs/architecture.md."""
+    def names(folders):
+        below = [folder.removeprefix("node/") for folder in folders if folder.startswith("node/")]
+        tops = [f"`{folder}`" for folder in folders if not folder.startswith("node/")]
+        return ", ".join([*tops, *(f"`{name}`" for name in below)]) or "nothing"
+
+    lines = ["| room | what | pure | may include |", "| --- | --- | --- | --- |"]
+    for room in rooms.values():
+        pure = "no" if not room.pure else "yes"
+        if room.io_files:
+            pure = "but for " + ", ".join(f"`{name}`" for name in room.io_files)
+        lines.append(f"| `{room.folder}` | {room.what} | {pure} | {names(room.uses)} |")
+    return "\n".join(lines) + "\n"
+
+
+DOC = "docs/architecture.md"
+DOC_TABLE = re.compile(r"(<!-- rooms: tests/house_rules.py --write-rooms -->\n)(.*?)(<!-- end of rooms -->)", re.DOTALL)
+
+
+def check_rooms(root, rooms, used, tell):
+    """The table itself: no arrow runs back or is there for nothing, pure rooms see pure ones, libraries are at home, the
+    document has the same table. `used`: {(room, room)} of the includes."""
+    above = []
+    for room in rooms.values():
+        for other in room.uses:
+            if other not in above:
+                tell("rooms.cmake", room.line, f"{room.folder} uses {other}, which is not a room above it")
+            elif room.pure and not rooms[other].pure:
+                tell("rooms.cmake", room.line, f"{room.folder} is pure and uses {other}, which is not")
+            elif (room.folder, other) not in used:
+                tell("rooms.cmake", room.line, f"{room.folder} uses {other}, of which it includes nothing")
+        for _, homes, target in HOMES:
+            if target in room.libraries and all(posixpath.dirname(home) != room.folder for home in homes):
+                tell("rooms.cmake", room.line, f"{room.folder} links {target}, whose only home is {' or '.join(homes)}")
+        above.append(room.folder)
+    text = (root / DOC).read_text(encoding="utf-8")
+    found = DOC_TABLE.search(text)
+    if found is None or found[2] != rooms_table(rooms):
+        line = 1 if found is None else text.count("\n", 0, found.start()) + 1
+        tell(DOC, line, "its table of rooms is not that of rooms.cmake: tests/house_rules.py --write-rooms")
+
+
+def write_rooms(root):
+    path = root / DOC
+    text = path.read_text(encoding="utf-8")
+    path.write_text(DOC_TABLE.sub(lambda m: m[1] + rooms_table(read_rooms(root)) + m[3], text), encoding="utf-8")
+
+
+def check_arrow(path, line, target, rooms, used, tell):
+    """One file of a room includes another file."""
+    room, other = posixpath.dirname(path), posixpath.dirname(target)
+    if room not in rooms:
+        return  # told once for the file
+    used.add((room, other))
+    if other not in rooms:
+        tell(path, line, f"includes {target}: {other}/ is not a room")
+    elif other != room and other not in rooms[room].uses:
+        tell(path, line, f"includes {target}: {room} may not use {other} (rooms.cmake)")
+    elif not rooms[room].is_io(path) and rooms[other].pure and rooms[other].is_io(target):
+        tell(path, line, f"includes {target}: a pure rule includes no file that names sockets, files or threads")
+
+
+def check_includes(root, path, text, rooms, used, tell):
+    top = path.split("/", 1)[0]
+    if top in TOPS and posixpath.dirname(path) not in rooms:
+        tell(path, 1, f"{posixpath.dirname(path)}/ is not a room: give it a line in rooms.cmake")
     # Blanking keeps positions: an include is code, and its name stands in the same place of the text.
     code = code_only(text)
     for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*("[^"\n]*"|<[^>\n]*>)', text, re.MULTILINE):
@@ -108,26 +227,27 @@ def check_includes(root, path, text, tell):
             target = name.strip('"')
             if not (root / target).is_file():
                 tell(path, line, f"includes {name}: not a path from the repository's root")
-            elif room in ("ring", "storage") and not target.startswith(room + "/"):
-                tell(path, line, f"includes {name}: {room}/ includes nothing of another room")
-        if room not in ROOMS:
+            elif top in TOPS:
+                check_arrow(path, line, target, rooms, used, tell)
+        if top not in TOPS:
             continue
-        for pattern, homes in HOMES:
+        for pattern, homes, _ in HOMES:
             if re.fullmatch(pattern, name) and not matches(path, homes):
                 tell(path, line, f"includes {name}: its only home is {' or '.join(homes)}")
 
 
-def check_calls(path, text, tell):
+def check_calls(path, text, rooms, tell):
     banned = []
-    if matches(path, PURE) and not matches(path, NOT_PURE):
-        banned = CLOCKS + SLEEPS + THREADS
+    room = rooms.get(posixpath.dirname(path))
+    if room is not None and not room.is_io(path):
+        banned = CLOCKS + SLEEPS + THREADS + IO
     elif path.startswith("tests/unit/"):
         banned = SLEEPS
     elif matches(path, SAYS) and not matches(path, SAYS_ITSELF):
         banned = PRINTS
     if not banned:
         return
-    mend = {id(SLEEPS): "what needs time takes a clock", id(PRINTS): "say() and complain() of node/run/say.h escape"}.get(
+    mend = {id(SLEEPS): "what needs time takes a clock", id(PRINTS): "say() and complain() of node/terminal/say.h escape"}.get(
         id(banned), "a pure rule takes `now` and returns effects")
     for number, line in enumerate(code_only(text).split("\n"), 1):
         for pattern, what in banned:
@@ -153,13 +273,13 @@ def arguments_from(code, at):
 
 
 def check_files(path, text, tell):
-    if path.split("/", 1)[0] not in ROOMS:
+    if path.split("/", 1)[0] not in TOPS:
         return
     code = code_only(text, literals="x")  # they are arguments
 
     def breach(match, name):
         tell(path, code.count("\n", 0, match.start()) + 1,
-             f"{name} throws: give it a std::error_code, or use is_there() of node/run/denied.h")
+             f"{name} throws: give it a std::error_code, or use is_there() of node/system/denied.h")
 
     for match in FILE_CALL.finditer(code):
         name = match.group(1)
@@ -195,7 +315,9 @@ def check_tree(root):
     def tell(path, line, what):
         breaches.append(f"{path}:{line}: {what}")
 
-    files = sorted(p for room in (*ROOMS, "tests") for p in (root / room).rglob("*")
+    rooms = read_rooms(root)
+    used = set()
+    files = sorted(p for top in (*TOPS, "tests") for p in (root / top).rglob("*")
                    if p.suffix in (".cc", ".h") and "node_modules" not in p.parts and p.is_file())
     for file in files:
         path = file.relative_to(root).as_posix()
@@ -204,25 +326,65 @@ def check_tree(root):
         except UnicodeDecodeError as error:
             tell(path, 1, f"not UTF-8: {error}")
             continue
-        check_includes(root, path, text, tell)
-        check_calls(path, text, tell)
+        check_includes(root, path, text, rooms, used, tell)
+        check_calls(path, text, rooms, tell)
         check_files(path, text, tell)
         check_form(path, text, tell)
+    check_rooms(root, rooms, used, tell)
     return breaches, len(files)
 
 
 HEAD = "// What it is for.\n#pragma once\n"
+# The rooms of the tree that is broken: every arrow is used by one of its GOOD files.
+TABLE = """
+orbweaver_room(ring "r" PURE IO_FILES zmq_* USES LIBRARIES PkgConfig::ZMQ)
+orbweaver_room(storage "s" PURE IO_FILES rocks_* USES LIBRARIES RocksDB::rocksdb-shared)
+orbweaver_room(node/text "t" PURE USES LIBRARIES)
+orbweaver_room(node/system "s" USES LIBRARIES)
+orbweaver_room(node/url "u" PURE USES ring LIBRARIES)
+orbweaver_room(node/html "h" PURE USES LIBRARIES)
+orbweaver_room(node/robots "r" PURE USES LIBRARIES)
+orbweaver_room(node/sitemap "s" PURE USES LIBRARIES)
+orbweaver_room(node/scope "s" PURE USES LIBRARIES)
+orbweaver_room(node/config/sources "c" USES LIBRARIES)
+orbweaver_room(node/crawl "c" PURE USES LIBRARIES)
+orbweaver_room(node/fetch "f" USES LIBRARIES)
+orbweaver_room(node/process "p" USES node/url ring LIBRARIES)
+orbweaver_room(node/cli "c" USES LIBRARIES)
+"""
+GOOD = {
+    "ring/zmq_good.h": HEAD,
+    "node/process/good.h": HEAD,
+    "node/url/good.h": HEAD + '#include "ring/good.h"\n',
+    "node/process/uses.cc": '#include "node/url/good.h"\n#include "ring/good.h"\n',
+}
 # (file, text, what must be told; None: nothing)
 SAMPLES = [
     ("ring/good.h", HEAD + "// system_clock::now() and std::thread are only words here\n", None),
     ("ring/quote.cc", "const char* a = \"std::random_device\"; int runtime(int); int b = runtime(0);\n", None),
     ("ring/zmq_good.cc", "#include <zmq.hpp>\n#include <thread>\nstd::thread t;\n", None),
     ("storage/rocks_good.cc", "#include <rocksdb/db.h>\nauto t = std::chrono::system_clock::now();\n", None),
-    ("node/run/loop.cc", "#include \"ring/good.h\"\nauto t = std::chrono::system_clock::now();\n", None),
+    ("node/process/loop.cc", "#include \"ring/good.h\"\nauto t = std::chrono::system_clock::now();\n", None),
     ("ring/up.cc", "#include \"node/base.h\"\n", "not a path"),
-    ("ring/sideways.cc", "#include \"storage/good.h\"\n", "another room"),
-    ("storage/sideways.cc", "#include \"ring/good.h\"\n", "another room"),
+    ("ring/sideways.cc", "#include \"storage/good.h\"\n", "ring may not use storage"),
+    ("storage/sideways.cc", "#include \"ring/good.h\"\n", "storage may not use ring"),
     ("storage/good.h", HEAD, None),
+    ("node/url/up.cc", "#include \"node/process/good.h\"\n", "node/url may not use node/process"),
+    ("node/process/down.cc", "#include \"node/url/good.h\"\n", None),
+    ("node/attic/good.cc", "int a;\n", "node/attic/ is not a room"),
+    ("node/url/io.cc", "#include \"ring/zmq_good.h\"\n", "names sockets, files or threads"),
+    ("node/url/socket.cc", "#include <sys/socket.h>\n", "names a socket"),
+    ("ring/bind.cc", "int a = ::bind(b, c, d);\n", "names a socket"),
+    ("node/url/file.cc", "#include <fstream>\n", "names a file"),
+    ("storage/file.cc", "std::FILE* a = nullptr;\n", "names a file"),
+    ("node/url/lock.cc", "#include <mutex>\n", "names a thread"),
+    ("node/process/io.cc", "#include <fcntl.h>\n#include <mutex>\n#include <sys/socket.h>\n", None),
+    ("rooms.cmake", TABLE.replace("USES node/url", "USES node/url node/later"), "node/later, which is not a room above it"),
+    ("rooms.cmake", TABLE.replace("PURE USES ring", "PURE USES ring node/system"), "which is not"),
+    ("rooms.cmake", TABLE.replace("USES node/url", "USES node/url storage"), "of which it includes nothing"),
+    ("rooms.cmake", TABLE.replace("LIBRARIES PkgConfig::ZMQ", "LIBRARIES PkgConfig::ZMQ PkgConfig::SQLITE"),
+     "links PkgConfig::SQLITE, whose only home is node/lab/dedup/sqlite_*"),
+    ("docs/architecture.md", "<!-- rooms: tests/house_rules.py --write-rooms -->\n<!-- end of rooms -->\n", "--write-rooms"),
     ("ring/socket.cc", "#include <zmq.hpp>\n", "only home is ring/zmq_*"),
     ("ring/other.cc", "#include <msgpack.hpp>\n", "only home is ring/codec.cc"),
     ("storage/db.cc", "#include <rocksdb/db.h>\n", "only home is storage/rocks_*"),
@@ -230,39 +392,51 @@ SAMPLES = [
     ("node/fetch/name.cc", "#include <ares.h>\n", "only home is node/fetch/cares_*"),
     ("node/html/tree.cc", "#include <tidy.h>\n", "only home is node/html/tidy_*"),
     ("node/sitemap/sitemap.cc", "#include <expat.h>\n", "only home is node/sitemap/expat_*"),
-    ("node/html/guess.cc", "#include <cld2/public/compact_lang_det.h>\n", "only home is node/html/cld2_*"),
-    ("node/run/other.cc", "#include <boost/log/core.hpp>\n", "only home is node/run/boost_log.cc"),
-    ("node/config/file.cc", "#include <toml++/toml.h>\n", "only home is node/config/toml_*"),
-    ("node/url/match.cc", "#include <re2/re2.h>\n", "only home is node/url/re2_*"),
+    ("node/text/guess.cc", "#include <cld2/public/compact_lang_det.h>\n", "only home is node/text/cld2_*"),
+    ("node/process/other.cc", "#include <boost/log/core.hpp>\n", "only home is node/process/boost_log.cc"),
+    ("node/config/sources/file.cc", "#include <toml++/toml.h>\n", "only home is node/config/sources/toml_*"),
+    ("node/scope/match.cc", "#include <re2/re2.h>\n", "only home is node/scope/re2_*"),
     ("node/url/idna.cc", "#include <unicode/uidna.h>\n", "only home is node/url/icu_*"),
     ("ring/clock.cc", "auto t = std::chrono::steady_clock::now();\n", "reads a clock"),
     ("storage/clock.cc", "auto t = time(nullptr);\n", "reads a clock"),
     ("node/url/clock.cc", "void f() { gettimeofday(&a, 0); }\n", "reads a clock"),
     ("node/html/dice.cc", "std::random_device d;\n", "uses a random device"),
     ("node/robots/wait.cc", "void f() { std::this_thread::sleep_for(a); }\n", "sleeps"),
-    ("node/crawl/wait.cc", "std::thread t;\n", "starts a thread"),
+    ("node/crawl/wait.cc", "std::thread t;\n", "names a thread"),
     ("tests/unit/wait_test.cc", "void f() { ::usleep(5); }\n", "sleeps"),
     ("node/cli/says.cc", "void f() { std::printf(a); }\n", "prints"),
     ("node/cli/streams.cc", "void f() { std::cout << a; }\n", "prints"),
     ("node/cli/formats.cc", "void f() { std::snprintf(a, 1, b); g(std::cin, std::cout); }\n", None),
-    ("node/run/quiet.cc", "bool a = std::filesystem::exists(b(c, d), e) || fs::remove(\"f,g\", h);\n", None),
-    ("node/run/looks.cc", "for (std::filesystem::directory_iterator at(a, b), end; at != end; at.increment(b)) c(at);\n",
+    ("node/process/quiet.cc", "bool a = std::filesystem::exists(b(c, d), e) || fs::remove(\"f,g\", h);\n", None),
+    ("node/process/looks.cc", "for (std::filesystem::directory_iterator at(a, b), end; at != end; at.increment(b)) c(at);\n",
      None),
-    ("node/run/ends.cc", "bool a = at != std::filesystem::directory_iterator();\n", None),
-    ("node/run/throws.cc", "bool a = std::filesystem::exists(b + \"/c\");\n", "exists throws"),
+    ("node/process/ends.cc", "bool a = at != std::filesystem::directory_iterator();\n", None),
+    ("node/process/throws.cc", "bool a = std::filesystem::exists(b + \"/c\");\n", "exists throws"),
     ("node/cli/throws.cc", "bool a = fs::is_directory(b(c, d));\n", "is_directory throws"),
-    ("storage/throws.cc", "void f() { std::filesystem::rename(a,\n  b); }\n", "rename throws"),
-    ("node/run/where.cc", "auto a = std::filesystem::temp_directory_path();\n", "temp_directory_path throws"),
-    ("node/run/walks.cc", "std::filesystem::directory_iterator at(directory);\n", "directory_iterator throws"),
-    ("node/run/steps.cc", "void f() { for (auto& a : std::filesystem::directory_iterator(b, c)) d(a); }\n",
+    ("node/process/renames.cc", "void f() { std::filesystem::rename(a,\n  b); }\n", "rename throws"),
+    ("node/process/where.cc", "auto a = std::filesystem::temp_directory_path();\n", "temp_directory_path throws"),
+    ("node/process/walks.cc", "std::filesystem::directory_iterator at(directory);\n", "directory_iterator throws"),
+    ("node/process/steps.cc", "void f() { for (auto& a : std::filesystem::directory_iterator(b, c)) d(a); }\n",
      "the step of a loop"),
-    ("node/run/entry.cc", "bool a = at->is_directory();\n", "is_directory throws"),
-    ("node/run/long.cc", "// " + "x" * 118 + "\n", "line of 121"),
-    ("node/run/tall.cc", "int a;\n" * 601, "file of 601"),
-    ("node/run/bare.h", "#pragma once\n", "begins with a comment"),
-    ("node/run/open.h", "// What it is for.\n", "has #pragma once"),
-    ("node/run/later.cc", "// TO" + "DO: more\n", "the word"),
+    ("node/process/entry.cc", "bool a = at->is_directory();\n", "is_directory throws"),
+    ("node/process/long.cc", "// " + "x" * 118 + "\n", "line of 121"),
+    ("node/process/tall.cc", "int a;\n" * 601, "file of 601"),
+    ("node/process/bare.h", "#pragma once\n", "begins with a comment"),
+    ("node/process/open.h", "// What it is for.\n", "has #pragma once"),
+    ("node/process/later.cc", "// TO" + "DO: more\n", "the word"),
 ]
+
+
+def sample_tree(root, name, text):
+    """A tree that keeps all rules but for the one file."""
+    rooms = root / "rooms.cmake"
+    rooms.write_text(text if name == "rooms.cmake" else TABLE, encoding="utf-8")
+    files = {other: content for other, content, _ in SAMPLES if other in ("ring/good.h", "storage/good.h")} | GOOD
+    files["docs/architecture.md"] = ("<!-- rooms: tests/house_rules.py --write-rooms -->\n" + rooms_table(read_rooms(root)) +
+                                     "<!-- end of rooms -->\n")
+    for other, content in (files | {name: text}).items():
+        (root / other).parent.mkdir(parents=True, exist_ok=True)
+        (root / other).write_text(content, encoding="utf-8")
 
 
 def self_test():
@@ -270,10 +444,7 @@ def self_test():
     for name, text, expected in SAMPLES:
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
-            for other, content, _ in SAMPLES:
-                if other in ("ring/good.h", "storage/good.h") or other == name:
-                    (root / other).parent.mkdir(parents=True, exist_ok=True)
-                    (root / other).write_text(content, encoding="utf-8")
+            sample_tree(root, name, text)
             breaches, _ = check_tree(root)
         right = not breaches if expected is None else (
             len(breaches) == 1 and breaches[0].startswith(name + ":") and expected in breaches[0])
@@ -288,9 +459,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("--write-rooms", action="store_true")
     arguments = parser.parse_args()
     if arguments.self_test:
         return 0 if self_test() else 1
+    if arguments.write_rooms:
+        write_rooms(arguments.root)
+        return 0
     breaches, count = check_tree(arguments.root)
     for breach in breaches:
         print(breach)

@@ -2,10 +2,10 @@
 
 #include "node/cli/peer_directories.h"
 #include "node/crawl/outside_json.h"
-#include "node/run/denied.h"
-#include "node/run/directory_lock.h"
-#include "node/run/peer_file.h"
-#include "node/run/ring_key.h"
+#include "node/process/directory_lock.h"
+#include "node/process/peer_file.h"
+#include "node/process/ring_key.h"
+#include "node/system/denied.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "node/config/endpoint.h"
-#include "node/config/site_header.h"
 #include "node/fetch/address_guard.h"
-#include "node/fetch/url_place.h"
+#include "node/http/url_place.h"
+#include "node/settings/endpoint.h"
+#include "node/settings/site_header.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "node/run/corpus.h"
-#include "node/run/say.h"
+#include "node/corpus/corpus.h"
+#include "node/terminal/say.h"
 
 namespace orbweaver {
 

@@ -1,4 +1,4 @@
-// `orbweaver corpus`: the flags of node/run/corpus.h. Thread rule: main thread.
+// `orbweaver corpus`: the flags of node/corpus/corpus.h. Thread rule: main thread.
 #pragma once
 
 #include <CLI/CLI.hpp>

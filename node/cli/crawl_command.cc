@@ -19,19 +19,20 @@
 #include "node/cli/contact_check.h"
 #include "node/cli/crawl_reasons.h"
 #include "node/cli/handed_settings.h"
-#include "node/cli/seed_file.h"
 #include "node/cli/seed_schemes.h"
-#include "node/config/memory_plan.h"
-#include "node/run/clock.h"
-#include "node/run/denied.h"
-#include "node/run/directory_lock.h"
-#include "node/run/memory_available.h"
-#include "node/run/peer_file.h"
-#include "node/run/peer_process.h"
-#include "node/run/private_file.h"
-#include "node/run/ring_key.h"
-#include "node/run/run_as.h"
-#include "node/run/say.h"
+#include "node/process/directory_lock.h"
+#include "node/process/peer_file.h"
+#include "node/process/peer_process.h"
+#include "node/process/ring_key.h"
+#include "node/settings/memory_plan.h"
+#include "node/settings/units.h"
+#include "node/system/clock.h"
+#include "node/system/denied.h"
+#include "node/system/memory_available.h"
+#include "node/system/private_file.h"
+#include "node/system/run_as.h"
+#include "node/terminal/say.h"
+#include "node/tools/seed_file.h"
 
 namespace orbweaver {
 
@@ -119,6 +120,7 @@ Result<void> Crawl::prepare() {
     for (const std::string& entry : usual_result_pages(*queries)) more_flags_.emplace_back("result_pages", entry);
     SettingFlags with = options_.flags;
     with.given.insert(with.given.end(), more_flags_.begin(), more_flags_.end());
+    with.quiet = true;  // it was said above
     settings = with.load();
     if (!settings) return tl::make_unexpected(settings.error());
   }

@@ -7,8 +7,8 @@
 #include "node/cli/contact_check.h"
 #include "node/cli/export_command.h"
 #include "node/crawl/reason_words.h"
+#include "node/scope/scope.h"
 #include "node/url/canonical_url.h"
-#include "node/url/scope.h"
 
 namespace orbweaver {
 namespace {

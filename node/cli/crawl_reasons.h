@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 #include "storage/record.h"
 
 namespace orbweaver {

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "node/cli/peer_directories.h"
-#include "node/run/directory_lock.h"
-#include "node/run/say.h"
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
+#include "node/process/directory_lock.h"
+#include "node/terminal/say.h"
 #include "storage/rocks_kv.h"
 #include "storage/store.h"
 

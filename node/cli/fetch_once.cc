@@ -7,10 +7,12 @@
 #include <iostream>
 #include <iterator>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
 #include "node/fetch/fetcher_config.h"
-#include "node/fetch/http_message.h"
-#include "node/run/clock.h"
+#include "node/http/http_message.h"
+#include "node/settings/settings.h"
+#include "node/system/clock.h"
 #include "node/url/bad_ports.h"
 #include "node/url/canonical_url.h"
 

@@ -9,11 +9,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "node/config/printable.h"
-#include "node/config/settings.h"
 #include "node/graph/rank.h"
 #include "node/graph/trace_edges.h"
-#include "node/run/say.h"
+#include "node/settings/settings.h"
+#include "node/settings/units.h"
+#include "node/terminal/say.h"
+#include "node/text/printable.h"
 
 namespace orbweaver {
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "node/run/denied.h"
+#include "node/system/denied.h"
 
 namespace orbweaver {
 

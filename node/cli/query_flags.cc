@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "node/config/list_file.h"
-#include "node/run/say.h"
+#include "node/config/sources/list_file.h"
+#include "node/terminal/say.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {

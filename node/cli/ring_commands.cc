@@ -10,11 +10,11 @@
 #include "node/cli/ask.h"
 #include "node/cli/ledger.h"
 #include "node/cli/query_flags.h"
-#include "node/cli/seed_file.h"
 #include "node/cli/stopped_ring.h"
 #include "node/config/setting_def.h"
-#include "node/run/say.h"
-#include "node/url/re2_patterns.h"
+#include "node/scope/re2_patterns.h"
+#include "node/terminal/say.h"
+#include "node/tools/seed_file.h"
 
 namespace orbweaver {
 

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "node/cli/contact_check.h"
-#include "node/config/shown.h"
 #include "node/fetch/fetcher_config.h"
-#include "node/run/clock.h"
-#include "node/run/say.h"
+#include "node/system/clock.h"
+#include "node/terminal/say.h"
+#include "node/text/shown.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
+#include "node/terminal/say.h"
+
 namespace orbweaver {
 
 void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector<std::string>& except) {
@@ -25,6 +29,22 @@ void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (yes_or_no) option->expected(0, 1);
   }
+  for (const GoneSetting& gone : gone_settings()) {
+    std::string flag = "--" + std::string(gone.name);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    const auto keep = [&flags, name = std::string(gone.name)](const std::vector<std::string>& texts) {
+      for (const std::string& text : texts) flags.given.emplace_back(name, text);
+      return true;
+    };
+    command.add_option(flag, CLI::callback_t(keep))->group("")->expected(0, 1);  // not in the help
+  }
+}
+
+Result<LoadedSettings> SettingFlags::load() const {
+  Result<LoadedSettings> loaded = load_settings(config, given);
+  if (loaded && !quiet)
+    for (const std::string& warning : loaded->warnings) complain("%s", warning.c_str());
+  return loaded;
 }
 
 }  // namespace orbweaver

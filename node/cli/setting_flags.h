@@ -6,15 +6,18 @@
 #include <utility>
 #include <vector>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 
-// Flags as they were given: setting name and text, in order. `config`: --config FILE.
+// Flags as they were given: setting name and text, in order. `config`: --config FILE. load() says on standard error
+// which settings are gone and were left out, unless `quiet`.
 struct SettingFlags {
   std::string config;
   std::vector<std::pair<std::string, std::string>> given;
-  Result<LoadedSettings> load() const { return load_settings(config, given); }
+  bool quiet = false;  // whoever handed them over has said so
+  Result<LoadedSettings> load() const;
 };
 
 // Adds --config and all settings; `flags` must outlive the parse. Names in `except` are left out.

@@ -5,13 +5,14 @@
 #include <optional>
 
 #include "node/cli/peer_directories.h"
+#include "node/config/settings_table.h"
 #include "node/crawl/core.h"
 #include "node/crawl/peer_words.h"
-#include "node/run/clock.h"
-#include "node/run/directory_lock.h"
-#include "node/run/peer_file.h"
-#include "node/run/say.h"
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
+#include "node/process/directory_lock.h"
+#include "node/process/peer_file.h"
+#include "node/system/clock.h"
+#include "node/terminal/say.h"
 #include "storage/rocks_kv.h"
 
 namespace orbweaver {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "node/config/shown.h"
+#include "node/text/shown.h"
 
 namespace orbweaver {
 namespace {

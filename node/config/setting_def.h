@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
+#include "node/settings/units.h"
 
 namespace orbweaver {
 
@@ -32,6 +34,8 @@ const std::vector<SettingDef>& setting_defs();
 // nullptr: there is no such setting.
 const SettingDef* find_setting(std::string_view name);
 
+// The setting whose name is near enough to be meant, or empty.
+std::string nearest_setting(std::string_view name);
 // "unknown setting 'dealy'; did you mean 'delay'?"
 std::string unknown_setting_text(std::string_view name);
 
@@ -52,8 +56,6 @@ void add_scope_settings(std::vector<SettingDef>& rows);
 // The rows of settings_order.cc: the order of the crawl, ring-wide, and what is a peer's own of it.
 void add_order_settings(std::vector<SettingDef>& rows);
 void add_own_order_settings(std::vector<SettingDef>& rows);
-// Reads topic_file, when one was given, into `topic`. Returns whether there was one.
-Result<bool> read_topic_file(Settings& settings);
 // What is wrong with order, best_by and topic together.
 Result<void> check_order(const Settings& settings);
 

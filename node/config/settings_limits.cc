@@ -1,7 +1,7 @@
 // Rows of the table: bounds of what comes from outside, in bytes, in time and in share.
-#include "node/config/endpoint.h"
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
+#include "node/settings/endpoint.h"
+#include "node/text/shown.h"
 
 namespace orbweaver {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
-#include "node/config/text_command.h"
+#include "node/settings/text_command.h"
+#include "node/text/shown.h"
 #include "node/url/canonicaliser.h"
 
 namespace orbweaver {

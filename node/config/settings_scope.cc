@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
-#include "node/crawl/traps.h"
 #include "node/html/selector.h"
-#include "node/url/page_rules.h"
-#include "node/url/re2_patterns.h"
-#include "node/url/scope_lists.h"
+#include "node/scope/page_rules.h"
+#include "node/scope/re2_patterns.h"
+#include "node/scope/scope_lists.h"
+#include "node/scope/traps.h"
+#include "node/text/shown.h"
 #include "storage/record.h"
 
 namespace orbweaver {

@@ -2,7 +2,7 @@
 #include <charconv>
 
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
+#include "node/text/shown.h"
 
 namespace orbweaver {
 namespace {

@@ -5,15 +5,15 @@
 #include <bit>
 #include <string>
 
-#include "node/config/cidr.h"
-#include "node/config/endpoint.h"
 #include "node/config/setting_def.h"
-#include "node/config/shown.h"
-#include "node/config/site_header.h"
-#include "node/crawl/site_rules.h"
+#include "node/scope/site_rules.h"
+#include "node/settings/cidr.h"
+#include "node/settings/endpoint.h"
+#include "node/settings/site_header.h"
+#include "node/text/shown.h"
 #include "ring/messages.h"
 #include "ring/network_preset.h"
-#include "storage/link_trace.h"
+#include "storage/trace_page.h"
 
 namespace orbweaver {
 
@@ -405,14 +405,8 @@ void add_forwarding(Rows& rows) {
   rows.push_back(
       count_setting({"link_cache_entries",
                      "URLs remembered as lately forwarded or admitted; a hit costs no message and no disk read.",
-                     "Links repeat within a site: 65,536 entries of 28 to 36 bytes are 2 MB. 0: no cache."},
+                     "Links repeat within a site: 65,536 entries of 36 bytes are 2 MB. 0: no cache."},
                     &Settings::link_cache_entries, 65'536U, 0U, 16'777'216U));
-  rows.push_back(
-      choice_setting({"link_cache",
-                      "Which URL leaves a full link cache: the least recently used, the first that the clock's hand "
-                      "finds unused, any.",
-                      "lru and clock miss nearly the same; clock and random take less memory (docs/lab-cache.md)."},
-                     &Settings::link_cache, LinkCachePolicy::lru, {"lru", "clock", "random"}));
   rows.push_back(count_setting(
       {"batch_records", "URLs in a batch at most; a full batch leaves at once.",
        "At about 100 bytes a URL this is 100 KB: large enough that the cost of a message is spread thin."},
@@ -528,6 +522,14 @@ Rows make_rows() {
 }
 
 }  // namespace
+
+const std::vector<GoneSetting>& gone_settings() {
+  static const std::vector<GoneSetting> gone = {
+      {"link_cache",
+       "the link cache is LRU, as it was by default; take the line or flag out (`orbweaver lab cache` compares "
+       "clock and random)"}};
+  return gone;
+}
 
 const std::vector<SettingDef>& setting_defs() {
   static const Rows rows = make_rows();

@@ -1,5 +1,7 @@
 #include "node/crawl/admission.h"
 
+#include "node/config/settings_table.h"
+
 namespace orbweaver {
 
 ring::Join Admission::ask(Time now, const ring::Member& self, const ring::RingId& ring, const Settings& settings) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 #include "ring/messages.h"
 
 namespace orbweaver {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
 #include "node/try.h"
 #include "ring/codec.h"
 

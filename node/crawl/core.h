@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "node/config/memory_share.h"
 #include "node/crawl/joiner.h"
 #include "node/crawl/peer.h"
 #include "node/crawl/peer_start.h"
+#include "node/settings/memory_plan.h"
 
 namespace orbweaver {
 

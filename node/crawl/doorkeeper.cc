@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/lead_text.h"
 
 namespace orbweaver {

@@ -3,22 +3,22 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/memory_share.h"
 #include "node/crawl/robots_cache.h"
-#include "node/fetch/fetcher.h"
-#include "node/run/in_flight.h"
-#include "node/run/log.h"
+#include "node/http/fetch_error.h"
+#include "node/log_level.h"
 #include "node/url/canonical_url.h"
 #include "ring/messages.h"
 #include "ring/transport.h"
-#include "storage/link_trace.h"
 #include "storage/store.h"
+#include "storage/trace_page.h"
 
 namespace orbweaver {
 
@@ -43,6 +43,29 @@ struct FetchJob {
 struct MessageEvent {
   ring::Message message;
   ring::ReplyPath reply;
+};
+// Notes whether a page is at work or waits: if the process dies, what was at work may be what killed it. A value that
+// may be empty; the page is neither any more when it is destroyed.
+class PageMark {
+ public:
+  class Holder {
+   public:
+    virtual ~Holder() = default;
+    virtual void at_work() = 0;
+    virtual void waits() = 0;
+  };
+
+  PageMark() = default;
+  explicit PageMark(std::unique_ptr<Holder> holder) : holder_(std::move(holder)) {}
+  void at_work() {
+    if (holder_ != nullptr) holder_->at_work();
+  }
+  void waits() {
+    if (holder_ != nullptr) holder_->waits();
+  }
+
+ private:
+  std::unique_ptr<Holder> holder_;
 };
 // The exchange is over, the host is free again. With FetchError::none a PageDone follows from a worker.
 struct FetchEnded {
@@ -84,10 +107,11 @@ struct PageDone {
   ParsedRobots robots;           // and parsed; of stored_robots jobs too
   bool cancelled = false;        // not read: the peer stops. The page stays queued
   std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
-  // Given back, and free again, when this is destroyed: once the page is committed.
-  MemoryCharge body_held;
-  MemoryCharge links_held;
-  InFlightMark mark;
+  // What the page holds of the process that reads it: memory of its body and of its links, its mark. Given back when
+  // this is destroyed: once the page is committed.
+  std::shared_ptr<void> body_held;
+  std::shared_ptr<void> links_held;
+  PageMark mark;
 };
 // Answer to ResolveHost.
 struct HostResolved {

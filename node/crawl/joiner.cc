@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/lead_text.h"
 #include "node/crawl/members.h"
 #include "node/crawl/message_guard.h"
 #include "node/crawl/meta_names.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer_words.h"
+#include "node/errors/storage_error.h"
 #include "node/overloaded.h"
-#include "node/storage_error.h"
 #include "node/try.h"
 #include "ring/codec.h"
 

@@ -1,26 +1,25 @@
 // The in-memory cache of URLs lately forwarded or admitted (Broder, Najork, Wiener: Efficient URL Caching for World
-// Wide Web Crawling, 2003): a hit costs no message and no disk read. Which URL makes room is the policy's:
+// Wide Web Crawling, 2003): a hit costs no message and no disk read. The URL that was used the longest ago makes room;
+// what other policies would miss is measured by `orbweaver lab cache` (docs/lab-cache.md).
 //
-//   lru     the least recently used: a doubly linked list, 36 bytes an entry with its two slots (link_cache_lru.cc)
-//   clock   the first without a mark that the hand meets; a hit marks, the hand takes marks away (link_cache_clock.cc)
-//   random  any, by a generator with a seed (link_cache_random.cc)
-//
-// The last two lie in the scatter table with circular chains that the paper recommends (scatter_table.h), 28 bytes an
-// entry. One implementation for the crawl and for `orbweaver lab cache`. Bounded: arrays of `capacity` entries, made at
-// construction. Deterministic. Thread rule: one owner (the peer's loop).
+// Entries are in a doubly linked list by use and are found by open addressing: 36 bytes an entry with its two slots.
+// Bounded: arrays of `capacity` entries, made at construction. Deterministic. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <vector>
 
-#include "node/config/settings.h"
 #include "ring/md5.h"
 
 namespace orbweaver {
 
 class LinkCache {
  public:
-  virtual ~LinkCache() = default;
+  // Bytes that one entry of a full cache takes, its share of the table included.
+  static constexpr std::uint64_t entry_bytes = 36;
+
+  // `capacity` 0: every look-up misses.
+  explicit LinkCache(std::uint32_t capacity);
 
   // True when the URL was put in at this depth or a lesser one. A greater depth than now is a miss: the owner must hear
   // of the shorter way.
@@ -30,28 +29,36 @@ class LinkCache {
     return known;
   }
   // Puts it in (or lessens its depth); another leaves when full. Call only once the URL is durable.
-  virtual void insert(const ring::Md5& url, std::uint16_t depth) = 0;
+  void insert(const ring::Md5& url, std::uint16_t depth);
   // Forgets all: after a change of the ring, what was admitted here may have another owner.
-  virtual void clear() = 0;
-  virtual std::uint32_t size() const = 0;
+  void clear();
+  std::uint32_t size() const { return size_; }
 
   std::uint64_t hits() const { return hits_; }
   std::uint64_t misses() const { return misses_; }
 
  private:
-  virtual bool touch(const ring::Md5& url, std::uint16_t depth) = 0;
+  static constexpr std::uint32_t none = 0xffffffff;
+  struct Entry {
+    ring::Md5 url{};
+    std::uint32_t newer = none;
+    std::uint32_t older = none;
+    std::uint16_t depth = 0;
+  };
+  bool touch(const ring::Md5& url, std::uint16_t depth);
+  std::uint32_t slot_of(const ring::Md5& url) const;  // the slot that holds it, or the empty one where it would go
+  void unlink(std::uint32_t entry);
+  void make_newest(std::uint32_t entry);
+  void erase_slot(std::uint32_t slot);
 
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> slots_;  // open addressing, linear probing; index into entries_ or none
+  std::uint32_t mask_ = 0;
+  std::uint32_t size_ = 0;
+  std::uint32_t newest_ = none;
+  std::uint32_t oldest_ = none;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
 };
-
-// `capacity` 0: every look-up misses. `seed`: of the random policy.
-std::unique_ptr<LinkCache> make_link_cache(LinkCachePolicy policy, std::uint32_t capacity, std::uint64_t seed);
-// Bytes that one entry of a full cache takes, its share of the table included.
-std::uint64_t link_cache_entry_bytes(LinkCachePolicy policy);
-
-std::unique_ptr<LinkCache> make_lru_cache(std::uint32_t capacity);
-std::unique_ptr<LinkCache> make_clock_cache(std::uint32_t capacity);
-std::unique_ptr<LinkCache> make_random_cache(std::uint32_t capacity, std::uint64_t seed);
 
 }  // namespace orbweaver

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
 
 namespace orbweaver {
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "node/config/settings.h"
 #include "node/crawl/events.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 

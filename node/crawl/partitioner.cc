@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "node/url/scope.h"
+#include "node/url/registrable_domain.h"
 #include "ring/hash_ring.h"
 
 namespace orbweaver {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 #include "node/url/canonical_url.h"
 #include "ring/types.h"
 #include "storage/store.h"

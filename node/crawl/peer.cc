@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/errors/storage_error.h"
 #include "node/overloaded.h"
-#include "node/storage_error.h"
 #include "node/try.h"
 #include "ring/codec.h"
 
@@ -56,7 +56,7 @@ Peer::Peer(RingEntry&& entry, Time now)
       robots_(memory_.robots),
       first_seeds_(std::move(entry.start.seeds)),
       wait_for_peers_(entry.start.wait_for_peers),
-      link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, entry.start.random_seed >> 3)),
+      link_cache_(std::make_unique<LinkCache>(settings_.link_cache_entries)),
       link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
       access_(settings_, membership_, view_, sites_, bench_, messenger_, entry.how == RingEntry::How::made),
       trap_rules_(settings_),

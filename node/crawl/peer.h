@@ -23,8 +23,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "node/config/memory_plan.h"
-#include "node/config/settings.h"
 #include "node/crawl/crawl_end.h"
 #include "node/crawl/doorkeeper.h"
 #include "node/crawl/ending.h"
@@ -42,12 +40,14 @@
 #include "node/crawl/ring_entry.h"
 #include "node/crawl/seed_set.h"
 #include "node/crawl/transfer_shares.h"
-#include "node/crawl/traps.h"
 #include "node/crawl/use_book.h"
 #include "node/crawl/workbench.h"
+#include "node/scope/re2_patterns.h"
+#include "node/scope/scope.h"
+#include "node/scope/traps.h"
+#include "node/settings/memory_plan.h"
+#include "node/settings/settings.h"
 #include "node/url/canonicaliser.h"
-#include "node/url/re2_patterns.h"
-#include "node/url/scope.h"
 
 namespace orbweaver {
 

@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "node/crawl/peer.h"
+#include "node/errors/storage_error.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
-#include "node/storage_error.h"
+#include "node/scope/scope.h"
 #include "node/url/bad_ports.h"
-#include "node/url/scope.h"
 
 namespace orbweaver {
 

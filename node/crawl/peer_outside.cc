@@ -4,7 +4,7 @@
 #include "node/crawl/message_guard.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
 #include "node/try.h"
 #include "ring/codec.h"
 

@@ -7,8 +7,8 @@
 
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer.h"
-#include "node/storage_error.h"
-#include "node/url/re2_patterns.h"
+#include "node/errors/storage_error.h"
+#include "node/scope/re2_patterns.h"
 
 namespace orbweaver {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "node/crawl/peer.h"
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
 
 namespace orbweaver {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/peer.h"
 #include "node/try.h"
 #include "ring/codec.h"

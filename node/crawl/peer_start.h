@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/memory_plan.h"
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/settings/memory_plan.h"
+#include "node/settings/settings.h"
 #include "ring/types.h"
 #include "storage/types.h"
 
@@ -24,7 +25,7 @@ struct PeerStart {
   std::size_t wait_for_peers = 1;
   std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
   MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
-  std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/run/in_flight.h)
+  std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/process/in_flight.h)
 };
 
 }  // namespace orbweaver

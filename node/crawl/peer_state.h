@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "node/base.h"
-#include "node/config/memory_plan.h"
-#include "node/config/settings.h"
 #include "node/crawl/partitioner.h"
 #include "node/crawl/site_policy.h"
+#include "node/settings/memory_plan.h"
+#include "node/settings/settings.h"
 #include "node/url/canonicaliser.h"
 #include "ring/types.h"
 #include "storage/store.h"

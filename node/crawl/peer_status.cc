@@ -49,7 +49,7 @@ json Peer::memory_status() const {
 
 std::map<std::string_view, std::uint64_t> Peer::memory_use() const {
   return {{"messages_out", forwarder_.bytes() + copier_.bytes()},
-          {"link_cache", link_cache_->size() * link_cache_entry_bytes(settings_.link_cache)},
+          {"link_cache", link_cache_->size() * LinkCache::entry_bytes},
           {"robots", robots_.bytes()},
           {"seen_sets", store_->sets() == nullptr ? 0 : store_->sets()->bytes()},
           {"frontier", bench_.bytes()}};

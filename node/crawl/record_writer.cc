@@ -1,6 +1,6 @@
 #include "node/crawl/record_writer.h"
 
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
 
 namespace orbweaver {
 

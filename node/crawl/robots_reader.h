@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "node/config/settings.h"
 #include "node/crawl/events.h"
+#include "node/settings/settings.h"
 #include "node/url/canonicaliser.h"
 
 namespace orbweaver {

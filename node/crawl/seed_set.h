@@ -11,7 +11,7 @@
 #include "node/crawl/crawl_end.h"
 #include "node/crawl/messenger.h"
 #include "node/crawl/record_writer.h"
-#include "node/url/scope.h"
+#include "node/scope/scope.h"
 
 namespace orbweaver {
 

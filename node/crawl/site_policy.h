@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "node/config/settings.h"
 #include "node/crawl/manners.h"
-#include "node/crawl/site_rules.h"
+#include "node/scope/site_rules.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
 
 namespace orbweaver {
 

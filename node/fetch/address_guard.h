@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/cidr.h"
 #include "node/fetch/fetcher.h"
+#include "node/settings/cidr.h"
 
 namespace orbweaver {
 

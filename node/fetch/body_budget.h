@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "node/config/memory_share.h"
+#include "node/memory/memory_share.h"
 
 namespace orbweaver {
 

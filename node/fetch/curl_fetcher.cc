@@ -13,13 +13,13 @@
 #include <utility>
 #include <variant>
 
-#include "node/config/endpoint.h"
 #include "node/fetch/cares_resolver.h"
 #include "node/fetch/curl_sockets.h"
 #include "node/fetch/curl_transfer.h"
-#include "node/fetch/url_place.h"
+#include "node/http/url_place.h"
 #include "node/overloaded.h"
-#include "node/thread_start.h"
+#include "node/settings/endpoint.h"
+#include "node/system/thread_start.h"
 
 namespace orbweaver {
 namespace {

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/memory_share.h"
-#include "node/config/settings.h"
-#include "node/config/site_header.h"
 #include "node/fetch/address_guard.h"
 #include "node/fetch/cares_resolver.h"
 #include "node/fetch/fetcher.h"
+#include "node/memory/memory_share.h"
+#include "node/settings/settings.h"
+#include "node/settings/site_header.h"
 
 namespace orbweaver {
 

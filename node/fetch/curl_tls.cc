@@ -6,7 +6,7 @@
 
 #include <exception>
 
-#include "node/config/cidr.h"
+#include "node/settings/cidr.h"
 
 namespace orbweaver {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "node/fetch/http_message.h"
-#include "node/fetch/url_place.h"
+#include "node/http/http_message.h"
+#include "node/http/url_place.h"
 
 namespace orbweaver {
 namespace {

@@ -16,12 +16,12 @@
 
 #include "node/fetch/average_speed.h"
 #include "node/fetch/body_budget.h"
-#include "node/fetch/cookie_jar.h"
 #include "node/fetch/curl_fetcher.h"
 #include "node/fetch/curl_sockets.h"
 #include "node/fetch/curl_tls.h"
 #include "node/fetch/fetcher.h"
-#include "node/fetch/response_head.h"
+#include "node/http/cookie_jar.h"
+#include "node/http/response_head.h"
 
 namespace orbweaver {
 

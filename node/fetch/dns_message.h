@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "node/config/cidr.h"
+#include "node/settings/cidr.h"
 
 namespace orbweaver {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "node/base.h"
-#include "node/config/settings.h"
 #include "node/fetch/curl_fetcher.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 

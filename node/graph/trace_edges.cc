@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "node/storage_error.h"
+#include "node/errors/storage_error.h"
 #include "storage/link_trace.h"
 
 namespace orbweaver {

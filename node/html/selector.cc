@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "node/config/shown.h"
 #include "node/html/link_rules.h"
 #include "node/html/tree_context.h"
+#include "node/text/shown.h"
 
 namespace orbweaver::html {
 

@@ -9,10 +9,11 @@
 #include <optional>
 #include <set>
 
-#include "node/config/settings.h"
+#include "node/crawl/link_cache.h"
 #include "node/lab/cache_replay.h"
+#include "node/lab/eviction.h"
 #include "node/lab/progress.h"
-#include "node/run/memory_available.h"
+#include "node/system/memory_available.h"
 
 namespace orbweaver {
 
@@ -63,10 +64,14 @@ std::vector<std::uint32_t> usual_sizes(std::size_t distinct) {
   return sizes;
 }
 
+std::uint64_t misses_of_lru(const UrlStream& stream, const LinkStreams& traces, std::uint32_t size) {
+  LinkCache cache(size);
+  return misses_of(cache, stream, traces.digests);
+}
+
 std::uint64_t lru_misses(const Streams& streams, const LinkStreams& traces, std::uint32_t size) {
   std::uint64_t misses = 0;
-  for (const UrlStream& stream : streams.of_peer)
-    misses += misses_of(*make_link_cache(LinkCachePolicy::lru, size, 0), stream, traces.digests);
+  for (const UrlStream& stream : streams.of_peer) misses += misses_of_lru(stream, traces, size);
   return misses;
 }
 
@@ -88,11 +93,12 @@ Misses replay(const Streams& streams, const LinkStreams& traces, const std::vect
       misses[static_early][s] += early[s];
       misses[min][s] += misses_of_min(stream, streams.next[p], urls, sizes[s]);
       progress.at(++done);
-      for (const auto& [policy, kind] : {std::pair{lru, LinkCachePolicy::lru}, std::pair{clock, LinkCachePolicy::clock},
-                                         std::pair{random, LinkCachePolicy::random}}) {
-        misses[policy][s] += misses_of(*make_link_cache(kind, sizes[s], seed + p), stream, traces.digests);
-        progress.at(++done);
-      }
+      misses[lru][s] += misses_of_lru(stream, traces, sizes[s]);
+      progress.at(++done);
+      misses[clock][s] += misses_of(*make_clock_cache(sizes[s]), stream, traces.digests);
+      progress.at(++done);
+      misses[random][s] += misses_of(*make_random_cache(sizes[s], seed + p), stream, traces.digests);
+      progress.at(++done);
     }
   }
   return misses;
@@ -195,18 +201,16 @@ struct Split {
 std::uint64_t split_misses(const LinkStreams& traces, const Split& split, std::uint32_t size) {
   std::uint64_t misses = 0;
   for (const PeerStream& peer : traces.peers) {
-    std::vector<std::unique_ptr<LinkCache>> caches;
-    const std::uint32_t share = size / static_cast<std::uint32_t>(split.count);
-    for (std::size_t i = 0; i < split.count; ++i) caches.push_back(make_link_cache(LinkCachePolicy::lru, share, 0));
+    std::vector<LinkCache> caches(split.count, LinkCache(size / static_cast<std::uint32_t>(split.count)));
     for (std::size_t p = 0; p < peer.pages.size(); ++p) {
-      LinkCache& cache = *caches[split.worker(peer.pages[p])];
+      LinkCache& cache = caches[split.worker(peer.pages[p])];
       const std::uint64_t end = p + 1 < peer.pages.size() ? peer.pages[p + 1].links_begin : peer.targets.size();
       for (std::uint64_t i = peer.pages[p].links_begin; i < end; ++i) {
         const ring::Md5& url = traces.digests[peer.targets[i]];
         if (!cache.hit(url, 0)) cache.insert(url, 0);
       }
     }
-    for (const auto& cache : caches) misses += cache->misses();
+    for (const LinkCache& cache : caches) misses += cache.misses();
   }
   return misses;
 }
@@ -314,7 +318,7 @@ Result<void> check(const CacheLabOptions& options) {
   const std::uint64_t memory = options.limits.memory_bytes > 0 ? options.limits.memory_bytes : machine_memory() / 4 * 3;
   for (const std::uint64_t size : options.sizes) {
     if (size == 0) return fail(ErrorCode::invalid_setting, "--sizes holds 0: a cache of no entries misses every link");
-    const std::uint64_t bytes = size * link_cache_entry_bytes(LinkCachePolicy::lru);
+    const std::uint64_t bytes = size * LinkCache::entry_bytes;
     if (size > UINT32_MAX || bytes > memory)
       return fail(ErrorCode::invalid_setting, "a cache of " + std::to_string(size) + " entries takes " +
                                                   bytes_text(bytes) + ", more than the " + bytes_text(memory) +

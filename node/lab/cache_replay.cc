@@ -75,13 +75,6 @@ std::vector<std::uint64_t> misses_of_static(const UrlStream& stream, std::size_t
   return misses;
 }
 
-std::uint64_t misses_of(LinkCache& cache, const UrlStream& stream, const std::vector<ring::Md5>& digests) {
-  const std::uint64_t before = cache.misses();
-  for (const std::uint32_t url : stream)
-    if (!cache.hit(digests[url], 0)) cache.insert(digests[url], 0);
-  return cache.misses() - before;
-}
-
 std::size_t knee_of(const std::vector<std::pair<double, double>>& points) {
   if (points.size() < 3) return points.empty() ? 0 : points.size() - 1;
   const auto [x0, y0] = points.front();

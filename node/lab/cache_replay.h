@@ -1,13 +1,12 @@
-// How often caches of URLs miss on a stream of links, by the methods of Broder, Najork and Wiener (2003). The policies
-// that a crawl can choose are the crawl's own (node/crawl/link_cache.h); here are those that need to know the whole
-// stream. Pure. Thread rule: free functions.
+// How often caches of URLs miss on a stream of links, by the methods of Broder, Najork and Wiener (2003). LRU
+// is the crawl's own cache (node/crawl/link_cache.h), CLOCK and RANDOM are in eviction.h; here are the policies that
+// need to know the whole stream. Pure. Thread rule: free functions.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "node/crawl/link_cache.h"
 #include "ring/md5.h"
 
 namespace orbweaver {
@@ -31,8 +30,14 @@ std::uint64_t misses_of_min(const UrlStream& stream, const std::vector<std::uint
 std::vector<std::uint64_t> misses_of_static(const UrlStream& stream, std::size_t urls, std::size_t known,
                                             const std::vector<std::uint32_t>& sizes);
 
-// A cache as the crawl has it; what misses is put in.
-std::uint64_t misses_of(LinkCache& cache, const UrlStream& stream, const std::vector<ring::Md5>& digests);
+// Of a LinkCache or an EvictingCache; what misses is put in.
+template <class Cache>
+std::uint64_t misses_of(Cache& cache, const UrlStream& stream, const std::vector<ring::Md5>& digests) {
+  const std::uint64_t before = cache.misses();
+  for (const std::uint32_t url : stream)
+    if (!cache.hit(digests[url], 0)) cache.insert(digests[url], 0);
+  return cache.misses() - before;
+}
 
 // The knee of a curve: of its points that which lies the farthest above the line from the first to the last, both
 // axes scaled to 0..1 ("Kneedle", Satopaa and others, 2011). For hit rates over the logarithm of the size. Fewer than

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "node/system/program_beside.h"
+
 namespace orbweaver {
 
 namespace {
@@ -28,6 +30,8 @@ double seconds_of(const timeval& time) {
 
 Result<Child> Child::start(const std::vector<std::string>& arguments, const std::string& out_file,
                            const std::string& err_file) {
+  const Result<std::string> program = program_beside(crawler_program);
+  if (!program) return tl::make_unexpected(program.error());
   const int out = ::open(out_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   const int err = ::open(err_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (out < 0 || err < 0) {
@@ -49,7 +53,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
     ::setpgid(0, 0);
     ::dup2(out, 1);
     ::dup2(err, 2);
-    ::execv("/proc/self/exe", argv.data());
+    ::execv(program->c_str(), argv.data());
     ::_exit(static_cast<int>(ErrorCode::internal));
   }
   const int error = errno;

@@ -1,5 +1,5 @@
-// This program again as a child process: how an experiment runs real crawls. The child gets SIGINT when the thread that
-// started it ends, so an experiment that is killed leaves none behind. Thread rule: one owner.
+// The crawler, `orbweaver`, as a child process: how an experiment runs real crawls. The child gets SIGINT when the
+// thread that started it ends, so an experiment that is killed leaves none behind. Thread rule: one owner.
 #pragma once
 
 #include <sys/types.h>

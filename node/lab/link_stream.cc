@@ -5,11 +5,11 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "node/config/settings.h"
 #include "node/crawl/workbench.h"
+#include "node/errors/storage_error.h"
 #include "node/lab/progress.h"
-#include "node/run/memory_available.h"
-#include "node/storage_error.h"
+#include "node/settings/settings.h"
+#include "node/system/memory_available.h"
 
 namespace orbweaver {
 

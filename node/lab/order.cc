@@ -20,6 +20,7 @@
 #include "node/lab/progress.h"
 #include "node/sampleweb/sample_server.h"
 #include "node/sampleweb/sample_text.h"
+#include "node/system/program_beside.h"
 
 extern char** environ;
 
@@ -96,8 +97,10 @@ struct CrawlRun {
   double cpu_seconds = 0;  // of the peers and what started them
 };
 
-// `arguments` to this program; its output goes to `output`.
-Result<CrawlRun> run_self(std::vector<std::string> arguments, const std::string& output) {
+// `arguments` to the crawler; its output goes to `output`.
+Result<CrawlRun> run_crawler(std::vector<std::string> arguments, const std::string& output) {
+  const Result<std::string> program = program_beside(crawler_program);
+  if (!program) return tl::make_unexpected(program.error());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -107,7 +110,7 @@ Result<CrawlRun> run_self(std::vector<std::string> arguments, const std::string&
     posix_spawn_file_actions_addopen(&actions, descriptor, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const auto begun = std::chrono::steady_clock::now();
   pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  const int failed = ::posix_spawn(&pid, program->c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return fail(ErrorCode::io, std::string("cannot start a crawl: ") + std::strerror(failed));
   int status = 0;
@@ -251,7 +254,7 @@ Result<Report> lab_order(const OrderOptions& options) {
       asked.clear();
     }
     const Result<CrawlRun> run =
-        run_self(crawl_arguments(options, order, **server, directory), (*scratch)->path() + "/" + order + ".txt");
+        run_crawler(crawl_arguments(options, order, **server, directory), (*scratch)->path() + "/" + order + ".txt");
     if (!run) return tl::make_unexpected(run.error());
     std::vector<std::size_t> fetched;
     {

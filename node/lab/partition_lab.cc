@@ -7,7 +7,7 @@
 
 #include "node/lab/assigners.h"
 #include "node/lab/progress.h"
-#include "node/url/scope.h"
+#include "node/url/registrable_domain.h"
 
 namespace orbweaver {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "node/run/say.h"
+#include "node/terminal/say.h"
 
 namespace orbweaver {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "node/sitemap/web_date.h"
+#include "node/text/web_date.h"
 
 namespace orbweaver {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "node/http/http_server.h"
+#include "node/http_server/http_server.h"
 #include "node/sampleweb/sample_counts.h"
 #include "node/sampleweb/sample_random.h"
 #include "node/sampleweb/sample_search.h"

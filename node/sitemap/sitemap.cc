@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "node/fetch/http_message.h"
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
+#include "node/http/http_message.h"
 #include "node/sitemap/sitemap_reader.h"
 
 namespace orbweaver {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <utility>
 
-#include "node/sitemap/web_date.h"
+#include "node/text/web_date.h"
 
 namespace orbweaver {
 namespace {

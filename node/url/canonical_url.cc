@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "node/config/shown.h"
+#include "node/text/shown.h"
 #include "node/url/normalise.h"
 #include "node/url/percent_encode.h"
 

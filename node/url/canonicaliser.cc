@@ -4,10 +4,10 @@
 #include <array>
 #include <iterator>
 
-#include "node/config/shown.h"
+#include "node/text/shown.h"
 #include "node/url/normalise.h"
 #include "node/url/percent_encode.h"
-#include "node/url/scope.h"
+#include "node/url/registrable_domain.h"
 #include "node/url/session_ids.h"
 
 // Why it is idempotent. Each rule only takes something away, but for sorting, and what is left is in normal form still

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "node/config/shown.h"
+#include "node/text/shown.h"
 #include "node/url/percent_encode.h"
 #include "node/url/url.h"
 #include "node/url/url_host.h"

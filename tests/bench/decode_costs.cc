@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "node/html/charset.h"
-#include "node/html/text_encoders.h"
+#include "node/charset/charset.h"
+#include "node/charset/text_encoders.h"
 
 namespace {
 

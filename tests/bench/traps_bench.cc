@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "node/crawl/traps.h"
-#include "node/run/content_fingerprint.h"
+#include "node/config/settings_table.h"
 #include "node/sampleweb/sample_web.h"
-#include "node/url/scope.h"
+#include "node/scope/scope.h"
+#include "node/scope/traps.h"
+#include "node/text/content_fingerprint.h"
 
 namespace orbweaver {
 namespace {

@@ -18,9 +18,10 @@
 #include <string_view>
 #include <vector>
 
-#include "node/config/settings.h"
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
+#include "node/config/settings_table.h"
 #include "node/html/links.h"
+#include "node/settings/settings.h"
 #include "node/url/canonicaliser.h"
 
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "node/fetch/cookie_jar.h"
 #include "node/fetch/dns_cache.h"
 #include "node/fetch/dns_message.h"
+#include "node/http/cookie_jar.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace orbweaver;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
 #include "node/html/css.h"
 #include "node/html/header_links.h"
 #include "node/html/link_rules.h"

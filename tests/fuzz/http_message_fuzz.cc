@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "node/fetch/http_message.h"
+#include "node/http/http_message.h"
 
 namespace {
 

@@ -5,10 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "node/cli/seed_file.h"
-#include "node/config/settings.h"
-#include "node/config/toml_settings.h"
+#include "node/config/settings_table.h"
+#include "node/config/sources/toml_settings.h"
 #include "node/graph/edge_file.h"
+#include "node/settings/settings.h"
+#include "node/tools/seed_file.h"
 #include "node/url/canonical_url.h"
 #include "tests/fuzz/temp_file.h"
 

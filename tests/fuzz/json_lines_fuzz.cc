@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "node/cli/json_line.h"
-#include "node/cli/links_command.h"
-#include "node/cli/robots_command.h"
-#include "node/cli/url_command.h"
-#include "node/run/text_line.h"
+#include "node/corpus/text_line.h"
+#include "node/terminal/json_line.h"
+#include "node/tools/links_command.h"
+#include "node/tools/robots_command.h"
+#include "node/tools/url_command.h"
 
 namespace {
 

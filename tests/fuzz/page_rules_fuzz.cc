@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "node/html/selector.h"
-#include "node/url/page_rules.h"
+#include "node/scope/page_rules.h"
 
 namespace {
 

@@ -8,10 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "node/config/memory_share.h"
-#include "node/fetch/response_head.h"
+#include "node/config/settings_table.h"
 #include "node/html/links.h"
-#include "node/run/workers.h"
+#include "node/http/response_head.h"
+#include "node/memory/memory_share.h"
+#include "node/process/workers.h"
 #include "storage/record.h"
 
 namespace {

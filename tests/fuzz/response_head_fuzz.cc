@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "node/fetch/response_head.h"
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
+#include "node/http/response_head.h"
 
 namespace {
 

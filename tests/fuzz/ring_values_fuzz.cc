@@ -1,6 +1,7 @@
 // libFuzzer: what a ring tells a joiner: its settings (Welcome), and addresses of members. What is taken must be said
 // again, and taken again.
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
 #include "ring/host_port.h"
 #include "ring/utf8.h"
 #include "tests/fuzz/fuzz_bytes.h"

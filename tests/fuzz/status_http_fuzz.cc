@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "node/http/answer_head.h"
-#include "node/run/status_http.h"
+#include "node/http_server/answer_head.h"
+#include "node/process/status_http.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "node/corpus/text_line.h"
 #include "node/html/main_text.h"
-#include "node/run/content_fingerprint.h"
-#include "node/run/text_line.h"
+#include "node/text/content_fingerprint.h"
 
 namespace {
 

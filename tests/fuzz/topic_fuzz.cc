@@ -5,7 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
 #include "node/topic/topic_page.h"
 
 namespace {

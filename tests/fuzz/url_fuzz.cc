@@ -7,10 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/scope/scope.h"
+#include "node/settings/settings.h"
 #include "node/url/canonical_url.h"
 #include "node/url/canonicaliser.h"
-#include "node/url/scope.h"
 #include "node/url/surt.h"
 #include "node/url/url.h"
 

@@ -58,10 +58,14 @@ def left_behind(directory):
 
 
 def hold_binary(directory):
-    """The tests use a copy of the binary from here on: a build meanwhile does not disturb them."""
+    """The tests use copies of the programs from here on: a build meanwhile does not disturb them."""
     global BINARY, AHEAD  # pylint: disable=global-statement
     if not os.access(BINARY, os.X_OK):
         raise SystemExit(f"there is no {BINARY}: build it (deploy/build), or name another with ORBWEAVER_BINARY")
+    lab = pathlib.Path(BINARY).with_name("orbweaver-lab")  # it is looked for beside the other
+    if not os.access(lab, os.X_OK):
+        raise SystemExit(f"there is no {lab}: build it (deploy/build)")
+    shutil.copy2(lab, directory)
     BINARY = shutil.copy2(BINARY, directory)
     if os.access(AHEAD, os.X_OK):  # without it the tests that need it fail and say so
         AHEAD = shutil.copy2(AHEAD, pathlib.Path(directory) / "orbweaver-ahead")

@@ -52,12 +52,14 @@ class Recorded(ring.Case):
             json.loads(self.ok("lab", "cache", "--json", "--trace", self.dir / "crawl"))["facts"]["pages"], first
         )
 
-    def test_policies_of_the_link_cache_crawl_the_same_pages(self):
-        for policy in ("clock", "random"):
-            web = self.web(name=f"web-{policy}", hosts=4, pages=60)
-            more = ("--peers", 2, "--link-cache", policy, "--link-cache-entries", 16)
-            self.assertTrue(self.crawl(web, *more, out=policy)["finished"])
-            self.check_whole(web)
+    def test_a_small_link_cache_crawls_the_same_pages_and_a_setting_that_is_gone_is_left_out_with_a_warning(self):
+        web = self.web(hosts=4, pages=60)
+        more = ("--peers", 2, "--link-cache", "clock", "--link-cache-entries", 16)
+        code, out, err = self.run_it(*self.crawl_arguments(web, *more), "--json")
+        self.assertEqual(code, 0, err)
+        self.assertTrue(json.loads(out)["finished"])
+        self.assertEqual(err.count("link_cache is not a setting any more"), 1, err)
+        self.check_whole(web)
 
     def test_bad_input_is_told_by_name(self):
         (self.dir / "foreign.links").write_bytes(b"not a trace")

@@ -1,12 +1,62 @@
 """The commands for people, and what a running peer tells over HTTP."""
 
 import json
+import os
+import pathlib
 import re
+import shutil
+import signal
 import subprocess
 import sys
 
 import ring
 import warcs
+
+
+class TwoPrograms(ring.Case):
+    """The laboratory and the sample web are a program beside the crawler, which becomes it."""
+
+    def test_the_crawler_carries_neither_sqlite_nor_the_sample_web(self):
+        def needed(binary):
+            told = subprocess.run(["readelf", "-dW", binary], capture_output=True, text=True, check=True, timeout=60)
+            return re.findall(r"NEEDED.*\[lib(\w+)", told.stdout)
+
+        lab = pathlib.Path(ring.BINARY).with_name("orbweaver-lab")
+        self.assertNotIn("sqlite3", needed(ring.BINARY))
+        self.assertIn("curl", needed(ring.BINARY))
+        self.assertIn("sqlite3", needed(lab))
+        self.assertIn(b"sample.test", lab.read_bytes())  # the sample web's hosts
+        self.assertNotIn(b"sample.test", pathlib.Path(ring.BINARY).read_bytes())
+
+    def test_words_output_and_exit_code_pass_through(self):
+        for command in ("lab", "sampleweb"):
+            self.assertIn(f"orbweaver {command} [OPTIONS]", self.ok(command, "--help"))
+            self.assertIn(f"  {command}  ", self.ok("--help"))
+        self.refused(ring.INVALID_SETTING, ["see orbweaver --help"], "lab", "no-such-thing")
+        self.refused(ring.INVALID_SETTING, ["--pages"], "sampleweb", "--pages", "many")
+        self.refused(ring.INVALID_INPUT, ["is not there"], "lab", "cache", "--trace", self.dir / "none")
+
+    def test_a_signal_ends_the_sample_web_cleanly(self):
+        for name, number in (("term", signal.SIGTERM), ("int", signal.SIGINT)):
+            web = self.web(name=name, hosts=2, pages=10)
+            os.kill(web.pid, number)  # the process that was started is the one that serves
+            self.assertEqual(web.wait(20), 0, web.err)
+
+    def test_without_the_second_program_the_first_names_it_and_what_to_do(self):
+        alone = shutil.copy2(ring.BINARY, self.dir / "orbweaver")
+        for command in ("lab", "sampleweb"):
+            code, _, err = self.run_it(command, "--help", binary=alone)
+            self.assertEqual(code, ring.IO, err)
+            self.assertIn(str(self.dir / "orbweaver-lab"), err)
+            self.assertIn("deploy/build", err)
+        self.assertEqual(self.run_it("url", "http://a.test/", binary=alone)[0], 0)
+
+    def test_through_a_link_the_second_program_is_found_beside_the_first_itself(self):
+        link = self.dir / "ow"
+        link.symlink_to(ring.BINARY)
+        code, out, err = self.run_it("lab", "--help", binary=link)
+        self.assertEqual(code, 0, err)
+        self.assertIn("dedup", out)
 
 
 class StatusPages(ring.Case):
@@ -82,7 +132,7 @@ class Tools(ring.Case):
             self.assertNotIn('/no"', out)
         self.refused(ring.INVALID_INPUT, ["--base"], "links", page)
         code, _, err = self.run_it("links", self.dir / "absent", "--base", "http://a.test/")
-        self.assertIn(code, (ring.INVALID_INPUT, ring.IO))
+        self.assertIn(code, (ring.INVALID_INPUT, 7))
         self.assertIn("absent", err)
 
     def test_links_and_robots_of_a_url(self):
@@ -105,7 +155,7 @@ class Tools(ring.Case):
         told = json.loads(self.ok("robots", "--json", "--agent", "other", path, "http://x.test/"))
         self.assertFalse(told[0]["allowed"])
         code, _, err = self.run_it("robots", self.dir / "absent", "http://x.test/")
-        self.assertIn(code, (ring.INVALID_INPUT, ring.IO))
+        self.assertIn(code, (ring.INVALID_INPUT, 7))
         self.assertIn("absent", err)
 
     def test_index_lists_every_response_sorted(self):

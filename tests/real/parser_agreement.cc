@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
 #include "node/html/links.h"
 
 namespace {

@@ -4,7 +4,8 @@
 #include <array>
 #include <charconv>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
+#include "node/settings/units.h"
 
 namespace orbweaver::sim {
 

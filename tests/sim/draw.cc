@@ -94,7 +94,6 @@ void draw_drips(Random random, Parameters& p) {
 void draw_partitioning(Random random, Parameters& p) {
   p.settings.partition_by = random.pick({PartitionBy::host, PartitionBy::host, PartitionBy::host, PartitionBy::domain,
                                          PartitionBy::url, PartitionBy::url});
-  p.settings.link_cache = random.pick({LinkCachePolicy::lru, LinkCachePolicy::clock, LinkCachePolicy::random});
 }
 
 // Another order than breadth-first in every third crawl.

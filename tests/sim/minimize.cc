@@ -4,6 +4,7 @@
 #include <sstream>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "tests/sim/world.h"
 
 namespace orbweaver::sim {

@@ -4,7 +4,9 @@
 #include <charconv>
 #include <sstream>
 
-#include "node/crawl/site_rules.h"
+#include "node/config/settings_table.h"
+#include "node/scope/site_rules.h"
+#include "node/settings/units.h"
 
 namespace orbweaver::sim {
 
@@ -139,7 +141,6 @@ constexpr const char* drawn_settings[] = {"partitions",
                                           "robots",
                                           "fetches_max",
                                           "link_cache_entries",
-                                          "link_cache",
                                           "partition_by",
                                           "batch_records",
                                           "batch_age",

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 #include "tests/sim/deeds.h"
 #include "tests/sim/fake_web.h"
 

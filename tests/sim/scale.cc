@@ -7,7 +7,8 @@
 #include <queue>
 #include <set>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
 #include "ring/codec.h"
 #include "ring/hash_ring.h"
 #include "ring/md5.h"

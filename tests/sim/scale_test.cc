@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver::sim {
 

@@ -22,6 +22,7 @@
 #include <sstream>
 #include <string>
 
+#include "node/settings/units.h"
 #include "tests/sim/minimize.h"
 #include "tests/sim/world.h"
 

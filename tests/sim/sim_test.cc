@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "node/config/settings_table.h"
 #include "tests/sim/minimize.h"
 #include "tests/sim/scene.h"
 

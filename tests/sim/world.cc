@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
+#include "node/settings/units.h"
 #include "ring/codec.h"
 #include "ring/md5.h"
 

@@ -2,7 +2,7 @@
 // delays, loses, doubles and reorders, and a web made from a seed. The same Parameters give the same run, byte for
 // byte.
 //
-// It drives a Peer as node/run/peer_process.cc does: StartFetch is answered by FetchEnded and, when the exchange
+// It drives a Peer as node/process/peer_process.cc does: StartFetch is answered by FetchEnded and, when the exchange
 // succeeded, PageDone; messages go through ring::encode and decode; a step with TickEvent at next_deadline(). A crash
 // drops the core and all that it had in memory; what its store wrote stays, and a new core opens it with a later
 // incarnation. A peer that is paused is not stepped: what comes for it waits, in order, and is handed over in one go.

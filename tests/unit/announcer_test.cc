@@ -1,5 +1,5 @@
 // What `orbweaver node` says on its terminal.
-#include "node/run/announcer.h"
+#include "node/process/announcer.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,9 @@
 #include <set>
 #include <string>
 
+#include "node/crawl/link_cache.h"
 #include "node/lab/cache_lab.h"
+#include "node/lab/eviction.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {
@@ -81,8 +83,10 @@ TEST(CacheReplay, NoPolicyIsBetterThanMinAndNoneMissesLessThanInfinite) {
   std::uint64_t before = stream.size();
   for (const std::uint32_t size : {1u, 4u, 16u, 64u, 256u, 512u}) {
     const std::uint64_t of_min = misses_of_min(stream, next, urls, size);
-    for (const auto policy : {LinkCachePolicy::lru, LinkCachePolicy::clock, LinkCachePolicy::random}) {
-      const std::uint64_t misses = misses_of(*make_link_cache(policy, size, 1), stream, digests);
+    LinkCache lru(size);
+    for (const std::uint64_t misses :
+         {misses_of(lru, stream, digests), misses_of(*make_clock_cache(size), stream, digests),
+          misses_of(*make_random_cache(size, 1), stream, digests)}) {
       EXPECT_GE(misses, of_min);
       if (size >= urls) {
         EXPECT_EQ(misses, misses_of_infinite(stream, urls));

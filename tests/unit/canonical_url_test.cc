@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "node/cli/json_line.h"
+#include "node/terminal/json_line.h"
 #include "tests/unit/suites.h"
 
 namespace orbweaver {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "node/cli/json_line.h"
+#include "node/config/settings_table.h"
+#include "node/terminal/json_line.h"
 #include "tests/unit/suites.h"
 
 namespace orbweaver {

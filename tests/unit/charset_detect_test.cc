@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
 
 namespace orbweaver {
 namespace {

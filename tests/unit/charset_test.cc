@@ -1,11 +1,11 @@
 // A page's bytes to UTF-8: the HTML standard's order of evidence, the Encoding standard's labels and tables.
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "node/html/encoding_sniffer.h"
+#include "node/charset/encoding_sniffer.h"
 
 namespace orbweaver {
 namespace {

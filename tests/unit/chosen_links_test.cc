@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "node/cli/json_line.h"
+#include "node/config/settings_table.h"
 #include "node/html/css.h"
 #include "node/html/header_links.h"
 #include "node/html/link_rules.h"
 #include "node/html/text_links.h"
+#include "node/terminal/json_line.h"
 #include "tests/unit/suites.h"
 
 namespace orbweaver {

@@ -1,11 +1,11 @@
 // Address ranges (RFC 4632, RFC 4291) and places as text.
-#include "node/config/cidr.h"
+#include "node/settings/cidr.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "node/config/endpoint.h"
+#include "node/settings/endpoint.h"
 
 namespace orbweaver {
 namespace {

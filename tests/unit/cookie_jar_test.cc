@@ -1,4 +1,4 @@
-#include "node/fetch/cookie_jar.h"
+#include "node/http/cookie_jar.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,9 @@
 // Who may have how many descriptors: what fits, what is made smaller, and in which order.
-#include "node/config/descriptor_plan.h"
+#include "node/settings/descriptor_plan.h"
 
 #include <gtest/gtest.h>
+
+#include "node/config/settings_table.h"
 
 namespace orbweaver {
 namespace {

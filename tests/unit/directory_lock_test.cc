@@ -1,4 +1,4 @@
-#include "node/run/directory_lock.h"
+#include "node/process/directory_lock.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -6,10 +6,10 @@
 #include <sstream>
 #include <string>
 
-#include "node/cli/links_command.h"
-#include "node/html/charset.h"
-#include "node/html/encoding_sniffer.h"
+#include "node/charset/charset.h"
+#include "node/charset/encoding_sniffer.h"
 #include "node/html/link_rules.h"
+#include "node/tools/links_command.h"
 #include "tests/unit/suites.h"
 
 namespace orbweaver {

@@ -1,5 +1,5 @@
 // Header fields, chunked framing, content codings and HTTP dates.
-#include "node/fetch/http_message.h"
+#include "node/http/http_message.h"
 
 #include <gtest/gtest.h>
 #include <libdeflate.h>

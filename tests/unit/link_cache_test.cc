@@ -1,4 +1,4 @@
-// The link caches of all policies against a slow obvious twin: places in a row.
+// The link cache, and the laboratory's caches with other policies, against a slow obvious twin: places in a row.
 #include "node/crawl/link_cache.h"
 
 #include <gtest/gtest.h>
@@ -8,15 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "node/lab/eviction.h"
+
 namespace orbweaver {
 namespace {
 
 ring::Md5 url(std::size_t number) { return ring::md5("url " + std::to_string(number)); }
 
+enum class Policy { lru, clock, random };
+
 // The twin of all policies: places in a row, looked through one by one.
 class SlowCache {
  public:
-  SlowCache(LinkCachePolicy policy, std::size_t capacity, std::uint64_t seed = 0)
+  SlowCache(Policy policy, std::size_t capacity, std::uint64_t seed = 0)
       : policy_(policy), capacity_(capacity), state_(seed) {}
   bool hit(std::size_t number, std::uint16_t depth) {
     const auto at = find(number);
@@ -29,7 +33,7 @@ class SlowCache {
     auto at = find(number);
     if (at != places_.end()) {
       at->depth = std::min(depth, at->depth);
-      if (policy_ != LinkCachePolicy::random) use(*at);
+      if (policy_ != Policy::random) use(*at);
       return;
     }
     if (places_.size() < capacity_) {
@@ -61,12 +65,12 @@ class SlowCache {
     place.marked = true;
   }
   std::size_t victim() {
-    if (policy_ == LinkCachePolicy::lru) {
+    if (policy_ == Policy::lru) {
       const auto oldest = std::min_element(places_.begin(), places_.end(),
                                            [](const Place& a, const Place& b) { return a.used < b.used; });
       return static_cast<std::size_t>(oldest - places_.begin());
     }
-    if (policy_ == LinkCachePolicy::random) {  // splitmix64, as Steele, Lea and Flood give it
+    if (policy_ == Policy::random) {  // splitmix64, as Steele, Lea and Flood give it
       std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
       z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
       z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
@@ -82,7 +86,7 @@ class SlowCache {
       return found;
     }
   }
-  LinkCachePolicy policy_;
+  Policy policy_;
   std::size_t capacity_;
   std::uint64_t state_;
   std::uint64_t uses_ = 0;
@@ -90,22 +94,43 @@ class SlowCache {
   std::vector<Place> places_;
 };
 
-constexpr LinkCachePolicy all_policies[] = {LinkCachePolicy::lru, LinkCachePolicy::clock, LinkCachePolicy::random};
+// What is tested: a policy, and how a cache of it is made.
+struct Lru {
+  static constexpr Policy policy = Policy::lru;
+  static std::unique_ptr<LinkCache> make(std::uint32_t capacity, std::uint64_t) {
+    return std::make_unique<LinkCache>(capacity);
+  }
+};
+struct Clock {
+  static constexpr Policy policy = Policy::clock;
+  static std::unique_ptr<EvictingCache> make(std::uint32_t capacity, std::uint64_t) {
+    return make_clock_cache(capacity);
+  }
+};
+struct AtRandom {
+  static constexpr Policy policy = Policy::random;
+  static std::unique_ptr<EvictingCache> make(std::uint32_t capacity, std::uint64_t seed) {
+    return make_random_cache(capacity, seed);
+  }
+};
+struct Names {
+  template <class Kind>
+  static std::string GetName(int) {
+    return Kind::policy == Policy::lru ? "lru" : Kind::policy == Policy::clock ? "clock" : "random";
+  }
+};
 
-class LinkCachePolicies : public testing::TestWithParam<LinkCachePolicy> {};
-INSTANTIATE_TEST_SUITE_P(All, LinkCachePolicies, testing::ValuesIn(all_policies), [](const auto& at) {
-  return std::string(at.param == LinkCachePolicy::lru     ? "lru"
-                     : at.param == LinkCachePolicy::clock ? "clock"
-                                                          : "random");
-});
+template <class Kind>
+class LinkCachePolicies : public testing::Test {};
+TYPED_TEST_SUITE(LinkCachePolicies, (testing::Types<Lru, Clock, AtRandom>), Names);
 
-TEST_P(LinkCachePolicies, LinkCacheH_AsASlowOneOverRandomStreams) {
+TYPED_TEST(LinkCachePolicies, LinkCacheH_AsASlowOneOverRandomStreams) {
   for (const std::uint32_t capacity : {0u, 1u, 2u, 3u, 7u, 64u, 300u}) {
     SCOPED_TRACE("capacity " + std::to_string(capacity));
     std::mt19937_64 random(capacity);
-    const auto made = make_link_cache(GetParam(), capacity, capacity + 9);
-    LinkCache& cache = *made;
-    SlowCache slow(GetParam(), capacity, capacity + 9);
+    const auto made = TypeParam::make(capacity, capacity + 9);
+    auto& cache = *made;
+    SlowCache slow(TypeParam::policy, capacity, capacity + 9);
     std::uint64_t hits = 0, misses = 0;
     for (int step = 0; step < 20'000; ++step) {
       // Few links are most of a web's links: small numbers come up more often.
@@ -135,11 +160,11 @@ TEST_P(LinkCachePolicies, LinkCacheH_AsASlowOneOverRandomStreams) {
 }
 
 // Runs of probes that collide and wrap around the end of the table: the four bytes that place an entry are few.
-TEST_P(LinkCachePolicies, LinkCacheH_CollidingUrlsAreKeptApart) {
+TYPED_TEST(LinkCachePolicies, LinkCacheH_CollidingUrlsAreKeptApart) {
   std::mt19937_64 random(1);
-  const auto made = make_link_cache(GetParam(), 16, 5);
-  LinkCache& cache = *made;
-  SlowCache slow(GetParam(), 16, 5);
+  const auto made = TypeParam::make(16, 5);
+  auto& cache = *made;
+  SlowCache slow(TypeParam::policy, 16, 5);
   const auto colliding = [](std::size_t number) {
     ring::Md5 digest{};
     digest[0] = static_cast<std::uint8_t>(number);
@@ -154,9 +179,9 @@ TEST_P(LinkCachePolicies, LinkCacheH_CollidingUrlsAreKeptApart) {
   }
 }
 
-TEST_P(LinkCachePolicies, LinkCacheH_AGreaterDepthThanNowIsAMiss) {
-  const auto made_cache = make_link_cache(GetParam(), 4, 1);
-  LinkCache& cache = *made_cache;
+TYPED_TEST(LinkCachePolicies, LinkCacheH_AGreaterDepthThanNowIsAMiss) {
+  const auto made_cache = TypeParam::make(4, 1);
+  auto& cache = *made_cache;
   cache.insert(url(1), 5);
   EXPECT_TRUE(cache.hit(url(1), 5));
   EXPECT_TRUE(cache.hit(url(1), 6)) << "a longer way is no news";
@@ -168,15 +193,15 @@ TEST_P(LinkCachePolicies, LinkCacheH_AGreaterDepthThanNowIsAMiss) {
   EXPECT_EQ(cache.size(), 1u);
 }
 
-TEST_P(LinkCachePolicies, LinkCacheH_CapacityZeroMissesAlwaysAndOneHoldsOne) {
-  const auto made_none = make_link_cache(GetParam(), 0, 1);
-  LinkCache& none = *made_none;
+TYPED_TEST(LinkCachePolicies, LinkCacheH_CapacityZeroMissesAlwaysAndOneHoldsOne) {
+  const auto made_none = TypeParam::make(0, 1);
+  auto& none = *made_none;
   none.insert(url(1), 0);
   EXPECT_FALSE(none.hit(url(1), 0));
   EXPECT_EQ(none.size(), 0u);
   none.clear();
-  const auto made_one = make_link_cache(GetParam(), 1, 1);
-  LinkCache& one = *made_one;
+  const auto made_one = TypeParam::make(1, 1);
+  auto& one = *made_one;
   EXPECT_FALSE(one.hit(url(1), 0));
   one.insert(url(1), 0);
   EXPECT_TRUE(one.hit(url(1), 0));
@@ -187,20 +212,20 @@ TEST_P(LinkCachePolicies, LinkCacheH_CapacityZeroMissesAlwaysAndOneHoldsOne) {
 }
 
 // The settings' largest capacity, 2^24, and half of it that is not a power of two: no arithmetic overflows.
-TEST_P(LinkCachePolicies, Contract5_ALargeCapacityWorks) {
-  const auto made_cache = make_link_cache(GetParam(), 10'000'019, 1);
-  LinkCache& cache = *made_cache;
+TYPED_TEST(LinkCachePolicies, Contract5_ALargeCapacityWorks) {
+  const auto made_cache = TypeParam::make(10'000'019, 1);
+  auto& cache = *made_cache;
   for (std::size_t i = 0; i < 1'000; ++i) cache.insert(url(i), 1);
   for (std::size_t i = 0; i < 1'000; ++i) ASSERT_TRUE(cache.hit(url(i), 1));
   EXPECT_EQ(cache.size(), 1'000u);
 }
 
-TEST_P(LinkCachePolicies, Contract5_ALongStreamNeverHoldsMoreThanItsCapacity) {
-  const auto made_cache = make_link_cache(GetParam(), 1'000, 1);
-  LinkCache& cache = *made_cache;
+TYPED_TEST(LinkCachePolicies, Contract5_ALongStreamNeverHoldsMoreThanItsCapacity) {
+  const auto made_cache = TypeParam::make(1'000, 1);
+  auto& cache = *made_cache;
   for (std::size_t i = 0; i < 100'000; ++i) cache.insert(url(i), 0);
   EXPECT_EQ(cache.size(), 1'000u);
-  if (GetParam() == LinkCachePolicy::random) return;  // which are left is not known
+  if (TypeParam::policy == Policy::random) return;  // which are left is not known
   EXPECT_FALSE(cache.hit(url(98'999), 0));
   for (std::size_t i = 99'000; i < 100'000; ++i) ASSERT_TRUE(cache.hit(url(i), 0)) << i;
 }
@@ -208,7 +233,7 @@ TEST_P(LinkCachePolicies, Contract5_ALongStreamNeverHoldsMoreThanItsCapacity) {
 TEST(RandomLinkCache, TheSameSeedGivesTheSameMisses) {
   std::uint64_t misses[3] = {};
   for (std::size_t run = 0; run < 3; ++run) {
-    const auto cache = make_link_cache(LinkCachePolicy::random, 50, run < 2 ? 7 : 8);
+    const auto cache = make_random_cache(50, run < 2 ? 7 : 8);
     std::mt19937_64 random(1);
     for (int i = 0; i < 5'000; ++i)
       if (const ring::Md5 at = url(random() % 200); !cache->hit(at, 0)) cache->insert(at, 0);

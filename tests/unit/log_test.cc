@@ -1,6 +1,6 @@
 // The log: lines that stay lines whatever a server sends, a limit on what a remote host can make us write, files that
 // rotate.
-#include "node/run/log.h"
+#include "node/process/log.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@
 #include <sstream>
 #include <thread>
 
-#include "node/run/log_limiter.h"
-#include "node/run/log_line.h"
+#include "node/process/log_limiter.h"
+#include "node/process/log_line.h"
 
 namespace orbweaver {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/html/language.h"
+#include "node/text/language.h"
 
 namespace orbweaver {
 namespace {

@@ -6,13 +6,15 @@
 #include <future>
 #include <thread>
 
-#include "node/config/decode_room.h"
-#include "node/config/memory_plan.h"
-#include "node/config/memory_share.h"
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
 #include "node/html/links.h"
-#include "node/run/in_flight.h"
-#include "node/run/memory_available.h"
+#include "node/memory/decode_room.h"
+#include "node/memory/memory_share.h"
+#include "node/process/in_flight.h"
+#include "node/settings/memory_plan.h"
 #include "node/sitemap/sitemap.h"
+#include "node/system/memory_available.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {
@@ -130,16 +132,16 @@ TEST(DecodeRoom, SmallPartsAndOneLargeOneAreTheShare) {
   const auto share = std::make_shared<MemoryShare>(100 * mib);
   DecodeRoom room(share, 3);
   DecodeLease first(room);
-  EXPECT_EQ(first.left(), DecodeRoom::small_max);
+  EXPECT_EQ(first.left(), decode_small_max);
   first.take(mib);
-  EXPECT_EQ(first.left(), DecodeRoom::small_max - mib);
+  EXPECT_EQ(first.left(), decode_small_max - mib);
   first.want(50 * mib);
   EXPECT_TRUE(first.large());
-  EXPECT_EQ(first.left(), 100 * mib - 3 * DecodeRoom::small_max - mib);
+  EXPECT_EQ(first.left(), 100 * mib - 3 * decode_small_max - mib);
   DecodeLease second(room);
   second.want(mib);
   EXPECT_FALSE(second.large());
-  EXPECT_EQ(DecodeRoom::small_of(8 * mib, 4), mib);
+  EXPECT_EQ(decode_small_of(8 * mib, 4), mib);
 }
 
 PageLinks many_links(std::size_t count) {

@@ -1,5 +1,5 @@
 // The table of metrics and its Prometheus text.
-#include "node/run/metrics.h"
+#include "node/process/metrics.h"
 
 #include <gtest/gtest.h>
 

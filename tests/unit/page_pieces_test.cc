@@ -2,8 +2,10 @@
 // time. A real Peer on a store in memory.
 #include <gtest/gtest.h>
 
-#include "node/crawl/partitioner.h"
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
 #include "node/crawl/core.h"
+#include "node/crawl/partitioner.h"
 #include "storage/memory_kv.h"
 
 namespace orbweaver {

@@ -1,11 +1,12 @@
-// Result pages, sites' links and selectors (node/url/page_rules.h, node/html/selector.h; docs/keywords.md). Selectors
+// Result pages, sites' links and selectors (node/scope/page_rules.h, node/html/selector.h; docs/keywords.md). Selectors
 // Level 4, the subset that is told there; HTML standard, 13.1.2.4 for end tags that are left out.
-#include "node/url/page_rules.h"
+#include "node/scope/page_rules.h"
 
 #include <gtest/gtest.h>
 
+#include "node/config/settings_table.h"
 #include "node/html/selector.h"
-#include "node/url/scope.h"
+#include "node/scope/scope.h"
 
 namespace orbweaver {
 namespace {

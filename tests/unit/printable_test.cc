@@ -1,5 +1,5 @@
 // What a stranger wrote, as it reaches a terminal.
-#include "node/config/printable.h"
+#include "node/text/printable.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Whom a path belongs to, link by link: nobody else leads what is written astray. Tests that need another user need
 // root.
-#include "node/run/private_file.h"
+#include "node/system/private_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "node/run/directory_lock.h"
+#include "node/process/directory_lock.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {

@@ -1,5 +1,5 @@
 // The rules for header lines, one by one, and under rubbish.
-#include "node/fetch/response_head.h"
+#include "node/http/response_head.h"
 
 #include <gtest/gtest.h>
 

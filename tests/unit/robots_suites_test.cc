@@ -8,8 +8,8 @@
 #include <sstream>
 #include <vector>
 
-#include "node/cli/robots_command.h"
 #include "node/robots/robots.h"
+#include "node/tools/robots_command.h"
 #include "tests/unit/suites.h"
 
 namespace orbweaver {

@@ -9,8 +9,8 @@
 #include <random>
 #include <sstream>
 
-#include "node/cli/robots_command.h"
 #include "node/robots/robots_pattern.h"
+#include "node/tools/robots_command.h"
 
 namespace orbweaver {
 namespace {

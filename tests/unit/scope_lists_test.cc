@@ -1,5 +1,5 @@
 // The lists of a scope and the order of judgement (docs/scope.md).
-#include "node/url/scope_lists.h"
+#include "node/scope/scope_lists.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "node/url/scope.h"
+#include "node/config/settings_table.h"
+#include "node/scope/scope.h"
 #include "node/url/surt.h"
 
 namespace orbweaver {

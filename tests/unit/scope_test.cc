@@ -1,5 +1,5 @@
 // Which URLs a crawl follows, and the registrable domain (publicsuffix.org) that one kind of scope asks for.
-#include "node/url/scope.h"
+#include "node/scope/scope.h"
 
 #include <gtest/gtest.h>
 

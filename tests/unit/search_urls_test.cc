@@ -1,6 +1,6 @@
-// Keywords to search URLs (node/url/search_urls.h). OpenSearch 1.1 Draft 6 for the templates' places; RFC 3986, 2.3 for
-// what is not encoded.
-#include "node/url/search_urls.h"
+// Keywords to search URLs (node/scope/search_urls.h). OpenSearch 1.1 Draft 6 for the templates' places; RFC 3986, 2.3
+// for what is not encoded.
+#include "node/scope/search_urls.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "node/cli/seed_file.h"
+#include "node/tools/seed_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

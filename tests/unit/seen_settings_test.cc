@@ -3,8 +3,9 @@
 
 #include <fstream>
 
-#include "node/config/settings.h"
-#include "node/run/memory_available.h"
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
+#include "node/system/memory_available.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {

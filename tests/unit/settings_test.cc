@@ -1,5 +1,5 @@
 // The settings table, and the four places that settings come from.
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,9 +10,10 @@
 #include <random>
 #include <set>
 
-#include "node/config/edit_distance.h"
 #include "node/config/setting_def.h"
-#include "node/config/toml_settings.h"
+#include "node/config/sources/load_settings.h"
+#include "node/config/sources/toml_settings.h"
+#include "node/text/edit_distance.h"
 #include "ring/messages.h"
 #include "tests/unit/temp_dir.h"
 
@@ -67,6 +68,27 @@ std::string toml_error(std::string_view text) {
 std::string flag_error(const std::string& name, const std::string& text) {
   const auto loaded = load_settings("", {{name, text}});
   return loaded ? "(no error)" : loaded.error().message;
+}
+
+TEST(GoneSettings, AreLeftOutWithAWarningWhereverTheyAreGiven) {
+  const TempFile file("link_cache = \"clock\"\nmax_depth = 3\n");
+  const Variable variable("ORBWEAVER_LINK_CACHE", "random");
+  const auto loaded = load_settings(file.path(), {{"link_cache", "lru"}, {"max_pages", "5"}});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->values.max_depth, 3u);
+  EXPECT_EQ(loaded->values.max_pages, 5u);
+  EXPECT_FALSE(loaded->given.contains("link_cache"));
+  ASSERT_EQ(loaded->warnings.size(), 3u);
+  EXPECT_EQ(loaded->warnings[0].find(file.path() + ":1: link_cache is not a setting any more: "), 0u);
+  EXPECT_EQ(loaded->warnings[1].find("ORBWEAVER_LINK_CACHE: link_cache is not a setting any more: "), 0u);
+  EXPECT_EQ(loaded->warnings[2].find("flag --link-cache: link_cache is not a setting any more: "), 0u);
+}
+
+TEST(GoneSettings, AreNoRowsOfTheTable) {
+  for (const GoneSetting& gone : gone_settings()) {
+    EXPECT_EQ(find_setting(gone.name), nullptr) << gone.name;
+    EXPECT_FALSE(gone.why.empty());
+  }
 }
 
 TEST(SettingsTable, EveryRowIsWholeAndItsDefaultIsItsOwn) {

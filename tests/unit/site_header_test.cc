@@ -1,8 +1,9 @@
-#include "node/config/site_header.h"
+#include "node/settings/site_header.h"
 
 #include <gtest/gtest.h>
 
 #include "node/cli/contact_check.h"
+#include "node/config/settings_table.h"
 #include "tests/unit/fetch_client.h"
 
 namespace orbweaver {

@@ -1,5 +1,5 @@
 // Settings of single sites: which entry a host has, and the hours in which it is asked.
-#include "node/crawl/site_rules.h"
+#include "node/scope/site_rules.h"
 
 #include <gtest/gtest.h>
 

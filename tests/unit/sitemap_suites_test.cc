@@ -7,7 +7,7 @@
 #include <set>
 
 #include "node/sitemap/sitemap.h"
-#include "node/sitemap/web_date.h"
+#include "node/text/web_date.h"
 #include "tests/unit/suites.h"
 
 namespace orbweaver {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "node/sitemap/web_date.h"
+#include "node/text/web_date.h"
 
 namespace orbweaver {
 namespace {

@@ -1,5 +1,5 @@
 // The status port: what it serves, where it refuses to listen, and that it stops.
-#include "node/run/status_http.h"
+#include "node/process/status_http.h"
 
 #include <gtest/gtest.h>
 

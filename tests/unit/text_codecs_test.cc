@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "node/html/encoding_index.h"
-#include "node/html/text_decoders.h"
-#include "node/html/text_encoders.h"
+#include "node/charset/encoding_index.h"
+#include "node/charset/text_decoders.h"
+#include "node/charset/text_encoders.h"
 
 namespace orbweaver::html {
 namespace {

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <fstream>
 
-#include "node/config/settings.h"
+#include "node/config/settings_table.h"
+#include "node/config/sources/load_settings.h"
+#include "node/settings/settings.h"
 #include "node/topic/topic_page.h"
 #include "tests/unit/temp_dir.h"
 

@@ -1,5 +1,5 @@
 // The trap rules of docs/traps.md: what each suspects, what it leaves alone, and the budget.
-#include "node/crawl/traps.h"
+#include "node/scope/traps.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "node/run/content_fingerprint.h"
+#include "node/config/settings_table.h"
 #include "node/sampleweb/sample_web.h"
+#include "node/text/content_fingerprint.h"
 #include "node/url/canonical_url.h"
 
 namespace orbweaver {

@@ -1,9 +1,11 @@
 // Durations and sizes as text: read exactly, refused clearly, printed so that they are read back.
+#include "node/settings/units.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "node/config/settings.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 namespace {

@@ -1,12 +1,12 @@
 // `orbweaver url`: the report on one URL and the line protocol.
-#include "node/cli/url_command.h"
+#include "node/tools/url_command.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <string>
 
-#include "node/cli/json_line.h"
+#include "node/terminal/json_line.h"
 
 namespace orbweaver {
 namespace {

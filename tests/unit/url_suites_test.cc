@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "node/cli/json_line.h"
-#include "node/html/charset.h"
+#include "node/charset/charset.h"
+#include "node/terminal/json_line.h"
 #include "node/url/canonical_url.h"
 #include "node/url/surt.h"
 #include "node/url/url.h"

@@ -1,5 +1,5 @@
 // A user's command on a body: what comes back, and what bounds it. The commands are those of every Unix.
-#include "node/run/user_command.h"
+#include "node/process/user_command.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -22,8 +22,8 @@
 #include <string>
 #include <thread>
 
-#include "node/config/text_command.h"
-#include "node/run/process_tree.h"
+#include "node/settings/text_command.h"
+#include "node/system/process_tree.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "node/crawl/link_cache.h"
+#include "node/errors/storage_error.h"
 #include "node/lab/dedup/disk_use.h"
-#include "node/storage_error.h"
 #include "ring/hash_ring.h"
 #include "ring/md5.h"
 #include "storage/rocks_kv.h"
@@ -42,7 +42,7 @@ class Admission {
 
   Result<bool> seen(std::string_view url) {
     const ring::Md5 digest = ring::md5(url);
-    if (cache_->hit(digest, lab_depth)) return true;
+    if (cache_.hit(digest, lab_depth)) return true;
     const ring::Md5 host = ring::md5(host_part(url));
     storage::UrlKey key;
     key.host.partition = ring::partition_of(host, ring::partitions_default);
@@ -55,7 +55,7 @@ class Admission {
     commit.merges.push_back({key, std::move(record), true});
     const auto done = store_->commit(commit);
     if (!done) return tl::make_unexpected(error_of(done.error()));
-    cache_->insert(digest, lab_depth);
+    cache_.insert(digest, lab_depth);
     return done->outcomes.front() != storage::MergeOutcome::added;
   }
   std::uint64_t memory_bytes() const {
@@ -72,13 +72,11 @@ class Admission {
 
  private:
   Admission(std::string directory, std::uint32_t cache_entries)
-      : directory_(std::move(directory)),
-        cache_(make_lru_cache(cache_entries)),
-        cache_bytes_(cache_entries * link_cache_entry_bytes(LinkCachePolicy::lru)) {}
+      : directory_(std::move(directory)), cache_(cache_entries), cache_bytes_(cache_entries * LinkCache::entry_bytes) {}
   std::string directory_;
   std::unique_ptr<storage::Kv> kv_;
   std::optional<storage::Store> store_;
-  std::unique_ptr<LinkCache> cache_;
+  LinkCache cache_;
   std::uint64_t cache_bytes_ = 0;
 };
 

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <numeric>
 
-#include "node/config/edit_distance.h"
 #include "node/lab/dedup/disk_use.h"
 #include "node/lab/progress.h"
-#include "node/run/memory_available.h"
+#include "node/system/memory_available.h"
+#include "node/text/edit_distance.h"
 
 namespace orbweaver {
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <istream>
 
-#include "node/cli/json_line.h"
+#include "node/errors/storage_error.h"
 #include "node/lab/progress.h"
-#include "node/storage_error.h"
+#include "node/terminal/json_line.h"
 #include "node/url/canonical_url.h"
 #include "storage/link_trace.h"
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "node/crawl/address_slots.h"
+#include "node/settings/units.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 

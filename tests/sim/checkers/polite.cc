@@ -4,6 +4,7 @@
 // failed.
 #include <map>
 
+#include "node/settings/units.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 

@@ -1,0 +1,33 @@
+// What may go wrong with one HTTP exchange, as the crawl's rules and its records know it. Pure. Thread rule: values.
+#pragma once
+
+#include <cstdint>
+
+namespace orbweaver {
+
+// Why an exchange gave no whole response. Numbers are stored in URL records: append only.
+enum class FetchError : std::uint8_t {
+  none = 0,
+  dns = 1,                // the host's name does not resolve
+  connect = 2,            // refused, unreachable, or no answer within connect_timeout
+  tls = 3,                // certificate or handshake
+  timeout = 4,            // fetch_timeout passed, or slower than the low-speed limit
+  empty_reply = 5,        // the connection closed before any byte of a response
+  broken = 6,             // reset or malformed in mid-response (bad chunk, bad header, wrong length)
+  headers_too_large = 7,  // more than header_bytes_max of header lines
+  address_refused = 8,    // the address is private, loopback, link-local…, and no allow_private range covers it
+  bad_response = 9,       // not HTTP, or a status outside 100-599
+  cancelled = 10,         // this peer is stopping
+  internal = 11,          // the fetcher's own failure; the text says which
+  tls_expired = 12,       // the certificate is not valid now
+  tls_wrong_name = 13,    // it is for other hosts
+  tls_self_signed = 14,   // nobody vouches for it
+  tls_untrusted = 15,     // any other fault of its chain: unknown authority, an authority in between missing, weak
+  address_denied = 16,    // the address is in deny_addresses
+  no_contact = 17,        // the address is public, and there is no contact for people whose sites are crawled
+};
+
+// Why a body is shorter than what the server meant to send; the names are WARC-Truncated's.
+enum class Truncated : std::uint8_t { no = 0, length = 1, time = 2, disconnect = 3 };
+
+}  // namespace orbweaver

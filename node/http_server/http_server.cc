@@ -1,0 +1,448 @@
+#include "node/http_server/http_server.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "node/http_server/answer_head.h"
+
+namespace orbweaver {
+namespace {
+
+namespace net = boost::asio;
+using boost::system::error_code;
+using net::ip::tcp;
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+
+constexpr int backlog = 4096;
+constexpr std::size_t chunk_bytes = 4096;
+constexpr Milliseconds accept_pause{50};  // when the system has no descriptor or no memory
+constexpr Milliseconds full_pause{20};    // when nobody connected may be closed yet
+// So long a connection may wait for its first read, and an answer be under way, before others can take its place.
+constexpr Milliseconds kept_min{200};
+// After an answer that ends a connection, what still comes is read and forgotten: closed at once, the system would
+// reset the connection and take the answer back with it.
+constexpr Milliseconds linger_max{1000};
+constexpr std::size_t linger_bytes_max = 256u << 10;
+
+class Connection;
+
+// Who is connected, oldest first. Guarded by its mutex.
+struct Connections {
+  std::mutex mutex;
+  std::list<std::shared_ptr<Connection>> idle;      // no whole request yet
+  std::list<std::shared_ptr<Connection>> busy;      // an answer is under way
+  std::list<std::shared_ptr<Connection>> answered;  // and it was the last: what still comes is forgotten
+  std::list<std::shared_ptr<Connection>> leaving;   // told to close
+  std::size_t size() const { return idle.size() + busy.size() + answered.size() + leaving.size(); }
+};
+
+// What all connections of a server share.
+struct Shared {
+  HttpServerConfig config;
+  HttpServer::Handler handler;
+  Connections connections;
+};
+
+// One client. Its handlers run on its strand, so never two at once.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Shared& shared, net::io_context& context, const tcp& protocol, int fd)
+      : shared_(shared), socket_(net::make_strand(context)), timer_(socket_.get_executor()) {
+    error_code ignored;  // a descriptor that epoll does not take: the first read tells
+    socket_.assign(protocol, fd, ignored);
+    if (ignored) ::close(fd);
+  }
+
+  void start() {
+    net::post(socket_.get_executor(), [self = shared_from_this()] {
+      self->begin_request();
+      self->arm();
+    });
+  }
+  // From any thread.
+  void evict() {
+    net::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
+  }
+
+  // Guarded by Connections::mutex: where it is listed, and since when.
+  std::list<std::shared_ptr<Connection>>* list = nullptr;
+  std::list<std::shared_ptr<Connection>>::iterator place;
+  Clock::time_point since;
+
+ private:
+  void begin_request() {
+    reader_.emplace(shared_.config.head_bytes_max);
+    begun_ = false;
+    limit(shared_.config.idle_max);
+    go_on();
+  }
+
+  void read_more() {
+    socket_.async_read_some(net::buffer(chunk_), [self = shared_from_this()](error_code error, std::size_t count) {
+      if (error) return self->close();
+      self->bytes_.append(self->chunk_.data(), count);
+      self->go_on();
+    });
+  }
+
+  void go_on() {
+    if (closed_) return;
+    if (!begun_ && !bytes_.empty()) {
+      begun_ = true;
+      limit(shared_.config.head_max);
+    }
+    switch (reader_->read(bytes_)) {
+      case HeadProgress::more:
+        return read_more();
+      case HeadProgress::whole:
+        head_ = reader_->take();
+        return answer();
+      case HeadProgress::too_large:
+        return refuse(text_answer(431, "the head of the request is too large\n"));
+      case HeadProgress::bad:
+        return refuse(text_answer(400, "this is not a request of HTTP/1.1\n"));
+    }
+  }
+
+  void refuse(HttpAnswer answer) {
+    head_ = RequestHead{};
+    become_busy();
+    answer.close = true;
+    answer_ = std::move(answer);
+    send();
+  }
+
+  void answer() {
+    become_busy();
+    try {
+      answer_ = shared_.handler(head_);
+    } catch (const std::exception&) {
+      answer_ = text_answer(500, "this request could not be answered\n");
+    }
+    if (answer_.wait.count() == 0) return send();
+    limit(answer_.wait + shared_.config.answer_max);
+    pause_.emplace(socket_.get_executor(), answer_.wait);
+    pause_->async_wait([self = shared_from_this()](error_code error) {
+      if (!error) self->send();
+    });
+  }
+
+  void send() {
+    if (closed_) return;
+    tell_wait_is_over();
+    ++requests_;
+    last_ = answer_.close || !head_.keep_alive || head_.body_follows || requests_ >= shared_.config.requests_max;
+    const bool kept = !last_ && shared_.config.requests_max > 1;
+    const std::string kept_for =
+        kept ? std::to_string(std::chrono::duration_cast<std::chrono::seconds>(shared_.config.idle_max).count()) : "";
+    out_ = answer_head(answer_, kept_for, shared_.config.requests_max);
+    const bool with_body = head_.method != "HEAD" && answer_.status != 204 && answer_.status != 304;
+    limit(shared_.config.answer_max);
+    const std::array<net::const_buffer, 2> buffers = {net::buffer(out_),
+                                                      net::buffer(with_body ? answer_.body : no_body_)};
+    net::async_write(socket_, buffers, [self = shared_from_this()](error_code error, std::size_t) {
+      if (error) return self->close();
+      self->sent();
+    });
+  }
+
+  void tell_wait_is_over() {
+    if (const auto told = std::exchange(answer_.on_wait_over, {})) told();
+  }
+
+  void sent() {
+    answer_ = HttpAnswer{};
+    if (closed_) return;
+    if (!last_) {
+      become_idle();
+      return begin_request();
+    }
+    error_code error;
+    socket_.shutdown(tcp::socket::shutdown_send, error);
+    if (error) return close();
+    move_to(shared_.connections.answered);
+    limit(linger_max);
+    left_to_forget_ = linger_bytes_max;
+    forget();
+  }
+
+  void forget() {
+    socket_.async_read_some(net::buffer(chunk_), [self = shared_from_this()](error_code error, std::size_t count) {
+      if (error || count > self->left_to_forget_) return self->close();
+      self->left_to_forget_ -= count;
+      self->forget();
+    });
+  }
+
+  // The connection is closed when this much has passed, whatever comes until then.
+  void limit(Milliseconds time) {
+    deadline_ = Clock::now() + time;
+    if (armed_ && deadline_ < timer_.expiry()) arm();
+  }
+
+  // The timer is set again only when it has run out or is too late: most deadlines are moved before they pass.
+  void arm() {
+    armed_ = true;
+    timer_.expires_at(deadline_);
+    timer_.async_wait([self = shared_from_this()](error_code error) {
+      if (error || self->closed_) return;  // set again, or over
+      if (Clock::now() >= self->deadline_) return self->close();
+      self->arm();
+    });
+  }
+
+  void become_busy() { move_to(shared_.connections.busy); }
+  void become_idle() { move_to(shared_.connections.idle); }
+  void move_to(std::list<std::shared_ptr<Connection>>& to) {
+    const std::lock_guard lock(shared_.connections.mutex);
+    if (closed_ || list == &to || list == &shared_.connections.leaving) return;
+    to.splice(to.end(), *list, place);
+    list = &to;
+    since = Clock::now();
+  }
+
+  void close() {
+    if (closed_) return;
+    closed_ = true;
+    tell_wait_is_over();
+    error_code ignored;
+    socket_.close(ignored);
+    timer_.cancel(ignored);
+    if (pause_) pause_->cancel(ignored);
+    const std::lock_guard lock(shared_.connections.mutex);
+    list->erase(place);
+  }
+
+  Shared& shared_;
+  tcp::socket socket_;
+  net::steady_timer timer_;
+  std::optional<net::steady_timer> pause_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  bool armed_ = false;
+  bool closed_ = false;
+  bool begun_ = false;  // the first byte of a request is here
+  bool last_ = false;   // its answer ends the connection
+  std::size_t requests_ = 0;
+  std::size_t left_to_forget_ = 0;
+  std::optional<RequestReader> reader_;
+  RequestHead head_;
+  HttpAnswer answer_;
+  std::string bytes_;  // read, not yet taken
+  std::string out_;    // the head of the answer
+  const std::string no_body_;
+  std::array<char, chunk_bytes> chunk_{};
+};
+
+// The system's words; in_use for a port that is taken.
+tl::unexpected<Error> system_error(int number) {
+  return fail(number == EADDRINUSE ? ErrorCode::in_use : ErrorCode::io, std::strerror(number));
+}
+
+union AnyAddress {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+};
+
+}  // namespace
+
+struct HttpServer::Impl {
+  Shared shared;
+  net::io_context context;
+  tcp::acceptor acceptor{context};
+  net::steady_timer pause{context};
+  tcp protocol = tcp::v4();
+  std::uint16_t port = 0;
+  std::vector<std::thread> threads;
+
+  Result<void> listen();
+  void wait_for_clients();
+  void accept_again(Milliseconds after);
+  void accept_some();
+  bool accept_one();
+  enum class Room : std::uint8_t { there, made, none };
+  Room room(bool pressed);
+  void run();
+};
+
+Result<void> HttpServer::Impl::listen() {
+  error_code error;
+  const net::ip::address address = net::ip::make_address(shared.config.address, error);
+  if (error) return system_error(EADDRNOTAVAIL);
+  const tcp::endpoint endpoint(address, shared.config.port);
+  protocol = endpoint.protocol();
+  // Not Asio's own: it has no way to ask for SOCK_CLOEXEC, and a child would hold the port.
+  const int fd = ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+  if (fd < 0) return system_error(errno);
+  // Not SO_REUSEPORT, with which two servers would share a port and neither would notice.
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  AnyAddress bound{};
+  auto size = static_cast<socklen_t>(sizeof bound);
+  if (::bind(fd, endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0 || ::listen(fd, backlog) != 0 ||
+      ::getsockname(fd, &bound.any, &size) != 0) {
+    const int number = errno;
+    ::close(fd);
+    return system_error(number);
+  }
+  port = ntohs(bound.any.sa_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port);
+  acceptor.assign(protocol, fd, error);
+  if (!error) return {};
+  ::close(fd);
+  return system_error(error.value());
+}
+
+void HttpServer::Impl::wait_for_clients() {
+  acceptor.async_wait(tcp::acceptor::wait_read, [this](error_code error) {
+    if (!error) accept_some();
+  });
+}
+
+void HttpServer::Impl::accept_again(Milliseconds after) {
+  pause.expires_after(after);
+  pause.async_wait([this](error_code error) {
+    if (!error) accept_some();
+  });
+}
+
+// Whether one more may come. When there are too many, or `pressed`, one is told to close: who has his answer, else the
+// oldest without a request, else the oldest whose answer is under way; neither of these before it had its time. None:
+// all had too little, and newcomers wait in the system's queue.
+HttpServer::Impl::Room HttpServer::Impl::room(bool pressed) {
+  Connections& all = shared.connections;
+  const std::lock_guard lock(all.mutex);
+  if (!pressed && all.size() < shared.config.connections_max) return Room::there;
+  if (!all.leaving.empty()) return Room::none;  // theirs comes soon
+  const auto now = Clock::now();
+  for (auto* const list : {&all.answered, &all.idle, &all.busy}) {
+    if (list->empty() || (list != &all.answered && now - list->front()->since < kept_min)) continue;
+    Connection& oldest = *list->front();
+    oldest.evict();
+    all.leaving.splice(all.leaving.end(), *list, list->begin());
+    oldest.list = &all.leaving;
+    return Room::made;
+  }
+  return Room::none;
+}
+
+// False: no other is to be accepted at once; when, is arranged for.
+bool HttpServer::Impl::accept_one() {
+  switch (room(false)) {
+    case Room::there:
+      break;
+    case Room::made:
+      net::post(context, [this] { accept_some(); });
+      return false;
+    case Room::none:
+      accept_again(full_pause);
+      return false;
+  }
+  const int fd = ::accept4(acceptor.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+    room(true);
+    accept_again(accept_pause);
+    return false;
+  }
+  if (fd < 0) {  // nobody waits, or who waited has gone again
+    wait_for_clients();
+    return false;
+  }
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // an answer is written in one piece
+  std::shared_ptr<Connection> connection;
+  try {
+    connection = std::make_shared<Connection>(shared, context, protocol, fd);
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+  connection->since = Clock::now();
+  {
+    const std::lock_guard lock(shared.connections.mutex);
+    connection->list = &shared.connections.idle;
+    connection->place = shared.connections.idle.insert(shared.connections.idle.end(), connection);
+  }
+  connection->start();
+  return true;
+}
+
+// A few at a time, and the others behind what those have to say: who connects and asks is read before there are too
+// many.
+void HttpServer::Impl::accept_some() {
+  try {
+    const std::size_t count = std::max<std::size_t>(shared.config.connections_max / 4, 1);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!accept_one()) return;
+    net::post(context, [this] { accept_some(); });
+  } catch (const std::exception&) {
+    accept_again(accept_pause);  // no memory for one more
+  }
+}
+
+void HttpServer::Impl::run() {
+  for (;;) {
+    try {
+      context.run();
+      return;
+    } catch (const std::exception&) {
+      // No memory for one connection's next step: it is let go with its handler, the others go on.
+    }
+  }
+}
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+HttpServer::~HttpServer() { stop(); }
+
+Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerConfig& config) {
+  auto impl = std::make_unique<Impl>();
+  impl->shared.config = config;
+  if (auto listening = impl->listen(); !listening) return tl::make_unexpected(listening.error());
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+void HttpServer::serve(Handler handler) {
+  impl_->shared.handler = std::move(handler);
+  impl_->wait_for_clients();
+  for (std::size_t i = 0; i < std::max<std::size_t>(impl_->shared.config.threads, 1); ++i)
+    impl_->threads.emplace_back([impl = impl_.get()] { impl->run(); });
+}
+
+void HttpServer::stop() {
+  impl_->context.stop();
+  for (std::thread& thread : impl_->threads) thread.join();
+  impl_->threads.clear();
+  error_code ignored;
+  impl_->acceptor.close(ignored);
+  const std::lock_guard lock(impl_->shared.connections.mutex);
+  impl_->shared.connections.idle.clear();
+  impl_->shared.connections.busy.clear();
+  impl_->shared.connections.answered.clear();
+  impl_->shared.connections.leaving.clear();
+}
+
+std::uint16_t HttpServer::port() const { return impl_->port; }
+
+}  // namespace orbweaver

@@ -1,0 +1,75 @@
+#include "node/http_server/request_head.h"
+
+#include <algorithm>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace orbweaver {
+namespace {
+
+namespace http = boost::beast::http;
+
+constexpr std::string_view empty_line = "\r\n";
+
+std::string text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+struct RequestReader::Parser {
+  http::request_parser<http::empty_body> parser;
+  bool begun = false;
+  std::size_t taken = 0;  // bytes of the head, so far
+};
+
+RequestReader::RequestReader(std::size_t head_bytes_max)
+    : head_bytes_max_(head_bytes_max), parser_(std::make_unique<Parser>()) {
+  // The limit is held here: Beast's counts what one call gets.
+  parser_->parser.header_limit(std::numeric_limits<std::uint32_t>::max());
+  // Nobody reads one. Not boost::none: Beast 1.74 then refuses a body of 0 bytes.
+  parser_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());
+  parser_->parser.eager(false);  // stops after the head
+}
+
+RequestReader::~RequestReader() = default;
+
+HeadProgress RequestReader::read(std::string& bytes) {
+  if (!parser_->begun) {
+    if (bytes.size() < empty_line.size() && empty_line.starts_with(bytes)) return HeadProgress::more;
+    if (bytes.starts_with(empty_line)) bytes.erase(0, empty_line.size());
+    parser_->begun = true;
+  }
+  if (bytes.empty()) return HeadProgress::more;
+  const std::size_t allowed = std::min(bytes.size(), head_bytes_max_ - parser_->taken);
+  boost::system::error_code error;
+  const std::size_t used = parser_->parser.put(boost::asio::const_buffer(bytes.data(), allowed), error);
+  parser_->taken += used;
+  const bool all_given = allowed == bytes.size();
+  bytes.erase(0, used);
+  if (error == http::error::need_more && all_given && parser_->taken + bytes.size() < head_bytes_max_)
+    return HeadProgress::more;
+  if (error == http::error::need_more) return HeadProgress::too_large;
+  if (error || !parser_->parser.is_header_done()) return HeadProgress::bad;
+  const auto& request = parser_->parser.get();
+  if (request.version() != 10 && request.version() != 11) return HeadProgress::bad;
+  // Who sends two of them is after what two readers would make of them (RFC 9112, 3.2).
+  if (request.count(http::field::host) > 1) return HeadProgress::bad;
+  return HeadProgress::whole;
+}
+
+RequestHead RequestReader::take() const {
+  const auto& request = parser_->parser.get();
+  RequestHead head;
+  head.method = text_of(request.method_string());
+  head.target = text_of(request.target());
+  if (const auto host = request.find(http::field::host); host != request.end()) head.host = text_of(host->value());
+  head.accept_encoding = text_of(request[http::field::accept_encoding]);
+  head.http_1_0 = request.version() == 10;
+  head.keep_alive = request.keep_alive();
+  head.body_follows = !parser_->parser.is_done();
+  return head;
+}
+
+}  // namespace orbweaver

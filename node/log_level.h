@@ -1,0 +1,11 @@
+// How much a line of the log matters. Its own file, so that rules name it without knowing the log. Thread rule: a
+// value.
+#pragma once
+
+#include <cstdint>
+
+namespace orbweaver {
+
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
+
+}  // namespace orbweaver

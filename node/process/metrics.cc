@@ -1,0 +1,153 @@
+#include "node/process/metrics.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <map>
+#include <sstream>
+
+namespace orbweaver {
+namespace {
+
+constexpr std::string_view prefix = "orbweaver_";
+
+}  // namespace
+
+const std::vector<MetricRow>& metric_rows() {
+  using enum MetricType;
+  static const std::vector<MetricRow> rows = {
+      {"pages_fetched_total", "pages fetched (2xx, 3xx) since the start of the process", counter},
+      {"pages_failed_total", "pages given up since the start of the process", counter},
+      {"retries_total", "fetches that failed and are to be tried again", counter},
+      {"urls_fetched", "URLs in state fetched that this peer holds", gauge},
+      {"urls_failed", "URLs in state failed that this peer holds", gauge},
+      {"urls_excluded", "URLs in state excluded that this peer holds", gauge},
+      {"urls_queued", "URLs in state queued that this peer holds", gauge},
+      {"fetches_in_flight", "requests under way", gauge},
+      {"hosts_held", "hosts that wait because their domain or network has its share of the transfers", gauge},
+      {"hosts_held_total", "times that a host had to wait so", counter},
+      {"bytes_received_total", "bytes of response heads and bodies, as on the wire", counter},
+      {"links_found_total", "links found in pages, each once a page, before scope and cache", counter},
+      {"links_over_budget_total", "links left out: their page has more than max_link_bytes or a page's bound", counter},
+      {"pages_cut_total", "pages not read whole: unpacked or in UTF-8 they are beyond their bounds", counter},
+      {"memory_bound_bytes", "share of max_memory, by share (docs/memory.md)", gauge},
+      {"memory_used_bytes", "what is held of it now", gauge},
+      {"memory_peak_bytes", "the most that was held of it", gauge},
+      {"memory_resident_bytes", "resident memory of the process", gauge},
+      {"links_own_total", "links that the cache did not know and this peer owns", counter},
+      {"links_foreign_total", "links that the cache did not know and another peer owns", counter},
+      {"scores_raised_total", "links that the cache knew and that went on, for a higher score", counter},
+      {"link_cache_hits_total", "links that the link cache knew: no message, no disk read", counter},
+      {"link_cache_misses_total", "links that it did not know", counter},
+      {"link_cache_size", "URLs in the link cache", gauge},
+      {"link_cache_hit_ratio", "hits over look-ups since the start of the process, 0 to 1", gauge},
+      {"link_trace_links_total", "links recorded (record_links) since the start of the process", counter},
+      {"link_trace_bytes", "bytes of this peer's link traces", gauge},
+      {"seen_reads_total", "URLs looked up in the store when links and outcomes were written", counter},
+      {"links_known_by_set_total", "links that the set of their host's URLs knew: no look at the store", counter},
+      {"seen_set_rows_total", "rows read to fill the sets of hosts' URLs", counter},
+      {"seen_sets_bytes", "memory of those sets", gauge},
+      {"seen_sets_hosts", "hosts that have one", gauge},
+      {"seen_by_filter_total", "links that the Bloom filter took as seen: no look at the store", counter},
+      {"new_by_filter_total", "links that the Bloom filter knew to be new: no look at the store", counter},
+      {"seen_filter_bytes", "memory of the seen-set's Bloom filter; 0: it is exact", gauge},
+      {"seen_filter_fill", "share of the filter's bits that are set", gauge},
+      {"seen_filter_false_positives", "chance that a new page is taken as seen now", gauge},
+      {"pages_missed", "pages that the filter is expected to have missed", gauge},
+      {"batches_sent_total", "batches of URLs sent to other peers, each once however often it was sent again", counter},
+      {"batches_received_total", "batches of URLs taken from other peers", counter},
+      {"batch_bytes_sent_total", "bytes of the batches sent", counter},
+      {"outbox_records", "URLs kept on disk until their owner acknowledges them", gauge},
+      {"hosts_active", "hosts on the workbench", gauge},
+      {"messages_refused_total", "messages that this peer refused, or that another refused and said so", counter},
+      {"messages_malformed_total", "messages that could not be read, or are of a protocol version not spoken", counter},
+      {"messages_dropped_total", "messages dropped because too many, or too many bytes, waited for the core", counter},
+      {"message_bytes_waiting", "memory that messages hold which wait for the core", gauge},
+      {"claims_refused_total", "members and tenures in messages that were not believed: too far from what is known",
+       counter},
+      {"rows_dropped_total", "rows of the data directory that were left out at the start", counter},
+      {"connections_opened_total", "connections to web servers and proxies", counter},
+      {"messages_unsent_total",
+       "messages for which there was no room on the way to their peer; those that matter are sent again", counter},
+      {"messages_unroutable_total",
+       "messages given up because their peer could not be reached for 30 seconds, or did not read", counter},
+      {"connections_refused_total", "connections to the ring's port with another ring key or none, or not by ZeroMQ",
+       counter},
+      {"connections_unknown", "connections to the ring's port that have not shown the ring key yet", gauge},
+      {"connections_unknown_shut_total", "such connections shut down because there were too many", counter},
+      {"connections_endless_shut_total", "connections shut down because a message on them had no end", counter},
+      {"descriptor_waits_total", "files and connections that waited for a free file descriptor", counter},
+      {"dns_queries_total", "questions to name servers, further tries not counted; the cache answers the others",
+       counter},
+      {"members_active", "peers of the ring that answer, this one counted", gauge},
+      {"members_suspect", "peers of the ring that do not answer and may be down", gauge},
+      {"members_down", "peers of the ring that are down", gauge},
+      {"robots_fetched_total", "robots.txt files judged: fetched, absent or out of reach", counter},
+      {"robots_memory_bytes", "bytes of robots rules in memory; a share of max_memory bounds them", gauge},
+      {"robots_parsed_again_total",
+       "robots.txt files read back from the store: after a restart, or dropped from memory", counter},
+      {"robots_rules_left_out_total", "rules beyond the 20,000 that are kept of a robots.txt", counter},
+      {"archive_bytes_total", "bytes written to WARC files, compressed", counter},
+  };
+  return rows;
+}
+
+void add_transport(const ring::TransportStats& stats, std::vector<std::pair<std::string, double>>& values) {
+  const auto add = [&](const char* name, std::uint64_t value) {
+    values.emplace_back(name, static_cast<double>(value));
+  };
+  add("messages_unsent_total", stats.refused);
+  add("messages_unroutable_total", stats.unroutable);
+  add("connections_refused_total", stats.strangers);
+  add("connections_unknown", stats.unknown);
+  add("connections_unknown_shut_total", stats.shut);
+  add("connections_endless_shut_total", stats.endless);
+}
+
+std::string metrics_text(const std::vector<std::pair<std::string, double>>& values) {
+  // By name, and by what stands behind a '/': the label `share`.
+  std::map<std::string, std::map<std::string, double>> by_name;
+  for (const auto& [name, value] : values) {
+    const std::size_t slash = std::min(name.find('/'), name.size());
+    by_name[name.substr(0, slash)][slash < name.size() ? name.substr(slash + 1) : std::string()] = value;
+  }
+  std::vector<prometheus::MetricFamily> families;
+  for (const MetricRow& row : metric_rows()) {
+    const auto found = by_name.find(std::string(row.name));
+    if (found == by_name.end()) continue;
+    prometheus::MetricFamily family;
+    family.name = std::string(prefix) + std::string(row.name);
+    family.help = row.help;
+    for (const auto& [label, value] : found->second) {
+      prometheus::ClientMetric metric;
+      if (!label.empty()) metric.label.push_back({"share", label});
+      if (row.type == MetricType::counter) {
+        family.type = prometheus::MetricType::Counter;
+        metric.counter.value = value;
+      } else {
+        family.type = prometheus::MetricType::Gauge;
+        metric.gauge.value = value;
+      }
+      family.metric.push_back(std::move(metric));
+    }
+    families.push_back(std::move(family));
+  }
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, families);
+  return out.str();
+}
+
+std::string metrics_markdown() {
+  std::string out = "| metric | type | what it counts |\n| --- | --- | --- |\n";
+  for (const MetricRow& row : metric_rows()) {
+    out += "| `";
+    out += prefix;
+    out += row.name;
+    out += row.type == MetricType::counter ? "` | counter | " : "` | gauge | ";
+    out += row.help;
+    out += " |\n";
+  }
+  return out;
+}
+
+}  // namespace orbweaver

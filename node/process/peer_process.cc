@@ -1,0 +1,587 @@
+#include "node/process/peer_process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+#include <unordered_map>
+
+#include "node/crawl/core.h"
+#include "node/crawl/outside_json.h"
+#include "node/errors/storage_error.h"
+#include "node/fetch/fetcher_config.h"
+#include "node/http/http_message.h"
+#include "node/process/announcer.h"
+#include "node/process/directory_lock.h"
+#include "node/process/event_queue.h"
+#include "node/process/in_flight.h"
+#include "node/process/link_recorder.h"
+#include "node/process/log.h"
+#include "node/process/message_intake.h"
+#include "node/process/metrics.h"
+#include "node/process/open_files.h"
+#include "node/process/peer_file.h"
+#include "node/process/peer_memory.h"
+#include "node/process/status_http.h"
+#include "node/process/workers.h"
+#include "node/scope/scope_lists.h"
+#include "node/settings/units.h"
+#include "node/sitemap/sitemap.h"
+#include "node/system/clock.h"
+#include "node/system/memory_available.h"
+#include "node/system/out_of_memory.h"
+#include "node/system/private_file.h"
+#include "node/system/thread_start.h"
+#include "node/terminal/say.h"
+#include "ring/codec.h"
+#include "ring/zmq_transport.h"
+#include "storage/rocks_kv.h"
+
+namespace orbweaver {
+
+namespace {
+
+// How often /metrics, /healthz and /status are brought up to date.
+constexpr Duration status_every = std::chrono::milliseconds{250};
+// How long fetches under way may go on after a stop.
+constexpr std::chrono::milliseconds stop_patience{3000};
+// A store needs this much to open: RocksDB writes its journal and manifest, and Debian's build aborts when it cannot.
+constexpr std::uint64_t free_bytes_min = 4u << 20;
+// A kept connection with TLS, about.
+constexpr std::uint64_t connection_bytes = 32u << 10;
+// A core that has not stepped for this long is not healthy.
+constexpr Duration healthy_max = std::chrono::seconds{10};
+
+ring::PeerId random_id() {
+  std::random_device device;
+  ring::PeerId id;
+  for (std::uint8_t& byte : id.bytes) byte = static_cast<std::uint8_t>(device());
+  return id;
+}
+
+// For commands that run in another directory.
+std::string absolute_path(const std::string& path) {
+  std::error_code unknown;
+  const std::filesystem::path whole = std::filesystem::absolute(path, unknown);
+  return path.empty() || unknown ? path : whole.string();
+}
+
+bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":0"); }
+
+class PeerProcess {
+ public:
+  explicit PeerProcess(PeerOptions options)
+      : options_(std::move(options)), events_(plan_memory(options_.settings.values, memory_of_machine()).messages_in) {}
+
+  Result<Exit> run() {
+    if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
+    Exit exit = loop();
+    close();
+    if (Result<void> written = write_ending(exit); !written && exit.code == 0)
+      return tl::make_unexpected(written.error());
+    return exit;
+  }
+  // From any thread. A second word ends a leave.
+  void stop(bool leave) {
+    const bool first = !std::exchange(told_, true);
+    // The loop itself may be waiting for a descriptor.
+    if (!leave || !first) opener_->stop_in(stop_patience);
+    events_.push(StopEvent{leave && first});
+  }
+
+ private:
+  Result<void> open();
+  Result<void> open_transport(const std::string& secret);
+  Result<void> write_peer_file();
+  Result<void> write_ending(const Exit& exit);
+  Result<void> start_crawling();
+  bool crawls(Exit& exit);
+  void fetch_done(FetchResponse response);
+  Exit loop();
+  bool carry_out(Command& command, Exit& exit);
+  void publish(Time now);
+  void announce(const std::vector<std::string>& lines) const;
+  void close();
+
+  bool told_ = false;  // by a signal to end; the signals' thread only
+  PeerOptions options_;
+  Clock clock_;
+  std::optional<DirectoryLock> lock_;
+  DescriptorPlan descriptors_;
+  const std::unique_ptr<storage::OpenWaiter> opener_ = make_open_waiter([this] { return in_flight_.get(); });
+  // What events hold of them is given back when these events go, so before these do.
+  std::optional<PeerMemory> memory_;
+  std::unique_ptr<InFlight> in_flight_;
+  std::unique_ptr<storage::Kv> kv_;
+  std::optional<storage::Store> store_;
+  EventQueue events_;
+  MessageIntake intake_{events_};
+  std::unique_ptr<ring::ZmqTransport> transport_;
+  std::unique_ptr<Core> peer_;
+  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<CurlFetcher> fetcher_;
+  LinkRecorder link_recorder_;
+  StatusServer status_;
+  std::optional<Announcer> announcer_;
+  std::mutex jobs_mutex_;
+  std::unordered_map<std::uint64_t, FetchJob> jobs_;  // in flight at the fetcher
+  std::mutex status_mutex_;
+  std::string status_json_ = "{}";  // guarded by status_mutex_
+  std::string metrics_text_;        // guarded by status_mutex_
+  Time status_at_{};                // guarded by status_mutex_
+};
+
+Result<void> PeerProcess::open_transport(const std::string& secret) {
+  const Settings& settings = options_.settings.values;
+  const auto on_message = [this](const std::string& bytes, ring::ReplyPath reply) {
+    intake_.take(bytes, std::move(reply));
+  };
+  // A peer comes back where it was, if it may: others find it at once.
+  std::vector<std::string> tries = {settings.listen};
+  if (port_is_free_choice(settings.listen))
+    if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
+  for (const std::string& listen : tries) {
+    auto opened = ring::ZmqTransport::open(
+        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address,
+         static_cast<std::size_t>(memory_->plan().messages_out / 2)},
+        on_message);
+    if (opened) {
+      transport_ = std::move(*opened);
+      return {};
+    }
+    if (&listen == &tries.back())
+      return fail(
+          opened.error().message.find("in use") != std::string::npos ? ErrorCode::in_use : ErrorCode::invalid_setting,
+          opened.error().message);
+  }
+  return {};
+}
+
+Result<void> PeerProcess::write_peer_file() {
+  const nlohmann::json file = {{"id", peer_->id().hex()},
+                               {"ring", peer_->ring_id().hex()},
+                               {"address", transport_->listen_address()},
+                               {"status_address", status_.address()},
+                               {"ring_key_file", absolute_path(options_.settings.values.ring_key_file)},
+                               {"pid", ::getpid()}};
+  return write_whole(options_.directory + "/peer.json", file.dump(2) + "\n", opener_.get());
+}
+
+Result<void> PeerProcess::write_ending(const Exit& exit) {
+  const nlohmann::json file = {{"finished", exit.finished},
+                               {"code", exit.code},
+                               {"reason", exit.message},
+                               {"totals", exit.totals},
+                               {"status", peer_->own_status()}};
+  return write_whole(options_.directory + "/ended.json",
+                     file.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", opener_.get());
+}
+
+Result<void> PeerProcess::open() {
+  Settings& settings = options_.settings.values;
+  set_data_access(settings.data_access);
+  auto lock = DirectoryLock::take(options_.directory, settings.data_access);
+  if (!lock) return tl::make_unexpected(lock.error());
+  lock_.emplace(std::move(*lock));
+  for (const char* name : {"archive", "links", "log", "store", "text"})
+    if (Result<void> closed = close_directory(options_.directory + "/" + name, settings.data_access); !closed)
+      return closed;
+  std::error_code made;
+  std::filesystem::create_directories(options_.directory + "/log", made);
+  if (made) return fail(ErrorCode::io, "cannot make the directory " + options_.directory + "/log: " + made.message());
+  LogConfig log_config;
+  log_config.file = options_.directory + "/log/peer.log";
+  log_config.file_bytes = settings.log_file_bytes;
+  log_config.files = settings.log_files;
+  log_config.to_stderr = options_.log_to_stderr;
+  for (const auto& [name, level] : {std::pair{"debug", LogLevel::debug},
+                                    {"info", LogLevel::info},
+                                    {"warning", LogLevel::warning},
+                                    {"error", LogLevel::error}})
+    if (settings.log_level == name) log_config.level = level;
+  if (Result<void> started = start_log(log_config); !started) return started;
+  const Result<DescriptorPlan> descriptors = plan_open_files(settings);
+  if (!descriptors) return tl::make_unexpected(descriptors.error());
+  descriptors_ = *descriptors;
+  settings.fetches_max = descriptors_.fetches_max;
+  std::error_code ignored;  // an old one, or none
+  std::filesystem::remove(options_.directory + "/ended.json", ignored);
+  struct statvfs room {};
+  if (::statvfs(options_.directory.c_str(), &room) == 0 &&
+      std::uint64_t{room.f_bavail} * room.f_frsize < free_bytes_min)
+    return fail(ErrorCode::disk_full, "disk full at " + options_.directory + ": " +
+                                          size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
+                                          size_text(free_bytes_min) +
+                                          " are needed; free some space and start again: nothing is lost");
+  if (Result<void> fits = check_large_tables(settings); !fits) return fits;
+  memory_.emplace(options_.settings);
+  auto in_flight =
+      InFlight::open(options_.directory + "/at-work", std::size_t{settings.fetches_max} + settings.workers);
+  if (!in_flight) return tl::make_unexpected(in_flight.error());
+  in_flight_ = std::move(*in_flight);
+  auto kv = storage::open_rocks({.directory = options_.directory + "/store",
+                                 .cache_bytes = settings.storage_memory,
+                                 .sync_writes = settings.durability == Durability::power,
+                                 .write_buffer_bytes = write_buffer_bytes(memory_->plan()),
+                                 .open_files_max = static_cast<int>(descriptors_.store_files),
+                                 .waiter = opener_.get()});
+  if (!kv) return tl::make_unexpected(error_of(kv.error()));
+  kv_ = std::move(*kv);
+  auto store = storage::Store::open(*kv_);
+  if (!store) return tl::make_unexpected(error_of(store.error()));
+  store_.emplace(std::move(*store));
+  if (Result<void> opened = open_transport(options_.ring_secret); !opened) return opened;
+  PeerStart start;
+  start.settings = options_.settings;
+  start.address = settings.advertise.empty() ? transport_->listen_address() : settings.advertise;
+  if (start.address.starts_with("0.0.0.0:") || start.address.starts_with("[::]:"))
+    return fail(ErrorCode::invalid_setting,
+                "listen is " + start.address +
+                    ", which others cannot connect to; say where they can with --advertise ADDR:PORT");
+  const std::string start_address = start.address;
+  start.fresh_id = random_id();
+  start.fresh_ring = random_id();
+  start.random_seed = std::random_device{}();
+  start.seeds = options_.seeds;
+  start.wait_for_peers = options_.wait_for_peers;
+  start.recrawl = options_.recrawl;
+  start.memory = memory_->plan();
+  start.at_work = in_flight_->left();
+  if (!start.at_work.empty())
+    log(LogLevel::warning, "node", "the last process died at work; these pages are tried once more",
+        {{"pages", start.at_work.size()}});
+  auto peer = Core::open(std::move(start), *store_, clock_.now());
+  if (!peer) return tl::make_unexpected(peer.error());
+  peer_ = std::move(*peer);
+  in_flight_->clear();  // the store knows of them now
+  publish(clock_.now());
+  StatusCallbacks callbacks;
+  callbacks.status_json = [this] {
+    const std::lock_guard guard(status_mutex_);
+    return status_json_;
+  };
+  callbacks.metrics_text = [this] {
+    const std::lock_guard guard(status_mutex_);
+    return metrics_text_;
+  };
+  callbacks.healthy = [this] {
+    const std::lock_guard guard(status_mutex_);
+    return clock_.now() - status_at_ < healthy_max;
+  };
+  if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks), settings.status_hosts);
+      !listening)
+    return listening;
+  log(LogLevel::info, "node", "peer started",
+      {{"id", peer_->id().hex()},
+       {"address", transport_->listen_address()},
+       {"status", status_.address()},
+       {"directory", options_.directory}});
+  if (options_.announce) {
+    announcer_.emplace();
+    announce(announcer_->start({.address = start_address,
+                                .status_address = status_.address(),
+                                .directory = options_.directory,
+                                .join = settings.join},
+                               peer_->own_status(), clock_.now()));
+  }
+  if (options_.ring_secret.empty()) {
+    log(LogLevel::warning, "node", "no ring key: every user of this machine may command this peer and join its ring");
+    if (options_.announce)
+      complain(
+          "no ring key: every user of this machine may command this peer and join its ring. Make a key for all its "
+          "peers: orbweaver ring-key FILE; and give it to each: --ring-key-file FILE");
+  }
+  if (const storage::SeenFilter* filter = store_->filter())
+    log(LogLevel::info, "node", "seen-set behind a Bloom filter",
+        {{"urls", settings.seen_urls},
+         {"false_positives", settings.seen_false_positives},
+         {"memory", bytes_text(filter->memory_bytes())},
+         {"hashes", filter->hashes()},
+         {"filled_with", filter->entries()}});
+  // Archives that an earlier run left open are repaired now, not with the first fetch: there may be none.
+  if (peer_->has_ring())
+    if (Result<void> started = start_crawling(); !started) return started;
+  return write_peer_file();
+}
+
+// The fetcher and the workers need the ring's values, which a joining peer learns first; so they start with the first
+// fetch.
+Result<void> PeerProcess::start_crawling() {
+  const Settings& settings = peer_->settings();
+  WorkersConfig workers;
+  workers.settings = settings;
+  workers.archive_dir = options_.directory + "/archive";
+  workers.text_dir = options_.directory + "/text";
+  workers.name_prefix = "orbweaver-" + peer_->ring_id().brief() + "-" + peer_->id().brief();
+  workers.decoded = memory_->share("decoded");
+  workers.links = memory_->share("links");
+  workers.in_flight = in_flight_.get();
+  workers.waiter = opener_.get();
+  auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
+  if (!started) return tl::make_unexpected(started.error());
+  workers_ = std::move(*started);
+  if (settings.record_links)
+    if (Result<void> opened = link_recorder_.open(*peer_, options_.directory + "/links", opener_.get()); !opened)
+      return opened;
+  Result<CurlFetcherConfig> made = fetcher_config(settings);
+  if (!made) return tl::make_unexpected(made.error());
+  CurlFetcherConfig config = std::move(*made);
+  config.bodies = memory_->share("bodies");
+  config.idle_connections_max =
+      std::min<std::size_t>(descriptors_.kept_connections, memory_->plan().base / 2 / connection_bytes);
+  config.record_requests = settings.archive != ArchiveKind::off;
+  if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
+  if (!settings.content_types_allow.empty() || !settings.content_types_deny.empty())
+    config.wanted_type = [settings](std::string_view header) {
+      const std::string type = media_type(header);
+      return content_type_wanted(settings, type) || (settings.sitemaps != SitemapUse::off && may_be_sitemap(type));
+    };
+  config.clock = [this] { return clock_.now(); };
+  auto fetcher =
+      CurlFetcher::create(std::move(config), [this](FetchResponse response) { fetch_done(std::move(response)); });
+  if (!fetcher) return tl::make_unexpected(fetcher.error());
+  fetcher_ = std::move(*fetcher);
+  return {};
+}
+
+// Runs on the fetcher's thread.
+void PeerProcess::fetch_done(FetchResponse response) {
+  std::optional<FetchJob> job;
+  {
+    const std::lock_guard guard(jobs_mutex_);
+    if (const auto found = jobs_.find(response.id); found != jobs_.end()) {
+      job.emplace(std::move(found->second));
+      jobs_.erase(found);
+    }
+  }
+  if (!job) return;
+  FetchEnded ended;
+  ended.id = response.id;
+  ended.error = response.error;
+  ended.error_text = response.error_text;
+  ended.tls_fault = response.tls_fault;
+  ended.status = response.status;
+  ended.ended = response.ended;
+  ended.bytes = response.response_head.size() + response.body.size();
+  ended.retry_after = retry_after(response.response_head, response.ended);
+  // A body that the server did not finish is not the page: it is tried again. One that this peer cut at its limit is
+  // kept.
+  if (ended.error == FetchError::none && response.truncated == Truncated::disconnect) ended.error = FetchError::broken;
+  if (ended.error == FetchError::none && response.truncated == Truncated::time) ended.error = FetchError::timeout;
+  const bool page_follows = ended.error == FetchError::none;
+  events_.push(std::move(ended));
+  if (page_follows) workers_->push(std::move(*job), std::move(response));
+}
+
+void PeerProcess::publish(Time now) {
+  link_recorder_.tell(*peer_);
+  std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
+  used["storage"] = kv_->memory_bytes();
+  used["messages_in"] = events_.message_bytes();
+  const ring::TransportStats transport = transport_->stats();
+  used["messages_out"] += transport.held_bytes;
+  peer_->note_memory(memory_->look(std::move(used)));
+  nlohmann::json status = peer_->own_status();
+  status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
+  status["counts"]["messages_malformed"] = intake_.malformed() + transport.malformed;
+  status["counts"]["messages_dropped"] = events_.dropped();
+  status["counts"]["message_bytes_waiting"] = events_.message_bytes();
+  if (announcer_) announce(announcer_->update(status, now));
+  std::string json = json_text(status);
+  auto values = peer_->metrics();
+  values.emplace_back("messages_malformed_total", static_cast<double>(intake_.malformed() + transport.malformed));
+  values.emplace_back("messages_dropped_total", static_cast<double>(events_.dropped()));
+  values.emplace_back("message_bytes_waiting", static_cast<double>(events_.message_bytes()));
+  values.emplace_back("connections_opened_total", static_cast<double>(fetcher_ ? fetcher_->connections_opened() : 0));
+  values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
+  values.emplace_back("descriptor_waits_total",
+                      static_cast<double>(opener_->waits() + (fetcher_ ? fetcher_->descriptor_waits() : 0)));
+  add_transport(transport, values);
+  std::string metrics = metrics_text(values);
+  const std::lock_guard guard(status_mutex_);
+  status_json_ = std::move(json);
+  metrics_text_ = std::move(metrics);
+  status_at_ = now;
+}
+
+void PeerProcess::announce(const std::vector<std::string>& lines) const {
+  for (const std::string& line : lines) complain("%s", line.c_str());
+}
+
+// False: it cannot, and ends.
+bool PeerProcess::crawls(Exit& exit) {
+  if (fetcher_ != nullptr) return true;
+  const Result<void> started = start_crawling();
+  if (!started) exit = Exit{static_cast<int>(started.error().code), started.error().message, false, {}};
+  return started.has_value();
+}
+
+bool PeerProcess::carry_out(Command& command, Exit& exit) {
+  if (auto* fetch = std::get_if<StartFetch>(&command)) {
+    if (!crawls(exit)) return false;
+    const Settings& settings = peer_->settings();
+    FetchRequest request;
+    request.id = fetch->job.id;
+    request.url = fetch->job.url.text();
+    request.any_type = fetch->job.kind == FetchKind::robots;
+    if (fetch->job.kind == FetchKind::robots) request.timeout = settings.robots_timeout;
+    const std::string& validator = fetch->job.validator;
+    const bool tag = validator.starts_with('"') || validator.starts_with("W/");
+    (tag ? request.if_none_match : request.if_modified_since) = validator;
+    request.body_bytes_max = static_cast<std::size_t>(
+        fetch->job.kind == FetchKind::robots ? std::uint64_t{robots_bytes_max} : settings.body_bytes_max);
+    {
+      const std::lock_guard guard(jobs_mutex_);
+      jobs_.emplace(request.id, std::move(fetch->job));
+    }
+    fetcher_->start(std::move(request));
+  } else if (auto* stored = std::get_if<ParseRobots>(&command)) {
+    if (!crawls(exit)) return false;
+    FetchResponse response;
+    response.body = std::move(stored->body);
+    workers_->push(std::move(stored->job), std::move(response));
+  } else if (auto* resolve = std::get_if<ResolveHost>(&command)) {
+    if (!crawls(exit)) return false;
+    fetcher_->resolve(std::move(resolve->name), resolve->port, [this, host = resolve->host](std::string address) {
+      events_.push(HostResolved{host, std::move(address)});
+    });
+  } else if (auto* send = std::get_if<SendMessage>(&command)) {
+    transport_->send(send->address, ring::encode(send->message));
+  } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {
+    transport_->reply(reply->path, ring::encode(reply->message));
+  } else if (auto* note = std::get_if<Note>(&command)) {
+    std::vector<LogField> fields;
+    for (const auto& [key, value] : note->fields) fields.emplace_back(key, std::string_view(value));
+    const std::span<const LogField> view(fields);
+    if (note->limited) {
+      log_limited(note->level, note->channel, note->event, view);
+    } else {
+      log(note->level, note->channel, note->event, view);
+    }
+  } else if (auto* links = std::get_if<RecordLinks>(&command)) {
+    if (const Result<void> recorded = link_recorder_.record(links->page); !recorded) {
+      exit = Exit{static_cast<int>(recorded.error().code), recorded.error().message, false, {}};
+      return false;
+    }
+  } else if (auto* ending = std::get_if<Exit>(&command)) {
+    exit = std::move(*ending);
+    return false;
+  }
+  return true;
+}
+
+Exit PeerProcess::loop() {
+  Exit exit;
+  Commands commands;
+  Time next_status{};
+  bool cancelled = false;
+  std::optional<Time> stop_at;
+  for (;;) {
+    Time now = clock_.now();
+    std::deque<Event> events = events_.wait(peer_->next_deadline(now) - now);
+    if (events.empty()) events.emplace_back(TickEvent{});
+    for (Event& event : events) {
+      commands.clear();
+      now = clock_.now();
+      if (auto* page = std::get_if<PageDone>(&event)) page->mark.at_work();
+      peer_->step(now, std::move(event), commands);
+      for (Command& command : commands)
+        if (!carry_out(command, exit)) return exit;
+    }
+    events.clear();
+    events_.handled();
+    // What is under way may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
+    if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
+    if (stop_at) opener_->stop_in(stop_patience);  // from when it was said first
+    if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
+      cancelled = true;
+      fetcher_->stop();  // answers with `cancelled` for what is under way
+      workers_->cancel();
+    }
+    if (now >= next_status) {
+      next_status = now + status_every;
+      if (!lock_->still_there())
+        return Exit{
+            static_cast<int>(ErrorCode::io),
+            "the data directory " + options_.directory + " was taken away; its other copies are with other peers",
+            false,
+            {}};
+      publish(now);
+    }
+  }
+}
+
+void PeerProcess::close() {
+  opener_->stop_in({});
+  if (fetcher_ != nullptr) fetcher_->stop();
+  if (workers_ != nullptr)
+    if (const Result<void> closed = workers_->stop(); !closed)
+      log(LogLevel::error, "storage", "archive not closed", {{"cause", closed.error().message}});
+  link_recorder_.close();
+  if (peer_ != nullptr) link_recorder_.tell(*peer_);
+  if (transport_ != nullptr) transport_->stop();
+  status_.stop();
+  if (in_flight_ != nullptr) in_flight_->close();
+}
+
+}  // namespace
+
+int run_peer(PeerOptions options) {
+  keep_freed_memory_small();
+  end_when_out_of_memory();
+  // Signals go to one thread that waits for them; all others have them blocked.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGUSR2);  // ends that thread
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  const bool announces = options.announce;
+  PeerProcess process(std::move(options));
+  std::thread waiter;
+  const Result<void> waits = start_thread(waiter, [&process, signals] {
+    int signal = 0;
+    while (sigwait(&signals, &signal) == 0 && signal != SIGUSR2) process.stop(signal == SIGTERM);
+  });
+  if (!waits) {
+    complain("%s", waits.error().message.c_str());
+    return static_cast<int>(waits.error().code);
+  }
+  const Result<Exit> ended = process.run();
+  pthread_kill(waiter.native_handle(), SIGUSR2);
+  waiter.join();
+  int code = 0;
+  if (!ended) {
+    code = static_cast<int>(ended.error().code);
+    complain("%s", ended.error().message.c_str());
+    log(LogLevel::error, "node", "peer could not run", {{"cause", ended.error().message}});
+  } else {
+    code = ended->code;
+    if (announces) {
+      complain("%s", Announcer::end(code, ended->message).c_str());
+    } else if (code != 0) {
+      complain("%s", ended->message.c_str());
+    }
+    log(code == 0 ? LogLevel::info : LogLevel::error, "node", "peer ended",
+        {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
+  }
+  stop_log();
+  // RocksDB cannot close on a full disk, or without its directory (Debian's build aborts): the process ends as by a
+  // kill, which costs nothing.
+  if (code == static_cast<int>(ErrorCode::disk_full) || code == static_cast<int>(ErrorCode::io)) {
+    std::fflush(nullptr);
+    ::_exit(code);
+  }
+  return code;
+}
+
+}  // namespace orbweaver

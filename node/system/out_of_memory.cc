@@ -1,0 +1,70 @@
+#include "node/system/out_of_memory.h"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include "node/base.h"
+
+namespace orbweaver {
+namespace {
+
+// Neither memory nor locks: the line is there, the call is the system's.
+[[noreturn]] void end_with(ErrorCode code, std::string_view line) {
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(static_cast<int>(code));
+}
+
+[[noreturn]] void end() {
+  end_with(ErrorCode::out_of_memory,
+           "orbweaver: out of memory: the system gives this process no more, or no more threads. It needs up to 1.25 "
+           "times max_memory; give it more, or set max_memory lower (docs/memory.md)\n");
+}
+
+std::terminate_handler others = nullptr;  // what is done for any other exception
+
+// A thread that cannot be started, in a library that does not expect it (RocksDB, ZeroMQ): it throws where nobody
+// catches, or where unwinding would end the process too.
+void end_by_exception() {
+  const std::exception_ptr thrown = std::current_exception();
+  // A library that starts several threads ends so when the second cannot be started: the first is not waited for.
+  if (thrown == nullptr)
+    end_with(ErrorCode::internal,
+             "orbweaver: a library ended this process: most likely the system gives it no more threads or memory "
+             "(docs/memory.md)\n");
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    end();
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again || error.code() == std::errc::not_enough_memory)
+      end();
+  } catch (...) {
+  }
+  if (others != nullptr) others();
+  std::abort();
+}
+
+constexpr int arenas_max = 4;
+constexpr int own_mapping_bytes = 1 << 20;
+constexpr int trim_bytes = 4 << 20;
+
+}  // namespace
+
+void end_when_out_of_memory() {
+  std::set_new_handler(&end);
+  others = std::set_terminate(&end_by_exception);
+}
+
+void keep_freed_memory_small() {
+  ::mallopt(M_ARENA_MAX, arenas_max);
+  ::mallopt(M_MMAP_THRESHOLD, own_mapping_bytes);  // set, it does not grow by itself
+  ::mallopt(M_TRIM_THRESHOLD, trim_bytes);
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,32 @@
+#include "node/system/program_beside.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+namespace orbweaver {
+
+Result<std::string> program_beside(const std::string& name) {
+  std::error_code error;
+  // A program that was replaced while it ran ends in " (deleted)"; its directory is the same.
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::io, "cannot read /proc/self/exe to find " + name + ": " + error.message());
+  const std::string path = (self.parent_path() / name).string();
+  if (::access(path.c_str(), X_OK) == 0) return path;
+  return fail(ErrorCode::io, "cannot run " + path + " (" + std::strerror(errno) + "): this command is in the program " +
+                                 name +
+                                 ", which belongs beside this one; copy or install both into one directory, or build "
+                                 "both with deploy/build");
+}
+
+Error become(const std::string& name, char** argv) {
+  const Result<std::string> path = program_beside(name);
+  if (!path) return path.error();
+  ::execv(path->c_str(), argv);
+  return {ErrorCode::io, "cannot run " + *path + ": " + std::strerror(errno)};
+}
+
+}  // namespace orbweaver
