@@ -254,7 +254,6 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*bytes) bytes_spent_ = std::strtoull((*bytes)->c_str(), nullptr, 10);
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
-  if (Result<void> noted = note_crashes(start.at_work, commit); !noted) return noted;
   if (Result<void> restored = restore_redirects(commit); !restored) return restored;
   Commands ignored;
   add_seeds(now, {}, ignored);
@@ -264,6 +263,11 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   // What went wrong meanwhile ended the peer before it began.
   for (const Command& command : ignored)
     if (const auto* end = std::get_if<Exit>(&command)) return fail(static_cast<ErrorCode>(end->code), end->message);
+  // The last write: a start that fails is made again with the same pages, and must not have counted them.
+  storage::Commit crashes;
+  if (Result<void> noted = note_crashes(start.at_work, crashes); !noted) return noted;
+  if (crashes.meta.empty()) return {};
+  if (const auto written = store_->commit(crashes); !written) return tl::make_unexpected(error_of(written.error()));
   return {};
 }
 
