@@ -352,7 +352,8 @@ Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::
       if (const auto sitemap = web.sitemap_of(host_in(url)); sitemap && known.insert(*sitemap).second)
         waiting.push_back(*sitemap);
     const Answer answer = last_answer(web, url);
-    const bool excluded = (robots && web.disallowed(url)) || web.kills(url) || answer.detour;
+    const bool deadly = web.kills(url) && answer.status == 200;
+    const bool excluded = (robots && web.disallowed(url)) || deadly || answer.detour;
     if (excluded || answer.error != FetchError::none || answer.status >= 400) {
       walk.not_fetched.insert(url);
       continue;

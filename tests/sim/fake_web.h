@@ -91,7 +91,7 @@ class FakeWeb {
   Duration crawl_delay(std::string_view host) const;
   // What robots.txt says of a URL, for a right crawler that obeys it.
   bool disallowed(std::string_view url) const;
-  // Whoever reads the page dies of it.
+  // Whoever reads the page, answered with 200, dies of it.
   bool kills(const std::string& url) const;
   // A sitemap names the URL.
   bool listed(std::string_view url) const;

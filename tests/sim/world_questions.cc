@@ -92,8 +92,8 @@ void World::mix_in_status(const SimPeer& peer) {
 
 std::uint32_t World::visits_again(const std::string& url, Time first) const {
   return static_cast<std::uint32_t>(std::count_if(recrawls_.begin(), recrawls_.end(), [&](const SimRecrawl& recrawl) {
+    if (web_.listed(url)) return true;  // its sitemap, visited again, may say that it has changed since
     if (first >= recrawl.before) return false;
-    if (web_.listed(url)) return true;  // its sitemap may say that it has changed
     if (recrawl.deed.what == "host") return host_in(url) == web_.host_name(recrawl.deed.host);
     return recrawl.deed.what != "match" || url.find(again_match) != std::string::npos;
   }));
