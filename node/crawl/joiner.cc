@@ -63,7 +63,7 @@ Result<std::optional<RingEntry>> Joiner::step(const Step& step, Event& event) {
   if (auto* message = std::get_if<MessageEvent>(&event)) {
     const Result<bool> enters = take_message(step, *message);
     if (!enters) return tl::make_unexpected(enters.error());
-    if (*enters) return std::move(entry_);
+    if (*enters) return entry_;  // a copy: when no peer can be made of it, this one goes on answering for itself
   } else if (const auto* stop = std::get_if<StopEvent>(&event)) {
     end(step.now, 0,
         stop->leave ? "left before any member of the ring answered"

@@ -145,13 +145,17 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
   if (*bytes) bytes_spent_ = std::strtoull((*bytes)->c_str(), nullptr, 10);
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
-  if (Result<void> noted = note_crashes(start.at_work, commit); !noted) return noted;
   if (Result<void> restored = restore_redirects(commit); !restored) return restored;
   seeds_.make_scope();
   if (!joined) membership_.set_state(ring::MemberState::active, step.now);
   if (const auto written = store_->commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
-  if (joined) return {};
-  return membership_changed(step);
+  if (!joined) ORBWEAVER_TRY(membership_changed(step));
+  // The last write: a start that fails is made again with the same pages, and must not have counted them.
+  storage::Commit crashes;
+  ORBWEAVER_TRY(note_crashes(start.at_work, crashes));
+  if (crashes.meta.empty()) return {};
+  if (const auto written = store_->commit(crashes); !written) return tl::make_unexpected(error_of(written.error()));
+  return {};
 }
 
 Result<void> Peer::step(const Step& step, Event& event) {

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Deed::Kind;
 
-constexpr std::array<std::pair<Kind, std::string_view>, 13> names = {{
+constexpr std::array<std::pair<Kind, std::string_view>, 15> names = {{
     {Kind::crash, "crash"},
     {Kind::crash_all, "crash_all"},
     {Kind::stop, "stop"},
@@ -27,9 +27,12 @@ constexpr std::array<std::pair<Kind, std::string_view>, 13> names = {{
     {Kind::disk_full, "disk_full"},
     {Kind::disk_gone, "disk_gone"},
     {Kind::power_cut, "power_cut"},
+    {Kind::ask, "ask"},
+    {Kind::recrawl, "recrawl"},
 }};
 
-bool read_number(std::string_view text, std::uint64_t& number) {
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
@@ -60,6 +63,12 @@ bool read_word(std::string_view name, std::string_view value, Deed& deed) {
   if (name == "by") return read_duration(value, deed.by);
   if (name == "writes") return read_number(value, deed.writes);
   if (name == "through") return read_number(value, deed.through);
+  if (name == "host") return read_number(value, deed.host);
+  if (name == "page") return read_number(value, deed.page);
+  if (name == "what") {
+    deed.what = value;
+    return !value.empty();
+  }
   if (name == "held" || name == "tick_last") {
     if (!read_number(value, flag)) return false;
     (name == "held" ? deed.held : deed.tick_last) = flag != 0;
@@ -82,7 +91,7 @@ bool Deed::of_one_peer() const {
 
 bool Deed::disturbs_views() const {
   return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::stop && kind != Kind::disk_error &&
-         kind != Kind::disk_full;
+         kind != Kind::disk_full && !is_question();
 }
 
 std::string Deed::text() const {
@@ -92,6 +101,9 @@ std::string Deed::text() const {
   };
   if (of_one_peer()) word("peer", std::to_string(peer));
   if (kind == Kind::join) word("through", std::to_string(through));
+  if (!what.empty()) word("what", what);
+  if (is_question()) word("host", std::to_string(host));
+  if (kind == Kind::ask) word("page", std::to_string(page));
   if (!side.empty()) {
     std::string list;
     for (const std::size_t one : side) list += (list.empty() ? "" : ",") + std::to_string(one);

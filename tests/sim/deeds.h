@@ -26,6 +26,8 @@ struct Deed {
     disk_full,   // the same with no space left
     disk_gone,   // the peer dies and its disk with it; with `down` started again so long after, as a new peer
     power_cut,   // as crash, and the last `writes` writes are lost (storage/memory_kv.h says which can be)
+    ask,         // a command's question, to a peer that has work: `what` (world_questions.cc has the list)
+    recrawl,     // the same, for pages that ended `by` ago; of host `host`, of URLs with "p1", or of all (`what`)
   };
   Kind kind = Kind::crash;
   std::size_t peer = 0;
@@ -35,6 +37,9 @@ struct Deed {
   Duration by{};
   std::uint64_t writes = 0;
   std::size_t through = 0;
+  std::string what{};
+  std::uint32_t host = 0;  // ask, recrawl: of the web
+  std::uint32_t page = 0;  // ask: of that host
   bool held = false;       // cut, one_way: what is sent meanwhile arrives after it; else it is lost
   bool tick_last = false;  // pause: the waiting events come before the clock's tick; else after it
 
@@ -44,6 +49,7 @@ struct Deed {
 
   // Concerns peer `peer` alone.
   bool of_one_peer() const;
+  bool is_question() const { return kind == Kind::ask || kind == Kind::recrawl; }
   // Its peers may come to see the ring differently for a while.
   bool disturbs_views() const;
 };

@@ -2,6 +2,7 @@
 // source of chance of its own, so that a change of one leaves the others what they were.
 #include <algorithm>
 
+#include "tests/sim/draw_work.h"
 #include "tests/sim/parameters.h"
 #include "tests/sim/random.h"
 
@@ -293,6 +294,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_seen_sets(Random(mix(seed ^ 0x5e75)), p);
   draw_further_faults(seed, p, kinds);
+  draw_work(seed, p, kinds);
   return p;
 }
 

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <deque>
 
+#include "node/config/settings_table.h"
+#include "node/settings/settings.h"
 #include "tests/sim/random.h"
 
 namespace orbweaver::sim {
@@ -14,6 +16,10 @@ constexpr std::string_view robots_path = "/robots.txt";
 constexpr std::string_view moved_robots_path = "/other/robots.txt";
 constexpr std::string_view sitemap_path = "/map";  // and the number of the host whose pages it lists
 constexpr std::uint32_t listed_pages = 3;
+constexpr std::uint32_t unlinked_pages = 50;  // from here on, beyond what a host links
+constexpr std::string_view form_mark = "?v=";
+constexpr std::uint32_t forms_without_end = 1000;
+constexpr std::string_view bad_port = ":25";  // SMTP
 
 // The number behind the last letter of "/private/p12" or "h3"; none when there is none.
 std::optional<std::uint32_t> number_after(std::string_view text, char letter) {
@@ -33,7 +39,13 @@ std::uint32_t host_number(std::string_view host) {
 
 std::string_view host_in(std::string_view url) {
   url.remove_prefix(scheme.size());
-  return url.substr(0, url.find('/'));
+  return url.substr(0, url.find_first_of(":/"));
+}
+
+std::string base_of(std::string_view url) { return std::string(url.substr(0, url.find(form_mark))); }
+
+bool has_bad_port(std::string_view url) {
+  return url.substr(scheme.size() + host_in(url).size()).starts_with(bad_port);
 }
 
 std::string_view path_in(std::string_view url) {
@@ -50,9 +62,29 @@ std::string FakeWeb::host_name(std::uint32_t host) const {
 
 bool FakeWeb::drips(std::string_view host) const { return host_number(host) < config_.drip_hosts; }
 
+std::uint32_t FakeWeb::original_of(std::uint32_t host) const {
+  const std::uint32_t first = config_.hosts - config_.mirrors;
+  return config_.mirrors > 0 && host >= first ? host - first : host;
+}
+
+bool FakeWeb::mirrored(std::string_view host) const {
+  const std::uint32_t number = host_number(host);
+  return number < config_.mirrors || original_of(number) != number;
+}
+
 std::uint32_t FakeWeb::pages_of(std::uint32_t host) const {
   const std::uint32_t most = config_.pages_per_host;
-  return 1 + static_cast<std::uint32_t>(hash_of(config_.seed, "pages" + std::to_string(host)) % most);
+  return 1 + static_cast<std::uint32_t>(hash_of(config_.seed, "pages" + std::to_string(original_of(host))) % most);
+}
+
+std::string FakeWeb::original_url(const std::string& url) const {
+  const std::uint32_t host = host_number(host_in(url));
+  const std::uint32_t original = original_of(host);
+  return original == host ? url : std::string(scheme) + host_name(original) + std::string(path_in(url));
+}
+
+std::string FakeWeb::unlinked_url(std::uint32_t host, std::uint32_t number) const {
+  return page_url(host, pages_of(host) + unlinked_pages + number);
 }
 
 std::string FakeWeb::address_of(std::string_view host) const {
@@ -64,7 +96,9 @@ std::string FakeWeb::address_of(std::string_view host) const {
 
 std::string FakeWeb::page_url(std::uint32_t host, std::uint32_t page) const {
   const std::string name = std::string(scheme) + host_name(host);
-  const bool hidden = page != 0 && hash_of(config_.seed, name + std::to_string(page)) % 8 == 0;
+  const std::uint32_t original = original_of(host);
+  const std::string known_as = original == host ? name : std::string(scheme) + host_name(original);
+  const bool hidden = page != 0 && hash_of(config_.seed, known_as + std::to_string(page)) % 8 == 0;
   return name + (hidden ? "/private/p" : "/p") + std::to_string(page);
 }
 
@@ -108,6 +142,16 @@ Duration FakeWeb::crawl_delay(std::string_view host) const {
   return std::chrono::seconds{1 + hash_of(config_.seed, "wait" + std::string(host)) % 3};
 }
 
+bool FakeWeb::kills(const std::string& url) const {
+  return config_.killers > 0 && hash_of(config_.seed, "kills" + base_of(url)) % 1000 < config_.killers;
+}
+
+bool FakeWeb::listed(std::string_view url) const {
+  const std::uint32_t of = pages_of(host_number(host_in(url)));
+  const auto page = number_after(path_in(url), 'p');
+  return config_.sitemaps && page && *page >= of && *page < of + listed_pages;
+}
+
 bool FakeWeb::disallowed(std::string_view url) const {
   switch (robots_of(host_in(url))) {
     case RobotsFile::rules:
@@ -131,13 +175,29 @@ std::vector<std::string> FakeWeb::links_of(const std::string& url) const {
   std::vector<std::string> links;
   for (const std::uint32_t child : {2 * page + 1, 2 * page + 2})
     if (child < pages_of(host)) links.push_back(page_url(host, child));
-  Random random(hash_of(config_.seed, url));
+  Random random(hash_of(config_.seed, original_url(url)));
   for (std::uint64_t left = random.below(config_.links_per_page + 1); left > 0; --left) {
     const bool away = random.chance(config_.away);
     const std::uint32_t to = away ? static_cast<std::uint32_t>(random.below(config_.hosts)) : host;
     links.push_back(page_url(to, static_cast<std::uint32_t>(random.below(pages_of(to)))));
   }
+  if (host < config_.long_pages && page == 0) add_many_links(url, links);
   return links;
+}
+
+// To where no crawler connects: they cost a record each and no request.
+void FakeWeb::add_many_links(const std::string& url, std::vector<std::string>& links) const {
+  const std::string there = std::string(scheme) + std::string(host_in(url)) + std::string(bad_port) + "/x";
+  const std::uint64_t many = 1001 + hash_of(config_.seed, "many" + url) % 2000;
+  for (std::uint64_t i = 0; i < many; ++i) links.push_back(there + std::to_string(i));
+}
+
+// Whoever asks for the URL is sent through so many forms of it, one after the other; 0: it has only one.
+std::uint32_t FakeWeb::forms_of(const std::string& url) const {
+  const std::uint64_t hash = hash_of(config_.seed, "detour" + url);
+  if (hash % 1000 >= config_.detours) return 0;
+  const auto forms = static_cast<std::uint32_t>(hash / 1000 % 16);
+  return forms == 0 ? forms_without_end : 1 + forms % 3;
 }
 
 void FakeWeb::robots_answer(std::string_view host, std::string_view path, std::uint32_t tries, Answer& answer) const {
@@ -183,7 +243,7 @@ void FakeWeb::robots_answer(std::string_view host, std::string_view path, std::u
 }
 
 void FakeWeb::page_answer(const std::string& url, std::uint32_t tries, Answer& answer) const {
-  Random random(hash_of(config_.seed + 1, url));
+  Random random(hash_of(config_.seed + 1, original_url(url)));
   const std::uint64_t lot = random.below(1000);
   answer.status = 200;
   std::uint64_t below = config_.redirects;
@@ -220,6 +280,13 @@ void FakeWeb::page_answer(const std::string& url, std::uint32_t tries, Answer& a
     return;
   }
   answer.links = links_of(url);
+  if (config_.mirrors > 0 || config_.copies > 0) {
+    const std::string original = original_url(url);
+    const bool copy = hash_of(config_.seed, "copy" + original) % 1000 < config_.copies;
+    answer.content = hash_of(config_.seed, "body" + (copy ? std::string(host_in(original)) : original)) | 1;
+  }
+  if (const std::uint64_t hash = hash_of(config_.seed, "validator" + url); hash % 1000 < config_.validators)
+    answer.validator = "e" + std::to_string(hash);
 }
 
 Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
@@ -240,9 +307,25 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
     answer.status = 200;
     for (std::uint32_t i = 0; i < listed_pages; ++i) answer.links.push_back(page_url(of, pages_of(of) + i));
   } else {
-    page_answer(url, tries, answer);
+    const std::string base = base_of(url);
+    const auto form = base == url ? 0u : number_after(url, '=').value_or(0);
+    if (form < forms_of(base)) {
+      answer.status = 301;
+      answer.detour = base + std::string(form_mark) + std::to_string(form + 1);
+      answer.may_pass = true;  // which form is asked for next is known in memory only
+    } else {
+      page_answer(base, tries, answer);
+    }
   }
   if (answer.error != FetchError::none) answer.status = 0;
+  return answer;
+}
+
+Answer last_answer(const FakeWeb& web, const std::string& url) {
+  const std::uint32_t redirects_max = default_settings().redirects_max;
+  Answer answer = web.answer(url, web.config().flaky_tries);
+  for (std::uint32_t hops = 0; answer.detour && hops < redirects_max; ++hops)
+    answer = web.answer(*answer.detour, web.config().flaky_tries);
   return answer;
 }
 
@@ -261,12 +344,17 @@ Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::
   for (const std::string& seed : seeds) admit(seed);
   for (; !waiting.empty(); waiting.pop_front()) {
     const std::string url = waiting.front();
+    if (has_bad_port(url)) {
+      walk.not_fetched.insert(url);
+      continue;
+    }
     // Where its sitemap is, a host in scope says.
     if (robots && in_scope(url))
       if (const auto sitemap = web.sitemap_of(host_in(url)); sitemap && known.insert(*sitemap).second)
         waiting.push_back(*sitemap);
-    const Answer answer = web.answer(url, web.config().flaky_tries);  // past what passes
-    const bool excluded = robots && web.disallowed(url);
+    const Answer answer = last_answer(web, url);
+    const bool deadly = web.kills(url) && answer.status == 200;
+    const bool excluded = (robots && web.disallowed(url)) || deadly || answer.detour;
     if (excluded || answer.error != FetchError::none || answer.status >= 400) {
       walk.not_fetched.insert(url);
       continue;

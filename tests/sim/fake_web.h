@@ -3,7 +3,9 @@
 // Thread rule: immutable once made.
 //
 // Hosts h0.sim.example, h1..., or of several domains, each with pages /p0... and /private/p...; robots.txt of several
-// kinds; slow, dead and flaky hosts.
+// kinds; slow, dead and flaky hosts. The last hosts may be mirrors of the first ones: their pages are the same, and
+// link to their own host where those link to theirs. A page may be served at forms of its URL only (?v=1, ?v=2…), may
+// kill the process that reads it, and a host's page 0 may list thousands of links.
 #pragma once
 
 #include <cstdint>
@@ -37,12 +39,21 @@ struct WebConfig {
   std::uint32_t domains = 0;       // the others are of so many registered domains; 0: of one
   std::uint32_t addresses = 0;     // the hosts share so many; 0: each has its own
   bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
-  bool sitemaps = false;  // some robots.txt files name a sitemap, on the next host, of pages that nothing links
+  bool sitemaps = false;         // some robots.txt files name a sitemap, on the next host, of pages that nothing links
+  std::uint32_t mirrors = 0;     // so many, the last ones, are mirrors of the first ones; half of all hosts at most
+  std::uint32_t copies = 0;      // per mille of pages have the same body as others of their host
+  std::uint32_t detours = 0;     // per mille of pages are redirected to another form of their own URL
+  std::uint32_t killers = 0;     // per mille of pages kill the process that reads them
+  std::uint32_t long_pages = 0;  // page 0 of so many hosts, the first ones, lists far more links than a commit takes
+  std::uint32_t validators = 0;  // per mille of pages have one, and do not change
   Duration answer_min{std::chrono::milliseconds{2}};
   Duration answer_max{std::chrono::milliseconds{150}};
   Duration slow_max{std::chrono::seconds{4}};
   Duration drip{std::chrono::seconds{30}};
 };
+
+// Each of them has.
+inline constexpr std::uint64_t answer_bytes = 1000;
 
 struct Answer {
   FetchError error = FetchError::none;
@@ -52,7 +63,10 @@ struct Answer {
   std::vector<std::string> links;
   std::optional<std::string> redirect;
   std::string robots_body;
-  bool may_pass = false;  // a crawler may try again
+  bool may_pass = false;              // a crawler may try again
+  std::optional<std::string> detour;  // the form of the URL that the server wants instead
+  std::uint64_t content = 0;          // fingerprint of the body; 0: nobody asks
+  std::string validator;
 };
 
 enum class RobotsFile : std::uint8_t { missing, rules, crawl_delay, disallow_all, unavailable, flaky, moved };
@@ -77,10 +91,24 @@ class FakeWeb {
   Duration crawl_delay(std::string_view host) const;
   // What robots.txt says of a URL, for a right crawler that obeys it.
   bool disallowed(std::string_view url) const;
+  // Whoever reads the page, answered with 200, dies of it.
+  bool kills(const std::string& url) const;
+  // A sitemap names the URL.
+  bool listed(std::string_view url) const;
+  // Nothing links to it; the `number`th of its kind.
+  std::string unlinked_url(std::uint32_t host, std::uint32_t number) const;
+  // Of a mirror the host that it is a mirror of; of another host itself.
+  std::uint32_t original_of(std::uint32_t host) const;
+  // The host is a mirror, or has one.
+  bool mirrored(std::string_view host) const;
 
  private:
   std::uint32_t pages_of(std::uint32_t host) const;
+  // The same page of the host that its host is a mirror of.
+  std::string original_url(const std::string& url) const;
+  std::uint32_t forms_of(const std::string& url) const;
   std::vector<std::string> links_of(const std::string& url) const;
+  void add_many_links(const std::string& url, std::vector<std::string>& links) const;
   void robots_answer(std::string_view host, std::string_view path, std::uint32_t tries, Answer& answer) const;
   void page_answer(const std::string& url, std::uint32_t tries, Answer& answer) const;
 
@@ -97,7 +125,15 @@ struct Walk {
 Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::set<std::string>& hosts_in_scope,
           bool robots);
 
-std::string_view host_in(std::string_view url);
+// What a crawler gets in the end that tries again, and asks for the form of the URL that the server wants; with
+// `detour` set when there is no end to that.
+Answer last_answer(const FakeWeb& web, const std::string& url);
+
+std::string_view host_in(std::string_view url);  // without its port
 std::string_view path_in(std::string_view url);
+// The URL that this is a form of, as the crawl's rules have it (strip_parameters = v).
+std::string base_of(std::string_view url);
+// No crawler connects to its port.
+bool has_bad_port(std::string_view url);
 
 }  // namespace orbweaver::sim

@@ -208,7 +208,10 @@ class Minimizer {
          {std::pair{"redirects", &WebConfig::redirects}, std::pair{"gone pages", &WebConfig::gone},
           std::pair{"failing pages", &WebConfig::failing}, std::pair{"flaky pages", &WebConfig::flaky},
           std::pair{"slow hosts", &WebConfig::slow_hosts}, std::pair{"dead hosts", &WebConfig::dead_hosts},
-          std::pair{"links away", &WebConfig::away}}) {
+          std::pair{"links away", &WebConfig::away}, std::pair{"mirrors", &WebConfig::mirrors},
+          std::pair{"copies", &WebConfig::copies}, std::pair{"detours", &WebConfig::detours},
+          std::pair{"pages that kill", &WebConfig::killers}, std::pair{"long pages", &WebConfig::long_pages},
+          std::pair{"validators", &WebConfig::validators}}) {
       const auto member = field;
       try_with(std::string("no ") + what, [&](Parameters& p) { p.web.*member = 0; });
     }

@@ -43,6 +43,12 @@ void each_field(P& p, const Visit& visit) {
   visit("web.addresses", p.web.addresses);
   visit("web.robots_redirects", p.web.robots_redirects);
   visit("web.sitemaps", p.web.sitemaps);
+  visit("web.mirrors", p.web.mirrors);
+  visit("web.copies", p.web.copies);
+  visit("web.detours", p.web.detours);
+  visit("web.killers", p.web.killers);
+  visit("web.long_pages", p.web.long_pages);
+  visit("web.validators", p.web.validators);
   visit("web.answer_min", p.web.answer_min);
   visit("web.answer_max", p.web.answer_max);
   visit("web.slow_max", p.web.slow_max);
@@ -158,6 +164,21 @@ constexpr const char* drawn_settings[] = {"partitions",
                                           "outbox_memory_records"};
 
 }  // namespace
+
+FaultKinds FaultKinds::none() {
+  FaultKinds none;
+  for (bool FaultKinds::*kind :
+       {&FaultKinds::members, &FaultKinds::cuts, &FaultKinds::pauses, &FaultKinds::skews, &FaultKinds::disks,
+        &FaultKinds::disk_gone, &FaultKinds::power_cut, &FaultKinds::mirrors, &FaultKinds::budgets,
+        &FaultKinds::recrawls, &FaultKinds::detours, &FaultKinds::questions, &FaultKinds::pieces, &FaultKinds::killers})
+    none.*kind = false;
+  return none;
+}
+
+bool Parameters::calm() const {
+  return std::all_of(deeds.begin(), deeds.end(), [](const Deed& deed) { return deed.is_question(); }) &&
+         skews.empty() && !network_faulty() && web.killers == 0;
+}
 
 bool Parameters::living_may_look_dead() const {
   return network_faulty() || std::any_of(deeds.begin(), deeds.end(), [](const Deed& deed) {

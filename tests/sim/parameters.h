@@ -23,8 +23,8 @@ struct NetworkConfig {
   Duration late_max{std::chrono::seconds{1}};
 };
 
-// Which kinds of faults a seed may be given, besides a bad network and crashes. Each has a source of chance of its own.
-// orbweaver-sim --with and --without change them.
+// Which kinds of faults and of uncommon work a seed may be given, besides a bad network and crashes. Each has a source
+// of chance of its own. orbweaver-sim --with and --without change them.
 struct FaultKinds {
   bool members = true;     // joins, leaves, ten in a row
   bool cuts = true;        // two-way, one-way, slow links
@@ -33,8 +33,15 @@ struct FaultKinds {
   bool disks = true;       // a write fails, no space
   bool disk_gone = true;   // a disk is gone for ever; the crawl then has replicas
   bool power_cut = false;  // the last writes are lost: not promised with durability = process, impossible with power
+  bool mirrors = true;     // and bodies that a host sends again and again; rules that look for traps are on
+  bool budgets = true;     // pages and bytes of a host, a domain, the ring
+  bool recrawls = true;    // what was fetched is visited again
+  bool detours = true;     // servers that want another form of a URL
+  bool questions = true;   // explain, seed, traps, status, and what nobody can answer
+  bool pieces = true;      // pages with thousands of links, and a record of all links
+  bool killers = true;     // pages that kill the process that reads them
 
-  static FaultKinds none() { return {false, false, false, false, false, false, false}; }
+  static FaultKinds none();
 };
 
 // Defaults but for what makes a host's delay depend on its answers or its address: a run that is written down without
@@ -68,7 +75,7 @@ struct Parameters {
   // The crawl's delay of a host, or its site's.
   Duration delay_of(std::string_view host) const;
   // Networks, clocks and peers do as they should.
-  bool calm() const { return deeds.empty() && skews.empty() && !network_faulty(); }
+  bool calm() const;
   bool network_faulty() const { return network.loss + network.doubled + network.reordered > 0; }
   // Its faults may make peers that are up look dead to others.
   bool living_may_look_dead() const;

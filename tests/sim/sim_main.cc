@@ -11,8 +11,9 @@
 //   --digests                           with many seeds: a line for each, "digest SEED HEX", of all that it did: two
 //                                       builds that print the same behave the same
 //   --keep-going                        with many seeds: do not stop after ten failures
-//   --with KINDS, --without KINDS       kinds of faults that seeds may be given, separated by commas: members, cuts,
-//                                       pauses, skews, disks, disk_gone, power_cut; or all
+//   --with KINDS, --without KINDS       kinds of faults and of uncommon work that seeds may be given, separated by
+//                                       commas: members, cuts, pauses, skews, disks, disk_gone, power_cut, mirrors,
+//                                       budgets, recrawls, detours, questions, pieces, killers; or all
 // Exit code 0: all passed; 1: some failed; 2: a bad argument.
 #include <charconv>
 #include <cstdio>
@@ -52,10 +53,12 @@ bool read_number(const char* text, std::uint64_t& number) {
 }
 
 bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
-  const std::map<std::string, bool*> known = {{"members", &kinds.members},    {"cuts", &kinds.cuts},
-                                              {"pauses", &kinds.pauses},      {"skews", &kinds.skews},
-                                              {"disks", &kinds.disks},        {"disk_gone", &kinds.disk_gone},
-                                              {"power_cut", &kinds.power_cut}};
+  const std::map<std::string, bool*> known = {
+      {"members", &kinds.members},     {"cuts", &kinds.cuts},       {"pauses", &kinds.pauses},
+      {"skews", &kinds.skews},         {"disks", &kinds.disks},     {"disk_gone", &kinds.disk_gone},
+      {"power_cut", &kinds.power_cut}, {"mirrors", &kinds.mirrors}, {"budgets", &kinds.budgets},
+      {"recrawls", &kinds.recrawls},   {"detours", &kinds.detours}, {"questions", &kinds.questions},
+      {"pieces", &kinds.pieces},       {"killers", &kinds.killers}};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {
     if (name == "all") {

@@ -19,6 +19,8 @@ constexpr std::uint32_t idle_ticks_max = 300;
 // After the faults' end somebody sees that a peer left its work on its disk.
 constexpr Duration alone_wait{std::chrono::seconds{1}};
 constexpr std::string_view ask_route = "ask";
+// So many steps of a peer lie between two looks at what it tells of itself.
+constexpr std::uint64_t status_every = 256;
 
 ring::PeerId id_from(const std::string& text) {
   ring::PeerId id;
@@ -122,7 +124,7 @@ void World::took_over(std::size_t number) {
 std::optional<ring::Partition> World::partition_of(const Request& request) const {
   const Settings& settings = parameters_.settings;
   if (settings.partition_by == PartitionBy::url && request.kind == FetchKind::robots) return std::nullopt;
-  const Result<CanonicalUrl> url = CanonicalUrl::parse(request.url);
+  const Result<CanonicalUrl> url = CanonicalUrl::parse(base_of(request.url));
   if (!url) return std::nullopt;
   return Partitioner(settings.partition_by, settings.partitions).partition(*url);
 }
@@ -159,6 +161,7 @@ void World::start(std::size_t number) {
   begin.memory.seen_sets = parameters_.seen_set_bytes;
   begin.seeds = peer.seeds;
   begin.wait_for_peers = peer.wait_for_peers;
+  begin.at_work = peer.at_work;
   // Room for some files only: the others are read back again and again. No draw of its own, as above.
   if (parameters_.seed % 3 == 0) begin.memory.robots = 1500;
   auto core = Core::open(std::move(begin), *peer.store, clock_of(peer));
@@ -167,6 +170,7 @@ void World::start(std::size_t number) {
     return disk_failed(number);
   }
   if (!core) return fail("world", "peer " + std::to_string(number) + " cannot start: " + core.error().message);
+  peer.at_work.clear();
   peer.core = std::move(*core);
   peer.standing = Standing::up;
   peer.cancelled = false;
@@ -203,6 +207,7 @@ void World::take_down(std::size_t number, bool failed) {
     open.push_back(request);
   }
   note_missing_copies(peer);
+  if (peer.core) mix_in_status(peer);
   peer.requests.clear();
   peer.paused = false;
   peer.waiting.clear();
@@ -249,6 +254,7 @@ void World::step(std::size_t number, Event event) {
   SimPeer& peer = peers_[number];
   if (peer.standing != Standing::up || peer.paused || !failures_.empty()) return;
   ++stats_.steps;
+  if (++peer.steps % status_every == 0) mix_in_status(peer);
   const bool tick = std::holds_alternative<TickEvent>(event);
   std::string line = "p" + std::to_string(number) + " " + describe(event);
   Commands commands;
@@ -299,16 +305,20 @@ void World::carry_out(std::size_t number, Command& command) {
     if (to != by_address_.end()) post(number, to->second, std::nullopt, sent->message);
   } else if (const auto* reply = std::get_if<ReplyMessage>(&command)) {
     if (reply->path.route == ask_route) {
-      if (const auto* answer = std::get_if<ring::Answer>(&reply->message.body)) answers_.push_back(answer->body);
+      if (const auto* answer = std::get_if<ring::Answer>(&reply->message.body)) note_answer(answer->body);
       return;
     }
     const std::size_t colon = reply->path.route.find(':');
     post(number, std::stoul(reply->path.route.substr(0, colon)), std::stoull(reply->path.route.substr(colon + 1)),
          reply->message);
+  } else if (const auto* links = std::get_if<RecordLinks>(&command)) {
+    trace_.mix_in(links->page.url);
+    for (const storage::TraceLink& link : links->page.links) trace_.mix_in(link.url + std::to_string(link.flags));
   } else if (const auto* said = std::get_if<Note>(&command)) {
     std::string text = "  p" + std::to_string(number) + " says: " + std::string(said->event);
     for (const auto& [key, value] : said->fields) text += " " + std::string(key) + "=" + value;
     note(text);
+    if (said->event == "mirror" && crawling_) ++stats_.deeds["a mirror found"];
     if (said->event == "taken over") took_over(number);
     if (said->event == "owners changed") {
       peers_[number].ring = ring_of(*peers_[number].core);

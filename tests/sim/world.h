@@ -11,7 +11,8 @@
 // Faults end at Parameters::faults_end, or with the first word of the end of the crawl, whichever is earlier. (That a
 // peer which misses that word learns of it later is not promised yet.)
 //
-// Four files: world.cc (peers, one step, the run), world_faults.cc (deeds), world_web.cc (fetches), world_network.cc.
+// Five files: world.cc (peers, one step, the run), world_faults.cc (deeds), world_web.cc (fetches), world_network.cc,
+// world_questions.cc (what commands ask, and what peers tell of themselves).
 //
 // Thread rule: one owner.
 #pragma once
@@ -68,6 +69,14 @@ struct SimPeer {
   std::optional<Duration> disk_back;             // after which it is started again
   std::uint32_t disks = 1;                       // so many disks it has had: a new one holds no identity
   std::optional<Request> at_hand;                // whose outcome this step takes note of
+  std::vector<storage::UrlKey> at_work;          // pages that were being read when it crashed
+  std::uint64_t steps = 0;
+};
+
+// What a command asked of the ring: pages that ended before are visited again.
+struct SimRecrawl {
+  Time before{};  // the latest that it may be by any peer's clock
+  Deed deed;
 };
 
 struct Traffic {
@@ -87,7 +96,7 @@ struct WorldStats {
   std::uint64_t crashes = 0;
   std::uint64_t taken_over = 0;                    // times that a peer took partitions from others that it thought gone
   std::uint64_t owners_changed = 0;                // after the first request
-  std::map<std::string, std::uint64_t> deeds;      // done while the crawl was under way, by name
+  std::map<std::string, std::uint64_t> deeds;      // done while the crawl was under way, by name; and what came of it
   std::map<std::string, std::uint64_t> tolerated;  // breaches that this version permits under the run's faults, by what
 };
 
@@ -123,6 +132,7 @@ class World {
   // --- for checkers ---
   void fail(std::string_view checker, const std::string& what);
   void tolerate(const std::string& what) { ++stats_.tolerated[what]; }
+  void count(const std::string& what) { ++stats_.deeds[what]; }
   void note(const std::string& line) { trace_.add(since_start(), line); }
   const Parameters& parameters() const { return parameters_; }
   const FakeWeb& web() const { return web_; }
@@ -143,6 +153,10 @@ class World {
   }
   // Disks lost what had counted.
   bool disks_lost() const { return disks_lost_; }
+  // How often the page may be visited again, having been asked for first at that time.
+  std::uint32_t visits_again(const std::string& url, Time first) const;
+  // A peer crashed twice while it read the page.
+  bool may_be_given_up(const std::string& url) const;
   // And nobody can have noticed yet.
   bool disk_lost_just_now() const {
     return disk_lost_at_ && now_ - *disk_lost_at_ < parameters_.settings.suspicion_time;
@@ -179,6 +193,13 @@ class World {
   // True: the peer is paused, and will be handed this when it goes on.
   bool wait_until_it_goes_on(std::size_t peer, Action action);
   bool wait_in_socket(std::size_t peer, Action action);
+  const SimPeer* peer_with_work(std::size_t first) const;
+  void die_of(std::size_t peer, const Request& request);
+  void note_at_work(SimPeer& peer, const std::string& url);
+  void put_question(const Deed& deed);
+  std::string body_of(const Deed& deed) const;
+  void mix_in_status(const SimPeer& peer);
+  void note_answer(const std::string& body);
   Time clock_of(const SimPeer& peer) const { return now_ + peer.skew; }
   // The cut that holds a message of this way up the longest; null: none.
   const Deed* cut_between(std::size_t from, std::size_t to) const;
@@ -187,6 +208,7 @@ class World {
   void carry_out(std::size_t peer, Command& command);
   void parse_robots(std::size_t peer, const ParseRobots& stored);
   void resolve_host(std::size_t peer, const ResolveHost& resolve);
+  void add_dates(const Request& request, PageDone& page) const;
   void start_fetch(std::size_t peer, const StartFetch& fetch);
   void end_fetch(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);
   void tell_fetch_ended(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);
@@ -224,6 +246,8 @@ class World {
   std::set<ring::Partition> not_copied_;  // when the holder went down
   std::vector<std::string> failures_;
   std::vector<std::string> answers_;
+  std::vector<SimRecrawl> recrawls_;
+  std::map<std::pair<std::size_t, std::string>, std::uint32_t> crashes_at_;  // by peer and the URL that was read
   bool ending_ = false;
   bool crawling_ = false;
   bool views_differed_ = false;

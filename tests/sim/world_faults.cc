@@ -13,6 +13,8 @@ constexpr Duration one_by_one{std::chrono::microseconds{100}};
 // The transport's bound of messages that wait for the loop; more are dropped there too.
 constexpr std::size_t waiting_messages_max = 4096;
 constexpr Duration look_again{std::chrono::seconds{1}};
+// Back before the others have given it up.
+constexpr Duration killed_back{std::chrono::milliseconds{300}};
 
 }  // namespace
 
@@ -21,7 +23,8 @@ void World::deal(const Deed& deed) {
   if (deed.kind == Deed::Kind::join && ending_) start(deed.peer);  // or does not, it is too late
   if (ending_) return;
   if (!may_happen(deed)) return schedule(now_ + look_again, [this, deed] { deal(deed); });
-  if (crawling_) ++stats_.deeds[std::string(deed_name(deed.kind))];
+  if (crawling_)
+    ++stats_.deeds[std::string(deed_name(deed.kind)) + (deed.kind == Deed::Kind::ask ? " " + deed.what : "")];
   const auto back = deed.down > Duration{} ? std::optional<Duration>(deed.down) : std::nullopt;
   switch (deed.kind) {
     case Deed::Kind::crash:
@@ -49,6 +52,9 @@ void World::deal(const Deed& deed) {
       return lose_disk(deed.peer, back);
     case Deed::Kind::power_cut:
       return cut_power(deed.peer, deed.writes, deed.down);
+    case Deed::Kind::ask:
+    case Deed::Kind::recrawl:
+      return put_question(deed);
   }
 }
 
@@ -56,6 +62,7 @@ void World::deal(const Deed& deed) {
 // be on one disk only, whoever leaves hands over to nobody, whoever joins finds nobody.
 bool World::may_happen(const Deed& deed) const {
   if (deed.kind == Deed::Kind::join) return a_member(deed.peer).has_value();
+  if (deed.is_question()) return crawling_ && peer_with_work(deed.peer) != nullptr;
   if (deed.kind != Deed::Kind::leave && deed.kind != Deed::Kind::disk_gone) return true;
   const SimPeer& peer = peers_[deed.peer];
   if (peer.standing == Standing::gone) return true;  // nothing is done to it
@@ -92,8 +99,33 @@ void World::crash(std::size_t number, std::optional<Duration> restart_after) {
   if (peer.standing != Standing::up) return;
   note("peer " + std::to_string(number) + " crashes with " + std::to_string(peer.requests.size()) + " in flight");
   ++stats_.crashes;
+  // Its worker's page is a suspect. The other pages wait for the worker.
+  const auto read = std::find_if(peer.requests.begin(), peer.requests.end(), [](const auto& entry) {
+    return entry.second.over && entry.second.kind == FetchKind::page;
+  });
+  if (read != peer.requests.end()) note_at_work(peer, read->second.url);
   take_down(number);
   if (restart_after) schedule(now_ + *restart_after, [this, number] { start(number); });
+}
+
+// A page kills the process that reads it, and no other page is at work.
+void World::die_of(std::size_t number, const Request& request) {
+  SimPeer& peer = peers_[number];
+  note("peer " + std::to_string(number) + " dies of " + request.url);
+  ++stats_.crashes;
+  ++stats_.deeds["a page that kills"];
+  note_at_work(peer, request.url);
+  take_down(number);
+  schedule(now_ + killed_back, [this, number] { start(number); });
+}
+
+void World::note_at_work(SimPeer& peer, const std::string& url) {
+  const Result<CanonicalUrl> page = CanonicalUrl::parse(base_of(url));
+  if (!page) return;
+  const Settings& settings = parameters_.settings;
+  Partitioner partitioner(settings.partition_by, settings.partitions);
+  peer.at_work = {storage::UrlKey{partitioner.host_key(*page), page->digest()}};
+  ++crashes_at_[{peer.number, page->text()}];
 }
 
 void World::stop(std::size_t number, std::optional<Duration> restart_after) {

@@ -4,6 +4,24 @@
 
 namespace orbweaver::sim {
 
+namespace {
+
+// More than one commit of a peer takes.
+constexpr std::size_t many_links = 1000;
+
+}  // namespace
+
+// A sitemap says of what it lists when that was changed: it is made so that some pages were changed after their first
+// visit, some before, and of some it says nothing.
+void World::add_dates(const Request& request, PageDone& page) const {
+  if (!path_in(request.url).starts_with("/map")) return;
+  for (const CanonicalUrl& link : page.links) {
+    const std::uint64_t hash = hash_of(parameters_.seed, link.text());
+    const Time changed = start_ + Duration{std::chrono::seconds{hash % 60}};
+    page.lastmods.push_back(hash % 3 == 0 || changed > now_ ? Time{} : changed);
+  }
+}
+
 void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   SimPeer& peer = peers_[number];
   crawling_ = true;
@@ -19,6 +37,11 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   ++stats_.requests_to[request.host];
   request.begun = now_;
   request.answer = web_.answer(request.url, tries_[request.url]++);
+  if (!fetch.job.validator.empty() && fetch.job.validator == request.answer.validator) {
+    request.answer.status = 304;
+    request.answer.links.clear();
+    ++stats_.deeds["an answer 304"];
+  }
   request.ended = now_ + request.answer.takes;
   note("  p" + std::to_string(number) + " fetches " + request.url + " job " + std::to_string(request.job));
   const auto [at, added] = peer.requests.emplace(request.job, request);
@@ -79,7 +102,7 @@ void World::tell_fetch_ended(std::size_t number, std::uint64_t life, std::uint64
   ended.status = cancelled ? 0 : request.answer.status;
   ended.ended = clock_of(peer);
   if (!cancelled) ended.retry_after = request.answer.retry_after;
-  ended.bytes = 1000;
+  ended.bytes = answer_bytes;
   const bool page_follows = ended.error == FetchError::none;
   if (page_follows) {
     const Duration parse = random_.between(Duration{}, parameters_.parse_max);
@@ -104,6 +127,8 @@ void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) 
   const auto found = peer.requests.find(job);
   if (peer.life != life || found == peer.requests.end()) return;
   if (wait_until_it_goes_on(number, [this, number, life, job] { end_page(number, life, job); })) return;
+  if (found->second.kind == FetchKind::page && found->second.answer.status == 200 && web_.kills(found->second.url))
+    return die_of(number, Request(found->second));
   const Request request = std::move(found->second);
   peer.requests.erase(found);
   PageDone page;
@@ -115,6 +140,13 @@ void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) 
   }
   if (request.answer.redirect)
     if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.redirect)) page.redirect = std::move(*url);
+  if (request.answer.detour)
+    if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.detour)) page.detour = std::move(*url);
+  page.content = request.answer.content;
+  page.validator = request.answer.validator;
+  add_dates(request, page);
+  if (page.detour) ++stats_.deeds["a detour"];
+  if (page.links.size() > many_links) ++stats_.deeds["a page in pieces"];
   // Any scores do, as long as a page gives its links the same ones again.
   if (parameters_.settings.order == CrawlOrder::best && parameters_.settings.best_by == BestBy::topic)
     for (const CanonicalUrl& link : page.links)

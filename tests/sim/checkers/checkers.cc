@@ -12,6 +12,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   checkers.push_back(make_bounded());
   checkers.push_back(make_ledger());
   checkers.push_back(make_page_limit());
+  checkers.push_back(make_budget());
   checkers.push_back(make_disk());
   checkers.push_back(make_ends());
   checkers.push_back(make_lost());

@@ -20,6 +20,7 @@ std::unique_ptr<Checker> make_ledger();
 std::unique_ptr<Checker> make_ends();
 std::unique_ptr<Checker> make_page_limit();
 std::unique_ptr<Checker> make_disk();
+std::unique_ptr<Checker> make_budget();
 
 std::unique_ptr<Checker> make_follow(std::string url);  // only where asked for
 

@@ -19,6 +19,10 @@ class Ends final : public Checker {
     if (const auto* finish = std::get_if<ring::Finish>(&message.body)) said(world, from, finish->totals);
   }
 
+  void committed(World&, const Request& request) override {
+    if (request.kind == FetchKind::page) bytes_ += answer_bytes;
+  }
+
   void exited(World& world, std::size_t number, const Exit& exit) override {
     const SimPeer& peer = world.peers()[number];
     if (peer.may_be_refused) return;
@@ -104,7 +108,8 @@ class Ends final : public Checker {
       open += peer.requests.size();
     }
     const std::uint64_t limit = world.parameters().settings.max_pages;
-    const bool reached = limit > 0 && sum.fetched >= limit;
+    const std::uint64_t bytes = world.parameters().settings.max_bytes;
+    const bool reached = (limit > 0 && sum.fetched >= limit) || (bytes > 0 && bytes_ >= bytes);
     if (open > 0 || sum.outbox > 0 || (sum.queued > 0 && !reached))
       return world.fail(name(), "peer " + std::to_string(from) + " says that the crawl has ended, with " +
                                     std::to_string(sum.queued) + " queued, " + std::to_string(open) + " in flight, " +
@@ -124,6 +129,7 @@ class Ends final : public Checker {
     }
   }
   std::map<std::string, std::uint64_t> totals_;
+  std::uint64_t bytes_ = 0;  // of pages
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Nothing is lost (contract, 1): in the end every URL that a right crawler comes to know is in a state with a reason,
 // in some store, and what can be fetched is fetched; and nothing else is known. With a page limit: as many as there
-// are, up to it. With a depth limit what is reached depends on which way was found first, so there each fetched page is
-// held to its own links.
+// are, up to it. Where what is reached depends on which way was found first (a depth limit, budgets, traps), each
+// fetched page is held to its own links, and what is kept out to its reason.
 #include <algorithm>
 #include <map>
 
@@ -28,13 +28,51 @@ class Lost final : public Checker {
       for (const std::string& seed : world.seeds()) scope.insert(std::string(host_in(seed)));
     const Walk right = walk(world.web(), world.seeds(), scope, settings.robots);
     nothing_strange(world, right);
-    if (settings.max_depth > 0) return closed(world, scope);
+    for (const auto& [url, record] : known_)
+      for (const auto reason : {storage::Reason::trap, storage::Reason::budget, storage::Reason::crashes_crawler})
+        if (record.reason == reason) world.count("kept out: " + std::string(storage::reason_name(reason)));
+    if (settings.max_depth > 0 || may_be_kept_out(world) || !given_up(world).empty()) return closed(world, scope);
     if (settings.max_pages > 0) return as_many(world, right.fetched.size());
     for (const std::string& url : right.fetched) expect(world, url, true);
     for (const std::string& url : right.not_fetched) expect(world, url, false);
   }
 
  private:
+  static bool budgets(const Settings& settings) {
+    return settings.max_pages_per_host > 0 || settings.max_bytes_per_host > 0 || settings.max_pages_per_domain > 0 ||
+           settings.max_bytes_per_domain > 0;
+  }
+  static bool may_be_kept_out(const World& world) {
+    const Settings& settings = world.parameters().settings;
+    return budgets(settings) || settings.max_bytes > 0 || world.web().config().mirrors > 0;
+  }
+
+  // A page that a peer read twice when it was killed, and that does not kill; what it links may stay unknown.
+  std::string given_up(const World& world) const {
+    for (const auto& [url, record] : known_)
+      if (record.reason == storage::Reason::crashes_crawler && !world.web().kills(url)) return url;
+    return {};
+  }
+
+  // Why a record is not fetched, where the web alone does not say.
+  bool justified(const World& world, const UrlRecord& record) const {
+    const Settings& settings = world.parameters().settings;
+    const FakeWeb& web = world.web();
+    switch (record.reason) {
+      case storage::Reason::budget:
+        return budgets(settings);
+      case storage::Reason::trap:
+        return record.depth > 0 &&
+               (web.mirrored(host_in(record.url)) || web.config().copies > 0 || record.depth > settings.trap_depth);
+      case storage::Reason::crashes_crawler:
+        return world.may_be_given_up(record.url);
+      case storage::Reason::bad_port:
+        return has_bad_port(record.url);
+      default:
+        return true;
+    }
+  }
+
   void collect(World& world) {
     for (SimPeer& peer : world.peers()) {
       auto store = storage::Store::open(*peer.kv);
@@ -44,10 +82,19 @@ class Lost final : public Checker {
         if (!records) return world.fail(name(), records.error().message);
         for (const storage::Merge& merge : *records) {
           const auto [at, added] = known_.try_emplace(merge.record.url, merge.record);
-          if (!added) at->second = storage::merge(at->second, merge.record);
+          if (!added) at->second = joined(world, at->second, merge.record);
         }
       }
     }
+  }
+
+  // A holder that did not hear a user's word to visit pages again does not; its replicas may have heard it. That the
+  // holders have nothing queued is what ends.cc sees.
+  static UrlRecord joined(World& world, const UrlRecord& a, const UrlRecord& b) {
+    const auto waits = [](const UrlRecord& record) { return record.state == UrlState::queued; };
+    if (waits(a) == waits(b) || (waits(a) ? a : b).visit <= (waits(a) ? b : a).visit) return storage::merge(a, b);
+    world.tolerate("a visit that the holder did not hear of");
+    return waits(a) ? b : a;
   }
 
   void nothing_strange(World& world, const Walk& right) {
@@ -62,7 +109,7 @@ class Lost final : public Checker {
     const UrlRecord& record = found->second;
     const bool right = fetched ? record.state == UrlState::fetched
                                : record.state == UrlState::failed || record.state == UrlState::excluded;
-    if (!right || (!fetched && record.reason == storage::Reason::none))
+    if (!right || (!fetched && record.reason == storage::Reason::none) || !justified(world, record))
       world.fail(name(), url + " is " + std::string(storage::state_name(record.state)) + " (" +
                              std::string(storage::reason_name(record.reason)) + "), it " +
                              (fetched ? "can be fetched" : "cannot be fetched"));
@@ -79,12 +126,15 @@ class Lost final : public Checker {
   void closed(World& world, const std::set<std::string>& scope) {
     const Settings& settings = world.parameters().settings;
     for (const auto& [url, record] : known_) {
-      if (record.state == UrlState::queued && settings.max_pages == 0)
+      if (record.state == UrlState::queued && settings.max_pages == 0 && settings.max_bytes == 0)
         return world.fail(name(), url + " is still queued");
-      if (record.depth > settings.max_depth && record.reason != storage::Reason::depth)
+      if (!justified(world, record))
+        return world.fail(
+            name(), url + " is kept out (" + std::string(storage::reason_name(record.reason)) + "), and should not be");
+      if (settings.max_depth > 0 && record.depth > settings.max_depth && record.reason != storage::Reason::depth)
         return world.fail(name(), url + " is deeper than the limit and not excluded for it");
       if (record.state != UrlState::fetched) continue;
-      const Answer answer = world.web().answer(url, world.web().config().flaky_tries);
+      const Answer answer = last_answer(world.web(), url);
       for (const std::string& link : answer.links) {
         if (!scope.empty() && !scope.contains(std::string(host_in(link)))) continue;
         const auto found = known_.find(link);

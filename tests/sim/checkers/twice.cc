@@ -1,6 +1,6 @@
-// Nothing twice (contract, 2): a page is asked for once; again only when the last answer was one that may pass, or when
-// the peer that asked went away before it had committed the outcome. Where two peers held its partition at a time:
-// counted, not failed.
+// Nothing twice (contract, 2): a page is asked for once; again only when the last answer was one that may pass, when
+// the peer that asked went away before it had committed the outcome, or once for each word of a user to visit it again.
+// Where two peers held its partition at a time: counted, not failed.
 #include <map>
 
 #include "tests/sim/checkers/checkers.h"
@@ -17,8 +17,11 @@ class Twice final : public Checker {
   void request_begun(World& world, const Request& request) override {
     if (request.kind != FetchKind::page) return;
     const auto [left, first] = leave_.try_emplace(request.url, 1);
+    if (first) first_[request.url] = world.now();
     if (left->second > 0) {
       --left->second;
+    } else if (world.visits_again(base_of(request.url), first_[request.url]) > again_[request.url]) {
+      ++again_[request.url];
     } else if (world.was_held_twice(request) || world.disks_lost()) {
       world.tolerate("fetched twice");
     } else {
@@ -39,6 +42,8 @@ class Twice final : public Checker {
 
  private:
   std::map<std::string, std::uint32_t> leave_;  // by URL: requests that it may still get
+  std::map<std::string, Time> first_;           // when it was first asked for
+  std::map<std::string, std::uint32_t> again_;  // visits that a user's word asked for
 };
 
 }  // namespace

@@ -1,0 +1,78 @@
+// Budgets: of a host, and by one peer of a domain, no more pages are taken than the settings allow. A host's count goes
+// with its partition to the next holder, as its waits do: where that was lost, or a partition was held twice, more is
+// counted and not failed.
+#include <map>
+
+#include "node/scope/scope.h"
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+class Budget final : public Checker {
+ public:
+  std::string_view name() const override { return "budget"; }
+
+  void committed(World& world, const Request& request) override {
+    const Settings& settings = world.parameters().settings;
+    if (settings.max_pages_per_host == 0 && settings.max_pages_per_domain == 0) return;
+    if (request.kind != FetchKind::page || request.answer.status == 0) return;
+    // Under partition_by = url each partition of a host has the budget.
+    const auto partition = world.partition_of(request);
+    Use use{{partition.value_or(0), request.host},
+            {request.peer, world.peers()[request.peer].disks, registrable_domain(request.host)}};
+    last_[request.peer] = {request.job, world.peers()[request.peer].life, use};
+    // Further forms of the URL are parts of the same visit.
+    if (request.answer.detour) {
+      last_[request.peer].counts = false;
+      return;
+    }
+    const std::uint64_t of_host = ++hosts_[use.host];
+    const std::uint64_t of_domain = ++domains_[use.domain];
+    if (settings.max_pages_per_host > 0 && of_host > settings.max_pages_per_host)
+      beyond(world, request, of_host, request.host, world.ring_moved() || world.disks_lost());
+    // A domain that is not in memory any more is read again without the pages that are under way.
+    if (settings.max_pages_per_domain > 0 && of_domain > settings.max_pages_per_domain)
+      beyond(world, request, of_domain, "its domain", world.disks_lost() || settings.hosts_in_memory < 10);
+  }
+
+  // The step in which it was taken note of was the one in which the disk failed.
+  void crashed(World& world, std::size_t peer, const std::vector<Request>& open) override {
+    const auto last = last_.find(peer);
+    if (last == last_.end() || last->second.life != world.peers()[peer].life || !last->second.counts) return;
+    for (const Request& request : open) {
+      if (request.job != last->second.job) continue;
+      --hosts_[last->second.use.host];
+      --domains_[last->second.use.domain];
+    }
+  }
+
+ private:
+  struct Use {
+    std::pair<ring::Partition, std::string> host;
+    std::tuple<std::size_t, std::uint32_t, std::string> domain;  // peer, its disk, domain
+  };
+  struct Last {
+    std::uint64_t job = 0;
+    std::uint64_t life = 0;
+    Use use;
+    bool counts = true;
+  };
+
+  void beyond(World& world, const Request& request, std::uint64_t pages, const std::string& of, bool permitted) {
+    if (permitted) return world.tolerate("page beyond a budget");
+    world.fail(name(), request.url + " is page " + std::to_string(pages) + " of " + of + ", beyond the budget");
+  }
+
+  std::map<std::pair<ring::Partition, std::string>, std::uint64_t> hosts_;
+  std::map<std::tuple<std::size_t, std::uint32_t, std::string>, std::uint64_t> domains_;
+  std::map<std::size_t, Last> last_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_budget() { return std::make_unique<Budget>(); }
+
+}  // namespace orbweaver::sim

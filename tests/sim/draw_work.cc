@@ -1,0 +1,131 @@
+#include "tests/sim/draw_work.h"
+
+#include <algorithm>
+
+#include "tests/sim/random.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+using std::chrono::seconds;
+
+// Of 1000 seeds so many are given one kind.
+constexpr std::uint32_t share = 130;
+
+// A crawl that is over before anything uncommon happens tries nothing.
+void make_it_last(Random& random, Parameters& p) {
+  p.settings.max_pages = 0;
+  if (random.chance(700)) p.settings.delay = seconds{1};
+  if (p.web.away == 1000) return;  // draw_thin_web
+  p.web.hosts = std::max(p.web.hosts, 4U);
+  p.web.pages_per_host = std::max(p.web.pages_per_host, 20U);
+}
+
+void draw_mirrors(Random random, Parameters& p) {
+  make_it_last(random, p);
+  // Else nothing leads to a mirror: no seed is one.
+  p.settings.scope = ScopeKind::any;
+  p.settings.max_depth = 0;
+  p.web.mirrors = static_cast<std::uint32_t>(random.between(p.web.hosts / 3, p.web.hosts / 2));
+  p.web.copies = random.pick({0U, 0U, 300U, 800U});
+  p.web.away = std::max(p.web.away, 300U);
+  p.web.links_per_page = std::max(p.web.links_per_page, 3U);
+  p.seed_hosts = std::min(p.seed_hosts, p.web.hosts - p.web.mirrors);
+  p.settings.trap_rules = {"mirror", "same_content"};
+  if (random.chance(300)) p.settings.trap_rules.emplace_back("deep_chain");
+  p.settings.trap_budget = random.pick({0U, 1U, 3U});
+  p.settings.trap_depth = random.pick({2U, 5U});
+  p.settings.trap_same_content = random.pick({1U, 3U});
+  p.settings.trap_mirror_pages = random.pick({2U, 2U, 4U});
+}
+
+void draw_budgets(Random random, Parameters& p) {
+  Settings& s = p.settings;
+  if (random.chance(600)) s.max_pages_per_host = random.between(1, 20);
+  if (random.chance(300)) s.max_bytes_per_host = 1000 * random.between(1, 20);
+  if (random.chance(500)) s.max_pages_per_domain = random.between(1, 40);
+  if (random.chance(300)) s.max_bytes_per_domain = 1000 * random.between(1, 40);
+  if (random.chance(300)) s.max_bytes = 1000 * random.between(1, 200);
+  if (random.chance(500)) p.web.domains = random.pick({2U, 5U});
+}
+
+Deed question(Random& random, const Parameters& p, Deed::Kind kind) {
+  Deed deed;
+  deed.kind = kind;
+  deed.peer = random.below(p.peers);
+  deed.at = random.between(Duration{seconds{1}}, p.faults_end);
+  deed.host = static_cast<std::uint32_t>(random.below(p.web.hosts));
+  return deed;
+}
+
+void draw_recrawls(Random random, Parameters& p) {
+  make_it_last(random, p);
+  p.web.validators = random.pick({0U, 500U, 1000U});
+  for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
+    Deed deed = question(random, p, Deed::Kind::recrawl);
+    deed.at += seconds{3};
+    deed.by = random.pick({Duration{}, Duration{}, Duration{seconds{2}}});
+    deed.what = random.pick({"", "", "host", "match"});
+    p.deeds.push_back(std::move(deed));
+  }
+}
+
+void draw_detours(Random random, Parameters& p) {
+  p.settings.strip_parameters = {"v"};
+  p.web.detours = random.pick({50U, 200U, 500U});
+}
+
+void draw_questions(Random random, Parameters& p) {
+  make_it_last(random, p);
+  // What only a disk that is gone has heard of is nobody's any more.
+  const bool seeds_stay = std::none_of(p.deeds.begin(), p.deeds.end(), [](const Deed& deed) {
+    return deed.kind == Deed::Kind::disk_gone || deed.kind == Deed::Kind::power_cut;
+  });
+  for (std::uint64_t left = random.between(3, 12); left > 0; --left) {
+    Deed deed = question(random, p, Deed::Kind::ask);
+    deed.what = random.pick({"status", "explain", "explain", "explain_unknown", "explain_nothing", "seed", "seed",
+                             "traps", "readmit", "forget", "nonsense", "unreadable"});
+    if (deed.what == "seed" && !seeds_stay) deed.what = "status";
+    // In scope whatever the scope is.
+    if (deed.what == "seed" && p.settings.scope == ScopeKind::host) deed.host %= p.seed_hosts;
+    deed.page = static_cast<std::uint32_t>(random.below(p.web.pages_per_host));
+    p.deeds.push_back(std::move(deed));
+  }
+}
+
+void draw_pieces(Random random, Parameters& p) {
+  p.settings.record_links = true;
+  p.web.long_pages = static_cast<std::uint32_t>(random.between(1, std::min(3U, p.seed_hosts)));
+  p.web.redirects = 0;  // the pages that are long are few
+  p.web.dead_hosts = 0;
+}
+
+void draw_killers(Random random, Parameters& p) {
+  make_it_last(random, p);
+  p.web.killers = random.pick({5U, 15U, 40U});
+}
+
+}  // namespace
+
+void draw_work(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0x90c1));
+  const auto wanted = [&](bool on) { return which.chance(share) && on; };
+  const bool mirrors = wanted(kinds.mirrors);
+  const bool budgets = wanted(kinds.budgets);
+  const bool recrawls = wanted(kinds.recrawls);
+  const bool detours = wanted(kinds.detours);
+  const bool questions = wanted(kinds.questions);
+  const bool pieces = wanted(kinds.pieces);
+  const bool killers = wanted(kinds.killers);
+  const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
+  if (mirrors) draw_mirrors(source(21), p);
+  if (budgets) draw_budgets(source(22), p);
+  if (recrawls) draw_recrawls(source(23), p);
+  if (detours) draw_detours(source(24), p);
+  if (pieces) draw_pieces(source(25), p);
+  if (killers) draw_killers(source(26), p);
+  if (questions) draw_questions(source(27), p);  // last: it depends on the scope
+}
+
+}  // namespace orbweaver::sim
