@@ -118,10 +118,21 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       sites_(settings_),
       waves_(waves_config(settings_)),
       trap_rules_(settings_),
-      trap_book_(settings_.hosts_in_memory),
-      sighting_index_(sightings_max),
-      mirrors_(mirror_hosts_max, settings_.trap_mirror_pages),
-      domains_(settings_.hosts_in_memory),
+      mirrors_({.settings = settings_,
+                .rules = trap_rules_,
+                .store = store,
+                .view = view_,
+                .partitioner = partitioner_,
+                .messenger = messenger_,
+                .is_seed_host = [this](const std::string& host) { return seed_hosts_.contains(host); },
+                .write = writer()}),
+      trap_judge_(settings_, trap_rules_, store, stepped_, mirrors_),
+      trap_report_(
+          store, partitioner_, trap_judge_, mirrors_,
+          [this](ring::Partition partition) { return keeper_.holds(partition); }, writer()),
+      walk_(store, canonicaliser_, partitioner_, stepped_, writer()),
+      budgets_(settings_, store, settings_.hosts_in_memory),
+      allowance_(settings_),
       shares_(
           TransferShares::limits(settings_.fetches_max, settings_.max_domain_fetches, settings_.max_network_fetches)),
       stepped_(now),
@@ -228,14 +239,12 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   const auto recrawl = store_->meta(meta_name::recrawl);
   if (!recrawl) return tl::make_unexpected(error_of(recrawl.error()));
   if (*recrawl && !(*recrawl)->empty())
-    if (const Result<void> walk = restore_recrawl(**recrawl); !walk) {
+    if (const Result<void> walk = walk_.restore(**recrawl); !walk) {
       note_dropped(meta_name::recrawl, walk.error().message);
       commit.meta.emplace_back(meta_name::recrawl, "");
     }
   if (start.recrawl) {
-    recrawl_ = Recrawl{*start.recrawl, {}, {}, nullptr, {}, 0};
-    last_walk_ = *start.recrawl;
-    commit.meta.emplace_back(meta_name::recrawl, stored(*recrawl_));
+    walk_.begin({.before = *start.recrawl, .host = {}, .match = {}}, commit);
     commit.meta.emplace_back(meta_name::ended, "");
   }
   const auto ended = store_->meta(meta_name::ended);
@@ -251,7 +260,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (!waited) return tl::make_unexpected(error_of(waited.error()));
   const auto bytes = store_->meta(meta_name::bytes);
   if (!bytes) return tl::make_unexpected(error_of(bytes.error()));
-  if (*bytes) bytes_spent_ = std::strtoull((*bytes)->c_str(), nullptr, 10);
+  if (*bytes) allowance_.restore(**bytes);
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
   if (Result<void> restored = restore_redirects(commit); !restored) return restored;
@@ -265,7 +274,7 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
     if (const auto* end = std::get_if<Exit>(&command)) return fail(static_cast<ErrorCode>(end->code), end->message);
   // The last write: a start that fails is made again with the same pages, and must not have counted them.
   storage::Commit crashes;
-  if (Result<void> noted = note_crashes(start.at_work, crashes); !noted) return noted;
+  if (Result<void> noted = crashes_.restore(*store_, start.at_work, crashes); !noted) return noted;
   if (crashes.meta.empty()) return {};
   if (const auto written = store_->commit(crashes); !written) return tl::make_unexpected(error_of(written.error()));
   return {};
@@ -378,8 +387,14 @@ void Peer::handle_within_ring(Time now, MessageEvent& event, Commands& out) {
         access_->on_request({now, out}, in, request, event.reply);
       },
       [&](const ring::Turns& answer) { access_->on_answer(now, in.from, answer); },
-      [&](const ring::Sightings& sightings) { on_sightings(now, sightings, out); },
-      [&](const ring::SamePages& same) { on_same_pages(now, same, out); },
+      [&](const ring::Sightings& sightings) {
+        if (const Result<void> heard = mirrors_.on_sightings({now, out}, sightings); !heard)
+          fail_for_good(heard.error(), out);
+      },
+      [&](const ring::SamePages& same) {
+        if (const Result<void> heard = mirrors_.on_same_pages({now, out}, same); !heard)
+          fail_for_good(heard.error(), out);
+      },
   };
   std::visit(Overloaded{[&](const OfRing auto& body) { handled(body); }, [](const OfAnyone auto&) {}}, in.body);
   messenger_.send_all(sends, out);
@@ -415,8 +430,8 @@ void Peer::after(Time now, Commands& out) {
         if (!url) continue;
         admission_limits(*record, now);
         const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
-        visit_if_newer(key, *record);
-        judge_trap(key, *url, *record);
+        walk_.visit_if_newer(key, *record);
+        trap_judge_.judge(key, *url, *record);
         const bool link = is_link(*record);
         commit.merges.push_back({key, std::move(*record), link});
       }
@@ -426,12 +441,12 @@ void Peer::after(Time now, Commands& out) {
     first_seeds_tick(now, out);
     if (!admit_own_seeds(now, out)) return;
     if (!partitions_tick(now, out)) return;
-    if (!recrawl_tick(now, out)) return;
+    if (may_walk())
+      if (const Result<void> walked = walk_.walk_on({now, out}); !walked) return fail_for_good(walked.error(), out);
     issue_fetches(now, out);
     if (exited_) return;
     access_->tick({now, out});
-    sightings_tick(now, out);
-    if (exited_) return;
+    if (const Result<void> told = mirrors_.tick({now, out}); !told) return fail_for_good(told.error(), out);
     std::vector<Forwarder::Out> batches;
     if (Result<void> formed = forwarder_.tick(now, view_, batches); !formed) return fail_for_good(formed.error(), out);
     copier_.tick(
@@ -466,8 +481,8 @@ Time Peer::next_deadline(Time now) const {
     // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
     if (!exit_at_ && waves_wanted()) consider(waves_.next_deadline());
     consider(access_->next_deadline());
-    if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
-    if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) {
+    consider(mirrors_.next_deadline());
+    if (may_fetch() && jobs_.size() < settings_.fetches_max && allowance_.may_start()) {
       consider(bench_.next_deadline());
       if (!parsed_.empty() || (!parse_next_.empty() && parsing_may_start())) at = now;
     }
@@ -514,6 +529,12 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
   applying_ = false;
   if (result != nullptr) *result = std::move(*done);
   return true;
+}
+
+Result<storage::CommitResult> Peer::write(const Step& step, const storage::Commit& commit) {
+  storage::CommitResult result;
+  if (!apply(step.now, commit, step.out, &result)) return fail(ErrorCode::io, "the store cannot be written");
+  return result;
 }
 
 // The store or the archive cannot be written: nothing more is taken on, what is durable stays, the process ends and

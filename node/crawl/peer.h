@@ -6,9 +6,9 @@
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
 // Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_links.cc (links of a
-// page), peer_redirects.cc (seeds that lead out of scope), peer_crashes.cc, peer_robots.cc, peer_order.cc (scores of
+// page), peer_redirects.cc (seeds that lead out of scope), peer_robots.cc, peer_order.cc (scores of
 // links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes name), peer_scope.cc
-// (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, seeds, waves), peer_partitions.cc
+// (results of a search, what a page used), peer_ring.cc (members, seeds, waves), peer_partitions.cc
 // (batches, tenures, copies, transfers), peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics),
 // peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
 #pragma once
@@ -25,25 +25,29 @@
 
 #include "node/config/memory_plan.h"
 #include "node/config/settings.h"
+#include "node/crawl/budgets.h"
 #include "node/crawl/copier.h"
+#include "node/crawl/crash_book.h"
 #include "node/crawl/events.h"
 #include "node/crawl/forwarder.h"
 #include "node/crawl/host_access.h"
 #include "node/crawl/keeper.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/link_scores.h"
-#include "node/crawl/mirrors.h"
+#include "node/crawl/meta_names.h"
+#include "node/crawl/mirror_table.h"
 #include "node/crawl/outcome.h"
+#include "node/crawl/page_allowance.h"
 #include "node/crawl/partitioner.h"
+#include "node/crawl/recrawl_walk.h"
 #include "node/crawl/site_policy.h"
 #include "node/crawl/transfer_shares.h"
-#include "node/crawl/traps.h"
-#include "node/crawl/use_book.h"
+#include "node/crawl/trap_judge.h"
+#include "node/crawl/trap_report.h"
 #include "node/crawl/view.h"
 #include "node/crawl/waves.h"
 #include "node/crawl/workbench.h"
 #include "node/url/canonicaliser.h"
-#include "node/url/re2_patterns.h"
 #include "node/url/scope.h"
 
 namespace orbweaver {
@@ -77,7 +81,6 @@ struct PeerCounters {
   std::uint64_t robots_rules_left_out = 0;
   std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
   std::uint64_t retries = 0;
-  std::uint64_t pages_fetched = 0;
   std::uint64_t pages_failed = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t archive_bytes = 0;
@@ -167,6 +170,11 @@ class Peer {
   // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
+  // For parts; what a failure leads to has been done then.
+  Result<storage::CommitResult> write(const Step& step, const storage::Commit& commit);
+  RecordWrite writer() {
+    return [this](const Step& step, const storage::Commit& commit) { return write(step, commit); };
+  }
   Result<void> start_filter();
   void start_access(bool made_ring);
   nlohmann::json seen_status() const;
@@ -202,10 +210,7 @@ class Peer {
   void on_page_done(Time now, PageDone& event, Commands& out);
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
-  bool failed_before(const storage::UrlKey& key) const;
   bool commit_piece(Time now, Commands& out);
-  void forget_crashes(const storage::UrlKey& key, storage::Commit& commit);
-  Result<void> note_crashes(const std::vector<storage::UrlKey>& at_work, storage::Commit& commit);
   // The page's next links, `most` of them at most; with the last one its redirect.
   void add_links(Time now, Job& job, const PageDone& page, std::size_t most, storage::Commit& commit);
   void begin_links(Time now, Job& job, const PageDone& page);
@@ -261,46 +266,14 @@ class Peer {
   std::optional<std::uint16_t> new_score(const CanonicalUrl& url, const Way& way);
 
   // peer_scope.cc
-  bool limited() const { return settings_.max_pages > 0 || settings_.max_bytes > 0; }
-  bool host_budgets() const { return settings_.max_pages_per_host > 0 || settings_.max_bytes_per_host > 0; }
-  bool domain_budgets() const { return settings_.max_pages_per_domain > 0 || settings_.max_bytes_per_domain > 0; }
-  bool budget_spent(const BenchHost& host, const CanonicalUrl& url);
-  Use& domain_use(const std::string& domain);
-  void page_begins(const CanonicalUrl& url);
-  void page_ends(const CanonicalUrl& url);
   void count_use(Time now, const Job& job, bool counted, storage::Commit& commit);
-  // A link that is to be admitted here: beyond the budget of suspects it becomes excluded.
-  void judge_trap(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
-                  std::optional<TrapRule> found = std::nullopt);
-  std::optional<TrapRule> suspicion(const CanonicalUrl& url, std::uint16_t depth);
-  bool copy_of_many(BenchHost& host, std::uint64_t content);
-  TrapBook::Counts count_suspects(const storage::HostKey& host);
   nlohmann::json traps(Time now, const nlohmann::json& body, Commands& out);
   std::vector<std::string> held_back() const;
-  bool may_start_page() const;
-  std::size_t pages_in_flight() const { return pages_in_flight_; }
-
-  // peer_recrawl.cc
-  static void note_lastmod(const Job& job, const PageDone& page, std::size_t entry, Way& way);
   bool may_walk() const;
-  bool walk_awaits(ring::Partition partition);
-  void visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const;
   nlohmann::json recrawl(Time now, const nlohmann::json& body, Commands& out);
-  struct Recrawl;
-  static Result<Recrawl> read_recrawl(const nlohmann::json& told, Time now);
-  Result<void> restore_recrawl(const std::string& stored);
-  bool recrawl_tick(Time now, Commands& out);
-
-  // peer_mirrors.cc
-  MirrorBook::Load stored_mirror(const std::string& host) const;
-  std::string mirror_of(std::string_view host);
-  void tell_sighting(Time now, const CanonicalUrl& url, std::uint64_t content);
-  void sightings_tick(Time now, Commands& out);
-  void on_sightings(Time now, const ring::Sightings& sightings, Commands& out);
-  void on_same_pages(Time now, const ring::SamePages& same, Commands& out);
-  bool lift_mirror(Time now, const std::string& host, Commands& out);
 
   // peer_sitemaps.cc
+  static void note_lastmod(const Job& job, const PageDone& page, std::size_t entry, Way& way);
   void add_named_sitemaps(const Job& job, const PageDone* page, storage::Commit& commit);
   void add_listed_sitemap(const Job& job, const PageDone& page, std::size_t entry, storage::Commit& commit);
 
@@ -420,36 +393,22 @@ class Peer {
   SitePolicy sites_;
   std::optional<HostAccess> access_;  // made with the ring's settings
   Waves waves_;
-  TrapRules trap_rules_;
-  TrapBook trap_book_;
-  SightingIndex sighting_index_;
-  MirrorBook mirrors_;
-  std::vector<ring::Sighting> sightings_;  // to be told
-  Time next_sightings_{};
   std::set<std::string, std::less<>> seed_hosts_;
-  UseBook domains_;
-  // A walk over the records that is under way: what it looks for, and the last that it looked at.
-  struct Recrawl {
-    Time before{};      // ended before this
-    std::string host;   // empty: any
-    std::string match;  // RE2, anywhere in the URL; empty: any
-    std::shared_ptr<const UrlPatterns> pattern;
-    std::string after;  // URL; empty: from the start
-    std::uint64_t queued = 0;
-  };
-  static std::string stored(const Recrawl& walk);
-  std::optional<Recrawl> recrawl_;
-  Time last_walk_{};               // its moment: told twice, it is one walk
-  std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
+  TrapRules trap_rules_;
+  MirrorTable mirrors_;
+  TrapJudge trap_judge_;
+  TrapReport trap_report_;
+  RecrawlWalk walk_;
+  CrashBook crashes_;
+  Budgets budgets_;
+  PageAllowance allowance_;
   PeerCounters counters_;
   std::map<std::string, std::uint64_t> link_trace_;  // empty: none is recorded
   std::map<ring::PeerId, std::uint16_t> spoken_;     // protocol version of the last message from each member
 
   std::unordered_map<std::uint64_t, Job> jobs_;
-  TransferShares shares_;  // of them
-  std::size_t pages_in_flight_ = 0;
-  std::deque<std::uint64_t> in_pieces_;               // jobs whose links are being committed
-  std::map<storage::UrlKey, std::uint32_t> crashed_;  // unclean ends at which a page was at work; meta_name::crashed
+  TransferShares shares_;                // of them
+  std::deque<std::uint64_t> in_pieces_;  // jobs whose links are being committed
   // URLs whose server sent the fetch to another form of the same URL (docs/canonical-form.md): asked for by that form
   // next.
   struct Detour {
@@ -460,7 +419,6 @@ class Peer {
   std::map<std::string, std::string> redirects_out_;
   std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
-  std::uint64_t cap_ = 0;        // pages this process may have fetched in all, under a page limit
   std::uint64_t last_wave_ = 0;  // probes older than this are late copies, for a while
   Time last_wave_at_{};
   ring::PeerId last_wave_from_;
@@ -522,25 +480,5 @@ inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 
 
 // A peer without a ring gives up when no member answered for this long.
 inline constexpr Duration join_wait_max = std::chrono::seconds{60};
-
-// What is stored in the meta table, by name.
-namespace meta_name {
-inline constexpr std::string_view peer = "peer";          // identity, 32 hex digits
-inline constexpr std::string_view ring = "ring";          // ring identity, 32 hex digits
-inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
-inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
-inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
-inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
-// The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
-inline constexpr std::string_view ended = "ended";
-inline constexpr std::string_view bytes = "bytes";      // received in all, under max_bytes
-inline constexpr std::string_view domain = "domain/";   // + a registered domain: pages and bytes, under its budgets
-inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/recrawl.md), JSON; empty: none
-inline constexpr std::string_view mirror =
-    "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
-inline constexpr std::string_view crashed = "crashed/";             // + a page's key in hex: unclean ends; empty: none
-inline constexpr std::string_view redirects_out = "redirects_out";  // JSON object: seed, where it redirects to
-inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
-}  // namespace meta_name
 
 }  // namespace orbweaver

@@ -90,7 +90,7 @@ json Peer::explain(const json& body) {
                         "; no record of it, but the filter (seen = bloom) takes it as seen: if a page that was fetched "
                         "links to it, it was missed; as a seed it would be fetched";
     }
-    if (const auto rule = suspicion(url, 0); possible && rule) answer["trap"] = trap_rule_name(*rule);
+    if (const auto rule = trap_judge_.suspicion(url, 0); possible && rule) answer["trap"] = trap_rule_name(*rule);
     return answer;
   }
   const storage::UrlRecord& known = **record;
@@ -118,8 +118,8 @@ json Peer::explain(const json& body) {
   if (best_first()) answer["score"] = known.score;
   if (known.visit > 0) answer["visit"] = known.visit + 1;
   if (!known.validator.empty()) answer["validator"] = known.validator;
-  if (const auto rule = suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);
-  if (const std::string other = mirror_of(url.host()); !other.empty()) answer["mirror_of"] = other;
+  if (const auto rule = trap_judge_.suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);
+  if (const std::string other = mirrors_.mirror_of(url.host()); !other.empty()) answer["mirror_of"] = other;
   return answer;
 }
 

@@ -14,8 +14,8 @@ void Peer::begin_links(Time now, Job& job, const PageDone& page) {
   counters_.links_found += page.links.size() + page.sitemaps.size() + page.requisites.size();
   counters_.links_skipped += page.skipped_links;
   BenchHost* const host = bench_.find(job.job.host);
-  job.copy = host != nullptr && copy_of_many(*host, page.content);
-  if (!job.copy && !page.noindex && job.job.queued.visit == 0) tell_sighting(now, job.job.url, page.content);
+  job.copy = host != nullptr && trap_judge_.copy_of_many(*host, page.content);
+  if (!job.copy && !page.noindex && job.job.queued.visit == 0) mirrors_.note_page(now, job.job.url, page.content);
 }
 
 void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most, storage::Commit& commit) {
@@ -129,8 +129,8 @@ void Peer::admit(const CanonicalUrl& url, const Way& way, storage::Commit& commi
   if (view_.owns(host.partition)) {
     ++counters_.links_own;
     admission_limits(record, Time{});
-    visit_if_newer(key, record);
-    judge_trap(key, url, record, way.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
+    walk_.visit_if_newer(key, record);
+    trap_judge_.judge(key, url, record, way.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
     const bool link = is_link(record);
     commit.merges.push_back({key, std::move(record), link});
     return;

@@ -117,12 +117,12 @@ void Peer::on_batch(Time now, const ring::Message& in, const ring::Batch& batch,
   // Links only: copies and moved records are as their holder judged them. Once, and not before all of the batch is
   // taken: what is judged uses up a budget.
   if (batch.kind == ring::BatchKind::forward)
-    for (storage::Merge& link : intake.records) visit_if_newer(link.key, link.record);
+    for (storage::Merge& link : intake.records) walk_.visit_if_newer(link.key, link.record);
   std::set<storage::UrlKey> judged;
   if (batch.kind == ring::BatchKind::forward && trap_rules_.any())
     for (std::size_t i = 0; i < intake.records.size(); ++i)
       if (storage::Merge& link = intake.records[i]; judged.insert(link.key).second)
-        judge_trap(link.key, intake.urls[i], link.record);
+        trap_judge_.judge(link.key, intake.urls[i], link.record);
   storage::Commit commit;
   commit.merges = std::move(intake.records);
   commit.clocks.assign(intake.clocks.begin(), intake.clocks.end());
@@ -292,7 +292,7 @@ bool Peer::paused() const {
 bool Peer::ready_to_move(ring::Partition partition, ring::TransferKind kind) {
   if (forwarder_.safe() == 0) return false;           // what an earlier process found is not all with its owners
   if (kind == ring::TransferKind::fill) return true;  // the partition stays; what changes meanwhile is copied
-  if (walk_awaits(partition)) return false;
+  if (walk_.awaits(partition)) return false;
   if (bench_.partition_busy(partition) || copier_.waits_in(partition)) {
     safe_from_.erase(partition);
     return false;

@@ -149,7 +149,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     trap_rules_ = TrapRules(settings_);
     set_order();
     start_access(false);
-    mirrors_ = MirrorBook(mirror_hosts_max, settings_.trap_mirror_pages);
+    mirrors_.ring_settings_known();
     if (Result<void> filled = start_filter(); !filled) return fail_for_good(filled.error(), out);
     storage::Commit commit;
     commit.meta.emplace_back(meta_name::ring, ring_.hex());
@@ -325,20 +325,18 @@ void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& se
 // ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::passive() const {
-  if (!jobs_.empty() || recrawl_ || wait_for_peers_ > 0 || !seeds_differ_.empty() || seeds_.empty() ||
+  if (!jobs_.empty() || walk_.under_way() || wait_for_peers_ > 0 || !seeds_differ_.empty() || seeds_.empty() ||
       !unanswered_.empty())
     return false;
   const storage::Counts& held = store_->held();
-  const bool only_lacks_pages = limited() && !may_start_page();
+  const bool only_lacks_pages = !allowance_.may_start();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && copier_.idle() && confirmed_ && !plan_due_ &&
          keeper_.settled();
 }
 
 ring::WaveReply Peer::wave_reply() {
   const storage::Counts& held = store_->held();
-  const std::uint64_t used = counters_.pages_fetched + pages_in_flight_;
-  // What a peer without work has been granted is free for the others.
-  if (held.queued == 0) cap_ = used;
+  if (held.queued == 0) allowance_.give_back();
   ring::WaveReply reply;
   reply.ring_fingerprint = view_.ring().fingerprint();
   reply.tenures_fingerprint = keeper_.tenures().fingerprint();
@@ -348,18 +346,12 @@ ring::WaveReply Peer::wave_reply() {
   reply.sent = forwarder_.batches_acknowledged();
   reply.received = counters_.batches_received;
   reply.grant_sequence = grant_applied_;
-  const std::uint64_t cap = std::max(cap_, used);
-  reply.counts = {{"fetched", held.fetched},
-                  {"failed", held.failed},
-                  {"excluded", held.excluded},
-                  {"queued", held.queued},
-                  {"outbox", held.outbox},
-                  {"forwarded", forwarder_.records_sent()},
-                  {"partitions", keeper_.held()},
-                  {"cap", cap},
-                  {"unspent", cap - counters_.pages_fetched},
-                  {"wants", limited() && held.queued > 0 && !may_start_page() ? 1u : 0u}};
-  if (settings_.max_bytes > 0) reply.counts["bytes"] = bytes_spent_;
+  reply.counts = {{"fetched", held.fetched},         {"failed", held.failed},
+                  {"excluded", held.excluded},       {"queued", held.queued},
+                  {"outbox", held.outbox},           {"forwarded", forwarder_.records_sent()},
+                  {"partitions", keeper_.held()},    {"cap", allowance_.cap()},
+                  {"unspent", allowance_.unspent()}, {"wants", held.queued > 0 && !allowance_.may_start() ? 1u : 0u}};
+  if (settings_.max_bytes > 0) reply.counts["bytes"] = allowance_.bytes();
   return reply;
 }
 
@@ -377,7 +369,7 @@ void Peer::on_wave_probe(Time now, const ring::Message& in, const ring::WaveProb
   last_wave_at_ = now;
   if (probe.grant_sequence > grant_applied_) {
     grant_applied_ = probe.grant_sequence;
-    cap_ = std::max(cap_, probe.grant_pages);
+    allowance_.grant(probe.grant_pages);
   }
   ring::WaveReply answer = wave_reply();
   answer.wave = probe.wave;
@@ -385,7 +377,7 @@ void Peer::on_wave_probe(Time now, const ring::Message& in, const ring::WaveProb
 }
 
 // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
-bool Peer::waves_wanted() const { return passive() || limited(); }
+bool Peer::waves_wanted() const { return passive() || allowance_.limited(); }
 
 // Down for so long that it is taken not to come back; what it held is then the replicas'.
 bool Peer::gone(const ring::PeerId& peer, Time now) const {
@@ -409,7 +401,7 @@ void Peer::waves_tick(Time now, Commands& out) {
   }
   const std::vector<ring::PeerId> members = reachable_members();
   // The crawl had ended when this peer last ran, and nobody is there who has taken it up again.
-  if (!waves_.end() && ended_ && !recrawl_ && settings_.stop_when_done && members.size() == 1 && confirmed_ &&
+  if (!waves_.end() && ended_ && !walk_.under_way() && settings_.stop_when_done && members.size() == 1 && confirmed_ &&
       jobs_.empty() && first_seeds_.empty() && wait_for_peers_ == 0)
     return finish(now, ended_->reason, ended_->totals, out);
   if (!waves_.end()) {
@@ -418,7 +410,7 @@ void Peer::waves_tick(Time now, Commands& out) {
     waves_.tick(now, id(), members, complete && !stopping_ && !leaving_, view_.ring().fingerprint(), wave_reply(),
                 probes);
     for (Waves::Probe& probe : probes) messenger_.send(probe.to, probe.probe, out);
-    if (const auto grant = waves_.own_grant()) cap_ = std::max(cap_, *grant);
+    if (const auto grant = waves_.own_grant()) allowance_.grant(*grant);
   }
   const auto end = waves_.end();
   if (!end) return;

@@ -22,6 +22,13 @@ constexpr std::uint8_t nested_sitemaps_max = 4;
 
 }  // namespace
 
+// On the first visit of a sitemap its dates say nothing new: the pages are fetched now, or were in this crawl.
+void Peer::note_lastmod(const Job& job, const PageDone& page, std::size_t entry, Way& way) {
+  if (job.job.queued.visit == 0 || entry >= page.lastmods.size()) return;
+  way.lastmod = page.lastmods[entry];
+  way.visit = way.lastmod == Time{} ? std::uint16_t{0} : job.job.queued.visit;
+}
+
 // Wherever it is, unless a list keeps it out.
 void Peer::admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit) {
   if (scope_->place(url) == Scope::Place::out) {

@@ -161,7 +161,7 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const storage::SeenFilter* filter = store_->filter();
   std::vector<std::pair<std::string, double>> values = {
-      {"pages_fetched_total", number(counters_.pages_fetched)},
+      {"pages_fetched_total", number(allowance_.fetched())},
       {"pages_failed_total", number(counters_.pages_failed)},
       {"retries_total", number(counters_.retries)},
       {"urls_fetched", number(counts.fetched)},

@@ -2,6 +2,11 @@
 // owner (the peer's loop).
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "node/crawl/events.h"
 
 namespace orbweaver {
@@ -9,6 +14,12 @@ namespace orbweaver {
 struct Step {
   Time now;
   Commands& out;
+
+  // A line for the log. `limited`: a remote host or peer can trigger it.
+  void log(LogLevel level, std::string_view channel, std::string_view event,
+           std::vector<std::pair<std::string_view, std::string>> fields, bool limited = false) const {
+    out.push_back(Note{level, channel, event, std::move(fields), limited});
+  }
 };
 
 }  // namespace orbweaver

@@ -1,0 +1,10 @@
+// Leaves the function with the error of a call that failed: for calls that answer a Result whose value is not wanted.
+#pragma once
+
+#include <tl/expected.hpp>
+#include <utility>
+
+#define ORBWEAVER_TRY(call)                                                                \
+  do {                                                                                     \
+    if (auto tried = (call); !tried) return tl::make_unexpected(std::move(tried).error()); \
+  } while (false)
