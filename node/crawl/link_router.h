@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "node/config/settings.h"
+#include "node/crawl/events.h"
 #include "node/crawl/link_cache.h"
 #include "node/crawl/link_scores.h"
 #include "node/crawl/partitioner.h"
@@ -72,8 +73,6 @@ class LinkRouter {
   void admit_unless_listed(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
   // Whatever the scope says.
   void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
-  // A link from outside that this peer owns: its record as it may be merged. `date` dates an exclusion.
-  void judge(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record, Time date);
   // A queued record must not exceed max_depth and redirects_max: beyond them it becomes excluded, at `date` (a link's
   // is the epoch: it is not a time to wait for).
   void limit(storage::UrlRecord& record, Time date) const;
@@ -83,9 +82,8 @@ class LinkRouter {
   // Owners have changed: who has heard of a link is not known any more.
   void forget() { cache_->clear(); }
 
-  // The way of a page's link number `link`, with what the page gives it.
-  Way scored(Way way, const storage::QueuedUrl& source, const CanonicalUrl& to, std::size_t links,
-             std::uint16_t topic_score) const;
+  // Under order = best: with what the page at `source` gives its link number `link`.
+  Way scored(Way way, const storage::QueuedUrl& source, const PageDone& page, std::size_t link) const;
   // Of a page's redirect, requisites and sitemaps: they are as good as the page.
   static Way as_good_as(Way way, const storage::QueuedUrl& source);
 

@@ -107,8 +107,6 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
       robots_(memory_.robots),
       first_seeds_(std::move(start.seeds)),
       wait_for_peers_(start.wait_for_peers),
-      link_cache_(make_link_cache(settings_.link_cache, settings_.link_cache_entries, start.random_seed >> 3)),
-      link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
       bench_(workbench_config(settings_, memory_), store,
              [this](ring::Partition partition) { return keeper_.fetches(partition); }),
       forwarder_(forwarder_config(settings_, memory_), store, (start.random_seed >> 2) + 1),
@@ -131,13 +129,35 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
           store, partitioner_, trap_judge_, mirrors_,
           [this](ring::Partition partition) { return keeper_.holds(partition); }, writer()),
       walk_(store, canonicaliser_, partitioner_, stepped_, writer()),
+      router_({.settings = settings_,
+               .store = store,
+               .view = view_,
+               .partitioner = partitioner_,
+               .scope = [this]() -> const Scope& { return *scope_; },
+               .traps = trap_judge_,
+               .walk = walk_},
+              start.random_seed >> 3),
+      redirects_({.settings = settings_,
+                  .canonicaliser = canonicaliser_,
+                  .scope = [this]() -> const Scope& { return *scope_; },
+                  .is_seed = [this](const std::string& url) { return seeds_.contains(url); }}),
+      links_({.settings = settings_,
+              .canonicaliser = canonicaliser_,
+              .view = view_,
+              .partitioner = partitioner_,
+              .scope = [this]() -> const Scope& { return *scope_; },
+              .bench = bench_,
+              .traps = trap_judge_,
+              .mirrors = mirrors_,
+              .router = router_,
+              .redirects = redirects_}),
       budgets_(settings_, store, settings_.hosts_in_memory),
       allowance_(settings_),
       shares_(
           TransferShares::limits(settings_.fetches_max, settings_.max_domain_fetches, settings_.max_network_fetches)),
       stepped_(now),
       started_(now) {
-  set_order();
+  bench_.set_best_first(router_.best_first());
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
     return std::max(restarted_, keeper_.held_since(partition)) + sites_.manners(host).delay;
   });
@@ -263,7 +283,9 @@ Result<void> Peer::restore(const PeerStart& start, Time now) {
   if (*bytes) allowance_.restore(**bytes);
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
-  if (Result<void> restored = restore_redirects(commit); !restored) return restored;
+  const auto redirects = redirects_.restore(*store_, commit);
+  if (!redirects) return tl::make_unexpected(redirects.error());
+  if (*redirects) note_dropped(meta_name::redirects_out, **redirects);
   Commands ignored;
   add_seeds(now, {}, ignored);
   if (has_ring_) membership_.set_state(ring::MemberState::active, now);
@@ -428,7 +450,7 @@ void Peer::after(Time now, Commands& out) {
         auto record = storage::decode_record(entry.record);
         const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
         if (!url) continue;
-        admission_limits(*record, now);
+        router_.limit(*record, now);
         const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
         walk_.visit_if_newer(key, *record);
         trap_judge_.judge(key, *url, *record);

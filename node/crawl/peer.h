@@ -5,12 +5,11 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_links.cc (links of a
-// page), peer_redirects.cc (seeds that lead out of scope), peer_robots.cc, peer_order.cc (scores of
-// links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes name), peer_scope.cc
-// (results of a search, what a page used), peer_ring.cc (members, seeds, waves), peer_partitions.cc
-// (batches, tenures, copies, transfers), peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics),
-// peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
+// Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_robots.cc,
+// peer_scope.cc (results of a search, what a page has used, traps and recrawl), peer_ring.cc (members, seeds, waves),
+// peer_partitions.cc (batches, tenures, copies, transfers), peer_ask.cc (explain, seed, leave, stop), peer_status.cc
+// (status and metrics), peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one
+// owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -32,12 +31,12 @@
 #include "node/crawl/forwarder.h"
 #include "node/crawl/host_access.h"
 #include "node/crawl/keeper.h"
-#include "node/crawl/link_cache.h"
-#include "node/crawl/link_scores.h"
+#include "node/crawl/link_router.h"
 #include "node/crawl/meta_names.h"
 #include "node/crawl/mirror_table.h"
 #include "node/crawl/outcome.h"
 #include "node/crawl/page_allowance.h"
+#include "node/crawl/page_links.h"
 #include "node/crawl/partitioner.h"
 #include "node/crawl/recrawl_walk.h"
 #include "node/crawl/site_policy.h"
@@ -67,15 +66,8 @@ struct PeerStart {
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
 struct PeerCounters {
-  std::uint64_t links_found = 0;        // on pages, each once a page
-  std::uint64_t links_skipped = 0;      // other schemes, malformed, nofollow
   std::uint64_t links_over_budget = 0;  // of pages with more than max_link_bytes, or more than a page may have
   std::uint64_t pages_cut = 0;          // not all of the page was read: beyond its bounds when unpacked
-  std::uint64_t links_out_of_scope = 0;
-  std::uint64_t links_known_by_set = 0;
-  std::uint64_t links_own = 0;
-  std::uint64_t links_foreign = 0;
-  std::uint64_t scores_raised = 0;  // links to URLs in the link cache that went on, for their scores
   std::uint64_t robots_fetched = 0;
   std::uint64_t robots_parsed_again = 0;  // read back from the store: after a restart, or dropped before
   std::uint64_t robots_rules_left_out = 0;
@@ -131,9 +123,7 @@ class Peer {
     std::uint64_t bytes = 0;  // of the response as received
     // A page with many links, which are committed in pieces, one a step.
     std::unique_ptr<PageDone> page = nullptr;
-    std::size_t next_link = 0;      // of all that it lists: links, sitemaps, requisites
-    bool copy = false;              // one more copy of a page (trap rule same_content)
-    storage::TracePage trace = {};  // what is recorded of the links so far
+    PageLinks::Progress links = {};
   };
   // A question that other peers must answer first.
   struct Gathering {
@@ -211,42 +201,9 @@ class Peer {
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
   bool commit_piece(Time now, Commands& out);
-  // The page's next links, `most` of them at most; with the last one its redirect.
-  void add_links(Time now, Job& job, const PageDone& page, std::size_t most, storage::Commit& commit);
-  void begin_links(Time now, Job& job, const PageDone& page);
-  void remember(const storage::Commit& commit, std::size_t links);
-  // peer_scope.cc
-  void add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out);
-  // peer_crawl.cc
-  // A link: what its record will begin with.
-  struct Way {
-    std::uint16_t depth = 0;
-    std::uint8_t redirects = 0;
-    std::uint8_t off_site = 0;  // hops off-site of the page that it was found on
-    bool suspect = false;       // found on one more copy of a page (trap rule same_content)
-    bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
-    Time lastmod{};             // what a sitemap says, on a later visit of it; else the epoch
-    std::uint16_t visit = 0;    // with lastmod: of the sitemap; the page goes no further by it
-    std::uint16_t score = 0;    // under order = best: what is told of it,
-    std::uint64_t gives = 0;    // and what the page gives it, by links
-  };
-  bool route(const CanonicalUrl& url, Way way, storage::Commit& commit);  // false: out of scope
-  // Whatever the scope says of it.
-  void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
-  bool known_link(const storage::UrlKey& key, const Way& way);
-  void remember(const storage::Merge& link);
-  std::uint32_t redirects_allowed() const {
-    return std::max(settings_.redirects_max, settings_.page_requisites ? 1U : 0U);
-  }
-  void admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit);
   bool take_detour(const Job& job, const PageDone* page);
-  void admission_limits(storage::UrlRecord& record, Time now) const;
-  Result<void> restore_redirects(storage::Commit& commit);
-  bool leads_out(const CanonicalUrl& target) const;
-  void note_redirect(const std::string& page, const CanonicalUrl& target, storage::Commit& commit);
-  std::string redirect_out_of(const std::string& page) const;
-  nlohmann::json redirects_status() const;
   bool may_fetch() const;
+  std::vector<std::string> held_back() const;
   // Whether a host may be asked now. `later`: its next_allowed says when; `asked`: it stays acquired until its address
   // or its turn is known; `held`: too much of its domain or network is under way.
   enum class AddressTurn : std::uint8_t { now, later, asked, held };
@@ -257,25 +214,12 @@ class Peer {
   void end_job(std::uint64_t id);
   void on_resolved(Time now, HostResolved& event);
 
-  // peer_order.cc
-  bool best_first() const { return settings_.order == CrawlOrder::best; }
-  void set_order();
-  Way scored(Way way, const storage::QueuedUrl& source, const PageDone& page, std::size_t link) const;
-  // A page's redirect, requisites and sitemaps are as good as the page.
-  Way as_good_as(Way way, const storage::QueuedUrl& source) const;
-  std::optional<std::uint16_t> new_score(const CanonicalUrl& url, const Way& way);
-
   // peer_scope.cc
+  void add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out);
   void count_use(Time now, const Job& job, bool counted, storage::Commit& commit);
   nlohmann::json traps(Time now, const nlohmann::json& body, Commands& out);
-  std::vector<std::string> held_back() const;
   bool may_walk() const;
   nlohmann::json recrawl(Time now, const nlohmann::json& body, Commands& out);
-
-  // peer_sitemaps.cc
-  static void note_lastmod(const Job& job, const PageDone& page, std::size_t entry, Way& way);
-  void add_named_sitemaps(const Job& job, const PageDone* page, storage::Commit& commit);
-  void add_listed_sitemap(const Job& job, const PageDone& page, std::size_t entry, storage::Commit& commit);
 
   // peer_ring.cc
   void on_join(Time now, const ring::Message& message, const ring::Join& join, const ring::ReplyPath& reply,
@@ -383,8 +327,6 @@ class Peer {
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for
   std::unique_ptr<Scope> scope_;
-  std::unique_ptr<LinkCache> link_cache_;
-  LinkScores link_scores_;
   Workbench bench_;
   Forwarder forwarder_;
   Copier copier_;
@@ -399,6 +341,9 @@ class Peer {
   TrapJudge trap_judge_;
   TrapReport trap_report_;
   RecrawlWalk walk_;
+  LinkRouter router_;
+  SeedRedirects redirects_;
+  PageLinks links_;
   CrashBook crashes_;
   Budgets budgets_;
   PageAllowance allowance_;
@@ -415,8 +360,6 @@ class Peer {
     CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
     std::uint8_t hops = 1;
   };
-  // Seeds that redirect out of scope, and where to; meta_name::redirects_out.
-  std::map<std::string, std::string> redirects_out_;
   std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
   std::uint64_t last_wave_ = 0;  // probes older than this are late copies, for a while
@@ -474,9 +417,6 @@ class Peer {
   std::optional<Time> exit_at_;
   Exit exit_;
 };
-
-// What a filter may take as seen: no seed, which a user has named.
-inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.redirects > 0; }
 
 // A peer without a ring gives up when no member answered for this long.
 inline constexpr Duration join_wait_max = std::chrono::seconds{60};

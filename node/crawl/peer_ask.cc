@@ -96,7 +96,7 @@ json Peer::explain(const json& body) {
   const storage::UrlRecord& known = **record;
   answer["state"] = bench_.is_issued(key.url) ? "in flight" : storage::state_name(known.state);
   answer["why"] = bench_.is_issued(key.url) ? "is being fetched now" : why(known);
-  if (const std::string target = redirect_out_of(known.url);
+  if (const std::string target = redirects_.target_of(known.url);
       known.state == storage::UrlState::fetched && !target.empty()) {
     answer["redirects_to"] = target;
     answer["why"] = why(known) + " to " + target + ", which is out of scope";
@@ -115,7 +115,7 @@ json Peer::explain(const json& body) {
   const bool by_page = known.off_site == 0 || known.redirects > 0;
   if (settings_.page_requisites && by_page && !scope_->contains(url)) answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
-  if (best_first()) answer["score"] = known.score;
+  if (router_.best_first()) answer["score"] = known.score;
   if (known.visit > 0) answer["visit"] = known.visit + 1;
   if (!known.validator.empty()) answer["validator"] = known.validator;
   if (const auto rule = trap_judge_.suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);
@@ -172,7 +172,7 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   }
   std::size_t result_pages = 0;
   for (const CanonicalUrl& url : urls) {
-    route(url, {}, commit);
+    router_.route(url, {}, commit);
     if (scope_->is_result_page(url)) ++result_pages;
   }
   storage::CommitResult result;

@@ -331,7 +331,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
          {{"url", found->second.job.url.text()}, {"why", event.command_fault}}, true);
   const bool followed = found->second.job.kind == FetchKind::page &&
                         found->second.outcome.kind == Outcome::Kind::fetched && !event.detour && !event.unwanted_type;
-  if (followed && event.links.size() + event.sitemaps.size() + event.requisites.size() > links_a_commit) {
+  if (followed && PageLinks::count(event) > links_a_commit) {
     event.mark.waits();
     found->second.page = std::make_unique<PageDone>(std::move(event));
     in_pieces_.push_back(found->first);
@@ -360,7 +360,7 @@ bool Peer::commit_piece(Time now, Commands& out) {
   Job& job = found->second;
   PageDone& page = *job.page;
   page.mark.at_work();
-  if (job.next_link + links_a_commit >= page.links.size() + page.sitemaps.size() + page.requisites.size()) {
+  if (job.links.next + links_a_commit >= PageLinks::count(page)) {
     in_pieces_.pop_front();
     Job last = std::move(job);
     jobs_.erase(found);
@@ -368,18 +368,13 @@ bool Peer::commit_piece(Time now, Commands& out) {
     return !exited_;
   }
   storage::Commit commit;
-  add_links(now, job, page, links_a_commit, commit);
+  links_.add(now, job.job, page, links_a_commit, job.links, commit);
   storage::CommitResult result;
   if (!apply(now, commit, out, &result)) return false;
-  remember(commit, commit.merges.size());
+  router_.remember(commit, commit.merges.size());
   forwarder_.add(result.outbox, view_, now);
   page.mark.waits();
   return true;
-}
-
-// What is durable may be remembered.
-void Peer::remember(const storage::Commit& commit, std::size_t links) {
-  for (std::size_t i = 0; i < links; ++i) remember(commit.merges[i]);
 }
 
 // A redirect to what the crawl's rules take for the same URL would be lost among the seen ones, and the page with it:
@@ -447,7 +442,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   }
   const bool traced = settings_.record_links && page != nullptr && record.state == UrlState::fetched;
   if (page != nullptr && record.state == UrlState::fetched) {
-    add_links(now, job, *page, SIZE_MAX, commit);
+    links_.add(now, job.job, *page, SIZE_MAX, job.links, commit);
     if (page->result_page) add_results(now, *page, commit, out);
     if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
@@ -464,10 +459,10 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     if (!known) return fail_for_good(error_of(known.error()), out);
     if (*known && (*known)->state == UrlState::queued) bench_.reread(queued.key);
   }
-  remember(commit, links);
+  router_.remember(commit, links);
   forwarder_.add(result.outbox, view_, now);
   if (!traced) return;
-  RecordLinks trace{std::move(job.trace)};
+  RecordLinks trace{std::move(job.links.trace)};
   trace.page.url = queued.url;
   trace.page.at = now;
   trace.page.depth = queued.depth;

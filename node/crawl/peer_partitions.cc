@@ -90,7 +90,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
     intake.seeds.push_back(record->url);
   // No peer's clock or mistake puts a try off for ever.
   if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
-  admission_limits(*record, now);
+  router_.limit(*record, now);
   const bool link = kind == ring::BatchKind::forward && is_link(*record);
   intake.records.push_back({{host, url->digest()}, std::move(*record), link});
   intake.urls.push_back(std::move(*url));

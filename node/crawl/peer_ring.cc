@@ -147,7 +147,8 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
     keeper_ = Keeper(keeper_config(settings_), id(), settings_.partitions, *store_);
     waves_ = Waves(waves_config(settings_));
     trap_rules_ = TrapRules(settings_);
-    set_order();
+    router_.ring_settings_known();
+    bench_.set_best_first(router_.best_first());
     start_access(false);
     mirrors_.ring_settings_known();
     if (Result<void> filled = start_filter(); !filled) return fail_for_good(filled.error(), out);
@@ -230,7 +231,7 @@ void Peer::membership_changed(Time now, Commands& out) {
        {{"peers", std::to_string(std::count_if(membership_.members().begin(), membership_.members().end(),
                                                [](const auto& m) { return ring::owns_partitions(m.second); }))},
         {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
-  link_cache_->clear();
+  router_.forget();
   own_seeds_due_ = true;
   access_->owners_changed(now);
   forwarder_.owners_changed(view_);

@@ -11,7 +11,7 @@ using nlohmann::json;
 // and the word goes out ahead of the URLs. Seeds and URLs are in the write of the page that brought them; a foreign one
 // tells its owner by its depth that it is a seed. Only the lists of the scope keep one out.
 void Peer::add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out) {
-  counters_.links_found += page.results.size();
+  links_.note_found(page.results.size());
   std::vector<std::string> texts;
   std::vector<const CanonicalUrl*> taken;
   std::uint64_t beyond = 0;
@@ -23,10 +23,10 @@ void Peer::add_results(Time now, const PageDone& page, storage::Commit& commit, 
       texts.push_back(result.text());
       taken.push_back(&result);
     } else if (!known) {
-      ++counters_.links_out_of_scope;
+      router_.note_out_of_scope(1);
     }
   }
-  counters_.links_out_of_scope += beyond;
+  router_.note_out_of_scope(beyond);
   if (beyond > 0)
     note(out, LogLevel::warning, "crawl", "results left out",
          {{"results", std::to_string(beyond)}, {"results_max", std::to_string(settings_.results_max)}}, true);
@@ -34,7 +34,7 @@ void Peer::add_results(Time now, const PageDone& page, storage::Commit& commit, 
   add_seeds(now, texts, out, &commit);
   for (const ring::PeerId& member : reachable_members())
     if (member != id()) send_seeds(member, texts, out);
-  for (const CanonicalUrl* result : taken) admit(*result, {}, commit);
+  for (const CanonicalUrl* result : taken) router_.admit(*result, {}, commit);
 }
 
 // The host's clock goes with the outcome of each of its pages, and with it what it has used; replicas hear of that
