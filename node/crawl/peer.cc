@@ -56,14 +56,44 @@ Peer::Peer(RingEntry&& entry, Time now)
       robots_(memory_.robots),
       first_seeds_(std::move(entry.start.seeds)),
       wait_for_peers_(entry.start.wait_for_peers),
-      link_cache_(std::make_unique<LinkCache>(settings_.link_cache_entries)),
-      link_scores_(settings_.order == CrawlOrder::best ? settings_.score_entries : 0),
       access_(settings_, membership_, view_, sites_, bench_, messenger_, entry.how == RingEntry::How::made),
       trap_rules_(settings_),
-      trap_book_(settings_.hosts_in_memory),
-      sighting_index_(sightings_max),
-      mirrors_(mirror_hosts_max, settings_.trap_mirror_pages),
-      domains_(settings_.hosts_in_memory),
+      mirrors_({.settings = settings_,
+                .rules = trap_rules_,
+                .store = *store_,
+                .view = view_,
+                .partitioner = partitioner_,
+                .messenger = messenger_,
+                .is_seed_host = [this](const std::string& host) { return seeds_.is_host(host); },
+                .write = writer()}),
+      trap_judge_(settings_, trap_rules_, *store_, stepped_, mirrors_),
+      trap_report_(
+          *store_, partitioner_, trap_judge_, mirrors_,
+          [this](ring::Partition partition) { return keeper_.holds(partition); }, writer()),
+      walk_(*store_, canonicaliser_, partitioner_, stepped_, writer()),
+      router_({.settings = settings_,
+               .store = *store_,
+               .view = view_,
+               .partitioner = partitioner_,
+               .scope = [this]() -> const Scope& { return seeds_.scope(); },
+               .traps = trap_judge_,
+               .walk = walk_}),
+      redirects_({.settings = settings_,
+                  .canonicaliser = canonicaliser_,
+                  .scope = [this]() -> const Scope& { return seeds_.scope(); },
+                  .is_seed = [this](const std::string& url) { return seeds_.contains(url); }}),
+      links_({.settings = settings_,
+              .canonicaliser = canonicaliser_,
+              .view = view_,
+              .partitioner = partitioner_,
+              .scope = [this]() -> const Scope& { return seeds_.scope(); },
+              .bench = bench_,
+              .traps = trap_judge_,
+              .mirrors = mirrors_,
+              .router = router_,
+              .redirects = redirects_}),
+      budgets_(settings_, *store_, settings_.hosts_in_memory),
+      allowance_(settings_),
       shares_(
           TransferShares::limits(settings_.fetches_max, settings_.max_domain_fetches, settings_.max_network_fetches)) {
   state_.started = entry.started;
@@ -71,7 +101,7 @@ Peer::Peer(RingEntry&& entry, Time now)
   state_.stepped = now;
   counters_.messages_refused = entry.messages_refused;
   link_trace_ = std::move(entry.link_trace);
-  set_order();
+  bench_.set_best_first(router_.best_first());
   bench_.set_earliest([this](ring::Partition partition, std::string_view host) {
     return std::max(state_.restarted, keeper_.held_since(partition)) + sites_.manners(host).delay;
   });
@@ -120,14 +150,12 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
   const auto recrawl = store_->meta(meta_name::recrawl);
   if (!recrawl) return tl::make_unexpected(error_of(recrawl.error()));
   if (*recrawl && !(*recrawl)->empty())
-    if (const Result<void> walk = restore_recrawl(**recrawl); !walk) {
+    if (const Result<void> walk = walk_.restore(**recrawl); !walk) {
       note_dropped(meta_name::recrawl, walk.error().message);
       commit.meta.emplace_back(meta_name::recrawl, "");
     }
   if (start.recrawl) {
-    recrawl_ = Recrawl{*start.recrawl, {}, {}, nullptr, {}, 0};
-    last_walk_ = *start.recrawl;
-    commit.meta.emplace_back(meta_name::recrawl, stored(*recrawl_));
+    walk_.begin({.before = *start.recrawl, .host = {}, .match = {}}, commit);
     commit.meta.emplace_back(meta_name::ended, "");
   }
   const auto ended = store_->meta(meta_name::ended);
@@ -142,17 +170,19 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
   if (!waited) return tl::make_unexpected(error_of(waited.error()));
   const auto bytes = store_->meta(meta_name::bytes);
   if (!bytes) return tl::make_unexpected(error_of(bytes.error()));
-  if (*bytes) bytes_spent_ = std::strtoull((*bytes)->c_str(), nullptr, 10);
+  if (*bytes) allowance_.restore(**bytes);
   if (*waited) waited_ = std::strtoull((*waited)->c_str(), nullptr, 10);
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
-  if (Result<void> restored = restore_redirects(commit); !restored) return restored;
+  const auto redirects = redirects_.restore(*store_, commit);
+  if (!redirects) return tl::make_unexpected(redirects.error());
+  if (*redirects) note_dropped(meta_name::redirects_out, **redirects);
   seeds_.make_scope();
   if (!joined) membership_.set_state(ring::MemberState::active, step.now);
   if (const auto written = store_->commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
   if (!joined) ORBWEAVER_TRY(membership_changed(step));
   // The last write: a start that fails is made again with the same pages, and must not have counted them.
   storage::Commit crashes;
-  ORBWEAVER_TRY(note_crashes(start.at_work, crashes));
+  ORBWEAVER_TRY(crashes_.restore(*store_, start.at_work, crashes));
   if (crashes.meta.empty()) return {};
   if (const auto written = store_->commit(crashes); !written) return tl::make_unexpected(error_of(written.error()));
   return {};
@@ -287,8 +317,8 @@ Result<void> Peer::handle_of_ring(Time now, MessageEvent& event, Commands& out) 
       [&](const ring::FinishAck&) { ending_.acknowledged(in.from); },
       [&](const ring::TurnRequest& request) { access_.on_request(step, in, request, event.reply); },
       [&](const ring::Turns& answer) { access_.on_answer(now, in.from, answer); },
-      [&](const ring::Sightings& sightings) { on_sightings(now, sightings, out); },
-      [&](const ring::SamePages& same) { on_same_pages(now, same, out); },
+      [&](const ring::Sightings& sightings) { return mirrors_.on_sightings(step, sightings); },
+      [&](const ring::SamePages& same) { return mirrors_.on_same_pages(step, same); },
   };
   const Result<void> done = std::visit(Overloaded{[&](const OfRing auto& body) -> Result<void> {
                                                     if constexpr (std::is_void_v<decltype(handled(body))>) {
@@ -315,10 +345,10 @@ Result<void> Peer::take_own_outbox(const Step& step) {
     auto record = storage::decode_record(entry.record);
     const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
     if (!url) continue;
-    admission_limits(*record, step.now);
+    router_.limit(*record, step.now);
     const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
-    visit_if_newer(key, *record);
-    judge_trap(key, *url, *record);
+    walk_.visit_if_newer(key, *record);
+    trap_judge_.judge(key, *url, *record);
     const bool link = is_link(*record);
     commit.merges.push_back({key, std::move(*record), link});
   }
@@ -348,13 +378,12 @@ Result<void> Peer::after(Time now, Commands& out) {
   ORBWEAVER_TRY(seeds_.admit_own(step));
   ORBWEAVER_TRY(fence_.tick(step));
   const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !end_.told();
-  ORBWEAVER_TRY(moves_.tick(step, may_take, [this](ring::Partition partition) { return walk_awaits(partition); }));
-  if (!recrawl_tick(now, out)) return {};
+  ORBWEAVER_TRY(moves_.tick(step, may_take, [this](ring::Partition partition) { return walk_.awaits(partition); }));
+  if (may_walk()) ORBWEAVER_TRY(walk_.walk_on(step));
   issue_fetches(now, out);
   if (failure_) return {};
   access_.tick(step);
-  sightings_tick(now, out);
-  if (failure_) return {};
+  ORBWEAVER_TRY(mirrors_.tick(step));
   std::vector<BatchOut> batches;
   ORBWEAVER_TRY(forwarder_.tick(now, view_, batches));
   copier_.tick(
@@ -385,8 +414,8 @@ Time Peer::next_deadline(Time now) const {
   // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
   if (!lifecycle_.ending() && waves_wanted()) consider(ending_.next_deadline());
   consider(access_.next_deadline());
-  if (!sightings_.empty() && !view_.empty()) consider(next_sightings_);
-  if (may_fetch() && jobs_.size() < settings_.fetches_max && may_start_page()) {
+  consider(mirrors_.next_deadline());
+  if (may_fetch() && jobs_.size() < settings_.fetches_max && allowance_.may_start()) {
     consider(bench_.next_deadline());
     if (!parsed_.empty() || (!parse_next_.empty() && parsing_may_start())) at = now;
   }
@@ -415,6 +444,12 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
   }
   if (result != nullptr) *result = std::move(*done);
   return true;
+}
+
+Result<storage::CommitResult> Peer::write(const Step& step, const storage::Commit& commit) {
+  storage::CommitResult result;
+  if (!apply(step.now, commit, step.out, &result)) return fail(ErrorCode::io, "the store cannot be written");
+  return result;
 }
 
 // The step ends, and the process.

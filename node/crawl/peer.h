@@ -5,12 +5,10 @@
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
 //
-// Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_links.cc (links of a
-// page), peer_redirects.cc (seeds that lead out of scope), peer_crashes.cc, peer_robots.cc, peer_order.cc (scores of
-// links under order = best), peer_sitemaps.cc (sitemaps that robots.txt files and indexes name), peer_scope.cc
-// (budgets, traps), peer_mirrors.cc, peer_recrawl.cc, peer_ring.cc (members, waves), peer_batches.cc,
-// peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics),
-// peer_outside.cc (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
+// Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_robots.cc,
+// peer_scope.cc (results of a search, what a page has used, traps and recrawl), peer_ring.cc (members, waves),
+// peer_batches.cc, peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics), peer_outside.cc
+// (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -23,6 +21,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "node/crawl/budgets.h"
+#include "node/crawl/crash_book.h"
 #include "node/crawl/crawl_end.h"
 #include "node/crawl/doorkeeper.h"
 #include "node/crawl/ending.h"
@@ -31,16 +31,20 @@
 #include "node/crawl/fence.h"
 #include "node/crawl/host_access.h"
 #include "node/crawl/lifecycle.h"
-#include "node/crawl/link_cache.h"
-#include "node/crawl/link_scores.h"
+#include "node/crawl/link_router.h"
 #include "node/crawl/meta_names.h"
-#include "node/crawl/mirrors.h"
+#include "node/crawl/mirror_table.h"
 #include "node/crawl/outcome.h"
+#include "node/crawl/page_allowance.h"
+#include "node/crawl/page_links.h"
 #include "node/crawl/partition_moves.h"
+#include "node/crawl/recrawl_walk.h"
 #include "node/crawl/ring_entry.h"
+#include "node/crawl/seed_redirects.h"
 #include "node/crawl/seed_set.h"
 #include "node/crawl/transfer_shares.h"
-#include "node/crawl/use_book.h"
+#include "node/crawl/trap_judge.h"
+#include "node/crawl/trap_report.h"
 #include "node/crawl/workbench.h"
 #include "node/scope/re2_patterns.h"
 #include "node/scope/scope.h"
@@ -53,21 +57,13 @@ namespace orbweaver {
 
 // Counts since the start of the process; the durable ones are in storage::Counts.
 struct PeerCounters {
-  std::uint64_t links_found = 0;        // on pages, each once a page
-  std::uint64_t links_skipped = 0;      // other schemes, malformed, nofollow
   std::uint64_t links_over_budget = 0;  // of pages with more than max_link_bytes, or more than a page may have
   std::uint64_t pages_cut = 0;          // not all of the page was read: beyond its bounds when unpacked
-  std::uint64_t links_out_of_scope = 0;
-  std::uint64_t links_known_by_set = 0;
-  std::uint64_t links_own = 0;
-  std::uint64_t links_foreign = 0;
-  std::uint64_t scores_raised = 0;  // links to URLs in the link cache that went on, for their scores
   std::uint64_t robots_fetched = 0;
   std::uint64_t robots_parsed_again = 0;  // read back from the store: after a restart, or dropped before
   std::uint64_t robots_rules_left_out = 0;
   std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
   std::uint64_t retries = 0;
-  std::uint64_t pages_fetched = 0;
   std::uint64_t pages_failed = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t archive_bytes = 0;
@@ -117,9 +113,7 @@ class Peer {
     std::uint64_t bytes = 0;  // of the response as received
     // A page with many links, which are committed in pieces, one a step.
     std::unique_ptr<PageDone> page = nullptr;
-    std::size_t next_link = 0;      // of all that it lists: links, sitemaps, requisites
-    bool copy = false;              // one more copy of a page (trap rule same_content)
-    storage::TracePage trace = {};  // what is recorded of the links so far
+    PageLinks::Progress links = {};
   };
   // A question that other peers must answer first.
   struct Gathering {
@@ -151,6 +145,11 @@ class Peer {
   // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
+  // For parts; what a failure leads to has been done then.
+  Result<storage::CommitResult> write(const Step& step, const storage::Commit& commit);
+  RecordWrite writer() {
+    return [this](const Step& step, const storage::Commit& commit) { return write(step, commit); };
+  }
   Result<void> start_filter();
   nlohmann::json seen_status() const;
   nlohmann::json seen_sets_status() const;
@@ -181,46 +180,10 @@ class Peer {
   void on_page_done(Time now, PageDone& event, Commands& out);
   void finish_page(Time now, Job& job, PageDone* page, Commands& out);
   void finish_robots(Time now, Job& job, PageDone* page, Commands& out);
-  bool failed_before(const storage::UrlKey& key) const;
   bool commit_piece(Time now, Commands& out);
-  void forget_crashes(const storage::UrlKey& key, storage::Commit& commit);
-  Result<void> note_crashes(const std::vector<storage::UrlKey>& at_work, storage::Commit& commit);
-  // The page's next links, `most` of them at most; with the last one its redirect.
-  void add_links(Time now, Job& job, const PageDone& page, std::size_t most, storage::Commit& commit);
-  void begin_links(Time now, Job& job, const PageDone& page);
-  void remember(const storage::Commit& commit, std::size_t links);
-  // peer_scope.cc
-  void add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out);
-  // peer_crawl.cc
-  // A link: what its record will begin with.
-  struct Way {
-    std::uint16_t depth = 0;
-    std::uint8_t redirects = 0;
-    std::uint8_t off_site = 0;  // hops off-site of the page that it was found on
-    bool suspect = false;       // found on one more copy of a page (trap rule same_content)
-    bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
-    Time lastmod{};             // what a sitemap says, on a later visit of it; else the epoch
-    std::uint16_t visit = 0;    // with lastmod: of the sitemap; the page goes no further by it
-    std::uint16_t score = 0;    // under order = best: what is told of it,
-    std::uint64_t gives = 0;    // and what the page gives it, by links
-  };
-  bool route(const CanonicalUrl& url, Way way, storage::Commit& commit);  // false: out of scope
-  // Whatever the scope says of it.
-  void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
-  bool known_link(const storage::UrlKey& key, const Way& way);
-  void remember(const storage::Merge& link);
-  std::uint32_t redirects_allowed() const {
-    return std::max(settings_.redirects_max, settings_.page_requisites ? 1U : 0U);
-  }
-  void admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit& commit);
   bool take_detour(const Job& job, const PageDone* page);
-  void admission_limits(storage::UrlRecord& record, Time now) const;
-  Result<void> restore_redirects(storage::Commit& commit);
-  bool leads_out(const CanonicalUrl& target) const;
-  void note_redirect(const std::string& page, const CanonicalUrl& target, storage::Commit& commit);
-  std::string redirect_out_of(const std::string& page) const;
-  nlohmann::json redirects_status() const;
   bool may_fetch() const;
+  std::vector<std::string> held_back() const;
   // Whether a host may be asked now. `later`: its next_allowed says when; `asked`: it stays acquired until its address
   // or its turn is known; `held`: too much of its domain or network is under way.
   enum class AddressTurn : std::uint8_t { now, later, asked, held };
@@ -231,57 +194,12 @@ class Peer {
   void end_job(std::uint64_t id);
   void on_resolved(Time now, HostResolved& event);
 
-  // peer_order.cc
-  bool best_first() const { return settings_.order == CrawlOrder::best; }
-  void set_order();
-  Way scored(Way way, const storage::QueuedUrl& source, const PageDone& page, std::size_t link) const;
-  // A page's redirect, requisites and sitemaps are as good as the page.
-  Way as_good_as(Way way, const storage::QueuedUrl& source) const;
-  std::optional<std::uint16_t> new_score(const CanonicalUrl& url, const Way& way);
-
   // peer_scope.cc
-  bool limited() const { return settings_.max_pages > 0 || settings_.max_bytes > 0; }
-  bool host_budgets() const { return settings_.max_pages_per_host > 0 || settings_.max_bytes_per_host > 0; }
-  bool domain_budgets() const { return settings_.max_pages_per_domain > 0 || settings_.max_bytes_per_domain > 0; }
-  bool budget_spent(const BenchHost& host, const CanonicalUrl& url);
-  Use& domain_use(const std::string& domain);
-  void page_begins(const CanonicalUrl& url);
-  void page_ends(const CanonicalUrl& url);
+  void add_results(Time now, const PageDone& page, storage::Commit& commit, Commands& out);
   void count_use(Time now, const Job& job, bool counted, storage::Commit& commit);
-  // A link that is to be admitted here: beyond the budget of suspects it becomes excluded.
-  void judge_trap(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
-                  std::optional<TrapRule> found = std::nullopt);
-  std::optional<TrapRule> suspicion(const CanonicalUrl& url, std::uint16_t depth);
-  bool copy_of_many(BenchHost& host, std::uint64_t content);
-  TrapBook::Counts count_suspects(const storage::HostKey& host);
   nlohmann::json traps(Time now, const nlohmann::json& body, Commands& out);
-  std::vector<std::string> held_back() const;
-  bool may_start_page() const;
-  std::size_t pages_in_flight() const { return pages_in_flight_; }
-
-  // peer_recrawl.cc
-  static void note_lastmod(const Job& job, const PageDone& page, std::size_t entry, Way& way);
   bool may_walk() const;
-  bool walk_awaits(ring::Partition partition);
-  void visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const;
   nlohmann::json recrawl(Time now, const nlohmann::json& body, Commands& out);
-  struct Recrawl;
-  static Result<Recrawl> read_recrawl(const nlohmann::json& told, Time now);
-  Result<void> restore_recrawl(const std::string& stored);
-  bool recrawl_tick(Time now, Commands& out);
-
-  // peer_mirrors.cc
-  MirrorBook::Load stored_mirror(const std::string& host) const;
-  std::string mirror_of(std::string_view host);
-  void tell_sighting(Time now, const CanonicalUrl& url, std::uint64_t content);
-  void sightings_tick(Time now, Commands& out);
-  void on_sightings(Time now, const ring::Sightings& sightings, Commands& out);
-  void on_same_pages(Time now, const ring::SamePages& same, Commands& out);
-  bool lift_mirror(Time now, const std::string& host, Commands& out);
-
-  // peer_sitemaps.cc
-  void add_named_sitemaps(const Job& job, const PageDone* page, storage::Commit& commit);
-  void add_listed_sitemap(const Job& job, const PageDone& page, std::size_t entry, storage::Commit& commit);
 
   // peer_ring.cc
   Result<void> on_welcome(Time now, const ring::Welcome& welcome, Commands& out);
@@ -374,56 +292,37 @@ class Peer {
   std::vector<std::string> first_seeds_;     // given at the start, not yet admitted
   std::size_t wait_for_peers_ = 1;
   std::size_t waited_ = 0;  // the most that was ever waited for
-  std::unique_ptr<LinkCache> link_cache_;
-  LinkScores link_scores_;
   HostAccess access_;
   TrapRules trap_rules_;
-  TrapBook trap_book_;
-  SightingIndex sighting_index_;
-  MirrorBook mirrors_;
-  std::vector<ring::Sighting> sightings_;  // to be told
-  Time next_sightings_{};
-  UseBook domains_;
-  // A walk over the records that is under way: what it looks for, and the last that it looked at.
-  struct Recrawl {
-    Time before{};      // ended before this
-    std::string host;   // empty: any
-    std::string match;  // RE2, anywhere in the URL; empty: any
-    std::shared_ptr<const UrlPatterns> pattern;
-    std::string after;  // URL; empty: from the start
-    std::uint64_t queued = 0;
-  };
-  static std::string stored(const Recrawl& walk);
-  std::optional<Recrawl> recrawl_;
-  Time last_walk_{};               // its moment: told twice, it is one walk
-  std::uint64_t bytes_spent_ = 0;  // of responses, under max_bytes: by this peer's directory
+  MirrorTable mirrors_;
+  TrapJudge trap_judge_;
+  TrapReport trap_report_;
+  RecrawlWalk walk_;
+  LinkRouter router_;
+  SeedRedirects redirects_;
+  PageLinks links_;
+  CrashBook crashes_;
+  Budgets budgets_;
+  PageAllowance allowance_;
   PeerCounters counters_;
   std::map<std::string, std::uint64_t> link_trace_;  // empty: none is recorded
 
   std::unordered_map<std::uint64_t, Job> jobs_;
-  TransferShares shares_;  // of them
-  std::size_t pages_in_flight_ = 0;
-  std::deque<std::uint64_t> in_pieces_;               // jobs whose links are being committed
-  std::map<storage::UrlKey, std::uint32_t> crashed_;  // unclean ends at which a page was at work; meta_name::crashed
+  TransferShares shares_;                // of them
+  std::deque<std::uint64_t> in_pieces_;  // jobs whose links are being committed
   // URLs whose server sent the fetch to another form of the same URL (docs/canonical-form.md): asked for by that form
   // next.
   struct Detour {
     CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
     std::uint8_t hops = 1;
   };
-  // Seeds that redirect out of scope, and where to; meta_name::redirects_out.
-  std::map<std::string, std::string> redirects_out_;
   std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
-  std::uint64_t cap_ = 0;  // pages this process may have fetched in all, under a page limit
   std::vector<Gathering> gatherings_;
   std::uint64_t next_ask_ = 1;
 
   std::vector<Note> healed_;  // to be said with the first step
   std::optional<Error> failure_;
 };
-
-// What a filter may take as seen: no seed, which a user has named.
-inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.redirects > 0; }
 
 }  // namespace orbweaver

@@ -90,13 +90,13 @@ json Peer::explain(const json& body) {
                         "; no record of it, but the filter (seen = bloom) takes it as seen: if a page that was fetched "
                         "links to it, it was missed; as a seed it would be fetched";
     }
-    if (const auto rule = suspicion(url, 0); possible && rule) answer["trap"] = trap_rule_name(*rule);
+    if (const auto rule = trap_judge_.suspicion(url, 0); possible && rule) answer["trap"] = trap_rule_name(*rule);
     return answer;
   }
   const storage::UrlRecord& known = **record;
   answer["state"] = bench_.is_issued(key.url) ? "in flight" : storage::state_name(known.state);
   answer["why"] = bench_.is_issued(key.url) ? "is being fetched now" : why(known);
-  if (const std::string target = redirect_out_of(known.url);
+  if (const std::string target = redirects_.target_of(known.url);
       known.state == storage::UrlState::fetched && !target.empty()) {
     answer["redirects_to"] = target;
     answer["why"] = why(known) + " to " + target + ", which is out of scope";
@@ -116,11 +116,11 @@ json Peer::explain(const json& body) {
   if (settings_.page_requisites && by_page && !seeds_.scope().contains(url))
     answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
-  if (best_first()) answer["score"] = known.score;
+  if (router_.best_first()) answer["score"] = known.score;
   if (known.visit > 0) answer["visit"] = known.visit + 1;
   if (!known.validator.empty()) answer["validator"] = known.validator;
-  if (const auto rule = suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);
-  if (const std::string other = mirror_of(url.host()); !other.empty()) answer["mirror_of"] = other;
+  if (const auto rule = trap_judge_.suspicion(url, known.depth)) answer["trap"] = trap_rule_name(*rule);
+  if (const std::string other = mirrors_.mirror_of(url.host()); !other.empty()) answer["mirror_of"] = other;
   return answer;
 }
 
@@ -173,7 +173,7 @@ json Peer::seed(Time now, const json& body, Commands& out) {
   }
   std::size_t result_pages = 0;
   for (const CanonicalUrl& url : urls) {
-    route(url, {}, commit);
+    router_.route(url, {}, commit);
     if (seeds_.scope().is_result_page(url)) ++result_pages;
   }
   if (!apply(now, commit, out)) return {{"error", "the store cannot be written"}};

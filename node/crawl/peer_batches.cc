@@ -74,7 +74,7 @@ bool Peer::take_record(Time now, const ring::PeerId& from, const ring::BatchReco
     intake.seeds.push_back(record->url);
   // No peer's clock or mistake puts a try off for ever.
   if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
-  admission_limits(*record, now);
+  router_.limit(*record, now);
   const bool link = kind == ring::BatchKind::forward && is_link(*record);
   intake.records.push_back({{host, url->digest()}, std::move(*record), link});
   intake.urls.push_back(std::move(*url));
@@ -103,12 +103,12 @@ Result<void> Peer::on_batch(Time now, const ring::Message& in, const ring::Batch
   // Links only: copies and moved records are as their holder judged them. Once, and not before all of the batch is
   // taken: what is judged uses up a budget.
   if (batch.kind == ring::BatchKind::forward)
-    for (storage::Merge& link : intake.records) visit_if_newer(link.key, link.record);
+    for (storage::Merge& link : intake.records) walk_.visit_if_newer(link.key, link.record);
   std::set<storage::UrlKey> judged;
   if (batch.kind == ring::BatchKind::forward && trap_rules_.any())
     for (std::size_t i = 0; i < intake.records.size(); ++i)
       if (storage::Merge& link = intake.records[i]; judged.insert(link.key).second)
-        judge_trap(link.key, intake.urls[i], link.record);
+        trap_judge_.judge(link.key, intake.urls[i], link.record);
   storage::Commit commit;
   commit.merges = std::move(intake.records);
   commit.clocks.assign(intake.clocks.begin(), intake.clocks.end());

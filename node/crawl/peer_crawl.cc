@@ -69,12 +69,10 @@ std::vector<std::string> Peer::held_back() const {
   return reasons;
 }
 
-bool Peer::may_start_page() const { return !limited() || counters_.pages_fetched + pages_in_flight_ < cap_; }
-
 void Peer::issue_fetches(Time now, Commands& out) {
-  if (!may_fetch() || !may_start_page()) return release_held();
+  if (!may_fetch() || !allowance_.may_start()) return release_held();
   robots_work_ = 0;
-  while (jobs_.size() < settings_.fetches_max && may_start_page() && robots_work_ < robots_work_max) {
+  while (jobs_.size() < settings_.fetches_max && allowance_.may_start() && robots_work_ < robots_work_max) {
     if (const auto held = shares_.next_held()) bench_.go_on(*held);
     const Result<BenchHost*> host = next_host(now);
     if (!host) return fail_for_good(host.error(), out);
@@ -160,8 +158,8 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
       give_up(Reason::internal, UrlState::failed);
       continue;
     }
-    if (failed_before(front.key)) {
-      forget_crashes(front.key, excluded);
+    if (crashes_.given_up(front.key)) {
+      crashes_.clear(front.key, excluded);
       give_up(Reason::crashes_crawler, UrlState::failed);
       ++counters_.pages_failed;
       continue;
@@ -217,17 +215,17 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         continue;
       }
     }
-    if (budget_spent(host, *url)) {
+    if (budgets_.spent(host, *url)) {
       give_up(Reason::budget, UrlState::excluded);
       continue;
     }
     turn = may_begin(now, host, *url, out);
     if (turn != AddressTurn::now) break;
-    page_begins(*url);
+    budgets_.page_begins(*url);
     FetchJob job{next_job_++, FetchKind::page, std::move(*url), bench_.issue(host), host.key, {}, 0, 0, {}};
     if (job.queued.visit > 0)
       if (const auto known = store_->find(job.queued.key); known && *known) job.validator = (*known)->validator;
-    ++pages_in_flight_;
+    allowance_.page_begins();
     ++counters_.fetches;
     Job& slot = jobs_.emplace(job.id, Job{std::move(job), false, 0, {}, {}, now, FetchError::none, 0}).first->second;
     out.push_back(StartFetch{slot.job});
@@ -308,9 +306,9 @@ void Peer::give_up(std::uint64_t id) {
   const auto found = jobs_.find(id);
   const Job& job = found->second;
   if (job.job.kind == FetchKind::page) {
-    --pages_in_flight_;
+    allowance_.page_ends();
     bench_.committed(job.job.queued.key);
-    page_ends(job.job.url);
+    budgets_.page_ends(job.job.url);
   }
   if (job.job.kind == FetchKind::stored_robots) --parsing_;
   end_job(id);
@@ -334,7 +332,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
          {{"url", found->second.job.url.text()}, {"why", event.command_fault}}, true);
   const bool followed = found->second.job.kind == FetchKind::page &&
                         found->second.outcome.kind == Outcome::Kind::fetched && !event.detour && !event.unwanted_type;
-  if (followed && event.links.size() + event.sitemaps.size() + event.requisites.size() > links_a_commit) {
+  if (followed && PageLinks::count(event) > links_a_commit) {
     event.mark.waits();
     found->second.page = std::make_unique<PageDone>(std::move(event));
     in_pieces_.push_back(found->first);
@@ -363,7 +361,7 @@ bool Peer::commit_piece(Time now, Commands& out) {
   Job& job = found->second;
   PageDone& page = *job.page;
   page.mark.at_work();
-  if (job.next_link + links_a_commit >= page.links.size() + page.sitemaps.size() + page.requisites.size()) {
+  if (job.links.next + links_a_commit >= PageLinks::count(page)) {
     in_pieces_.pop_front();
     Job last = std::move(job);
     jobs_.erase(found);
@@ -371,16 +369,11 @@ bool Peer::commit_piece(Time now, Commands& out) {
     return !failure_;
   }
   storage::Commit commit;
-  add_links(now, job, page, links_a_commit, commit);
+  links_.add(now, job.job, page, links_a_commit, job.links, commit);
   if (!apply(now, commit, out)) return false;
-  remember(commit, commit.merges.size());
+  router_.remember(commit, commit.merges.size());
   page.mark.waits();
   return true;
-}
-
-// What is durable may be remembered.
-void Peer::remember(const storage::Commit& commit, std::size_t links) {
-  for (std::size_t i = 0; i < links; ++i) remember(commit.merges[i]);
 }
 
 // A redirect to what the crawl's rules take for the same URL would be lost among the seen ones, and the page with it:
@@ -407,7 +400,7 @@ bool Peer::take_detour(const Job& job, const PageDone* page) {
 // The page's outcome and its links, own and foreign, in one atomic write.
 void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   const storage::QueuedUrl& queued = job.job.queued;
-  --pages_in_flight_;
+  allowance_.page_ends();
   storage::Commit commit;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
@@ -424,7 +417,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.attempts = queued.attempts;
     record.changed = no_end ? job.ended : job.ended + detours_wait;
   } else if (job.outcome.kind == Outcome::Kind::fetched) {
-    ++counters_.pages_fetched;
+    allowance_.page_fetched();
     record.reason = reason_of(job.tls_fault);
   }
   if (job.outcome.kind == Outcome::Kind::failed) ++counters_.pages_failed;
@@ -448,11 +441,11 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   }
   const bool traced = settings_.record_links && page != nullptr && record.state == UrlState::fetched;
   if (page != nullptr && record.state == UrlState::fetched) {
-    add_links(now, job, *page, SIZE_MAX, commit);
+    links_.add(now, job.job, *page, SIZE_MAX, job.links, commit);
     if (page->result_page) add_results(now, *page, commit, out);
     if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
-  if (record.state != UrlState::queued) forget_crashes(queued.key, commit);
+  if (record.state != UrlState::queued) crashes_.clear(queued.key, commit);
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(now, job, !detour, commit);
@@ -465,9 +458,9 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     if (!known) return fail_for_good(error_of(known.error()), out);
     if (*known && (*known)->state == UrlState::queued) bench_.reread(queued.key);
   }
-  remember(commit, links);
+  router_.remember(commit, links);
   if (!traced) return;
-  RecordLinks trace{std::move(job.trace)};
+  RecordLinks trace{std::move(job.links.trace)};
   trace.page.url = queued.url;
   trace.page.at = now;
   trace.page.depth = queued.depth;

@@ -82,7 +82,7 @@ Result<void> Peer::membership_changed(const Step& step) {
            {{"peers", std::to_string(std::count_if(membership_.members().begin(), membership_.members().end(),
                                                    [](const auto& m) { return ring::owns_partitions(m.second); }))},
             {"own_partitions", std::to_string(view_.empty() ? 0 : view_.ring().partitions_of(id()).size())}});
-  link_cache_->clear();
+  router_.forget();
   seeds_.owners_changed();
   access_.owners_changed(step.now);
   forwarder_.owners_changed(view_);
@@ -93,20 +93,18 @@ Result<void> Peer::membership_changed(const Step& step) {
 // --- the end
 
 bool Peer::passive() const {
-  if (!jobs_.empty() || recrawl_ || wait_for_peers_ > 0 || !seeds_.differing().empty() || seeds_.size() == 0 ||
+  if (!jobs_.empty() || walk_.under_way() || wait_for_peers_ > 0 || !seeds_.differing().empty() || seeds_.size() == 0 ||
       moves_.acknowledges_later())
     return false;
   const storage::Counts& held = store_->held();
-  const bool only_lacks_pages = limited() && !may_start_page();
+  const bool only_lacks_pages = !allowance_.may_start();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && copier_.idle() && fence_.confirmed() &&
          !replication_.plan_due && keeper_.settled();
 }
 
 ring::WaveReply Peer::wave_reply() {
   const storage::Counts& held = store_->held();
-  const std::uint64_t used = counters_.pages_fetched + pages_in_flight_;
-  // What a peer without work has been granted is free for the others.
-  if (held.queued == 0) cap_ = used;
+  if (held.queued == 0) allowance_.give_back();
   ring::WaveReply reply;
   reply.ring_fingerprint = view_.ring().fingerprint();
   reply.tenures_fingerprint = keeper_.tenures().fingerprint();
@@ -115,18 +113,12 @@ ring::WaveReply Peer::wave_reply() {
   reply.sent = forwarder_.batches_acknowledged();
   reply.received = counters_.batches_received;
   reply.grant_sequence = ending_.grant_heard();
-  const std::uint64_t cap = std::max(cap_, used);
-  reply.counts = {{"fetched", held.fetched},
-                  {"failed", held.failed},
-                  {"excluded", held.excluded},
-                  {"queued", held.queued},
-                  {"outbox", held.outbox},
-                  {"forwarded", forwarder_.records_sent()},
-                  {"partitions", keeper_.held()},
-                  {"cap", cap},
-                  {"unspent", cap - counters_.pages_fetched},
-                  {"wants", limited() && held.queued > 0 && !may_start_page() ? 1u : 0u}};
-  if (settings_.max_bytes > 0) reply.counts["bytes"] = bytes_spent_;
+  reply.counts = {{"fetched", held.fetched},         {"failed", held.failed},
+                  {"excluded", held.excluded},       {"queued", held.queued},
+                  {"outbox", held.outbox},           {"forwarded", forwarder_.records_sent()},
+                  {"partitions", keeper_.held()},    {"cap", allowance_.cap()},
+                  {"unspent", allowance_.unspent()}, {"wants", held.queued > 0 && !allowance_.may_start() ? 1u : 0u}};
+  if (settings_.max_bytes > 0) reply.counts["bytes"] = allowance_.bytes();
   return reply;
 }
 
@@ -135,23 +127,23 @@ void Peer::on_wave_probe(Time now, const ring::Message& in, const ring::WaveProb
   if (const auto fault = ending_.fault(now, probe)) return refuse_message(in, *fault, out);
   std::optional<std::uint64_t> granted;
   if (!ending_.hear(now, in.from, probe, granted)) return;
-  if (granted) cap_ = std::max(cap_, *granted);
+  if (granted) allowance_.grant(*granted);
   ring::WaveReply answer = wave_reply();
   answer.wave = probe.wave;
   messenger_.reply(reply, in.from, std::move(answer), out);
 }
 
 // Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
-bool Peer::waves_wanted() const { return passive() || limited(); }
+bool Peer::waves_wanted() const { return passive() || allowance_.limited(); }
 
 Result<void> Peer::end_tick(const Step& step) {
   Ending::Own own;
   own.sends_waves = waves_wanted();
-  own.rests = !recrawl_ && fence_.confirmed() && jobs_.empty() && first_seeds_.empty() && wait_for_peers_ == 0;
+  own.rests = !walk_.under_way() && fence_.confirmed() && jobs_.empty() && first_seeds_.empty() && wait_for_peers_ == 0;
   own.reply = [this] { return wave_reply(); };
   const auto granted = ending_.tick(step, own);
   if (!granted) return tl::make_unexpected(granted.error());
-  if (*granted) cap_ = std::max(cap_, **granted);
+  if (*granted) allowance_.grant(**granted);
   return {};
 }
 

@@ -255,7 +255,8 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
           {"reason", std::string(storage::reason_name(job.outcome.reason))}},
          true);
   storage::Commit commit;
-  if (step != RobotsStep::unreachable) add_named_sitemaps(job, step == RobotsStep::rules ? page : nullptr, commit);
+  if (step != RobotsStep::unreachable)
+    links_.add_named_sitemaps(job.job, step == RobotsStep::rules ? page : nullptr, commit);
   commit.robots.emplace_back(host->key, slot.origin, std::move(entry));
   if (!apply(now, commit, out)) return;
   slot.attempts = 0;

@@ -49,7 +49,7 @@ json Peer::memory_status() const {
 
 std::map<std::string_view, std::uint64_t> Peer::memory_use() const {
   return {{"messages_out", forwarder_.bytes() + copier_.bytes()},
-          {"link_cache", link_cache_->size() * LinkCache::entry_bytes},
+          {"link_cache", router_.cache().size() * LinkCache::entry_bytes},
           {"robots", robots_.bytes()},
           {"seen_sets", store_->sets() == nullptr ? 0 : store_->sets()->bytes()},
           {"frontier", bench_.bytes()}};
@@ -102,18 +102,18 @@ json Peer::own_status() const {
                    {"robots_fetched", counters_.robots_fetched},
                    {"bytes_received", counters_.bytes_received},
                    {"archive_bytes", counters_.archive_bytes},
-                   {"links_found", counters_.links_found},
-                   {"links_skipped", counters_.links_skipped},
+                   {"links_found", links_.found()},
+                   {"links_skipped", links_.skipped()},
                    {"links_over_budget", counters_.links_over_budget},
                    {"pages_cut", counters_.pages_cut},
-                   {"links_out_of_scope", counters_.links_out_of_scope},
-                   {"links_own", counters_.links_own},
-                   {"links_foreign", counters_.links_foreign},
-                   {"scores_raised", counters_.scores_raised},
-                   {"link_cache_hits", link_cache_->hits()},
-                   {"link_cache_misses", link_cache_->misses()},
-                   {"link_cache_size", link_cache_->size()},
-                   {"links_known_by_set", counters_.links_known_by_set},
+                   {"links_out_of_scope", router_.counters().out_of_scope},
+                   {"links_own", router_.counters().own},
+                   {"links_foreign", router_.counters().foreign},
+                   {"scores_raised", router_.counters().scores_raised},
+                   {"link_cache_hits", router_.cache().hits()},
+                   {"link_cache_misses", router_.cache().misses()},
+                   {"link_cache_size", router_.cache().size()},
+                   {"links_known_by_set", router_.counters().known_by_set},
                    {"seen_reads", store_->seen().reads},
                    {"seen_set_rows", store_->seen().set_rows},
                    {"seen_known_by_set", store_->seen().known_by_set},
@@ -148,7 +148,7 @@ json Peer::own_status() const {
                       {"shared", robots_.shared()},
                       {"parsed_again", counters_.robots_parsed_again},
                       {"rules_left_out", counters_.robots_rules_left_out}};
-  if (!redirects_out_.empty()) status["redirects_out"] = redirects_status();
+  if (!redirects_.empty()) status["redirects_out"] = redirects_.status();
   if (!link_trace_.empty()) status["link_trace"] = link_trace_;
   if (!memory_use_.shares.empty()) status["memory"] = memory_status();
   return status;
@@ -161,7 +161,7 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
   const auto number = [](auto value) { return static_cast<double>(value); };
   const storage::SeenFilter* filter = store_->filter();
   std::vector<std::pair<std::string, double>> values = {
-      {"pages_fetched_total", number(counters_.pages_fetched)},
+      {"pages_fetched_total", number(allowance_.fetched())},
       {"pages_failed_total", number(counters_.pages_failed)},
       {"retries_total", number(counters_.retries)},
       {"urls_fetched", number(counts.fetched)},
@@ -172,19 +172,19 @@ std::vector<std::pair<std::string, double>> Peer::metrics() const {
       {"hosts_held", number(shares_.held())},
       {"hosts_held_total", number(shares_.held_in_all())},
       {"bytes_received_total", number(counters_.bytes_received)},
-      {"links_found_total", number(counters_.links_found)},
+      {"links_found_total", number(links_.found())},
       {"links_over_budget_total", number(counters_.links_over_budget)},
       {"pages_cut_total", number(counters_.pages_cut)},
-      {"links_own_total", number(counters_.links_own)},
-      {"links_foreign_total", number(counters_.links_foreign)},
-      {"scores_raised_total", number(counters_.scores_raised)},
-      {"link_cache_hits_total", number(link_cache_->hits())},
-      {"link_cache_misses_total", number(link_cache_->misses())},
-      {"link_cache_size", number(link_cache_->size())},
+      {"links_own_total", number(router_.counters().own)},
+      {"links_foreign_total", number(router_.counters().foreign)},
+      {"scores_raised_total", number(router_.counters().scores_raised)},
+      {"link_cache_hits_total", number(router_.cache().hits())},
+      {"link_cache_misses_total", number(router_.cache().misses())},
+      {"link_cache_size", number(router_.cache().size())},
       {"link_cache_hit_ratio",
-       number(link_cache_->hits()) / std::max(1.0, number(link_cache_->hits() + link_cache_->misses()))},
+       number(router_.cache().hits()) / std::max(1.0, number(router_.cache().hits() + router_.cache().misses()))},
       {"seen_reads_total", number(store_->seen().reads)},
-      {"links_known_by_set_total", number(counters_.links_known_by_set)},
+      {"links_known_by_set_total", number(router_.counters().known_by_set)},
       {"seen_set_rows_total", number(store_->seen().set_rows)},
       {"seen_sets_bytes", store_->sets() == nullptr ? 0 : number(store_->sets()->bytes())},
       {"seen_sets_hosts", store_->sets() == nullptr ? 0 : number(store_->sets()->hosts())},

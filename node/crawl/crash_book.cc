@@ -1,16 +1,19 @@
-// Pages that kill the crawler. A process that did not end cleanly leaves behind which pages were at work
-// (node/process/in_flight.h): at most one for each worker, and one in the core. Each is tried once more; one that was
-// at work at the next unclean end too is failed as crashes_crawler, and the crawl goes on. A page that ends in any
-// other way is cleared. Whatever ended the process counts, a kill -9 by a user too: it costs a page only if it falls
-// twice into the moment in which that same page is read.
-#include "node/crawl/peer.h"
+#include "node/crawl/crash_book.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "node/crawl/meta_names.h"
 #include "node/errors/storage_error.h"
 
 namespace orbweaver {
 
 namespace {
 
-constexpr std::uint32_t crashes_max = 2;
+constexpr std::uint32_t ends_max = 2;
 constexpr std::string_view digits = "0123456789abcdef";
 
 std::string text_of(const storage::UrlKey& key) {
@@ -44,26 +47,27 @@ std::optional<storage::UrlKey> key_of(std::string_view text) {
 
 }  // namespace
 
-Result<void> Peer::note_crashes(const std::vector<storage::UrlKey>& at_work, storage::Commit& commit) {
-  const auto rows = store_->meta_rows(std::string(meta_name::crashed));
+Result<void> CrashBook::restore(storage::Store& store, const std::vector<storage::UrlKey>& at_work,
+                                storage::Commit& commit) {
+  const auto rows = store.meta_rows(std::string(meta_name::crashed));
   if (!rows) return tl::make_unexpected(error_of(rows.error()));
   for (const auto& [name, value] : *rows)
     if (const auto key = key_of(name); key && !value.empty())
-      crashed_[*key] = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
-  for (const storage::UrlKey& key : at_work)
-    commit.meta.emplace_back(std::string(meta_name::crashed) + text_of(key), std::to_string(++crashed_[key]));
+      ends_[*key] = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+  for (const storage::UrlKey& page : at_work)
+    commit.meta.emplace_back(std::string(meta_name::crashed) + text_of(page), std::to_string(++ends_[page]));
   return {};
 }
 
-bool Peer::failed_before(const storage::UrlKey& key) const {
-  if (crashed_.empty()) return false;
-  const auto found = crashed_.find(key);
-  return found != crashed_.end() && found->second >= crashes_max;
+bool CrashBook::given_up(const storage::UrlKey& page) const {
+  if (ends_.empty()) return false;
+  const auto found = ends_.find(page);
+  return found != ends_.end() && found->second >= ends_max;
 }
 
-void Peer::forget_crashes(const storage::UrlKey& key, storage::Commit& commit) {
-  if (crashed_.empty() || crashed_.erase(key) == 0) return;
-  commit.meta.emplace_back(std::string(meta_name::crashed) + text_of(key), "");
+void CrashBook::clear(const storage::UrlKey& page, storage::Commit& commit) {
+  if (ends_.empty() || ends_.erase(page) == 0) return;
+  commit.meta.emplace_back(std::string(meta_name::crashed) + text_of(page), "");
 }
 
 }  // namespace orbweaver

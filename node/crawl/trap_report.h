@@ -1,0 +1,40 @@
+// The question "traps": what the rules have kept out, by host and rule, from the records that this peer holds; and the
+// user's word to queue it all the same. Bounded: so many records a question, the answer says where to go on. Lifetime:
+// the peer's. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "node/crawl/trap_judge.h"
+
+namespace orbweaver {
+
+class TrapReport {
+ public:
+  // All outlive it. `holds`: whether this peer holds a partition.
+  TrapReport(storage::Store& store, Partitioner& partitioner, TrapJudge& judge, MirrorTable& mirrors,
+             std::function<bool(ring::Partition)> holds, RecordWrite write)
+      : store_(&store),
+        partitioner_(&partitioner),
+        judge_(&judge),
+        mirrors_(&mirrors),
+        holds_(std::move(holds)),
+        write_(std::move(write)) {}
+
+  // {"readmit": true} queues what it finds; "host" and "rule" narrow both. "after": {`self`: a URL} goes on where an
+  // answer ended that was not complete ("last"). Answers "traps", "last" and "readmitted", or "error" for a question
+  // that cannot be read. Error: the store cannot be written.
+  Result<nlohmann::json> answer(const Step& step, const std::string& self, const nlohmann::json& body);
+
+ private:
+  storage::Store* store_;
+  Partitioner* partitioner_;
+  TrapJudge* judge_;
+  MirrorTable* mirrors_;
+  std::function<bool(ring::Partition)> holds_;
+  RecordWrite write_;
+};
+
+}  // namespace orbweaver

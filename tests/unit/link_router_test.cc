@@ -1,0 +1,234 @@
+// What becomes of a link: in scope or not, own or foreign, known or news.
+#include "node/crawl/link_router.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/memory_kv.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using storage::Reason;
+using storage::UrlState;
+
+class LinkRouterTest : public testing::Test {
+ protected:
+  LinkRouterTest() : settings_(default_settings()), canonicaliser_(settings_), store_(*storage::Store::open(kv_)) {
+    settings_.trap_rules = {"same_content"};
+    settings_.trap_budget = 0;
+    settings_.scope = ScopeKind::any;
+    start();
+  }
+  void start() {
+    rules_ = TrapRules(settings_);
+    scope_.emplace(settings_, std::vector<CanonicalUrl>{url(test::url_text(1, 0))});
+    const RecordWrite write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
+      return *store_.commit(commit);
+    };
+    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
+                                         .rules = rules_,
+                                         .store = store_,
+                                         .view = view_,
+                                         .partitioner = partitioner_,
+                                         .messenger = messenger_,
+                                         .is_seed_host = [](const std::string&) { return false; },
+                                         .write = write});
+    traps_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
+    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_, write);
+    router_.emplace(LinkRouter::Around{.settings = settings_,
+                                       .store = store_,
+                                       .view = view_,
+                                       .partitioner = partitioner_,
+                                       .scope = [this]() -> const Scope& { return *scope_; },
+                                       .traps = *traps_,
+                                       .walk = *walk_});
+  }
+  static CanonicalUrl url(const std::string& text) { return *CanonicalUrl::parse(text); }
+  // What a link leads to, in a write of its own that is durable afterwards.
+  storage::Commit route(const std::string& text, const Way& way) {
+    storage::Commit commit;
+    router_->route(url(text), way, commit);
+    EXPECT_TRUE(store_.commit(commit));
+    router_->remember(commit, commit.merges.size());
+    return commit;
+  }
+  storage::Commit route(std::size_t host, std::size_t page, const Way& way) {
+    return route(test::url_text(host, page), way);
+  }
+  // A host that this peer owns in a ring of two, or does not.
+  std::size_t a_host(bool own) const {
+    std::size_t host = 1;
+    while (view_.owns(test::host_key_of(host).partition) != own) ++host;
+    return host;
+  }
+
+  Settings settings_;
+  Canonicaliser canonicaliser_;
+  storage::MemoryKv kv_;
+  storage::Store store_;
+  TrapRules rules_;
+  View view_ = test::view_of(1, {1});
+  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
+  ring::Membership membership_{test::active_member(1), {}, 1};
+  ring::Tenures tenures_{test::few_partitions};
+  Messenger messenger_{membership_, tenures_};
+  Time stepped_{std::chrono::seconds{1'000'000}};
+  std::optional<Scope> scope_;
+  std::optional<MirrorTable> mirrors_;
+  std::optional<TrapJudge> traps_;
+  std::optional<RecrawlWalk> walk_;
+  std::optional<LinkRouter> router_;
+};
+
+TEST_F(LinkRouterTest, AnOwnLinkBecomesARecordAndAForeignOneAnEntryOfTheOutbox) {
+  view_ = test::view_of(1, {1, 2});
+  const storage::Commit own = route(a_host(true), 1, {.depth = 3, .redirects = 1});
+  ASSERT_EQ(own.merges.size(), 1u);
+  EXPECT_TRUE(own.to_outbox.empty());
+  EXPECT_EQ(own.merges[0].record.depth, 3);
+  EXPECT_EQ(own.merges[0].record.redirects, 1);
+  EXPECT_TRUE(own.merges[0].link);
+  const storage::Commit foreign = route(a_host(false), 1, {.depth = 3});
+  EXPECT_TRUE(foreign.merges.empty());
+  ASSERT_EQ(foreign.to_outbox.size(), 1u);
+  EXPECT_EQ(storage::decode_record(foreign.to_outbox[0].second)->url, test::url_text(a_host(false), 1));
+  EXPECT_EQ(router_->counters().own, 1u);
+  EXPECT_EQ(router_->counters().foreign, 1u);
+}
+
+TEST_F(LinkRouterTest, ASeedIsNoLinkThatAFilterMayTakeAsSeen) {
+  EXPECT_FALSE(route(1, 1, {}).merges[0].link);
+  EXPECT_TRUE(route(1, 2, {.redirects = 1}).merges[0].link);
+}
+
+TEST_F(LinkRouterTest, WhatTheScopeKeepsOutGoesNowhere) {
+  settings_.scope = ScopeKind::host;
+  start();
+  EXPECT_EQ(route(1, 1, {.depth = 1}).merges.size(), 1u);
+  EXPECT_TRUE(route(2, 1, {.depth = 1}).merges.empty());
+  EXPECT_EQ(router_->counters().out_of_scope, 1u);
+}
+
+TEST_F(LinkRouterTest, SoManyHopsLeadOffTheSeedsSitesAndARequisiteAnother) {
+  settings_.scope = ScopeKind::host;
+  settings_.hops_off_site = 1;
+  start();
+  const storage::Commit first = route(2, 1, {.depth = 1});
+  ASSERT_EQ(first.merges.size(), 1u);
+  EXPECT_EQ(first.merges[0].record.off_site, 1);
+  EXPECT_TRUE(route(3, 1, {.depth = 2, .off_site = 1}).merges.empty());
+  EXPECT_EQ(route(3, 2, {.depth = 2, .off_site = 1, .requisite = true}).merges.size(), 1u);
+  EXPECT_EQ(route(1, 5, {.depth = 2, .off_site = 1}).merges[0].record.off_site, 0) << "home again";
+}
+
+TEST_F(LinkRouterTest, OnlyAListKeepsOutWhatARobotsFileNames) {
+  settings_.scope = ScopeKind::host;
+  start();
+  storage::Commit commit;
+  router_->admit_unless_listed(url(test::url_text(2, 1)), {.depth = 1}, commit);
+  EXPECT_EQ(commit.merges.size(), 1u);
+  settings_.url_deny = {"h2\\.test"};
+  start();
+  router_->admit_unless_listed(url(test::url_text(2, 2)), {.depth = 1}, commit);
+  EXPECT_EQ(commit.merges.size(), 1u);
+  EXPECT_EQ(router_->counters().out_of_scope, 1u);
+}
+
+TEST_F(LinkRouterTest, AKnownLinkGoesNoFurtherUnlessItsWayIsShorter) {
+  EXPECT_EQ(route(1, 1, {.depth = 5}).merges.size(), 1u);
+  EXPECT_TRUE(route(1, 1, {.depth = 5}).merges.empty());
+  EXPECT_TRUE(route(1, 1, {.depth = 6}).merges.empty());
+  EXPECT_EQ(route(1, 1, {.depth = 4}).merges.size(), 1u);
+}
+
+TEST_F(LinkRouterTest, ALinkOfAWriteThatWasNotMadeIsNotRemembered) {
+  storage::Commit lost;
+  router_->route(url(test::url_text(1, 1)), {.depth = 5}, lost);
+  EXPECT_EQ(route(1, 1, {.depth = 5}).merges.size(), 1u);
+}
+
+TEST_F(LinkRouterTest, AForeignLinkIsRememberedUntilOwnersChange) {
+  view_ = test::view_of(1, {1, 2});
+  const std::size_t host = a_host(false);
+  EXPECT_EQ(route(host, 1, {.depth = 1}).to_outbox.size(), 1u);
+  EXPECT_TRUE(route(host, 1, {.depth = 1}).to_outbox.empty());
+  router_->forget();
+  EXPECT_EQ(route(host, 1, {.depth = 1}).to_outbox.size(), 1u);
+}
+
+TEST_F(LinkRouterTest, BeyondTheDepthAndTheRedirectsAnOwnLinkIsExcluded) {
+  settings_.max_depth = 3;
+  settings_.redirects_max = 2;
+  EXPECT_EQ(route(1, 1, {.depth = 3, .redirects = 2}).merges[0].record.state, UrlState::queued);
+  const storage::UrlRecord deep = route(1, 2, {.depth = 4}).merges[0].record;
+  EXPECT_EQ(deep.state, UrlState::excluded);
+  EXPECT_EQ(deep.reason, Reason::depth);
+  EXPECT_EQ(deep.changed, Time{});
+  EXPECT_EQ(route(1, 3, {.depth = 1, .redirects = 3}).merges[0].record.reason, Reason::redirects);
+}
+
+TEST_F(LinkRouterTest, WithoutRedirectsARequisiteIsStillOneStepAway) {
+  settings_.redirects_max = 0;
+  EXPECT_EQ(route(1, 1, {.depth = 1, .redirects = 1}).merges[0].record.reason, Reason::redirects);
+  settings_.page_requisites = true;
+  EXPECT_EQ(route(1, 2, {.depth = 1, .redirects = 1}).merges[0].record.state, UrlState::queued);
+}
+
+TEST_F(LinkRouterTest, AnExclusionOfWhatAnotherPeerSentIsDated) {
+  settings_.max_depth = 1;
+  storage::UrlRecord record = test::queued_record(1, 1, 2);
+  router_->limit(record, stepped_);
+  EXPECT_EQ(record.reason, Reason::depth);
+  EXPECT_EQ(record.changed, stepped_);
+  storage::UrlRecord fetched = test::queued_record(1, 2, 2);
+  fetched.state = UrlState::fetched;
+  router_->limit(fetched, stepped_);
+  EXPECT_EQ(fetched.state, UrlState::fetched) << "what has ended is not judged again";
+}
+
+TEST_F(LinkRouterTest, ASuspectBeyondItsBudgetIsExcluded) {
+  EXPECT_EQ(route(1, 1, {.depth = 1, .suspect = true}).merges[0].record.reason, Reason::trap);
+  EXPECT_EQ(route(1, 2, {.depth = 1}).merges[0].record.state, UrlState::queued);
+}
+
+TEST_F(LinkRouterTest, BestFirstAKnownUrlGoesOutAgainWhenItsScoreHasRisen) {
+  settings_.order = CrawlOrder::best;
+  settings_.best_by = BestBy::inlinks;
+  settings_.score_entries = 64;
+  start();
+  const Way way{.depth = 1, .gives = 1};
+  const std::uint16_t first = route(1, 1, way).merges[0].record.score;
+  std::uint16_t last = first;
+  for (int i = 0; i < 20; ++i)
+    for (const storage::Merge& merge : route(1, 1, way).merges) {
+      EXPECT_GT(merge.record.score, last);
+      last = merge.record.score;
+    }
+  EXPECT_GT(last, first);
+  EXPECT_GT(router_->counters().scores_raised, 0u);
+  EXPECT_LT(router_->counters().scores_raised, 20u) << "told when it has risen, not with each link";
+}
+
+TEST_F(LinkRouterTest, WhatAPageGivesItsLinks) {
+  settings_.order = CrawlOrder::best;
+  PageDone page;
+  page.links = {url(test::url_text(1, 1)), url(test::url_text(1, 2))};
+  page.link_scores = {7, 9};
+  storage::QueuedUrl source;
+  source.url = test::url_text(1, 1);
+  source.score = 40;
+  settings_.best_by = BestBy::topic;
+  EXPECT_EQ(router_->scored({}, source, page, 1).score, 9);
+  EXPECT_EQ(router_->scored({}, source, page, 0).score, 0) << "its word for itself";
+  settings_.best_by = BestBy::opic;
+  EXPECT_EQ(router_->scored({}, source, page, 1).gives, amount_of_score(40) / 2);
+  settings_.best_by = BestBy::inlinks;
+  EXPECT_EQ(router_->scored({}, source, page, 1).gives, 1u);
+  source.visit = 1;
+  EXPECT_EQ(router_->scored({}, source, page, 1).gives, 0u) << "what a page gives it gives once";
+  EXPECT_EQ(LinkRouter::as_good_as({}, source).score, 40);
+}
+
+}  // namespace
+}  // namespace orbweaver

@@ -1,0 +1,245 @@
+// The links of a page: the way on which each is found, in how many pieces they come, who may name a sitemap.
+#include "node/crawl/page_links.h"
+
+#include <gtest/gtest.h>
+
+#include "node/robots/robots.h"
+#include "storage/memory_kv.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::seconds;
+using storage::LinkFlag;
+
+class PageLinksTest : public testing::Test {
+ protected:
+  PageLinksTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+    settings_.trap_rules = {"same_content"};
+    settings_.trap_same_content = 1;
+    settings_.trap_budget = 0;
+    settings_.scope = ScopeKind::host;
+    settings_.sitemaps = SitemapUse::robots;
+    rules_ = TrapRules(settings_);
+    start();
+    job_.url = url("http://a.test/page");
+    job_.queued.url = "http://a.test/page";
+    job_.queued.depth = 2;
+    job_.origin = "http://a.test";
+  }
+  void start() {
+    scope_.emplace(settings_, std::vector<CanonicalUrl>{url("http://a.test/")});
+    const RecordWrite write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
+      return *store_.commit(commit);
+    };
+    const auto scope = [this]() -> const Scope& { return *scope_; };
+    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
+                                         .rules = rules_,
+                                         .store = store_,
+                                         .view = view_,
+                                         .partitioner = partitioner_,
+                                         .messenger = messenger_,
+                                         .is_seed_host = [](const std::string&) { return false; },
+                                         .write = write});
+    traps_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
+    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_, write);
+    router_.emplace(LinkRouter::Around{.settings = settings_,
+                                       .store = store_,
+                                       .view = view_,
+                                       .partitioner = partitioner_,
+                                       .scope = scope,
+                                       .traps = *traps_,
+                                       .walk = *walk_});
+    redirects_.emplace(SeedRedirects::Around{
+        .settings = settings_, .canonicaliser = canonicaliser_, .scope = scope, .is_seed = [](const std::string&) {
+          return false;
+        }});
+    links_.emplace(PageLinks::Around{.settings = settings_,
+                                     .canonicaliser = canonicaliser_,
+                                     .view = view_,
+                                     .partitioner = partitioner_,
+                                     .scope = scope,
+                                     .bench = bench_,
+                                     .traps = *traps_,
+                                     .mirrors = *mirrors_,
+                                     .router = *router_,
+                                     .redirects = *redirects_});
+  }
+  static CanonicalUrl url(const std::string& text) { return *CanonicalUrl::parse(text); }
+  static std::vector<CanonicalUrl> urls(const std::vector<std::string>& texts) {
+    std::vector<CanonicalUrl> urls;
+    for (const std::string& text : texts) urls.push_back(url(text));
+    return urls;
+  }
+  // The records that all of the page leads to, by their URLs.
+  std::map<std::string, storage::UrlRecord> add(const PageDone& page) {
+    storage::Commit commit;
+    progress_ = {};
+    links_->add(stepped_, job_, page, SIZE_MAX, progress_, commit);
+    return records(commit);
+  }
+  static std::map<std::string, storage::UrlRecord> records(const storage::Commit& commit) {
+    std::map<std::string, storage::UrlRecord> records;
+    for (const storage::Merge& merge : commit.merges) records[merge.record.url] = merge.record;
+    return records;
+  }
+
+  Settings settings_;
+  Canonicaliser canonicaliser_{settings_};
+  storage::MemoryKv kv_;
+  storage::Store store_;
+  TrapRules rules_;
+  View view_ = test::view_of(1, {1});
+  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
+  ring::Membership membership_{test::active_member(1), {}, 1};
+  ring::Tenures tenures_{test::few_partitions};
+  Messenger messenger_{membership_, tenures_};
+  Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
+  Time stepped_{seconds{1'000'000}};
+  std::optional<Scope> scope_;
+  std::optional<MirrorTable> mirrors_;
+  std::optional<TrapJudge> traps_;
+  std::optional<RecrawlWalk> walk_;
+  std::optional<LinkRouter> router_;
+  std::optional<SeedRedirects> redirects_;
+  std::optional<PageLinks> links_;
+  FetchJob job_{0, FetchKind::page, *CanonicalUrl::parse("http://a.test/page"), {}, {}, {}, 0, 0, {}};
+  PageLinks::Progress progress_;
+};
+
+TEST_F(PageLinksTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
+  job_.queued.redirects = 3;
+  PageDone page;
+  page.links = urls({"http://a.test/1", "http://other.test/"});
+  page.redirect = url("http://a.test/2");
+  page.skipped_links = 4;
+  const auto found = add(page);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found.at("http://a.test/1").depth, 3);
+  EXPECT_EQ(found.at("http://a.test/1").redirects, 0);
+  EXPECT_EQ(found.at("http://a.test/2").depth, 2);
+  EXPECT_EQ(found.at("http://a.test/2").redirects, 4);
+  EXPECT_EQ(links_->found(), 3u) << "those out of scope too, and the redirect";
+  EXPECT_EQ(links_->skipped(), 4u);
+}
+
+TEST_F(PageLinksTest, InPiecesTheyAreTheSameAndCountedOnce) {
+  PageDone page;
+  for (int i = 0; i < 10; ++i) page.links.push_back(url("http://a.test/" + std::to_string(i)));
+  page.sitemaps = urls({"http://a.test/sitemap.xml"});
+  page.redirect = url("http://a.test/end");
+  storage::Commit commit;
+  int pieces = 0;
+  for (; progress_.next < PageLinks::count(page); ++pieces) {
+    EXPECT_FALSE(records(commit).contains("http://a.test/end")) << "with the last piece";
+    links_->add(stepped_, job_, page, 4, progress_, commit);
+  }
+  EXPECT_EQ(pieces, 3);
+  EXPECT_EQ(commit.merges.size(), 12u);
+  EXPECT_EQ(links_->found(), 12u);
+}
+
+TEST_F(PageLinksTest, RequisitesComeOutOfScopeTooAndHaveNoneOfTheirOwn) {
+  settings_.page_requisites = true;
+  start();
+  PageDone page;
+  page.requisites = urls({"http://cdn.test/a.png"});
+  const auto found = add(page);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found.at("http://cdn.test/a.png").depth, 2) << "as deep as its page";
+  EXPECT_EQ(found.at("http://cdn.test/a.png").redirects, 1);
+  job_.queued.url = "http://cdn.test/frame";
+  job_.queued.redirects = 1;
+  page.requisites = urls({"http://cdn.test/b.png"});
+  EXPECT_EQ(add(page).size(), 0u);
+  page.stylesheet = true;
+  EXPECT_EQ(add(page).at("http://cdn.test/b.png").redirects, 2) << "a stylesheet's are a step further";
+}
+
+TEST_F(PageLinksTest, UnderRecordLinksEachIsTracedWithWhatBecameOfIt) {
+  settings_.record_links = true;
+  PageDone page;
+  page.links = urls({"http://a.test/1", "http://other.test/"});
+  page.redirect = url("http://a.test/2");
+  add(page);
+  ASSERT_EQ(progress_.trace.links.size(), 3u);
+  EXPECT_TRUE(progress_.trace.links[0].has(LinkFlag::in_scope));
+  EXPECT_FALSE(progress_.trace.links[1].has(LinkFlag::in_scope));
+  EXPECT_TRUE(progress_.trace.links[2].has(LinkFlag::redirect));
+  EXPECT_FALSE(progress_.trace.links[0].has(LinkFlag::foreign));
+}
+
+TEST_F(PageLinksTest, AnIndexNamesSitemapsOfItsOwnHostAndOthersInScope) {
+  job_.url = url("http://maps.test/index.xml");
+  PageDone page;
+  page.sitemaps = urls({"http://maps.test/1.xml", "http://a.test/2.xml", "http://other.test/3.xml"});
+  const auto found = add(page);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found.at("http://maps.test/1.xml").depth, 2);
+  EXPECT_EQ(found.at("http://maps.test/1.xml").redirects, 1);
+  EXPECT_TRUE(found.contains("http://a.test/2.xml"));
+}
+
+TEST_F(PageLinksTest, IndexesLieSoDeepInEachOtherAtMost) {
+  job_.queued.redirects = 3;
+  PageDone page;
+  page.sitemaps = urls({"http://a.test/1.xml"});
+  EXPECT_EQ(add(page).size(), 1u);
+  job_.queued.redirects = 4;
+  page.sitemaps = urls({"http://a.test/2.xml"});
+  EXPECT_EQ(add(page).size(), 0u);
+  EXPECT_EQ(links_->skipped(), 1u);
+}
+
+TEST_F(PageLinksTest, ASitemapsDatesCountOnALaterVisitOnly) {
+  PageDone page;
+  page.links = urls({"http://a.test/1"});
+  page.lastmods = {Time{seconds{500}}};
+  EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{});
+  job_.queued.visit = 1;
+  EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{seconds{500}});
+}
+
+TEST_F(PageLinksTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {
+  job_.kind = FetchKind::robots;
+  PageDone page;
+  page.sitemaps = urls({"http://maps.test/1.xml"});
+  storage::Commit commit;
+  links_->add_named_sitemaps(job_, &page, commit);
+  ASSERT_EQ(commit.merges.size(), 1u);
+  EXPECT_EQ(commit.merges[0].record.depth, 3);
+  EXPECT_EQ(commit.merges[0].record.redirects, 0);
+  job_.queued.url = "http://maps.test/1.xml";
+  page.sitemaps = urls({"http://maps.test/2.xml"});
+  links_->add_named_sitemaps(job_, &page, commit);
+  EXPECT_EQ(commit.merges.size(), 1u) << "asked only for a sitemap";
+}
+
+TEST_F(PageLinksTest, SitemapsAtTheUsualPlacesAreAskedForWhereNoneIsNamed) {
+  settings_.sitemaps = SitemapUse::usual;
+  storage::Commit commit;
+  links_->add_named_sitemaps(job_, nullptr, commit);
+  EXPECT_TRUE(records(commit).contains("http://a.test/sitemap.xml"));
+  EXPECT_TRUE(records(commit).contains("http://a.test/sitemap_index.xml"));
+  settings_.sitemaps = SitemapUse::off;
+  storage::Commit none;
+  links_->add_named_sitemaps(job_, nullptr, none);
+  EXPECT_TRUE(none.merges.empty());
+}
+
+TEST_F(PageLinksTest, OnOneMoreCopyOfAPageLinksToItsHostAreSuspect) {
+  ASSERT_TRUE(store_.commit(test::commit_of({.merges = {test::queued_merge(1, 1)}})));
+  bench_.admit({.key = test::url_key_of(1, 1), .position = {}, .url = test::url_text(1, 1)}, test::host_text(1), false);
+  job_.host = test::host_key_of(1);
+  PageDone page;
+  page.content = 42;
+  page.links = urls({"http://a.test/1"});
+  EXPECT_EQ(add(page).at("http://a.test/1").state, storage::UrlState::queued);
+  page.links = urls({"http://a.test/2"});
+  EXPECT_EQ(add(page).at("http://a.test/2").reason, storage::Reason::trap);
+  EXPECT_TRUE(progress_.copy);
+}
+
+}  // namespace
+}  // namespace orbweaver

@@ -1,0 +1,206 @@
+// Pages again: what is visited again, how a walk goes on, and what a sitemap's date does (docs/recrawl.md).
+#include "node/crawl/recrawl_walk.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/meta_names.h"
+#include "storage/memory_kv.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using nlohmann::json;
+using std::chrono::seconds;
+using storage::Reason;
+using storage::UrlRecord;
+using storage::UrlState;
+
+UrlRecord ended(UrlState state, Reason reason = Reason::none) {
+  UrlRecord record;
+  record.state = state;
+  record.reason = reason;
+  record.depth = 3;
+  record.redirects = 1;
+  record.attempts = 4;
+  record.status = 200;
+  record.visit = 7;
+  record.url = "http://a.test/";
+  record.validator = "e1";
+  record.changed = Time{seconds{100}};
+  return record;
+}
+
+TEST(VisitedAgain, KeepsWhereThePageWasFoundAndForgetsHowItEnded) {
+  const auto again = visited_again(ended(UrlState::fetched));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->state, UrlState::queued);
+  EXPECT_EQ(again->visit, 8);
+  EXPECT_EQ(again->depth, 3);
+  EXPECT_EQ(again->redirects, 1);
+  EXPECT_EQ(again->validator, "e1");
+  EXPECT_EQ(again->attempts, 0);
+  EXPECT_EQ(again->status, 0);
+  EXPECT_EQ(again->changed, Time{});
+}
+
+TEST(VisitedAgain, IsWhatEndedAndWhatRobotsOrThePortKeptOut) {
+  EXPECT_TRUE(visited_again(ended(UrlState::failed, Reason::broken)));
+  EXPECT_TRUE(visited_again(ended(UrlState::excluded, Reason::robots)));
+  EXPECT_TRUE(visited_again(ended(UrlState::excluded, Reason::robots_unreachable)));
+  EXPECT_TRUE(visited_again(ended(UrlState::excluded, Reason::bad_port)));
+  EXPECT_FALSE(visited_again(ended(UrlState::queued)));
+  EXPECT_FALSE(visited_again(ended(UrlState::excluded, Reason::trap)));
+  EXPECT_FALSE(visited_again(ended(UrlState::excluded, Reason::budget)));
+  EXPECT_FALSE(visited_again(ended(UrlState::excluded, Reason::depth)));
+}
+
+TEST(VisitedAgain, StopsAtTheLastNumber) {
+  UrlRecord record = ended(UrlState::fetched);
+  record.visit = 0xffff;
+  EXPECT_FALSE(visited_again(record));
+}
+
+class RecrawlWalkTest : public testing::Test {
+ protected:
+  RecrawlWalkTest() : settings_(default_settings()), canonicaliser_(settings_), store_(*storage::Store::open(kv_)) {
+    start();
+  }
+  void start() {
+    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_,
+                  [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
+                    auto done = store_.commit(commit);
+                    if (!done) return fail(ErrorCode::io, done.error().message);
+                    return std::move(*done);
+                  });
+    const auto row = store_.meta(meta_name::recrawl);
+    if (row && *row && !(*row)->empty()) {
+      ASSERT_TRUE(walk_->restore(**row));
+    }
+  }
+  void fetched(std::size_t host, std::size_t page, Time at) {
+    storage::Merge merge = test::queued_merge(host, page);
+    merge.record.state = UrlState::fetched;
+    merge.record.changed = at;
+    ASSERT_TRUE(store_.commit(test::commit_of({.merges = {merge}})));
+  }
+  void begin(const json& told) {
+    Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read(told, stepped_);
+    ASSERT_TRUE(wanted);
+    storage::Commit commit;
+    walk_->begin(std::move(*wanted), commit);
+    ASSERT_TRUE(store_.commit(commit));
+  }
+  int walk_to_end() {
+    int steps = 0;
+    for (; walk_->under_way() && steps < 100; ++steps) EXPECT_TRUE(walk_->walk_on({stepped_, out_}));
+    return steps;
+  }
+  std::size_t queued() {
+    std::size_t count = 0;
+    for (const auto& [key, record] : test::records_of(store_)) count += record.state == UrlState::queued ? 1 : 0;
+    return count;
+  }
+
+  Settings settings_;
+  Canonicaliser canonicaliser_;
+  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
+  storage::MemoryKv kv_;
+  storage::Store store_;
+  Time stepped_{seconds{1'000'000}};
+  std::optional<RecrawlWalk> walk_;
+  Commands out_;
+};
+
+TEST_F(RecrawlWalkTest, QueuesWhatEndedBeforeTheMomentOnce) {
+  fetched(1, 1, stepped_ - seconds{10});
+  fetched(1, 2, stepped_ - seconds{2});
+  const auto before = (stepped_ - seconds{5}).time_since_epoch().count();
+  begin({{"before_us", before}});
+  EXPECT_EQ(walk_to_end(), 1);
+  EXPECT_EQ(queued(), 1u);
+  EXPECT_EQ((*store_.find(test::url_key_of(1, 1)))->visit, 1);
+  EXPECT_TRUE(walk_->was_told(stepped_ - seconds{5}));
+  EXPECT_FALSE(walk_->was_told(stepped_));
+  EXPECT_EQ(**store_.meta(meta_name::recrawl), "");
+}
+
+TEST_F(RecrawlWalkTest, HostAndPatternNarrowIt) {
+  for (std::size_t page = 1; page <= 4; ++page)
+    for (std::size_t host = 1; host <= 2; ++host) fetched(host, page, Time{});
+  begin({{"host", test::host_text(2)}, {"match", "/[12]$"}});
+  walk_to_end();
+  EXPECT_EQ(queued(), 2u);
+  EXPECT_EQ((*store_.find(test::url_key_of(2, 1)))->state, UrlState::queued);
+}
+
+TEST_F(RecrawlWalkTest, AWordThatCannotBeReadIsAnError) {
+  EXPECT_FALSE(RecrawlWalk::read({{"match", "("}}, stepped_));
+  EXPECT_FALSE(RecrawlWalk::read({{"host", 7}}, stepped_));
+  EXPECT_FALSE(RecrawlWalk::read({{"before_us", "x"}}, stepped_));
+  EXPECT_FALSE(walk_->restore("[]"));
+  EXPECT_FALSE(walk_->under_way());
+}
+
+TEST_F(RecrawlWalkTest, ManyRecordsTakeSeveralStepsAndARestartGoesOnWhereItWas) {
+  constexpr std::size_t pages = 5000;
+  for (std::size_t page = 0; page < pages; ++page) fetched(page % 7, page, Time{});
+  begin({{"before_us", stepped_.time_since_epoch().count()}});
+  EXPECT_TRUE(walk_->walk_on({stepped_, out_}));
+  EXPECT_EQ(queued(), 2048u);
+  start();
+  EXPECT_TRUE(walk_->was_told(stepped_));
+  EXPECT_EQ(walk_to_end(), 2);
+  EXPECT_EQ(queued(), pages);
+  const auto* note = std::get_if<Note>(&out_.back());
+  ASSERT_NE(note, nullptr);
+  EXPECT_EQ(note->fields.front().second, std::to_string(pages));
+}
+
+TEST_F(RecrawlWalkTest, APartitionIsAwaitedUntilTheWalkHasPassedIt) {
+  EXPECT_FALSE(walk_->awaits(0));
+  for (std::size_t page = 0; page < 3000; ++page) fetched(page % 40, page, Time{});
+  begin({{"before_us", stepped_.time_since_epoch().count()}});
+  EXPECT_TRUE(walk_->awaits(0));
+  EXPECT_TRUE(walk_->walk_on({stepped_, out_}));
+  EXPECT_FALSE(walk_->awaits(0));
+  EXPECT_TRUE(walk_->awaits(test::few_partitions - 1));
+  walk_to_end();
+  EXPECT_FALSE(walk_->awaits(test::few_partitions - 1));
+}
+
+TEST_F(RecrawlWalkTest, AWriteThatFailsLeavesTheWalkWhereItWas) {
+  fetched(1, 1, Time{});
+  begin({{"before_us", stepped_.time_since_epoch().count()}});
+  kv_.fail_after(0, storage::ErrorKind::io);
+  EXPECT_FALSE(walk_->walk_on({stepped_, out_}));
+  kv_.heal();
+  EXPECT_TRUE(walk_->under_way());
+  walk_to_end();
+  EXPECT_EQ(queued(), 1u);
+}
+
+TEST_F(RecrawlWalkTest, ASitemapsDateQueuesAPageThatIsOlderAndNoFurtherThanTheSitemap) {
+  fetched(1, 1, Time{seconds{100}});
+  const storage::UrlKey key = test::url_key_of(1, 1);
+  const auto link = [](Time lastmod, std::uint16_t visit) {
+    UrlRecord record = test::queued_record(1, 1, 2);
+    record.lastmod = lastmod;
+    record.visit = visit;
+    return record;
+  };
+  const auto visit_of = [&](UrlRecord record) {
+    walk_->visit_if_newer(key, record);
+    return record.visit;
+  };
+  EXPECT_EQ(visit_of(link(Time{seconds{101}}, 1)), 1);
+  EXPECT_EQ(visit_of(link(Time{seconds{100}}, 1)), 0) << "not newer";
+  EXPECT_EQ(visit_of(link(Time{seconds{101}}, 0)), 0) << "the sitemap's first visit";
+  EXPECT_EQ(visit_of(link(stepped_ + seconds{1}, 1)), 0) << "a date that is to come";
+  EXPECT_EQ(visit_of(link(Time{}, 1)), 0) << "no date";
+}
+
+}  // namespace
+}  // namespace orbweaver

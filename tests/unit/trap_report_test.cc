@@ -1,0 +1,138 @@
+// The question "traps": what it lists, what it queues again, where it goes on (docs/traps.md).
+#include "node/crawl/trap_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "storage/memory_kv.h"
+#include "tests/unit/crawl_keys.h"
+
+namespace orbweaver {
+namespace {
+
+using nlohmann::json;
+using storage::UrlState;
+
+class TrapReportTest : public testing::Test {
+ protected:
+  TrapReportTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+    settings_.trap_rules = {"deep_chain", "same_content", "mirror"};
+    settings_.trap_depth = 5;
+    rules_ = TrapRules(settings_);
+    const RecordWrite write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
+      auto done = store_.commit(commit);
+      if (!done) return fail(ErrorCode::io, done.error().message);
+      return std::move(*done);
+    };
+    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
+                                         .rules = rules_,
+                                         .store = store_,
+                                         .view = view_,
+                                         .partitioner = partitioner_,
+                                         .messenger = messenger_,
+                                         .is_seed_host = [](const std::string&) { return false; },
+                                         .write = write});
+    judge_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
+    report_.emplace(
+        store_, partitioner_, *judge_, *mirrors_, [this](ring::Partition) { return holds_; }, write);
+  }
+  void keep_out(std::size_t host, std::size_t page, std::uint16_t depth) {
+    storage::Merge merge = test::queued_merge(host, page, depth);
+    merge.record.state = UrlState::excluded;
+    merge.record.reason = storage::Reason::trap;
+    ASSERT_TRUE(store_.commit(test::commit_of({.merges = {merge}})));
+  }
+  json ask(const json& body = json::object()) {
+    const Result<json> answer = report_->answer({Time{}, out_}, "me", body);
+    EXPECT_TRUE(answer);
+    return answer ? *answer : json();
+  }
+  UrlState state_of(std::size_t host, std::size_t page) { return (*store_.find(test::url_key_of(host, page)))->state; }
+
+  Settings settings_;
+  storage::MemoryKv kv_;
+  storage::Store store_;
+  TrapRules rules_;
+  View view_ = test::view_of(1, {1});
+  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
+  ring::Membership membership_{test::active_member(1), {}, 1};
+  ring::Tenures tenures_{test::few_partitions};
+  Messenger messenger_{membership_, tenures_};
+  Time stepped_{std::chrono::seconds{1'700'000'000}};
+  std::optional<MirrorTable> mirrors_;
+  std::optional<TrapJudge> judge_;
+  std::optional<TrapReport> report_;
+  bool holds_ = true;
+  Commands out_;
+};
+
+TEST_F(TrapReportTest, ListsWhatIsKeptOutByRuleAndHostWithExamples) {
+  for (std::size_t page = 1; page <= 5; ++page) keep_out(1, page, 6);
+  keep_out(1, 6, 1);
+  keep_out(2, 1, 6);
+  ASSERT_TRUE(store_.commit(test::commit_of({.merges = {test::queued_merge(1, 7, 6)}})));
+  const json answer = ask();
+  ASSERT_EQ(answer["traps"].size(), 3u);
+  EXPECT_EQ(answer["traps"][0]["rule"], "deep_chain");
+  EXPECT_EQ(answer["traps"][0]["host"], test::host_text(1));
+  EXPECT_EQ(answer["traps"][0]["saved"], 5);
+  EXPECT_EQ(answer["traps"][0]["examples"].size(), 3u);
+  EXPECT_EQ(answer["traps"][1]["host"], test::host_text(2));
+  EXPECT_EQ(answer["traps"][2]["rule"], "same_content") << "nothing in the URL is suspect";
+  EXPECT_EQ(answer["last"], "");
+  EXPECT_EQ(answer["readmitted"], 0);
+  EXPECT_EQ(state_of(1, 1), UrlState::excluded);
+}
+
+TEST_F(TrapReportTest, HostAndRuleNarrowWhatIsQueuedAgain) {
+  keep_out(1, 1, 6);
+  keep_out(1, 2, 1);
+  keep_out(2, 1, 6);
+  EXPECT_EQ(ask({{"readmit", true}, {"host", test::host_text(1)}, {"rule", "deep_chain"}})["readmitted"], 1);
+  EXPECT_EQ(state_of(1, 1), UrlState::queued);
+  EXPECT_EQ(state_of(1, 2), UrlState::excluded);
+  EXPECT_EQ(state_of(2, 1), UrlState::excluded);
+  EXPECT_EQ(ask({{"readmit", true}})["readmitted"], 2);
+  EXPECT_EQ(ask()["traps"].size(), 0u);
+}
+
+TEST_F(TrapReportTest, AMirrorThatIsQueuedAgainIsNoneAnyMore) {
+  ASSERT_TRUE(store_.commit(test::commit_of({.meta = {{"mirror/" + test::host_text(1), "o.test"}}})));
+  keep_out(1, 1, 1);
+  EXPECT_EQ(ask()["traps"][0]["mirror_of"], "o.test");
+  const json again = ask({{"readmit", true}});
+  EXPECT_EQ(again["readmitted"], 1);
+  EXPECT_FALSE(again["traps"][0].contains("mirror_of"));
+  EXPECT_EQ(mirrors_->mirror_of(test::host_text(1)), "");
+}
+
+TEST_F(TrapReportTest, GoesOnBehindTheUrlOfAnEarlierAnswerAndOthersRestIsNotItsOwn) {
+  std::map<storage::UrlKey, std::string> kept;
+  for (std::size_t page = 1; page <= 4; ++page) {
+    keep_out(1, page, 6);
+    kept[test::url_key_of(1, page)] = test::url_text(1, page);
+  }
+  const std::string second = std::next(kept.begin())->second;
+  const json rest = ask({{"after", {{"me", second}}}});
+  ASSERT_EQ(rest["traps"].size(), 1u);
+  EXPECT_EQ(rest["traps"][0]["saved"], 2);
+  EXPECT_EQ(ask({{"after", {{"another", second}}}})["traps"].size(), 0u);
+}
+
+TEST_F(TrapReportTest, PartitionsThatThePeerDoesNotHoldAreOthersToTell) {
+  keep_out(1, 1, 6);
+  holds_ = false;
+  EXPECT_EQ(ask()["traps"].size(), 0u);
+}
+
+TEST_F(TrapReportTest, AFieldOfTheWrongKindIsAnAnswerAndAStoreThatFailsAnError) {
+  EXPECT_TRUE(ask({{"readmit", 7}}).contains("error"));
+  EXPECT_TRUE(ask({{"host", 7}}).contains("error"));
+  keep_out(1, 1, 6);
+  kv_.fail_after(0, storage::ErrorKind::io);
+  EXPECT_FALSE(report_->answer({Time{}, out_}, "me", {{"readmit", true}}));
+}
+
+}  // namespace
+}  // namespace orbweaver
