@@ -403,7 +403,7 @@ void Peer::after(Time now, Commands& out) {
       for (const storage::OutboxEntry& entry : *own) {
         commit.from_outbox.push_back(entry.key);
         auto record = storage::decode_record(entry.record);
-        const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
+        const auto url = record ? CanonicalUrl::of_stored(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
         if (!url) continue;
         admission_limits(*record, now);
         const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};
@@ -491,7 +491,7 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
     return false;
   }
   for (const storage::NewlyQueued& queued : done->queued)
-    bench_.admit(queued.url, host_of(queued.url.url), queued.moved);
+    bench_.admit(queued.url, CanonicalUrl::host_in(queued.url.url), queued.moved);
   for (const storage::UrlKey& key : done->unqueued) bench_.withdraw(key);
   if (const storage::SeenFilter* filter = store_->filter();
       filter != nullptr && filter->overfull() && !overfull_told_) {

@@ -35,7 +35,7 @@ void Peer::add_links(Time now, Job& job, const PageDone& page, std::size_t most,
   // is a few hops off-site is a page.
   bool in_scope = true;
   if (settings_.page_requisites) {
-    const Result<CanonicalUrl> url = canonicaliser_.parse(source.url);
+    const Result<CanonicalUrl> url = CanonicalUrl::of_stored(source.url, source.key.url);
     in_scope = url && (scope_->contains(*url) || (source.off_site > 0 && source.redirects == 0));
   }
   const std::size_t sitemaps = page.links.size();

@@ -154,7 +154,7 @@ bool Peer::recrawl_tick(Time now, Commands& out) {
     }
     for (const storage::Merge& at : *records) {
       if (at.record.changed >= walk.before) continue;
-      if (!walk.host.empty() && host_of(at.record.url) != walk.host) continue;
+      if (!walk.host.empty() && CanonicalUrl::host_in(at.record.url) != walk.host) continue;
       if (walk.pattern != nullptr && walk.pattern->first_match(at.record.url) == nullptr) continue;
       if (auto again = visited_again(at.record)) commit.merges.push_back({at.key, std::move(*again)});
     }

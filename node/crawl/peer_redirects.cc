@@ -55,7 +55,7 @@ void Peer::note_redirect(const std::string& page, const CanonicalUrl& target, st
 std::string Peer::redirect_out_of(const std::string& page) const {
   const auto known = redirects_out_.find(page);
   if (known == redirects_out_.end()) return {};
-  const Result<CanonicalUrl> target = canonicaliser_.parse(known->second);
+  const Result<CanonicalUrl> target = CanonicalUrl::of_stored(known->second);
   return target && leads_out(*target) ? known->second : std::string();
 }
 

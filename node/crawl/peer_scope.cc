@@ -128,9 +128,9 @@ void Peer::count_use(Time now, const Job& job, bool counted, storage::Commit& co
     host->bytes += job.bytes;
   }
   if (host->next_allowed <= now && !counts) return;
-  commit.clocks.emplace_back(
-      host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.queued.url)),
-                                    host->manners.pace, host->pages, host->bytes});
+  commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
+                                                           std::string(CanonicalUrl::host_in(job.job.queued.url)),
+                                                           host->manners.pace, host->pages, host->bytes});
 }
 
 // --- traps
@@ -168,7 +168,7 @@ TrapBook::Counts Peer::count_suspects(const storage::HostKey& host) {
     for (const storage::Merge& at : *records) {
       if (at.key.host != host) return counts;
       if (at.record.state == UrlState::excluded || at.record.depth == 0) continue;
-      const Result<CanonicalUrl> url = CanonicalUrl::parse(at.record.url);
+      const Result<CanonicalUrl> url = CanonicalUrl::of_stored(at.record.url, at.key.url);
       if (!url) continue;
       if (const auto rule = trap_rules_.suspect(url->path_and_query(), at.record.depth, stepped_))
         ++counts[static_cast<std::size_t>(*rule)];
@@ -216,7 +216,7 @@ json Peer::traps(Time now, const json& body, Commands& out) {
   storage::Commit again;
   const auto look_at = [&](const storage::Merge& at) {
     if (at.record.state != UrlState::excluded || at.record.reason != Reason::trap) return;
-    const Result<CanonicalUrl> url = CanonicalUrl::parse(at.record.url);
+    const Result<CanonicalUrl> url = CanonicalUrl::of_stored(at.record.url, at.key.url);
     if (!url) return;
     // Nothing in the URL is suspect: it was where it was found. A rule that was on is told whether or not it is now.
     const auto rule = suspicion(*url, at.record.depth);

@@ -35,7 +35,7 @@ void Peer::admit_sitemap(const CanonicalUrl& url, const Way& at, storage::Commit
 void Peer::add_named_sitemaps(const Job& job, const PageDone* page, storage::Commit& commit) {
   if (settings_.sitemaps == SitemapUse::off) return;
   const storage::QueuedUrl& asked_for = job.job.queued;
-  const Result<CanonicalUrl> asked = canonicaliser_.parse(asked_for.url);
+  const Result<CanonicalUrl> asked = CanonicalUrl::of_stored(asked_for.url, asked_for.key.url);
   if (!asked || !scope_->contains(*asked)) return;
   const auto deeper = static_cast<std::uint16_t>(std::min<int>(asked_for.depth + 1, 0xffff));
   if (page != nullptr)
