@@ -7,7 +7,6 @@
 #include "node/http/url_place.h"
 #include "node/settings/endpoint.h"
 #include "node/settings/site_header.h"
-#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 namespace {
@@ -44,14 +43,14 @@ Result<void> check_contact(const Settings& settings, const std::vector<std::stri
     return fail(ErrorCode::invalid_setting, "a crawl through a proxy needs a contact" + mend);
   for (const std::string& seed : seeds) {
     const Result<CanonicalUrl> url = CanonicalUrl::parse(seed);
-    if (!url || is_private(url_place(url->text()), settings)) continue;  // a bad URL is told elsewhere
+    if (!url || is_private(place_of(*url), settings)) continue;  // a bad URL is told elsewhere
     return fail(ErrorCode::invalid_setting, "a crawl of " + seed + " needs a contact" + mend);
   }
   return {};
 }
 
-std::string private_range(const std::string& url, const Settings& settings) {
-  const auto address = known_address(url_place(url), settings);
+std::string private_range(const CanonicalUrl& url, const Settings& settings) {
+  const auto address = known_address(place_of(url), settings);
   if (!address || AddressGuard::is_public(*address)) return {};
   for (const char* text : {"127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "::1/128",
                            "fc00::/7", "fe80::/10"})
@@ -67,7 +66,7 @@ Result<void> check_reachable(const Settings& settings, const std::vector<std::st
   for (const std::string& seed : seeds) {
     const Result<CanonicalUrl> url = CanonicalUrl::parse(seed);
     if (!url) return {};
-    const auto address = known_address(url_place(url->text()), settings);
+    const auto address = known_address(place_of(*url), settings);
     const auto refusal = address ? guard->refusal(*address) : std::nullopt;
     if (!refusal) return {};
     if (why.empty())
@@ -75,7 +74,7 @@ Result<void> check_reachable(const Settings& settings, const std::vector<std::st
             (refusal->error == FetchError::address_denied
                  ? "; take its range out of deny_addresses, which holds whatever else is allowed"
                  : "; private addresses are fetched only when they are allowed: --allow-private " +
-                       private_range(url->text(), settings));
+                       private_range(*url, settings));
   }
   if (why.empty()) return {};
   return fail(ErrorCode::invalid_setting, "no page could be fetched: " + why);

@@ -6,6 +6,7 @@
 
 #include "node/base.h"
 #include "node/settings/settings.h"
+#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 
@@ -21,6 +22,6 @@ Result<void> check_reachable(const Settings& settings, const std::vector<std::st
 
 // The range to allow so that a URL's private address may be connected to: "127.0.0.0/8". Empty when its address is not
 // known beforehand, or is public.
-std::string private_range(const std::string& url, const Settings& settings);
+std::string private_range(const CanonicalUrl& url, const Settings& settings);
 
 }  // namespace orbweaver

@@ -42,8 +42,9 @@ Result<std::vector<CrawlReason>> crawl_reasons(const std::string& directory) {
 std::string reason_words(const CrawlReason& reason) { return words_of(reason.reason, reason.status).what; }
 
 std::string reason_fix(const CrawlReason& reason, const Settings& settings) {
-  const std::string range =
-      reason.reason == Reason::address_refused ? private_range(reason.example, settings) : std::string();
+  std::string range;
+  if (reason.reason == Reason::address_refused)
+    if (const Result<CanonicalUrl> url = CanonicalUrl::of_stored(reason.example)) range = private_range(*url, settings);
   return range.empty() ? words_of(reason.reason, reason.status).fix : "allow with --allow-private " + range;
 }
 

@@ -40,7 +40,7 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   auto fetcher = CurlFetcher::create(std::move(config),
                                      [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
-  (*fetcher)->start({1, url->text(), static_cast<std::size_t>(settings.body_bytes_max), {}, {}});
+  (*fetcher)->start({.id = 1, .url = *url, .body_bytes_max = static_cast<std::size_t>(settings.body_bytes_max)});
   const FetchResponse response = answered.get_future().get();
   (*fetcher)->stop();
   if (response.error == FetchError::address_refused)

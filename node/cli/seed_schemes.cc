@@ -22,6 +22,8 @@ struct Asked {
 };
 
 Result<Asked> ask_host(const std::string& robots_txt, const Settings& settings) {
+  const Result<CanonicalUrl> url = CanonicalUrl::parse(robots_txt);
+  if (!url) return Asked{url.error().message};
   const Clock clock;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
@@ -31,10 +33,7 @@ Result<Asked> ask_host(const std::string& robots_txt, const Settings& settings) 
   auto fetcher = CurlFetcher::create(std::move(config),
                                      [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
-  FetchRequest request;
-  request.id = 1;
-  request.url = robots_txt;
-  request.body_bytes_max = std::size_t{512} << 10;
+  FetchRequest request{.id = 1, .url = *url, .body_bytes_max = std::size_t{512} << 10};
   request.timeout = settings.robots_timeout;
   (*fetcher)->start(std::move(request));
   const FetchResponse response = answered.get_future().get();

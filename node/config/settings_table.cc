@@ -85,15 +85,8 @@ std::string check_dns_server(std::string_view text) {
 
 std::string check_proxy(std::string_view text) {
   if (text.empty()) return {};
-  const std::size_t scheme = text.find("://");
-  const std::string_view kind = text.substr(0, scheme);
-  std::string_view place = scheme == std::string_view::npos ? std::string_view() : text.substr(scheme + 3);
-  if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) place.remove_prefix(at + 1);
-  while (place.ends_with('/')) place.remove_suffix(1);
-  const auto endpoint = parse_endpoint(place);
-  if ((kind == "http" || kind == "socks5h") && endpoint && endpoint->port != 0) return {};
-  // Not the text itself: it may hold a password.
-  return "is no proxy: write http://HOST:PORT or socks5h://HOST:PORT";
+  const auto proxy = parse_proxy(text);
+  return proxy ? std::string{} : proxy.error().message;
 }
 
 std::string check_site_header(std::string_view text) {

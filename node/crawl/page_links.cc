@@ -52,7 +52,7 @@ void PageLinks::link_to(const CanonicalUrl& url, const Way& way, std::uint8_t fl
 // few hops off-site is a page.
 bool PageLinks::in_scope(const storage::QueuedUrl& source) const {
   if (!around_.settings.page_requisites) return true;
-  const Result<CanonicalUrl> url = around_.canonicaliser.parse(source.url);
+  const Result<CanonicalUrl> url = CanonicalUrl::of_stored(source.url, source.key.url);
   return url && (around_.scope().contains(*url) || (source.off_site > 0 && source.redirects == 0));
 }
 
@@ -106,7 +106,7 @@ void PageLinks::add_redirect(const FetchJob& job, const PageDone& page, bool in_
 
 void PageLinks::add_named_sitemaps(const FetchJob& job, const PageDone* page, storage::Commit& commit) {
   if (around_.settings.sitemaps == SitemapUse::off) return;
-  const Result<CanonicalUrl> asked = around_.canonicaliser.parse(job.queued.url);
+  const Result<CanonicalUrl> asked = CanonicalUrl::of_stored(job.queued.url, job.queued.key.url);
   if (!asked || !around_.scope().contains(*asked)) return;
   const Way way = LinkRouter::as_good_as({.depth = one_deeper(job.queued)}, job.queued);
   if (page != nullptr)

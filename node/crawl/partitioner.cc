@@ -7,32 +7,31 @@
 
 namespace orbweaver {
 
-ring::Partition Partitioner::of_host(std::string_view host, const ring::Md5& digest) {
-  if (by_ != PartitionBy::domain) return ring::partition_of(digest, partitions_);
-  if (host != host_) {
-    host_.assign(host);
-    domain_partition_ = ring::partition_of(ring::md5(registrable_domain(host)), partitions_);
-  }
-  return domain_partition_;
+void Partitioner::look_at(std::string_view host) {
+  if (host == host_ && !host_.empty()) return;
+  digest_ = ring::md5(host);
+  home_ = ring::partition_of(by_ == PartitionBy::domain ? ring::md5(registrable_domain(host)) : digest_, partitions_);
+  host_.assign(host);
+}
+
+ring::Partition Partitioner::home(std::string_view host) {
+  look_at(host);
+  return home_;
 }
 
 ring::Partition Partitioner::partition(const CanonicalUrl& url) {
-  if (by_ == PartitionBy::url) return ring::partition_of(url.digest(), partitions_);
-  return of_host(url.host(), url.host_digest());
+  return by_ == PartitionBy::url ? ring::partition_of(url.digest(), partitions_) : home(url.host());
 }
 
 storage::HostKey Partitioner::host_key(const CanonicalUrl& url) {
-  storage::HostKey key;
-  key.partition = partition(url);
-  std::copy_n(url.host_digest().begin(), key.host.size(), key.host.begin());
-  return key;
+  return host_key(url.host(), by_ == PartitionBy::url ? ring::partition_of(url.digest(), partitions_) : 0);
 }
 
 storage::HostKey Partitioner::host_key(std::string_view host, ring::Partition told_for) {
-  const ring::Md5 digest = ring::md5(host);
+  look_at(host);
   storage::HostKey key;
-  key.partition = by_ == PartitionBy::url ? told_for : of_host(host, digest);
-  std::copy_n(digest.begin(), key.host.size(), key.host.begin());
+  key.partition = by_ == PartitionBy::url ? told_for : home_;
+  std::copy_n(digest_.begin(), key.host.size(), key.host.begin());
   return key;
 }
 

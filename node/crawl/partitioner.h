@@ -1,7 +1,7 @@
 // Which partition a URL falls into, by the ring's `partition_by`: the leading bits of MD5(host), of MD5(registrable
 // domain), or of MD5(URL). By host or domain, all of a host lies in one partition, and who holds that asks the host. By
 // URL a host lies in many, and its holders take turns (host_leases.h). Pure. Thread rule: one owner (it remembers the
-// last host's domain, for a page's links are mostly of one host).
+// last host, for a page's links are mostly of one).
 #pragma once
 
 #include <string>
@@ -24,16 +24,17 @@ class Partitioner {
   // Of a host that is told without a URL (its wait); by URL it is the partition that it is told for.
   storage::HostKey host_key(std::string_view host, ring::Partition told_for);
   // Where what concerns a whole host is looked after: its own partition; by URL that of MD5(host).
-  ring::Partition home(std::string_view host) { return of_host(host, ring::md5(host)); }
+  ring::Partition home(std::string_view host);
   PartitionBy by() const { return by_; }
 
  private:
-  ring::Partition of_host(std::string_view host, const ring::Md5& digest);
+  void look_at(std::string_view host);
 
   PartitionBy by_;
   std::uint32_t partitions_;
-  std::string host_;  // whose domain's partition follows
-  ring::Partition domain_partition_ = 0;
+  std::string host_;    // the last one; empty: none yet
+  ring::Md5 digest_{};  // of it
+  ring::Partition home_ = 0;
 };
 
 }  // namespace orbweaver

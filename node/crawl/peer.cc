@@ -79,7 +79,6 @@ Peer::Peer(RingEntry&& entry, Time now)
                .traps = trap_judge_,
                .walk = walk_}),
       redirects_({.settings = settings_,
-                  .canonicaliser = canonicaliser_,
                   .scope = [this]() -> const Scope& { return seeds_.scope(); },
                   .is_seed = [this](const std::string& url) { return seeds_.contains(url); }}),
       links_({.settings = settings_,
@@ -343,7 +342,7 @@ Result<void> Peer::take_own_outbox(const Step& step) {
   for (const storage::OutboxEntry& entry : *own) {
     commit.from_outbox.push_back(entry.key);
     auto record = storage::decode_record(entry.record);
-    const auto url = record ? canonicaliser_.parse(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
+    const auto url = record ? CanonicalUrl::of_stored(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
     if (!url) continue;
     router_.limit(*record, step.now);
     const storage::UrlKey key{partitioner_.host_key(*url), url->digest()};

@@ -152,7 +152,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step && robots_work_ < robots_work_max) {
     const storage::QueuedUrl& front = host.head.front();
     if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
-    Result<CanonicalUrl> url = canonicaliser_.parse(front.url);
+    Result<CanonicalUrl> url = CanonicalUrl::of_stored(front.url, front.key.url);
     if (const auto detour = detours_.find(front.key.url); detour != detours_.end()) url = detour->second.url;
     if (!url) {
       give_up(Reason::internal, UrlState::failed);
@@ -192,7 +192,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
         turn = may_begin(now, host, *url, out);
         if (turn != AddressTurn::now) break;
         Result<CanonicalUrl> robots_url =
-            CanonicalUrl::parse(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
+            CanonicalUrl::of_stored(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
         if (!robots_url) {
           give_up(Reason::internal, UrlState::failed);
           continue;

@@ -140,7 +140,7 @@ void Peer::start_robots(Time now, BenchHost& host, RobotsSlot& slot, CanonicalUr
 
 // The host is held as for a fetch.
 bool Peer::start_parsing(Time now, const BenchHost& host, const RobotsSlot& slot, std::string body, Commands& out) {
-  Result<CanonicalUrl> url = CanonicalUrl::parse(slot.origin + "/robots.txt");
+  Result<CanonicalUrl> url = CanonicalUrl::of_stored(slot.origin + "/robots.txt");
   if (!url) return false;
   const std::uint64_t id = start_robots_job(now, FetchKind::stored_robots, host, slot, std::move(*url));
   out.push_back(ParseRobots{jobs_.at(id).job, std::move(body)});

@@ -45,9 +45,9 @@ void Peer::count_use(Time now, const Job& job, bool counted, storage::Commit& co
   const bool answered = counted && job.status > 0;  // not a detour's first answer
   const bool counts = answered && budgets_.count(job.job.url, job.bytes, host, commit);
   if (host == nullptr || (host->next_allowed <= now && !counts)) return;
-  commit.clocks.emplace_back(
-      host->key, storage::HostClock{host->next_allowed, host->failures, std::string(host_of(job.job.queued.url)),
-                                    host->manners.pace, host->pages, host->bytes});
+  commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
+                                                           std::string(CanonicalUrl::host_in(job.job.queued.url)),
+                                                           host->manners.pace, host->pages, host->bytes});
 }
 
 // What the rules have kept out (trap_report.h).

@@ -13,7 +13,7 @@ Result<storage::CommitResult> RecordWriter::commit(const Step& step, const stora
     return tl::make_unexpected(error_of(done.error()));
   }
   for (const storage::NewlyQueued& queued : done->queued)
-    bench_->admit(queued.url, host_of(queued.url.url), queued.moved);
+    bench_->admit(queued.url, CanonicalUrl::host_in(queued.url.url), queued.moved);
   for (const storage::UrlKey& key : done->unqueued) bench_->withdraw(key);
   warn_if_overfull(step);
   replication_->outbox.taken_out(commit.from_outbox);

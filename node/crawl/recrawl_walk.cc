@@ -100,7 +100,7 @@ bool RecrawlWalk::awaits(ring::Partition partition) const {
 
 bool RecrawlWalk::is_wanted(const Wanted& wanted, const storage::UrlRecord& record) {
   if (record.changed >= wanted.before) return false;
-  if (!wanted.host.empty() && host_of(record.url) != wanted.host) return false;
+  if (!wanted.host.empty() && CanonicalUrl::host_in(record.url) != wanted.host) return false;
   return wanted.pattern == nullptr || wanted.pattern->first_match(record.url) != nullptr;
 }
 

@@ -51,7 +51,7 @@ void SeedRedirects::note(const std::string& page, const CanonicalUrl& target, st
 std::string SeedRedirects::target_of(const std::string& seed) const {
   const auto known = targets_.find(seed);
   if (known == targets_.end()) return {};
-  const Result<CanonicalUrl> target = around_.canonicaliser.parse(known->second);
+  const Result<CanonicalUrl> target = CanonicalUrl::of_stored(known->second);
   return target && leads_out(*target) ? known->second : std::string();
 }
 

@@ -11,7 +11,7 @@
 
 #include "node/scope/scope.h"
 #include "node/settings/settings.h"
-#include "node/url/canonicaliser.h"
+#include "node/url/canonical_url.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -21,7 +21,6 @@ class SeedRedirects {
   // What it reads of the peer; all outlive it.
   struct Around {
     const Settings& settings;
-    const Canonicaliser& canonicaliser;
     std::function<const Scope&()> scope;
     std::function<bool(const std::string& url)> is_seed;
   };

@@ -50,7 +50,7 @@ TrapBook::Counts TrapJudge::count_suspects(const storage::HostKey& host) const {
     for (const storage::Merge& at : *records) {
       if (at.key.host != host) return counts;
       if (at.record.state == UrlState::excluded || at.record.depth == 0) continue;
-      const Result<CanonicalUrl> url = CanonicalUrl::parse(at.record.url);
+      const Result<CanonicalUrl> url = CanonicalUrl::of_stored(at.record.url, at.key.url);
       if (!url) continue;
       if (const auto rule = rules_->suspect(url->path_and_query(), at.record.depth, *stepped_))
         ++counts[static_cast<std::size_t>(*rule)];

@@ -64,7 +64,7 @@ class Search {
 
   void look_at(const storage::Merge& at) {
     if (at.record.state != UrlState::excluded || at.record.reason != Reason::trap) return;
-    const Result<CanonicalUrl> url = CanonicalUrl::parse(at.record.url);
+    const Result<CanonicalUrl> url = CanonicalUrl::of_stored(at.record.url, at.key.url);
     if (!url) return;
     // Nothing in the URL is suspect: it was where it was found. A rule that was on is told whether or not it is now.
     const auto rule = judge_->suspicion(*url, at.record.depth);

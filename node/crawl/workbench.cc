@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "node/errors/storage_error.h"
+#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 
@@ -48,15 +49,6 @@ std::size_t Workbench::DigestHash::operator()(const storage::UrlDigest& digest) 
   std::size_t value = 0;
   std::memcpy(&value, digest.data(), sizeof value);
   return value;
-}
-
-std::string_view host_of(std::string_view canonical_url) {
-  const std::size_t begin = canonical_url.find("://");
-  if (begin == std::string_view::npos) return {};
-  std::string_view rest = canonical_url.substr(begin + 3);
-  rest = rest.substr(0, rest.find_first_of("/?#"));
-  if (!rest.empty() && rest.front() == '[') return rest.substr(0, rest.find(']') + 1);
-  return rest.substr(0, rest.find(':'));
 }
 
 Workbench::Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches)
@@ -282,7 +274,7 @@ Result<void> Workbench::discover() {
     host.more_on_disk = true;
     if (Result<void> filled = refill(host); !filled) return filled;
     if (!host.head.empty()) {
-      host.name = host_of(host.head.front().url);
+      host.name = CanonicalUrl::host_in(host.head.front().url);
       host.next_allowed = std::max(host.next_allowed, earliest_(host.key.partition, host.name));
     }
     schedule(host);

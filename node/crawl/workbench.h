@@ -31,9 +31,6 @@
 
 namespace orbweaver {
 
-// The host part of a canonical URL's text.
-std::string_view host_of(std::string_view canonical_url);
-
 // What is known of one origin's robots.txt.
 struct RobotsSlot {
   std::string origin;

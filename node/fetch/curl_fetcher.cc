@@ -145,8 +145,9 @@ Result<void> CurlFetcher::Loop::open() {
     fixed_.emplace(place_text(entry->host, entry->port), *parse_ip(entry->address));
   }
   if (!config.proxy.empty()) {
-    const UrlPlace place = url_place(config.proxy);
-    proxy_ = place_text(place.host, place.port);
+    const Result<Endpoint> proxy = parse_proxy(config.proxy);
+    if (!proxy) return tl::make_unexpected(proxy.error());
+    proxy_ = place_text(proxy->host, proxy->port);
   }
   auto resolver = CaresResolver::create(config.resolver, [this](int fd, bool readable, bool writable) {
     shared_.sockets.want(
@@ -293,18 +294,13 @@ void CurlFetcher::Loop::note_oldest() { shared_.oldest = under_way_.empty() ? 0 
 
 // The name is looked up first, unless it is an address, the setting resolve has it, or its answer is still good.
 void CurlFetcher::Loop::take(Task task) {
-  if (const auto* request = std::get_if<FetchRequest>(&task)) {
-    const bool http = request->url.starts_with("http://") || request->url.starts_with("https://");
-    if (!http || url_place(request->url).host.empty())
-      return answer_unbegun(task, FetchError::internal, "not an http or https URL");
-  }
   look_up({std::move(task), {}, shared_.config.clock(), std::chrono::steady_clock::now()});
 }
 
 std::string CurlFetcher::Loop::place_to_connect_to(const Task& task) const {
   if (!proxy_.empty()) return proxy_;
   return std::visit(Overloaded{[](const FetchRequest& request) {
-                                 const UrlPlace place = url_place(request.url);
+                                 const UrlPlace place = place_of(request.url);
                                  return place_text(place.host, place.port);
                                },
                                [](const Lookup& lookup) { return place_text(lookup.host, lookup.port); }},

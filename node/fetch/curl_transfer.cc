@@ -148,8 +148,8 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   sequence_ = sequence;
   started_ = started;
   asked_ = asked;
-  const Duration whole = request_.timeout > Duration{} ? std::min(request_.timeout, shared_.config.fetch_timeout)
-                                                       : shared_.config.fetch_timeout;
+  const Duration whole = request_->timeout > Duration{} ? std::min(request_->timeout, shared_.config.fetch_timeout)
+                                                        : shared_.config.fetch_timeout;
   deadline_ = asked + whole;
   head_.reset(shared_.config.header_bytes_max);
   request_head_.clear();
@@ -158,15 +158,15 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   socket_opened_ = connected_ = cut_ = slow_ = out_of_memory_ = lacked_descriptor_ = false;
   average_ = AverageSpeed(shared_.config.average_speed_bytes, shared_.config.low_speed_time);
   error_buffer_[0] = '\0';
-  shared_.budget.expect_body(request_.body_bytes_max + request_.body_bytes_max / 2);  // as it grows (make_room)
+  shared_.budget.expect_body(request_->body_bytes_max + request_->body_bytes_max / 2);  // as it grows (make_room)
   const auto left = [&](Duration limit) {
     return std::max(1L, milliseconds(limit - std::chrono::duration_cast<Duration>(now - asked)));
   };
-  curl_easy_setopt(easy_, CURLOPT_URL, request_.url.c_str());
+  curl_easy_setopt(easy_, CURLOPT_URL, request_->url.text().c_str());
   curl_easy_setopt(easy_, CURLOPT_TIMEOUT_MS, left(whole));
   curl_easy_setopt(easy_, CURLOPT_CONNECTTIMEOUT_MS, left(shared_.config.connect_timeout));
   if (shared_.config.record_requests) curl_easy_setopt(easy_, CURLOPT_VERBOSE, 1L);
-  const UrlPlace place = url_place(request_.url);
+  const UrlPlace place = place_of(request_->url);
   if (place.tls) {
     tls_ = TlsCheck{std::string(place.host), shared_.config.tls_refuse, FetchError::none, {}};
     if (tls_.host.ends_with('.')) tls_.host.pop_back();
@@ -196,10 +196,10 @@ bool CurlTransfer::add_addresses(const std::string& connect_to, const std::vecto
 
 // The headers that all requests have, and those that only this one has.
 bool CurlTransfer::add_headers(Time now) {
-  const UrlPlace place = url_place(request_.url);
+  const UrlPlace place = place_of(request_->url);
   std::vector<std::string> own;
-  if (!request_.if_none_match.empty()) own.push_back("If-None-Match: " + request_.if_none_match);
-  if (!request_.if_modified_since.empty()) own.push_back("If-Modified-Since: " + request_.if_modified_since);
+  if (!request_->if_none_match.empty()) own.push_back("If-None-Match: " + request_->if_none_match);
+  if (!request_->if_modified_since.empty()) own.push_back("If-Modified-Since: " + request_->if_modified_since);
   for (const SiteHeader& header : shared_.config.site_headers) {
     if (header.tls != place.tls || header.port != place.port || header.host != place.host) continue;
     own.push_back(header.name + ": " + header.value);
@@ -282,7 +282,7 @@ std::size_t CurlTransfer::on_body(char* data, std::size_t size, std::size_t coun
 }
 
 bool CurlTransfer::wants_body() const {
-  if (request_.any_type || !shared_.config.wanted_type) return true;
+  if (request_->any_type || !shared_.config.wanted_type) return true;
   const int status = head_.status();
   return status < 200 || status >= 300 || shared_.config.wanted_type(content_type_of(head_.text()));
 }
@@ -292,7 +292,7 @@ std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
     cut_ = true;
     return 0;
   }
-  const std::size_t room = request_.body_bytes_max - std::min(request_.body_bytes_max, body_.size());
+  const std::size_t room = request_->body_bytes_max - std::min(request_->body_bytes_max, body_.size());
   const std::size_t taken = std::min(size, room);
   if (!make_room(body_.size() + taken)) {
     pause();
@@ -312,7 +312,7 @@ std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
 // on the connection would take them for its answer, so the connection is not used again. (Over TLS a byte may be the
 // protocol's own; there libcurl sees the excess itself.)
 void CurlTransfer::refuse_leftovers() {
-  if (socket_ == CURL_SOCKET_BAD || !request_.url.starts_with("http://")) return;
+  if (socket_ == CURL_SOCKET_BAD || request_->url.is_https()) return;
   if (head_.text().starts_with("HTTP/2")) return;  // its frames say whose bytes they are
   char byte = 0;
   if (::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
@@ -326,7 +326,7 @@ bool CurlTransfer::make_room(std::size_t size) {
     wanted = std::max<std::size_t>(
         size, std::min<std::uint64_t>(head_.content_length().value_or(wanted), trusted_length_bytes));
   }
-  wanted = std::max(size, std::min(wanted, request_.body_bytes_max));
+  wanted = std::max(size, std::min(wanted, request_->body_bytes_max));
   // Room for all of it, not for the rest: while the bytes move, both places are held.
   if (!shared_.budget.may_take(wanted, sequence_ == shared_.oldest)) return false;
   body_.reserve(wanted);
@@ -502,13 +502,13 @@ std::string CurlTransfer::words(FetchError error, CURLcode code) const {
 }
 
 void CurlTransfer::take_cookies(std::string_view head, Time now) {
-  const UrlPlace place = url_place(request_.url);
+  const UrlPlace place = place_of(request_->url);
   for (const std::string& value : header_values(head, "set-cookie")) shared_.cookies.take(place, value, now);
 }
 
 FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
   FetchResponse response;
-  response.id = request_.id;
+  response.id = request_->id;
   response.error = judge(code, response.truncated);
   response.error_text = words(response.error, code);
   response.started = started_;

@@ -88,7 +88,7 @@ class CurlTransfer {
   // When it came, and what it asked for; for another try, after which this one is not finished any more.
   SteadyTime asked() const { return asked_; }
   Time started() const { return started_; }
-  FetchRequest take_request() { return std::move(request_); }
+  FetchRequest take_request() { return *std::exchange(request_, std::nullopt); }
 
  private:
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self) noexcept;
@@ -114,7 +114,7 @@ class CurlTransfer {
 
   TransferShared& shared_;
   CURL* easy_ = nullptr;
-  FetchRequest request_;
+  std::optional<FetchRequest> request_;  // from begin() on
   std::uint64_t sequence_ = 0;
   Time started_{};
   SteadyTime asked_{};

@@ -9,12 +9,13 @@
 #include "node/base.h"
 #include "node/http/fetch_error.h"
 #include "node/memory/memory_share.h"
+#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 
 struct FetchRequest {
   std::uint64_t id = 0;
-  std::string url;                 // canonical text
+  CanonicalUrl url;
   std::size_t body_bytes_max = 0;  // the body is cut there (Truncated::length); bytes on the wire
   // RFC 9110, 13.1: what is known of the page; an answer 304 then means that it has not changed. Empty: not sent.
   std::string if_none_match{};      // an ETag as the server wrote it

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "node/crawl/workbench.h"
 #include "node/errors/storage_error.h"
 #include "node/lab/progress.h"
 #include "node/settings/settings.h"
 #include "node/system/memory_available.h"
+#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 
@@ -78,7 +78,7 @@ class Reader {
     const auto [at, fresh] = numbers_.try_emplace(ring::md5(url), static_cast<std::uint32_t>(streams_.digests.size()));
     if (!fresh) return at->second;
     streams_.digests.push_back(at->first);
-    const std::string host(host_of(url));
+    const std::string host(CanonicalUrl::host_in(url));
     const auto [known, new_host] = hosts_.try_emplace(host, static_cast<std::uint32_t>(streams_.hosts.size()));
     if (new_host) streams_.hosts.push_back(host);
     streams_.host_of.push_back(known->second);

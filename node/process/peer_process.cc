@@ -428,9 +428,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
   if (auto* fetch = std::get_if<StartFetch>(&command)) {
     if (!crawls(exit)) return false;
     const Settings& settings = peer_->settings();
-    FetchRequest request;
-    request.id = fetch->job.id;
-    request.url = fetch->job.url.text();
+    FetchRequest request{.id = fetch->job.id, .url = fetch->job.url};
     request.any_type = fetch->job.kind == FetchKind::robots;
     if (fetch->job.kind == FetchKind::robots) request.timeout = settings.robots_timeout;
     const std::string& validator = fetch->job.validator;

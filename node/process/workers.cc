@@ -278,9 +278,8 @@ class Workers::Worker {
     if (locations.empty() || locations.front().empty()) return;
     for (const std::string& other : locations)
       if (other != locations.front()) return;
-    const Result<Url> base = Url::parse(item.job.url.text());
-    if (!base) return;
-    const Result<Url> target = Url::parse(locations.front(), &*base);
+    const Url base = item.job.url.as_url();
+    const Result<Url> target = Url::parse(locations.front(), &base);
     if (!target || !target->is_http()) return;
     Result<CanonicalUrl> plain = CanonicalUrl::from(*target);
     // A robots.txt is asked for where it is, whatever the crawl takes for one.
@@ -339,10 +338,9 @@ class Workers::Worker {
     html::note_link_fields(header_values(item.response.response_head, "link"), looked_for_, links);
     if (const auto refresh = header_value(item.response.response_head, "refresh"))
       html::note_refresh_field(*refresh, links);
-    const Result<Url> document = Url::parse(item.job.url.text());
-    if (!document) return;
+    const Url document = item.job.url.as_url();
     const auto encoder = html ? make_query_encoder(text.charset) : nullptr;
-    ResolvedLinks resolved = resolve_links(links, *document, encoder.get(), rules_);
+    ResolvedLinks resolved = resolve_links(links, document, encoder.get(), rules_);
     done.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
     done.links_over_budget = resolved.over_budget;
     if (done.result_page) {
@@ -355,7 +353,7 @@ class Workers::Worker {
     done.skipped_links += site_links_.filter(item.job.url, done.links);
     if (topic_)
       done.link_scores =
-          topic_->scores(html ? text.utf8 : std::string_view(), document_base(links, *document, encoder.get()),
+          topic_->scores(html ? text.utf8 : std::string_view(), document_base(links, document, encoder.get()),
                          encoder.get(), rules_.canonicaliser, done.links, item.job.queued.score);
     if (text_ && html && !not_kept(item, meta))
       write_text(item, html::page_blocks(text.utf8), text.charset, meta, done);
@@ -374,8 +372,8 @@ class Workers::Worker {
 
   void read_sitemap_page(const Item& item, std::string_view payload, const std::string& content_type,
                          const RobotsMeta& meta, DecodeLease& lease, PageDone& done) {
-    const Result<Url> location = Url::parse(item.job.url.text());
-    if (!location || (settings_.obey_nofollow && meta.nofollow)) return;
+    if (settings_.obey_nofollow && meta.nofollow) return;
+    const Url location = item.job.url.as_url();
     // The file unpacked, its text in UTF-8, and the entries.
     const bool packed = payload.starts_with("\x1F\x8B");
     lease.want(packed ? UINT64_MAX : 3 * std::uint64_t{payload.size()});
@@ -384,14 +382,13 @@ class Workers::Worker {
     const Sitemap sitemap = read_sitemap(payload, content_type, limits);
     lease.take(packed ? 3 * limits.bytes_max : 3 * payload.size());
     done.decoded_cut = done.decoded_cut || sitemap.cut;
-    SitemapUrls found = resolve_entries(sitemap, *location, rules_.canonicaliser, rules_.bytes_max);
+    SitemapUrls found = resolve_entries(sitemap, location, rules_.canonicaliser, rules_.bytes_max);
     done.skipped_links = found.skipped;
     done.links_over_budget = found.over_budget;
     (sitemap.kind == SitemapKind::index ? done.sitemaps : done.links) = std::move(found.urls);
     done.lastmods = std::move(found.lastmods);
     if (topic_)
-      done.link_scores =
-          topic_->scores({}, *location, nullptr, rules_.canonicaliser, done.links, item.job.queued.score);
+      done.link_scores = topic_->scores({}, location, nullptr, rules_.canonicaliser, done.links, item.job.queued.score);
   }
 
   bool is_read_by_choice(std::string_view type) const {

@@ -81,6 +81,17 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   return endpoint;
 }
 
+Result<Endpoint> parse_proxy(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  const std::string_view kind = text.substr(0, scheme);
+  std::string_view place = scheme == std::string_view::npos ? std::string_view() : text.substr(scheme + 3);
+  if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) place.remove_prefix(at + 1);
+  while (place.ends_with('/')) place.remove_suffix(1);
+  Result<Endpoint> endpoint = parse_endpoint(place);
+  if ((kind == "http" || kind == "socks5h") && endpoint && endpoint->port != 0) return endpoint;
+  return fail(ErrorCode::invalid_setting, "is no proxy: write http://HOST:PORT or socks5h://HOST:PORT");
+}
+
 Result<ResolveEntry> parse_resolve_entry(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return fail(ErrorCode::invalid_setting,

@@ -21,6 +21,10 @@ struct Endpoint {
 // HOST:PORT; an IPv6 address in brackets. Port 0 is let through: whether it makes sense is the caller's to say.
 Result<Endpoint> parse_endpoint(std::string_view text);
 
+// Where a proxy is: http:// or socks5h://, [USER:PASSWORD@]HOST:PORT, port 0 refused. The error does not repeat the
+// text, which may hold a password.
+Result<Endpoint> parse_proxy(std::string_view text);
+
 // "docs.example:80:127.0.0.2": requests to that host and port connect to that address. Host "*": every host.
 struct ResolveEntry {
   std::string host;  // lower case

@@ -1,6 +1,7 @@
 #include "node/url/canonical_url.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 
 #include "node/text/shown.h"
@@ -28,6 +29,27 @@ namespace {
 
 tl::unexpected<Error> refuse(std::string_view url, const std::string& why) {
   return fail(ErrorCode::invalid_input, "URL " + shown(url) + ": " + why);
+}
+
+// Where the parts of a canonical URL are in its text: the one place that takes such a text apart.
+struct Parts {
+  std::size_t host_begin = 0;
+  std::size_t host_end = 0;
+  std::size_t path_begin = 0;
+};
+
+std::optional<Parts> parts_of(std::string_view text) {
+  Parts parts;
+  parts.host_begin = text.starts_with("https://") ? 8 : 7;
+  if (parts.host_begin == 7 && !text.starts_with("http://")) return std::nullopt;
+  parts.path_begin = text.find('/', parts.host_begin);
+  if (parts.path_begin == std::string_view::npos || parts.path_begin == parts.host_begin) return std::nullopt;
+  const std::string_view authority = text.substr(0, parts.path_begin);
+  // The colons of an IPv6 address are in brackets.
+  const std::size_t bracket = authority[parts.host_begin] == '[' ? authority.find(']', parts.host_begin) : 0;
+  parts.host_end = std::min(authority.find(':', std::max(parts.host_begin, bracket)), authority.size());
+  if (parts.host_end == parts.host_begin) return std::nullopt;
+  return parts;
 }
 
 }  // namespace
@@ -66,6 +88,39 @@ Result<CanonicalUrl> CanonicalUrl::parse(std::string_view text) {
   const Result<Url> url = Url::parse(text);
   if (!url) return tl::make_unexpected(url.error());
   return from(*url);
+}
+
+Result<CanonicalUrl> CanonicalUrl::take_apart(std::string text) {
+  if (text.size() > url_bytes_max) return refuse(text, "longer than " + std::to_string(url_bytes_max) + " bytes");
+  const std::optional<Parts> parts = parts_of(text);
+  if (!parts) return refuse(text, "not in canonical form");
+  Result<CanonicalUrl> made{CanonicalUrl()};
+  made->host_begin_ = static_cast<std::uint16_t>(parts->host_begin);
+  made->host_end_ = static_cast<std::uint16_t>(parts->host_end);
+  made->path_begin_ = static_cast<std::uint16_t>(parts->path_begin);
+  made->path_end_ = static_cast<std::uint16_t>(std::min(text.find('#', parts->path_begin), text.size()));
+  made->port_ = parts->host_begin == 8 ? 443 : 80;
+  if (parts->host_end < parts->path_begin)
+    std::from_chars(text.data() + parts->host_end + 1, text.data() + parts->path_begin, made->port_);
+  made->text_ = std::move(text);
+  return made;
+}
+
+Result<CanonicalUrl> CanonicalUrl::of_stored(std::string text, const ring::Md5& digest) {
+  Result<CanonicalUrl> made = take_apart(std::move(text));
+  if (made) made->digest_ = digest;
+  return made;
+}
+
+Result<CanonicalUrl> CanonicalUrl::of_stored(std::string text) {
+  Result<CanonicalUrl> made = take_apart(std::move(text));
+  if (made) made->digest_ = ring::md5(made->text_);
+  return made;
+}
+
+std::string_view CanonicalUrl::host_in(std::string_view text) {
+  const std::optional<Parts> parts = parts_of(text);
+  return parts ? text.substr(parts->host_begin, parts->host_end - parts->host_begin) : std::string_view();
 }
 
 Result<CanonicalUrl> CanonicalUrl::from(const Url& url) {
@@ -114,7 +169,6 @@ Result<CanonicalUrl> CanonicalUrl::assemble(const Pieces& pieces) {
   const std::uint16_t default_port = pieces.scheme == "https" ? 443 : 80;
   canonical.port_ = pieces.port.value_or(default_port);
   canonical.digest_ = ring::md5(text);
-  canonical.host_digest_ = ring::md5(canonical.host());
   return made;
 }
 
@@ -137,6 +191,23 @@ std::string_view CanonicalUrl::origin() const { return std::string_view(text_).s
 
 std::string_view CanonicalUrl::path_and_query() const {
   return std::string_view(text_).substr(path_begin_, static_cast<std::size_t>(path_end_ - path_begin_));
+}
+
+std::string_view CanonicalUrl::path() const {
+  const std::string_view both = path_and_query();
+  return both.substr(0, both.find('?'));
+}
+
+Url CanonicalUrl::as_url() const {
+  Url url;
+  url.scheme_ = scheme();
+  url.host_ = host();
+  if (host_end_ < path_begin_) url.port_ = port_;
+  url.path_ = path();
+  if (const std::string_view both = path_and_query(); both.size() > url.path_.size())
+    url.query_ = both.substr(url.path_.size() + 1);
+  if (path_end_ < text_.size()) url.fragment_ = text_.substr(path_end_ + 1u);
+  return url;
 }
 
 }  // namespace orbweaver

@@ -1,10 +1,13 @@
 // The crawler's canonical form of an http or https URL, and the only maker of it.
 //
-// CanonicalUrl is what the rest of the crawler means by "a URL": the router, the scope, the seen-set and the fetcher
-// take nothing else. Form: the WHATWG serialisation, fragment dropped, credentials dropped, plus the rules that
+// CanonicalUrl is what the rest of the crawler means by "a URL": the router, the scope and the fetcher take nothing
+// else. Form: the WHATWG serialisation, fragment dropped, credentials dropped, plus the rules that
 // canonical_url.cc lists. What a crawl may choose beyond that is Canonicaliser's (canonicaliser.h);
-// docs/canonical-form.md has both. Idempotent: canonicalising a canonical URL gives it back. Thread rule: a value,
-// immutable once made. Cost: one MD5 of the text and one of the host at construction.
+// docs/canonical-form.md has both. Idempotent: canonicalising a canonical URL gives it back.
+//
+// Two ways in: parse() and from() for what comes from outside; of_stored() for the text of one that was made before,
+// which is only taken apart. Thread rule: a value, immutable once made. Cost: parse() well under a microsecond and one
+// MD5 of the text; of_stored() two searches in the text.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +30,12 @@ class CanonicalUrl {
   static Result<CanonicalUrl> parse(std::string_view text);
   // From a URL already parsed (a link resolved against its page).
   static Result<CanonicalUrl> from(const Url& url);
+  // From text() of one that was made before, as this peer's frontier, outbox and store keep it. `digest`: MD5(text), as
+  // the row's key has it. Other text than that is not found out, but for what has no scheme, host and path: an error.
+  static Result<CanonicalUrl> of_stored(std::string text, const ring::Md5& digest);
+  static Result<CanonicalUrl> of_stored(std::string text);
+  // host() of such a text, a view into it; empty as of_stored() fails.
+  static std::string_view host_in(std::string_view text);
 
   const std::string& text() const { return text_; }  // "http://example.com:8080/a?b"; with "#!c" under hash_bang = keep
   std::string_view scheme() const;                   // "http" or "https"
@@ -35,9 +44,13 @@ class CanonicalUrl {
   std::string_view authority() const;                // "example.com:8080": host and port as in the text
   std::string_view origin() const;                   // "http://example.com:8080": what one robots.txt governs
   std::string_view path_and_query() const;           // "/a?b"; at least "/", never a fragment
-  std::uint16_t port() const { return port_; }       // effective port: 80 or 443 where the text has none
-  const ring::Md5& digest() const { return digest_; }            // MD5(text())
-  const ring::Md5& host_digest() const { return host_digest_; }  // MD5(host())
+  std::string_view path() const;                     // "/a"
+  bool is_https() const { return host_begin_ == 8; }
+  std::uint16_t port() const { return port_; }                 // effective port: 80 or 443 where the text has none
+  const ring::Md5& digest() const { return digest_; }          // MD5(text())
+  ring::Md5 host_digest() const { return ring::md5(host()); }  // made at each call
+  // As Url::parse(text()) makes it, without parsing: the base of its page's links.
+  Url as_url() const;
 
   friend bool operator==(const CanonicalUrl& a, const CanonicalUrl& b) { return a.text_ == b.text_; }
 
@@ -55,15 +68,15 @@ class CanonicalUrl {
   CanonicalUrl() = default;
   static Result<Pieces> pieces_of(const Url& url);
   static Result<CanonicalUrl> assemble(const Pieces& pieces);
+  static Result<CanonicalUrl> take_apart(std::string text);
 
   std::string text_;
-  std::uint16_t host_begin_ = 0;
+  std::uint16_t host_begin_ = 0;  // 7 or 8
   std::uint16_t host_end_ = 0;
   std::uint16_t path_begin_ = 0;
   std::uint16_t path_end_ = 0;  // and of the query
   std::uint16_t port_ = 0;
   ring::Md5 digest_{};
-  ring::Md5 host_digest_{};
 };
 
 }  // namespace orbweaver

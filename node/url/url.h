@@ -46,6 +46,7 @@ class Url {
 
  private:
   friend class UrlParser;
+  friend class CanonicalUrl;  // its text is in parts already
   std::string scheme_;
   std::string username_;
   std::string password_;

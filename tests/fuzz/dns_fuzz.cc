@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (host.empty() || addresses.empty()) std::abort();
   CookieJar jar;
   const Time now{std::chrono::hours{500'000}};
-  const UrlPlace place = url_place("https://www.site.test/path/page");
+  static const CanonicalUrl url = CanonicalUrl::parse("https://www.site.test/path/page").value();
+  const UrlPlace place = place_of(url);
   const bool taken = jar.take(place, text, now);
   if (jar.size() > (taken ? 1U : 0U)) std::abort();
   const std::string header = jar.header_for(place, now);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -41,6 +42,18 @@ const std::vector<orbweaver::Canonicaliser>& canonicalisers() {
   return made;
 }
 
+// Taken apart, not parsed, it is the same; and so is the Url that it makes.
+void check_stored(const orbweaver::CanonicalUrl& url) {
+  const auto stored = orbweaver::CanonicalUrl::of_stored(url.text());
+  require(stored && stored->host() == url.host() && stored->port() == url.port() && stored->digest() == url.digest() &&
+          stored->path_and_query() == url.path_and_query());
+  const orbweaver::Url made = stored->as_url();
+  const auto parsed = orbweaver::Url::parse(url.text());
+  require(parsed && made.scheme() == parsed->scheme() && made.host() == parsed->host() &&
+          made.port() == parsed->port() && made.path() == parsed->path() && made.query() == parsed->query() &&
+          made.fragment() == parsed->fragment());
+}
+
 void check_rules(const orbweaver::Url& url) {
   for (const orbweaver::Canonicaliser& rules : canonicalisers()) {
     const auto once = rules.from(url);
@@ -48,6 +61,7 @@ void check_rules(const orbweaver::Url& url) {
     require(once->text().size() <= orbweaver::url_bytes_max && once->path_and_query().starts_with('/'));
     const auto twice = rules.parse(once->text());
     require(twice && *twice == *once && twice->host() == once->host() && twice->port() == once->port());
+    check_stored(*once);
     (void)rules.changes(url);
   }
 }
@@ -63,6 +77,7 @@ void check(const orbweaver::Url& url) {
   const auto twice = orbweaver::CanonicalUrl::parse(once->text());
   require(twice && twice->text() == once->text() && twice->host() == once->host() && twice->port() == once->port());
   require(once->path_and_query().starts_with('/'));
+  check_stored(*once);
   require(!orbweaver::surt(*once).empty() && !orbweaver::cdx_key(*once).empty());
   require(once->host().ends_with(orbweaver::registrable_domain(once->host())));
 }
@@ -73,6 +88,7 @@ void check(const orbweaver::Url& url) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const std::size_t line = input.find('\n');
+  if (const auto damaged = orbweaver::CanonicalUrl::of_stored(std::string(input))) (void)damaged->as_url();
   if (const auto alone = orbweaver::Url::parse(input)) check(*alone);
   if (line == std::string_view::npos) return 0;
   const auto base = orbweaver::Url::parse(input.substr(0, line));

@@ -19,6 +19,32 @@ std::string canonical(std::string_view text) {
   return url ? url->text() : "refused";
 }
 
+// Taken apart, not parsed, it is the same; and so is the Url that it makes.
+void expect_taken_apart(const CanonicalUrl& url) {
+  for (const auto& stored : {CanonicalUrl::of_stored(url.text()), CanonicalUrl::of_stored(url.text(), url.digest())}) {
+    ASSERT_TRUE(stored) << url.text();
+    ASSERT_EQ(*stored, url);
+    ASSERT_EQ(stored->scheme(), url.scheme());
+    ASSERT_EQ(stored->host(), url.host());
+    ASSERT_EQ(stored->authority(), url.authority());
+    ASSERT_EQ(stored->path_and_query(), url.path_and_query());
+    ASSERT_EQ(stored->port(), url.port()) << url.text();
+    ASSERT_EQ(stored->digest(), url.digest());
+  }
+  ASSERT_EQ(CanonicalUrl::host_in(url.text()), url.host());
+  const Url made = url.as_url();
+  const Result<Url> parsed = Url::parse(url.text());
+  ASSERT_TRUE(parsed) << url.text();
+  ASSERT_EQ(made.scheme(), parsed->scheme());
+  ASSERT_EQ(made.host(), parsed->host());
+  ASSERT_EQ(made.port(), parsed->port()) << url.text();
+  ASSERT_EQ(made.path(), parsed->path());
+  ASSERT_EQ(made.query(), parsed->query()) << url.text();
+  ASSERT_EQ(made.fragment(), parsed->fragment());
+  ASSERT_EQ(made.username() + made.password(), "");
+  ASSERT_EQ(made.has_opaque_path(), parsed->has_opaque_path());
+}
+
 void expect_idempotent(const std::string& input) {
   const Result<CanonicalUrl> once = CanonicalUrl::parse(input);
   if (!once) return;
@@ -28,6 +54,7 @@ void expect_idempotent(const std::string& input) {
   ASSERT_EQ(twice->digest(), once->digest());
   ASSERT_EQ(twice->host(), once->host());
   ASSERT_EQ(twice->port(), once->port());
+  expect_taken_apart(*once);
 }
 
 TEST(CanonicalUrl, PartsAreViewsOfTheText) {
@@ -42,6 +69,32 @@ TEST(CanonicalUrl, PartsAreViewsOfTheText) {
   EXPECT_EQ(url->port(), 8080);
   EXPECT_EQ(url->digest(), ring::md5("http://example.com:8080/a?b"));
   EXPECT_EQ(url->host_digest(), ring::md5("example.com"));
+}
+
+TEST(CanonicalUrl, WhatIsStoredIsTakenApartAsItWasMade) {
+  for (const char* text : {"http://h/", "https://h:1/a?b", "http://[::1]:8080/", "https://[2001:db8::1]/a:b?c:d",
+                           "http://h/?a/b?c", "http://h/a?b=http://i:9/", "http://h:8080/@:x", "https://h:80/"})
+    expect_taken_apart(*CanonicalUrl::parse(text));
+  const CanonicalUrl url = *CanonicalUrl::parse("http://u:p@[::1]:8080/a/b?c/d");
+  EXPECT_EQ(url.bare_host(), "::1");
+  EXPECT_EQ(url.path(), "/a/b");
+  EXPECT_FALSE(url.is_https());
+  EXPECT_TRUE(CanonicalUrl::parse("https://h/")->is_https());
+}
+
+TEST(CanonicalUrl, BadInput_WhatHasNoPartsIsNotTakenApart) {
+  for (const std::string text :
+       {"", "http", "http://", "http:///", "https://", "http://h", "ftp://h/", "h/", "http://:1/"}) {
+    EXPECT_FALSE(CanonicalUrl::of_stored(text)) << text;
+    EXPECT_EQ(CanonicalUrl::host_in(text), "") << text;
+  }
+  EXPECT_FALSE(CanonicalUrl::of_stored("http://h/" + std::string(url_bytes_max, 'x')));
+  // Damaged rows: nothing is read beyond the text.
+  for (const std::string text : {"http://[::1/", "http://h:/", "http://h:x/", "http://h:99999/", "http://[/:"})
+    if (const auto url = CanonicalUrl::of_stored(text)) {
+      EXPECT_LE(url->host().size() + url->path_and_query().size(), text.size()) << text;
+      (void)url->as_url();
+    }
 }
 
 TEST(CanonicalUrl, EffectivePortIsTheSchemesOwn) {

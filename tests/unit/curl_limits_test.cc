@@ -280,14 +280,6 @@ TEST(CurlLimits, TlsToAServerThatSpeaksPlainHttp) {
   expect_error(client.get("https://127.0.0.1:" + std::to_string(server.port()) + "/"), FetchError::tls);
 }
 
-TEST(CurlLimits, OtherSchemesAndBrokenUrlsAreOurOwnFailure) {
-  Client client;
-  for (const char* url :
-       {"ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://", "http://user:pw@127.0.0.1/", ""}) {
-    expect_error(client.get(url), FetchError::internal);
-  }
-}
-
 TEST(CurlLimits, ASlowHostDoesNotHoldUpOthers) {
   const RawServer silent(then_silence("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"));
   const RawServer good(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));

@@ -36,7 +36,7 @@ class Client {
   ~Client() { fetcher_->stop(); }
 
   void start(std::uint64_t id, const std::string& url, std::size_t body_bytes_max = 1u << 20, bool any_type = true) {
-    FetchRequest request{id, url, body_bytes_max};
+    FetchRequest request{id, CanonicalUrl::parse(url).value(), body_bytes_max};
     request.any_type = any_type;
     fetcher_->start(std::move(request));
   }

@@ -71,7 +71,7 @@ class FakeWire {
 };
 
 inline storage::UrlKey key_of(const std::string& url, std::uint32_t partitions = few_partitions) {
-  return {host_key(ring::md5(std::string(host_of(url))), partitions), ring::md5(url)};
+  return {host_key(ring::md5(std::string(CanonicalUrl::host_in(url))), partitions), ring::md5(url)};
 }
 inline storage::HostKey host_key_named(std::string_view host, std::uint32_t partitions = few_partitions) {
   return host_key(ring::md5(std::string(host)), partitions);
@@ -92,7 +92,7 @@ inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch&
       }
       case storage::WireKind::robots: {
         auto robots = *storage::decode_robots(entry.record, now);
-        const storage::HostKey host = host_key_named(host_of(robots.first + "/"), partitions);
+        const storage::HostKey host = host_key_named(CanonicalUrl::host_in(robots.first + "/"), partitions);
         const auto own = store.robots(host, robots.first);
         if (!own || !*own || (*own)->fetched < robots.second.fetched)
           commit.robots.emplace_back(host, robots.first, robots.second);

@@ -22,7 +22,6 @@ class SeedRedirectsTest : public testing::Test {
   void start() {
     redirects_.emplace(
         SeedRedirects::Around{.settings = settings_,
-                              .canonicaliser = canonicaliser_,
                               .scope = [this]() -> const Scope& { return *scope_; },
                               .is_seed = [this](const std::string& one) { return seeds_.contains(one); }});
     storage::Commit commit;
@@ -41,7 +40,6 @@ class SeedRedirectsTest : public testing::Test {
   }
 
   Settings settings_;
-  Canonicaliser canonicaliser_{settings_};
   storage::MemoryKv kv_;
   storage::Store store_;
   std::optional<Scope> scope_;

@@ -126,7 +126,7 @@ TEST(RequestHeaders, Rfc9110_13_1_ConditionsAreSentAnd304IsAnAnswer) {
     connection.send("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n");
   });
   Client client;
-  FetchRequest request{5, server.url(), 1000};
+  FetchRequest request{5, CanonicalUrl::parse(server.url()).value(), 1000};
   request.if_none_match = "\"x\"";
   request.if_modified_since = "Wed, 21 Oct 2015 07:28:00 GMT";
   client.fetcher().start(request);
@@ -142,7 +142,7 @@ TEST(RequestHeaders, Rfc9110_13_1_ConditionsAreSentAnd304IsAnAnswer) {
 TEST(RequestHeaders, AValueWithALineEndIsNotSent) {
   const RawServer server(echo());
   Client client;
-  FetchRequest request{6, server.url(), 1000};
+  FetchRequest request{6, CanonicalUrl::parse(server.url()).value(), 1000};
   request.if_none_match = "\"x\"\r\nX-Injected: yes";
   client.fetcher().start(request);
   EXPECT_EQ(client.wait(6).body.find("Injected"), std::string::npos);

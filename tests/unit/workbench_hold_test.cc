@@ -4,6 +4,7 @@
 #include <set>
 
 #include "node/crawl/workbench.h"
+#include "node/url/canonical_url.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
 
@@ -24,7 +25,7 @@ class WorkbenchHold : public testing::Test {
     const auto result = store_.commit(test::commit_of({.merges = {test::queued_merge(host, page, 0)}}));
     ASSERT_TRUE(result);
     for (const storage::NewlyQueued& queued : result->queued)
-      if (bench_) bench_->admit(queued.url, host_of(queued.url.url), queued.moved);
+      if (bench_) bench_->admit(queued.url, CanonicalUrl::host_in(queued.url.url), queued.moved);
   }
   BenchHost* take() {
     auto taken = bench_->take(now_);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "node/url/canonical_url.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
 
@@ -29,7 +30,7 @@ class WorkbenchTest : public testing::Test {
     const auto result = store_.commit(test::commit_of(parts));
     ASSERT_TRUE(result);
     for (const storage::NewlyQueued& queued : result->queued)
-      if (bench_) bench_->admit(queued.url, host_of(queued.url.url), queued.moved);
+      if (bench_) bench_->admit(queued.url, CanonicalUrl::host_in(queued.url.url), queued.moved);
   }
   static std::string host_of(const std::string& url) {
     const std::string rest = url.substr(7);
