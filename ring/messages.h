@@ -1,5 +1,5 @@
 // Every message between peers, and between a command and a peer. Field order and type numbers are the wire format
-// (ring/codec.cc writes them, docs/formats.md lists them): append only.
+// (ring/codec.cc writes them, docs/reference/formats.md lists them): append only.
 #pragma once
 
 #include <cstdint>

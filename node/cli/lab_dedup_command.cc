@@ -80,7 +80,7 @@ void add_lab_dedup(CLI::App& lab, int& code) {
   options->config.directory = std::filesystem::temp_directory_path(ignored).string();
   CLI::App* command = lab.add_subcommand(
       "dedup",
-      "structures for 'was this URL seen before?' side by side: time, bytes, wrong answers (docs/lab-dedup.md)");
+      "structures for 'was this URL seen before?' side by side: time, bytes, wrong answers (docs/inside/lab-dedup.md)");
   auto* file =
       command->add_option("--urls", options->urls_file, "URLs, one a line; - for standard input")->type_name("FILE");
   auto* trace = command

@@ -231,7 +231,7 @@ int seed(const Options& options) {
   if (options.queries.any() && answer->value("result_pages", std::uint64_t{0}) == 0)
     complain(
         "the ring's result_pages knows none of these search pages, so they are seeds like any "
-        "other: their engine is crawled as a site (docs/keywords.md)");
+        "other: their engine is crawled as a site (docs/how-to/keywords.md)");
   return (*answer)["refused"].empty() ? 0 : static_cast<int>(ErrorCode::invalid_input);
 }
 

@@ -275,7 +275,7 @@ void add_tool_commands(CLI::App& app, int& code) {
   const auto markdown = std::make_shared<bool>(false);
   const auto metrics = std::make_shared<bool>(false);
   command = app.add_subcommand("settings", "every setting, its default and what it does");
-  command->add_flag("--markdown", *markdown, "as docs/settings.md has it");
+  command->add_flag("--markdown", *markdown, "as docs/reference/settings.md has it");
   command->add_flag("--metrics", *metrics, "the metrics instead");
   command->callback([markdown, metrics, &code] { code = settings(*markdown, *metrics); });
 

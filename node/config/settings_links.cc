@@ -82,10 +82,10 @@ void add_link_settings(std::vector<SettingDef>& rows) {
 }
 
 void add_text_command_settings(std::vector<SettingDef>& rows) {
-  rows.push_back(choice_setting(
-      {"boilerplate", "Whether navigation, footers and their like are left out of the text.",
-       "A corpus wants what a page says, not what every page of its site repeats (docs/corpus.md has the rule)."},
-      &Settings::boilerplate, Boilerplate::drop, {"drop", "keep"}));
+  rows.push_back(choice_setting({"boilerplate", "Whether navigation, footers and their like are left out of the text.",
+                                 "A corpus wants what a page says, not what every page of its site repeats "
+                                 "(docs/how-to/corpus.md has the rule)."},
+                                &Settings::boilerplate, Boilerplate::drop, {"drop", "keep"}));
   rows.push_back(count_setting(
       {"text_fingerprints",
        "Pages whose texts' fingerprints are kept in memory, so that exact and near repeats are marked; 0: none.",

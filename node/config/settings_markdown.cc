@@ -1,4 +1,4 @@
-// docs/settings.md, from the table; deploy/check compares the two.
+// docs/reference/settings.md, from the table; deploy/check compares the two.
 #include <string>
 
 #include "node/config/setting_def.h"
@@ -30,7 +30,7 @@ std::string table(bool ring_wide) {
 
 constexpr std::string_view head = R"(# Settings
 
-This page is made from the table in the code: `orbweaver settings --markdown > docs/settings.md`.
+This page is made from the table in the code: `orbweaver settings --markdown > docs/reference/settings.md`.
 
 A setting comes from one of four places; a later one wins: its default, the settings file, the environment, a flag.
 

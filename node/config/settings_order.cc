@@ -1,4 +1,4 @@
-// The rows of the order in which URLs are fetched (docs/orders.md), and the topic's document.
+// The rows of the order in which URLs are fetched (docs/how-to/orders.md), and the topic's document.
 #include <fstream>
 #include <iterator>
 
@@ -50,10 +50,10 @@ void add_own_order_settings(std::vector<SettingDef>& rows) {
        "A document, HTML or text, as an example of what is looked for: its 64 most frequent words become `topic`.",
        "Read by the peer that makes the ring; the others have the words from it."},
       &Settings::topic_file, "", "a path", anything));
-  rows.push_back(
-      count_setting({"score_entries", "With `order = best`: URLs whose scores this peer follows; 16 bytes each.",
-                     "A million are 16 MiB. What makes room has the least; its score begins anew (docs/orders.md)."},
-                    &Settings::score_entries, 1'048'576U, 0U, 1'073'741'824U));
+  rows.push_back(count_setting(
+      {"score_entries", "With `order = best`: URLs whose scores this peer follows; 16 bytes each.",
+       "A million are 16 MiB. What makes room has the least; its score begins anew (docs/how-to/orders.md)."},
+      &Settings::score_entries, 1'048'576U, 0U, 1'073'741'824U));
 }
 
 Result<bool> read_topic_file(Settings& settings) {

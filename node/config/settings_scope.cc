@@ -1,5 +1,5 @@
-// The rows of what belongs to the crawl: scope lists, limits and budgets, traps (docs/scope.md, docs/traps.md). All
-// ring-wide.
+// The rows of what belongs to the crawl: scope lists, limits and budgets, traps (docs/how-to/scope.md,
+// docs/how-to/traps.md). All ring-wide.
 #include <algorithm>
 
 #include "node/config/setting_def.h"
@@ -96,7 +96,7 @@ void add_page_rules(Rows& rows) {
       {"result_pages",
        "Search engines' pages of results: an expression for their URLs, then which of their links are results.",
        "Results are seeds, whatever `scope` says; nothing else of such a page is followed, and an engine that seeds "
-       "name by such URLs is no site of the crawl (docs/keywords.md)."},
+       "name by such URLs is no site of the crawl (docs/how-to/keywords.md)."},
       &Settings::result_pages,
       "RE2 [select=\"SELECTOR\"] [url=RE2] [unwrap=PARAMETER], separated by semicolons, or @FILE with one a line",
       check_result_page, ';');
@@ -148,10 +148,11 @@ void add_limits(Rows& rows) {
 }
 
 void add_traps(Rows& rows) {
-  SettingDef rules = list_setting({"trap_rules", "The rules that look for traps; empty: none.",
-                                   "docs/traps.md says what each suspects; a false suspicion costs nothing before "
-                                   "`trap_budget` is used up."},
-                                  &Settings::trap_rules, "names of docs/traps.md", check_trap_rule);
+  SettingDef rules =
+      list_setting({"trap_rules", "The rules that look for traps; empty: none.",
+                    "docs/how-to/traps.md says what each suspects; a false suspicion costs nothing before "
+                    "`trap_budget` is used up."},
+                   &Settings::trap_rules, "names of docs/how-to/traps.md", check_trap_rule);
   for (const std::string_view name : trap_rule_names)
     rules.row.default_text += (rules.row.default_text.empty() ? "" : ",") + std::string(name);
   rows.push_back(std::move(rules));

@@ -1,4 +1,4 @@
-// The rows of the seen-set: exact, or a Bloom filter of a stated size and rate (docs/seen-set.md).
+// The rows of the seen-set: exact, or a Bloom filter of a stated size and rate (docs/inside/seen-set.md).
 #include <charconv>
 
 #include "node/config/setting_def.h"

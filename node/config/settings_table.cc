@@ -1,5 +1,5 @@
 // The table: every setting is one row here, and nowhere else. A new field of Settings needs one row and no other code:
-// file, environment, flags, the handshake and docs/settings.md all follow from it.
+// file, environment, flags, the handshake and docs/reference/settings.md all follow from it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -131,7 +131,7 @@ void add_ring_wide(Rows& rows) {
        "What decides whose a URL is: its host, its registered domain, or the whole URL. Fixed when the ring is made.",
        "By host one peer asks a host, fetches its robots.txt once, and most links stay with the peer; by domain more "
        "do, and shares are less even; by URL shares are even, but nearly all links go to other peers, every peer asks "
-       "for robots.txt, and each request waits for the host's turn (docs/lab-partition.md)."},
+       "for robots.txt, and each request waits for the host's turn (docs/inside/lab-partition.md)."},
       &Settings::partition_by, PartitionBy::host, {"host", "domain", "url"}));
   rows.push_back(choice_setting(
       {"scope", "Which URLs belong to the crawl: a seed's host, its registered domain, its path prefix, or any.",
@@ -279,10 +279,10 @@ void add_output(Rows& rows) {
       choice_setting({"parser", "Where links come from: the streaming tokenizer, or the tree that tidy-html5 builds.",
                       "The tokenizer costs a small part of the tree's CPU time and finds the same links."},
                      &Settings::parser, ParserKind::stream, {"stream", "tidy"}));
-  rows.push_back(
-      yes_no_setting({"text", "Also write title, language and clean text of each page, one JSON line a page.",
-                      "It reads each page a second time, and guesses its language (docs/corpus.md has the cost)."},
-                     &Settings::text, false));
+  rows.push_back(yes_no_setting(
+      {"text", "Also write title, language and clean text of each page, one JSON line a page.",
+       "It reads each page a second time, and guesses its language (docs/how-to/corpus.md has the cost)."},
+      &Settings::text, false));
   rows.push_back(
       yes_no_setting({"record_links", "Also record every link of every page, in files that `orbweaver lab` replays.",
                       "For measuring caches, partition schemes and link graphs; it costs a few per cent of a crawl's "
@@ -407,12 +407,12 @@ void add_forwarding(Rows& rows) {
                      "URLs remembered as lately forwarded or admitted; a hit costs no message and no disk read.",
                      "Links repeat within a site: 65,536 entries of 28 to 36 bytes are 2 MB. 0: no cache."},
                     &Settings::link_cache_entries, 65'536U, 0U, 16'777'216U));
-  rows.push_back(
-      choice_setting({"link_cache",
-                      "Which URL leaves a full link cache: the least recently used, the first that the clock's hand "
-                      "finds unused, any.",
-                      "lru and clock miss nearly the same; clock and random take less memory (docs/lab-cache.md)."},
-                     &Settings::link_cache, LinkCachePolicy::lru, {"lru", "clock", "random"}));
+  rows.push_back(choice_setting(
+      {"link_cache",
+       "Which URL leaves a full link cache: the least recently used, the first that the clock's hand "
+       "finds unused, any.",
+       "lru and clock miss nearly the same; clock and random take less memory (docs/inside/lab-cache.md)."},
+      &Settings::link_cache, LinkCachePolicy::lru, {"lru", "clock", "random"}));
   rows.push_back(count_setting(
       {"batch_records", "URLs in a batch at most; a full batch leaves at once.",
        "At about 100 bytes a URL this is 100 KB: large enough that the cost of a message is spread thin."},

@@ -56,7 +56,7 @@ struct PeerStart {
   std::uint64_t random_seed = 0;
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
-  std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
+  std::optional<Time> recrawl;  // what ended before is queued again (docs/how-to/recrawl.md)
   MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
   std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/run/in_flight.h)
 };
@@ -450,8 +450,8 @@ class Peer {
   std::size_t pages_in_flight_ = 0;
   std::deque<std::uint64_t> in_pieces_;               // jobs whose links are being committed
   std::map<storage::UrlKey, std::uint32_t> crashed_;  // unclean ends at which a page was at work; meta_name::crashed
-  // URLs whose server sent the fetch to another form of the same URL (docs/canonical-form.md): asked for by that form
-  // next.
+  // URLs whose server sent the fetch to another form of the same URL (docs/reference/canonical-form.md): asked for by
+  // that form next.
   struct Detour {
     CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
     std::uint8_t hops = 1;
@@ -535,7 +535,7 @@ inline constexpr std::string_view left = "left";          // this peer has left:
 inline constexpr std::string_view ended = "ended";
 inline constexpr std::string_view bytes = "bytes";      // received in all, under max_bytes
 inline constexpr std::string_view domain = "domain/";   // + a registered domain: pages and bytes, under its budgets
-inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/recrawl.md), JSON; empty: none
+inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/how-to/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =
     "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
 inline constexpr std::string_view crashed = "crashed/";             // + a page's key in hex: unclean ends; empty: none

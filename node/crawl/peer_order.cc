@@ -1,4 +1,4 @@
-// Scores of links under order = best (docs/orders.md): what a page gives the URLs that it links.
+// Scores of links under order = best (docs/how-to/orders.md): what a page gives the URLs that it links.
 #include <algorithm>
 
 #include "node/crawl/peer.h"

@@ -30,7 +30,7 @@ const std::vector<MetricRow>& metric_rows() {
       {"links_found_total", "links found in pages, each once a page, before scope and cache", counter},
       {"links_over_budget_total", "links left out: their page has more than max_link_bytes or a page's bound", counter},
       {"pages_cut_total", "pages not read whole: unpacked or in UTF-8 they are beyond their bounds", counter},
-      {"memory_bound_bytes", "share of max_memory, by share (docs/memory.md)", gauge},
+      {"memory_bound_bytes", "share of max_memory, by share (docs/how-to/memory.md)", gauge},
       {"memory_used_bytes", "what is held of it now", gauge},
       {"memory_peak_bytes", "the most that was held of it", gauge},
       {"memory_resident_bytes", "resident memory of the process", gauge},

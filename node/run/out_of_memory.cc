@@ -23,7 +23,7 @@ namespace {
 [[noreturn]] void end() {
   end_with(ErrorCode::out_of_memory,
            "orbweaver: out of memory: the system gives this process no more, or no more threads. It needs up to 1.25 "
-           "times max_memory; give it more, or set max_memory lower (docs/memory.md)\n");
+           "times max_memory; give it more, or set max_memory lower (docs/how-to/memory.md)\n");
 }
 
 std::terminate_handler others = nullptr;  // what is done for any other exception
@@ -36,7 +36,7 @@ void end_by_exception() {
   if (thrown == nullptr)
     end_with(ErrorCode::internal,
              "orbweaver: a library ended this process: most likely the system gives it no more threads or memory "
-             "(docs/memory.md)\n");
+             "(docs/how-to/memory.md)\n");
   try {
     std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {

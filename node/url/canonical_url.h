@@ -3,8 +3,8 @@
 // CanonicalUrl is what the rest of the crawler means by "a URL": the router, the scope, the seen-set and the fetcher
 // take nothing else. Form: the WHATWG serialisation, fragment dropped, credentials dropped, plus the rules that
 // canonical_url.cc lists. What a crawl may choose beyond that is Canonicaliser's (canonicaliser.h);
-// docs/canonical-form.md has both. Idempotent: canonicalising a canonical URL gives it back. Thread rule: a value,
-// immutable once made. Cost: one MD5 of the text and one of the host at construction.
+// docs/reference/canonical-form.md has both. Idempotent: canonicalising a canonical URL gives it back. Thread rule: a
+// value, immutable once made. Cost: one MD5 of the text and one of the host at construction.
 #pragma once
 
 #include <cstdint>

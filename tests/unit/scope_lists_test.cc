@@ -1,4 +1,4 @@
-// The lists of a scope and the order of judgement (docs/scope.md).
+// The lists of a scope and the order of judgement (docs/how-to/scope.md).
 #include "node/url/scope_lists.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TEST(Scope, EndingsAreOfThePathsLastSegment) {
   EXPECT_FALSE(allow.contains(url("http://www.example.org/a.jpg")));
 }
 
-// docs/scope.md: a seed itself; what keeps out, in order; surt_accept; the kind.
+// docs/how-to/scope.md: a seed itself; what keeps out, in order; surt_accept; the kind.
 TEST(Scope, OrderOfJudgementAndItsWords) {
   const Scope all = scope({{"surt_reject", "org,example,www,)/old/"},
                            {"endings_deny", "zip"},
