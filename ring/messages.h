@@ -137,7 +137,7 @@ inline constexpr Duration refusal_wait{std::chrono::milliseconds{200}};
 struct WaveProbe {  // type 11: termination wave, from the member with the lowest id
   std::uint64_t wave = 0;
   std::uint64_t ring_fingerprint = 0;
-  std::uint64_t grant_sequence = 0;  // page allowance for the receiver, see node/crawl/budget.h
+  std::uint64_t grant_sequence = 0;  // page allowance for the receiver (max_pages); 0: none
   std::uint64_t grant_pages = 0;     // cumulative cap; meaningless when grant_sequence is 0
 };
 struct WaveReply {  // type 12
