@@ -51,7 +51,7 @@ WORDS = [
     (r"\btak(?:es|en|e|ing) (?:it |them |a page |a URL )?for (?!the |an hour|granted)", "treated as"),
     (r"\b(?:held|holds) (?:back|up)\b", "delayed, suppressed"),
     (r"\b(?:stands?|stood|lies) (?:in|with|there)\b", "is in, is listed in"),
-    (r"\b(?:CPU|bytes|requests|messages|ms|MB|KB|links|reads|pages|records) a "
+    (r"\b(?:CPU|bytes|requests|messages|ms|us|µs|MB|KB) an? "
      r"(?:page|URL|link|record|peer|second|line|letter|transfer|message)\b", "per page, per URL"),
     (r"\bso (?:long|many|much) (?!as\b|that\b)", "this long, N, up to N"),
     (r"\bsome (?:\d|a dozen|fifty|hundred|thousand)", "about"),
