@@ -36,13 +36,16 @@ void add_crawl(CLI::App& app, int& code) {
   const auto options = std::make_shared<CrawlOptions>();
   CLI::App* command = app.add_subcommand("crawl", "starts a ring of peers on this machine and crawls to the end");
   command->add_option("urls", options->urls, "URLs to start from")->type_name("URL");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one per line; # begins a comment")
       ->type_name("FILE");
   command->add_option("--peers", options->peers, "how many peers")->check(CLI::Range(1u, 256u))->capture_default_str();
-  command->add_option("--out", options->out, "where the crawl lives; the same directory goes on with it")
+  command
+      ->add_option("--out", options->out, "the crawl's directory; with a directory that has one, that crawl continues")
       ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("--recrawl", options->recrawl, "of a crawl that is there: visit again what ended so long ago")
+  command
+      ->add_option("--recrawl", options->recrawl,
+                   "for an existing crawl: visit again what ended at least this long ago")
       ->type_name("DURATION");
   command->add_flag("--json", options->as_json, "the summary as JSON");
   command->add_flag("--quiet", options->quiet, "no progress line");
@@ -103,20 +106,20 @@ int run_node(const NodeOptions& options) {
 
 void add_node(CLI::App& app, int& code) {
   const auto options = std::make_shared<NodeOptions>();
-  CLI::App* command = app.add_subcommand("node", "one peer: the same program on every machine");
+  CLI::App* command = app.add_subcommand("node", "one peer of a ring, on this machine");
   command->add_option("urls", options->urls, "URLs to start from, if this peer is to bring them")->type_name("URL");
   command->add_option("--dir", options->directory, "the peer's data directory")->required()->type_name("DIR");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one per line; # begins a comment")
       ->type_name("FILE");
   command->add_option("--wait-for-peers", options->wait_for_peers, "the URLs wait until the ring has this many peers")
       ->capture_default_str();
   command
       ->add_option("--recrawl-before", options->recrawl_before,
-                   "visit again what its directory knows to have ended before (us since 1970)")
+                   "visit again what ended before this time (us since 1970)")
       ->type_name("TIME");
   command->add_option("--user", options->user, "started as root: become this user first")->type_name("NAME");
-  command->add_option("--settings-fd", options->settings_fd, "settings that orbweaver crawl hands over")->group("");
-  command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
+  command->add_option("--settings-fd", options->settings_fd, "settings passed on by orbweaver crawl")->group("");
+  command->add_flag("--log-to-stderr", options->log_to_stderr, "write the log to standard error too");
   command->add_flag("--quiet", options->quiet, "nothing on standard error but errors");
   add_setting_flags(*command, options->flags);
   command->callback([options, &code] { code = run_node(*options); });
@@ -125,25 +128,29 @@ void add_node(CLI::App& app, int& code) {
 void add_sampleweb(CLI::App& app, int& code) {
   const auto options = std::make_shared<SampleWebOptions>();
   const auto latency = std::make_shared<std::string>("0s");
-  CLI::App* command = app.add_subcommand("sampleweb", "serves a web made from a seed, for trying and testing crawlers");
+  CLI::App* command =
+      app.add_subcommand("sampleweb", "serves a web generated from a seed, for trying and testing crawlers");
   command->add_option("--seed", options->seed, "the same seed gives the same web")->capture_default_str();
   command->add_option("--hosts", options->hosts, "how many hosts; 0: only the trees")->capture_default_str();
   command->add_option("--pages", options->pages, "how many pages, of all hosts together")->capture_default_str();
   command->add_option("--listen", options->listen, "where to serve; port 0: any free one")->capture_default_str();
   command->add_option("--tree", options->trees, "a directory tree to serve as a host")->type_name("HOST=DIR");
-  command->add_option("--ready-file", options->ready_file, "the line that tells how to reach it is written there too")
+  command->add_option("--ready-file", options->ready_file, "also write the line that says how to reach it to this file")
       ->type_name("FILE");
   command->add_flag("--calm", options->calm, "pages only: no errors, redirects, slow hosts, traps");
   command->add_flag("--open-trap", options->open_trap, "links lead into the endless calendar");
   command->add_flag("--forbidden-trap", options->forbidden_trap,
                     "robots.txt keeps crawlers out of the endless calendar");
-  command->add_option("--topics", options->topics, "pages are about so many topics, and link to their own")
+  command
+      ->add_option("--topics", options->topics, "number of topics that pages are about; pages link within their topic")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
-  command->add_option("--failing", options->failing, "of a thousand pages, so many answer 500 to the first request")
+  command->add_option("--failing", options->failing, "how many pages in a thousand answer 500 to the first request")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
-  command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();
+  command->add_option("--latency", *latency, "delay added to each answer")
+      ->type_name("DURATION")
+      ->capture_default_str();
   command->callback([options, latency, &code] {
     const Result<Duration> parsed = parse_duration(*latency);
     if (!parsed) {
@@ -193,7 +200,7 @@ int run(int argc, char** argv) {
     say_aside(fault.str());
     return shown == 0 ? 0 : static_cast<int>(ErrorCode::invalid_setting);
   } catch (const std::bad_alloc&) {
-    return failed({ErrorCode::out_of_memory, "the system gives this process no more memory"});
+    return failed({ErrorCode::out_of_memory, "the system refuses this process more memory"});
   } catch (const std::filesystem::filesystem_error& error) {
     return failed({ErrorCode::io, error.what()});
   } catch (const std::exception& error) {

@@ -46,7 +46,7 @@ WORDS = [
     (r"\bwhoever\b", "the peer that, the user who"),
     (r"\brefused by name\b", "refused, naming the setting"),
     (r"\b(?:knows|hears|heard|hear) of\b", "receives, learns"),
-    (r"\bis no(?:ne)? (?:of|URL|HTTP|page|seed|such)\b", "is not a, is not one of"),
+    (r"\bis no(?:ne)? (?:of|URL|HTTP|page|seed)\b", "is not a, is not one of"),
     (r"\b(?:comes|came|come) of\b", "results in, the outcome of"),
     (r"\btak(?:es|en|e|ing) (?:it |them |a page |a URL )?for (?!the |an hour|granted)", "treated as"),
     (r"\b(?:held|holds) (?:back|up)\b", "delayed, suppressed"),

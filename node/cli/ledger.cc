@@ -95,8 +95,8 @@ std::string to_text(const Ledger& ledger) {
   line("in flight", ledger.in_flight);
   line("= discovered", ledger.discovered);
   text += "\n";
-  line("links on the way", ledger.links_on_the_way);
-  line("copies on the way", ledger.copies_on_the_way);
+  line("links in transit", ledger.links_on_the_way);
+  line("copies in transit", ledger.copies_on_the_way);
   text += "partitions held         " + std::to_string(ledger.partitions_held) + " of " +
           std::to_string(ledger.partitions) + "\n";
   for (const std::string& why : ledger.unsettled) text += "not settled: " + why + "\n";

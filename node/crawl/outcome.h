@@ -22,11 +22,11 @@ struct Outcome {
 //   status 2xx, 3xx                                       fetched
 //   status 408, 425, 429, 500, 502, 503, 504              retry, failed after `retries`    http_status
 //   any other status                                      failed                           http_status
-//   dns, connect, timeout, empty_reply                    retry, failed after `retries`    of the same name; host_failed
+//   dns, connect, timeout, empty_reply                    retry, failed after `retries`    same name; host_failed
 //   broken                                                retry, failed after `retries`    broken
 //   tls, tls_expired, tls_wrong_name, tls_self_signed,
 //     tls_untrusted, headers_too_large, bad_response,
-//     address_refused, address_denied, no_contact         failed                           of the same name
+//     address_refused, address_denied, no_contact         failed                           same name
 //   anything else                                         failed                           internal
 //
 // The wait before a retry: Settings::retry_delay, doubled with each try, or Retry-After if that is longer; at most
