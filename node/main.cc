@@ -13,6 +13,7 @@
 #include "node/cli/graph_command.h"
 #include "node/cli/handed_settings.h"
 #include "node/cli/lab_commands.h"
+#include "node/cli/manual.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/sampleweb_command.h"
 #include "node/cli/seed_file.h"
@@ -178,6 +179,7 @@ int run(int argc, char** argv) {
   add_export_commands(app, code);
   add_corpus_command(app, code);
   add_lab_commands(app, code);
+  add_manual_commands(app, code);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return std::string("orbweaver: ") + error.what() + "; see orbweaver --help\n";
   });

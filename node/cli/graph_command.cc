@@ -112,7 +112,7 @@ Result<void> rank(const GraphOptions& options) {
 }  // namespace
 
 void add_graph_commands(CLI::App& app, int& code) {
-  CLI::App* graph = app.add_subcommand("graph", "the graph of links: docs/how-to/orders.md");
+  CLI::App* graph = app.add_subcommand("graph", "ranks the pages of a link graph: docs/how-to/orders.md");
   graph->require_subcommand(1);
   const auto options = std::make_shared<GraphOptions>();
   CLI::App* command =
