@@ -2,8 +2,8 @@
 """Plain English, counted: no file of prose has more than one sentence in ten of over 30 words, nor have all together;
 and words that the glossary replaced do not come back.
 
-    tests/prose.py [--list] [FILE…]   check the tree, or these files; --list shows every long sentence; 1 when it fails
-    tests/prose.py --self-test        texts with known counts, and each way to hide a long sentence
+    tests/docs/prose.py [--list] [FILE…]   check the tree, or these files; --list shows every long sentence; 1 when it fails
+    tests/docs/prose.py --self-test        texts with known counts, and each way to hide a long sentence
 
 What is read: README, CONTRIBUTING, SECURITY, all of docs/ (the generated pages bring the sentences of settings and
 metrics), and the texts in the code of commands and of the process (node/cli, node/run): help and messages.
@@ -294,7 +294,7 @@ def self_test():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", metavar="FILE", help="relative to --root")
-    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     arguments = parser.parse_args()
