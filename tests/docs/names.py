@@ -91,6 +91,7 @@ class Tree:
         self.folders = {parent.as_posix() for path in self.paths for parent in pathlib.PurePosixPath(path).parents}
         self.names = {p.name for p in self.files}
         self.words = set()
+        self.flags = set(FOREIGN_FLAGS)  # as code and scripts write them, and those of settings
         self.comments = []  # (path, line, text)
         self.headings = {}
         for file in self.files:
@@ -102,6 +103,8 @@ class Tree:
             if not path.startswith("tests/docs/"):  # whose words are samples
                 self.words.update(re.findall(r"[A-Za-z_]\w*", code))
                 self.words.update(re.findall(r"[A-Za-z_][\w-]*[\w]", " ".join(re.findall(r'"[^"\n]*"', code))))
+                self.flags.update(FLAG.findall(code))
+                self.flags.update(name.replace("_", "-") for name in re.findall(r'\{"([a-z][a-z0-9_]*)",', code))
             self.comments += [(path, line, comment) for line, comment in comments]
 
     def has_path(self, path):
@@ -176,10 +179,8 @@ def faults_of_page(tree, path, text):
             yield match.start(), f"{code}: there is no such name"
         if re.match(r"(orbweaver|deploy/|tests/|--)", code):
             for flag in FLAG.finditer(code):
-                name = flag.group(1)
-                if name not in FOREIGN_FLAGS and not (
-                        tree.has_word("--" + name) or tree.has_word(name.replace("-", "_")) or tree.has_word(name)):
-                    yield match.start(), f"--{name}: there is no such flag"
+                if flag.group(1) not in tree.flags:
+                    yield match.start(), f"{flag.group()}: there is no such flag"
         command = re.match(r"orbweaver ([a-z][a-z-]+)\b", code)
         if command and not tree.has_word(command.group(1)):
             yield match.start(), f"{command.group()}: there is no such command"
