@@ -23,11 +23,6 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
 }
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
-  return text;
-}
-
 // --- the manual page ---
 
 // A line that begins with a dot or a quote would be a request of roff's.
@@ -120,7 +115,7 @@ The documentation is installed with the program, in share/doc/orbweaver below it
 
 // --- the completion ---
 
-std::string quoted(std::string_view text) {
+std::string shell_word(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -166,21 +161,21 @@ void complete(const CLI::App& command, const std::string& path, Script& script) 
   for (const CLI::App* each : commands_of(command)) {
     const std::string longer = path.empty() ? each->get_name() : path + " " + each->get_name();
     words.push_back(each->get_name());
-    script.paths += "      " + quoted(path + ":" + each->get_name()) + ") path=" + quoted(longer) + " ;;\n";
+    script.paths += "      " + shell_word(path + ":" + each->get_name()) + ") path=" + shell_word(longer) + " ;;\n";
     complete(*each, longer, script);
   }
   for (const CLI::Option* option : options_of(command)) {
     std::string flags;
     for (const std::string& name : option->get_lnames()) {
       words.push_back("--" + name);
-      flags += (flags.empty() ? "" : "|") + quoted(path + ":--" + name);
+      flags += (flags.empty() ? "" : "|") + shell_word(path + ":--" + name);
     }
     if (flags.empty() || option->get_items_expected_max() == 0) continue;
     const std::string type = option->get_type_name();
     const std::vector<std::string> values = values_of(*option);
     script.values += "    " + flags + ") ";
     if (!values.empty()) {
-      script.values += "words=" + quoted(joined(values)) + " ;;\n";
+      script.values += "words=" + shell_word(joined(values)) + " ;;\n";
     } else if (type.find("DIR") != std::string::npos) {
       script.values += "COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n";
     } else if (type.find("FILE") != std::string::npos || type.find("PATH") != std::string::npos) {
@@ -189,7 +184,7 @@ void complete(const CLI::App& command, const std::string& path, Script& script) 
       script.values += "return ;;\n";
     }
   }
-  script.words += "      " + quoted(path) + ") words=" + quoted(joined(words)) + " ;;\n";
+  script.words += "      " + shell_word(path) + ") words=" + shell_word(joined(words)) + " ;;\n";
 }
 
 }  // namespace

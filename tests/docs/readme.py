@@ -22,6 +22,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -33,9 +34,9 @@ OUTPUTS = ("my-crawl", "crawl-quickstart", "crawl-example.org", "ring.key", "pee
 def commands_of(markdown):
     """(line, command, lines of output that are shown) of each command."""
     found = []
-    for block in re.finditer(r"^```(sh|console)\n(.*?)^```$", markdown, re.DOTALL | re.MULTILINE):
+    for block in re.finditer(r"^ *```(sh|console)\n(.*?)^ *```$", markdown, re.DOTALL | re.MULTILINE):
         first = markdown.count("\n", 0, block.start(2)) + 1
-        for at, line in enumerate(block.group(2).split("\n")[:-1]):
+        for at, line in enumerate(textwrap.dedent(block.group(2)).split("\n")[:-1]):
             if found and found[-1][1].endswith("\\"):
                 found[-1][1] = found[-1][1][:-1] + line.strip()
             elif block.group(1) == "console" and not line.startswith("$ "):
@@ -178,7 +179,7 @@ def self_test():
         ("```sh\ntrue\n```\n", 0), ("```sh\ntrue\nfalse\ntrue\n```\n", 2), ("```\nfalse\n```\n", 0),
         ("```console\n$ echo 3 pages of 1,024\n7 pages of 12\n```\n", 0), ("```console\n$ echo 3 pages\n3 files\n```\n", 1),
         ("```console\n$ echo a; echo b\n...\nb\n```\n", 0), ("```sh\nexport X=1\ntest \\\n  $X = 1\n```\n", 0),
-        ("```sh\nsleep 60 &\n```\n", 0), ("```sh\nexit 0\n```\n", 1),
+        ("```sh\nsleep 60 &\n```\n", 0), ("```sh\nexit 0\n```\n", 1), ("1. a\n\n   ```sh\n   false\n   ```\n", 1),
     ]
     wrong = 0
     with tempfile.TemporaryDirectory() as home:
