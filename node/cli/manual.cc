@@ -50,8 +50,9 @@ std::string entry(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames())
     names += (names.empty() ? "" : ", ") + ("\\fB" + roff("--" + name) + "\\fR");
   if (names.empty()) names = "\\fI" + roff(option.get_name()) + "\\fR";
-  if (option.get_items_expected_max() > 0 && option.get_positional() == false)
-    names += " \\fI" + roff(option.get_type_name()) + "\\fR";
+  const std::string type = option.get_type_name();  // "UINT:UINT in [1 - 256]"
+  if (option.get_items_expected_max() > 0 && !option.get_positional())
+    names += " \\fI" + roff(type.substr(0, type.find(':'))) + "\\fR";
   std::string text = roff(option.get_description());
   if (!option.get_default_str().empty()) text += " [" + roff(option.get_default_str()) + "]";
   return ".TP\n" + names + "\n" + text + "\n";
