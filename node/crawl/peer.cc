@@ -522,13 +522,13 @@ void Peer::fail_for_good(const Error& error, Commands& out) {
   out.push_back(Exit{static_cast<int>(error.code), error.message, false, {}});
 }
 
+// Hands everything over, then ends; without anybody to hand over to, or after leave_timeout, ends as it is.
 // Ends a leave too: what was not handed over stays here, and comes back with this directory.
 void Peer::stop() {
   stopping_ = true;
   leaving_ = false;
 }
 
-// Hands everything over, then ends; without anybody to hand over to, or after leave_timeout, ends as it is.
 void Peer::leave(Time now) {
   if (leaving_) return;
   leaving_ = true;

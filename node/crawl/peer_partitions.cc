@@ -21,6 +21,7 @@ constexpr std::size_t tell_all_max = 64;
 }  // namespace
 
 // --- batches
+// ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::accepts(ring::Partition partition, ring::BatchKind kind) const {
   if (partition >= view_.partitions()) return false;
@@ -169,6 +170,7 @@ void Peer::on_leaves(const ring::Message& in, const ring::Leaves& leaves, const 
 }
 
 // --- copies
+// -------------------------------------------------------------------------------------------------------------------
 
 // What a host has used of its budget; and a long wait: whoever takes over does so after suspicion_time, and waits the
 // usual delay without being told.
@@ -212,6 +214,7 @@ void Peer::copy_changes(Time now, const storage::CommitResult& result, const sto
 }
 
 // --- tenures
+// ------------------------------------------------------------------------------------------------------------------
 
 // What another peer says. False: the store failed.
 bool Peer::hear(Time now, const std::vector<ring::PartitionTenure>& tenures, Commands& out, bool asked) {
@@ -264,6 +267,7 @@ void Peer::check_tenures(Time now, const ring::PeerId& from, std::uint64_t finge
 }
 
 // --- partitions
+// ---------------------------------------------------------------------------------------------------------------
 
 // With on_cut = pause-minority: whether fewer than half of the members answer (of two halves, the one without the
 // lowest id). Suspicion counts: the majority takes over when it is sure, and by then this side must have stopped.

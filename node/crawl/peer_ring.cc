@@ -36,6 +36,7 @@ std::vector<ring::PeerId> Peer::reachable_members() const {
 }
 
 // --- joining
+// ------------------------------------------------------------------------------------------------------------------
 
 void Peer::join_tick(Time now, Commands& out) {
   if (welcomed_ || join_.empty() || stopping_ || exit_at_ || now < next_join_) return;
@@ -173,6 +174,7 @@ void Peer::on_welcome(Time now, const ring::Welcome& welcome, Commands& out) {
 }
 
 // --- view
+// ---------------------------------------------------------------------------------------------------------------------
 
 void Peer::on_sync(Time now, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply,
                    Commands& out) {
@@ -236,6 +238,7 @@ void Peer::membership_changed(Time now, Commands& out) {
 }
 
 // --- seeds
+// --------------------------------------------------------------------------------------------------------------------
 
 // Adds to the ring's seed set; the scope follows from it. Durable at once, or with `into`, with the seeds' own records.
 // False: the store failed.
@@ -319,6 +322,7 @@ void Peer::send_seeds(const ring::PeerId& to, const std::vector<std::string>& se
 }
 
 // --- the end
+// ------------------------------------------------------------------------------------------------------------------
 
 bool Peer::passive() const {
   if (!jobs_.empty() || recrawl_ || wait_for_peers_ > 0 || !seeds_differ_.empty() || seeds_.empty() ||
