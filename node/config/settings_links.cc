@@ -18,7 +18,7 @@ std::string check_extra_link(std::string_view text) {
   if (std::find(extra_link_names.begin(), extra_link_names.end(), text) != extra_link_names.end()) return {};
   std::string allowed;
   for (const std::string_view name : extra_link_names) allowed += (allowed.empty() ? "" : ", ") + std::string(name);
-  return shown(text) + " is no kind of link: allowed are " + allowed;
+  return shown(text) + " is not a kind of link: allowed are " + allowed;
 }
 
 std::string check_text_command(std::string_view text) {

@@ -68,7 +68,7 @@ Result<bool> read_topic_file(Settings& settings) {
   if (!in.is_open() || in.bad()) return fail(ErrorCode::io, where + " cannot be read");
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   if (bytes.find('\0') != std::string::npos)
-    return fail(ErrorCode::invalid_setting, where + " is no text: give an HTML or text document");
+    return fail(ErrorCode::invalid_setting, where + " is not text: give an HTML or text document");
   const std::size_t first = bytes.find_first_not_of(" \t\r\n\f\xef\xbb\xbf");
   DecodedText text;
   PageText page;

@@ -27,7 +27,7 @@ void add_list(Rows& rows, Words words, Field<std::vector<std::string>> field, st
 
 std::string check_regular_expression(std::string_view text) {
   const std::string wrong = check_pattern(text);
-  return wrong.empty() ? wrong : shown(text) + " is no regular expression of RE2: " + wrong;
+  return wrong.empty() ? wrong : shown(text) + " is not a regular expression of RE2: " + wrong;
 }
 
 std::string check_result_page(std::string_view text) {
@@ -47,7 +47,7 @@ std::string check_trap_rule(std::string_view text) {
   if (trap_rule_of(text)) return {};
   std::string all;
   for (const std::string_view name : trap_rule_names) all += (all.empty() ? "" : ", ") + std::string(name);
-  return shown(text) + " is no trap rule; there are " + all;
+  return shown(text) + " is not a trap rule; there are " + all;
 }
 
 void add_lists(Rows& rows) {

@@ -80,7 +80,7 @@ std::string check_dns_server(std::string_view text) {
   if (parse_ip(text)) return {};
   const auto endpoint = parse_endpoint(text);
   if (endpoint && endpoint->is_ip && endpoint->port != 0) return {};
-  return shown(text) + " is no name server: write ADDR or ADDR:PORT, for example 9.9.9.9 or [2620:fe::fe]:53";
+  return shown(text) + " is not a name server: write ADDR or ADDR:PORT, for example 9.9.9.9 or [2620:fe::fe]:53";
 }
 
 std::string check_proxy(std::string_view text) {
@@ -93,7 +93,7 @@ std::string check_proxy(std::string_view text) {
   const auto endpoint = parse_endpoint(place);
   if ((kind == "http" || kind == "socks5h") && endpoint && endpoint->port != 0) return {};
   // Not the text itself: it may hold a password.
-  return "is no proxy: write http://HOST:PORT or socks5h://HOST:PORT";
+  return "is not a proxy: write http://HOST:PORT or socks5h://HOST:PORT";
 }
 
 std::string check_site_header(std::string_view text) {
