@@ -1,6 +1,6 @@
 """A Heritrix 3 job for tests/bench/peers: its own default profile, with the overrides that make it comparable with the
-others: no politeness delay, no images, scripts or styles, no hop limit, and one request at a time per host, which is its
-rule anyway."""
+others: no politeness delay, no images, scripts or styles, no hop limit. One request at a time per host is its rule
+anyway."""
 
 import glob
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""cmake --install puts the program, its manual page, its completion and the documentation below a prefix, and they work.
+"""cmake --install puts the program, its manual page, its completion and the documentation below a prefix, and they
+work.
 
     tests/docs/install.py     exit code 1 when something does not; needs build/release to be built
 """
@@ -75,7 +76,8 @@ def check(prefix, tell):
         if words and f"\n.SS {' '.join(words)}\n" not in shown:
             tell(f"the manual page has no section for: {' '.join(words)}")
         for flag in re.findall(r"^  (?:-\w,)?(--[a-z][a-z-]*)", text, re.MULTILINE):
-            if flag != "--help" and flag not in HIDDEN and not re.search(rf"(?m)^(?:-\w, )?(?:--[\w-]+, )*{flag}\b", shown):
+            entry = rf"(?m)^(?:-\w, )?(?:--[\w-]+, )*{flag}\b"
+            if flag != "--help" and flag not in HIDDEN and not re.search(entry, shown):
                 tell(f"the manual page has no entry for: {' '.join(words)} {flag}")
     for name in HIDDEN:
         if name in shown:

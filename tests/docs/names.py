@@ -6,8 +6,8 @@
 
 Checked in the pages (README, CONTRIBUTING, SECURITY, docs/):
   - links to files of the tree, and the headings that they name
-  - between backquotes: paths (`node/url/scope.h`, `tests/fuzz/`, with * as a pattern), file names (`keeper.h`), names of
-    types and functions (`Peer::step`, `UrlRecord`, `merge()`), snake_case names (settings, metrics, fields), flags
+  - between backquotes: paths (`node/url/scope.h`, `tests/fuzz/`, with * as a pattern), names of files, of types and
+    functions (`Peer::step`, `UrlRecord`, `merge()`), snake_case names (settings, metrics, fields), flags
     (`--max-pages`), commands (`orbweaver status`)
 Checked in the comments of code and scripts:
   - paths and names of files
@@ -38,14 +38,15 @@ FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*[a-z0-9])")
 FOREIGN_PATHS = {"tests/test_linkextractors.py"}
 FOREIGN_FILES = {
     "crawl.json", "peer.json", "ended.json", "index.html", "robots.txt", "seeds.txt", "sitemap.xml", "networks.txt",
-    "resolv.conf", "fetch_outcomes.tsv", "idna2008.txt", "indexes.json", "reader.py", "index.cdxj", "corpus.jsonl", "test.py", "x.md",
+    "resolv.conf", "fetch_outcomes.tsv", "idna2008.txt", "indexes.json", "reader.py", "index.cdxj", "corpus.jsonl",
+    "test.py", "x.md",
 }
 FOREIGN_CALLS = {
     # of the system, of C++ and of libraries, as words in comments
-    "assert", "clone", "execve", "fork", "fsync", "image", "main", "malloc", "printf", "puts", "setsid", "src", "system",
-    "url", "vfork", "wait4", "import", "cat", "image_set", "tidyRelease",
+    "assert", "clone", "execve", "fork", "fsync", "image", "main", "malloc", "printf", "puts", "setsid", "src",
+    "system", "url", "vfork", "wait4", "import", "cat", "image_set", "tidyRelease",
 }
-FOREIGN_TYPES = {"WebFountain", "PageRank", "RocksDB", "ZeroMQ", "OpenSSL", "DynamicUser", "NoNewPrivileges", "HyperText"}
+FOREIGN_TYPES = {"WebFountain", "PageRank", "RocksDB", "ZeroMQ", "OpenSSL", "DynamicUser", "NoNewPrivileges"}
 FOREIGN_FLAGS = {"help"}
 # Of decision 24: parts that are being carved out of Peer. Those that exist by now are named at the end: take them out.
 PLANNED = {
@@ -68,8 +69,8 @@ def split(text, suffix):
         token = re.compile(r'(?P<c>//[^\n]*|/\*.*?\*/)|R"(?P<d>[^()\s]{0,16})\(.*?\)(?P=d)"|"(?:\\.|[^"\\\n])*"'
                            r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
     else:
-        token = re.compile(r'(?P<c>(?<![\w"\'$\\{&])#[^\n]*|^\s*"""(?P<d>).*?""")|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
-                           re.DOTALL | re.MULTILINE)
+        token = re.compile(r'(?P<c>(?<![\w"\'$\\{&])#[^\n]*|^\s*"""(?P<d>).*?""")'
+                           r'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL | re.MULTILINE)
 
     def keep(match):
         if match.group("c") is None:
@@ -213,7 +214,8 @@ def check(root):
 
 
 GOOD = {
-    "node/url/scope.h": "// See docs/a.md and scope.cc, Scope::place and place().\nstruct Scope { int place(); int max_pages; };\n",
+    "node/url/scope.h": "// See docs/a.md and scope.cc, Scope::place and place().\n"
+                        "struct Scope { int place(); int max_pages; };\n",
     "node/url/scope.cc": '#include "node/url/scope.h"\nauto a = add("status", "--ledger");  // tests/unit/*_test.cc\n',
     "tests/unit/scope_test.cc": "// it's a url() of CSS\nint a = 0;\n",
     "deploy/check": "#!/bin/bash\n# See node/url/scope.h\necho\n",

@@ -2,7 +2,7 @@
 """Plain English, counted: no file of prose has more than one sentence in ten of over 30 words, nor have all together;
 and words that the glossary replaced do not come back.
 
-    tests/docs/prose.py [--list] [FILE…]   check the tree, or these files; --list shows every long sentence; 1 when it fails
+    tests/docs/prose.py [--list] [FILE…]   check the tree, or these files; --list shows every long sentence. 1: it fails
     tests/docs/prose.py --self-test        texts with known counts, and each way to hide a long sentence
 
 What is read: README, CONTRIBUTING, SECURITY, all of docs/ (the generated pages bring the sentences of settings and
@@ -13,9 +13,8 @@ What counts as a sentence:
     cell, a heading. A semicolon, a colon, a dash or a line break ends none: joined sentences are one long one.
   - A list that hangs on a text ending in a colon: each item is counted by itself.
   - Code blocks and link targets are not prose. Code between backquotes is one word.
-  - Fewer than four words (table cells that hold a number or a name, headings) are not counted, so that they do not
-    water down the share. A table cell, or a text with commas between most of its words, is a list of names only when it
-    holds code or numbers for most of its words; such a cell is not prose either.
+  - Fewer than four words (table cells with a number or a name, headings) are not counted, so that they do not lower
+    the share. Nor is a table cell most of whose words are code or have digits: a list of names or fields.
 """
 import argparse
 import pathlib
@@ -135,7 +134,8 @@ def units_of(markdown):
         elif stripped.startswith("|"):
             yield from flush()
             if not re.fullmatch(r"[|\s:-]+", stripped):
-                cells = re.split(r"(?<!\\)\|", re.sub(r"(`+)(.+?)\1", lambda m: m.group().replace("|", "\x01"), stripped))
+                whole = re.sub(r"(`+)(.+?)\1", lambda m: m.group().replace("|", "\x01"), stripped)
+                cells = re.split(r"(?<!\\)\|", whole)
                 for cell in cells:
                     if cell.strip():
                         yield at + 1, "cell", cell.strip().replace("\x01", "|")
@@ -249,7 +249,7 @@ SAMPLES = [
     ("nor a full stop before a small letter", "a.md", text_of(16) + ". " + text_of(16).lower() + ".\n", 1, 1, 0),
     ("nor an abbreviation", "a.md", text_of(16) + ", e.g. " + text_of(16) + ".\n", 1, 1, 0),
     ("brackets count", "a.md", "The (" + text_of(32) + ") ends here now.\n", 1, 1, 0),
-    ("a link is its text", "a.md", "See [the page of it](http://a/b c d e f g h i j k l m n o p q r s t u v w x y z).\n",
+    ("a link is its text", "a.md", "See [the page of it](http://a/b c d e f g h i j k l m n o p q r s t u v w x y).\n",
      1, 0, 0),
     ("code is a word", "a.md", "Run `" + "a " * 40 + "` in a shell.\n", 1, 0, 0),
     ("code blocks are not prose", "a.md", "```\n" + text_of(60) + "\n```\n\n    " + text_of(60) + "\n", 0, 0, 0),

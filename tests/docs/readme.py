@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Every command of README.md runs as it stands there, and its sessions show what is printed.
 
-    tests/docs/readme.py [--list]     run them, from the root of the tree; exit code 1 when one fails. --list prints them
+    tests/docs/readme.py [--list]     run them, from the root of the tree; 1 when one fails. --list prints them
     tests/docs/readme.py --self-test  a wrong command and a wrong session are noticed
 
-A block ```sh is commands, one a line; a block ```console is a session: "$ command", then lines of what it prints, of which
-each must be there (any number is as good as another; "..." stands for lines left out). All run in one bash, in order,
-with HOME elsewhere. What they leave in the tree is removed; a file that they would overwrite is an error before anything
-runs. example.org is served by this script, over TLS, behind a proxy on loopback: no request leaves the machine.
+A block ```sh is commands, one per line. A block ```console is a session: "$ command", then lines of what it prints, of
+which each must be there (any number is as good as another; "..." stands for lines left out). All run in one bash, in
+order, with HOME elsewhere. What they leave in the tree is removed; a file that they would overwrite is an error before
+anything runs. example.org is served by this script, over TLS, behind a proxy on loopback: no request leaves the machine.
 Needs build/release to be built (deploy/quickstart and deploy/build then take seconds), and openssl.
 """
 import argparse
@@ -92,8 +92,9 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
 def serve(directory):
     key, cert = directory / "key.pem", directory / "cert.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=example.org",
-                    "-addext", "subjectAltName=DNS:example.org", "-keyout", key, "-out", cert],
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-subj", "/CN=example.org", "-addext", "subjectAltName=DNS:example.org",
+                    "-keyout", key, "-out", cert],
                    check=True, capture_output=True)
     Page.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     Page.context.load_cert_chain(cert, key)
@@ -122,9 +123,10 @@ def script_of(commands, web):
 
 def run(commands, web, home):
     """(exit code, output) of each command that was begun."""
-    environment = dict(os.environ, HOME=str(home), CCACHE_DIR=os.environ.get("CCACHE_DIR", os.path.expanduser("~/.cache/ccache")))
-    process = subprocess.Popen(["bash", "-c", script_of(commands, web)], cwd=ROOT, env=environment, text=True,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True, errors="replace")
+    ccache = os.environ.get("CCACHE_DIR", os.path.expanduser("~/.cache/ccache"))
+    process = subprocess.Popen(["bash", "-c", script_of(commands, web)], cwd=ROOT, text=True, errors="replace",
+                               env=dict(os.environ, HOME=str(home), CCACHE_DIR=ccache),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
     timer = threading.Timer(SECONDS_MAX, lambda: os.killpg(process.pid, signal.SIGKILL))
     timer.start()
     results, lines = [], []
@@ -177,7 +179,8 @@ def faults(commands, results):
 def self_test():
     samples = [
         ("```sh\ntrue\n```\n", 0), ("```sh\ntrue\nfalse\ntrue\n```\n", 2), ("```\nfalse\n```\n", 0),
-        ("```console\n$ echo 3 pages of 1,024\n7 pages of 12\n```\n", 0), ("```console\n$ echo 3 pages\n3 files\n```\n", 1),
+        ("```console\n$ echo 3 pages of 1,024\n7 pages of 12\n```\n", 0),
+        ("```console\n$ echo 3 pages\n3 files\n```\n", 1),
         ("```console\n$ echo a; echo b\n...\nb\n```\n", 0), ("```sh\nexport X=1\ntest \\\n  $X = 1\n```\n", 0),
         ("```sh\nsleep 60 &\n```\n", 0), ("```sh\nexit 0\n```\n", 1), ("1. a\n\n   ```sh\n   false\n   ```\n", 1),
     ]
