@@ -7,10 +7,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Progress goes to standard error, so that standard output stays for results.
 say() { printf '==> %s\n' "$*" >&2; }
 
-# die CAUSE MEND
+# die CAUSE FIX
 die() {
   printf 'error: %s\n' "$1" >&2
-  if [ $# -gt 1 ]; then printf 'mend:  %s\n' "$2" >&2; fi
+  if [ $# -gt 1 ]; then printf 'fix: %s\n' "$2" >&2; fi
   exit 1
 }
 

@@ -15,7 +15,7 @@ namespace orbweaver {
 using Duration = std::chrono::microseconds;
 using Time = std::chrono::sys_time<Duration>;
 
-// What kind of thing went wrong; the numbers are process exit codes too (see docs/architecture.md, "Exit codes").
+// What kind of thing went wrong; the numbers are process exit codes too (docs/inside/architecture.md, "Exit codes").
 enum class ErrorCode : std::uint8_t {
   invalid_input = 2,    // a URL, file or message that cannot be read
   invalid_setting = 3,  // an unknown key, a bad value, a contradiction

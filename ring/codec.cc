@@ -17,7 +17,7 @@ namespace orbweaver::ring {
 namespace {
 
 // The wire: [version, type, ring, from, incarnation, body], body an array of the fields in the order of messages.h.
-// Ids and batch records are bin, texts are str, a member is an array, `counts` is a map. See docs/formats.md.
+// Ids and batch records are bin, texts are str, a member is an array, `counts` is a map. See docs/reference/formats.md.
 constexpr std::size_t envelope_fields = 6;
 constexpr std::size_t nesting_max = 8;  // ours need 4; the rest is room for fields of later versions, which are skipped
 

@@ -1,5 +1,5 @@
 // Every message between peers, and between a command and a peer. Field order and type numbers are the wire format
-// (ring/codec.cc writes them, docs/formats.md lists them): append only.
+// (ring/codec.cc writes them, docs/reference/formats.md lists them): append only.
 #pragma once
 
 #include <cstdint>
@@ -161,7 +161,7 @@ inline constexpr Duration refusal_wait{std::chrono::milliseconds{200}};
 struct WaveProbe {  // type 11: termination wave, from the member with the lowest id
   std::uint64_t wave = 0;
   std::uint64_t ring_fingerprint = 0;
-  std::uint64_t grant_sequence = 0;  // page allowance for the receiver, see node/crawl/budget.h
+  std::uint64_t grant_sequence = 0;  // page allowance for the receiver (max_pages); 0: none
   std::uint64_t grant_pages = 0;     // cumulative cap; meaningless when grant_sequence is 0
 };
 struct WaveReply {  // type 12

@@ -2,7 +2,7 @@
 // healing share.
 //
 // Records of the same URL form a join-semilattice. A later visit (a URL is queued again after its end, to see what has
-// changed: docs/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
+// changed: docs/how-to/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
 //   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
 // The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
 // of redirects and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between
@@ -32,7 +32,7 @@ enum class Reason : std::uint8_t {
   // excluded: robots.txt was answered with `status` (0: nothing is known of that), which disallows all (RFC 9309,
   // 2.3.1.4)
   robots_unreachable = 4,
-  trap = 6,          // excluded for now: suspected by a trap rule beyond the host's trap_budget (docs/traps.md)
+  trap = 6,          // excluded for now: suspected by a trap rule beyond the host's trap_budget (docs/how-to/traps.md)
   budget = 7,        // excluded: the host's or the domain's pages or bytes are spent
   noindex = 8,       // fetched, but not kept: the page asked for that
   content_type = 9,  // excluded: fetched, and the response's type is not wanted
@@ -96,7 +96,7 @@ struct UrlRecord {
   // What the server gave to ask whether it has changed (RFC 9110, 8.8): an ETag, which begins with " or W/, or else a
   // Last-Modified; up to validator_bytes_max, in ASCII.
   std::string validator{};
-  std::uint16_t score = 0;  // under order = best (docs/orders.md): the highest that was told of it; else 0
+  std::uint16_t score = 0;  // under order = best (docs/how-to/orders.md): the highest that was told of it; else 0
 
   bool operator==(const UrlRecord&) const = default;
 };

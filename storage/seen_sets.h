@@ -1,6 +1,6 @@
 // What is known of the URLs of hosts that are being crawled, in memory: for each such host an open-addressing set of
 // its URLs' fingerprints, each with the way by which the URL was found. Most of a page's links lead to its own host;
-// they are judged here, and the disk is not read (docs/seen-set.md).
+// they are judged here, and the disk is not read (docs/inside/seen-set.md).
 //
 // A set is a cache of the host's rows in the table of URLs: it is filled from them, in slices, and told of each write
 // once that is done, by the store alone (Store::commit), whoever wrote. So it never knows more than the disk. Rows come

@@ -1,7 +1,7 @@
 // What a peer keeps: the seen-set and the URLs' states, the frontier, hosts' clocks and robots.txt files, the outbox,
 // and a few facts about itself. Everything changes through commit(): one atomic write. Keys begin with the partition,
-// so a partition is one range of each table; a page's links to one host fall together (docs/formats.md lists the
-// bytes).
+// so a partition is one range of each table; a page's links to one host fall together (docs/reference/formats.md lists
+// the bytes).
 //
 // On a crash (kill -9) at any moment: a commit is there whole or not at all. Thread rule: one owner (the peer's loop).
 #pragma once

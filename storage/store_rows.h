@@ -1,5 +1,5 @@
-// The bytes of the store's keys and rows (docs/formats.md), shared by store.cc and store_partition.cc. Private to
-// storage/. Pure.
+// The bytes of the store's keys and rows (docs/reference/formats.md), shared by store.cc and store_partition.cc.
+// Private to storage/. Pure.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@ call, which calls throw, how long lines and files are.
 
     tests/house_rules.py [--root DIR]     check the tree; one line for each breach, exit code 1 when there is one
     tests/house_rules.py --self-test      break each rule once in a tree of its own, and see that it is told
-    tests/house_rules.py --write-rooms    make the table of rooms in docs/architecture.md from rooms.cmake
+    tests/house_rules.py --write-rooms    make the table of rooms in docs/inside/architecture.md from deploy/rooms.cmake
 """
 import argparse
 import dataclasses
@@ -20,7 +20,7 @@ LINE_MAX = 120  # characters
 FILE_MAX = 600  # lines
 TOPS = ("node", "ring", "storage")
 
-# Each library's headers, the only files of the rooms that include them, and its target in rooms.cmake, if it has one.
+# Each library's headers, the only files of the rooms that include them, and its target in deploy/rooms.cmake, if it has one.
 HOMES = [
     (r"<zmq[._a-z]*>", ["ring/zmq_*"], "PkgConfig::ZMQ"),
     (r"<msgpack(\.hpp|/.*)>", ["ring/codec.cc"], "msgpackc-cxx"),
@@ -48,7 +48,7 @@ HOMES = [
     (r"<CLI/.*>", ["node/cli/*", "node/lab/commands/*", "node/terminal/command_line.*"], None),
 ]
 
-# What a pure room names none of, but for its IO_FILES (rooms.cmake): `now` is passed in, effects are returned.
+# What a pure room names none of, but for its IO_FILES (deploy/rooms.cmake): `now` is passed in, effects are returned.
 CLOCKS = [
     (r"_clock\s*::\s*now\b", "reads a clock"),
     (r"\b(gettimeofday|clock_gettime|timespec_get|ftime)\s*\(", "reads a clock"),
@@ -113,7 +113,7 @@ def code_only(text, literals=" "):
 
 @dataclasses.dataclass
 class Room:
-    """A line of rooms.cmake."""
+    """A line of deploy/rooms.cmake."""
 
     folder: str
     what: str
@@ -129,8 +129,8 @@ class Room:
 
 
 def read_rooms(root):
-    """{folder: Room} of rooms.cmake, in its order."""
-    text = (root / "rooms.cmake").read_text(encoding="utf-8")
+    """{folder: Room} of deploy/rooms.cmake, in its order."""
+    text = (root / "deploy/rooms.cmake").read_text(encoding="utf-8")
     rooms = {}
     for match in re.finditer(r"^orbweaver_room\(", text, re.MULTILINE):
         end = text.index("\n", match.end())
@@ -150,7 +150,7 @@ def read_rooms(root):
 
 
 def rooms_table(rooms):
-    """The table of docs/architecture.md."""
+    """The table of docs/inside/architecture.md."""
     def names(folders):
         below = [folder.removeprefix("node/") for folder in folders if folder.startswith("node/")]
         tops = [f"`{folder}`" for folder in folders if not folder.startswith("node/")]
@@ -165,7 +165,7 @@ def rooms_table(rooms):
     return "\n".join(lines) + "\n"
 
 
-DOC = "docs/architecture.md"
+DOC = "docs/inside/architecture.md"
 DOC_TABLE = re.compile(r"(<!-- rooms: tests/house_rules.py --write-rooms -->\n)(.*?)(<!-- end of rooms -->)", re.DOTALL)
 
 
@@ -176,20 +176,20 @@ def check_rooms(root, rooms, used, tell):
     for room in rooms.values():
         for other in room.uses:
             if other not in above:
-                tell("rooms.cmake", room.line, f"{room.folder} uses {other}, which is not a room above it")
+                tell("deploy/rooms.cmake", room.line, f"{room.folder} uses {other}, which is not a room above it")
             elif room.pure and not rooms[other].pure:
-                tell("rooms.cmake", room.line, f"{room.folder} is pure and uses {other}, which is not")
+                tell("deploy/rooms.cmake", room.line, f"{room.folder} is pure and uses {other}, which is not")
             elif (room.folder, other) not in used:
-                tell("rooms.cmake", room.line, f"{room.folder} uses {other}, of which it includes nothing")
+                tell("deploy/rooms.cmake", room.line, f"{room.folder} uses {other}, of which it includes nothing")
         for _, homes, target in HOMES:
             if target in room.libraries and all(posixpath.dirname(home) != room.folder for home in homes):
-                tell("rooms.cmake", room.line, f"{room.folder} links {target}, whose only home is {' or '.join(homes)}")
+                tell("deploy/rooms.cmake", room.line, f"{room.folder} links {target}, whose only home is {' or '.join(homes)}")
         above.append(room.folder)
     text = (root / DOC).read_text(encoding="utf-8")
     found = DOC_TABLE.search(text)
     if found is None or found[2] != rooms_table(rooms):
         line = 1 if found is None else text.count("\n", 0, found.start()) + 1
-        tell(DOC, line, "its table of rooms is not that of rooms.cmake: tests/house_rules.py --write-rooms")
+        tell(DOC, line, "its table of rooms is not that of deploy/rooms.cmake: tests/house_rules.py --write-rooms")
 
 
 def write_rooms(root):
@@ -207,7 +207,7 @@ def check_arrow(path, line, target, rooms, used, tell):
     if other not in rooms:
         tell(path, line, f"includes {target}: {other}/ is not a room")
     elif other != room and other not in rooms[room].uses:
-        tell(path, line, f"includes {target}: {room} may not use {other} (rooms.cmake)")
+        tell(path, line, f"includes {target}: {room} may not use {other} (deploy/rooms.cmake)")
     elif not rooms[room].is_io(path) and rooms[other].pure and rooms[other].is_io(target):
         tell(path, line, f"includes {target}: a pure rule includes no file that names sockets, files or threads")
 
@@ -215,7 +215,7 @@ def check_arrow(path, line, target, rooms, used, tell):
 def check_includes(root, path, text, rooms, used, tell):
     top = path.split("/", 1)[0]
     if top in TOPS and posixpath.dirname(path) not in rooms:
-        tell(path, 1, f"{posixpath.dirname(path)}/ is not a room: give it a line in rooms.cmake")
+        tell(path, 1, f"{posixpath.dirname(path)}/ is not a room: give it a line in deploy/rooms.cmake")
     # Blanking keeps positions: an include is code, and its name stands in the same place of the text.
     code = code_only(text)
     for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*("[^"\n]*"|<[^>\n]*>)', text, re.MULTILINE):
@@ -379,12 +379,12 @@ SAMPLES = [
     ("storage/file.cc", "std::FILE* a = nullptr;\n", "names a file"),
     ("node/url/lock.cc", "#include <mutex>\n", "names a thread"),
     ("node/process/io.cc", "#include <fcntl.h>\n#include <mutex>\n#include <sys/socket.h>\n", None),
-    ("rooms.cmake", TABLE.replace("USES node/url", "USES node/url node/later"), "node/later, which is not a room above it"),
-    ("rooms.cmake", TABLE.replace("PURE USES ring", "PURE USES ring node/system"), "which is not"),
-    ("rooms.cmake", TABLE.replace("USES node/url", "USES node/url storage"), "of which it includes nothing"),
-    ("rooms.cmake", TABLE.replace("LIBRARIES PkgConfig::ZMQ", "LIBRARIES PkgConfig::ZMQ PkgConfig::SQLITE"),
+    ("deploy/rooms.cmake", TABLE.replace("USES node/url", "USES node/url node/later"), "node/later, which is not a room above it"),
+    ("deploy/rooms.cmake", TABLE.replace("PURE USES ring", "PURE USES ring node/system"), "which is not"),
+    ("deploy/rooms.cmake", TABLE.replace("USES node/url", "USES node/url storage"), "of which it includes nothing"),
+    ("deploy/rooms.cmake", TABLE.replace("LIBRARIES PkgConfig::ZMQ", "LIBRARIES PkgConfig::ZMQ PkgConfig::SQLITE"),
      "links PkgConfig::SQLITE, whose only home is node/lab/dedup/sqlite_*"),
-    ("docs/architecture.md", "<!-- rooms: tests/house_rules.py --write-rooms -->\n<!-- end of rooms -->\n", "--write-rooms"),
+    ("docs/inside/architecture.md", "<!-- rooms: tests/house_rules.py --write-rooms -->\n<!-- end of rooms -->\n", "--write-rooms"),
     ("ring/socket.cc", "#include <zmq.hpp>\n", "only home is ring/zmq_*"),
     ("ring/other.cc", "#include <msgpack.hpp>\n", "only home is ring/codec.cc"),
     ("storage/db.cc", "#include <rocksdb/db.h>\n", "only home is storage/rocks_*"),
@@ -429,10 +429,10 @@ SAMPLES = [
 
 def sample_tree(root, name, text):
     """A tree that keeps all rules but for the one file."""
-    rooms = root / "rooms.cmake"
-    rooms.write_text(text if name == "rooms.cmake" else TABLE, encoding="utf-8")
+    rooms = root / "deploy/rooms.cmake"
+    rooms.write_text(text if name == "deploy/rooms.cmake" else TABLE, encoding="utf-8")
     files = {other: content for other, content, _ in SAMPLES if other in ("ring/good.h", "storage/good.h")} | GOOD
-    files["docs/architecture.md"] = ("<!-- rooms: tests/house_rules.py --write-rooms -->\n" + rooms_table(read_rooms(root)) +
+    files["docs/inside/architecture.md"] = ("<!-- rooms: tests/house_rules.py --write-rooms -->\n" + rooms_table(read_rooms(root)) +
                                      "<!-- end of rooms -->\n")
     for other, content in (files | {name: text}).items():
         (root / other).parent.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ bool is_private(const UrlPlace& place, const Settings& settings) {
 Result<void> check_contact(const Settings& settings, const std::vector<std::string>& seeds) {
   if (names_contact(settings.user_agent, settings.contact)) return {};
   const std::string mend =
-      ": people whose sites are crawled must be able to reach you; set a page or mail address, for example --contact "
+      ": site owners must be able to reach you; set a page or mail address, for example --contact "
       "https://example.org/bot";
   if (!settings.proxy.empty())
     return fail(ErrorCode::invalid_setting, "a crawl through a proxy needs a contact" + mend);
@@ -72,7 +72,7 @@ Result<void> check_reachable(const Settings& settings, const std::vector<std::st
     if (why.empty())
       why = url->text() + " would be refused: " + refusal->words +
             (refusal->error == FetchError::address_denied
-                 ? "; take its range out of deny_addresses, which holds whatever else is allowed"
+                 ? "; remove its range from deny_addresses, which overrides allow_private"
                  : "; private addresses are fetched only when they are allowed: --allow-private " +
                        private_range(*url, settings));
   }

@@ -55,7 +55,8 @@ int run(const Flags& flags) {
     out << "  " << (language.empty() ? "(not known)" : language) << " " << pages << "\n";
   if (counts->torn > 0) out << counts->torn << " last lines without an end are left out\n";
   if (counts->forgotten > 0)
-    out << counts->forgotten << " texts made room for others: what repeats only those is not marked (--texts-max)\n";
+    out << counts->forgotten
+        << " texts were evicted from the comparison table: repeats of those alone are not marked (--texts-max)\n";
   tell(flags, out.str());
   return 0;
 }
@@ -65,14 +66,14 @@ int run(const Flags& flags) {
 void add_corpus_command(CLI::App& app, int& code) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand(
-      "corpus", "the texts of all peers (--text) as one corpus: what repeats another is marked, and all is counted");
+      "corpus", "joins the texts of all peers (--text) into one corpus; marks repeats and counts everything");
   command->add_option("inputs", flags->options.inputs, "directories of crawls or peers, or files of lines")
       ->required()
       ->type_name("DIR");
-  command->add_option("--out", flags->options.out, "the corpus, one JSON line a page; -: standard output")
+  command->add_option("--out", flags->options.out, "the corpus, one JSON line per page; -: standard output")
       ->type_name("FILE");
-  command->add_flag("--drop-repeats", flags->options.drop_repeats, "leave out what repeats another");
-  command->add_option("--texts-max", flags->options.texts_max, "texts compared with; some 130 bytes of memory each")
+  command->add_flag("--drop-repeats", flags->options.drop_repeats, "leave out texts that repeat another");
+  command->add_option("--texts-max", flags->options.texts_max, "texts to compare with; about 130 bytes of memory each")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
       ->capture_default_str();
   command->add_flag("--json", flags->as_json, "the counts as JSON");

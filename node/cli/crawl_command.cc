@@ -276,9 +276,9 @@ Result<void> Crawl::reap() {
     // A cause that a new start does not mend: disk full, directory of another ring…
     if (by_itself && code <= static_cast<int>(ErrorCode::internal)) {
       child.ended = code;
-      return fail(
-          static_cast<ErrorCode>(code),
-          "the peer in " + child.directory + " could not go on (see above); the others are stopped, nothing is lost");
+      return fail(static_cast<ErrorCode>(code),
+                  "the peer in " + child.directory +
+                      " could not continue (see above); the others are stopped, nothing is lost");
     }
     // A peer that dies after the others were told of the end has nothing left to do.
     const bool over =
@@ -423,10 +423,10 @@ void Crawl::print_summary(const json& summary) const {
     say("  the seed %s redirects to %s, which is out of scope: %s\n", redirect.value("url", "").c_str(),
         redirect.value("to", "").c_str(), redirect.value("fix", "").c_str());
   if (summary.contains("missed"))
-    say("  pages that may have been missed, taken as seen by a filter: %.3g expected\n", summary.value("missed", 0.0));
+    say("  pages that the seen-set's filter may have missed: %.3g expected\n", summary.value("missed", 0.0));
   for (const json& directory : summary["archive_dirs"]) say("  archive %s\n", directory.get<std::string>().c_str());
   if (!summary["archive_dirs"].empty()) say("  index   orbweaver index %s\n", options_.out.c_str());
-  if (!summary.value("finished", false)) say("  the same command goes on where it was\n");
+  if (!summary.value("finished", false)) say("  the same command continues where it stopped\n");
 }
 
 int Crawl::run() {
@@ -446,7 +446,7 @@ int Crawl::run() {
   }
   if (!options_.quiet)
     say_aside("starting " + std::to_string(options_.peers) + (options_.peers == 1 ? " peer" : " peers") + " in " +
-              options_.out + "; then once a second what the ring has done\n");
+              options_.out + "; then one line per second with the ring's progress\n");
   std::optional<Error> trouble;
   std::string join;
   for (Child& child : children_) {
@@ -507,7 +507,7 @@ int Crawl::run() {
   }
   const bool only_redirected = result.value("only_redirects", false);
   if (!result.value("finished", false) || (result.value("pages", std::uint64_t{0}) > 0 && !only_redirected)) return 0;
-  complain(only_redirected ? "nothing was fetched but redirects" : "nothing was fetched");
+  complain(only_redirected ? "only redirects were fetched" : "nothing was fetched");
   return nothing_fetched;
 }
 

@@ -145,14 +145,15 @@ Result<void> for_each_record(const std::string& directory, const std::function<b
 }
 
 void add_export_commands(CLI::App& app, int& code) {
-  CLI::App* command = app.add_subcommand("export", "what a crawl knows, for other programs");
+  CLI::App* command = app.add_subcommand("export", "exports what a crawl knows, for other programs");
   command->require_subcommand(1);
   const auto options = std::make_shared<ExportOptions>();
-  CLI::App* urls = command->add_subcommand("urls", "the URLs that a stopped crawl knows, one a line");
-  urls->add_option("--dir,--out", options->directory, "directory of a peer, or of a crawl: its peers' together")
+  CLI::App* urls = command->add_subcommand("urls", "the URLs that a stopped crawl knows, one per line");
+  urls->add_option("--dir,--out", options->directory, "directory of a peer, or of a crawl (all its peers together)")
       ->type_name("DIR")
       ->capture_default_str();
-  urls->add_option("--states,--state", options->states, "only those queued, fetched, failed or excluded [all]")
+  urls->add_option("--states,--state", options->states,
+                   "only URLs in this state: queued, fetched, failed or excluded [all]")
       ->delimiter(',')
       ->check(CLI::IsMember({"queued", "fetched", "failed", "excluded"}))
       ->type_name("STATE,…");

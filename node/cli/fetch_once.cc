@@ -25,9 +25,9 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   if (!loaded) return tl::make_unexpected(loaded.error());
   const Settings& settings = loaded->values;
   if (is_bad_port(url->port(), settings.allow_ports))
-    return fail(ErrorCode::invalid_input, url->text() + ": port " + std::to_string(url->port()) +
-                                              " is another protocol's (the Fetch standard's bad ports); "
-                                              "ORBWEAVER_ALLOW_PORTS lets it through");
+    return fail(ErrorCode::invalid_input,
+                url->text() + ": port " + std::to_string(url->port()) +
+                    " belongs to another protocol (the Fetch standard's bad ports); ORBWEAVER_ALLOW_PORTS permits it");
   const Clock clock;
   Result<CurlFetcherConfig> made = fetcher_config(settings);
   if (!made) return tl::make_unexpected(made.error());
@@ -45,7 +45,7 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   (*fetcher)->stop();
   if (response.error == FetchError::address_refused)
     return fail(ErrorCode::unreachable,
-                url->text() + ": " + response.error_text + "; --allow-private RANGE lets it through");
+                url->text() + ": " + response.error_text + "; --allow-private RANGE permits it");
   if (response.error != FetchError::none) return fail(ErrorCode::unreachable, url->text() + ": " + response.error_text);
   FetchedPage page;
   page.status = response.status;

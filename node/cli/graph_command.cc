@@ -113,34 +113,35 @@ Result<void> rank(const GraphOptions& options) {
 }  // namespace
 
 void add_graph_commands(CLI::App& app, int& code) {
-  CLI::App* graph = app.add_subcommand("graph", "the graph of links: docs/orders.md");
+  CLI::App* graph = app.add_subcommand("graph", "ranks the pages of a link graph: docs/how-to/orders.md");
   graph->require_subcommand(1);
   const auto options = std::make_shared<GraphOptions>();
   CLI::App* command =
       graph->add_subcommand("rank", "PageRank or HITS of a graph, exactly, on disk where it does not fit in memory");
   command
-      ->add_option("files", options->files,
-                   "edges: FROM<TAB>TO a line (or a space), URLs or numbers; or a link trace, its file or directory")
+      ->add_option(
+          "files", options->files,
+          "edges: one FROM<TAB>TO (or a space) per line, URLs or numbers; or a link trace, its file or directory")
       ->required()
       ->type_name("FILE");
   command->add_option("--algorithm", options->algorithm, "pagerank or hits")
       ->check(CLI::IsMember({"pagerank", "hits"}))
       ->capture_default_str();
-  command->add_option("--damping", options->rank.damping, "PageRank: the share that goes along links")
+  command->add_option("--damping", options->rank.damping, "PageRank: the share that follows links")
       ->check(CLI::Range(0.0, 0.999999))
       ->capture_default_str();
-  command->add_option("--tolerance", options->rank.tolerance, "the sum of all changes at which it is done")
+  command->add_option("--tolerance", options->rank.tolerance, "stop when the sum of all changes is below this")
       ->check(CLI::Range(1e-15, 1.0))
       ->capture_default_str();
-  command->add_option("--iterations", options->rank.iterations_max, "give up after so many")
+  command->add_option("--iterations", options->rank.iterations_max, "fail after this many")
       ->check(CLI::Range(1u, 1'000'000u))
       ->capture_default_str();
-  command->add_option("--memory", options->memory, "for sorting and sums; what does not fit is on disk")
+  command->add_option("--memory", options->memory, "for sorting and sums; the rest is on disk")
       ->type_name("SIZE")
       ->capture_default_str();
-  command->add_option("--directory", options->directory, "where its files are while it runs; else the system's place")
+  command->add_option("--directory", options->directory, "directory for its files while it runs [the system's]")
       ->type_name("DIR");
-  command->add_option("--top", options->top, "only so many, the highest")
+  command->add_option("--top", options->top, "print only this many, the highest")
       ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX))
       ->default_str("all");
   command->add_flag("--json", options->as_json, "as JSON, with the graph's size and the iterations");

@@ -65,8 +65,8 @@ Result<GivenSettings> take_over(int descriptor) {
   }
   const bool whole = got == 0 && words.size() % 2 == 0 && (all.empty() || all.back() == '\0');
   if (!whole)
-    return fail(ErrorCode::invalid_input, "descriptor " + std::to_string(descriptor) +
-                                              " holds no settings; --settings-fd is for orbweaver crawl");
+    return fail(ErrorCode::invalid_input,
+                "descriptor " + std::to_string(descriptor) + " has no settings; --settings-fd is for orbweaver crawl");
   GivenSettings settings;
   for (std::size_t i = 0; i < words.size(); i += 2) settings.emplace_back(words[i], words[i + 1]);
   return settings;

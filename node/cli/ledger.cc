@@ -57,7 +57,7 @@ Ledger ledger_of(const json& status) {
     ledger.unsettled.push_back("peer " + silent.value("id", "").substr(0, 8) + " at " + silent.value("address", "") +
                                " does not answer");
   if (tenures.size() > 1)
-    ledger.unsettled.push_back("partitions are changing hands: not all peers know who holds what");
+    ledger.unsettled.push_back("partitions are changing hands: not all peers agree which peer holds which");
   ledger.settled = ledger.unsettled.empty();
   if (ledger.settled && ledger.partitions_held != ledger.partitions)
     ledger.differences.push_back(unequal("partitions held", ledger.partitions_held, ledger.partitions));
@@ -95,8 +95,8 @@ std::string to_text(const Ledger& ledger) {
   line("in flight", ledger.in_flight);
   line("= discovered", ledger.discovered);
   text += "\n";
-  line("links on the way", ledger.links_on_the_way);
-  line("copies on the way", ledger.copies_on_the_way);
+  line("links in transit", ledger.links_on_the_way);
+  line("copies in transit", ledger.copies_on_the_way);
   text += "partitions held         " + std::to_string(ledger.partitions_held) + " of " +
           std::to_string(ledger.partitions) + "\n";
   for (const std::string& why : ledger.unsettled) text += "not settled: " + why + "\n";

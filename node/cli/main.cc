@@ -13,6 +13,7 @@
 #include "node/cli/export_command.h"
 #include "node/cli/graph_command.h"
 #include "node/cli/handed_settings.h"
+#include "node/cli/manual.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/setting_flags.h"
 #include "node/cli/tool_commands.h"
@@ -32,13 +33,16 @@ void add_crawl(CLI::App& app, int& code) {
   const auto options = std::make_shared<CrawlOptions>();
   CLI::App* command = app.add_subcommand("crawl", "starts a ring of peers on this machine and crawls to the end");
   command->add_option("urls", options->urls, "URLs to start from")->type_name("URL");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one per line; # begins a comment")
       ->type_name("FILE");
   command->add_option("--peers", options->peers, "how many peers")->check(CLI::Range(1u, 256u))->capture_default_str();
-  command->add_option("--out", options->out, "where the crawl lives; the same directory goes on with it")
+  command
+      ->add_option("--out", options->out, "the crawl's directory; with a directory that has one, that crawl continues")
       ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("--recrawl", options->recrawl, "of a crawl that is there: visit again what ended so long ago")
+  command
+      ->add_option("--recrawl", options->recrawl,
+                   "for an existing crawl: visit again what ended at least this long ago")
       ->type_name("DURATION");
   command->add_flag("--json", options->as_json, "the summary as JSON");
   command->add_flag("--quiet", options->quiet, "no progress line");
@@ -100,20 +104,20 @@ int run_node(const NodeOptions& options) {
 
 void add_node(CLI::App& app, int& code) {
   const auto options = std::make_shared<NodeOptions>();
-  CLI::App* command = app.add_subcommand("node", "one peer: the same program on every machine");
+  CLI::App* command = app.add_subcommand("node", "one peer of a ring, on this machine");
   command->add_option("urls", options->urls, "URLs to start from, if this peer is to bring them")->type_name("URL");
   command->add_option("--dir", options->directory, "the peer's data directory")->required()->type_name("DIR");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one per line; # begins a comment")
       ->type_name("FILE");
   command->add_option("--wait-for-peers", options->wait_for_peers, "the URLs wait until the ring has this many peers")
       ->capture_default_str();
   command
       ->add_option("--recrawl-before", options->recrawl_before,
-                   "visit again what its directory knows to have ended before (us since 1970)")
+                   "visit again what ended before this time (us since 1970)")
       ->type_name("TIME");
   command->add_option("--user", options->user, "started as root: become this user first")->type_name("NAME");
-  command->add_option("--settings-fd", options->settings_fd, "settings that orbweaver crawl hands over")->group("");
-  command->add_flag("--log-to-stderr", options->log_to_stderr, "the log on standard error too");
+  command->add_option("--settings-fd", options->settings_fd, "settings passed on by orbweaver crawl")->group("");
+  command->add_flag("--log-to-stderr", options->log_to_stderr, "write the log to standard error too");
   command->add_flag("--quiet", options->quiet, "nothing on standard error but errors");
   add_setting_flags(*command, options->flags);
   command->callback([options, &code] { code = run_node(*options); });
@@ -122,7 +126,7 @@ void add_node(CLI::App& app, int& code) {
 // Commands of the second program, for `orbweaver --help`; main() hands over to it before anything is parsed.
 constexpr std::pair<const char*, const char*> lab_program_commands[] = {
     {"sampleweb", "serves a web made from a seed, for trying and testing crawlers"},
-    {"lab", "the literature's experiments, run here: docs/literature.md"}};
+    {"lab", "the literature's experiments, run here: docs/inside/literature.md"}};
 
 bool is_of_lab_program(std::string_view command) {
   return std::any_of(std::begin(lab_program_commands), std::end(lab_program_commands),
@@ -145,6 +149,7 @@ int run(int argc, char** argv) {
   add_export_commands(app, code);
   add_corpus_command(app, code);
   for (const auto& [name, sentence] : lab_program_commands) app.add_subcommand(name, sentence);
+  add_manual_commands(app, code);
   // A copy: what other users see of the arguments is blotted out.
   const std::vector<std::string> copies(argv, argv + argc);
   hide_secrets(argc, argv);

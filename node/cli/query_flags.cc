@@ -15,8 +15,8 @@ void add_query_flags(CLI::App& command, QueryFlags& flags) {
   add("--keywords", flags.keywords, "words to search for, as \"a b; c d\"; @FILE: a file of them, one a line")
       ->type_name("WORDS");
   add("--engine", flags.engines,
-      "where to search: a URL with {searchTerms} and, for further pages, {startPage} or {startIndex} (OpenSearch); "
-      "several engines: several times")
+      "where to search: a URL with {searchTerms} and, for more pages, {startPage} or {startIndex} (OpenSearch); may be "
+      "repeated")
       ->type_name("TEMPLATE");
   add("--combine", flags.combine, "queries of each keyword, of all together, of pairs, of phrases; several with commas")
       ->capture_default_str();
@@ -29,10 +29,10 @@ void add_query_flags(CLI::App& command, QueryFlags& flags) {
   add("--index-first", flags.paging.first_index, "what {startIndex} is on the first page")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
-  add("--count", flags.paging.count, "results a page: {count}, and the step of {startIndex}")
+  add("--count", flags.paging.count, "results per page: {count}, and the step of {startIndex}")
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
-  add("--queries-max", flags.queries_max, "queries at most; each is asked of every engine")
+  add("--queries-max", flags.queries_max, "maximum number of queries; each is sent to every engine")
       ->check(CLI::Range(1u, 1'000'000u))
       ->capture_default_str();
 }
@@ -77,8 +77,8 @@ Result<QuerySeeds> query_seeds(const QueryFlags& flags) {
   }
   const Queries queries = combine_keywords(*keywords, *how, flags.queries_max);
   if (queries.words.empty())
-    return fail(ErrorCode::invalid_input, "no query comes of these keywords with --combine " + flags.combine +
-                                              "; pairs need two keywords at least");
+    return fail(ErrorCode::invalid_input,
+                "these keywords make no query with --combine " + flags.combine + "; pairs need two keywords at least");
   if (queries.left_out > 0)
     complain("%llu queries are left out beyond %llu (--queries-max)", static_cast<unsigned long long>(queries.left_out),
              static_cast<unsigned long long>(flags.queries_max));

@@ -1,5 +1,5 @@
 // Queries as seeds, on the command line of `crawl` and `seed`: --keywords, --engine and how they are combined and paged
-// (node/scope/search_urls.h; docs/keywords.md). Thread rule: main thread.
+// (node/scope/search_urls.h; docs/how-to/keywords.md). Thread rule: main thread.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -72,10 +72,10 @@ void print_seen(const json& answer) {
           static_cast<unsigned long long>(number(filter, "entries_planned")));
   }
   if (peers > 0)
-    say("seen = bloom on %llu peers: %.1f MiB of filters, a new page is taken as seen with a chance of %.2g now\n",
+    say("seen = bloom on %llu peers: %.1f MiB of filters; a new page is mistaken for a seen one with a probability of "
+        "%.2g now\n",
         static_cast<unsigned long long>(peers), static_cast<double>(bytes) / (1 << 20), worst);
-  if (peers > 0 || missed > 0)
-    say("pages that may have been missed, taken as seen by a filter: %.3g expected\n", missed);
+  if (peers > 0 || missed > 0) say("pages that the seen-set's filter may have missed: %.3g expected\n", missed);
 }
 
 // Where the peers' memory is, by share.
@@ -119,9 +119,9 @@ void print_status(const json& answer) {
     std::string moves;
     for (const auto& [name, text] : {std::pair("partitions_to_gain", "to gain"),
                                      {"partitions_to_hand_over", "to hand over"},
-                                     {"partitions_to_give_back", "to give back"},
+                                     {"partitions_to_give_back", "to return"},
                                      {"copies_to_fill", "copies to fill"},
-                                     {"copies_waiting", "copies on the way"}})
+                                     {"copies_waiting", "copies in transit"}})
       if (const std::uint64_t left = number(counts, name); left > 0)
         moves += (moves.empty() ? "" : ", ") + std::to_string(left) + " " + text;
     if (!moves.empty())
@@ -133,7 +133,7 @@ void print_status(const json& answer) {
   for (const json& silent : answer["unreachable"])
     say("%-10s %-22s does not answer\n", silent.value("id", "").substr(0, 8).c_str(),
         silent.value("address", "").c_str());
-  say("discovered %llu = fetched %llu + failed %llu + excluded %llu + queued %llu (in flight %llu); on the way to "
+  say("discovered %llu = fetched %llu + failed %llu + excluded %llu + queued %llu (in flight %llu); in transit to "
       "owners %llu\n",
       static_cast<unsigned long long>(number(totals, "discovered")),
       static_cast<unsigned long long>(number(totals, "fetched")),
@@ -230,8 +230,8 @@ int seed(const Options& options) {
   }
   if (options.queries.any() && answer->value("result_pages", std::uint64_t{0}) == 0)
     complain(
-        "the ring's result_pages knows none of these search pages, so they are seeds like any "
-        "other: their engine is crawled as a site (docs/keywords.md)");
+        "the ring's result_pages match none of these search pages, so they are ordinary seeds: their engine is crawled "
+        "as a site (docs/how-to/keywords.md)");
   return (*answer)["refused"].empty() ? 0 : static_cast<int>(ErrorCode::invalid_input);
 }
 
@@ -338,7 +338,7 @@ int forget(const Options& options) {
   if (options.as_json) {
     say_json(*answer);
   } else {
-    say("peer %s is gone for good; should it come back all the same, it is let in and gives back what it has\n",
+    say("peer %s is declared gone for good; if it comes back, it is admitted and returns what it has\n",
         answer->value("forgotten", "").substr(0, 8).c_str());
   }
   return 0;
@@ -372,7 +372,7 @@ int leave_or_stop(const Options& options, const std::string& verb) {
   if (options.as_json) {
     say_json(*answer);
   } else if (verb == "leave") {
-    say("peer %s hands its partitions over and then ends\n", answer->value("leaving", "").substr(0, 8).c_str());
+    say("peer %s hands over its partitions and then ends\n", answer->value("leaving", "").substr(0, 8).c_str());
   } else {
     const std::size_t count = answer->contains("peers") ? (*answer)["peers"].size() : 1;
     say("%zu %s; a peer that is started again continues where it was\n", count,
@@ -391,46 +391,46 @@ CLI::App* add(CLI::App& app, const char* name, const char* help, const std::shar
 
 void add_ring_commands(CLI::App& app, int& code) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = add(app, "status", "what every peer of the ring has done and has to do", options);
+  CLI::App* command = add(app, "status", "shows what every peer of the ring has done and has to do", options);
   command->add_flag("--ledger", options->ledger,
-                    "whether every URL that was discovered is accounted for; exit code 10 when not");
+                    "check that every discovered URL is accounted for; exit code 10 if not");
   command->callback([options, &code] { code = status(*options); });
 
   command = add(app, "forget", "declares a peer that is down gone for good: the crawl may end without it", options);
   command->add_option("id", options->url, "the first digits of its identity")->required()->type_name("ID");
   command->callback([options, &code] { code = forget(*options); });
 
-  command = add(app, "seed", "more URLs to start from; they widen the scope on every peer", options);
+  command = add(app, "seed", "adds URLs to start from; they widen the scope on every peer", options);
   command->add_option("urls", options->urls, "URLs")->type_name("URL");
-  command->add_option("--seeds", options->seeds_file, "a file of URLs, one a line; # begins a comment")
+  command->add_option("--seeds", options->seeds_file, "a file of URLs, one per line; # begins a comment")
       ->type_name("FILE");
   add_query_flags(*command, options->queries);
-  command->add_flag("--print", options->print, "the URLs on standard output, one a line; no peer is asked");
+  command->add_flag("--print", options->print, "print the URLs, one per line; no peer is asked");
   command->callback([options, &code] { code = seed(*options); });
 
   command = add(app, "recrawl", "visits again what was fetched or failed; asks only for what has changed", options);
-  command->add_option("--older-than", options->older_than, "only what ended so long ago")
+  command->add_option("--older-than", options->older_than, "only what ended at least this long ago")
       ->type_name("DURATION")
       ->capture_default_str();
   command->add_option("--host", options->host, "only of this host")->type_name("HOST");
   command->add_option("--match", options->match, "only URLs in which this RE2 expression matches")->type_name("RE2");
   command->callback([options, &code] { code = recrawl(*options); });
 
-  command = add(app, "explain", "what became of one URL, and why", options);
+  command = add(app, "explain", "says what happened to one URL, and why", options);
   command->add_option("url", options->url, "the URL")->required()->type_name("URL");
   command->callback([options, &code] { code = explain(*options); });
 
-  command = add(app, "traps", "what the trap rules have kept out, with examples", options);
+  command = add(app, "traps", "shows what the trap rules have kept out, with examples", options);
   command->add_option("--host", options->host, "only of this host")->type_name("HOST");
   command->add_option("--rule", options->rule, "only of this rule")->type_name("RULE");
-  command->add_flag("--readmit", options->readmit, "queue it all the same: it is no trap");
+  command->add_flag("--readmit", options->readmit, "queue these URLs anyway: they are not traps");
   command->callback([options, &code] { code = traps(*options); });
 
-  command = add(app, "leave", "one peer hands its partitions to the others and ends", options);
+  command = add(app, "leave", "makes one peer hand its partitions to the others and end", options);
   command->callback([options, &code] { code = leave_or_stop(*options, "leave"); });
 
   command = add(app, "stop", "stops the whole ring, or one peer; nothing is lost", options);
-  command->add_flag("--one", options->one, "only the peer that is asked");
+  command->add_flag("--one", options->one, "stop only the peer that is asked");
   command->callback([options, &code] { code = leave_or_stop(*options, "stop"); });
 }
 

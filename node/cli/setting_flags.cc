@@ -9,7 +9,7 @@
 namespace orbweaver {
 
 void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector<std::string>& except) {
-  command.add_option("--config", flags.config, "settings file (TOML); flags and ORBWEAVER_* variables win over it")
+  command.add_option("--config", flags.config, "settings file (TOML); flags and ORBWEAVER_* variables override it")
       ->type_name("FILE");
   for (const SettingRow& row : setting_rows()) {
     if (std::find(except.begin(), except.end(), row.name) != except.end()) continue;

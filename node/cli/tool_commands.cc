@@ -218,14 +218,14 @@ int settings(bool markdown, bool metrics) {
 
 void add_tool_commands(CLI::App& app, int& code) {
   const auto options = std::make_shared<ToolOptions>();
-  CLI::App* command = app.add_subcommand("links", "the links of an HTML page, as the crawler finds them (JSON)");
+  CLI::App* command = app.add_subcommand("links", "prints the links of an HTML page, as the crawler finds them (JSON)");
   command->add_option("source", options->sources, "an HTML file, - for standard input, or a URL");
   command->add_option("--base", options->base, "the URL that the page came from")->type_name("URL");
   command->add_option("--content-type", options->content_type, "the Content-Type it came with")->type_name("TYPE");
-  command->add_option("--parser", options->parser, "the crawl's tokenizer, or tidy's tree")
+  command->add_option("--parser", options->parser, "stream (the crawl's tokenizer) or tidy (its tree)")
       ->check(CLI::IsMember({"stream", "tidy"}))
       ->capture_default_str();
-  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
+  command->add_option("--allow-private", options->allow_private, "private address range that may be asked")
       ->type_name("CIDR");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"base_url", "html_b64", "charset"} in, {"links"} out)");
   std::vector<std::string> link_settings = canonical_settings;
@@ -233,41 +233,41 @@ void add_tool_commands(CLI::App& app, int& code) {
   add_setting_flags(*command, options->flags, settings_but(link_settings));
   command->callback([options, &code] { code = links(*options); });
 
-  command =
-      app.add_subcommand("url", "a URL as the crawler reads it: WHATWG form, canonical form, host, partition (JSON)");
+  command = app.add_subcommand(
+      "url", "prints a URL as the crawler reads it: WHATWG form, canonical form, host, partition (JSON)");
   command->add_option("url", options->sources, "URLs")->type_name("URL");
   command->add_option("--base", options->base, "resolve against this")->type_name("URL");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"input", "base"} in, {"href"} out)");
   command
-      ->add_option("--peer", options->target.peer, "a peer of a ring: its canonical form, and who owns the URL there")
+      ->add_option("--peer", options->target.peer, "a peer of a ring: that ring's canonical form, and the URL's owner")
       ->type_name("ADDR:PORT");
-  command->add_option("--dir", options->target.directory, "likewise, the directory of a peer or of a crawl")
+  command->add_option("--dir", options->target.directory, "the same, by the directory of a peer or of a crawl")
       ->type_name("DIR");
   command->add_option("--ring-key-file", options->target.ring_key_file, "the ring's key")->type_name("FILE");
   add_setting_flags(*command, options->flags, settings_but(canonical_settings));
   command->callback([options, &code] { code = url(*options); });
 
-  command = app.add_subcommand("robots", "what a robots.txt says about URLs, and the line that decides");
+  command = app.add_subcommand("robots", "says what a robots.txt allows, and which line decides");
   command->add_option("source", options->sources, "robots.txt (a file, - or a URL), then the URLs to judge");
   command->add_option("--agent", options->agent, "for whom")->capture_default_str();
-  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
+  command->add_option("--allow-private", options->allow_private, "private address range that may be asked")
       ->type_name("CIDR");
   command->add_flag("--batch", options->batch, R"(JSON lines: {"robots_b64", "agent", "url"} in, {"allowed"} out)");
   command->add_flag("--json", options->as_json, "as JSON");
   command->callback([options, &code] { code = robots(*options); });
 
-  command = app.add_subcommand("sitemap", "what the crawler reads in a sitemap or feed");
+  command = app.add_subcommand("sitemap", "prints what the crawler reads in a sitemap or feed");
   command->add_option("source", options->sources, "a file, - for standard input, or a URL");
   command->add_option("--base", options->base, "the URL that the sitemap came from")->type_name("URL");
   command->add_option("--content-type", options->content_type, "the Content-Type it came with")->type_name("TYPE");
-  command->add_option("--allow-private", options->allow_private, "address range that may be asked though it is private")
+  command->add_option("--allow-private", options->allow_private, "private address range that may be asked")
       ->type_name("CIDR");
   command->add_flag("--json", options->as_json, "as JSON");
   command->callback([options, &code] { code = sitemap(*options); });
 
   const auto directory = std::make_shared<std::string>("orbweaver-crawl");
   const auto out = std::make_shared<std::string>();
-  command = app.add_subcommand("index", "a sorted CDXJ index of the archives below a directory");
+  command = app.add_subcommand("index", "writes a sorted CDXJ index of the archives below a directory");
   command->add_option("directory", *directory, "where the *.warc.gz are")->capture_default_str();
   command->add_option("--out", *out, "the index file [DIRECTORY/index.cdxj]")->type_name("FILE");
   command->callback(
@@ -275,14 +275,14 @@ void add_tool_commands(CLI::App& app, int& code) {
 
   const auto markdown = std::make_shared<bool>(false);
   const auto metrics = std::make_shared<bool>(false);
-  command = app.add_subcommand("settings", "every setting, its default and what it does");
-  command->add_flag("--markdown", *markdown, "as docs/settings.md has it");
-  command->add_flag("--metrics", *metrics, "the metrics instead");
+  command = app.add_subcommand("settings", "prints every setting, its default and what it does");
+  command->add_flag("--markdown", *markdown, "print it as docs/reference/settings.md");
+  command->add_flag("--metrics", *metrics, "print the metrics instead");
   command->callback([markdown, metrics, &code] { code = settings(*markdown, *metrics); });
 
   const auto key_file = std::make_shared<std::string>();
-  command = app.add_subcommand("ring-key", "a new secret key for a ring, for --ring-key-file");
-  command->add_option("file", *key_file, "a new file for it that its owner alone may read; none: standard output")
+  command = app.add_subcommand("ring-key", "makes a new secret key for a ring, for --ring-key-file");
+  command->add_option("file", *key_file, "a new file for it, readable by its owner only; none: standard output")
       ->type_name("FILE");
   command->callback([key_file, &code] {
     if (!key_file->empty()) {

@@ -96,7 +96,7 @@ Result<void> check_together(const Settings& s) {
   if (s.body_memory_max < s.body_bytes_max) {
     return contradiction("body_memory_max (" + size_text(s.body_memory_max) +
                          ") must not be less than body_bytes_max (" + size_text(s.body_bytes_max) +
-                         "): the largest body would wait for ever");
+                         "): the largest body would wait forever");
   }
   if (s.outbox_memory_records < s.batch_records) {
     return contradiction("outbox_memory_records (" + std::to_string(s.outbox_memory_records) +

@@ -1,5 +1,9 @@
-// docs/settings.md, from the table; deploy/check compares the two.
+// docs/reference/settings.md, from the table; deploy/check compares the two.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "node/config/setting_def.h"
 
@@ -30,9 +34,9 @@ std::string table(bool ring_wide) {
 
 constexpr std::string_view head = R"(# Settings
 
-This page is made from the table in the code: `orbweaver settings --markdown > docs/settings.md`.
+This page is made from the table in the code: `orbweaver settings --markdown > docs/reference/settings.md`.
 
-A setting comes from one of four places; a later one wins: its default, the settings file, the environment, a flag.
+A setting comes from one of four places: its default, the settings file, the environment, a flag. A later one wins.
 
 | where | how `max_pages` is written there |
 | --- | --- |
@@ -40,30 +44,59 @@ A setting comes from one of four places; a later one wins: its default, the sett
 | environment | `ORBWEAVER_MAX_PAGES=1000` |
 | flag | `--max-pages 1000` |
 
-- A **duration** is a number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`): `300ms`, `1.5s`, `2m`. A **size**
-  likewise (`B`, `KiB`, `MiB`, `GiB`, `TiB`, `KB`, `MB`, `GB`, `TB`): `64MiB`. In the file both are strings:
-  `delay = "300ms"`; a bare number of bytes is taken too.
-- A **list** is an array of strings in the file (`join = ["10.0.0.1:7700", "10.0.0.2:7700"]`), entries separated
-  by commas in the environment, and a flag that may be given again and again. A list from a later place takes the
-  place of the whole list.
-- The file is flat: no `[tables]`, no text over several lines.
-- **Yes or no** is `true` or `false` in the file; elsewhere `yes` and `no` do as well.
-- An unknown name, a value of the wrong kind, or one out of bounds is an error that says where it stands and what
-  is allowed. That holds for every environment variable that begins with `ORBWEAVER_`, except `ORBWEAVER_SUITES`,
-  `ORBWEAVER_BINARY` and `ORBWEAVER_TEST_…` (the project's tests), and `ORBWEAVER_SERVICE_…` and `ORBWEAVER_PORT…`
-  (Kubernetes makes them for a service named orbweaver).
-- Refused together: `probe_timeout` not less than `probe_every`; `suspicion_time` less than `probe_every`;
-  `body_memory_max` less than `body_bytes_max`; `outbox_memory_records` less than `batch_records`; a `listen`
-  address other than loopback without a `ring_key_file`.
 )";
+
+constexpr std::string_view kinds = R"(
+## How values are written
+
+- A **duration** is a number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`): `300ms`, `1.5s`, `2m`. In the file it is a
+  string: `delay = "300ms"`.
+- A **size** is a number and a unit (`B`, `KiB`, `MiB`, `GiB`, `TiB`, `KB`, `MB`, `GB`, `TB`): `64MiB`. In the file it
+  is a string, or a bare number of bytes.
+- A **list** is an array of strings in the file (`join = ["10.0.0.1:7700", "10.0.0.2:7700"]`). In the environment
+  commas separate its entries, and a flag may be repeated. A list from a later place replaces the whole list.
+- **Yes or no** is `true` or `false` in the file; elsewhere `yes` and `no` work too.
+- The file is flat: no `[tables]`, no strings over several lines.
+- An unknown name, a value of the wrong kind, or one out of bounds is an error. The message says where it is and what
+  is allowed.
+- This applies to every environment variable that begins with `ORBWEAVER_`. Exceptions are those of the project's tests
+  (`ORBWEAVER_SUITES`, `ORBWEAVER_BINARY`, `ORBWEAVER_TEST_…`), and those that Kubernetes makes for a service named
+  orbweaver (`ORBWEAVER_SERVICE_…`, `ORBWEAVER_PORT…`).
+
+These combinations are refused:
+
+- `probe_timeout` not less than `probe_every`
+- `suspicion_time` less than `probe_every`
+- `body_memory_max` less than `body_bytes_max`
+- `outbox_memory_records` less than `batch_records`
+- a `listen` address other than loopback without a `ring_key_file`
+)";
+
+// What most people need, in the order in which they need it.
+constexpr std::array<std::string_view, 12> dozen = {"contact",    "scope",  "max_pages", "max_depth",
+                                                    "url_deny",   "delay",  "text",      "page_requisites",
+                                                    "max_memory", "listen", "join",      "ring_key_file"};
+
+std::string dozen_table() {
+  std::string out = "## The dozen that most people need\n\n| setting | what it does | default |\n| --- | --- | --- |\n";
+  for (const std::string_view name : dozen) {
+    const auto row = std::ranges::find(setting_rows(), name, &SettingRow::name);
+    if (row == setting_rows().end()) std::abort();  // renamed: rename it above
+    out += "| `" + row->name + "` | " + cell(row->sentence) + " | " + code(row->default_text) + " |\n";
+  }
+  return out;
+}
 
 }  // namespace
 
 std::string settings_markdown() {
   std::string out(head);
+  out += dozen_table();
+  out += kinds;
   out +=
-      "\n## Ring-wide\n\nEqual on every peer. A peer that joins takes them from the ring; one that was given another "
-      "value is refused by name.\n\n";
+      "\n## Ring-wide\n\nThese are the same on every peer. A joining peer takes them from the ring. A peer that was "
+      "given "
+      "another value is refused, and the refusal names the setting.\n\n";
   out += table(true);
   out += "\n## This peer's own\n\n";
   out += table(false);

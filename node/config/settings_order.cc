@@ -1,4 +1,4 @@
-// The rows of the order in which URLs are fetched (docs/orders.md).
+// The rows of the order in which URLs are fetched (docs/how-to/orders.md).
 #include "node/config/setting_def.h"
 #include "node/text/shown.h"
 #include "node/topic/topic.h"
@@ -17,34 +17,35 @@ std::string anything(std::string_view) { return {}; }
 }  // namespace
 
 void add_order_settings(std::vector<SettingDef>& rows) {
-  rows.push_back(choice_setting(
-      {"order",
-       "Which of a host's URLs is next: breadth (the fewest links from a seed), depth (the most), or best (the highest "
-       "score; between hosts too).",
-       "Breadth-first finds important pages early without any score (Najork, Wiener 2001), and costs nothing. Fixed "
-       "when the ring is made."},
-      &Settings::order, CrawlOrder::breadth, {"breadth", "depth", "best"}));
+  rows.push_back(choice_setting({"order",
+                                 "Which of a host's URLs is next: breadth (the fewest links from a seed), depth (the "
+                                 "most), or best (the highest score; also decides between hosts).",
+                                 "Breadth-first finds important pages early without any score (Najork, Wiener 2001), "
+                                 "and costs nothing. Fixed when the ring is made."},
+                                &Settings::order, CrawlOrder::breadth, {"breadth", "depth", "best"}));
   rows.push_back(choice_setting(
       {"best_by",
        "What a score is with `order = best`: nearness to `topic`, cash by links (opic), or the number of links found "
        "(inlinks).",
-       "By topic for a crawl about something; by opic for the pages that matter most to the others."},
-      &Settings::best_by, BestBy::topic, {"topic", "opic", "inlinks"}));
+       "By topic for a crawl about something; by opic for the pages that matter most to other pages."},
+      &Settings::best_by, BestBy::topic,
+      {"topic", "Words that `order = best` by topic looks for; WORD^WEIGHT counts one more.",
+       "Use about a dozen words that pages about it have and other pages do not; one of them is enough."}));
   rows.push_back(
-      text_setting({"topic", "Words that say what `order = best` by topic looks for; WORD^WEIGHT counts one more.",
-                    "A dozen words that pages about it have and others do not; one of them alone is enough."},
+      text_setting({"topic", "Words that `order = best` by topic looks for; WORD^WEIGHT counts one more.",
+                    "Use about a dozen words that pages about it have and other pages do not; one of them is enough."},
                    &Settings::topic, "", "words, of which at least one is not as common as `the`", check_topic));
 }
 
 void add_own_order_settings(std::vector<SettingDef>& rows) {
-  rows.push_back(text_setting(
-      {"topic_file",
-       "A document, HTML or text, as an example of what is looked for: its 64 most frequent words become `topic`.",
-       "Read by the peer that makes the ring; the others have the words from it."},
-      &Settings::topic_file, "", "a path", anything));
+  rows.push_back(
+      text_setting({"topic_file", "An example document, HTML or text: its 64 most frequent words become `topic`.",
+                    "Read by the peer that makes the ring; the others get the words from it."},
+                   &Settings::topic_file, "", "a path", anything));
   rows.push_back(
       count_setting({"score_entries", "With `order = best`: URLs whose scores this peer follows; 16 bytes each.",
-                     "A million are 16 MiB. What makes room has the least; its score begins anew (docs/orders.md)."},
+                     "A million are 16 MiB. The URL with the lowest score is evicted, and its score starts again "
+                     "(docs/how-to/orders.md)."},
                     &Settings::score_entries, 1'048'576U, 0U, 1'073'741'824U));
 }
 

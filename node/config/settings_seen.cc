@@ -1,4 +1,4 @@
-// The rows of the seen-set: exact, or a Bloom filter of a stated size and rate (docs/seen-set.md).
+// The rows of the seen-set: exact, or a Bloom filter of a stated size and rate (docs/inside/seen-set.md).
 #include <charconv>
 
 #include "node/config/setting_def.h"
@@ -29,27 +29,26 @@ std::string check_rate(std::string_view text) {
 }  // namespace
 
 void add_seen_settings(std::vector<SettingDef>& rows) {
-  rows.push_back(choice_setting(
-      {"seen",
-       "How it is known whether a link was seen: from the disk (exact), or from a Bloom filter in memory before the "
-       "disk is asked (bloom), which may take a few new pages as seen; `status` tells how many.",
-       "A crawl that loses pages is only for who has said so. Each peer for itself: it concerns the hosts that it "
-       "owns, "
-       "and may differ from one run to the next."},
-      &Settings::seen, SeenSet::exact, {"exact", "bloom"}));
-  rows.push_back(text_setting(
-      {"seen_false_positives",
-       "With `seen` bloom: the share of new pages that may be taken as seen once `seen_urls` are in the filter.",
-       "One page in a million, for 29 bits a URL; ten times fewer cost 4.8 bits more."},
-      &Settings::seen_false_positives, "0.000001", "1e-12 to 0.5", check_rate));
-  rows.push_back(count_setting(
-      {"seen_urls",
-       "With `seen` bloom: the URLs that one peer's filter is planned for, those of which it only keeps a copy counted "
-       "too.",
-       "10 million take 36 MB, allocated at the start; twice that with `max_depth`, `hops_off_site` or `order = best`. "
-       "The filter does "
-       "not grow: beyond the plan it loses more, and says so."},
-      &Settings::seen_urls, std::uint64_t{10'000'000}, std::uint64_t{1}, std::uint64_t{100'000'000'000}));
+  rows.push_back(
+      choice_setting({"seen",
+                      "What decides whether a link was seen: the disk (exact), or a Bloom filter in memory before it "
+                      "(bloom). The filter may mistake a few new pages for seen ones; `status` says how many.",
+                      "A crawl must not lose pages unless you say so. It is each peer's own setting: it concerns the "
+                      "hosts that the peer owns, and may differ from one run to the next."},
+                     &Settings::seen, SeenSet::exact, {"exact", "bloom"}));
+  rows.push_back(
+      text_setting({"seen_false_positives",
+                    "With `seen` bloom: the share of new pages that may be mistaken for seen ones once `seen_urls` are "
+                    "in the filter.",
+                    "One page in a million, for 29 bits per URL; ten times fewer mistakes cost 4.8 bits more."},
+                   &Settings::seen_false_positives, "0.000001", "1e-12 to 0.5", check_rate));
+  rows.push_back(
+      count_setting({"seen_urls",
+                     "With `seen` bloom: the URLs that one peer's filter is planned for, including those that it only "
+                     "keeps a copy of.",
+                     "10 million take 36 MB, allocated at the start; twice that with `max_depth`, `hops_off_site` or "
+                     "`order = best`. The filter does not grow: beyond the plan it loses more, and says so."},
+                    &Settings::seen_urls, std::uint64_t{10'000'000}, std::uint64_t{1}, std::uint64_t{100'000'000'000}));
 }
 
 storage::SeenFilter::Config seen_filter_config(const Settings& settings) {

@@ -1,5 +1,5 @@
 // The table: every setting is one row here, and nowhere else. A new field of Settings needs one row and no other code:
-// file, environment, flags, the handshake and docs/settings.md all follow from it.
+// file, environment, flags, the handshake and docs/reference/settings.md all follow from it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -80,7 +80,7 @@ std::string check_dns_server(std::string_view text) {
   if (parse_ip(text)) return {};
   const auto endpoint = parse_endpoint(text);
   if (endpoint && endpoint->is_ip && endpoint->port != 0) return {};
-  return shown(text) + " is no name server: write ADDR or ADDR:PORT, for example 9.9.9.9 or [2620:fe::fe]:53";
+  return shown(text) + " is not a name server: write ADDR or ADDR:PORT, for example 9.9.9.9 or [2620:fe::fe]:53";
 }
 
 std::string check_proxy(std::string_view text) {
@@ -99,11 +99,11 @@ std::string anything(std::string_view) { return {}; }
 // --- rows ---
 
 SettingDef partitions_setting() {
-  SettingDef def = count_setting(
-      {"partitions", "Slices of the host space that are owned, handed over and replicated as one.",
-       "1024 gives each of 100 peers about ten, so that shares come out even, and the table is 2 KiB. Fixed when "
-       "the ring is made; a power of two, because a partition is the leading bits of MD5(host)."},
-      &Settings::partitions, ring::partitions_default, 1, ring::partitions_max);
+  SettingDef def =
+      count_setting({"partitions", "Slices of the host space that are owned, handed over and replicated as one.",
+                     "1024 gives each of 100 peers about ten, so that shares are even; the table is 2 KiB. Fixed when "
+                     "the ring is made. A power of two, because a partition is the leading bits of MD5(host)."},
+                    &Settings::partitions, ring::partitions_default, 1, ring::partitions_max);
   def.row.bounds += ", a power of two";
   def.set = [in_bounds = std::move(def.set)](Settings& settings, std::string_view text) -> Result<void> {
     Settings candidate = settings;
@@ -121,106 +121,107 @@ void add_ring_wide(Rows& rows) {
   rows.push_back(partitions_setting());
   rows.push_back(choice_setting(
       {"partition_by",
-       "What decides whose a URL is: its host, its registered domain, or the whole URL. Fixed when the ring is made.",
-       "By host one peer asks a host, fetches its robots.txt once, and most links stay with the peer; by domain more "
-       "do, and shares are less even; by URL shares are even, but nearly all links go to other peers, every peer asks "
-       "for robots.txt, and each request waits for the host's turn (docs/lab-partition.md)."},
+       "What decides which peer owns a URL: its host, its registered domain, or the whole URL. Fixed when the ring is "
+       "made.",
+       "By host, one peer asks a host, fetches its robots.txt once, and most links stay with the peer. By domain more "
+       "links stay, and shares are less even. By URL shares are even, but nearly all links go to other peers, and each "
+       "request waits for the host's lease (docs/inside/lab-partition.md)."},
       &Settings::partition_by, PartitionBy::host, {"host", "domain", "url"}));
   rows.push_back(choice_setting(
-      {"scope", "Which URLs belong to the crawl: a seed's host, its registered domain, its path prefix, or any.",
-       "A crawl that leaves its seeds' hosts has no end; who wants that says so."},
+      {"scope",
+       "Which URLs belong to the crawl: those with a seed's host, its registered domain, its path prefix, or any.",
+       "Without a scope the crawl never ends; opt in explicitly."},
       &Settings::scope, ScopeKind::host, {"host", "domain", "prefix", "any"}));
   add_scope_settings(rows);
+  rows.push_back(duration_setting({"delay", "Minimum time between two requests to one host, anywhere in the ring.",
+                                   "Site owners accept one request per second; 0s is for your own servers."},
+                                  &Settings::delay, "1s", "0s", "24h"));
   rows.push_back(
-      duration_setting({"delay", "Least time between two requests to one host, anywhere in the ring.",
-                        "One request a second is what site owners put up with; 0s is for one's own servers."},
-                       &Settings::delay, "1s", "0s", "24h"));
-  rows.push_back(
-      duration_setting({"crawl_delay_max", "A Crawl-delay of a robots.txt above this is taken as this.",
-                        "Some files mean milliseconds, some mean \"go away\", which is what Disallow is for."},
+      duration_setting({"crawl_delay_max", "A longer Crawl-delay of a robots.txt counts as this long.",
+                        "Some files mean milliseconds. Some mean \"go away\", which is what Disallow is for."},
                        &Settings::crawl_delay_max, "5m", "0s", "24h"));
   rows.push_back(count_setting(
-      {"delay_factor",
-       "A host is left alone for this many times as long as its last answer took; 0: that does not count.",
-       "With 5 a slow host spends at most a sixth of its time on the crawl. With `delay` 0s it does not count."},
+      {"delay_factor", "A host is left alone for this many times as long as its last answer took; 0: not counted.",
+       "With 5 a slow host spends at most a sixth of its time on the crawl. With `delay` 0s it is not counted."},
       &Settings::delay_factor, 5U, 0U, 100U));
   rows.push_back(duration_setting(
-      {"delay_max", "Bound of what `delay_factor`, status 429 or 503, and rising latency make of the delay.",
-       "A page every half minute is little to any host; Crawl-delay and Retry-After go beyond it."},
+      {"delay_max", "Maximum delay that results from `delay_factor`, status 429 or 503, and rising latency.",
+       "A page every half minute burdens no host. Crawl-delay and Retry-After may exceed it."},
       &Settings::delay_max, "30s", "0s", "24h"));
   rows.push_back(duration_setting(
       {"address_delay",
-       "Time from the beginning of a request to that of the next one to the same IP address, anywhere in the ring, "
-       "whatever their hosts; never more than the delay of the first one's host.",
-       "Four a second: a machine that serves a thousand hosts is one machine. 0s: addresses do not count."},
+       "Time between the beginnings of two requests to the same IP address, anywhere in the ring, whatever their "
+       "hosts. Never more than the delay of the first one's host.",
+       "Four per second: a machine that serves a thousand hosts is still one machine. 0s: addresses do not count."},
       &Settings::address_delay, "250ms", "0s", "24h"));
   rows.push_back(list_setting({"sites", "Settings of single sites, such as `*.example.org delay=5s hours=22:00-06:00`.",
-                               "None: all are treated alike."},
+                               "None: all sites are treated alike."},
                               &Settings::sites, "HOST or *.HOST, then delay=, factor=, hours=FROM-TO (UTC)",
                               check_site));
   rows.push_back(count_setting(
       {"replicas",
-       "Copies of every URL's record: with 2, each write is on its owner and one other peer before it counts.",
-       "With 2 any one machine and its disk may be lost for ever; 3 stands two such losses, 1 saves the copies' cost."},
+       "Copies of every URL's record. With 2, each write is on its owner and one other peer before it counts.",
+       "With 2, any one machine and its disk may be lost forever. 3 survives two such losses; 1 saves the cost of "
+       "copies."},
       &Settings::replicas, 2U, 1U, 3U));
   rows.push_back(choice_setting(
       {"on_cut",
-       "When the network is cut: every side goes on with what it can see, or a side without a majority pauses.",
-       "Going on fetches some pages on both sides; pausing fetches none twice but leaves the smaller side idle."},
+       "During a network split (a cut): every side continues with what it can see, or a side without a majority "
+       "pauses.",
+       "Continuing fetches some pages on both sides. Pausing fetches none twice, but the smaller side idles."},
       &Settings::on_cut, OnCut::keep_on, {"continue", "pause-minority"}));
   rows.push_back(duration_setting(
-      {"gone_after", "A peer that is down for this long is gone for good: with replicas, the crawl may end without it.",
-       "Longer than a reboot; a cut of the network that lasts longer ends the crawl on each side by itself."},
+      {"gone_after",
+       "A peer that is down for this long is presumed gone for good: with replicas, the crawl may end without it.",
+       "Longer than a reboot. A network split that lasts longer ends the crawl on each side separately."},
       &Settings::gone_after, "5m", "0s", "30d"));
-  rows.push_back(yes_no_setting(
-      {"stop_when_done", "Every peer stops by itself when nothing is left to fetch anywhere in the ring.",
-       "A peer that was started alone waits for seeds; `orbweaver crawl` turns this on."},
-      &Settings::stop_when_done, false));
+  rows.push_back(
+      yes_no_setting({"stop_when_done", "Every peer stops when nothing is left to fetch anywhere in the ring.",
+                      "A peer that was started alone waits for seeds; `orbweaver crawl` turns this on."},
+                     &Settings::stop_when_done, false));
   rows.push_back(count_setting(
       {"redirects_max", "Redirects followed from one URL; each is a link that is admitted like any other.",
-       "20 is where browsers give up (Fetch standard, HTTP-redirect fetch)."},
+       "Browsers stop at 20 (Fetch standard, HTTP-redirect fetch)."},
       &Settings::redirects_max, 20U, 0U, 100U));
   rows.push_back(
       count_setting({"retries", "Further tries after a failure that may pass, such as a timeout or status 503.",
-                     "With doubling waits, three tries bridge the usual restart of a server."},
+                     "With doubling waits, three tries outlast the usual restart of a server."},
                     &Settings::retries, 3U, 0U, 100U));
   rows.push_back(duration_setting({"retry_delay", "Wait before the first further try; it doubles with each.",
-                                   "Long enough for a server to breathe, short enough for a small crawl to end soon."},
+                                   "Long enough for a server to recover, short enough for a small crawl to end soon."},
                                   &Settings::retry_delay, "5s", "0s", "24h"));
   rows.push_back(text_setting(
       {"user_agent", "The User-Agent header: product token, version, and where to complain.",
-       "The token before '/' is what robots.txt files name (RFC 9309, 2.2.1). `contact` is added to it."},
+       "The token before '/' is what robots.txt files name (RFC 9309, 2.2.1). `contact` is appended."},
       &Settings::user_agent, "orbweaver/0.1", "a token of letters, _ and - first; visible ASCII", check_user_agent));
   rows.push_back(text_setting(
       {"contact", "A page or mail address where people can complain; the User-Agent header ends in (+CONTACT).",
-       "Whoever runs a site must be able to reach whoever crawls it: without one, no public address is connected to, "
-       "unless `user_agent` itself names one."},
+       "Site owners must be able to reach you. Without it no public address is connected to, unless `user_agent` "
+       "itself names one."},
       &Settings::contact, "", "an http(s) URL or a mail address", contact_problem));
-  rows.push_back(yes_no_setting({"robots", "Obey robots.txt.", "Polite by default; `no` is for one's own sites."},
+  rows.push_back(yes_no_setting({"robots", "Obey robots.txt.", "Polite by default; `no` is for your own sites."},
                                 &Settings::robots, true));
-  rows.push_back(yes_no_setting(
-      {"obey_nofollow",
-       "Leave out links marked `rel=nofollow`, and all links of a page whose robots tags (meta or X-Robots-Tag) say "
-       "`nofollow`.",
-       "The mark is about ranking, not about access: that is what robots.txt is for."},
-      &Settings::obey_nofollow, false));
+  rows.push_back(yes_no_setting({"obey_nofollow",
+                                 "Leave out links marked `rel=nofollow`, and all links of a page whose robots tags "
+                                 "(meta or X-Robots-Tag) say `nofollow`.",
+                                 "The mark is about ranking, not about access; robots.txt is for that."},
+                                &Settings::obey_nofollow, false));
   rows.push_back(yes_no_setting(
       {"obey_noindex",
-       "A page whose robots tags say `noindex` is fetched and its links are followed, but its body is neither archived "
-       "nor written as text.",
-       "Its owner asks that nobody keeps it for finding; `no` where the law or the owner lets one archive it."},
+       "A page whose robots tags say `noindex` is fetched and its links are followed. Its body is neither archived nor "
+       "written as text.",
+       "The owner asks that no one keeps it for search. Set `no` where the law or the owner permits archiving."},
       &Settings::obey_noindex, true));
-  rows.push_back(
-      yes_no_setting({"keep_validators",
-                      "The ETag or Last-Modified of each page is kept, so that `orbweaver recrawl` asks for changes.",
-                      "Some 30 bytes a page on disk; without them a later visit gets every page whole."},
-                     &Settings::keep_validators, true));
+  rows.push_back(yes_no_setting(
+      {"keep_validators", "Keep the ETag or Last-Modified of each page, so that `orbweaver recrawl` asks for changes.",
+       "About 30 bytes per page on disk. Without them a later visit transfers every page again."},
+      &Settings::keep_validators, true));
   rows.push_back(choice_setting(
       {"sitemaps",
-       "Sitemaps and feeds as sources of links: none; those that a robots.txt names (and any that links lead to); also "
-       "/sitemap.xml and /sitemap_index.xml of hosts whose robots.txt names none.",
-       "What a site's owner lists is meant to be found and often linked from nowhere; guessing costs each host without "
-       "a sitemap two requests for nothing. Needs `robots = yes`, for it is robots.txt that names them."},
+       "Sitemaps and feeds as sources of links. off: none. robots: those that a robots.txt names, and any that links "
+       "lead to. usual: also /sitemap.xml and /sitemap_index.xml of hosts whose robots.txt names none.",
+       "An owner lists pages to be found, often pages without links. Guessing costs each host without a sitemap two "
+       "requests for nothing. Needs `robots = yes`, because robots.txt names them."},
       &Settings::sitemaps, SitemapUse::robots, {"off", "robots", "usual"}));
   add_order_settings(rows);
   add_canonical_settings(rows);
@@ -231,59 +232,58 @@ void add_ring_wide(Rows& rows) {
 void add_peer(Rows& rows) {
   rows.push_back(
       text_setting({"listen", "Address and port for other peers; port 0: any free one.",
-                    "Loopback, because without a ring key anyone who reaches the port can speak to the peer."},
+                    "Loopback, because without a ring key any user who reaches the port can speak to the peer."},
                    &Settings::listen, "127.0.0.1:0", "ADDR:PORT", check_listen));
-  rows.push_back(
-      text_setting({"advertise", "The address others are told to reach this peer at; empty: the listen address.",
-                    "Needed behind address translation, or when listening on every interface."},
-                   &Settings::advertise, "", "HOST:PORT", check_advertise));
+  rows.push_back(text_setting({"advertise", "The address at which others reach this peer; empty: the listen address.",
+                               "Needed behind address translation, or when listening on every interface."},
+                              &Settings::advertise, "", "HOST:PORT", check_advertise));
   rows.push_back(list_setting(
-      {"join", "Members of the ring to join: any one that answers is enough.", "None: this peer starts a ring."},
+      {"join", "Members of the ring to join; one that answers is enough.", "None: this peer starts a ring."},
       &Settings::join, "HOST:PORT each", check_peer_address));
-  rows.push_back(text_setting(
-      {"ring_key_file",
-       "File with the secret that the ring's peers share, which only its owner may read; empty: this peer stays on "
-       "loopback, and every user of the machine may command it.",
-       "A file, so that the secret is seen in no process list."},
-      &Settings::ring_key_file, "", "a path", anything));
+  rows.push_back(text_setting({"ring_key_file",
+                               "File with the secret that the ring's peers share, readable by its owner only. Empty: "
+                               "this peer stays on loopback, and every user of the machine may command it.",
+                               "A file, so that the secret is in no process list."},
+                              &Settings::ring_key_file, "", "a path", anything));
   rows.push_back(
       count_setting({"capacity", "This peer's weight on the ring; one with 200 owns twice as much as one with 100.",
                      "100 is an ordinary peer, so that weights read as per cent."},
                     &Settings::capacity, 100U, 1U, 10'000U));
   rows.push_back(
       count_setting({"workers", "Threads that parse pages and write archives.",
-                     "The streaming parser needs no more than one; more pay off with `text` or `parser = \"tidy\"`."},
+                     "The streaming parser needs only one; more pay off with `text` or `parser = \"tidy\"`."},
                     &Settings::workers, 1U, 1U, 256U));
 }
 
 void add_output(Rows& rows) {
   rows.push_back(choice_setting(
-      {"archive", "Write WARC files, one gzip member a record, or nothing.", "An archive is what most crawls are for."},
+      {"archive", "Write WARC files, one gzip member per record, or nothing.", "Most crawls are made for an archive."},
       &Settings::archive, ArchiveKind::gzip, {"off", "gzip"}));
-  rows.push_back(count_setting({"archive_level", "Compression level of the archive, by libdeflate's scale.",
-                                "Level 1 takes half the CPU of 6 for 8 % more bytes on documentation pages; the "
-                                "archive is what a crawl spends most on."},
+  rows.push_back(count_setting({"archive_level", "Compression level of the archive, on libdeflate's scale.",
+                                "Level 1 takes half the CPU of 6 for 8 % more bytes on documentation pages; a crawl "
+                                "spends most of its CPU on the archive."},
                                &Settings::archive_level, 1U, 1U, 12U));
   rows.push_back(
       size_setting({"archive_file_bytes", "A WARC file that has reached this size is closed and a new one begun.",
-                    "1 GB is what the WARC standard recommends (ISO 28500, annex C)."},
+                    "The WARC standard recommends 1 GB (ISO 28500, annex C)."},
                    &Settings::archive_file_bytes, "1GiB", "64KiB", "1TiB"));
   rows.push_back(
       choice_setting({"parser", "Where links come from: the streaming tokenizer, or the tree that tidy-html5 builds.",
-                      "The tokenizer costs a small part of the tree's CPU time and finds the same links."},
+                      "The tokenizer takes a fraction of the tree's CPU time and finds the same links."},
                      &Settings::parser, ParserKind::stream, {"stream", "tidy"}));
-  rows.push_back(
-      yes_no_setting({"text", "Also write title, language and clean text of each page, one JSON line a page.",
-                      "It reads each page a second time, and guesses its language (docs/corpus.md has the cost)."},
-                     &Settings::text, false));
+  rows.push_back(yes_no_setting(
+      {"text", "Also write title, language and clean text of each page, one JSON line per page.",
+       "It reads each page a second time, and guesses its language (docs/how-to/corpus.md has the cost)."},
+      &Settings::text, false));
   rows.push_back(
       yes_no_setting({"record_links", "Also record every link of every page, in files that `orbweaver lab` replays.",
-                      "For measuring caches, partition schemes and link graphs; it costs a few per cent of a crawl's "
-                      "CPU time at most."},
+                      "For measuring caches, partition schemes and link graphs. It takes at most a few per cent of a "
+                      "crawl's CPU time."},
                      &Settings::record_links, false));
   rows.push_back(size_setting(
-      {"link_trace_bytes_max", "Under `record_links`: when this peer's link traces reach this size the oldest goes.",
-       "Some 100 million links, at about ten bytes each. They are kept in eight files, each with room for a block."},
+      {"link_trace_bytes_max",
+       "With `record_links`: when this peer's link traces reach this size the oldest is removed.",
+       "About 100 million links, at ten bytes each. They are kept in eight files, each with room for a block."},
       &Settings::link_trace_bytes_max, "1GiB", size_text(storage::trace_bytes_least), "1TiB"));
 }
 
@@ -292,38 +292,37 @@ void add_fetch(Rows& rows) {
       {"resolve", "Connect to ADDR for requests to HOST and PORT, instead of asking the DNS; HOST * is every host.",
        "For tests, and for sites that have no name yet."},
       &Settings::resolve, "HOST:PORT:ADDR each; IPv6 in brackets", check_resolve));
-  rows.push_back(list_setting(
-      {"allow_private", "Private, loopback or link-local ranges that may be fetched from.",
-       "None: otherwise any page could make the crawler ask machines of the inner network. Judged on the address that "
-       "is connected to."},
-      &Settings::allow_private, "ADDRESS/BITS each", check_cidr));
-  rows.push_back(count_setting({"fetches_max", "Transfers under way together.",
-                                "Each takes a file descriptor and some 100 KB; 256 fill a fast line and fit into 1,024 "
-                                "descriptors."},
-                               &Settings::fetches_max, 256U, 1U, 10'000U));
+  rows.push_back(list_setting({"allow_private", "Private, loopback or link-local ranges that may be fetched from.",
+                               "None: otherwise any page could make the crawler ask machines of the inner network. "
+                               "Judged by the address that is connected to."},
+                              &Settings::allow_private, "ADDRESS/BITS each", check_cidr));
+  rows.push_back(count_setting(
+      {"fetches_max", "Transfers in flight at the same time.",
+       "Each takes a file descriptor and about 100 KB; 256 fill a fast line and fit into 1,024 descriptors."},
+      &Settings::fetches_max, 256U, 1U, 10'000U));
   rows.push_back(duration_setting({"connect_timeout", "Time for name, connection and TLS handshake.",
                                    "Two lost SYN packets are made up for within 7 s (RFC 6298: 1 s, doubled)."},
                                   &Settings::connect_timeout, "10s", "10ms", "10m"));
   rows.push_back(duration_setting(
-      {"fetch_timeout", "Time for a whole exchange, the connection included.",
-       "At 64 MiB it asks for half a MiB/s; without it, a server that never ends holds its transfer for ever."},
+      {"fetch_timeout", "Time for a whole exchange, connection included.",
+       "For 64 MiB it requires half a MiB/s. Without it, a server that never ends holds its transfer forever."},
       &Settings::fetch_timeout, "2m", "100ms", "24h"));
-  rows.push_back(
-      size_setting({"low_speed_bytes", "Bytes a second; a transfer that stays below for `low_speed_time` is given up.",
-                    "No honest server is slower for so long; those that drip bytes to hold a crawler are."},
-                   &Settings::low_speed_bytes, "512B", "0B", "1GiB"));
+  rows.push_back(size_setting(
+      {"low_speed_bytes", "Bytes per second; a transfer that stays below for `low_speed_time` is abandoned.",
+       "No honest server is slower for that long; servers that drip bytes to hold a crawler are."},
+      &Settings::low_speed_bytes, "512B", "0B", "1GiB"));
   rows.push_back(duration_setting({"low_speed_time", "How long a transfer may stay below `low_speed_bytes`.",
-                                   "Pages that are computed may take this long to their first byte."},
+                                   "Computed pages may take this long to their first byte."},
                                   &Settings::low_speed_time, "20s", "1s", "1h"));
   rows.push_back(size_setting({"body_bytes_max", "A longer body is cut here, and the record says so.",
-                               "Bodies are held in memory until they are archived; what is longer is seldom a page."},
+                               "Bodies are held in memory until they are archived; a longer body is rarely a page."},
                               &Settings::body_bytes_max, "64MiB", "1KiB", "4GiB"));
-  rows.push_back(size_setting({"decoded_bytes_max", "No more than this is unpacked from a compressed body.",
+  rows.push_back(size_setting({"decoded_bytes_max", "At most this much is unpacked from a compressed body.",
                                "A gzip bomb grows a thousandfold; a page does not grow beyond this."},
                               &Settings::decoded_bytes_max, "64MiB", "1KiB", "4GiB"));
   rows.push_back(size_setting({"body_memory_max",
                                "Bodies in flight together; when it is reached, transfers wait. Not given: the whole "
-                               "share of `max_memory`, which it never passes.",
+                               "share of `max_memory`, which it never exceeds.",
                                "Room for four of the largest bodies, or for 256 of 1 MiB."},
                               &Settings::body_memory_max, "256MiB", "1MiB", "1TiB"));
   rows.push_back(size_setting({"header_bytes_max", "Longer response headers are refused.",
@@ -332,131 +331,133 @@ void add_fetch(Rows& rows) {
 }
 
 void add_names(Rows& rows) {
-  rows.push_back(
-      list_setting({"dns_servers", "Name servers that are asked, in this order; none: those of /etc/resolv.conf.",
-                    "The system's know the inner network's names; a resolver of one's own spares them a crawl's load."},
-                   &Settings::dns_servers, "ADDR or ADDR:PORT each; IPv6 in brackets before a port", check_dns_server));
+  rows.push_back(list_setting(
+      {"dns_servers", "Name servers to ask, in this order; none: those of /etc/resolv.conf.",
+       "The system's servers know the inner network's names. A resolver of your own spares them a crawl's load."},
+      &Settings::dns_servers, "ADDR or ADDR:PORT each; IPv6 in brackets before a port", check_dns_server));
   rows.push_back(
       duration_setting({"dns_timeout", "Wait for a name server's answer; the second and last try has twice as long.",
                         "Two tries end within `connect_timeout`; resolvers answer within half a second or not at all."},
                        &Settings::dns_timeout, "2s", "10ms", "1m"));
-  rows.push_back(duration_setting({"dns_ttl_min", "Addresses are kept at least this long, whatever their records say.",
-                                   "A TTL of 0 would cost two queries a page; half a minute is what browsers keep."},
-                                  &Settings::dns_ttl_min, "30s", "0s", "1h"));
+  rows.push_back(
+      duration_setting({"dns_ttl_min", "Addresses are kept at least this long, whatever their records say.",
+                        "A TTL of 0 would cost two queries per page; browsers keep addresses for half a minute."},
+                       &Settings::dns_ttl_min, "30s", "0s", "1h"));
   rows.push_back(duration_setting({"dns_ttl_max", "Addresses are kept at most this long.",
                                    "A day: a site that moved is found again, whatever its records said before."},
                                   &Settings::dns_ttl_max, "24h", "1s", "30d"));
   rows.push_back(duration_setting(
-      {"dns_negative_max", "That a name has no address is kept as long as its zone says, and at most this long.",
-       "RFC 2308, 5: hours do harm when a name appears; minutes spare the servers the same question again and again."},
+      {"dns_negative_max", "Maximum time to cache a negative answer (the zone may set less).",
+       "RFC 2308, 5: hours do harm when a name appears; minutes spare the servers repeated questions."},
       &Settings::dns_negative_max, "5m", "0s", "3h"));
   rows.push_back(count_setting({"dns_cache_entries", "Hosts whose addresses are remembered.",
-                                "Six times the hosts on the workbench; some 150 bytes each, 10 MB in all."},
+                                "Six times the hosts on the workbench; about 150 bytes each, 10 MB in total."},
                                &Settings::dns_cache_entries, 65'536U, 1U, 16'777'216U));
-  rows.push_back(count_setting({"dns_queries_max", "DNS queries under way together, and so to any one server.",
-                                "At 20 ms each, 1,600 hosts a second; public resolvers slow down who asks more."},
-                               &Settings::dns_queries_max, 64U, 2U, 10'000U));
+  rows.push_back(
+      count_setting({"dns_queries_max", "DNS queries in flight together, and so to any one server.",
+                     "At 20 ms each, 3,200 queries or 1,600 hosts per second. Public resolvers throttle heavier use."},
+                    &Settings::dns_queries_max, 64U, 2U, 10'000U));
 }
 
 void add_protocol(Rows& rows) {
   rows.push_back(
-      choice_setting({"http_version", "HTTP/2 where TLS agrees on it (auto), HTTP/1.1 alone, or HTTP/2 without asking.",
-                      "ALPN costs nothing; HTTP/2 without TLS is only for servers that are known to speak it."},
+      choice_setting({"http_version", "HTTP/2 where TLS agrees on it (auto), HTTP/1.1 only, or HTTP/2 without asking.",
+                      "ALPN costs nothing; HTTP/2 without TLS is only for servers known to speak it."},
                      &Settings::http_version, HttpVersion::automatic, {"auto", "1.1", "2"}));
-  rows.push_back(choice_setting({"tls_min", "The least version of TLS.",
+  rows.push_back(choice_setting({"tls_min", "The lowest version of TLS.",
                                  "1.0 and 1.1 are withdrawn (RFC 8996); a site that has nothing newer fails as `tls`."},
                                 &Settings::tls_min, TlsMin::tls_1_2, {"1.2", "1.3"}));
   rows.push_back(choice_setting(
       {"tls_verify",
-       "A certificate that is expired, for another name, self-signed or from an unknown authority: the page fails with "
-       "that reason (refuse), or is fetched and its record names the fault (record).",
-       "An archive of the web as it is may want `record`; whoever trusts what a page says wants `refuse`."},
+       "What to do with a certificate that is expired, for another name, self-signed or from an unknown authority. "
+       "refuse: the page fails with that reason. record: it is fetched, and its record names the fault.",
+       "An archive of the web as it is may need `record`. Choose `refuse` if you trust what pages say."},
       &Settings::tls_verify, TlsVerify::refuse, {"refuse", "record"}));
-  rows.push_back(text_setting({"ca_file", "Certificates of the authorities that are trusted, PEM; empty: the system's.",
-                               "For sites of an inner network, whose authority nobody else knows."},
+  rows.push_back(text_setting({"ca_file", "Certificates of the trusted authorities, PEM; empty: the system's.",
+                               "For sites of an inner network, whose authority is known only there."},
                               &Settings::ca_file, "", "a path", anything));
   rows.push_back(
       text_setting({"proxy", "All requests go through this proxy, which also looks up the names; empty: directly.",
-                    "Some networks have no other way out. Only the proxy's address can be judged then: see "
-                    "`allow_private`; what the "
-                    "proxy may reach is for the proxy to say. Needs a `contact`."},
+                    "Some networks have no other way out. Only the proxy's address can be judged then (see "
+                    "`allow_private`); the proxy decides what it may reach. Needs a `contact`."},
                    &Settings::proxy, "", "http:// or socks5h://, [USER:PASSWORD@]HOST:PORT", check_proxy));
   rows.push_back(choice_setting(
-      {"cookies", "Cookies that sites set: passed over, or kept in memory and sent back to them while the peer runs.",
-       "Without them every page looks as it does to a first visitor, which is what an archive wants; some sites show "
-       "nothing without."},
+      {"cookies", "Cookies that sites set: ignored, or kept in memory and sent back while the peer runs.",
+       "Without them every page looks as it does to a first visitor, which suits an archive. Some sites show nothing "
+       "without them."},
       &Settings::cookies, Cookies::off, {"off", "crawl"}));
-  rows.push_back(list_setting(
-      {"site_headers",
-       "Header lines for one site's requests, such as a password: sent to that host and port alone, and taken out of "
-       "archives. A bare host means https; write http://HOST where it has no TLS.",
-       "Best in the settings file, which others cannot read as they can a command line."},
-      &Settings::site_headers, "HOST[:PORT] Name: value each", check_site_header));
+  rows.push_back(
+      list_setting({"site_headers",
+                    "Header lines for one site's requests, such as a password. They are sent to that host and port "
+                    "only, and removed from archives. A bare host means https; write http://HOST where it has no TLS.",
+                    "Best in the settings file, which other users cannot read; they can read a command line."},
+                   &Settings::site_headers, "HOST[:PORT] Name: value each", check_site_header));
 }
 
 void add_forwarding(Rows& rows) {
   rows.push_back(
       count_setting({"link_cache_entries",
-                     "URLs remembered as lately forwarded or admitted; a hit costs no message and no disk read.",
+                     "Recently forwarded or admitted URLs to remember; a hit costs no message and no disk read.",
                      "Links repeat within a site: 65,536 entries of 36 bytes are 2 MB. 0: no cache."},
                     &Settings::link_cache_entries, 65'536U, 0U, 16'777'216U));
-  rows.push_back(count_setting(
-      {"batch_records", "URLs in a batch at most; a full batch leaves at once.",
-       "At about 100 bytes a URL this is 100 KB: large enough that the cost of a message is spread thin."},
-      &Settings::batch_records, 1024U, 1U, static_cast<std::uint32_t>(ring::batch_records_max)));
-  rows.push_back(size_setting(
-      {"batch_bytes", "Bytes in a batch at most; a full batch leaves at once.",
-       "Small beside the 8 MiB of the largest message; half of that is the bound, so that the last record fits too."},
-      &Settings::batch_bytes, "256KiB", "1KiB", size_text(ring::message_bytes_max / 2)));
+  rows.push_back(count_setting({"batch_records", "Maximum number of URLs in a batch; a full batch leaves at once.",
+                                "At about 100 bytes per URL this is 100 KB, which makes the cost of a message small."},
+                               &Settings::batch_records, 1024U, 1U,
+                               static_cast<std::uint32_t>(ring::batch_records_max)));
+  rows.push_back(size_setting({"batch_bytes", "Maximum size of a batch; a full batch leaves at once.",
+                               "Small compared with the largest message of 8 MiB. Half of that is the bound, so that "
+                               "the last record fits too."},
+                              &Settings::batch_bytes, "256KiB", "1KiB", size_text(ring::message_bytes_max / 2)));
   rows.push_back(
       duration_setting({"batch_age", "A batch leaves at this age even when it is not full.",
-                        "Short against the delay between two requests to a host, so that no host waits for it."},
+                        "Short compared with the delay between two requests to a host, so that no host waits for it."},
                        &Settings::batch_age, "100ms", "0s", "1m"));
   rows.push_back(count_setting({"batches_under_way", "Batches sent to one peer and not yet acknowledged.",
-                                "Four hide the way there and back; more only fill the queues of a slow peer."},
+                                "Four hide the round trip; more only fill the queues of a slow peer."},
                                &Settings::batches_under_way, 4U, 1U, 1024U));
-  rows.push_back(duration_setting({"batch_timeout", "A batch that is not acknowledged by then is sent again.",
-                                   "Far beyond a durable write on a busy disk; sending twice does no harm, only work."},
-                                  &Settings::batch_timeout, "5s", "100ms", "10m"));
+  rows.push_back(
+      duration_setting({"batch_timeout", "A batch that is not acknowledged by then is sent again.",
+                        "Far longer than a durable write on a busy disk. Sending twice does no harm, only work."},
+                       &Settings::batch_timeout, "5s", "100ms", "10m"));
   rows.push_back(
       count_setting({"outbox_memory_records", "URLs for one peer that are kept in memory; more wait on disk only.",
-                     "64 batches ahead, some 8 MB for each peer: a slow peer costs disk, not memory."},
+                     "64 batches ahead, about 8 MB for each peer: a slow peer costs disk, not memory."},
                     &Settings::outbox_memory_records, 65'536U, 1U, 16'777'216U));
 }
 
 void add_frontier_and_storage(Rows& rows) {
   rows.push_back(
       count_setting({"hosts_in_memory", "Hosts on the workbench; further hosts wait on disk.",
-                     "Forty times the transfers under way, so that enough hosts are ready whatever their delay."},
+                     "Forty times the transfers in flight, so that enough hosts are ready whatever their delay."},
                     &Settings::hosts_in_memory, 10'000U, 1U, 10'000'000U));
   rows.push_back(count_setting({"host_queue_in_memory", "URLs of one host that are kept ready in memory.",
-                                "A minute's work at the usual delay; 10,000 hosts hold some 100 MB at most."},
+                                "A minute's work at the usual delay; 10,000 hosts hold at most about 100 MB."},
                                &Settings::host_queue_in_memory, 64U, 1U, 100'000U));
   rows.push_back(choice_setting(
-      {"durability", "What a committed write survives: the end of the process, or of the power too.",
+      {"durability", "What a committed write survives: the end of the process, or a power cut too.",
        "A write that is synced to the disk costs milliseconds; what a power cut takes is fetched again."},
       &Settings::durability, Durability::process, {"process", "power"}));
   rows.push_back(size_setting(
-      {"storage_memory", "RocksDB's block cache. Not given: its whole share of `max_memory`, which it never passes.",
-       "Holds the index and the hot blocks of some 20 million URLs."},
+      {"storage_memory", "RocksDB's block cache. Not given: its whole share of `max_memory`, which it never exceeds.",
+       "Holds the index and the hot blocks of about 20 million URLs."},
       &Settings::storage_memory, "64MiB", "1MiB", "1TiB"));
 }
 
 void add_membership(Rows& rows) {
-  rows.push_back(choice_setting(
-      {"network",
-       "What lies between the peers, one site, several, or nothing: it sets `probe_every`, `probe_timeout` and "
-       "`suspicion_time`, unless they are given.",
-       "`lan` has the defaults below; `wan`: 2s, 1s, 30s, for long ways, losses and short cuts; `local`: 200ms, 100ms, "
-       "3s, for all peers on one machine."},
-      &Settings::network, ring::NetworkPreset::lan, {"lan", "wan", "local"}));
-  rows.push_back(duration_setting({"probe_every", "One other peer is probed this often, each in turn.",
+  rows.push_back(choice_setting({"network",
+                                 "How far apart the peers are: one site (lan), several (wan), or one machine (local). "
+                                 "It sets `probe_every`, `probe_timeout` and `suspicion_time`, unless they are given.",
+                                 "`lan` has the defaults below. `wan` has 2s, 1s, 30s, for long ways, losses and short "
+                                 "splits. `local` has 200ms, 100ms, 3s."},
+                                &Settings::network, ring::NetworkPreset::lan, {"lan", "wan", "local"}));
+  rows.push_back(duration_setting({"probe_every", "How often one other peer is probed, each in turn.",
                                    "SWIM's protocol period: gossip spreads within O(log N) of these."},
                                   &Settings::probe_every, "500ms", "10ms", "1m"));
-  rows.push_back(duration_setting({"probe_timeout", "A probe that is not answered by then goes through other peers.",
-                                   "Beyond nearly every way around the world; less than `probe_every`, for the way "
-                                   "through others must fit in too."},
-                                  &Settings::probe_timeout, "300ms", "5ms", "1m"));
+  rows.push_back(
+      duration_setting({"probe_timeout", "A probe that is not answered by then is repeated through other peers.",
+                        "Longer than nearly every way around the world. Less than `probe_every`, because the way "
+                        "through others must fit in too."},
+                       &Settings::probe_timeout, "300ms", "5ms", "1m"));
   rows.push_back(duration_setting(
       {"suspicion_time",
        "A peer that does not answer for this long, as others confirm, is down, and others own its partitions.",
@@ -465,7 +466,8 @@ void add_membership(Rows& rows) {
   rows.push_back(duration_setting(
       {"leave_timeout",
        "A peer that leaves ends after this time; what it could not hand over by then stays on its disk.",
-       "Handing over a million URLs takes seconds; a ring that takes nothing for this long will not take it later."},
+       "Handing over a million URLs takes seconds; a ring that accepts nothing for this long will not accept it "
+       "later."},
       &Settings::leave_timeout, "10m", "0s", "7d"));
 }
 
@@ -477,21 +479,21 @@ SettingDef log_level_setting() {
   };
   const auto put = [names](Settings& settings, std::size_t at) { settings.log_level = names.at(at); };
   return choice_setting(
-      {"log_level", "The least level that is logged.", "A few lines a minute; debug has one for each page."}, get, put,
-      1, names);
+      {"log_level", "The lowest level that is logged.", "A few lines per minute; debug has one for each page."}, get,
+      put, 1, names);
 }
 
 void add_observation(Rows& rows) {
   rows.push_back(
       text_setting({"status_listen", "Where /metrics, /healthz and /status are served over HTTP; `off`: nowhere.",
-                    "Loopback, for it has no password; port 0: any free one."},
+                    "Loopback, because it has no password; port 0: any free one."},
                    &Settings::status_listen, "127.0.0.1:0", "ADDR:PORT or off", check_status_listen));
   rows.push_back(log_level_setting());
   rows.push_back(size_setting({"log_file_bytes", "A log file that has reached this size is closed and a new one begun.",
                                "Opens in any editor."},
                               &Settings::log_file_bytes, "16MiB", "4KiB", "16GiB"));
   rows.push_back(count_setting(
-      {"log_files", "Closed log files that are kept.", "128 MiB in all, which is weeks at the level info."},
+      {"log_files", "Closed log files that are kept.", "128 MiB in total, which is weeks at the level info."},
       &Settings::log_files, 8U, 1U, 1000U));
 }
 

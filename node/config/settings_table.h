@@ -61,7 +61,7 @@ std::string setting_text(const Settings& settings, std::string_view name);
 std::vector<std::pair<std::string, std::string>> ring_wide_settings(const Settings& settings);
 Result<void> apply_ring_wide(Settings& settings, const std::vector<std::pair<std::string, std::string>>& values);
 
-// docs/settings.md, from the table.
+// docs/reference/settings.md, from the table.
 std::string settings_markdown();
 
 }  // namespace orbweaver

@@ -95,7 +95,7 @@ class Corpus {
   Result<void> take(const std::string& text) {
     if (text.size() > line_bytes_max) return fail(ErrorCode::invalid_input, "a line of more than 256 MiB");
     json line = json::parse(text, nullptr, false);
-    if (!line.is_object()) return fail(ErrorCode::invalid_input, "it is no JSON object");
+    if (!line.is_object()) return fail(ErrorCode::invalid_input, "it is not a JSON object");
     const auto url = line.find("url");
     if (url == line.end() || !url->is_string()) return fail(ErrorCode::invalid_input, "it has no \"url\"");
     const Result<LinePrint> print = line_print(line);

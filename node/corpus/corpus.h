@@ -1,6 +1,6 @@
-// `orbweaver corpus`: the text outputs of all peers as one corpus (docs/corpus.md). Texts that repeat an earlier one,
-// exactly or nearly, are marked across peers, which no peer by itself can see. Thread rule: free function; reads and
-// writes files.
+// `orbweaver corpus`: the text outputs of all peers as one corpus (docs/how-to/corpus.md). Texts that repeat an earlier
+// one, exactly or nearly, are marked across peers, which no peer by itself can see. Thread rule: free function; reads
+// and writes files.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A page's line of the text output (docs/corpus.md has its fields): what the page says, its language, its date, its
-// fingerprints. Thread rule: free function; the caller locks TextRepeats when several threads share one.
+// A page's line of the text output (docs/how-to/corpus.md has its fields): what the page says, its language, its date,
+// its fingerprints. Thread rule: free function; the caller locks TextRepeats when several threads share one.
 #pragma once
 
 #include <nlohmann/json.hpp>

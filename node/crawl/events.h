@@ -39,7 +39,6 @@ struct FetchJob {
 };
 
 // --- events
-// -------------------------------------------------------------------------------------------------------------------
 struct MessageEvent {
   ring::Message message;
   ring::ReplyPath reply;
@@ -126,7 +125,6 @@ struct TickEvent {};
 using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, StopEvent, TickEvent>;
 
 // --- commands
-// -----------------------------------------------------------------------------------------------------------------
 struct StartFetch {
   FetchJob job;
 };

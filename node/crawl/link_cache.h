@@ -1,6 +1,6 @@
 // The in-memory cache of URLs lately forwarded or admitted (Broder, Najork, Wiener: Efficient URL Caching for World
 // Wide Web Crawling, 2003): a hit costs no message and no disk read. The URL that was used the longest ago makes room;
-// what other policies would miss is measured by `orbweaver lab cache` (docs/lab-cache.md).
+// what other policies would miss is measured by `orbweaver lab cache` (docs/inside/lab-cache.md).
 //
 // Entries are in a doubly linked list by use and are found by open addressing: 36 bytes an entry with its two slots.
 // Bounded: arrays of `capacity` entries, made at construction. Deterministic. Thread rule: one owner (the peer's loop).

@@ -1,5 +1,5 @@
-// Scores by links, worked out while the crawl goes (order = best; docs/orders.md): for each URL that links were found
-// to, what this peer's pages gave it. Two uses:
+// Scores by links, worked out while the crawl goes (order = best; docs/how-to/orders.md): for each URL that links were
+// found to, what this peer's pages gave it. Two uses:
 //
 //   opic     cash, after Abiteboul, Preda, Cobena: "Adaptive On-Line Page Importance Computation" (WWW 2003): a page
 //            that is fetched gives its cash to the pages that it links, in equal parts. As an order of crawling: Baeza-

@@ -16,7 +16,7 @@ inline constexpr std::string_view left = "left";          // this peer has left:
 inline constexpr std::string_view ended = "ended";
 inline constexpr std::string_view bytes = "bytes";      // received in all, under max_bytes
 inline constexpr std::string_view domain = "domain/";   // + a registered domain: pages and bytes, under its budgets
-inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/recrawl.md), JSON; empty: none
+inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/how-to/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =
     "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
 inline constexpr std::string_view crashed = "crashed/";             // + a page's key in hex: unclean ends; empty: none

@@ -1,7 +1,7 @@
-// Mirrors: one site under several names (docs/traps.md; Bharat and Broder, "Mirror, Mirror on the Web", 1999: hosts
-// that give the same pages at the same paths). The hosts have different owners, so that neither sees it: each tells the
-// first pages of its hosts, as sightings (a hash of path and body, and the host), to the owner of the sighting's
-// digest, which answers both when it heard of the same from another host.
+// Mirrors: one site under several names (docs/how-to/traps.md; Bharat and Broder, "Mirror, Mirror on the Web", 1999:
+// hosts that give the same pages at the same paths). The hosts have different owners, so that neither sees it: each
+// tells the first pages of its hosts, as sightings (a hash of path and body, and the host), to the owner of the
+// sighting's digest, which answers both when it heard of the same from another host.
 //
 // All of it is a hint: what is lost, or forgotten to make room, makes a mirror be found later or never. Bounded. Pure.
 // Thread rule: one owner (the peer's loop).

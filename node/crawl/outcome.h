@@ -16,13 +16,21 @@ struct Outcome {
 };
 
 // `attempts`: tries that failed before this one.
-//   status 2xx, 3xx                                   fetched
-//   408, 425, 429, 500, 502, 503, 504                 retry (Retry-After obeyed up to an hour), then failed:
-//   http_status other 4xx, 5xx                                    failed: http_status dns, connect, timeout,
-//   empty_reply, broken        retry, then failed tls…, headers_too_large, address_refused, address_denied, no_contact,
-//   bad_response, internal    failed
 //
-// The wait doubles with each try, from Settings::retry_delay, up to an hour.
+//   end of the fetch                                      outcome                          reason
+//   --------------------------------------------------    -----------------------------    ---------------------
+//   status 2xx, 3xx                                       fetched
+//   status 408, 425, 429, 500, 502, 503, 504              retry, failed after `retries`    http_status
+//   any other status                                      failed                           http_status
+//   dns, connect, timeout, empty_reply                    retry, failed after `retries`    same name; host_failed
+//   broken                                                retry, failed after `retries`    broken
+//   tls, tls_expired, tls_wrong_name, tls_self_signed,
+//     tls_untrusted, headers_too_large, bad_response,
+//     address_refused, address_denied, no_contact         failed                           same name
+//   anything else                                         failed                           internal
+//
+// The wait before a retry: Settings::retry_delay, doubled with each try, or Retry-After if that is longer; at most
+// wait_max.
 Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
                     const Settings& settings);
 

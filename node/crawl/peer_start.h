@@ -23,7 +23,7 @@ struct PeerStart {
   std::uint64_t random_seed = 0;
   std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
   std::size_t wait_for_peers = 1;
-  std::optional<Time> recrawl;                                  // what ended before is queued again (docs/recrawl.md)
+  std::optional<Time> recrawl;  // what ended before is queued again (docs/how-to/recrawl.md)
   MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
   std::vector<storage::UrlKey> at_work;  // when the last process ended, which was not clean (node/process/in_flight.h)
 };

@@ -1,4 +1,4 @@
-// Who is suspected of being a trap (traps.h, docs/traps.md), and what becomes of it: of each rule and host trap_budget
+// Who is suspected of being a trap (traps.h, docs/how-to/traps.md), and what becomes of it: of each rule and host trap_budget
 // suspects are admitted, the others are excluded. Judged by the owner of the host, when a link is admitted; what is
 // known already was judged when it was new.
 //

@@ -1,5 +1,5 @@
 // storage/ has errors of its own, for it does not know node/; here they become ours, with their exit codes. Pure.
-// function.
+// Thread rule: free function.
 #pragma once
 
 #include "node/base.h"

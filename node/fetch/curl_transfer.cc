@@ -493,9 +493,10 @@ std::string CurlTransfer::words(FetchError error, CURLcode code) const {
       break;
   }
   if (head_.verdict() == ResponseHead::Verdict::bad_status) return "no status from 100 to 599 in the status line";
-  if (head_.verdict() == ResponseHead::Verdict::bad_length) return "Content-Length is no number, or two differ";
+  if (head_.verdict() == ResponseHead::Verdict::bad_length) return "Content-Length is not a number, or two differ";
   if (out_of_memory_) return "out of memory";
-  if (slow_) return "slower than " + std::to_string(shared_.config.average_speed_bytes) + " bytes a second on average";
+  if (slow_)
+    return "slower than " + std::to_string(shared_.config.average_speed_bytes) + " bytes per second on average";
   if (error == tls_.fault && !tls_.words.empty()) return tls_.words;
   if (code == CURLE_OK) return "the connection closed in the middle of the header lines";
   return error_buffer_[0] != '\0' ? error_buffer_.data() : curl_easy_strerror(code);

@@ -1,7 +1,7 @@
 // What a page says, without what every page of its site says too: its text as blocks, and which of them are boilerplate
 // by shallow text features (Kohlschuetter, Fankhauser, Nejdl 2010, "Boilerplate Detection using Shallow Text Features",
-// algorithm 2: link density and number of words of a block and of its two neighbours). docs/corpus.md has the rule and
-// what it was found to do. Pure; one pass of the tokenizer. Thread rule: free functions.
+// algorithm 2: link density and number of words of a block and of its two neighbours). docs/how-to/corpus.md has the
+// rule and what it was found to do. Pure; one pass of the tokenizer. Thread rule: free functions.
 #pragma once
 
 #include <cstdint>

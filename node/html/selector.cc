@@ -25,7 +25,7 @@ std::string lower(std::string_view text) {
 }
 
 tl::unexpected<Error> wrong(std::string_view text, const std::string& why) {
-  return fail(ErrorCode::invalid_input, shown(text) + " is no selector: " + why +
+  return fail(ErrorCode::invalid_input, shown(text) + " is not a selector: " + why +
                                             "; tags, .class, #id, one inside another, and commas are known");
 }
 

@@ -1,6 +1,6 @@
-// Ways to say which of n peers a key belongs to, to be compared (docs/lab-partition.md). A key is 64 bits of a digest.
-// Peers are named by numbers that they keep: what moves when one joins or leaves can be counted. Pure; each is made for
-// one set of peers and never changes. Thread rule: immutable.
+// Ways to say which of n peers a key belongs to, to be compared (docs/inside/lab-partition.md). A key is 64 bits of a
+// digest. Peers are named by numbers that they keep: what moves when one joins or leaves can be counted. Pure; each is
+// made for one set of peers and never changes. Thread rule: immutable.
 #pragma once
 
 #include <cstdint>

@@ -276,7 +276,7 @@ std::string order_of(const LinkStreams& traces) {
 Result<void> compare(const CacheLabOptions& options, const LinkStreams& traces, const Streams& full,
                      const std::vector<std::uint32_t>& sizes, Report& report) {
   Table table;
-  table.title = "Crawls beside each other: LRU and MIN, full stream, misses (% of links)";
+  table.title = "Crawls side by side: LRU and MIN, full stream, misses (% of links)";
   table.columns = {{"entries", 0}};
   Plot plot{"LRU in crawls of other orders", {"entries", true}, {"misses (% of links)"}, {}};
   table.rows.resize(sizes.size());
@@ -307,7 +307,7 @@ Result<void> compare(const CacheLabOptions& options, const LinkStreams& traces, 
     add(options.compared[i], *other, make_streams(*other, "full", false));
   }
   table.notes.emplace_back(
-      "The paper's second open question. Each is a crawl that was made in its order: the same pages sorted anew would "
+      "The paper's second open question. Each is a crawl that was made in its order: the same pages sorted again would "
       "not be the stream of such a crawl, for what is fetched next depends on what was found.");
   report.tables.push_back(std::move(table));
   report.plots.push_back(std::move(plot));
@@ -325,7 +325,7 @@ Result<void> check(const CacheLabOptions& options) {
                                                   " of memory that may be used");
   }
   for (const std::uint32_t count : options.workers)
-    if (count == 0) return fail(ErrorCode::invalid_setting, "--workers holds 0: somebody must read the pages");
+    if (count == 0) return fail(ErrorCode::invalid_setting, "--workers has 0: a worker must read the pages");
   return {};
 }
 

@@ -1,5 +1,5 @@
 // `orbweaver lab cache`: recorded links replayed through caches of every policy and size, as Broder, Najork and Wiener
-// did (docs/lab-cache.md). Thread rule: one thread.
+// did (docs/inside/lab-cache.md). Thread rule: one thread.
 #pragma once
 
 #include <cstdint>

@@ -243,7 +243,7 @@ Result<Report> lab_order(const OrderOptions& options) {
     for (const double look : looks)
       table.columns.push_back(
           {std::string(what) + " at " + std::to_string(static_cast<int>(look * 100)) + " % (%)", 1});
-  table.columns.insert(table.columns.end(), {{"pages", 0}, {"CPU a page (us)", 0}, {"seconds", 1}});
+  table.columns.insert(table.columns.end(), {{"pages", 0}, {"CPU per page (us)", 0}, {"seconds", 1}});
   Plot topic_plot{"Harvest rate: share of the pages fetched that are on topic", {"pages fetched"}, {"share"}, {}};
   Plot mass_plot{"Share of all PageRank collected", {"pages fetched"}, {"share"}, {}};
   for (const std::string& order : options.orders) {

@@ -1,5 +1,5 @@
 // `orbweaver lab partition`: what partitioning by host, domain or URL costs, on recorded links, and how ways of giving
-// keys to peers compare (docs/lab-partition.md). Thread rule: one thread.
+// keys to peers compare (docs/inside/lab-partition.md). Thread rule: one thread.
 #pragma once
 
 #include <cstdint>

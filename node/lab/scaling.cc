@@ -225,13 +225,13 @@ Result<void> Scaling::fetches_table(Report& report) {
   const std::map<std::uint32_t, PaperRow> paper = {
       {10, {3808, 62955, 63}}, {20, {6501, 97456, 102}}, {30, {7522, 98948, 167}}};
   Table table;
-  table.title = "Fetches under way at one peer (the paper: threads of one worker, 30 minutes)";
+  table.title = "Fetches in flight at one peer (the paper: threads of one worker, 30 minutes)";
   table.columns = {
       {"fetches"},     {"pages"},          {"pages a second", 1}, {"against the first"}, {"of what waiting allows", 2},
       {"URLs found"},  {"failed tries"},   {"CPU seconds", 1},    {"paper: pages"},      {"paper: against the first"},
       {"paper: URLs"}, {"paper: failures"}};
   Plot plot{
-      "Pages a second over fetches under way, against the first", {"fetches under way", true}, {"times", true}, {}};
+      "Pages per second over fetches in flight, against the first", {"fetches in flight", true}, {"times", true}, {}};
   Series ours{"Orbweaver", {}};
   Series theirs{"paper (threads)", {}};
   Series ideal{"in proportion", {}};
@@ -256,7 +256,7 @@ Result<void> Scaling::fetches_table(Report& report) {
     if (fetches == paper_threads) twenty_ = *run;
   }
   table.notes = {
-      "What waiting allows: fetches under way over the latency. Slow hosts of the sample web take 150 to 300 ms "
+      "What waiting allows: fetches in flight over the latency. Slow hosts of the sample web take 150 to 300 ms "
       "more, one in ten asks for a second between requests, and 16 of a thousand pages fail at the first try."};
   plot.series = {std::move(ours), std::move(theirs), std::move(ideal)};
   report.tables.push_back(std::move(table));
@@ -266,10 +266,10 @@ Result<void> Scaling::fetches_table(Report& report) {
 
 Result<void> Scaling::peers_table(Report& report) {
   Table table;
-  table.title = "Peers, each with 20 fetches under way (the paper: workers with 20 threads, 30 minutes)";
+  table.title = "Peers, each with 20 fetches in flight (the paper: workers with 20 threads, 30 minutes)";
   table.columns = {{"peers"},        {"pages"},          {"pages a second", 1}, {"against one"},       {"URLs found"},
                    {"failed tries"}, {"CPU seconds", 1}, {"paper: pages"},      {"paper: against one"}};
-  Plot plot{"Pages a second over peers, against one", {"peers", false}, {"times", false}, {}};
+  Plot plot{"Pages per second over peers, against one", {"peers", false}, {"times", false}, {}};
   Series ours{"Orbweaver", {}};
   const Series theirs{"paper (workers)", {{1, 1}, {2, 11981.0 / 6501.0}}};
   Series ideal{"in proportion", {}};

@@ -1,5 +1,6 @@
-// `orbweaver lab scaling`: the four experiments of the corpus crawler's paper (docs/lab-scaling.md), with real peers as
-// processes against the sample web, whose hosts answer late, so that waiting is what limits and not this machine.
+// `orbweaver lab scaling`: the four experiments of the corpus crawler's paper (docs/inside/lab-scaling.md), with real
+// peers as processes against the sample web, whose hosts answer late, so that waiting is what limits and not this
+// machine.
 //
 //   fetches      10, 20, 30 and more transfers under way at one peer (the paper's threads)
 //   peers        1, 2, 3 peers with 20 each (its workers)

@@ -117,9 +117,9 @@ void Announcer::note_leave(const json& status, Time now, std::vector<std::string
   next_progress_ = now + progress_every;
   const json counts = status.value("counts", json::object());
   const auto number = [&](const char* name) { return std::to_string(counts.value(name, std::uint64_t{0})); };
-  if (!std::exchange(leaving_, true)) lines.push_back("leaving: handing everything over to the other peers");
+  if (!std::exchange(leaving_, true)) lines.push_back("leaving: handing over everything to the other peers");
   lines.push_back("leaving: " + number("partitions_held") + " partitions still here, " + number("records_moved") +
-                  " URLs handed over, " + number("outbox") + " links on their way");
+                  " URLs handed over, " + number("outbox") + " links in transit");
 }
 
 std::string Announcer::end(int code, const std::string& reason) {

@@ -56,7 +56,7 @@ struct OnSinkFailure {
   void operator()() const { told("unknown failure"); }
   static void told(const char* what) {
     if (state().write_failures.fetch_add(1) == 0) {
-      std::fprintf(stderr, "orbweaver: the log cannot be written (told once): %s\n", what);
+      std::fprintf(stderr, "orbweaver: the log cannot be written (reported once): %s\n", what);
     }
   }
 };
@@ -83,7 +83,7 @@ void write_line(const std::string& line) {
 void write_held_back(const std::vector<HeldBack>& all, Time now) {
   for (const HeldBack& held : all) {
     const LogField fields[] = {{"event", held.event}, {"count", held.count}};
-    write_line(log_line(now, held.level, held.channel, "held back", fields));
+    write_line(log_line(now, held.level, held.channel, "suppressed", fields));
   }
 }
 
@@ -130,7 +130,7 @@ boost::shared_ptr<StreamSink> make_stream_sink() {
 Result<void> check_writable(const std::string& file) {
   if (std::filesystem::path(file).filename().string().find('%') != std::string::npos) {
     return fail(ErrorCode::invalid_setting,
-                "the log file's name '" + file + "' holds a '%', which Boost.Log takes for a pattern");
+                "the log file's name '" + file + "' contains a '%', which Boost.Log would read as a pattern");
   }
   std::FILE* const opened = std::fopen(file.c_str(), "ab");
   if (opened == nullptr) {

@@ -55,7 +55,7 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory, DataAcce
   const std::string path = directory + "/lock";
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0 && errno == ELOOP)
-    return fail(ErrorCode::io, path + " is a link, which is not followed: take it away, or use another directory");
+    return fail(ErrorCode::io, path + " is a link, which is not followed: remove it, or use another directory");
   if (fd < 0)
     return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
                 "cannot open " + path + ": " + std::strerror(errno));

@@ -29,7 +29,7 @@ Result<void> LinkRecorder::record(const storage::TracePage& page) {
   if (const auto added = writer_->add(page); !added) return tl::make_unexpected(error_of(added.error()));
   if (writer_->files_removed() == removed_) return {};
   if (removed_ == 0)
-    log(LogLevel::warning, "storage", "oldest links no longer recorded: link_trace_bytes_max is reached",
+    log(LogLevel::warning, "storage", "oldest recorded links removed: link_trace_bytes_max is reached",
         {{"bytes", writer_->bytes()}});
   removed_ = writer_->files_removed();
   return {};

@@ -33,7 +33,7 @@ std::string metrics_text(const std::vector<std::pair<std::string, double>>& valu
 // Adds the transport's part of the values.
 void add_transport(const ring::TransportStats& stats, std::vector<std::pair<std::string, double>>& values);
 
-// docs/metrics.md, from the table.
+// docs/reference/metrics.md, from the table.
 std::string metrics_markdown();
 
 }  // namespace orbweaver

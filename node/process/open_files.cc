@@ -28,13 +28,13 @@ Result<DescriptorPlan> plan_open_files(const Settings& settings) {
                       plan.store_files < whole.store_files ||
                       plan.unknown_connections < settings.max_unknown_connections;
   if (shrunk)
-    fields.emplace_back("mend", "raise the limit of open files (ulimit -Hn, LimitNOFILE=), or lower fetches_max");
+    fields.emplace_back("fix", "raise the limit of open files (ulimit -Hn, LimitNOFILE=), or lower fetches_max");
   const std::span<const LogField> view(fields);
   if (!plan.fits) {
-    log(LogLevel::warning, "node", "too few file descriptors even for the least of all", view);
+    log(LogLevel::warning, "node", "too few file descriptors even for the minimum", view);
   } else {
     log(shrunk ? LogLevel::warning : LogLevel::info, "node",
-        shrunk ? "file descriptors do not suffice, shares made smaller" : "file descriptors", view);
+        shrunk ? "too few file descriptors, shares made smaller" : "file descriptors", view);
   }
   return plan;
 }

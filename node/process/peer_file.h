@@ -16,7 +16,9 @@ struct PeerFile {
   std::string ring_key_file;   // absolute; empty: its ring has no key
   int pid = 0;
 };
-// <directory>/ended.json, written when it ends: finished, reason, and its last status.
+
+// Of the peer that runs on this directory, or ran last. Error: unreachable when none has. (When it ends it writes
+// <directory>/ended.json: finished, reason, and its last status.)
 Result<PeerFile> read_peer_file(const std::string& directory);
 
 }  // namespace orbweaver

@@ -29,10 +29,10 @@ Result<void> check_large_tables(const Settings& settings) {
 PeerMemory::PeerMemory(LoadedSettings& settings) {
   const std::uint64_t machine = memory_of_machine();
   if (settings.values.max_memory == 0 && machine == 0)
-    log(LogLevel::warning, "node", "how much memory there is cannot be told; set max_memory");
+    log(LogLevel::warning, "node", "the machine's memory cannot be determined; set max_memory");
   plan_ = plan_memory(settings.values, machine);
   for (const std::string& line : fit_settings(settings.values, settings.given, plan_))
-    log(LogLevel::warning, "node", "a setting is beyond its share of memory", {{"setting", line}});
+    log(LogLevel::warning, "node", "a setting exceeds its share of memory", {{"setting", line}});
   log(LogLevel::info, "node", "memory", {{"max_memory", bytes_text(plan_.total)}, {"machine", bytes_text(machine)}});
   shares_ = {{"bodies", std::make_shared<MemoryShare>(settings.values.body_memory_max)},
              {"decoded", std::make_shared<MemoryShare>(plan_.decoded)},

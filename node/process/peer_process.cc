@@ -219,7 +219,7 @@ Result<void> PeerProcess::open() {
     return fail(ErrorCode::disk_full, "disk full at " + options_.directory + ": " +
                                           size_text(std::uint64_t{room.f_bavail} * room.f_frsize) + " are free, " +
                                           size_text(free_bytes_min) +
-                                          " are needed; free some space and start again: nothing is lost");
+                                          " are needed; free some space and start again, nothing is lost");
   if (Result<void> fits = check_large_tables(settings); !fits) return fits;
   memory_.emplace(options_.settings);
   auto in_flight =
@@ -244,7 +244,7 @@ Result<void> PeerProcess::open() {
   if (start.address.starts_with("0.0.0.0:") || start.address.starts_with("[::]:"))
     return fail(ErrorCode::invalid_setting,
                 "listen is " + start.address +
-                    ", which others cannot connect to; say where they can with --advertise ADDR:PORT");
+                    ", which others cannot connect to; name an address that they can reach: --advertise ADDR:PORT");
   const std::string start_address = start.address;
   start.fresh_id = random_id();
   start.fresh_ring = random_id();
@@ -506,11 +506,11 @@ Exit PeerProcess::loop() {
     if (now >= next_status) {
       next_status = now + status_every;
       if (!lock_->still_there())
-        return Exit{
-            static_cast<int>(ErrorCode::io),
-            "the data directory " + options_.directory + " was taken away; its other copies are with other peers",
-            false,
-            {}};
+        return Exit{static_cast<int>(ErrorCode::io),
+                    "the data directory " + options_.directory +
+                        " was removed; other peers have the other copies of its records",
+                    false,
+                    {}};
       publish(now);
     }
   }

@@ -57,8 +57,8 @@ Result<std::string> read_ring_key(const std::string& path) {
   if (!looked || got < 0) return refused(path, std::string("cannot be read: ") + std::strerror(error) + make);
   if ((status.st_mode & others) != 0)
     return refused(path,
-                   "may be read or changed by other users of this machine; who has the key owns the ring. If "
-                   "none of them has it yet: chmod 600 " +
+                   "may be read or changed by other users of this machine, and a holder of the key owns the "
+                   "ring. If none of them has it yet: chmod 600 " +
                        path);
   std::string key = first_word({buffer.data(), size});
   if (key.size() != key_characters)

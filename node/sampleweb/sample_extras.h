@@ -2,12 +2,17 @@
 // encodings.
 //
 //   redirects    /moved/…     301, 302, 303, 307, 308, relative and absolute, a chain, loops, another host, a forbidden
-//   target, meta refresh errors       /gone/…      404, 410, 403 healing      /busy/…      500, 503 and 429 (both with
-//   Retry-After) that turn into a page at the second request slow         -            every answer of the host waits
-//   150 to 300 ms files        /files/…     text, PNG, PDF, an empty page spellings    /spell/…     one page in many
-//   spellings forbidden    /private/…   robots.txt disallows it, but for /private/open/ trap         /calendar/… months
-//   for ever; behind /trap/, which robots.txt disallows crawl_delay  -            Crawl-delay: 1 legacy       /legacy/…
-//   pages in windows-1251, shift_jis and iso-8859-1 whose links have queries in those bytes
+//                             target, meta refresh
+//   errors       /gone/…      404, 410, 403
+//   healing      /busy/…      500, 503 and 429 (both with Retry-After) that turn into a page at the second request
+//   slow         -            every answer of the host waits 150 to 300 ms
+//   files        /files/…     text, PNG, PDF, an empty page
+//   spellings    /spell/…     one page in many spellings
+//   forbidden    /private/…   robots.txt disallows it, except /private/open/
+//   trap         /calendar/…  months without end; behind /trap/, which robots.txt disallows
+//   crawl_delay  -            Crawl-delay: 1
+//   legacy       /legacy/…    pages in windows-1251, shift_jis and iso-8859-1 whose links have queries in those bytes
+//
 // Pure; thread rule: functions of an immutable SampleWeb.
 #pragma once
 

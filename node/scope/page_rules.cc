@@ -48,7 +48,7 @@ Result<std::vector<Word>> words_of(std::string_view entry) {
     if (word.value.empty()) return fail(ErrorCode::invalid_input, "'" + word.name + "' has no value");
     for (const Word& before : words)
       if (named && before.name == word.name)
-        return fail(ErrorCode::invalid_input, "'" + word.name + "' stands there twice");
+        return fail(ErrorCode::invalid_input, "'" + word.name + "' is given twice");
     words.push_back(std::move(word));
   }
   return words;
@@ -57,7 +57,7 @@ Result<std::vector<Word>> words_of(std::string_view entry) {
 Result<void> check_expression(const std::string& text) {
   const std::string bad = check_pattern(text);
   if (bad.empty()) return {};
-  return fail(ErrorCode::invalid_input, shown(text) + " is no regular expression of RE2: " + bad);
+  return fail(ErrorCode::invalid_input, shown(text) + " is not a regular expression of RE2: " + bad);
 }
 
 // Of a text that was checked before.
@@ -102,7 +102,7 @@ Result<ResultPageEntry> parse_result_page(std::string_view entry) {
     } else if (word.name == "unwrap") {
       made.unwrap = word.value;
     } else {
-      return fail(ErrorCode::invalid_input, "'" + word.name + "' is none of url, select, unwrap");
+      return fail(ErrorCode::invalid_input, "'" + word.name + "' is not one of url, select, unwrap");
     }
   }
   if (Result<void> checked = check_expression(made.pattern); !checked) return tl::make_unexpected(checked.error());
@@ -166,7 +166,7 @@ Result<SiteLinksEntry> parse_site_links(std::string_view entry) {
         return fail(ErrorCode::invalid_input, "same_host is yes or no, not " + shown(word.value));
       made.same_host = word.value == "yes";
     } else {
-      return fail(ErrorCode::invalid_input, "'" + word.name + "' is none of keep, drop, same_host");
+      return fail(ErrorCode::invalid_input, "'" + word.name + "' is not one of keep, drop, same_host");
     }
   }
   return made;

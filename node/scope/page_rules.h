@@ -1,6 +1,6 @@
-// Rules of single pages and sites for their links (docs/keywords.md): which pages are result pages of a search engine
-// and which of their links are results; and, of ordinary pages, which links a site's pages may give. Pure functions of
-// ring-wide settings. Thread rule: immutable once made; share freely.
+// Rules of single pages and sites for their links (docs/how-to/keywords.md): which pages are result pages of a search
+// engine and which of their links are results; and, of ordinary pages, which links a site's pages may give. Pure
+// functions of ring-wide settings. Thread rule: immutable once made; share freely.
 #pragma once
 
 #include <map>

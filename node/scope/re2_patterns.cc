@@ -45,7 +45,7 @@ Result<UrlPatterns> UrlPatterns::compile(const std::vector<std::string>& pattern
   made.compiled_ = std::make_unique<Compiled>();
   for (const std::string& pattern : patterns) {
     if (const std::string wrong = check_pattern(pattern); !wrong.empty())
-      return fail(ErrorCode::invalid_setting, "'" + pattern + "' is no regular expression of RE2: " + wrong);
+      return fail(ErrorCode::invalid_setting, "'" + pattern + "' is not a regular expression of RE2: " + wrong);
     made.compiled_->each.push_back(std::make_unique<RE2>(pattern, options()));
   }
   if (patterns.size() == 1) return made;

@@ -121,10 +121,10 @@ Scope::Place Scope::place(const CanonicalUrl& url) const {
 std::string Scope::explain_kind(const CanonicalUrl& url, bool in) const {
   switch (kind_) {
     case ScopeKind::host:
-      return "scope = host: host " + quoted(url.host()) + (in ? " is a seed's host" : " is no seed's host");
+      return "scope = host: host " + quoted(url.host()) + (in ? " is a seed's host" : " is not a seed's host");
     case ScopeKind::domain:
       return "scope = domain: domain " + quoted(registrable_domain(url.host())) +
-             (in ? " is a seed's domain" : " is no seed's domain");
+             (in ? " is a seed's domain" : " is not a seed's domain");
     case ScopeKind::prefix: {
       const std::string* const prefix = prefix_of(url);
       if (prefix != nullptr) return "scope = prefix: it begins with " + quoted(std::string(url.origin()) + *prefix);

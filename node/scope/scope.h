@@ -1,7 +1,7 @@
 // Which URLs a crawl follows: a pure function of the ring-wide settings and the seeds, so that every peer judges alike.
-// docs/scope.md has the order of judgement. Thread rule: immutable once made; share freely. Cost of place(), beside the
-// lists' (scope_lists.h): host: one hash look-up; domain: one for each label of the host, and the public suffix list
-// (about a microsecond) only when one hits; prefix: one look-up and a few compares; any: nothing.
+// docs/how-to/scope.md has the order of judgement. Thread rule: immutable once made; share freely. Cost of place(),
+// beside the lists' (scope_lists.h): host: one hash look-up; domain: one for each label of the host, and the public
+// suffix list (about a microsecond) only when one hits; prefix: one look-up and a few compares; any: nothing.
 #pragma once
 
 #include <cstdint>

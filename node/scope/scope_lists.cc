@@ -112,7 +112,7 @@ std::string check_surt_prefix(std::string_view entry) {
 std::string check_ending(std::string_view entry) {
   if (entry.starts_with('.')) entry.remove_prefix(1);
   const bool good = !entry.empty() && entry.find_first_of("/?# *") == std::string_view::npos;
-  return good ? std::string() : "'" + std::string(entry) + "' is no file ending, for example pdf or tar.gz";
+  return good ? std::string() : "'" + std::string(entry) + "' is not a file ending, for example pdf or tar.gz";
 }
 
 std::string check_content_type(std::string_view entry) {
@@ -121,7 +121,7 @@ std::string check_content_type(std::string_view entry) {
       slash != std::string_view::npos && slash > 0 && slash + 1 < entry.size() &&
       std::none_of(entry.begin(), entry.end(), [](char c) { return c <= ' ' || c == ';' || lower(c) != c; });
   return good ? std::string()
-              : "'" + std::string(entry) + "' is no media type in lower case, for example text/html or image/*";
+              : "'" + std::string(entry) + "' is not a media type in lower case, for example text/html or image/*";
 }
 
 bool content_type_wanted(const Settings& settings, std::string_view type) {

@@ -52,7 +52,7 @@ class ScopeLists {
     std::string_view setting;  // "url_deny"
     std::string_view entry;    // of the list; empty when it is for want of a match
   };
-  // The first that keeps it out, in the order of docs/scope.md.
+  // The first that keeps it out, in the order of docs/how-to/scope.md.
   Hit refused(const CanonicalUrl& url) const;
   // surt_accept: in scope whatever the seeds are.
   Hit accepted(const CanonicalUrl& url) const;

@@ -71,7 +71,7 @@ Result<std::vector<Combine>> parse_combine(std::string_view text) {
         std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.first == word; });
     if (found == names.end())
       return fail(ErrorCode::invalid_input, shown(word) +
-                                                " is no way to combine keywords: there are each, all, pairs "
+                                                " is not a way to combine keywords: there are each, all, pairs "
                                                 "and phrases");
     if (std::find(how.begin(), how.end(), found->second) == how.end()) how.push_back(found->second);
     start = end + 1;

@@ -1,6 +1,6 @@
 // Queries as seeds: keywords combined into the search URLs of any engine, after the query builder of the corpus crawler
-// (docs/keywords.md). Templates are OpenSearch's (OpenSearch 1.1 Draft 6, "OpenSearch URL template syntax"), so that an
-// engine's own description gives them. Pure. Thread rule: free functions.
+// (docs/how-to/keywords.md). Templates are OpenSearch's (OpenSearch 1.1 Draft 6, "OpenSearch URL template syntax"), so
+// that an engine's own description gives them. Pure. Thread rule: free functions.
 #pragma once
 
 #include <cstdint>

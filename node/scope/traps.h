@@ -1,6 +1,6 @@
-// Traps: addresses without end that a site makes by itself (docs/traps.md). A rule looks at one URL, its depth and the
-// year, and nothing else: the same verdict on every peer, after any restart. A suspect is not dropped: of each rule and
-// host trap_budget are fetched all the same, the others are kept as excluded with reason trap.
+// Traps: addresses without end that a site makes by itself (docs/how-to/traps.md). A rule looks at one URL, its depth
+// and the year, and nothing else: the same verdict on every peer, after any restart. A suspect is not dropped: of each
+// rule and host trap_budget are fetched all the same, the others are kept as excluded with reason trap.
 //
 // TrapBook counts the suspects admitted. Its state is a hint: what it does not know (after a restart, a hand-off, or
 // when it has made room) it reads from the host's records again. Bounded: hosts_max hosts, some 100 bytes each. Pure.

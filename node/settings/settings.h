@@ -87,7 +87,7 @@ struct Settings {
   bool keep_validators = true;
   SitemapUse sitemaps = SitemapUse::robots;
   bool robots = true;  // obey robots.txt
-  // Ring-wide, in which order URLs are fetched: docs/orders.md.
+  // Ring-wide, in which order URLs are fetched: docs/how-to/orders.md.
   CrawlOrder order = CrawlOrder::breadth;
   BestBy best_by = BestBy::topic;
   std::string topic;  // words, WORD^WEIGHT each: node/topic/topic.h
@@ -176,7 +176,7 @@ struct Settings {
   std::uint32_t score_entries = 1'048'576;  // URLs whose scores are followed, under order = best
   std::uint32_t workers = 1;                // parse and archive threads
   Durability durability = Durability::process;
-  SeenSet seen = SeenSet::exact;                           // docs/seen-set.md
+  SeenSet seen = SeenSet::exact;                           // docs/inside/seen-set.md
   std::string seen_false_positives;                        // a number between 0 and 1, read by seen_filter_config()
   std::uint64_t seen_urls = 0;                             // records that a peer's filter is planned for
   std::uint64_t storage_memory = 0;                        // RocksDB block cache

@@ -77,7 +77,8 @@ std::string contact_problem(std::string_view text) {
   const std::size_t at = text.find('@');
   const bool mail = at != std::string_view::npos && at > 0 && text.find('.', at) != std::string_view::npos;
   if (plain && (url || mail)) return {};
-  return shown(text) + " is no http(s) URL and no mail address, for example https://example.org/bot or bot@example.org";
+  return shown(text) +
+         " is not an http(s) URL or a mail address, for example https://example.org/bot or bot@example.org";
 }
 
 std::string user_agent_with(std::string_view user_agent, std::string_view contact) {

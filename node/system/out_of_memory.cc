@@ -22,8 +22,8 @@ namespace {
 
 [[noreturn]] void end() {
   end_with(ErrorCode::out_of_memory,
-           "orbweaver: out of memory: the system gives this process no more, or no more threads. It needs up to 1.25 "
-           "times max_memory; give it more, or set max_memory lower (docs/memory.md)\n");
+           "orbweaver: out of memory: the system refuses this process more memory or threads. It needs up to 1.25 "
+           "times max_memory; give it more, or set max_memory lower (docs/how-to/memory.md)\n");
 }
 
 std::terminate_handler others = nullptr;  // what is done for any other exception
@@ -35,8 +35,8 @@ void end_by_exception() {
   // A library that starts several threads ends so when the second cannot be started: the first is not waited for.
   if (thrown == nullptr)
     end_with(ErrorCode::internal,
-             "orbweaver: a library ended this process: most likely the system gives it no more threads or memory "
-             "(docs/memory.md)\n");
+             "orbweaver: a library ended this process: most likely the system refused it threads or memory "
+             "(docs/how-to/memory.md)\n");
   try {
     std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {

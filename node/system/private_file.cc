@@ -52,9 +52,9 @@ tl::unexpected<Error> belongs_to_another(const std::string& path, const std::str
   const struct passwd* const owner = ::getpwuid(uid);
   const std::string name = owner == nullptr ? std::to_string(uid) : owner->pw_name;
   return fail(ErrorCode::io, place(path, part) + " belongs to another user (" + name +
-                                 "), who could lead what is written there astray; run this as that user" +
+                                 "), who could redirect what is written there; run this as that user" +
                                  (::geteuid() == 0 ? " (--user " + name + ")" : "") +
-                                 ", or take a directory of your own");
+                                 ", or use a directory of your own");
 }
 
 void push_parts(std::vector<std::string>& left, const std::string& path) {  // the next one at the end
@@ -136,8 +136,8 @@ Result<WalkedPath> walk_path(const std::string& path, unsigned user) {
   }
   if (S_ISDIR(mode) && (mode & S_IWOTH) != 0)
     return fail(ErrorCode::io, place(path, at.empty() ? "/" : at) +
-                                   " is a directory that every user may write to, and so could lead what is written "
-                                   "there astray; close it (chmod o-w), or take a directory of your own");
+                                   " is a directory that every user may write to, so others could redirect what is "
+                                   "written there; close it (chmod o-w), or use a directory of your own");
   return walked;
 }
 

@@ -54,7 +54,7 @@ Result<Help> help_needed(const std::string& user, const std::string& directory, 
   for (const std::string& on_the_way : walked.there)
     if ((on_the_way != last || !walked.missing.empty()) && !may(on_the_way, X_OK))
       return fail(ErrorCode::io, "the directory " + directory + " is out of " + user + "'s reach: " + user +
-                                     " may not enter " + on_the_way + "; take a directory elsewhere, or let " + user +
+                                     " may not enter " + on_the_way + "; use a directory elsewhere, or let " + user +
                                      " in: chmod o+x " + on_the_way);
   if (!walked.missing.empty())
     return may(last, W_OK | X_OK) ? Help{} : Help{.make = (last == "/" ? "" : last) + "/" + walked.missing.front()};
@@ -70,7 +70,7 @@ Result<void> give(const Help& help, const User& who, const std::string& user, co
   std::error_code ignored;
   if (!std::filesystem::is_empty(given, ignored) || ignored)
     return fail(ErrorCode::io, "the directory " + directory + " is not " + user +
-                                   "'s to read and write; mend it: chown -R " + user + " " + directory);
+                                   "'s to read and write; fix it: chown -R " + user + " " + directory);
   if (::lchown(given.c_str(), who.uid, who.gid) != 0) return cannot("give " + given + " to " + user);
   return {};
 }
@@ -82,8 +82,8 @@ Result<void> run_as(const std::string& user, const std::string& directory, DataA
   if (user.empty()) {
     if (::geteuid() == 0)
       complain(
-          "runs as root: a fault that a hostile page finds would have the whole machine. Let it become another user: "
-          "--user NAME (--user root: as it is, without this line)");
+          "runs as root: a fault that a hostile page exploits would give away the whole machine. Let it become another "
+          "user: --user NAME (--user root: stay root, without this message)");
     return {};
   }
   const Result<User> who = user_of(user);

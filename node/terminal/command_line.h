@@ -15,7 +15,7 @@ int failed(const Error& error);
 
 // Parses `words` (the program's name first) and runs the command that they name; `code` is what that command sets.
 // Returns the process's exit code. An unknown command, a usage error and an exception that a library throws are printed
-// on standard error, with an exit code of docs/architecture.md, "Exit codes".
+// on standard error, with an exit code of docs/inside/architecture.md, "Exit codes".
 int run_command_line(CLI::App& app, std::vector<std::string> words, const int& code);
 
 // The exit code of the whole program: `code`, or `io` when that is 0 but standard output could not be written: an

@@ -54,9 +54,9 @@ nlohmann::json answer(const std::string& line) {
   const auto malformed = [](const char* why) { return nlohmann::json{{"href", nullptr}, {"error", why}}; };
   if (line.size() > line_bytes_max) return malformed("the line is too long");
   const std::optional<nlohmann::json> request = parse_json(line);
-  if (!request || !request->is_object()) return malformed("the line is no JSON object");
+  if (!request || !request->is_object()) return malformed("the line is not a JSON object");
   const auto input = request->find("input");
-  if (input == request->end() || !input->is_string()) return malformed("'input' is no string");
+  if (input == request->end() || !input->is_string()) return malformed("'input' is not a string");
   const auto base = request->find("base");
   const bool with_base = base != request->end() && !base->is_null();
   if (with_base && !base->is_string()) return malformed("'base' is neither a string nor null");

@@ -1,5 +1,5 @@
 // Scores of a page's links under order = best by topic: the page's text, its anchors and their URLs against the topic.
-// Thread rule: one owner (a parse worker). Cost: one more pass over the page; docs/orders.md has figures.
+// Thread rule: one owner (a parse worker). Cost: one more pass over the page; docs/how-to/orders.md has figures.
 #pragma once
 
 #include <cstdint>

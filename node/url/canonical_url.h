@@ -3,7 +3,7 @@
 // CanonicalUrl is what the rest of the crawler means by "a URL": the router, the scope and the fetcher take nothing
 // else. Form: the WHATWG serialisation, fragment dropped, credentials dropped, plus the rules that
 // canonical_url.cc lists. What a crawl may choose beyond that is Canonicaliser's (canonicaliser.h);
-// docs/canonical-form.md has both. Idempotent: canonicalising a canonical URL gives it back.
+// docs/reference/canonical-form.md has both. Idempotent: canonicalising a canonical URL gives it back.
 //
 // Two ways in: parse() and from() for what comes from outside; of_stored() for the text of one that was made before,
 // which is only taken apart. Thread rule: a value, immutable once made. Cost: parse() well under a microsecond and one

@@ -114,7 +114,8 @@ std::string parameter_pattern_fault(std::string_view pattern) {
   const auto allowed = [](char c) { return c > ' ' && c < 0x7f && c != '&' && c != '=' && c != '#'; };
   if (!std::all_of(pattern.begin(), pattern.end(), allowed))
     return shown(pattern) +
-           " is no parameter's name: visible ASCII without '&', '=' and '#', other characters as %XX; '*' stands for "
+           " is not a parameter's name: visible ASCII without '&', '=' and '#', other characters as %XX; '*' stands "
+           "for "
            "any "
            "run of characters";
   return {};

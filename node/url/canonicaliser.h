@@ -1,7 +1,7 @@
 // The canonical form that a crawl chose: the form of CanonicalUrl, and the ring-wide settings that join further URLs.
-// docs/canonical-form.md lists the rules for people. Every URL of a crawl goes through it (seeds, links, redirects,
-// records from peers), so that all peers of a ring mean the same by a URL. All of its rules are off by default: each of
-// them takes URLs for one that a server may tell apart.
+// docs/reference/canonical-form.md lists the rules for people. Every URL of a crawl goes through it (seeds, links,
+// redirects, records from peers), so that all peers of a ring mean the same by a URL. All of its rules are off by
+// default: each of them takes URLs for one that a server may tell apart.
 //
 // Idempotent: what it makes, it gives back (tests/unit/canonicaliser_test.cc, tests/fuzz/url_fuzz.cc).
 // Thread rule: immutable once made; share freely. Cost beyond CanonicalUrl::from(): with no rule on, nothing; with all

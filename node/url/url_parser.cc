@@ -290,7 +290,7 @@ const char* UrlParser::host_and_port(std::string_view text) {
 const char* UrlParser::port(std::string_view digits) {
   std::uint32_t number = 0;
   for (const char c : digits) {
-    if (!is_ascii_digit(c)) return "a port that is no number";
+    if (!is_ascii_digit(c)) return "a port that is not a number";
     number = number * 10 + hex_value(c);
     if (number > 65535) return "a port above 65535";
   }

@@ -79,7 +79,7 @@ def install(packages):
         raise SiteError(f"cannot install {' '.join(missing)}: {error.filename} is not there") from error
     if done.returncode != 0:
         raise SiteError(
-            f"cannot install {' '.join(missing)}:\n{done.stderr.strip()}\nmend: sudo apt-get install -y "
+            f"cannot install {' '.join(missing)}:\n{done.stderr.strip()}\nfix: sudo apt-get install -y "
             f"{' '.join(missing)}"
         )
 

@@ -1,7 +1,7 @@
 """The scenarios: each a function that is given a Stage and does something to a crawl on it.
 
 What a scenario promises beyond "nothing missing, nothing else, nothing twice, no gap under the delay, robots.txt once a
-host, all peers end with 0 and with equal totals" it says to stage.promise. See docs/chaos.md.
+host, all peers end with 0 and with equal totals" it says to stage.promise. See docs/inside/chaos.md.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 """One who speaks the peers' language and keeps to none of its rules: ZMTP 3.0 without a key, and msgpack, by hand.
 
-A Speaker is a connection to a peer's port; send() takes what message() makes, or any bytes. docs/formats.md lists the
+A Speaker is a connection to a peer's port; send() takes what message() makes, or any bytes. docs/reference/formats.md lists the
 messages.
 """
 

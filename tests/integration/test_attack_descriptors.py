@@ -232,7 +232,7 @@ class Descriptors(ring.Case):
             self.assertIn(f"this process may have {limit} files open, a peer needs 128 or more: raise the limit", err)
             self.assertNotIn("terminate called", err)
         node = self.node("enough", binary=self.limited(128, 128))
-        self.assertIn("too few file descriptors even for the least of all", node.log())
+        self.assertIn("too few file descriptors even for the minimum", node.log())
         node.signal(signal.SIGINT)
         self.assertEqual(node.wait(), 0, node.err)
 

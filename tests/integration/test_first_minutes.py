@@ -303,7 +303,7 @@ class Redirects(ring.Case):
         said = f"the seed {seed} redirects to {target}, which is out of scope: start there, or --scope domain"
         self.assertIn(said, out)
         self.assertIn("links out of scope, not followed: 1", out)
-        self.assertIn("nothing was fetched but redirects", err)
+        self.assertIn("only redirects were fetched", err)
         told = json.loads(self.ok("explain", seed, "--dir", self.dir / "c", "--json"))
         self.assertEqual(told["redirects_to"], target)
         self.assertIn(f"a redirect to {target}, which is out of scope", told["why"])
@@ -396,7 +396,7 @@ class Causes(ring.Case):
             "http://127.0.0.1:9999/", "--allow-private", "127.0.0.0/8", "--deny-addresses", "127.0.0.0/8",
             code=ring.INVALID_SETTING,
         )  # fmt: skip
-        self.assertIn("127.0.0.1 is in deny_addresses; take its range out of deny_addresses", said)
+        self.assertIn("127.0.0.1 is in deny_addresses; remove its range from deny_addresses", said)
         self.assertNotIn("--allow-private", said)
 
     def test_names_that_resolve_to_denied_and_private_addresses(self):

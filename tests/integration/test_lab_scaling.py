@@ -17,7 +17,7 @@ class Scaling(ring.Case):
         self.assertEqual([row["fetches"] for row in fetches], [8, 20])
         self.assertEqual([row["peers"] for row in peers], [1, 2, 3])
         self.assertEqual(len(time), 2)
-        # Loosely, and at a pace that a busy machine keeps; the figures are in docs/lab-scaling.md.
+        # Loosely, and at a pace that a busy machine keeps; the figures are in docs/inside/lab-scaling.md.
         self.assertGreater(fetches[1]["against the first"], 2)
         self.assertGreater(peers[1]["against one"], 1.4)
         self.assertGreater(time[1]["against the first"], 1.4)

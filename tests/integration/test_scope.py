@@ -102,7 +102,7 @@ class Lists(ring.Case):
             ("site.test", "/print.html?all=1", "out of scope", "out of scope: url_deny 'print'"),
             ("site.test", "/never/seen", "unknown", "in scope: scope = host: host 'site.test' is a seed's host"),
             ("third.test", "/x", "out of scope", "out of scope: surt_reject 'test,third,'"),
-            ("far.test", "/", "unknown", "host 'far.test' is no seed's host"),
+            ("far.test", "/", "unknown", "host 'far.test' is not a seed's host"),
         ]:
             answer = self.explain(node, self.served.url(host, path))
             self.assertEqual(answer["state"], state, answer)

@@ -69,7 +69,7 @@ class Bloom(ring.Case):
         self.assertIn("filter holds more than it was planned for", node.log())
         text = self.ok("status", "--peer", node.address)
         self.assertRegex(text, r"seen = bloom on 1 peers: 0\.0 MiB of filters")
-        self.assertRegex(text, rf"missed, taken as seen by a filter: {told['missed']:.3g} expected")
+        self.assertRegex(text, rf"pages that the seen-set's filter may have missed: {told['missed']:.3g} expected")
         self.assertRegex(text, "its filter is overfull: ")
         _, metrics = ring.get(f"http://{node.status_address}/metrics")
         self.assertAlmostEqual(

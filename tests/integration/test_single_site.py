@@ -1,4 +1,4 @@
-"""The single-site crawler of the thesis (docs/literature.md, section D) is one line of Orbweaver: one site and what is
+"""The single-site crawler of the thesis (docs/inside/literature.md, section D) is one line of Orbweaver: one site and what is
 under its name, breadth first, the trailing slash removed before the check, links cut by file ending, fragments and
 javascript: cut, every URL found is stored, and it goes on after a crash where it was. A walker of the tests' own
 (walker.py) does just that; both must come to the same URLs."""

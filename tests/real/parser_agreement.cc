@@ -1,5 +1,5 @@
 // Holds the two link extractors against each other over real pages: parser_agreement [--show N] DIRECTORY…
-// Reads every .html and .htm file below, prints the times, and counts the differences by class (docs/parsers.md
+// Reads every .html and .htm file below, prints the times, and counts the differences by class (docs/inside/parsers.md
 // explains each). Exit code: 0 when every difference has a class, 1 when one has none, 2 when there was nothing to
 // read.
 #include <time.h>
@@ -62,7 +62,7 @@ struct Class {
   bool (*holds)(const Page&);
 };
 
-// In the order of docs/parsers.md; the first that holds is the page's.
+// In the order of docs/inside/parsers.md; the first that holds is the page's.
 const Class classes[] = {
     {"nul characters", [](const Page& page) { return page.html.find('\0') != std::string::npos; }},
     {"framesets", [](const Page& page) { return has(page, "<frameset"); }},

@@ -2,7 +2,7 @@
 """Draws what orbweaver-sim-scale measured, as an SVG with a panel for each question.
 
     build/release/tests/orbweaver-sim-scale --json scale.json
-    tests/sim/plot_scale.py scale.json docs/scale.svg
+    tests/sim/plot_scale.py scale.json docs/inside/scale.svg
 """
 import html
 import json

@@ -1,5 +1,5 @@
-// Simulated rings whose seen-sets are Bloom filters (docs/seen-set.md): with a filter that gives no false positive the
-// contract holds through joins, leaves, cuts, crashes, restarts and lost disks as it does without one.
+// Simulated rings whose seen-sets are Bloom filters (docs/inside/seen-set.md): with a filter that gives no false
+// positive the contract holds through joins, leaves, cuts, crashes, restarts and lost disks as it does without one.
 #include <gtest/gtest.h>
 
 #include "tests/sim/scene.h"

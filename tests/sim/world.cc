@@ -183,7 +183,6 @@ void World::start(std::size_t number) {
   step(number, TickEvent{});
 }
 
-// Everything in memory is gone; servers see their connections close.
 // What had no whole copy when its holder went down, whoever takes over fetches again.
 void World::note_missing_copies(const SimPeer& peer) {
   if (!peer.core) return;
@@ -195,6 +194,7 @@ void World::note_missing_copies(const SimPeer& peer) {
   }
 }
 
+// Everything in memory is gone; servers see their connections close.
 void World::take_down(std::size_t number, bool failed) {
   SimPeer& peer = peers_[number];
   std::vector<Request> open;

@@ -143,9 +143,9 @@ class World {
   // Partitions changed hands after the crawl began, or faults of the network made it begin before all agreed whose they
   // are: this version fetches some URLs again then.
   bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.views_may_differ()); }
-  // A partition that two peers held at a time, for a reason that this run permits (checkers/one_owner.cc).
   // Nothing: a robots.txt under partition_by = url, which every peer asks for that needs it.
   std::optional<ring::Partition> partition_of(const Request& request) const;
+  // A partition that two peers held at a time, for a reason that this run permits (checkers/one_owner.cc).
   void held_twice(ring::Partition partition) { held_twice_.insert(partition); }
   bool was_held_twice(const Request& request) const {
     const auto partition = partition_of(request);
@@ -218,9 +218,9 @@ class World {
                const std::string& bytes);
   void exited(std::size_t peer, const Exit& exit);
   void set_wake(std::size_t peer);
-  // `failed`: its store did; what the last step took note of was not committed.
   void took_over(std::size_t peer);
   void note_missing_copies(const SimPeer& peer);
+  // `failed`: its store did; what the last step took note of was not committed.
   void take_down(std::size_t peer, bool failed = false);
 
   template <class Call>

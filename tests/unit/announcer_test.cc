@@ -84,7 +84,7 @@ TEST(Announcer, LeaveShowsProgressNowAndThen) {
   Announcer announcer;
   announcer.start(place, status("1234567890", "active", {member(own, "active")}), Time{});
   const json leaving = status("1234567890", "leaving", {member(own, "leaving")});
-  const Lines progress{"leaving: 12 partitions still here, 3456 URLs handed over, 7 links on their way"};
+  const Lines progress{"leaving: 12 partitions still here, 3456 URLs handed over, 7 links in transit"};
   const Lines first = announcer.update(leaving, Time{});
   ASSERT_EQ(first.size(), 2U);
   EXPECT_EQ(first.back(), progress.back());

@@ -193,7 +193,7 @@ TEST(CacheLab, BadInputIsToldByName) {
   EXPECT_NE(told(options).find("of memory; --links reads fewer"), std::string::npos);
   options.limits = {};
   options.workers = {0};
-  EXPECT_NE(told(options).find("--workers holds 0"), std::string::npos);
+  EXPECT_NE(told(options).find("--workers has 0"), std::string::npos);
   options.workers = {};
   options.traces = {write_trace(dir, "empty", 0)};
   EXPECT_NE(told(options).find("no link trace"), std::string::npos) << "nothing was written";

@@ -1,5 +1,5 @@
-// The canonical form that a crawl chooses (docs/canonical-form.md): each rule alone, all together, and that whatever is
-// chosen it is idempotent.
+// The canonical form that a crawl chooses (docs/reference/canonical-form.md): each rule alone, all together, and that
+// whatever is chosen it is idempotent.
 #include "node/url/canonicaliser.h"
 
 #include <gtest/gtest.h>

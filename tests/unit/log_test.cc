@@ -245,7 +245,7 @@ TEST(Log, LimitedRecordsAreHeldBackAndCounted) {
   stop_log();
   const auto lines = lines_of(file);
   ASSERT_EQ(lines.size(), 21U);
-  EXPECT_NE(lines.back().find("warning fetch held back event=\"bad header\" count=980"), std::string::npos)
+  EXPECT_NE(lines.back().find("warning fetch suppressed event=\"bad header\" count=980"), std::string::npos)
       << lines.back();
 }
 

@@ -26,7 +26,7 @@ TEST(Metrics, RowsAreUniqueAndNamedAsPrometheusAsks) {
 
 TEST(Metrics, TextFormat004_OneCounterAndOneGauge) {
   EXPECT_EQ(metrics_text({{"urls_queued", 12.5}, {"pages_failed_total", 7}}),
-            "# HELP orbweaver_pages_failed_total pages given up since the start of the process\n"
+            "# HELP orbweaver_pages_failed_total pages that failed for good since the start of the process\n"
             "# TYPE orbweaver_pages_failed_total counter\n"
             "orbweaver_pages_failed_total 7\n"
             "# HELP orbweaver_urls_queued URLs in state queued that this peer holds\n"
@@ -36,7 +36,7 @@ TEST(Metrics, TextFormat004_OneCounterAndOneGauge) {
 
 TEST(Metrics, WhatStandsBehindASlashIsTheShare) {
   EXPECT_EQ(metrics_text({{"memory_used_bytes/links", 2}, {"memory_used_bytes/bodies", 1}}),
-            "# HELP orbweaver_memory_used_bytes what is held of it now\n"
+            "# HELP orbweaver_memory_used_bytes current use of a share of max_memory\n"
             "# TYPE orbweaver_memory_used_bytes gauge\n"
             "orbweaver_memory_used_bytes{share=\"bodies\"} 1\n"
             "orbweaver_memory_used_bytes{share=\"links\"} 2\n");

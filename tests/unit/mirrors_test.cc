@@ -1,4 +1,4 @@
-// Mirrors (docs/traps.md): who is told, who is one, which name is kept.
+// Mirrors (docs/how-to/traps.md): who is told, who is one, which name is kept.
 #include "node/crawl/mirrors.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Result pages, sites' links and selectors (node/scope/page_rules.h, node/html/selector.h; docs/keywords.md). Selectors
+// Result pages, sites' links and selectors (node/scope/page_rules.h, node/html/selector.h; docs/how-to/keywords.md). Selectors
 // Level 4, the subset that is told there; HTML standard, 13.1.2.4 for end tags that are left out.
 #include "node/scope/page_rules.h"
 

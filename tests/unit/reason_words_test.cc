@@ -40,7 +40,7 @@ TEST(ReasonWords, AReasonOfANewerVersionIsUnknown) {
   EXPECT_EQ(words_of(static_cast<Reason>(250), 0).both(), "unknown");
 }
 
-// What is on disk and on the wire: docs/formats.md.
+// What is on disk and on the wire: docs/reference/formats.md.
 TEST(ReasonWords, RobotsCausesAreTheReasonsAnd64) {
   for (const Reason cause : known_reasons()) {
     const Reason told = storage::robots_reason(cause);

@@ -1,4 +1,4 @@
-// Pages again: what is visited again, how a walk goes on, and what a sitemap's date does (docs/recrawl.md).
+// Pages again: what is visited again, how a walk goes on, and what a sitemap's date does (docs/how-to/recrawl.md).
 #include "node/crawl/recrawl_walk.h"
 
 #include <gtest/gtest.h>

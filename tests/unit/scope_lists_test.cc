@@ -1,4 +1,4 @@
-// The lists of a scope and the order of judgement (docs/scope.md).
+// The lists of a scope and the order of judgement (docs/how-to/scope.md).
 #include "node/scope/scope_lists.h"
 
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST(Scope, EndingsAreOfThePathsLastSegment) {
   EXPECT_FALSE(allow.contains(url("http://www.example.org/a.jpg")));
 }
 
-// docs/scope.md: a seed itself; what keeps out, in order; surt_accept; the kind.
+// docs/how-to/scope.md: a seed itself; what keeps out, in order; surt_accept; the kind.
 TEST(Scope, OrderOfJudgementAndItsWords) {
   const Scope all = scope({{"surt_reject", "org,example,www,)/old/"},
                            {"endings_deny", "zip"},
@@ -141,7 +141,7 @@ TEST(Scope, OrderOfJudgementAndItsWords) {
   EXPECT_EQ(explain("http://example.other.org/a"), "in scope: surt_accept 'org,other,example,'");
   EXPECT_EQ(explain("http://other.org/a"), "out of scope: url_allow has no entry for it");
   EXPECT_EQ(explain("http://www.example.org/a"), "in scope: scope = host: host 'www.example.org' is a seed's host");
-  EXPECT_EQ(explain("http://example.net/"), "out of scope: scope = host: host 'example.net' is no seed's host");
+  EXPECT_EQ(explain("http://example.net/"), "out of scope: scope = host: host 'example.net' is not a seed's host");
   for (const char* text : {"http://www.example.org/old/private.zip", "http://www.example.org/old/b",
                            "http://www.example.org/private.zip", "http://example.other.org/private",
                            "http://example.other.org/a", "http://other.org/a", "http://www.example.org/a"})
@@ -154,7 +154,7 @@ TEST(Scope, OnlyWhatTheKindKeepsOutIsReachedByHopsOffSite) {
   EXPECT_EQ(hops.place(url("http://other.net/")), Scope::Place::beyond);
   EXPECT_EQ(hops.place(url("http://other.net/ads")), Scope::Place::out);
   EXPECT_EQ(hops.explain(url("http://other.net/")),
-            "out of scope: scope = host: host 'other.net' is no seed's host; links lead there for 2 hops "
+            "out of scope: scope = host: host 'other.net' is not a seed's host; links lead there for 2 hops "
             "(hops_off_site)");
 }
 

@@ -128,7 +128,7 @@ TEST(Scope, AnyTakesAllAndNoSeedsTakeNone) {
 TEST(Scope, ExplainsTheRuleThatDecided) {
   const std::vector<std::string> seeds = {"http://www.example.com/docs/"};
   EXPECT_EQ(scope(ScopeKind::host, seeds).explain(url("http://other.org/")),
-            "out of scope: scope = host: host 'other.org' is no seed's host");
+            "out of scope: scope = host: host 'other.org' is not a seed's host");
   EXPECT_EQ(scope(ScopeKind::domain, seeds).explain(url("http://a.example.com/")),
             "in scope: scope = domain: domain 'example.com' is a seed's domain");
   EXPECT_EQ(scope(ScopeKind::prefix, seeds).explain(url("http://www.example.com/docs/a")),

@@ -1,4 +1,4 @@
-// The seen-set behind a Bloom filter (docs/seen-set.md): what it may lose and what it may not, over both stores.
+// The seen-set behind a Bloom filter (docs/inside/seen-set.md): what it may lose and what it may not, over both stores.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Suspects: who is one, how many of them are admitted, and what a host's memory of bodies says (docs/traps.md).
+// Suspects: who is one, how many of them are admitted, and what a host's memory of bodies says (docs/how-to/traps.md).
 #include "node/crawl/trap_judge.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The question "traps": what it lists, what it queues again, where it goes on (docs/traps.md).
+// The question "traps": what it lists, what it queues again, where it goes on (docs/how-to/traps.md).
 #include "node/crawl/trap_report.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The trap rules of docs/traps.md: what each suspects, what it leaves alone, and the budget.
+// The trap rules of docs/how-to/traps.md: what each suspects, what it leaves alone, and the budget.
 #include "node/scope/traps.h"
 
 #include <gtest/gtest.h>

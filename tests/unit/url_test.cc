@@ -67,7 +67,7 @@ TEST(Url, Whatwg_DefaultPortsAreNotKept) {
 TEST(Url, ErrorsNameTheInputAndTheFault) {
   EXPECT_EQ(failure("a/b"), "URL 'a/b': it has no scheme, and there is no base URL");
   EXPECT_EQ(failure("http://h:65536/"), "URL 'http://h:65536/': a port above 65535");
-  EXPECT_EQ(failure("http://h:8o/"), "URL 'http://h:8o/': a port that is no number");
+  EXPECT_EQ(failure("http://h:8o/"), "URL 'http://h:8o/': a port that is not a number");
   EXPECT_EQ(failure("http://a b/"), "URL 'http://a b/': a character that no host name may have");
   EXPECT_EQ(failure("http:///"), "URL 'http:///': it has no host");
   EXPECT_EQ(failure("http://u@/"), "URL 'http://u@/': it has credentials but no host");

@@ -15,14 +15,16 @@ void add_lab_cache(CLI::App& lab, int& code) {
   command->add_option("--trace", options->traces, "link traces of a crawl with --record-links: files or directories")
       ->required()
       ->type_name("FILE");
-  command->add_option("--compare", options->compared, "the traces of another crawl, of another order say, beside it")
+  command
+      ->add_option("--compare", options->compared,
+                   "the traces of another crawl to compare, for example in another order")
       ->type_name("FILE");
   command->add_option("--sizes", options->sizes, "entries of the caches; without it 2^0 to 2^25, as far as URLs go")
       ->delimiter(',');
-  command->add_option("--workers", options->workers, "so many caches for the fetch workers of a peer instead of one")
+  command->add_option("--workers", options->workers, "this many caches for the fetch workers of a peer instead of one")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--links", options->limits.links_max, "read so many links of each peer; 0: all")
+  command->add_option("--links", options->limits.links_max, "read this many links of each peer; 0: all")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the random policy")->capture_default_str();
   command->add_flag("--in-scope", options->limits.in_scope_only,

@@ -34,7 +34,7 @@ int finish_experiment(const Result<Report>& report, const ReportOutput& output) 
 }
 
 void add_lab_commands(CLI::App& app, int& code) {
-  CLI::App* lab = app.add_subcommand("lab", "the literature's experiments, run here: docs/literature.md");
+  CLI::App* lab = app.add_subcommand("lab", "runs the literature's experiments: docs/inside/literature.md");
   lab->require_subcommand(1);
   add_lab_cache(*lab, code);
   add_lab_partition(*lab, code);

@@ -1,4 +1,5 @@
-// `orbweaver lab …`: the literature's experiments, each a subcommand (docs/literature.md). Thread rule: main thread.
+// `orbweaver lab …`: the literature's experiments, each a subcommand (docs/inside/literature.md). Thread rule: main
+// thread.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -81,7 +81,7 @@ void add_lab_dedup(CLI::App& lab, int& code) {
   options->config.directory = std::filesystem::temp_directory_path(ignored).string();
   CLI::App* command = lab.add_subcommand(
       "dedup",
-      "structures for 'was this URL seen before?' side by side: time, bytes, wrong answers (docs/lab-dedup.md)");
+      "structures for 'was this URL seen before?' side by side: time, bytes, wrong answers (docs/inside/lab-dedup.md)");
   auto* file =
       command->add_option("--urls", options->urls_file, "URLs, one a line; - for standard input")->type_name("FILE");
   auto* trace = command
@@ -91,7 +91,7 @@ void add_lab_dedup(CLI::App& lab, int& code) {
                     ->excludes(file);
   command
       ->add_option("--generate", options->generate,
-                   "so many different URLs, made from a seed [16000, or the largest of --sizes]")
+                   "this many different URLs, generated from a seed [16000, or the largest of --sizes]")
       ->type_name("N")
       ->excludes(file)
       ->excludes(trace);
@@ -104,7 +104,7 @@ void add_lab_dedup(CLI::App& lab, int& code) {
   command->add_option("--structures", options->config.structures, "only these of " + names)
       ->delimiter(',')
       ->type_name("NAME,…");
-  command->add_option("--sizes", options->config.sizes, "a run with so many different URLs each [all]")
+  command->add_option("--sizes", options->config.sizes, "a run for each of these numbers of different URLs [all]")
       ->delimiter(',')
       ->type_name("N,…");
   command->add_option("--budget", options->budget, "a structure whose checks take longer is stopped, at each size")

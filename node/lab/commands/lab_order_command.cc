@@ -29,7 +29,7 @@ void add_lab_order(CLI::App& lab, int& code) {
   command->add_option("--topic-words", order.topic_words, "that the crawl by topic is given")
       ->check(CLI::Range(1u, sample::topic_words_each))
       ->capture_default_str();
-  command->add_option("--fetches", order.fetches, "under way together, of each peer")
+  command->add_option("--fetches", order.fetches, "fetches in flight, for each peer")
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
   command->add_option("--peers", order.peers, "that crawl")->check(CLI::Range(1u, 64u))->capture_default_str();

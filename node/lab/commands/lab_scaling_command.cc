@@ -34,14 +34,14 @@ Result<Report> run(Flags& flags) {
 void add_lab_scaling(CLI::App& lab, int& code) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* command = lab.add_subcommand(
-      "scaling", "pages over fetches under way, peers, hosts and time, on the sample web with slow hosts (section E)");
+      "scaling", "pages over fetches in flight, peers, hosts and time, on the sample web with slow hosts (section E)");
   command->add_option("--seconds", flags->seconds, "a period; the paper's is 30 minutes")
       ->check(CLI::Range(2u, 3600u))
       ->capture_default_str();
   command->add_option("--latency", flags->latency, "before each answer: what limits, instead of this machine")
       ->type_name("DURATION")
       ->capture_default_str();
-  command->add_option("--fetches", flags->options.fetches, "fetches under way at one peer, one crawl each")
+  command->add_option("--fetches", flags->options.fetches, "fetches in flight at one peer, one crawl each")
       ->delimiter(',')
       ->check(CLI::Range(1u, 10'000u))
       ->capture_default_str();

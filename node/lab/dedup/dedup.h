@@ -1,5 +1,5 @@
 // `orbweaver lab dedup`: every structure that answers "seen before?" over the same stream of URLs, one after the other:
-// time a check, bytes a URL, wrong answers, and what a restart leaves (docs/lab-dedup.md).
+// time a check, bytes a URL, wrong answers, and what a restart leaves (docs/inside/lab-dedup.md).
 //
 // How a check is timed: in blocks of 32, in turn as a whole, two readings of the clock in 32 checks, and each check by
 // itself. The median is that of the whole blocks over 32: reading the clock is less than a hundredth of it. The 99th

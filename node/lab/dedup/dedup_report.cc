@@ -33,8 +33,8 @@ Table main_table(std::uint64_t size, const std::vector<DedupRow>& rows) {
                    {"check median (us)", 2},
                    {"check p99 (us)", 2},
                    {"check mean (us)", 2},
-                   {"memory (bytes a URL)", 1},
-                   {"disk (bytes a URL)", 1},
+                   {"memory (bytes per URL)", 1},
+                   {"disk (bytes per URL)", 1},
                    {"false positives"},
                    {"predicted", 1},
                    {"rate when full", 7},
@@ -62,7 +62,7 @@ Table main_table(std::uint64_t size, const std::vector<DedupRow>& rows) {
     if (row.stopped)
       table.notes.push_back("Stopped by " + row.why + ": " + row.kind->description + ", with " +
                             std::to_string(row.urls) + " of " + std::to_string(size) +
-                            " different URLs in it; its figures are for so many.");
+                            " different URLs in it; its figures are for that number.");
     if (row.false_negatives > 0)
       table.notes.push_back("WRONG: " + row.kind->description + " took " + std::to_string(row.false_negatives) +
                             " URLs that it had seen as new.");
@@ -113,8 +113,8 @@ Report dedup_report(const DedupConfig& config, const UrlStream& stream, const st
       report.tables.push_back(std::move(shape));
   }
 
-  Plot course{"Time a check as the structure fills", {"different URLs in it", true}, {"us a check", true}, {}};
-  Plot memory{"Memory", {"different URLs", true}, {"bytes a URL in memory", true}, {}};
+  Plot course{"Time per check as the structure fills", {"different URLs in it", true}, {"us per check", true}, {}};
+  Plot memory{"Memory", {"different URLs", true}, {"bytes per URL in memory", true}, {}};
   for (const DedupRow& row : rows) {
     if (row.size == sizes.back()) course.series.push_back({row.kind->name, row.course});
     auto series = std::find_if(memory.series.begin(), memory.series.end(),

@@ -1,5 +1,5 @@
 // The one question of URL de-duplication, seen before?, as every structure of the literature answers it here: the
-// interface of `orbweaver lab dedup` (docs/lab-dedup.md). Thread rule: one thread.
+// interface of `orbweaver lab dedup` (docs/inside/lab-dedup.md). Thread rule: one thread.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,37 @@
+# The rooms, from the ground up: one line each. A room is a folder and a library; USES is what its files may include and
+# what it links, and nothing else; LIBRARIES are third-party ones. A room may use only rooms above its line, so no arrow
+# runs back. PURE: rules, which name no socket, file, clock, thread or random device, but for the room's IO_FILES.
+# CMake builds from this table (CMakeLists.txt); tests/house_rules.py holds every include to it and makes the table in
+# docs/inside/architecture.md from it (--write-rooms). A new room is a new line.
+
+orbweaver_room(ring "who is alive (`membership`), who owns what (`hash_ring`), messages (`messages`, `codec`), how they travel (`zmq_transport`)" PURE IO_FILES zmq_* endless_messages* send_room* USES LIBRARIES PkgConfig::ZMQ msgpackc-cxx OpenSSL::Crypto)
+orbweaver_room(storage "records and merge (`record`), the store (`store` on `kv`: `rocks_kv`, `memory_kv`), archives (`warc*`, `cdxj`), text" PURE IO_FILES rocks_* append_file* cdxj.cc link_trace.h link_trace.cc link_trace_reader.cc open_waiter* text_file* warc* USES LIBRARIES RocksDB::rocksdb-shared OpenSSL::Crypto PkgConfig::DEFLATE ZLIB::ZLIB nlohmann_json::nlohmann_json)
+orbweaver_room(node "time, failure as a value, log levels: what every file shares" PURE USES LIBRARIES)
+orbweaver_room(node/errors "errors of storage as errors of a peer" PURE USES node storage LIBRARIES)
+orbweaver_room(node/text "texts: words, repeats, languages, dates, what is printable" PURE USES node ring LIBRARIES cld2)
+orbweaver_room(node/settings "the values of settings, and what small ones mean: units, addresses, shares of memory" PURE USES node node/text ring LIBRARIES)
+orbweaver_room(node/url "URLs and their canonical form" PURE USES node node/settings node/text ring LIBRARIES PkgConfig::ICU PkgConfig::PSL)
+orbweaver_room(node/http "HTTP's grammar: heads, codings, dates, cookies" PURE USES node node/settings node/url LIBRARIES ZLIB::ZLIB PkgConfig::BROTLI PkgConfig::DEFLATE PkgConfig::ZSTD)
+orbweaver_room(node/robots "robots.txt and robots' directives" PURE USES node node/text LIBRARIES)
+orbweaver_room(node/html "HTML and style sheets: tokens, links, main text" PURE USES node node/robots node/text node/url LIBRARIES orbweaver_tidy nlohmann_json::nlohmann_json)
+orbweaver_room(node/charset "which charset a page, a style sheet or a text is in, and its UTF-8" PURE USES node/html node/url LIBRARIES PkgConfig::ICU)
+orbweaver_room(node/sitemap "sitemaps and feeds" PURE USES node node/charset node/http node/text node/url LIBRARIES PkgConfig::EXPAT)
+orbweaver_room(node/topic "what a page is about" PURE USES node node/html LIBRARIES)
+orbweaver_room(node/scope "which URLs belong to a crawl: scope, traps, rules of sites and pages" PURE USES node node/settings node/text node/url storage LIBRARIES PkgConfig::RE2)
+orbweaver_room(node/config "the table of settings, which knows every rule that it checks" PURE USES node node/html node/scope node/settings node/text node/topic node/url ring storage LIBRARIES)
+orbweaver_room(node/crawl "the peer's core: `step(now, event, commands)`" PURE USES node node/config node/errors node/http node/robots node/scope node/settings node/sitemap node/url ring storage LIBRARIES nlohmann_json::nlohmann_json)
+orbweaver_room(node/config/sources "where settings come from: file, environment, flags" USES node node/charset node/config node/html node/settings node/text node/topic ring LIBRARIES)
+orbweaver_room(node/memory "shares of a peer's memory while it runs: who has taken what, who waits" USES node/settings LIBRARIES)
+orbweaver_room(node/graph "link graphs on disk: external sort, PageRank, HITS" USES node node/errors ring storage LIBRARIES)
+orbweaver_room(node/corpus "the text output's lines, and a corpus of them" USES node node/html node/text ring storage LIBRARIES nlohmann_json::nlohmann_json)
+orbweaver_room(node/terminal "what programs say to people, and how their command lines run" USES node node/text LIBRARIES nlohmann_json::nlohmann_json)
+orbweaver_room(node/system "the system under a process: users, private files, memory, descriptors, threads, confinement" USES node node/settings node/terminal storage LIBRARIES PkgConfig::SECCOMP)
+orbweaver_room(node/http_server "a small bounded HTTP server, for the status port and the sample web" USES node LIBRARIES Threads::Threads)
+orbweaver_room(node/fetch "HTTP exchanges over the network: names, connections, TLS, which addresses are allowed" USES node node/http node/memory node/settings node/system node/url LIBRARIES CURL::libcurl PkgConfig::CARES OpenSSL::SSL)
+orbweaver_room(node/process "a peer's process: the loop, workers, log, metrics, status" USES node node/charset node/config node/corpus node/crawl node/errors node/fetch node/html node/http node/http_server node/memory node/robots node/scope node/settings node/sitemap node/system node/terminal node/text node/topic ring storage LIBRARIES Boost::log prometheus-cpp::core nlohmann_json::nlohmann_json)
+orbweaver_room(node/tools "what the rules say of one URL, page, robots.txt or sitemap, as JSON lines" USES node node/charset node/config node/html node/robots node/settings node/sitemap node/terminal node/text node/url ring LIBRARIES nlohmann_json::nlohmann_json)
+orbweaver_room(node/cli "the program `orbweaver`: its commands" USES node node/config node/config/sources node/corpus node/crawl node/errors node/fetch node/graph node/http node/process node/scope node/settings node/system node/terminal node/text node/tools node/url ring storage LIBRARIES nlohmann_json::nlohmann_json)
+orbweaver_room(node/sampleweb "a web made from a seed, and its server" USES node node/http_server node/url LIBRARIES ZLIB::ZLIB nlohmann_json::nlohmann_json)
+orbweaver_room(node/lab "the literature's experiments" USES node node/crawl node/errors node/graph node/sampleweb node/settings node/system node/terminal node/url ring storage LIBRARIES nlohmann_json::nlohmann_json)
+orbweaver_room(node/lab/dedup "structures for the URLs that were seen, side by side" USES node node/crawl node/errors node/lab node/system node/terminal node/text node/url ring storage LIBRARIES PkgConfig::SQLITE)
+orbweaver_room(node/lab/commands "the program `orbweaver-lab`: its commands" USES node/lab node/lab/dedup node/sampleweb node/settings node/system node/terminal LIBRARIES)
