@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "node/charset/charset.h"
+#include "node/http/http_message.h"
 #include "node/http/response_head.h"
 
 namespace {

@@ -84,12 +84,6 @@ TEST(Charset, ContentTypeParameters) {
   }
 }
 
-TEST(Charset, MediaType) {
-  EXPECT_EQ(media_type("Text/HTML; charset=x"), "text/html");
-  EXPECT_EQ(media_type(" text/plain\t"), "text/plain");
-  EXPECT_EQ(media_type(""), "");
-}
-
 TEST(Charset, Html13_2_3_2_PrescanStopsAt1024Bytes) {
   const std::string far = "<!--" + std::string(1100, 'x') + "--><meta charset=iso-8859-2>";
   EXPECT_EQ(html::charset_from_prescan(far), std::nullopt);

@@ -29,6 +29,12 @@ std::string noise(std::size_t bytes) {
   return text;
 }
 
+TEST(HttpMessage, MediaTypeIsLowerCaseWithoutParameters) {
+  EXPECT_EQ(media_type("Text/HTML; charset=x"), "text/html");
+  EXPECT_EQ(media_type(" text/plain\t"), "text/plain");
+  EXPECT_EQ(media_type(""), "");
+}
+
 TEST(HttpHeader, Rfc9110_5_1_NamesIgnoreCase) {
   const char* head = "HTTP/1.1 200 OK\r\nContent-Type:  text/html \r\nX: a\r\nx: b\r\n\r\nY: body\r\n";
   EXPECT_EQ(header_value(head, "content-TYPE"), "text/html");

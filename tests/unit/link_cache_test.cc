@@ -122,7 +122,8 @@ struct Names {
 
 template <class Kind>
 class LinkCachePolicies : public testing::Test {};
-TYPED_TEST_SUITE(LinkCachePolicies, (testing::Types<Lru, Clock, AtRandom>), Names);
+using Kinds = testing::Types<Lru, Clock, AtRandom>;
+TYPED_TEST_SUITE(LinkCachePolicies, Kinds, Names);
 
 TYPED_TEST(LinkCachePolicies, LinkCacheH_AsASlowOneOverRandomStreams) {
   for (const std::uint32_t capacity : {0u, 1u, 2u, 3u, 7u, 64u, 300u}) {
