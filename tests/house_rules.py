@@ -430,6 +430,7 @@ SAMPLES = [
 def sample_tree(root, name, text):
     """A tree that keeps all rules but for the one file."""
     rooms = root / "deploy/rooms.cmake"
+    rooms.parent.mkdir(exist_ok=True)
     rooms.write_text(text if name == "deploy/rooms.cmake" else TABLE, encoding="utf-8")
     files = {other: content for other, content, _ in SAMPLES if other in ("ring/good.h", "storage/good.h")} | GOOD
     files["docs/inside/architecture.md"] = ("<!-- rooms: tests/house_rules.py --write-rooms -->\n" + rooms_table(read_rooms(root)) +

@@ -1,8 +1,8 @@
 // Pages that kill the crawler. A process that did not end cleanly leaves behind which pages were at work
-// (node/process/in_flight.h): at most one for each worker, and one in the core. Each is tried once more; one that was at
-// work at the next unclean end too is given up as crashes_crawler, and the crawl goes on. A page that ends in any other
-// way is cleared. Whatever ended the process counts, a kill -9 by a user too: it costs a page only if it falls twice
-// into the moment in which that same page is read.
+// (node/process/in_flight.h): at most one for each worker, and one in the core. Each is tried once more; one that was
+// at work at the next unclean end too is given up as crashes_crawler, and the crawl goes on. A page that ends in any
+// other way is cleared. Whatever ended the process counts, a kill -9 by a user too: it costs a page only if it falls
+// twice into the moment in which that same page is read.
 //
 // The counts stand in the meta table, one row a page (meta_name::crashed); pages that were at work are few, so all rows
 // are in memory. Lifetime: the peer's. Thread rule: one owner (the peer's loop).

@@ -3,8 +3,9 @@
 // link that it does not know is merged by its owner, as often as it comes.
 //
 // Link cache: foreign links sent of late, and own ones of hosts whose URLs are in no set (storage/seen_sets.h). Under
-// order = best scores go with the links (docs/how-to/orders.md); a URL in the cache goes out again when its score has risen.
-// Bounded by link_cache_entries and score_entries. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// order = best scores go with the links (docs/how-to/orders.md); a URL in the cache goes out again when its score has
+// risen. Bounded by link_cache_entries and score_entries. Lifetime: the peer's. Thread rule: one owner (the peer's
+// loop).
 #pragma once
 
 #include <algorithm>

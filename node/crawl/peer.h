@@ -310,8 +310,8 @@ class Peer {
   std::unordered_map<std::uint64_t, Job> jobs_;
   TransferShares shares_;                // of them
   std::deque<std::uint64_t> in_pieces_;  // jobs whose links are being committed
-  // URLs whose server sent the fetch to another form of the same URL (docs/reference/canonical-form.md): asked for by that form
-  // next.
+  // URLs whose server sent the fetch to another form of the same URL (docs/reference/canonical-form.md): asked for by
+  // that form next.
   struct Detour {
     CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
     std::uint8_t hops = 1;

@@ -1,7 +1,7 @@
-// Pages again (docs/how-to/recrawl.md): a walk over the records queues those that ended before a moment for another visit.
-// The moment is the same for all. Each peer walks over all that it has, copies for others too: what it makes of a
-// record depends on the record and the moment alone, so that copies stay alike. No partition is handed over before its
-// walk. How far a walk came stands in the meta table (meta_name::recrawl), so it survives a restart. Lifetime: the
+// Pages again (docs/how-to/recrawl.md): a walk over the records queues those that ended before a moment for another
+// visit. The moment is the same for all. Each peer walks over all that it has, copies for others too: what it makes of
+// a record depends on the record and the moment alone, so that copies stay alike. No partition is handed over before
+// its walk. How far a walk came stands in the meta table (meta_name::recrawl), so it survives a restart. Lifetime: the
 // peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -19,7 +19,8 @@
 namespace orbweaver {
 
 // What the record is when its URL is asked for once more; nothing when it cannot be. What robots.txt or its port kept
-// out is judged again; what else is excluded stays so: it would be again, or is lifted in another way (docs/how-to/traps.md).
+// out is judged again; what else is excluded stays so: it would be again, or is lifted in another way
+// (docs/how-to/traps.md).
 std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known);
 
 class RecrawlWalk {

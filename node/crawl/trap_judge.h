@@ -1,6 +1,6 @@
-// Who is suspected of being a trap (traps.h, docs/how-to/traps.md), and what becomes of it: of each rule and host trap_budget
-// suspects are admitted, the others are excluded. Judged by the owner of the host, when a link is admitted; what is
-// known already was judged when it was new.
+// Who is suspected of being a trap (traps.h, docs/how-to/traps.md), and what becomes of it: of each rule and host
+// trap_budget suspects are admitted, the others are excluded. Judged by the owner of the host, when a link is admitted;
+// what is known already was judged when it was new.
 //
 // How much of its budgets a host has used is a hint in memory (TrapBook), read from the host's records when it is not
 // known. Lifetime: the peer's. Thread rule: one owner (the peer's loop).

@@ -1,7 +1,7 @@
 // `orbweaver lab order`: which order of crawling finds pages of a topic, and important pages, first
-// (docs/inside/lab-order.md). A sample web with topics is served in this process and crawled by real peers, child processes
-// of the program `orbweaver`, once for each order; what the server was asked for, in the order of arrival, is what is
-// judged. Memory: some 300 bytes a page. Thread rule: main thread; the server runs its own.
+// (docs/inside/lab-order.md). A sample web with topics is served in this process and crawled by real peers, child
+// processes of the program `orbweaver`, once for each order; what the server was asked for, in the order of arrival, is
+// what is judged. Memory: some 300 bytes a page. Thread rule: main thread; the server runs its own.
 #pragma once
 
 #include <cstdint>

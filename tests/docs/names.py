@@ -49,10 +49,7 @@ FOREIGN_CALLS = {
 FOREIGN_TYPES = {"WebFountain", "PageRank", "RocksDB", "ZeroMQ", "OpenSSL", "DynamicUser", "NoNewPrivileges"}
 FOREIGN_FLAGS = {"help"}
 # Of decision 24: parts that are being carved out of Peer. Those that exist by now are named at the end: take them out.
-PLANNED = {
-    "CrawlEnd", "JobTable", "LinkRouter", "PartitionMoves", "PeerState", "RecordWriter", "RobotsDesk", "SeedIntake",
-    "SeedSet", "UrlVerdicts",
-}
+PLANNED = {"JobTable", "RobotsDesk", "SeedIntake", "UrlVerdicts"}
 
 
 def read(path):
@@ -106,7 +103,8 @@ class Tree:
                 self.words.update(re.findall(r"[A-Za-z_][\w-]*[\w]", " ".join(re.findall(r'"[^"\n]*"', code))))
                 self.flags.update(FLAG.findall(code))
                 self.flags.update(name.replace("_", "-") for name in re.findall(r'\{"([a-z][a-z0-9_]*)",', code))
-            self.comments += [(path, line, comment) for line, comment in comments]
+            if path != "tests/house_rules.py":  # likewise
+                self.comments += [(path, line, comment) for line, comment in comments]
 
     def has_path(self, path):
         path = path.replace("NAME", "*")

@@ -1,5 +1,5 @@
-// Result pages, sites' links and selectors (node/scope/page_rules.h, node/html/selector.h; docs/how-to/keywords.md). Selectors
-// Level 4, the subset that is told there; HTML standard, 13.1.2.4 for end tags that are left out.
+// Result pages, sites' links and selectors (node/scope/page_rules.h, node/html/selector.h; docs/how-to/keywords.md).
+// Selectors Level 4, the subset that is told there; HTML standard, 13.1.2.4 for end tags that are left out.
 #include "node/scope/page_rules.h"
 
 #include <gtest/gtest.h>
