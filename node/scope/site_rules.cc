@@ -52,7 +52,7 @@ Result<void> read_word(std::string_view name, std::string_view value, SiteRule& 
     rule.hours = Hours{*from, *to};
     return {};
   }
-  return fail(ErrorCode::invalid_input, "'" + std::string(name) + "' is none of delay, factor, hours");
+  return fail(ErrorCode::invalid_input, "'" + std::string(name) + "' is not one of delay, factor, hours");
 }
 
 bool good_pattern(std::string_view pattern) {

@@ -18,7 +18,7 @@ Result<std::string> program_beside(const std::string& name) {
   if (::access(path.c_str(), X_OK) == 0) return path;
   return fail(ErrorCode::io, "cannot run " + path + " (" + std::strerror(errno) + "): this command is in the program " +
                                  name +
-                                 ", which belongs beside this one; copy or install both into one directory, or build "
+                                 ", which belongs next to this one; copy or install both into one directory, or build "
                                  "both with deploy/build");
 }
 

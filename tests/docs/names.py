@@ -217,7 +217,7 @@ GOOD = {
     "node/scope/scope.cc": '#include "node/scope/scope.h"\nauto a = add("status", "--ledger");  // tests/unit/*_test.cc\n',
     "tests/unit/scope_test.cc": "// it's a url() of CSS\nint a = 0;\n",
     "deploy/check": "#!/bin/bash\n# See node/scope/scope.h\necho\n",
-    "docs/a.md": "# A page\n\n[b](b.md#two-words) `node/url/` `Scope::place` `max_pages` `orbweaver status --ledger` "
+    "docs/a.md": "# A page\n\n[b](b.md#two-words) `node/scope/` `Scope::place` `max_pages` `orbweaver status --ledger` "
                  "`orbweaver_max_pages` `scope.h` `place()`\n```\nno/such.md tests/none\n```\n",
     "docs/b.md": "## Two words\n\n[a](a.md) [c](https://x.example/none.md) `https://docs.example/none.md`\n",
 }
