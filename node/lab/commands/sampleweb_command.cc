@@ -114,10 +114,11 @@ void add_sampleweb(CLI::App& app, int& code) {
   command->add_flag("--open-trap", options->open_trap, "links lead into the endless calendar");
   command->add_flag("--forbidden-trap", options->forbidden_trap,
                     "robots.txt keeps crawlers out of the endless calendar");
-  command->add_option("--topics", options->topics, "number of topics that pages are about; pages link within their topic")
+  command
+      ->add_option("--topics", options->topics, "number of topics that pages are about; pages link within their topic")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
-  command->add_option("--failing", options->failing, "how many pages in a thousand answer 500 to the first request")
+  command->add_option("--failing", options->failing, "pages in a thousand that answer 500 to the first request")
       ->check(CLI::Range(0u, 1000u))
       ->capture_default_str();
   command->add_option("--latency", *latency, "added to each answer")->type_name("DURATION")->capture_default_str();

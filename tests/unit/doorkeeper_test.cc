@@ -1,0 +1,107 @@
+// Who is let into the ring, and what a refused joiner is told.
+#include "node/crawl/doorkeeper.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/peer_rig.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::seconds;
+
+class DoorkeeperTest : public testing::Test {
+ protected:
+  DoorkeeperTest() {
+    seeds_.make_scope();
+    rig_.enter();
+  }
+  ring::Join join(std::uint8_t number) {
+    ring::Join join;
+    join.self.id = rig_id(number);
+    join.self.address = "10.0.0." + std::to_string(number) + ":7400";
+    join.self.incarnation = join.self.started = PeerRig::self().incarnation;
+    return join;
+  }
+  void ask(const ring::Join& join) {
+    rig_.clear();
+    door_.on_join(rig_.step(), {ring::protocol_version, {}, join.self.id, 0, join}, join, {"route"});
+  }
+  std::string refusal() {
+    const auto refused = rig_.sent<ring::Refuse>();
+    return refused.empty() ? "" : refused.front().reason;
+  }
+  void expect_refused(const ring::Join& from, std::string_view why) {
+    const std::uint64_t before = door_.refused();
+    ask(from);
+    EXPECT_NE(refusal().find(why), std::string::npos) << refusal();
+    EXPECT_TRUE(rig_.sent<ring::Welcome>().empty());
+    EXPECT_EQ(door_.refused(), before + 1);
+  }
+
+  PeerRig rig_;
+  SeedSet seeds_{rig_.state, rig_.members, rig_.messenger, rig_.writer, rig_.end};
+  Doorkeeper door_{
+      rig_.state, rig_.members, rig_.messenger, rig_.lifecycle, seeds_, rig_.end, rig_.replication.keeper.tenures()};
+};
+
+TEST_F(DoorkeeperTest, AWelcomeHasTheRingItsSettingsAndItsMembers) {
+  rig_.add_member(3, ring::MemberState::left);
+  ask(join(2));
+  const auto welcomes = rig_.sent<ring::Welcome>();
+  ASSERT_EQ(welcomes.size(), 1u);
+  EXPECT_EQ(welcomes[0].ring, rig_id(200));
+  EXPECT_FALSE(welcomes[0].settings.empty());
+  EXPECT_EQ(welcomes[0].members.size(), 2u) << "this peer and the newcomer, none that has left";
+  EXPECT_NE(rig_.members.membership().find(rig_id(2)), nullptr);
+}
+
+TEST_F(DoorkeeperTest, ADirectoryOfAnotherRingIsRefused) {
+  ring::Join other = join(2);
+  other.ring = rig_id(201);
+  expect_refused(other, "belongs to ring " + rig_id(201).hex());
+}
+
+TEST_F(DoorkeeperTest, ASettingThatDiffersIsNamedWithBothValues) {
+  ring::Join other = join(2);
+  other.given = {{"partitions", "32"}};
+  expect_refused(other, "'partitions' is 16 in the ring and 32");
+}
+
+TEST_F(DoorkeeperTest, AClockThatIsADayAheadIsRefused) {
+  ring::Join other = join(2);
+  other.self.incarnation += 49ull * 3600 * 1'000'000;
+  expect_refused(other, "its clock");
+}
+
+TEST_F(DoorkeeperTest, ThisPeersOwnIdentityIsRefusedAtOnce) {
+  ring::Join other = join(1);
+  other.self.address = "10.0.0.9:7400";
+  expect_refused(other, "was its data directory copied?");
+}
+
+TEST_F(DoorkeeperTest, AfterTheEndAJoinerIsToldOfIt) {
+  storage::Commit commit;
+  rig_.end.remember(ring::Finish{1, "all done", {}}, commit);
+  rig_.farewell.finish(rig_.step(), "all done", {});
+  ask(join(2));
+  EXPECT_EQ(rig_.sent<ring::Finish>().size(), 1u);
+  EXPECT_EQ(refusal(), "the crawl has ended");
+}
+
+TEST_F(DoorkeeperTest, OneThatIsLeavingForGoodAnswersNothing) {
+  ASSERT_TRUE(rig_.farewell.exit(rig_.step(), 0, "stopped"));
+  ask(join(2));
+  EXPECT_TRUE(rig_.out.empty());
+}
+
+TEST_F(DoorkeeperTest, ManySeedsComeInSeveralWelcomes) {
+  std::vector<std::string> many;
+  for (std::size_t i = 0; i < SeedSet::per_message + 1; ++i) many.push_back("http://a.test/" + std::to_string(i));
+  ASSERT_TRUE(seeds_.add(rig_.step(), many));
+  ask(join(2));
+  EXPECT_EQ(rig_.sent<ring::Welcome>().size(), 2u);
+}
+
+}  // namespace
+}  // namespace orbweaver

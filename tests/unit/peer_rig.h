@@ -1,0 +1,112 @@
+// The lower parts of a peer on a store in memory, as Peer builds them, for the tests of parts. The peer is number 1;
+// its ring is number 200.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "node/config/settings_table.h"
+#include "node/crawl/crawl_end.h"
+#include "node/crawl/farewell.h"
+#include "node/crawl/record_writer.h"
+#include "storage/memory_kv.h"
+
+namespace orbweaver {
+
+inline ring::PeerId rig_id(std::uint8_t number) {
+  ring::PeerId id;
+  id.bytes[0] = number;
+  return id;
+}
+
+inline Settings rig_settings() {
+  Settings settings = default_settings();
+  settings.partitions = 16;
+  settings.replicas = 1;
+  return settings;
+}
+
+struct PeerRig {
+  // A store that can be made to fail.
+  struct Kv : storage::MemoryKv {
+    bool fails = false;
+    storage::Result<void> write(const storage::KvBatch& batch) override {
+      if (fails) return tl::make_unexpected(storage::Error{storage::ErrorKind::io, "the disk is gone"});
+      return storage::MemoryKv::write(batch);
+    }
+  };
+
+  explicit PeerRig(Settings settings = rig_settings())
+      : state(std::move(settings), MemoryPlan{}, store, rig_id(1), rig_id(200)),
+        members(state, ring::Membership(self(), {}, 1)),
+        replication(state, 1000),
+        messenger(state, members, replication.keeper.tenures()),
+        bench({}, store, [](std::uint16_t) { return true; }),
+        writer(state, members, replication, bench),
+        end(messenger),
+        farewell(state, members, lifecycle, messenger, writer) {
+    state.started = state.stepped = now;
+  }
+
+  static ring::Member self() {
+    ring::Member self;
+    self.id = rig_id(1);
+    self.address = "10.0.0.1:7400";
+    self.incarnation = static_cast<std::uint64_t>(Time(std::chrono::hours{480'000}).time_since_epoch().count());
+    return self;
+  }
+  // A member of its ring, with this state.
+  void add_member(std::uint8_t number, ring::MemberState as) {
+    ring::Member member;
+    member.id = rig_id(number);
+    member.address = "10.0.0." + std::to_string(number) + ":7400";
+    member.incarnation = self().incarnation;
+    member.started = member.incarnation;
+    member.state = as;
+    members.membership().welcome({member}, now);
+  }
+  // This peer is in its ring, and knows who owns what.
+  void enter() {
+    members.membership().set_state(ring::MemberState::active, now);
+    members.accept_changes(now);
+  }
+  Step step() { return {now, out}; }
+  // The messages of one kind that were sent since the last call of clear().
+  template <class Body>
+  std::vector<Body> sent() const {
+    std::vector<Body> found;
+    for (const Command& command : out) {
+      const ring::Message* message = nullptr;
+      if (const auto* send = std::get_if<SendMessage>(&command)) message = &send->message;
+      if (const auto* reply = std::get_if<ReplyMessage>(&command)) message = &reply->message;
+      if (message != nullptr)
+        if (const auto* body = std::get_if<Body>(&message->body)) found.push_back(*body);
+    }
+    return found;
+  }
+  bool logged(std::string_view event) const {
+    for (const Command& command : out)
+      if (const auto* note = std::get_if<Note>(&command); note != nullptr && note->event == event) return true;
+    return false;
+  }
+  void clear() { out.clear(); }
+
+  Time now = Time(std::chrono::hours{480'000});
+  Kv kv;
+  storage::Store store = *storage::Store::open(kv);
+  Commands out;
+  PeerState state;
+  Members members;
+  Replication replication;
+  Messenger messenger;
+  Lifecycle lifecycle;
+  Workbench bench;
+  RecordWriter writer;
+  CrawlEnd end;
+  Farewell farewell;
+};
+
+}  // namespace orbweaver
