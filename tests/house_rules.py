@@ -38,7 +38,8 @@ HOMES = [
     (r"<libpsl\.h>", ["node/url/registrable_domain.cc"], "PkgConfig::PSL"),
     (r"<brotli/.*>", ["node/http/content_decoder.cc"], "PkgConfig::BROTLI"),
     (r"<zstd\.h>", ["node/http/content_decoder.cc"], "PkgConfig::ZSTD"),
-    (r"<libdeflate\.h>", ["node/http/content_decoder.cc", "storage/warc_*", "storage/link_trace*"], "PkgConfig::DEFLATE"),
+    (r"<libdeflate\.h>", ["node/http/content_decoder.cc", "storage/warc_*", "storage/link_trace*"],
+     "PkgConfig::DEFLATE"),
     (r"<zlib\.h>", ["node/http/content_decoder.cc", "node/sampleweb/*", "storage/warc_*"], "ZLIB::ZLIB"),
     (r"<expat[._a-z]*>", ["node/sitemap/expat_*"], "PkgConfig::EXPAT"),
     (r"<sqlite3.*>", ["node/lab/dedup/sqlite_*"], "PkgConfig::SQLITE"),
@@ -59,8 +60,10 @@ CLOCKS = [
 IO = [
     (r"#\s*include\s*<(sys/(socket|un|epoll|eventfd|ioctl)|netinet/\w+|netdb|poll)\.h>", "names a socket"),
     (r"(?<![\w.>:])::(?:socket|connect|bind|listen|accept4?|send|sendto|recv|recvfrom)\s*\(", "names a socket"),
-    (r"#\s*include\s*<(fstream|filesystem|iostream|(sys/(file|stat|statvfs|mman)|fcntl|dirent|unistd)\.h)>", "names a file"),
-    (r"\bstd\s*::\s*(FILE|fopen|freopen|tmpfile|filesystem|[io]?fstream)\b|(?<![\w.>:])(?:::)?fopen\s*\(", "names a file"),
+    (r"#\s*include\s*<(fstream|filesystem|iostream|(sys/(file|stat|statvfs|mman)|fcntl|dirent|unistd)\.h)>",
+     "names a file"),
+    (r"\bstd\s*::\s*(FILE|fopen|freopen|tmpfile|filesystem|[io]?fstream)\b|(?<![\w.>:])(?:::)?fopen\s*\(",
+     "names a file"),
     (r"#\s*include\s*<(thread|mutex|shared_mutex|condition_variable|future|semaphore|stop_token|pthread\.h)>",
      "names a thread"),
 ]
@@ -166,12 +169,14 @@ def rooms_table(rooms):
 
 
 DOC = "docs/architecture.md"
-DOC_TABLE = re.compile(r"(<!-- rooms: tests/house_rules.py --write-rooms -->\n)(.*?)(<!-- end of rooms -->)", re.DOTALL)
+DOC_BEGIN = "<!-- rooms: tests/house_rules.py --write-rooms -->\n"
+DOC_END = "<!-- end of rooms -->"
+DOC_TABLE = re.compile(f"({re.escape(DOC_BEGIN)})(.*?)({DOC_END})", re.DOTALL)
 
 
 def check_rooms(root, rooms, used, tell):
-    """The table itself: no arrow runs back or is there for nothing, pure rooms see pure ones, libraries are at home, the
-    document has the same table. `used`: {(room, room)} of the includes."""
+    """The table itself: no arrow runs back or is there for nothing, pure rooms see pure ones, libraries are at home,
+    the document has the same table. `used`: {(room, room)} of the includes."""
     above = []
     for room in rooms.values():
         for other in room.uses:
@@ -247,8 +252,9 @@ def check_calls(path, text, rooms, tell):
         banned = PRINTS
     if not banned:
         return
-    mend = {id(SLEEPS): "what needs time takes a clock", id(PRINTS): "say() and complain() of node/terminal/say.h escape"}.get(
-        id(banned), "a pure rule takes `now` and returns effects")
+    mends = {id(SLEEPS): "what needs time takes a clock",
+             id(PRINTS): "say() and complain() of node/terminal/say.h escape"}
+    mend = mends.get(id(banned), "a pure rule takes `now` and returns effects")
     for number, line in enumerate(code_only(text).split("\n"), 1):
         for pattern, what in banned:
             if re.search(pattern, line):
@@ -379,12 +385,13 @@ SAMPLES = [
     ("storage/file.cc", "std::FILE* a = nullptr;\n", "names a file"),
     ("node/url/lock.cc", "#include <mutex>\n", "names a thread"),
     ("node/process/io.cc", "#include <fcntl.h>\n#include <mutex>\n#include <sys/socket.h>\n", None),
-    ("rooms.cmake", TABLE.replace("USES node/url", "USES node/url node/later"), "node/later, which is not a room above it"),
+    ("rooms.cmake", TABLE.replace("USES node/url", "USES node/url node/later"),
+     "node/later, which is not a room above it"),
     ("rooms.cmake", TABLE.replace("PURE USES ring", "PURE USES ring node/system"), "which is not"),
     ("rooms.cmake", TABLE.replace("USES node/url", "USES node/url storage"), "of which it includes nothing"),
     ("rooms.cmake", TABLE.replace("LIBRARIES PkgConfig::ZMQ", "LIBRARIES PkgConfig::ZMQ PkgConfig::SQLITE"),
      "links PkgConfig::SQLITE, whose only home is node/lab/dedup/sqlite_*"),
-    ("docs/architecture.md", "<!-- rooms: tests/house_rules.py --write-rooms -->\n<!-- end of rooms -->\n", "--write-rooms"),
+    (DOC, DOC_BEGIN + DOC_END + "\n", "--write-rooms"),
     ("ring/socket.cc", "#include <zmq.hpp>\n", "only home is ring/zmq_*"),
     ("ring/other.cc", "#include <msgpack.hpp>\n", "only home is ring/codec.cc"),
     ("storage/db.cc", "#include <rocksdb/db.h>\n", "only home is storage/rocks_*"),
@@ -432,8 +439,7 @@ def sample_tree(root, name, text):
     rooms = root / "rooms.cmake"
     rooms.write_text(text if name == "rooms.cmake" else TABLE, encoding="utf-8")
     files = {other: content for other, content, _ in SAMPLES if other in ("ring/good.h", "storage/good.h")} | GOOD
-    files["docs/architecture.md"] = ("<!-- rooms: tests/house_rules.py --write-rooms -->\n" + rooms_table(read_rooms(root)) +
-                                     "<!-- end of rooms -->\n")
+    files[DOC] = DOC_BEGIN + rooms_table(read_rooms(root)) + DOC_END + "\n"
     for other, content in (files | {name: text}).items():
         (root / other).parent.mkdir(parents=True, exist_ok=True)
         (root / other).write_text(content, encoding="utf-8")
