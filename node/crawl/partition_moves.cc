@@ -85,6 +85,44 @@ void PartitionMoves::acknowledge_copied(const Step& step) {
   }
 }
 
+// --- answers
+
+Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::BatchAck& taken) {
+  if (replication_->replicator.acknowledged(from, taken.sequence)) return {};
+  if (replication_->keeper.acknowledged(from, taken.sequence)) return {};
+  storage::Commit commit;
+  commit.from_outbox = replication_->outbox.acknowledged(from, taken.sequence);
+  if (!commit.from_outbox.empty()) ORBWEAVER_TRY(writer_->commit(step, commit));
+  return {};
+}
+
+Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::BatchRefused& refused) {
+  if (!replication_->replicator.refused(from, refused.sequence, step.now) &&
+      !replication_->keeper.refused(from, refused.sequence, step.now))
+    replication_->outbox.refused(from, refused.sequence, step.now);
+  return hear(step, refused.tenures);
+}
+
+Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::Roots& roots,
+                                  const ring::ReplyPath& reply) {
+  ORBWEAVER_TRY(hear(step, roots.tenures));
+  messenger_->reply(reply, from, replication_->keeper.on_roots(from, roots, members_->view()), step.out);
+  return {};
+}
+
+Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::RootsCompared& compared) {
+  replication_->keeper.on_compared(from, compared, step.now);
+  return hear(step, compared.tenures);
+}
+
+Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::Leaves& leaves,
+                                  const ring::ReplyPath& reply) {
+  auto differ = replication_->keeper.on_leaves(leaves, members_->view());
+  if (!differ) return tl::make_unexpected(differ.error());
+  if (*differ) messenger_->reply(reply, from, std::move(**differ), step.out);
+  return {};
+}
+
 // --- moves
 
 // A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links

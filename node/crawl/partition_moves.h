@@ -36,6 +36,15 @@ class PartitionMoves {
   void acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from, std::uint64_t sequence);
   bool acknowledges_later() const { return !unanswered_.empty(); }
 
+  // Another peer has taken a batch of this one's, or refuses it: links, copies, or a part of a partition.
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::BatchAck& taken);
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::BatchRefused& refused);
+  // Another peer's roots and leaves, of copies that are compared.
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::Roots& roots, const ring::ReplyPath& reply);
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::RootsCompared& compared);
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::Leaves& leaves,
+                    const ring::ReplyPath& reply);
+
   // `may_take`: partitions whose holder is gone may be taken over. `stays`: a partition does not move yet, for another
   // reason than those that are known here.
   Result<void> tick(const Step& step, bool may_take, const std::function<bool(ring::Partition)>& stays);

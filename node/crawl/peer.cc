@@ -91,6 +91,17 @@ Peer::Peer(RingEntry&& entry, Time now)
               .mirrors = mirrors_,
               .router = router_,
               .redirects = redirects_}),
+      batches_({.state = state_,
+                .members = members_,
+                .messenger = messenger_,
+                .replication = replication_,
+                .bench = bench_,
+                .writer = writer_,
+                .moves = moves_,
+                .seeds = seeds_,
+                .router = router_,
+                .walk = walk_,
+                .traps = trap_judge_}),
       budgets_(settings_, *store_, settings_.hosts_in_memory),
       allowance_(settings_),
       shares_(
@@ -296,19 +307,17 @@ Result<void> Peer::handle_of_ring(Time now, MessageEvent& event, Commands& out) 
         compare(ack.seeds_fingerprint, ack.tenures_fingerprint);
       },
       [&](const ring::Sync& sync) { return on_sync(now, in, sync, event.reply, out); },
-      [&](const ring::Batch& batch) { return on_batch(now, in, batch, event.reply, out); },
-      [&](const ring::BatchAck& ack) { return on_batch_ack(now, in.from, ack.sequence, out); },
-      [&](const ring::BatchRefused& refused) { return on_batch_refused(now, in.from, refused, out); },
-      [&](const ring::Roots& roots) -> Result<void> {
-        ORBWEAVER_TRY(moves_.hear(step, roots.tenures));
-        messenger_.reply(event.reply, in.from, keeper_.on_roots(in.from, roots, view_), out);
-        return {};
+      [&](const ring::Batch& batch) {
+        return lifecycle_.ending() ? Result<void>{} : batches_.take(step, in.from, batch, event.reply);
       },
-      [&](const ring::RootsCompared& compared) {
-        keeper_.on_compared(in.from, compared, now);
-        return moves_.hear(step, compared.tenures);
+      [&](const ring::BatchAck& ack) { return moves_.hear(step, in.from, ack); },
+      [&](const ring::BatchRefused& refused) {
+        membership_.merge(refused.members, now);
+        return moves_.hear(step, in.from, refused);
       },
-      [&](const ring::Leaves& leaves) { return on_leaves(in, leaves, event.reply, out); },
+      [&](const ring::Roots& roots) { return moves_.hear(step, in.from, roots, event.reply); },
+      [&](const ring::RootsCompared& compared) { return moves_.hear(step, in.from, compared); },
+      [&](const ring::Leaves& leaves) { return moves_.hear(step, in.from, leaves, event.reply); },
       [&](const ring::LeavesDiffer& differ) { keeper_.on_leaves_differ(in.from, differ); },
       [&](const ring::WaveProbe& probe) { on_wave_probe(now, in, probe, event.reply, out); },
       [&](const ring::WaveReply& wave) { ending_.hear(in.from, wave); },

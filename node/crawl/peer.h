@@ -7,7 +7,7 @@
 //
 // Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_robots.cc,
 // peer_scope.cc (results of a search, what a page has used, traps and recrawl), peer_ring.cc (members, waves),
-// peer_batches.cc, peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics), peer_outside.cc
+// peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics), peer_outside.cc
 // (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "node/crawl/batch_intake.h"
 #include "node/crawl/budgets.h"
 #include "node/crawl/crash_book.h"
 #include "node/crawl/crawl_end.h"
@@ -67,9 +68,6 @@ struct PeerCounters {
   std::uint64_t pages_failed = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t archive_bytes = 0;
-  std::uint64_t batches_received = 0;
-  std::uint64_t records_received = 0;
-  std::uint64_t records_malformed = 0;
   std::uint64_t messages_refused = 0;  // whole: of another ring, at fault, or more than can be taken on
   std::uint64_t claims_refused = 0;    // members and tenures in messages, too far from what is known (ring/messages.h)
   std::uint64_t rows_dropped = 0;      // of the data directory, at the start: not readable, or not plausible
@@ -215,26 +213,6 @@ class Peer {
   bool waves_wanted() const;
   ring::WaveReply wave_reply();
 
-  // peer_batches.cc
-  Result<void> on_batch(Time now, const ring::Message& message, const ring::Batch& batch, const ring::ReplyPath& reply,
-                        Commands& out);
-  // What a batch holds, as it goes into the store.
-  struct Intake {
-    std::vector<storage::Merge> records;
-    std::vector<CanonicalUrl> urls;  // theirs, one each
-    std::map<storage::HostKey, storage::HostClock> clocks;
-    std::map<std::pair<storage::HostKey, std::string>, storage::RobotsEntry> robots;  // by origin
-    std::vector<std::string> seeds;
-    std::size_t malformed = 0;
-  };
-  bool take_record(Time now, const ring::PeerId& from, const ring::BatchRecord& entry, ring::BatchKind kind,
-                   Intake& intake, Commands& out);
-  bool accepts(ring::Partition partition, ring::BatchKind kind) const;
-  Result<void> on_batch_ack(Time now, const ring::PeerId& from, std::uint64_t sequence, Commands& out);
-  Result<void> on_batch_refused(Time now, const ring::PeerId& from, const ring::BatchRefused& refused, Commands& out);
-  Result<void> on_leaves(const ring::Message& message, const ring::Leaves& leaves, const ring::ReplyPath& reply,
-                         Commands& out);
-
   // peer_ask.cc
   void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
               Commands& out);
@@ -301,6 +279,7 @@ class Peer {
   LinkRouter router_;
   SeedRedirects redirects_;
   PageLinks links_;
+  BatchIntake batches_;
   CrashBook crashes_;
   Budgets budgets_;
   PageAllowance allowance_;

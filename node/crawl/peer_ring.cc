@@ -111,7 +111,7 @@ ring::WaveReply Peer::wave_reply() {
   reply.incarnation = static_cast<std::uint64_t>(std::max<std::int64_t>(state_.started.time_since_epoch().count(), 0));
   reply.passive = passive();
   reply.sent = forwarder_.batches_acknowledged();
-  reply.received = counters_.batches_received;
+  reply.received = batches_.counters().batches;
   reply.grant_sequence = ending_.grant_heard();
   reply.counts = {{"fetched", held.fetched},         {"failed", held.failed},
                   {"excluded", held.excluded},       {"queued", held.queued},
