@@ -151,6 +151,28 @@ Peer::Peer(PeerStart start, storage::Store& store, ring::Member self, Time now)
               .mirrors = mirrors_,
               .router = router_,
               .redirects = redirects_}),
+      explanation_({.settings = settings_,
+                    .canonicaliser = canonicaliser_,
+                    .partitioner = partitioner_,
+                    .store = store,
+                    .scope = [this]() -> const Scope& { return *scope_; },
+                    .bench = bench_,
+                    .router = router_,
+                    .redirects = redirects_,
+                    .traps = trap_judge_,
+                    .mirrors = mirrors_,
+                    .membership = membership_}),
+      questions_(
+          {.membership = membership_,
+           .ring = ring_,
+           .messenger = messenger_,
+           .memory = memory_,
+           .canonicaliser = canonicaliser_,
+           .who_knows = [this](const CanonicalUrl& url) { return who_knows(url); },
+           .answer_own = [this](const Step& step, const std::string& verb,
+                                const nlohmann::json& body) { return answer_own(step.now, verb, body, step.out); },
+           .refuse = [this](const Step& step, const ring::Message& in,
+                            const std::string& cause) { refuse_message(in, cause, step.out); }}),
       budgets_(settings_, store, settings_.hosts_in_memory),
       allowance_(settings_),
       shares_(
@@ -343,10 +365,16 @@ void Peer::handle(Time now, MessageEvent& event, Commands& out) {
 bool Peer::handle_before_ring(Time now, MessageEvent& event, Commands& out) {
   const ring::Message& in = event.message;
   const auto handled = Overloaded{
-      [&](const ring::Ask& ask) { on_ask(now, in, ask, event.reply, out); },
+      [&](ring::Ask ask) {
+        if (!has_ring_) ask.for_ring = false;
+        if (const Result<void> asked = questions_.on_ask({now, out}, in, ask, event.reply); !asked)
+          fail_for_good(asked.error(), out);
+      },
       [&](const ring::Join& join) { on_join(now, in, join, event.reply, out); },
       [&](const ring::Welcome& welcome) { on_welcome(now, welcome, out); },
-      [&](const ring::Answer& answer) { on_answer(in, answer, out); },
+      [&](const ring::Answer& answer) {
+        questions_.on_answer({now, out}, in, answer);
+      },
       [&](const ring::Refuse& refuse) {
         ++counters_.messages_refused;
         if (refuse.join && !welcomed_ && !join_.empty())
@@ -477,7 +505,7 @@ void Peer::after(Time now, Commands& out) {
     waves_tick(now, out);
     leave_tick(now, out);
   }
-  gather_tick(now, out);
+  questions_.tick({now, out});
   if (stopping_ && jobs_.empty() && !exit_at_)
     exit(now, 0, "stopped; the crawl goes on where it was when this directory is started again", out);
   say_farewell(now, out);
@@ -510,7 +538,7 @@ Time Peer::next_deadline(Time now) const {
     }
   }
   if (!welcomed_ && !join_.empty() && !stopping_ && !exit_at_) consider(next_join_);
-  for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
+  consider(questions_.next_deadline());
   consider(exit_at_);
   if (exit_at_ && membership_.self().state == ring::MemberState::left) consider(next_farewell_);
   return std::max(at, now);
