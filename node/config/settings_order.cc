@@ -28,9 +28,7 @@ void add_order_settings(std::vector<SettingDef>& rows) {
        "What a score is with `order = best`: nearness to `topic`, cash by links (opic), or the number of links found "
        "(inlinks).",
        "By topic for a crawl about something; by opic for the pages that matter most to other pages."},
-      &Settings::best_by, BestBy::topic,
-      {"topic", "Words that `order = best` by topic looks for; WORD^WEIGHT counts one more.",
-       "Use about a dozen words that pages about it have and other pages do not; one of them is enough."}));
+      &Settings::best_by, BestBy::topic, {"topic", "opic", "inlinks"}));
   rows.push_back(
       text_setting({"topic", "Words that `order = best` by topic looks for; WORD^WEIGHT counts one more.",
                     "Use about a dozen words that pages about it have and other pages do not; one of them is enough."},

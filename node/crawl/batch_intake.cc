@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "node/crawl/outcome.h"
 #include "node/try.h"
 
 namespace orbweaver {

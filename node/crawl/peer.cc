@@ -91,6 +91,28 @@ Peer::Peer(RingEntry&& entry, Time now)
               .mirrors = mirrors_,
               .router = router_,
               .redirects = redirects_}),
+      explanation_({.settings = settings_,
+                    .canonicaliser = canonicaliser_,
+                    .partitioner = partitioner_,
+                    .store = *store_,
+                    .scope = [this]() -> const Scope& { return seeds_.scope(); },
+                    .bench = bench_,
+                    .router = router_,
+                    .redirects = redirects_,
+                    .traps = trap_judge_,
+                    .mirrors = mirrors_,
+                    .membership = membership_}),
+      questions_(
+          {.membership = membership_,
+           .ring = state_.ring,
+           .messenger = messenger_,
+           .memory = memory_,
+           .canonicaliser = canonicaliser_,
+           .who_knows = [this](const CanonicalUrl& url) { return who_knows(url); },
+           .answer_own = [this](const Step& step, const std::string& verb,
+                                const nlohmann::json& body) { return answer_own(step.now, verb, body, step.out); },
+           .refuse = [this](const Step& step, const ring::Message& in,
+                            const std::string& cause) { refuse_message(in, cause, step.out); }}),
       batches_({.state = state_,
                 .members = members_,
                 .messenger = messenger_,
@@ -255,17 +277,14 @@ Result<void> Peer::handle_of_anyone(Time now, MessageEvent& event, Commands& out
   const Step step{now, out};
   const ring::Message& in = event.message;
   const auto handled = Overloaded{
-      [&](const ring::Ask& ask) {
-        on_ask(now, in, ask, event.reply, out);
-        return Result<void>{};
-      },
+      [&](const ring::Ask& ask) { return questions_.on_ask(step, in, ask, event.reply); },
       [&](const ring::Join& join) {
         doorkeeper_.on_join(step, in, join, event.reply);
         return Result<void>{};
       },
       [&](const ring::Welcome& welcome) { return on_welcome(now, welcome, out); },
       [&](const ring::Answer& answer) {
-        on_answer(in, answer, out);
+        questions_.on_answer(step, in, answer);
         return Result<void>{};
       },
       [&](const ring::Refuse& refuse) {
@@ -399,7 +418,7 @@ Result<void> Peer::after(Time now, Commands& out) {
   for (BatchOut& batch : batches) messenger_.send(batch.to, std::move(batch.batch), out);
   ORBWEAVER_TRY(end_tick(step));
   ORBWEAVER_TRY(leave_tick(step));
-  gather_tick(now, out);
+  questions_.tick(step);
   if (lifecycle_.stopping() && jobs_.empty())
     ORBWEAVER_TRY(
         farewell_.exit(step, 0, "stopped; the crawl goes on where it was when this directory is started again"));
@@ -428,7 +447,7 @@ Time Peer::next_deadline(Time now) const {
     if (!parsed_.empty() || (!parse_next_.empty() && parsing_may_start())) at = now;
   }
   if (!lifecycle_.stopping() && !lifecycle_.ending()) consider(admission_.next_deadline());
-  for (const Gathering& gathering : gatherings_) consider(gathering.deadline);
+  consider(questions_.next_deadline());
   consider(farewell_.next_deadline());
   return std::max(at, now);
 }

@@ -7,7 +7,7 @@
 //
 // Its files: peer.cc (start, step, messages, what is due), peer_crawl.cc (fetches, outcomes), peer_robots.cc,
 // peer_scope.cc (results of a search, what a page has used, traps and recrawl), peer_ring.cc (members, waves),
-// peer_ask.cc (explain, seed, leave, stop), peer_status.cc (status and metrics), peer_outside.cc
+// peer_ask.cc (own answers to questions), peer_status.cc (status and metrics), peer_outside.cc
 // (messages that are refused, stored rows that are left out). Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -28,6 +28,7 @@
 #include "node/crawl/doorkeeper.h"
 #include "node/crawl/ending.h"
 #include "node/crawl/events.h"
+#include "node/crawl/explanation.h"
 #include "node/crawl/farewell.h"
 #include "node/crawl/fence.h"
 #include "node/crawl/host_access.h"
@@ -39,6 +40,7 @@
 #include "node/crawl/page_allowance.h"
 #include "node/crawl/page_links.h"
 #include "node/crawl/partition_moves.h"
+#include "node/crawl/questions.h"
 #include "node/crawl/recrawl_walk.h"
 #include "node/crawl/ring_entry.h"
 #include "node/crawl/seed_redirects.h"
@@ -113,18 +115,6 @@ class Peer {
     std::unique_ptr<PageDone> page = nullptr;
     PageLinks::Progress links = {};
   };
-  // A question that other peers must answer first.
-  struct Gathering {
-    ring::ReplyPath reply;
-    std::uint64_t sequence = 0;  // the asker's
-    std::string verb;
-    std::map<std::uint64_t, ring::PeerId> open;  // our sequence -> whom we asked
-    std::vector<std::string> answers;            // JSON objects, of answer_bytes_max in all
-    std::size_t bytes = 0;
-    std::size_t left_out = 0;  // answers beyond that
-    Time deadline{};
-  };
-
   Peer(RingEntry&& entry, Time now);
   Result<void> restore(const RingEntry& entry, const Step& step);
 
@@ -214,15 +204,9 @@ class Peer {
   ring::WaveReply wave_reply();
 
   // peer_ask.cc
-  void on_ask(Time now, const ring::Message& message, const ring::Ask& ask, const ring::ReplyPath& reply,
-              Commands& out);
-  void on_answer(const ring::Message& message, const ring::Answer& answer, Commands& out);
-  void take_answer(Gathering& gathering, std::string text);
-  void gather_tick(Time now, Commands& out);
   void first_seeds_tick(Time now, Commands& out);
-  void finish_gathering(Gathering& gathering, Commands& out);
+  std::optional<ring::PeerId> who_knows(const CanonicalUrl& url);
   nlohmann::json answer_own(Time now, const std::string& verb, const nlohmann::json& body, Commands& out);
-  nlohmann::json explain(const nlohmann::json& body);
   nlohmann::json forget(const nlohmann::json& body, Time now);
   std::uint64_t held_in_flight() const;
   std::uint64_t orphaned() const;
@@ -279,6 +263,8 @@ class Peer {
   LinkRouter router_;
   SeedRedirects redirects_;
   PageLinks links_;
+  Explanation explanation_;
+  Questions questions_;
   BatchIntake batches_;
   CrashBook crashes_;
   Budgets budgets_;
@@ -297,8 +283,6 @@ class Peer {
   };
   std::map<ring::Md5, Detour> detours_;  // by the URL's digest; in memory only, detours_max at most
   std::uint64_t next_job_ = 1;
-  std::vector<Gathering> gatherings_;
-  std::uint64_t next_ask_ = 1;
 
   std::vector<Note> healed_;  // to be said with the first step
   std::optional<Error> failure_;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/core.h"
 #include "ring/codec.h"
 #include "storage/memory_kv.h"

@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/core.h"
 #include "storage/store.h"
 #include "tests/unit/crawl_keys.h"

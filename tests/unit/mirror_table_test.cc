@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
 #include "ring/md5.h"
 #include "storage/memory_kv.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
 
 namespace orbweaver {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/config/settings_table.h"
 #include "node/robots/robots.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/core.h"
 #include "ring/codec.h"
 #include "storage/memory_kv.h"

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
 #include "storage/memory_kv.h"
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "node/config/settings_table.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
 
