@@ -73,7 +73,7 @@ class CoreTest : public testing::Test {
     return std::nullopt;
   }
 
-  PeerRig::Kv kv_;
+  storage::MemoryKv kv_;
   std::optional<storage::Store> store_;
   std::unique_ptr<Core> core_;
   Time now_ = Time(std::chrono::hours{480'000});
@@ -147,7 +147,7 @@ TEST_F(CoreTest, SettingsThatCannotBeUsedEndTheProcess) {
 
 TEST_F(CoreTest, AStoreThatFailsAtTheWelcomeEndsTheProcessAndTheStatusIsStillAnswered) {
   open();
-  kv_.fails = true;
+  kv_.fail_after(0, storage::ErrorKind::io);
   const Commands out = receive(welcome());
   const Exit* exit = exit_of(out);
   ASSERT_NE(exit, nullptr);

@@ -39,7 +39,7 @@ TEST_F(EndingTest, AnEndThatAnotherFoundIsDurableBeforeItIsAcknowledged) {
 }
 
 TEST_F(EndingTest, WhenTheStoreFailsNothingIsAcknowledged) {
-  rig_.kv.fails = true;
+  rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_FALSE(ending_.hear(rig_.step(), rig_id(2), ring::Finish{5, "all done", {}}, {"route"}));
   EXPECT_TRUE(rig_.sent<ring::FinishAck>().empty());
   EXPECT_FALSE(rig_.lifecycle.ending());

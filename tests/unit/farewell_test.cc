@@ -76,7 +76,7 @@ TEST_F(FarewellTest, OneThatStillHasRecordsHasNotLeftByItsDirectory) {
 
 TEST_F(FarewellTest, AStoreThatFailsIsToldOfBeforeAnyWordOfALeave) {
   rig_.lifecycle.leave(rig_.now);
-  rig_.kv.fails = true;
+  rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_FALSE(rig_.farewell.exit(rig_.step(), 0, "left"));
   EXPECT_TRUE(rig_.sent<ring::Sync>().empty());
 }

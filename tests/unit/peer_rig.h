@@ -30,15 +30,6 @@ inline Settings rig_settings() {
 }
 
 struct PeerRig {
-  // A store that can be made to fail.
-  struct Kv : storage::MemoryKv {
-    bool fails = false;
-    storage::Result<void> write(const storage::KvBatch& batch) override {
-      if (fails) return tl::make_unexpected(storage::Error{storage::ErrorKind::io, "the disk is gone"});
-      return storage::MemoryKv::write(batch);
-    }
-  };
-
   explicit PeerRig(Settings settings = rig_settings())
       : state(std::move(settings), MemoryPlan{}, store, rig_id(1), rig_id(200)),
         members(state, ring::Membership(self(), {}, 1)),
@@ -95,7 +86,7 @@ struct PeerRig {
   void clear() { out.clear(); }
 
   Time now = Time(std::chrono::hours{480'000});
-  Kv kv;
+  storage::MemoryKv kv;
   storage::Store store = *storage::Store::open(kv);
   Commands out;
   PeerState state;

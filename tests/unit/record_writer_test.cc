@@ -48,7 +48,7 @@ TEST_F(RecordWriterTest, WhatIsQueuedIsInTheFrontier) {
 }
 
 TEST_F(RecordWriterTest, WhenTheStoreFailsNothingFollows) {
-  rig_.kv.fails = true;
+  rig_.kv.fail_after(0, storage::ErrorKind::io);
   const auto done = rig_.writer.commit(rig_.step(), page("http://a.test/"));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::io);

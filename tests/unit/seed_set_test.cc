@@ -34,13 +34,13 @@ TEST_F(SeedSetTest, NewSeedsAreDurableAndWidenTheScope) {
 TEST_F(SeedSetTest, KnownSeedsAndWhatIsNotAUrlWriteNothing) {
   ASSERT_TRUE(seeds_.add(rig_.step(), {"http://a.test/"}));
   const std::uint64_t before = seeds_.fingerprint();
-  rig_.kv.fails = true;
+  rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_TRUE(seeds_.add(rig_.step(), {"http://a.test/", "not a URL"})) << "no write is made";
   EXPECT_EQ(seeds_.fingerprint(), before);
 }
 
 TEST_F(SeedSetTest, AStoreThatFailsIsToldOf) {
-  rig_.kv.fails = true;
+  rig_.kv.fail_after(0, storage::ErrorKind::io);
   const Result<void> added = seeds_.add(rig_.step(), {"http://a.test/"});
   ASSERT_FALSE(added);
   EXPECT_EQ(added.error().code, ErrorCode::io);
@@ -59,7 +59,7 @@ TEST_F(SeedSetTest, AnOwnerAdmitsEachSeedOnceAndAllAgainWhenOwnersChange) {
   ASSERT_TRUE(seeds_.add(rig_.step(), {"http://a.test/", "http://b.test/"}));
   ASSERT_TRUE(seeds_.admit_own(rig_.step()));
   EXPECT_EQ(rig_.store.counts().queued, 2u);
-  rig_.kv.fails = true;
+  rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_TRUE(seeds_.admit_own(rig_.step())) << "nothing is due";
   seeds_.owners_changed();
   EXPECT_FALSE(seeds_.admit_own(rig_.step())) << "all are";
