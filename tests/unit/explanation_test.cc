@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "node/config/settings_table.h"
+#include "node/crawl/members.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
 
@@ -50,12 +51,9 @@ class ExplanationTest : public testing::Test {
                                        .partitioner = partitioner_,
                                        .scope = scope,
                                        .traps = *traps_,
-                                       .walk = *walk_},
-                    1);
+                                       .walk = *walk_});
     redirects_.emplace(SeedRedirects::Around{
-        .settings = settings_, .canonicaliser = *canonicaliser_, .scope = scope, .is_seed = [](const std::string&) {
-          return true;
-        }});
+        .settings = settings_, .scope = scope, .is_seed = [](const std::string&) { return true; }});
     explanation_.emplace(Explanation::Around{.settings = settings_,
                                              .canonicaliser = *canonicaliser_,
                                              .partitioner = partitioner_,
@@ -89,9 +87,11 @@ class ExplanationTest : public testing::Test {
   TrapRules rules_;
   View view_ = test::view_of(1, {1});
   Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  ring::Membership membership_{test::active_member(1), {}, 1};
+  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
+  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
+  ring::Membership& membership_ = members_.membership();
   ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{membership_, tenures_};
+  Messenger messenger_{state_, members_, tenures_};
   Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
   Time stepped_{std::chrono::seconds{1'000'000}};
   std::optional<Scope> scope_;

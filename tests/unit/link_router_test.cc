@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "node/config/settings_table.h"
+#include "node/crawl/members.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
 
@@ -71,9 +72,10 @@ class LinkRouterTest : public testing::Test {
   TrapRules rules_;
   View view_ = test::view_of(1, {1});
   Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  ring::Membership membership_{test::active_member(1), {}, 1};
+  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
+  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
   ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{membership_, tenures_};
+  Messenger messenger_{state_, members_, tenures_};
   Time stepped_{std::chrono::seconds{1'000'000}};
   std::optional<Scope> scope_;
   std::optional<MirrorTable> mirrors_;

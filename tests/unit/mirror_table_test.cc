@@ -6,6 +6,7 @@
 #include <set>
 
 #include "node/config/settings_table.h"
+#include "node/crawl/members.h"
 #include "node/crawl/meta_names.h"
 #include "ring/md5.h"
 #include "storage/memory_kv.h"
@@ -72,9 +73,11 @@ class MirrorTableTest : public testing::Test {
   TrapRules rules_;
   View view_ = test::view_of(1, {1});
   Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  ring::Membership membership_{test::active_member(1), {}, 1};
+  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
+  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
+  ring::Membership& membership_ = members_.membership();
   ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{membership_, tenures_};
+  Messenger messenger_{state_, members_, tenures_};
   std::set<std::string> seed_hosts_;
   std::optional<MirrorTable> table_;
   Time now_{std::chrono::seconds{1000}};

@@ -53,9 +53,7 @@ class PageLinksTest : public testing::Test {
                                        .traps = *traps_,
                                        .walk = *walk_});
     redirects_.emplace(SeedRedirects::Around{
-        .settings = settings_, .canonicaliser = canonicaliser_, .scope = scope, .is_seed = [](const std::string&) {
-          return false;
-        }});
+        .settings = settings_, .scope = scope, .is_seed = [](const std::string&) { return false; }});
     links_.emplace(PageLinks::Around{.settings = settings_,
                                      .canonicaliser = canonicaliser_,
                                      .view = view_,
@@ -93,9 +91,10 @@ class PageLinksTest : public testing::Test {
   TrapRules rules_;
   View view_ = test::view_of(1, {1});
   Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  ring::Membership membership_{test::active_member(1), {}, 1};
+  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
+  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
   ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{membership_, tenures_};
+  Messenger messenger_{state_, members_, tenures_};
   Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
   Time stepped_{seconds{1'000'000}};
   std::optional<Scope> scope_;

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "node/config/settings_table.h"
+#include "node/crawl/members.h"
 #include "node/settings/settings.h"
+#include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
 
 namespace orbweaver {
@@ -51,9 +53,13 @@ class QuestionsTest : public testing::Test {
   }
   static std::string address(std::size_t peer) { return test::active_member(peer).address; }
 
-  ring::Membership membership_{test::active_member(1), {}, 1};
+  storage::MemoryKv kv_;
+  storage::Store store_{*storage::Store::open(kv_)};
+  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
+  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
+  ring::Membership& membership_ = members_.membership();
   ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{membership_, tenures_};
+  Messenger messenger_{state_, members_, tenures_};
   ring::RingId ring_ = test::peer_id(100);
   MemoryPlan memory_ = plan_memory({}, std::uint64_t{2} << 30);
   Settings settings_ = default_settings();
