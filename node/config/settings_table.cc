@@ -421,9 +421,11 @@ void add_forwarding(Rows& rows) {
   rows.push_back(count_setting({"batches_under_way", "Batches sent to one peer and not yet acknowledged.",
                                 "Four hide the way there and back; more only fill the queues of a slow peer."},
                                &Settings::batches_under_way, 4U, 1U, 1024U));
-  rows.push_back(duration_setting({"batch_timeout", "A batch that is not acknowledged by then is sent again.",
-                                   "Far beyond a durable write on a busy disk; sending twice does no harm, only work."},
-                                  &Settings::batch_timeout, "5s", "100ms", "10m"));
+  rows.push_back(duration_setting(
+      {"batch_timeout",
+       "A batch that is not acknowledged by then is sent again, after that at longer intervals, up to four times this.",
+       "Far beyond a durable write on a busy disk; sending twice does no harm, only work."},
+      &Settings::batch_timeout, "5s", "100ms", "10m"));
   rows.push_back(
       count_setting({"outbox_memory_records", "URLs for one peer that are kept in memory; more wait on disk only.",
                      "64 batches ahead, some 8 MB for each peer: a slow peer costs disk, not memory."},
