@@ -415,10 +415,11 @@ void add_forwarding(Rows& rows) {
   rows.push_back(count_setting({"batches_under_way", "Batches sent to one peer and not yet acknowledged.",
                                 "Four hide the round trip; more only fill the queues of a slow peer."},
                                &Settings::batches_under_way, 4U, 1U, 1024U));
-  rows.push_back(
-      duration_setting({"batch_timeout", "A batch that is not acknowledged by then is sent again.",
-                        "Far longer than a durable write on a busy disk. Sending twice does no harm, only work."},
-                       &Settings::batch_timeout, "5s", "100ms", "10m"));
+  rows.push_back(duration_setting(
+      {"batch_timeout",
+       "A batch that is not acknowledged by then is sent again, and later at longer intervals: up to four times this.",
+       "Far longer than a durable write on a busy disk. Sending twice does no harm, only work."},
+      &Settings::batch_timeout, "5s", "100ms", "10m"));
   rows.push_back(
       count_setting({"outbox_memory_records", "URLs for one peer that are kept in memory; more wait on disk only.",
                      "64 batches ahead, about 8 MB for each peer: a slow peer costs disk, not memory."},

@@ -70,21 +70,46 @@ HostAccess::Verdict HostAccess::may_ask(Time now, BenchHost& host) {
 HostAccess::Verdict HostAccess::slot(Time now, BenchHost& host) {
   if (host.address.empty()) return Verdict::now;  // the fetch fails, and says why
   if (address_delay(host) == Duration{}) return Verdict::now;
-  if (host.address_slot != Time{} && now <= host.address_slot_until) {
-    if (const Time at = std::max(host.address_slot, own_requests_.next(host.address)); now < at) {
-      host.next_allowed = std::max(host.next_allowed, at);
-      return Verdict::later;
+  if (host.address_slot == Time{} || host.address_slot_until < now) {
+    // The host came too late for its slot, by a slow network or a busy peer: the next one is to stay valid for longer.
+    if (host.address_slot != Time{} && !view_->empty()) {
+      Duration& round_trip = slot_round_trip_[owner_of(host.address)];
+      round_trip = std::max(round_trip, std::min(now - host.address_slot, round_trip_max));
     }
-    host.address_slot = Time{};
-    return Verdict::now;
+    if (view_->empty() || owner_of(host.address) != membership_->self().id) {
+      ask_ahead(now, host);
+      return Verdict::asked;
+    }
+    if (!take_own_slot(now, host)) return Verdict::later;
   }
-  // The host came too late for its slot, by a slow network or a busy peer: the next one is to stay valid for longer.
-  if (host.address_slot != Time{} && !view_->empty()) {
-    Duration& round_trip = slot_round_trip_[owner_of(host.address)];
-    round_trip = std::max(round_trip, std::min(now - host.address_slot, round_trip_max));
+  if (const Time at = std::max(host.address_slot, own_requests_.next(host.address)); now < at) {
+    host.next_allowed = std::max(host.next_allowed, at);
+    return Verdict::later;
   }
-  ask_ahead(now, host);
-  return Verdict::asked;
+  host.address_slot = Time{};
+  return Verdict::now;
+}
+
+// Of an address that this peer owns: without a question, so that a slot which is there now leads straight to the fetch.
+// False: none is, and the host is to ask again at its next_allowed.
+bool HostAccess::take_own_slot(Time now, BenchHost& host) {
+  Duration& round_trip = slot_round_trip_[membership_->self().id];
+  const Duration delay = address_delay(host);
+  const Duration good_for = AddressSlotBook::good_for(delay, 2 * round_trip);
+  round_trip -= round_trip / 8;  // what took long once passes
+  const AddressSlotBook::Slot slot =
+      own_slot(host.address, {.asker = {}, .delay = delay, .good_for = good_for, .in = {}}, now);
+  const Time at = std::min(slot.at, now + slot_wait_max);
+  host.address_slot = slot.given ? at : Time{};
+  host.address_slot_until = at + good_for;
+  if (!slot.given) host.next_allowed = std::max(host.next_allowed, at);
+  return slot.given;
+}
+
+AddressSlotBook::Slot HostAccess::own_slot(const std::string& address, AddressSlotBook::Ask ask, Time now) {
+  const ring::Member& self = membership_->self();
+  ask.asker = {self.id, self.incarnation};
+  return book_.ask(address, ask, since_.of(partition_of_address(address, view_->partitions()), now), now);
 }
 
 void HostAccess::ask_ahead(Time now, BenchHost& host) {
@@ -138,12 +163,12 @@ void HostAccess::send(const Step& step) {
     const Duration round_trip = known == slot_round_trip_.end() ? Duration{} : known->second;
     wanted.good_for = AddressSlotBook::good_for(wanted.delay, 2 * round_trip);
     if (view_->owns(partition)) {
-      const AddressSlotBook::Slot slot = book_.ask(wanted.address,
-                                                   {.asker = {self.id, self.incarnation},
-                                                    .delay = wanted.delay,
-                                                    .good_for = wanted.good_for,
-                                                    .in = std::max(wanted.due - now, Duration{})},
-                                                   since_.of(partition, now), now);
+      const AddressSlotBook::Slot slot = own_slot(wanted.address,
+                                                  {.asker = {},
+                                                   .delay = wanted.delay,
+                                                   .good_for = wanted.good_for,
+                                                   .in = std::max(wanted.due - now, Duration{})},
+                                                  now);
       own.turns.push_back({id, slot.given, count_of(slot.at - now)});
       continue;
     }

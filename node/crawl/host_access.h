@@ -1,5 +1,6 @@
 // May this host be asked now? A host waits for its lease (lease_desk.h, under partition_by = url) and for a slot of its
-// address (address_slots.h), and stays acquired meanwhile, so that each is asked for once. The owner's part is here
+// address (address_slots.h), and stays acquired meanwhile, so that each is asked for once. Of an address that this peer
+// owns the slot is known at once: one that is there now needs no wait. The owner's part is here
 // too: it gives slots of the addresses that this peer owns. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -57,6 +58,8 @@ class HostAccess {
     Time asked{};
   };
   Verdict slot(Time now, BenchHost& host);
+  bool take_own_slot(Time now, BenchHost& host);
+  AddressSlotBook::Slot own_slot(const std::string& address, AddressSlotBook::Ask ask, Time now);
   Duration address_delay(const BenchHost& host) const { return sites_->address_delay(host.name, host.crawl_delay); }
   ring::PeerId owner_of(const std::string& address) const;
   void send(const Step& step);

@@ -1,0 +1,90 @@
+// Of an address that this peer owns, the slot is known without a question: a page that may be asked for now is asked
+// for in the step that finds its host. A real Peer on a store in memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "node/crawl/peer.h"
+#include "storage/memory_kv.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Duration address_delay = milliseconds{400};
+
+class HostAccessTest : public testing::Test {
+ protected:
+  void start(std::vector<std::string> seeds) {
+    PeerStart start;
+    start.settings =
+        load_settings(
+            "", {{"robots", "no"}, {"delay", "1s"}, {"address_delay", "400ms"}, {"scope", "host"}, {"replicas", "1"}})
+            .value();
+    start.address = "127.0.0.1:7700";
+    start.fresh_id.bytes.fill(1);
+    start.fresh_ring.bytes.fill(2);
+    start.seeds = std::move(seeds);
+    auto opened = Peer::open(std::move(start), store_, now_);
+    ASSERT_TRUE(opened) << opened.error().message;
+    peer_ = std::move(*opened);
+  }
+  Commands step(Event event = TickEvent{}) {
+    Commands commands;
+    peer_->step(now_, std::move(event), commands);
+    return commands;
+  }
+  // Steps at this time until as many hosts are looked up.
+  std::vector<ResolveHost> asked_for(std::size_t count) {
+    std::vector<ResolveHost> asked;
+    for (int i = 0; i < 100 && asked.size() < count; ++i)
+      for (Command& command : step())
+        if (auto* resolve = std::get_if<ResolveHost>(&command)) asked.push_back(std::move(*resolve));
+    EXPECT_EQ(asked.size(), count);
+    return asked;
+  }
+  static std::size_t fetches_in(const Commands& commands) {
+    return static_cast<std::size_t>(std::count_if(commands.begin(), commands.end(), [](const Command& command) {
+      return std::holds_alternative<StartFetch>(command);
+    }));
+  }
+  HostResolved at_one_address(const ResolveHost& asked) { return {asked.host, std::string("\x7f\0\0\1", 4)}; }
+
+  storage::MemoryKv kv_;
+  storage::Store store_ = *storage::Store::open(kv_);
+  std::unique_ptr<Peer> peer_;
+  Time now_{std::chrono::hours{24 * 365 * 50}};
+};
+
+TEST_F(HostAccessTest, AHostWhoseSlotIsThereNowIsTakenOnce) {
+  start({"http://a.test/"});
+  const std::vector<ResolveHost> asked = asked_for(1);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].name, "a.test");
+  EXPECT_EQ(asked[0].port, 80);
+  EXPECT_EQ(fetches_in(step(at_one_address(asked[0]))), 1u) << "in the step that knows the address";
+}
+
+TEST_F(HostAccessTest, HostsOfOneAddressAreAskedADelayApart) {
+  start({"http://a.test/", "http://b.test/", "http://c.test/"});
+  const std::vector<ResolveHost> asked = asked_for(3);
+  ASSERT_EQ(asked.size(), 3u);
+  std::size_t fetches = 0;
+  for (const ResolveHost& host : asked) fetches += fetches_in(step(at_one_address(host)));
+  EXPECT_EQ(fetches, 1u);
+  std::vector<Time> begun{now_};
+  for (int i = 0; i < 2'000 && begun.size() < 3; ++i) {
+    now_ += milliseconds{1};
+    if (fetches_in(step()) > 0) begun.push_back(now_);
+  }
+  ASSERT_EQ(begun.size(), 3u);
+  for (std::size_t i = 1; i < begun.size(); ++i) {
+    EXPECT_GE(begun[i] - begun[i - 1], address_delay);
+    EXPECT_LE(begun[i] - begun[i - 1], address_delay + milliseconds{5}) << "and no later than its slot";
+  }
+}
+
+}  // namespace
+}  // namespace orbweaver
