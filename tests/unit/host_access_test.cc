@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "node/crawl/peer.h"
+#include "node/config/sources/load_settings.h"
+#include "node/crawl/core.h"
 #include "storage/memory_kv.h"
 
 namespace orbweaver {
@@ -27,7 +28,7 @@ class HostAccessTest : public testing::Test {
     start.fresh_id.bytes.fill(1);
     start.fresh_ring.bytes.fill(2);
     start.seeds = std::move(seeds);
-    auto opened = Peer::open(std::move(start), store_, now_);
+    auto opened = Core::open(std::move(start), store_, now_);
     ASSERT_TRUE(opened) << opened.error().message;
     peer_ = std::move(*opened);
   }
@@ -54,7 +55,7 @@ class HostAccessTest : public testing::Test {
 
   storage::MemoryKv kv_;
   storage::Store store_ = *storage::Store::open(kv_);
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<Core> peer_;
   Time now_{std::chrono::hours{24 * 365 * 50}};
 };
 
