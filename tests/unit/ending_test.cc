@@ -24,7 +24,13 @@ class EndingTest : public testing::Test {
     return ending_.hear(rig_.now, rig_id(from), probe, granted_);
   }
 
-  PeerRig rig_;
+  static Settings that_end() {
+    Settings settings = rig_settings();
+    settings.stop_when_done = true;
+    return settings;
+  }
+
+  PeerRig rig_{that_end()};
   Ending ending_{rig_.state, rig_.members, rig_.messenger, rig_.lifecycle, rig_.writer, rig_.end, rig_.farewell};
   std::optional<std::uint64_t> granted_;
 };

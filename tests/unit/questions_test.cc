@@ -53,6 +53,7 @@ class QuestionsTest : public testing::Test {
   }
   static std::string address(std::size_t peer) { return test::active_member(peer).address; }
 
+  Settings settings_ = default_settings();
   storage::MemoryKv kv_;
   storage::Store store_{*storage::Store::open(kv_)};
   PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
@@ -62,7 +63,6 @@ class QuestionsTest : public testing::Test {
   Messenger messenger_{state_, members_, tenures_};
   ring::RingId ring_ = test::peer_id(100);
   MemoryPlan memory_ = plan_memory({}, std::uint64_t{2} << 30);
-  Settings settings_ = default_settings();
   Canonicaliser canonicaliser_{settings_};
   std::optional<ring::PeerId> knows_;
   std::optional<Error> failure_;
