@@ -417,7 +417,7 @@ TEST_F(MergeThroughPeer, Issue3_1_BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwin
   }
 }
 
-// Disabled: Peer::take_record joins each with the store, not with what the same batch brings before it, so the last of
+// Disabled: BatchIntake::take joins each with the store, not with what the same batch brings before it, so the last of
 // them wins and a wait can become shorter. Transfers send a host once a batch; a peer's bytes are outside input.
 TEST_F(MergeThroughPeer, Issue3_1_TwoRowsOfOneHostInOneBatchAreJoined) {
   start();

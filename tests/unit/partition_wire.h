@@ -77,7 +77,7 @@ inline storage::HostKey host_key_named(std::string_view host, std::uint32_t part
   return host_key(ring::md5(std::string(host)), partitions);
 }
 
-// What a batch brings, as Peer::take_record does it.
+// What a batch brings, as BatchIntake::take does it.
 inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch& batch, Time now,
                                        std::uint32_t partitions = few_partitions) {
   storage::Commit commit;
