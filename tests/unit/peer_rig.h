@@ -31,7 +31,7 @@ inline Settings rig_settings() {
 
 struct PeerRig {
   explicit PeerRig(Settings settings = rig_settings())
-      : state(std::move(settings), MemoryPlan{}, store, rig_id(1), rig_id(200)),
+      : state(std::move(settings), plan_memory({}, std::uint64_t{2} << 30), store, rig_id(1), rig_id(200)),
         members(state, ring::Membership(self(), {}, 1)),
         replication(state, 1000),
         messenger(state, members, replication.keeper.tenures()),

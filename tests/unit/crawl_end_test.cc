@@ -1,0 +1,63 @@
+// The end of the crawl as a peer was told it, and its row.
+#include "node/crawl/crawl_end.h"
+
+#include <gtest/gtest.h>
+
+#include "node/crawl/meta_names.h"
+#include "ring/codec.h"
+#include "tests/unit/peer_rig.h"
+
+namespace orbweaver {
+namespace {
+
+const ring::Finish finish{7, "no URL is queued", {{"fetched", 3}}};
+
+std::string row_of(const storage::Commit& commit) {
+  EXPECT_EQ(commit.meta.size(), 1u);
+  EXPECT_EQ(commit.meta.front().first, meta_name::ended);
+  return commit.meta.front().second;
+}
+
+TEST(CrawlEnd, IsReadBackFromItsRow) {
+  PeerRig rig;
+  storage::Commit commit;
+  rig.end.remember(finish, commit);
+  CrawlEnd other(rig.messenger);
+  ASSERT_TRUE(other.restore(row_of(commit)));
+  EXPECT_EQ(other.told()->reason, finish.reason);
+  EXPECT_EQ(other.told()->totals, finish.totals);
+}
+
+TEST(CrawlEnd, TheFirstEndIsKept) {
+  PeerRig rig;
+  storage::Commit commit;
+  rig.end.remember(finish, commit);
+  rig.end.remember({8, "another", {}}, commit);
+  EXPECT_EQ(commit.meta.size(), 1u);
+  EXPECT_EQ(rig.end.told()->reason, finish.reason);
+}
+
+TEST(CrawlEnd, WorkTakesItBackOnce) {
+  PeerRig rig;
+  storage::Commit commit;
+  rig.end.reopen(commit);
+  EXPECT_TRUE(commit.meta.empty()) << "there was none";
+  rig.end.remember(finish, commit);
+  storage::Commit again;
+  rig.end.reopen(again);
+  rig.end.reopen(again);
+  EXPECT_EQ(row_of(again), "");
+  EXPECT_FALSE(rig.end.told());
+}
+
+TEST(CrawlEnd, ARowThatCannotBeReadIsAnEndAnyway) {
+  PeerRig rig;
+  EXPECT_FALSE(rig.end.restore("rubbish"));
+  ASSERT_TRUE(rig.end.told());
+  EXPECT_EQ(rig.end.told()->reason, "the crawl has ended");
+  EXPECT_FALSE(rig.end.restore(ring::encode(rig.messenger.message(ring::FinishAck{1}, {}))))
+      << "another message is not one";
+}
+
+}  // namespace
+}  // namespace orbweaver
