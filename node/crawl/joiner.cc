@@ -172,8 +172,12 @@ Time Joiner::next_deadline(Time now) const {
   return std::max(at, now);
 }
 
+// Of the same form as a peer's, with zeros: who reads a status does not ask first whether the peer has joined.
 json Joiner::own_status() const {
   const ring::Member& self = entry_.membership.self();
+  json counts = json::object();
+  for (const std::string_view name : count_names()) counts[std::string(name)] = 0;
+  counts["messages_refused"] = entry_.messages_refused;
   return {{"id", self.id.hex()},
           {"address", self.address},
           {"state", member_state_name(self)},
@@ -186,7 +190,7 @@ json Joiner::own_status() const {
           {"held_back", {"asks to join its ring"}},
           {"members", json::array()},
           {"seeds", 0},
-          {"counts", {{"messages_refused", entry_.messages_refused}}}};
+          {"counts", std::move(counts)}};
 }
 
 std::vector<std::pair<std::string, double>> Joiner::metrics() const {

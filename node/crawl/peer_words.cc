@@ -5,6 +5,63 @@
 
 namespace orbweaver {
 
+std::span<const std::string_view> count_names() {
+  static constexpr std::string_view names[] = {"discovered",
+                                               "queued",
+                                               "fetched",
+                                               "failed",
+                                               "excluded",
+                                               "outbox",
+                                               "in_flight",
+                                               "pages_in_flight",
+                                               "hosts",
+                                               "fetches",
+                                               "retries",
+                                               "robots_fetched",
+                                               "bytes_received",
+                                               "archive_bytes",
+                                               "links_found",
+                                               "links_skipped",
+                                               "links_over_budget",
+                                               "pages_cut",
+                                               "links_out_of_scope",
+                                               "links_own",
+                                               "links_foreign",
+                                               "scores_raised",
+                                               "link_cache_hits",
+                                               "link_cache_misses",
+                                               "link_cache_size",
+                                               "links_known_by_set",
+                                               "seen_reads",
+                                               "seen_set_rows",
+                                               "seen_known_by_set",
+                                               "seen_new_by_set",
+                                               "seen_by_filter",
+                                               "new_by_filter",
+                                               "batches_sent",
+                                               "batch_bytes_sent",
+                                               "forwarded",
+                                               "batches_received",
+                                               "records_received",
+                                               "records_malformed",
+                                               "messages_refused",
+                                               "claims_refused",
+                                               "rows_dropped",
+                                               "partitions_held",
+                                               "partitions_to_gain",
+                                               "partitions_orphaned",
+                                               "partitions_to_hand_over",
+                                               "partitions_to_give_back",
+                                               "copies_to_fill",
+                                               "copies",
+                                               "copies_waiting",
+                                               "copies_sent",
+                                               "copy_bytes_sent",
+                                               "records_moved",
+                                               "bytes_moved"};
+  return names;
+}
+
 std::string utc(Time time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
   const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(seconds));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@
 
 namespace orbweaver {
 
+// The names of a status's "counts"; core_test holds them to what a peer shows.
+std::span<const std::string_view> count_names();
 std::string utc(Time time);  // "2026-11-22T02:10:35Z"
 std::string_view member_state_name(const ring::Member& member);
 // Adds the numbers of a peer's "counts" to the ring's, name by name; what is not a number is left out.

@@ -473,7 +473,7 @@ class Contact(ring.Case):
         for seed in ("http://93.184.216.34/", "https://example.org/"):
             self.refused(ring.INVALID_SETTING, [seed, "needs a contact", "--contact"], "crawl", seed, "--out", self.dir / "x")
             self.refused(ring.INVALID_SETTING, ["needs a contact"], "node", seed, "--dir", self.dir / "y")
-        self.refused(ring.INVALID_SETTING, ["contact", "no http(s) URL"], "crawl", "http://a.test/", "--contact", "me")
+        self.refused(ring.INVALID_SETTING, ["contact", "not an http(s) URL"], "crawl", "http://a.test/", "--contact", "me")
 
     def test_it_stands_in_the_user_agent(self):
         seen = []

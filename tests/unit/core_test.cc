@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
@@ -165,6 +166,20 @@ TEST_F(CoreTest, AJoinerAnswersItsStatusAndRefusesOtherQuestions) {
     ASSERT_NE(reply, nullptr);
     EXPECT_TRUE(nlohmann::json::parse(std::get<ring::Answer>(reply->message.body).body).contains(field)) << verb;
   }
+}
+
+TEST_F(CoreTest, AJoinersStatusHasTheCountsOfAPeer) {
+  const auto names = [](const nlohmann::json& counts) {
+    std::set<std::string> found;
+    for (const auto& [name, value] : counts.items()) found.insert(name);
+    return found;
+  };
+  open();
+  const std::set<std::string> before = names(core_->own_status()["counts"]);
+  step();
+  receive(welcome());
+  ASSERT_TRUE(core_->has_ring());
+  EXPECT_EQ(before, names(core_->own_status()["counts"]));
 }
 
 TEST_F(CoreTest, AStopEndsAJoiner) {
