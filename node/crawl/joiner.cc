@@ -186,10 +186,18 @@ json Joiner::own_status() const {
           {"protocol", ring::protocol_version},
           {"started", utc(entry_.started)},
           {"partitions", 0},
+          {"ring_partitions", 0},
           {"confirmed", false},
+          {"awaited", json::object()},
           {"held_back", {"asks to join its ring"}},
+          {"ring_fingerprint", 0},
+          {"tenures_fingerprint", 0},
           {"members", json::array()},
           {"seeds", 0},
+          {"seen", "exact"},
+          {"seen_filter", json::object()},
+          {"seen_sets", json::object()},
+          {"robots", json::object()},
           {"counts", std::move(counts)}};
 }
 

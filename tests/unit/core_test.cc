@@ -168,18 +168,20 @@ TEST_F(CoreTest, AJoinerAnswersItsStatusAndRefusesOtherQuestions) {
   }
 }
 
-TEST_F(CoreTest, AJoinersStatusHasTheCountsOfAPeer) {
-  const auto names = [](const nlohmann::json& counts) {
+TEST_F(CoreTest, AJoinersStatusHasTheFieldsAndCountsOfAPeer) {
+  const auto names = [](const nlohmann::json& object) {
     std::set<std::string> found;
-    for (const auto& [name, value] : counts.items()) found.insert(name);
+    for (const auto& [name, value] : object.items()) found.insert(name);
     return found;
   };
   open();
-  const std::set<std::string> before = names(core_->own_status()["counts"]);
+  const nlohmann::json before = core_->own_status();
   step();
   receive(welcome());
   ASSERT_TRUE(core_->has_ring());
-  EXPECT_EQ(before, names(core_->own_status()["counts"]));
+  const nlohmann::json after = core_->own_status();
+  EXPECT_EQ(names(before), names(after));
+  EXPECT_EQ(names(before["counts"]), names(after["counts"]));
 }
 
 TEST_F(CoreTest, AStopEndsAJoiner) {
