@@ -5,10 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "node/config/settings_table.h"
-#include "node/crawl/members.h"
-#include "storage/memory_kv.h"
-#include "tests/unit/crawl_keys.h"
+#include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -18,9 +15,9 @@ using storage::Reason;
 using storage::UrlRecord;
 using storage::UrlState;
 
-class ExplanationTest : public testing::Test {
+class ExplanationTest : public VerdictRig {
  protected:
-  ExplanationTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+  ExplanationTest() {
     settings_.trap_rules = {"deep_chain", "mirror"};
     settings_.trap_depth = 5;
     settings_.scope = ScopeKind::host;
@@ -28,37 +25,14 @@ class ExplanationTest : public testing::Test {
     start();
   }
   void start() {
-    canonicaliser_.emplace(settings_);
-    rules_ = TrapRules(settings_);
-    scope_.emplace(settings_, std::vector<CanonicalUrl>{*CanonicalUrl::parse(test::url_text(1, 0))});
-    const RecordWrite write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
-      return *store_.commit(commit);
-    };
-    const auto scope = [this]() -> const Scope& { return *scope_; };
-    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
-                                         .rules = rules_,
-                                         .store = store_,
-                                         .view = view_,
-                                         .partitioner = partitioner_,
-                                         .messenger = messenger_,
-                                         .is_seed_host = [](const std::string&) { return false; },
-                                         .write = write});
-    traps_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
-    walk_.emplace(store_, *canonicaliser_, partitioner_, stepped_, write);
-    router_.emplace(LinkRouter::Around{.settings = settings_,
-                                       .store = store_,
-                                       .view = view_,
-                                       .partitioner = partitioner_,
-                                       .scope = scope,
-                                       .traps = *traps_,
-                                       .walk = *walk_});
+    build();
     redirects_.emplace(SeedRedirects::Around{
-        .settings = settings_, .scope = scope, .is_seed = [](const std::string&) { return true; }});
+        .settings = settings_, .scope = scope(), .is_seed = [](const std::string&) { return true; }});
     explanation_.emplace(Explanation::Around{.settings = settings_,
-                                             .canonicaliser = *canonicaliser_,
+                                             .canonicaliser = canonicaliser_,
                                              .partitioner = partitioner_,
                                              .store = store_,
-                                             .scope = scope,
+                                             .scope = scope(),
                                              .bench = bench_,
                                              .router = *router_,
                                              .redirects = *redirects_,
@@ -80,25 +54,7 @@ class ExplanationTest : public testing::Test {
   }
   json explain(const std::string& url = test::url_text(1, 1)) { return explanation_->answer({{"url", url}}); }
 
-  Settings settings_;
-  std::optional<Canonicaliser> canonicaliser_;
-  storage::MemoryKv kv_;
-  storage::Store store_;
-  TrapRules rules_;
-  View view_ = test::view_of(1, {1});
-  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
-  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
-  ring::Membership& membership_ = members_.membership();
-  ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{state_, members_, tenures_};
   Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
-  Time stepped_{std::chrono::seconds{1'000'000}};
-  std::optional<Scope> scope_;
-  std::optional<MirrorTable> mirrors_;
-  std::optional<TrapJudge> traps_;
-  std::optional<RecrawlWalk> walk_;
-  std::optional<LinkRouter> router_;
   std::optional<SeedRedirects> redirects_;
   std::optional<Explanation> explanation_;
 };

@@ -3,10 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/config/settings_table.h"
-#include "node/crawl/members.h"
-#include "storage/memory_kv.h"
-#include "tests/unit/crawl_keys.h"
+#include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -14,39 +11,14 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-class LinkRouterTest : public testing::Test {
+class LinkRouterTest : public VerdictRig {
  protected:
-  LinkRouterTest() : settings_(default_settings()), canonicaliser_(settings_), store_(*storage::Store::open(kv_)) {
+  LinkRouterTest() {
     settings_.trap_rules = {"same_content"};
     settings_.trap_budget = 0;
     settings_.scope = ScopeKind::any;
-    start();
+    build();
   }
-  void start() {
-    rules_ = TrapRules(settings_);
-    scope_.emplace(settings_, std::vector<CanonicalUrl>{url(test::url_text(1, 0))});
-    const RecordWrite write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
-      return *store_.commit(commit);
-    };
-    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
-                                         .rules = rules_,
-                                         .store = store_,
-                                         .view = view_,
-                                         .partitioner = partitioner_,
-                                         .messenger = messenger_,
-                                         .is_seed_host = [](const std::string&) { return false; },
-                                         .write = write});
-    traps_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
-    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_, write);
-    router_.emplace(LinkRouter::Around{.settings = settings_,
-                                       .store = store_,
-                                       .view = view_,
-                                       .partitioner = partitioner_,
-                                       .scope = [this]() -> const Scope& { return *scope_; },
-                                       .traps = *traps_,
-                                       .walk = *walk_});
-  }
-  static CanonicalUrl url(const std::string& text) { return *CanonicalUrl::parse(text); }
   // What a link leads to, in a write of its own that is durable afterwards.
   storage::Commit route(const std::string& text, const Way& way) {
     storage::Commit commit;
@@ -64,24 +36,6 @@ class LinkRouterTest : public testing::Test {
     while (view_.owns(test::host_key_of(host).partition) != own) ++host;
     return host;
   }
-
-  Settings settings_;
-  Canonicaliser canonicaliser_;
-  storage::MemoryKv kv_;
-  storage::Store store_;
-  TrapRules rules_;
-  View view_ = test::view_of(1, {1});
-  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
-  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
-  ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{state_, members_, tenures_};
-  Time stepped_{std::chrono::seconds{1'000'000}};
-  std::optional<Scope> scope_;
-  std::optional<MirrorTable> mirrors_;
-  std::optional<TrapJudge> traps_;
-  std::optional<RecrawlWalk> walk_;
-  std::optional<LinkRouter> router_;
 };
 
 TEST_F(LinkRouterTest, AnOwnLinkBecomesARecordAndAForeignOneAnEntryOfTheOutbox) {
@@ -107,7 +61,7 @@ TEST_F(LinkRouterTest, ASeedIsNoLinkThatAFilterMayTakeAsSeen) {
 
 TEST_F(LinkRouterTest, WhatTheScopeKeepsOutGoesNowhere) {
   settings_.scope = ScopeKind::host;
-  start();
+  build();
   EXPECT_EQ(route(1, 1, {.depth = 1}).merges.size(), 1u);
   EXPECT_TRUE(route(2, 1, {.depth = 1}).merges.empty());
   EXPECT_EQ(router_->counters().out_of_scope, 1u);
@@ -116,7 +70,7 @@ TEST_F(LinkRouterTest, WhatTheScopeKeepsOutGoesNowhere) {
 TEST_F(LinkRouterTest, SoManyHopsLeadOffTheSeedsSitesAndARequisiteAnother) {
   settings_.scope = ScopeKind::host;
   settings_.hops_off_site = 1;
-  start();
+  build();
   const storage::Commit first = route(2, 1, {.depth = 1});
   ASSERT_EQ(first.merges.size(), 1u);
   EXPECT_EQ(first.merges[0].record.off_site, 1);
@@ -127,12 +81,12 @@ TEST_F(LinkRouterTest, SoManyHopsLeadOffTheSeedsSitesAndARequisiteAnother) {
 
 TEST_F(LinkRouterTest, OnlyAListKeepsOutWhatARobotsFileNames) {
   settings_.scope = ScopeKind::host;
-  start();
+  build();
   storage::Commit commit;
   router_->admit_unless_listed(url(test::url_text(2, 1)), {.depth = 1}, commit);
   EXPECT_EQ(commit.merges.size(), 1u);
   settings_.url_deny = {"h2\\.test"};
-  start();
+  build();
   router_->admit_unless_listed(url(test::url_text(2, 2)), {.depth = 1}, commit);
   EXPECT_EQ(commit.merges.size(), 1u);
   EXPECT_EQ(router_->counters().out_of_scope, 1u);
@@ -199,7 +153,7 @@ TEST_F(LinkRouterTest, BestFirstAKnownUrlGoesOutAgainWhenItsScoreHasRisen) {
   settings_.order = CrawlOrder::best;
   settings_.best_by = BestBy::inlinks;
   settings_.score_entries = 64;
-  start();
+  build();
   const Way way{.depth = 1, .gives = 1};
   const std::uint16_t first = route(1, 1, way).merges[0].record.score;
   std::uint16_t last = first;

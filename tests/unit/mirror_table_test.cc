@@ -5,12 +5,9 @@
 
 #include <set>
 
-#include "node/config/settings_table.h"
-#include "node/crawl/members.h"
 #include "node/crawl/meta_names.h"
 #include "ring/md5.h"
-#include "storage/memory_kv.h"
-#include "tests/unit/crawl_keys.h"
+#include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -18,36 +15,23 @@ namespace {
 using std::chrono::milliseconds;
 
 // A peer's table, in a ring of `peers`; its number is 1.
-class MirrorTableTest : public testing::Test {
+class MirrorTableTest : public VerdictRig {
  protected:
-  MirrorTableTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+  MirrorTableTest() {
     settings_.trap_rules = {"mirror"};
     settings_.trap_mirror_pages = 2;
     membership_.merge({test::active_member(2)}, Time{});
     start({1});
   }
   void start(const std::vector<std::size_t>& peers) {
-    rules_ = TrapRules(settings_);
     view_ = test::view_of(1, peers);
-    table_.emplace(MirrorTable::Around{
-        .settings = settings_,
-        .rules = rules_,
-        .store = store_,
-        .view = view_,
-        .partitioner = partitioner_,
-        .messenger = messenger_,
-        .is_seed_host = [this](const std::string& host) { return seed_hosts_.contains(host); },
-        .write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
-          auto done = store_.commit(commit);
-          if (!done) return fail(ErrorCode::io, done.error().message);
-          return std::move(*done);
-        }});
+    build();
   }
   // A page of the host at a path that all hosts have; its body is the same on all that give `content`.
   void fetch(const std::string& host, int page, std::uint64_t content) {
-    table_->note_page(now_, *CanonicalUrl::parse("http://" + host + "/" + std::to_string(page)), content);
+    mirrors_->note_page(now_, *CanonicalUrl::parse("http://" + host + "/" + std::to_string(page)), content);
     now_ += milliseconds{300};
-    EXPECT_TRUE(table_->tick({now_, out_}));
+    EXPECT_TRUE(mirrors_->tick({now_, out_}));
   }
   void fetch_both(int pages) {
     for (int page = 1; page <= pages; ++page) {
@@ -67,55 +51,42 @@ class MirrorTableTest : public testing::Test {
     return bodies;
   }
 
-  Settings settings_;
-  storage::MemoryKv kv_;
-  storage::Store store_;
-  TrapRules rules_;
-  View view_ = test::view_of(1, {1});
-  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
-  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
-  ring::Membership& membership_ = members_.membership();
-  ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{state_, members_, tenures_};
-  std::set<std::string> seed_hosts_;
-  std::optional<MirrorTable> table_;
   Time now_{std::chrono::seconds{1000}};
   Commands out_;
 };
 
 TEST_F(MirrorTableTest, AHostWithTheSamePagesIsAMirrorOfTheOneWithTheBetterName) {
   fetch_both(1);
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "");
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
   fetch_both(2);
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "one.test");
-  EXPECT_EQ(table_->mirror_of("one.test"), "");
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "one.test");
+  EXPECT_EQ(mirrors_->mirror_of("one.test"), "");
   EXPECT_EQ(row("the-same.test"), "one.test");
 }
 
 TEST_F(MirrorTableTest, ASeedsHostIsKeptWhateverItsName) {
   seed_hosts_ = {"the-same.test"};
   fetch_both(3);
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "");
-  EXPECT_EQ(table_->mirror_of("one.test"), "the-same.test");
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
+  EXPECT_EQ(mirrors_->mirror_of("one.test"), "the-same.test");
 }
 
 TEST_F(MirrorTableTest, TwoSeedsAreNoMirrorsOfEachOther) {
   seed_hosts_ = {"the-same.test", "one.test"};
   fetch_both(3);
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "");
-  EXPECT_EQ(table_->mirror_of("one.test"), "");
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
+  EXPECT_EQ(mirrors_->mirror_of("one.test"), "");
 }
 
 TEST_F(MirrorTableTest, AVerdictSurvivesARestartAndALiftedOneStaysLifted) {
   fetch_both(3);
   start({1});
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "one.test");
-  EXPECT_TRUE(table_->lift({now_, out_}, "the-same.test"));
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "");
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "one.test");
+  EXPECT_TRUE(mirrors_->lift({now_, out_}, "the-same.test"));
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
   start({1});
   fetch_both(3);
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "");
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
   EXPECT_EQ(row("the-same.test"), "");
 }
 
@@ -123,33 +94,33 @@ TEST_F(MirrorTableTest, WithoutTheRuleNothingIsToldAndNobodyIsAMirror) {
   fetch_both(3);
   settings_.trap_rules = {};
   rules_ = TrapRules(settings_);
-  EXPECT_EQ(table_->mirror_of("the-same.test"), "");
-  table_->note_page(now_, *CanonicalUrl::parse("http://other.test/"), 5);
-  EXPECT_FALSE(table_->next_deadline());
+  EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
+  mirrors_->note_page(now_, *CanonicalUrl::parse("http://other.test/"), 5);
+  EXPECT_FALSE(mirrors_->next_deadline());
 }
 
 TEST_F(MirrorTableTest, APageWithoutABodyIsNotTold) {
-  table_->note_page(now_, *CanonicalUrl::parse("http://one.test/"), 0);
-  EXPECT_FALSE(table_->next_deadline());
+  mirrors_->note_page(now_, *CanonicalUrl::parse("http://one.test/"), 0);
+  EXPECT_FALSE(mirrors_->next_deadline());
 }
 
 TEST_F(MirrorTableTest, SightingsWaitForMoreAndGoToTheirOwner) {
   start({2});
-  table_->note_page(now_, *CanonicalUrl::parse("http://one.test/1"), 77);
-  table_->note_page(now_, *CanonicalUrl::parse("http://one.test/2"), 77);
-  EXPECT_EQ(table_->next_deadline(), now_ + milliseconds{200});
-  EXPECT_TRUE(table_->tick({now_ + milliseconds{199}, out_}));
+  mirrors_->note_page(now_, *CanonicalUrl::parse("http://one.test/1"), 77);
+  mirrors_->note_page(now_, *CanonicalUrl::parse("http://one.test/2"), 77);
+  EXPECT_EQ(mirrors_->next_deadline(), now_ + milliseconds{200});
+  EXPECT_TRUE(mirrors_->tick({now_ + milliseconds{199}, out_}));
   EXPECT_TRUE(out_.empty());
-  EXPECT_TRUE(table_->tick({now_ + milliseconds{200}, out_}));
+  EXPECT_TRUE(mirrors_->tick({now_ + milliseconds{200}, out_}));
   ASSERT_EQ(sent<ring::Sightings>().size(), 1u);
   EXPECT_EQ(sent<ring::Sightings>().front().sightings.size(), 2u);
-  EXPECT_FALSE(table_->next_deadline());
+  EXPECT_FALSE(mirrors_->next_deadline());
 }
 
 TEST_F(MirrorTableTest, TheOwnersOfBothHostsHearOfAPageThatIsTheSame) {
   start({2});
   const std::string longest(255, 'h');
-  EXPECT_TRUE(table_->on_sightings({now_, out_}, {{{1, "a.test"}, {1, "b.test"}, {2, longest}, {2, longest + "h"}}}));
+  EXPECT_TRUE(mirrors_->on_sightings({now_, out_}, {{{1, "a.test"}, {1, "b.test"}, {2, longest}, {2, longest + "h"}}}));
   ASSERT_EQ(sent<ring::SamePages>().size(), 1u) << "one peer owns both; a name that is too long is left out";
   EXPECT_EQ(sent<ring::SamePages>().front().pages.size(), 2u);
 }
@@ -157,17 +128,17 @@ TEST_F(MirrorTableTest, TheOwnersOfBothHostsHearOfAPageThatIsTheSame) {
 TEST_F(MirrorTableTest, OnlyTheOwnerOfAHostJudgesIt) {
   fetch_both(1);
   start({2});
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(table_->on_same_pages({now_, out_}, {{{"the-same.test", "one.test"}}}));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(mirrors_->on_same_pages({now_, out_}, {{{"the-same.test", "one.test"}}}));
   EXPECT_FALSE(row("the-same.test"));
 }
 
 TEST_F(MirrorTableTest, AStoreThatFailsIsAnError) {
   fetch_both(1);
   fetch("one.test", 2, 77);
-  table_->note_page(now_, *CanonicalUrl::parse("http://the-same.test/2"), 77);
+  mirrors_->note_page(now_, *CanonicalUrl::parse("http://the-same.test/2"), 77);
   kv_.fail_after(0, storage::ErrorKind::io);
-  EXPECT_FALSE(table_->tick({now_ + milliseconds{300}, out_}));
-  EXPECT_FALSE(table_->lift({now_, out_}, "one.test"));
+  EXPECT_FALSE(mirrors_->tick({now_ + milliseconds{300}, out_}));
+  EXPECT_FALSE(mirrors_->lift({now_, out_}, "one.test"));
 }
 
 }  // namespace

@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "node/config/settings_table.h"
 #include "node/robots/robots.h"
-#include "storage/memory_kv.h"
-#include "tests/unit/crawl_keys.h"
+#include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -14,15 +12,14 @@ namespace {
 using std::chrono::seconds;
 using storage::LinkFlag;
 
-class PageLinksTest : public testing::Test {
+class PageLinksTest : public VerdictRig {
  protected:
-  PageLinksTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+  PageLinksTest() {
     settings_.trap_rules = {"same_content"};
     settings_.trap_same_content = 1;
     settings_.trap_budget = 0;
     settings_.scope = ScopeKind::host;
     settings_.sitemaps = SitemapUse::robots;
-    rules_ = TrapRules(settings_);
     start();
     job_.url = url("http://a.test/page");
     job_.queued.url = "http://a.test/page";
@@ -30,42 +27,20 @@ class PageLinksTest : public testing::Test {
     job_.origin = "http://a.test";
   }
   void start() {
-    scope_.emplace(settings_, std::vector<CanonicalUrl>{url("http://a.test/")});
-    const RecordWrite write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
-      return *store_.commit(commit);
-    };
-    const auto scope = [this]() -> const Scope& { return *scope_; };
-    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
-                                         .rules = rules_,
-                                         .store = store_,
-                                         .view = view_,
-                                         .partitioner = partitioner_,
-                                         .messenger = messenger_,
-                                         .is_seed_host = [](const std::string&) { return false; },
-                                         .write = write});
-    traps_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
-    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_, write);
-    router_.emplace(LinkRouter::Around{.settings = settings_,
-                                       .store = store_,
-                                       .view = view_,
-                                       .partitioner = partitioner_,
-                                       .scope = scope,
-                                       .traps = *traps_,
-                                       .walk = *walk_});
+    build({"http://a.test/"});
     redirects_.emplace(SeedRedirects::Around{
-        .settings = settings_, .scope = scope, .is_seed = [](const std::string&) { return false; }});
+        .settings = settings_, .scope = scope(), .is_seed = [](const std::string&) { return false; }});
     links_.emplace(PageLinks::Around{.settings = settings_,
                                      .canonicaliser = canonicaliser_,
                                      .view = view_,
                                      .partitioner = partitioner_,
-                                     .scope = scope,
+                                     .scope = scope(),
                                      .bench = bench_,
                                      .traps = *traps_,
                                      .mirrors = *mirrors_,
                                      .router = *router_,
                                      .redirects = *redirects_});
   }
-  static CanonicalUrl url(const std::string& text) { return *CanonicalUrl::parse(text); }
   static std::vector<CanonicalUrl> urls(const std::vector<std::string>& texts) {
     std::vector<CanonicalUrl> urls;
     for (const std::string& text : texts) urls.push_back(url(text));
@@ -84,27 +59,10 @@ class PageLinksTest : public testing::Test {
     return records;
   }
 
-  Settings settings_;
-  Canonicaliser canonicaliser_{settings_};
-  storage::MemoryKv kv_;
-  storage::Store store_;
-  TrapRules rules_;
-  View view_ = test::view_of(1, {1});
-  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
-  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
-  ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{state_, members_, tenures_};
   Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
-  Time stepped_{seconds{1'000'000}};
-  std::optional<Scope> scope_;
-  std::optional<MirrorTable> mirrors_;
-  std::optional<TrapJudge> traps_;
-  std::optional<RecrawlWalk> walk_;
-  std::optional<LinkRouter> router_;
   std::optional<SeedRedirects> redirects_;
   std::optional<PageLinks> links_;
-  FetchJob job_{0, FetchKind::page, *CanonicalUrl::parse("http://a.test/page"), {}, {}, {}, 0, 0, {}};
+  FetchJob job_{0, FetchKind::page, url("http://a.test/page"), {}, {}, {}, 0, 0, {}};
   PageLinks::Progress progress_;
 };
 

@@ -3,10 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/config/settings_table.h"
-#include "node/crawl/members.h"
-#include "storage/memory_kv.h"
-#include "tests/unit/crawl_keys.h"
+#include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -14,34 +11,21 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-class TrapJudgeTest : public testing::Test {
+class TrapJudgeTest : public VerdictRig {
  protected:
-  TrapJudgeTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+  TrapJudgeTest() {
     settings_.trap_rules = {"deep_chain", "same_content", "mirror"};
     settings_.trap_depth = 5;
     settings_.trap_budget = 2;
     settings_.trap_same_content = 3;
     settings_.trap_mirror_pages = 2;
-    start();
-  }
-  void start() {
-    rules_ = TrapRules(settings_);
-    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
-                                         .rules = rules_,
-                                         .store = store_,
-                                         .view = view_,
-                                         .partitioner = partitioner_,
-                                         .messenger = messenger_,
-                                         .is_seed_host = [](const std::string&) { return false; },
-                                         .write = [this](const Step&, const storage::Commit& commit)
-                                             -> Result<storage::CommitResult> { return *store_.commit(commit); }});
-    judge_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
+    build();
   }
   // A link to a page of a host comes; what becomes of it is written.
   storage::UrlRecord admit(std::size_t host, std::size_t page, std::uint16_t depth,
                            std::optional<TrapRule> found = std::nullopt) {
     storage::Merge merge = test::queued_merge(host, page, depth);
-    judge_->judge(merge.key, *CanonicalUrl::parse(merge.record.url), merge.record, found);
+    traps_->judge(merge.key, *CanonicalUrl::parse(merge.record.url), merge.record, found);
     EXPECT_TRUE(store_.commit(test::commit_of({.merges = {merge}})));
     return merge.record;
   }
@@ -50,20 +34,6 @@ class TrapJudgeTest : public testing::Test {
     EXPECT_EQ(record.reason, record.state == UrlState::queued ? Reason::none : Reason::trap);
     return record.state == UrlState::queued;
   }
-
-  Settings settings_;
-  storage::MemoryKv kv_;
-  storage::Store store_;
-  TrapRules rules_;
-  View view_ = test::view_of(1, {1});
-  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
-  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
-  ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{state_, members_, tenures_};
-  Time stepped_{std::chrono::seconds{1'700'000'000}};
-  std::optional<MirrorTable> mirrors_;
-  std::optional<TrapJudge> judge_;
 };
 
 TEST_F(TrapJudgeTest, OfARuleAndHostSoManySuspectsAreAdmitted) {
@@ -92,8 +62,8 @@ TEST_F(TrapJudgeTest, ASeedIsNeverASuspect) {
 TEST_F(TrapJudgeTest, WithoutRulesNothingIsJudged) {
   settings_.trap_rules = {};
   settings_.trap_budget = 0;
-  start();
-  EXPECT_FALSE(judge_->any_rule());
+  build();
+  EXPECT_FALSE(traps_->any_rule());
   EXPECT_TRUE(admitted(1, 1, 100, TrapRule::same_content));
 }
 
@@ -103,7 +73,7 @@ TEST_F(TrapJudgeTest, AfterARestartTheHostsRecordsSayWhatWasAdmitted) {
   EXPECT_TRUE(admitted(1, 3, 1, TrapRule::same_content));
   EXPECT_TRUE(admitted(1, 4, 1, TrapRule::same_content));
   EXPECT_FALSE(admitted(1, 5, 1, TrapRule::same_content));
-  start();
+  build();
   EXPECT_FALSE(admitted(1, 6, 6));
   EXPECT_TRUE(admitted(1, 7, 1, TrapRule::same_content)) << "its URL does not tell: the budget is whole again";
 }
@@ -111,8 +81,8 @@ TEST_F(TrapJudgeTest, AfterARestartTheHostsRecordsSayWhatWasAdmitted) {
 TEST_F(TrapJudgeTest, AMirrorsLinksAreSuspectUnlessTheirPageSaysMore) {
   ASSERT_TRUE(store_.commit(test::commit_of({.meta = {{"mirror/" + test::host_text(1), "o.test"}}})));
   const CanonicalUrl url = *CanonicalUrl::parse(test::url_text(1, 1));
-  EXPECT_EQ(judge_->suspicion(url, 1), TrapRule::mirror);
-  EXPECT_EQ(judge_->suspicion(url, 6), TrapRule::deep_chain) << "the first rule that speaks counts";
+  EXPECT_EQ(traps_->suspicion(url, 1), TrapRule::mirror);
+  EXPECT_EQ(traps_->suspicion(url, 6), TrapRule::deep_chain) << "the first rule that speaks counts";
   EXPECT_TRUE(admitted(1, 1, 1));
   EXPECT_TRUE(admitted(1, 2, 1));
   EXPECT_FALSE(admitted(1, 3, 1));
@@ -121,18 +91,18 @@ TEST_F(TrapJudgeTest, AMirrorsLinksAreSuspectUnlessTheirPageSaysMore) {
 
 TEST_F(TrapJudgeTest, ABodyIsACopyOfManyOnceItsHostHasSentItSoOften) {
   BenchHost host;
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(judge_->copy_of_many(host, 42)) << i;
-  EXPECT_TRUE(judge_->copy_of_many(host, 42));
-  EXPECT_FALSE(judge_->copy_of_many(host, 43));
-  EXPECT_FALSE(judge_->copy_of_many(host, 0)) << "no fingerprint";
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(traps_->copy_of_many(host, 42)) << i;
+  EXPECT_TRUE(traps_->copy_of_many(host, 42));
+  EXPECT_FALSE(traps_->copy_of_many(host, 43));
+  EXPECT_FALSE(traps_->copy_of_many(host, 0)) << "no fingerprint";
 }
 
 TEST_F(TrapJudgeTest, TheBodySeenLeastMakesRoom) {
   BenchHost host;
-  for (int i = 0; i < 4; ++i) judge_->copy_of_many(host, 42);
-  for (std::uint64_t body = 100; body < 200; ++body) judge_->copy_of_many(host, body);
+  for (int i = 0; i < 4; ++i) traps_->copy_of_many(host, 42);
+  for (std::uint64_t body = 100; body < 200; ++body) traps_->copy_of_many(host, body);
   EXPECT_EQ(host.contents.size(), 32u);
-  EXPECT_TRUE(judge_->copy_of_many(host, 42));
+  EXPECT_TRUE(traps_->copy_of_many(host, 42));
 }
 
 }  // namespace

@@ -5,10 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "node/config/settings_table.h"
-#include "node/crawl/members.h"
-#include "storage/memory_kv.h"
-#include "tests/unit/crawl_keys.h"
+#include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -16,28 +13,14 @@ namespace {
 using nlohmann::json;
 using storage::UrlState;
 
-class TrapReportTest : public testing::Test {
+class TrapReportTest : public VerdictRig {
  protected:
-  TrapReportTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+  TrapReportTest() {
     settings_.trap_rules = {"deep_chain", "same_content", "mirror"};
     settings_.trap_depth = 5;
-    rules_ = TrapRules(settings_);
-    const RecordWrite write = [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
-      auto done = store_.commit(commit);
-      if (!done) return fail(ErrorCode::io, done.error().message);
-      return std::move(*done);
-    };
-    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
-                                         .rules = rules_,
-                                         .store = store_,
-                                         .view = view_,
-                                         .partitioner = partitioner_,
-                                         .messenger = messenger_,
-                                         .is_seed_host = [](const std::string&) { return false; },
-                                         .write = write});
-    judge_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
+    build();
     report_.emplace(
-        store_, partitioner_, *judge_, *mirrors_, [this](ring::Partition) { return holds_; }, write);
+        store_, partitioner_, *traps_, *mirrors_, [this](ring::Partition) { return holds_; }, write());
   }
   void keep_out(std::size_t host, std::size_t page, std::uint16_t depth) {
     storage::Merge merge = test::queued_merge(host, page, depth);
@@ -52,19 +35,6 @@ class TrapReportTest : public testing::Test {
   }
   UrlState state_of(std::size_t host, std::size_t page) { return (*store_.find(test::url_key_of(host, page)))->state; }
 
-  Settings settings_;
-  storage::MemoryKv kv_;
-  storage::Store store_;
-  TrapRules rules_;
-  View view_ = test::view_of(1, {1});
-  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  PeerState state_{settings_, MemoryPlan{}, store_, test::active_member(1).id, {}};
-  Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
-  ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{state_, members_, tenures_};
-  Time stepped_{std::chrono::seconds{1'700'000'000}};
-  std::optional<MirrorTable> mirrors_;
-  std::optional<TrapJudge> judge_;
   std::optional<TrapReport> report_;
   bool holds_ = true;
   Commands out_;
