@@ -29,7 +29,7 @@ class Budgets {
   bool spent(const BenchHost& host, const CanonicalUrl& url);
   void page_begins(const CanonicalUrl& url);
   void page_ends(const CanonicalUrl& url);  // it was answered, or given up
-  // A page was answered, with so many bytes. The domain's row goes into `commit`. True: the host's use has changed, and
+  // A page was answered, with `bytes`. The domain's row goes into `commit`. True: the host's use has changed, and
   // its clock is to be written. `host`: null when it is not on the workbench any more.
   bool count(const CanonicalUrl& url, std::uint64_t bytes, BenchHost* host, storage::Commit& commit);
 

@@ -142,10 +142,9 @@ Result<std::unique_ptr<Core>> Core::open(PeerStart start, storage::Store& store,
 
 Result<void> Core::take(const Step& step, Event& event) {
   if (joiner_) {
-    Result<std::optional<RingEntry>> entry = joiner_->step(step, event);
-    if (!entry) return tl::make_unexpected(entry.error());
-    if (!*entry) return {};
-    auto peer = Peer::enter(std::move(**entry), step);
+    std::optional<RingEntry> entry = joiner_->step(step, event);
+    if (!entry) return {};
+    auto peer = Peer::enter(std::move(*entry), step);
     if (!peer) return tl::make_unexpected(peer.error());
     peer_ = std::move(*peer);
     joiner_.reset();

@@ -22,7 +22,7 @@ class CrashBook {
   // Reads the rows and counts one more end for each page of `at_work`; the new counts go into `commit`. Rows that
   // cannot be read are passed over. Errors: the store's.
   Result<void> restore(storage::Store& store, const std::vector<storage::UrlKey>& at_work, storage::Commit& commit);
-  // The page was at work at so many unclean ends that it is not asked for again.
+  // The page was at work at too many unclean ends, and is not asked for again.
   bool given_up(const storage::UrlKey& page) const;
   // The page has ended in some other way, or is given up: its row goes with `commit`.
   void clear(const storage::UrlKey& page, storage::Commit& commit);

@@ -4,27 +4,21 @@
 #include <nlohmann/json.hpp>
 
 #include "node/config/settings_table.h"
+#include "node/crawl/crash_book.h"
 #include "node/crawl/lead_text.h"
 #include "node/crawl/members.h"
 #include "node/crawl/message_guard.h"
 #include "node/crawl/meta_names.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer_words.h"
+#include "node/crawl/recrawl_walk.h"
 #include "node/errors/storage_error.h"
-#include "node/overloaded.h"
 #include "node/try.h"
 #include "ring/codec.h"
 
 namespace orbweaver {
 
 using nlohmann::json;
-
-namespace {
-
-// The longest the loop sleeps.
-constexpr Duration idle_wait = std::chrono::milliseconds{500};
-
-}  // namespace
 
 Joiner::Joiner(RingEntry entry, const ring::RingId& known_ring) : entry_(std::move(entry)), known_ring_(known_ring) {
   for (const LeftOutRow& row : entry_.left_out) healed_.push_back(left_out_note(row));
@@ -38,36 +32,42 @@ ring::Message Joiner::message(ring::Body body) const {
 }
 
 Result<void> Joiner::start() {
-  storage::Commit commit;
-  commit.meta.emplace_back(meta_name::peer, id().hex());
   const auto write = [this](const storage::Commit& rows) -> Result<void> {
+    if (rows.meta.empty()) return {};
     if (const auto written = entry_.store->commit(rows); !written)
       return tl::make_unexpected(error_of(written.error()));
     return {};
   };
+  storage::Commit commit;
+  commit.meta.emplace_back(meta_name::peer, id().hex());
+  if (const auto recrawl = std::exchange(entry_.start.recrawl, std::nullopt)) {
+    commit.meta.emplace_back(meta_name::recrawl, RecrawlWalk::row_of({.before = *recrawl, .host = {}, .match = {}}));
+    commit.meta.emplace_back(meta_name::ended, "");
+  }
   ORBWEAVER_TRY(write(commit));
   ring::Sync view;
   for (const ring::Member& member : entry_.membership.member_list())
     if (member.id != id()) view.members.push_back(member);
   storage::Commit members;
   members.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view))));
-  return write(members);
+  ORBWEAVER_TRY(write(members));
+  // The last write: a start that fails is made again with the same pages, and must not have counted them.
+  storage::Commit crashes;
+  ORBWEAVER_TRY(CrashBook().restore(*entry_.store, std::exchange(entry_.start.at_work, {}), crashes));
+  return write(crashes);
 }
 
 void Joiner::end(Time now, int code, std::string message) {
   entry_.lifecycle.say_goodbye(Exit{code, std::move(message), false, {}}, now + exit_linger);
 }
 
-Result<std::optional<RingEntry>> Joiner::step(const Step& step, Event& event) {
+std::optional<RingEntry> Joiner::step(const Step& step, Event& event) {
   for (Note& healed : std::exchange(healed_, {})) step.out.push_back(std::move(healed));
-  if (auto* message = std::get_if<MessageEvent>(&event)) {
-    const Result<bool> enters = take_message(step, *message);
-    if (!enters) return tl::make_unexpected(enters.error());
-    if (*enters) return entry_;  // a copy: when no peer can be made of it, this one goes on answering for itself
+  if (const auto* message = std::get_if<MessageEvent>(&event)) {
+    if (take_message(step, *message))
+      return entry_;  // a copy: when no peer can be made of it, this one goes on answering for itself
   } else if (const auto* stop = std::get_if<StopEvent>(&event)) {
-    end(step.now, 0,
-        stop->leave ? "left before any member of the ring answered"
-                    : "stopped; the crawl goes on where it was when this directory is started again");
+    end(step.now, 0, std::string(stop->leave ? "left" : "stopped") + " before any member of the ring answered");
   }
   if (!entry_.lifecycle.ending() && step.now - entry_.started > join_wait_max) {
     std::string tried;
@@ -93,26 +93,24 @@ void Joiner::ask_members(const Step& step) {
 }
 
 // True: it is a welcome that is accepted.
-Result<bool> Joiner::take_message(const Step& step, MessageEvent& event) {
+bool Joiner::take_message(const Step& step, const MessageEvent& event) {
   const ring::Message& in = event.message;
-  bool enters = false;
   std::optional<std::string> refused;
-  const auto handle = [&]() -> Result<void> {
+  const auto handle = [&] {
+    if (const auto* welcome = std::get_if<ring::Welcome>(&in.body)) return may_enter(step, *welcome);
     if (const auto* ask = std::get_if<ring::Ask>(&in.body)) {
       answer(step, event, *ask);
-    } else if (const auto* welcome = std::get_if<ring::Welcome>(&in.body)) {
-      Result<bool> may = may_enter(step, *welcome);
-      if (!may) return tl::make_unexpected(may.error());
-      enters = *may;
     } else if (const auto* refuse = std::get_if<ring::Refuse>(&in.body)) {
       ++entry_.messages_refused;
       if (refuse->join)
         end(step.now, static_cast<int>(ErrorCode::mismatch), "the ring refused this peer: " + refuse->reason);
+      step.log(LogLevel::warning, "ring", "message refused", {{"peer", in.from.brief()}, {"reason", refuse->reason}},
+               true);
     }
-    return {};  // what else there is members send to members
+    return false;  // members send the other messages to members
   };
-  ORBWEAVER_TRY(guarded(
-      step, handle, [] { return false; }, refused));
+  const bool enters = guarded(
+      step, handle, [] { return false; }, refused);
   if (!refused) return enters;
   ++entry_.messages_refused;
   step.log(LogLevel::warning, "ring", "message refused",
@@ -139,7 +137,7 @@ void Joiner::answer(const Step& step, const MessageEvent& event, const ring::Ask
 }
 
 // The ring's values become the settings. False: the peer has ended, or the welcome is another ring's.
-Result<bool> Joiner::may_enter(const Step& step, const ring::Welcome& welcome) {
+bool Joiner::may_enter(const Step& step, const ring::Welcome& welcome) {
   if (entry_.lifecycle.ending() || (known_ring_ != ring::RingId{} && welcome.ring != known_ring_)) return false;
   const auto ahead = std::find_if(welcome.members.begin(), welcome.members.end(), [&](const ring::Member& member) {
     return ring::reachable(member) && !entry_.membership.plausible(member, step.now);
@@ -172,7 +170,7 @@ Time Joiner::next_deadline(Time now) const {
   return std::max(at, now);
 }
 
-// Of the same form as a peer's, with zeros: who reads a status does not ask first whether the peer has joined.
+// Of the same form as a peer's, with zeros: a reader of a status does not ask first whether the peer has joined.
 json Joiner::own_status() const {
   const ring::Member& self = entry_.membership.self();
   json counts = json::object();

@@ -17,10 +17,11 @@ class Joiner {
   // else all zero.
   Joiner(RingEntry entry, const ring::RingId& known_ring);
 
-  // What the directory is to know at the start.
+  // What the directory is to know at the start, so that a peer which is never let in loses nothing of it: its identity,
+  // a recrawl that was asked for, the pages that were at work.
   Result<void> start();
   // An entry: a member has let it in, and `event`, its welcome, is to be taken by the peer that is made of it.
-  Result<std::optional<RingEntry>> step(const Step& step, Event& event);
+  std::optional<RingEntry> step(const Step& step, Event& event);
   Time next_deadline(Time now) const;
 
   const ring::PeerId& id() const { return entry_.membership.self().id; }
@@ -32,8 +33,8 @@ class Joiner {
   std::vector<std::pair<std::string, double>> metrics() const;
 
  private:
-  Result<bool> take_message(const Step& step, MessageEvent& event);
-  Result<bool> may_enter(const Step& step, const ring::Welcome& welcome);
+  bool take_message(const Step& step, const MessageEvent& event);
+  bool may_enter(const Step& step, const ring::Welcome& welcome);
   void answer(const Step& step, const MessageEvent& event, const ring::Ask& ask);
   void end(Time now, int code, std::string message);
   void ask_members(const Step& step);

@@ -4,7 +4,7 @@
 //   running -> leaving -> leaving_now -> saying_goodbye -> exited
 //           -> stopping --------------->
 //
-// A stop ends a leave. Whatever goes wrong with the store or the archive leads from any state to `exited` at once.
+// A stop ends a leave. When the store or the archive fails, the core ends the process whatever the state (core.h).
 #pragma once
 
 #include <optional>
@@ -53,7 +53,6 @@ class Lifecycle {
     exit_at_ = until;
   }
   void exit_by(Time until) { exit_at_ = until; }
-  void exited() { state_ = State::exited; }
   // How the process ends, once the goodbye is over; else null.
   const Exit* end_if_due(Time now) {
     if (!saying_goodbye() || now < exit_at_) return nullptr;
@@ -61,7 +60,6 @@ class Lifecycle {
     return &exit_;
   }
 
-  State state() const { return state_; }
   // What is being fetched may be cancelled.
   bool stopping() const { return intent() == State::stopping || intent() == State::leaving_now; }
   bool leaving() const { return intent() == State::leaving || intent() == State::leaving_now; }

@@ -11,12 +11,12 @@
 
 namespace orbweaver {
 
-// Runs `handle`, which answers Result<void>. When it throws, nothing that it would have said leaves but what it logged,
-// and `refused` says why. `memory_follows`: memory is behind the disk; then the exception goes on, and ends the
-// process.
+// Runs `handle` and answers what it answers. When it throws, nothing leaves of what it would have said but its log
+// lines, `refused` says why, and the answer is an empty one. `memory_follows`: memory is behind the disk; then the
+// exception continues, and ends the process.
 template <class Handle, class MemoryFollows>
-Result<void> guarded(const Step& step, const Handle& handle, const MemoryFollows& memory_follows,
-                     std::optional<std::string>& refused) {
+auto guarded(const Step& step, const Handle& handle, const MemoryFollows& memory_follows,
+             std::optional<std::string>& refused) -> decltype(handle()) {
   const std::size_t said = step.out.size();
   try {
     return handle();

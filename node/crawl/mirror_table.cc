@@ -11,7 +11,7 @@ namespace orbweaver {
 
 namespace {
 
-// Sightings wait so long for more; so many go in a message.
+// How long sightings wait for more, and how many go in a message.
 constexpr Duration sightings_wait = std::chrono::milliseconds{200};
 constexpr std::size_t sightings_step = 512;
 // Outside input: a peer's message may name no longer a host.

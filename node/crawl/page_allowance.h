@@ -1,7 +1,7 @@
 // How many pages this peer may still ask for, under the ring's limits of pages and bytes. Waves (waves.h) share the
-// pages out: a peer has a cap, so many pages that its process may have fetched in all, and asks for a page only below
-// it. Bytes are counted by directory, in the row meta_name::bytes; they bound what the waves grant, not a single page.
-// Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// pages out: a peer has a cap, the number of pages that its process may have fetched in all, and asks for a page only
+// below it. Bytes are counted by directory, in the row meta_name::bytes; they bound what the waves grant, not a single
+// page. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class PageAllowance {
   void page_begins() { ++in_flight_; }
   void page_ends() { --in_flight_; }   // its outcome is taken note of, or it was given up
   void page_fetched() { ++fetched_; }  // one that counts as fetched
-  // A response, of so many bytes as received. Under max_bytes the row goes into `commit`.
+  // A response, with its bytes as received. Under max_bytes the row goes into `commit`.
   void count_bytes(std::uint64_t bytes, storage::Commit& commit);
 
   void grant(std::uint64_t cap) { cap_ = std::max(cap_, cap); }

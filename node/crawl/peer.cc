@@ -21,8 +21,6 @@ concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring
                         ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::TurnRequest, ring::Turns,
                         ring::Sightings, ring::SamePages>;
 
-// The longest the loop sleeps.
-constexpr Duration idle_wait = std::chrono::milliseconds{500};
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
 
@@ -466,21 +464,15 @@ bool Peer::apply(Time now, const storage::Commit& commit, Commands& out, storage
   if (failure_) return false;  // the store failed earlier in this step
   auto done = writer_.commit({now, out}, commit, outcome);
   if (!done) {
-    fail_for_good(done.error(), out);
+    fail_for_good(done.error());
     return false;
   }
   if (result != nullptr) *result = std::move(*done);
   return true;
 }
 
-Result<storage::CommitResult> Peer::write(const Step& step, const storage::Commit& commit) {
-  storage::CommitResult result;
-  if (!apply(step.now, commit, step.out, &result)) return fail(ErrorCode::io, "the store cannot be written");
-  return result;
-}
-
 // The step ends, and the process.
-void Peer::fail_for_good(const Error& error, Commands&) {
+void Peer::fail_for_good(const Error& error) {
   if (!failure_) failure_ = error;
 }
 

@@ -115,6 +115,7 @@ class Peer {
     std::unique_ptr<PageDone> page = nullptr;
     PageLinks::Progress links = {};
   };
+
   Peer(RingEntry&& entry, Time now);
   Result<void> restore(const RingEntry& entry, const Step& step);
 
@@ -133,16 +134,14 @@ class Peer {
   // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
   bool apply(Time now, const storage::Commit& commit, Commands& out, storage::CommitResult* result = nullptr,
              const storage::UrlKey* outcome = nullptr);
-  // For parts; what a failure leads to has been done then.
-  Result<storage::CommitResult> write(const Step& step, const storage::Commit& commit);
   RecordWrite writer() {
-    return [this](const Step& step, const storage::Commit& commit) { return write(step, commit); };
+    return [this](const Step& step, const storage::Commit& commit) { return writer_.commit(step, commit); };
   }
   Result<void> start_filter();
   nlohmann::json seen_status() const;
   nlohmann::json seen_sets_status() const;
   nlohmann::json memory_status() const;
-  void fail_for_good(const Error& error, Commands& out);
+  void fail_for_good(const Error& error);
   void leave(Time now);
   void note(Commands& out, LogLevel level, std::string_view channel, std::string_view event,
             std::vector<std::pair<std::string_view, std::string>> fields, bool limited = false) const;

@@ -75,7 +75,7 @@ void Peer::issue_fetches(Time now, Commands& out) {
   while (jobs_.size() < settings_.fetches_max && allowance_.may_start() && robots_work_ < robots_work_max) {
     if (const auto held = shares_.next_held()) bench_.go_on(*held);
     const Result<BenchHost*> host = next_host(now);
-    if (!host) return fail_for_good(host.error(), out);
+    if (!host) return fail_for_good(host.error());
     if (*host == nullptr && !shares_.any_may_go()) return;
     if (*host != nullptr && !serve_host(now, **host, out)) return;
   }
@@ -324,7 +324,7 @@ void Peer::on_page_done(Time now, PageDone& event, Commands& out) {
   if (found == jobs_.end()) return;
   if (event.cancelled) return give_up(event.id);
   counters_.archive_bytes += event.archived_bytes;
-  if (event.failure) return fail_for_good(*event.failure, out);
+  if (event.failure) return fail_for_good(*event.failure);
   counters_.links_over_budget += event.links_over_budget;
   if (event.decoded_cut) ++counters_.pages_cut;
   if (!event.command_fault.empty())
@@ -455,7 +455,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   // It was queued for a later visit meanwhile, by what another peer knew.
   if (result.outcomes[links] == storage::MergeOutcome::known) {
     const auto known = store_->find(queued.key);
-    if (!known) return fail_for_good(error_of(known.error()), out);
+    if (!known) return fail_for_good(error_of(known.error()));
     if (*known && (*known)->state == UrlState::queued) bench_.reread(queued.key);
   }
   router_.remember(commit, links);

@@ -4,6 +4,7 @@
 
 #include "node/crawl/peer.h"
 #include "node/crawl/robots_reader.h"
+#include "node/errors/storage_error.h"
 #include "node/robots/robots.h"
 #include "node/robots/robots_fetch.h"
 #include "node/url/bad_ports.h"
@@ -239,7 +240,7 @@ void Peer::finish_robots(Time now, Job& job, PageDone* page, Commands& out) {
     return;
   }
   const auto stored = store_->robots(host->key, slot.origin);
-  if (!stored) return fail_for_good(Error{ErrorCode::io, stored.error().message}, out);
+  if (!stored) return fail_for_good(error_of(stored.error()));
   std::optional<RobotsState> before;
   if (*stored) before = RobotsState{static_cast<RobotsKind>((*stored)->kind), (*stored)->fetched, {}, false};
   const RobotsState state = robots_state(step, before, job.ended);

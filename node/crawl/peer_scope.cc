@@ -54,7 +54,7 @@ void Peer::count_use(Time now, const Job& job, bool counted, storage::Commit& co
 json Peer::traps(Time now, const json& body, Commands& out) {
   Result<json> answer = trap_report_.answer({now, out}, id().hex(), body);
   if (!answer) {
-    fail_for_good(answer.error(), out);
+    fail_for_good(answer.error());
     return {{"error", answer.error().message}};
   }
   if (answer->contains("error")) return std::move(*answer);
@@ -82,7 +82,7 @@ json Peer::recrawl(Time now, const json& body, Commands& out) {
   if (!apply(now, commit, out)) return {{"error", "the store cannot be written"}};
   if (may_walk())
     if (const Result<void> walked = walk_.walk_on({now, out}); !walked) {
-      fail_for_good(walked.error(), out);
+      fail_for_good(walked.error());
       return {{"error", walked.error().message}};
     }
   return begun;

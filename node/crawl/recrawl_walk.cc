@@ -56,12 +56,12 @@ Result<RecrawlWalk::Wanted> RecrawlWalk::read(const json& told, Time now) {
   return wanted;
 }
 
-std::string RecrawlWalk::row_of(const Walk& walk) {
-  return json_text({{"before_us", walk.wanted.before.time_since_epoch().count()},
-                    {"host", walk.wanted.host},
-                    {"match", walk.wanted.match},
-                    {"after", walk.after},
-                    {"queued", walk.queued}});
+std::string RecrawlWalk::row_of(const Wanted& wanted, const std::string& after, std::uint64_t queued) {
+  return json_text({{"before_us", wanted.before.time_since_epoch().count()},
+                    {"host", wanted.host},
+                    {"match", wanted.match},
+                    {"after", after},
+                    {"queued", queued}});
 }
 
 Result<void> RecrawlWalk::restore(const std::string& row) {
@@ -80,7 +80,7 @@ Result<void> RecrawlWalk::restore(const std::string& row) {
 
 void RecrawlWalk::begin(Wanted wanted, storage::Commit& commit) {
   Walk walk{std::move(wanted), {}, 0};
-  commit.meta.emplace_back(meta_name::recrawl, row_of(walk));
+  commit.meta.emplace_back(meta_name::recrawl, row_of(walk.wanted));
   last_ = walk.wanted.before;
   walk_ = std::move(walk);
 }
@@ -124,7 +124,7 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
   }
   const bool ended = seen < walk_step;
   next.queued += commit.merges.size();
-  commit.meta.emplace_back(meta_name::recrawl, ended ? std::string() : row_of(next));
+  commit.meta.emplace_back(meta_name::recrawl, ended ? std::string() : row_of(next.wanted, next.after, next.queued));
   if (ended) step.log(LogLevel::info, "crawl", "queued again", {{"records", std::to_string(next.queued)}});
   ORBWEAVER_TRY(write_(step, commit));
   walk_ = ended ? std::nullopt : std::optional(std::move(next));
@@ -132,7 +132,7 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
 }
 
 // A date that is to come is a mistake. The page gets no further than the visit of the sitemap that
-// says so: two that list each other would visit one another for ever.
+// says so: two that list each other would visit one another forever.
 void RecrawlWalk::visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const {
   const std::uint16_t visit = std::exchange(record.visit, std::uint16_t{0});
   if (record.lastmod == Time{} || record.state != UrlState::queued || record.lastmod > *stepped_) return;

@@ -48,6 +48,8 @@ class RecrawlWalk {
   Result<void> restore(const std::string& row);
   // The walk that was begun last had this moment: told twice, it is one walk.
   bool was_told(Time before) const { return before == last_; }
+  // The row of a walk that begins.
+  static std::string row_of(const Wanted& wanted) { return row_of(wanted, {}, 0); }
   // Begins a walk, in place of one under way. Its row goes into `commit`.
   void begin(Wanted wanted, storage::Commit& commit);
 
@@ -67,7 +69,7 @@ class RecrawlWalk {
     std::string after;  // URL of the last record that it looked at; empty: from the start
     std::uint64_t queued = 0;
   };
-  static std::string row_of(const Walk& walk);
+  static std::string row_of(const Wanted& wanted, const std::string& after, std::uint64_t queued);
   std::optional<storage::UrlKey> place_of(const Walk& walk) const;
   static bool is_wanted(const Wanted& wanted, const storage::UrlRecord& record);
 

@@ -11,6 +11,9 @@
 
 namespace orbweaver {
 
+// The longest the loop sleeps.
+inline constexpr Duration idle_wait = std::chrono::milliseconds{500};
+
 struct Step {
   Time now;
   Commands& out;

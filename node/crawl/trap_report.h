@@ -1,6 +1,6 @@
 // The question "traps": what the rules have kept out, by host and rule, from the records that this peer holds; and the
-// user's word to queue it all the same. Bounded: so many records a question, the answer says where to go on. Lifetime:
-// the peer's. Thread rule: one owner (the peer's loop).
+// user's word to queue it anyway. Bounded: a question looks at a number of records, and its answer says where to
+// continue. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <functional>

@@ -27,6 +27,8 @@ class CoreTest : public testing::Test {
     start.fresh_id = rig_id(1);
     start.fresh_ring = rig_id(200);
     start.random_seed = 1;
+    start.at_work = at_work_;
+    start.recrawl = recrawl_;
     auto opened = Core::open(std::move(start), *store_, now_);
     ASSERT_TRUE(opened) << opened.error().message;
     core_ = std::move(*opened);
@@ -74,6 +76,8 @@ class CoreTest : public testing::Test {
     return std::nullopt;
   }
 
+  std::vector<storage::UrlKey> at_work_;  // when the process before died
+  std::optional<Time> recrawl_;           // what the next start is asked for
   storage::MemoryKv kv_;
   std::optional<storage::Store> store_;
   std::unique_ptr<Core> core_;
@@ -182,6 +186,23 @@ TEST_F(CoreTest, AJoinersStatusHasTheFieldsAndCountsOfAPeer) {
   const nlohmann::json after = core_->own_status();
   EXPECT_EQ(names(before), names(after));
   EXPECT_EQ(names(before["counts"]), names(after["counts"]));
+}
+
+TEST_F(CoreTest, WhatAJoinerWasStartedWithOutlivesItAndIsThePeersOnceItIsLetIn) {
+  at_work_ = {storage::UrlKey{}};
+  recrawl_ = now_;
+  open();
+  at_work_.clear();
+  recrawl_.reset();
+  const auto crashes = [this] { return store_->meta_rows(std::string(meta_name::crashed))->size(); };
+  const auto recrawl = [this] { return store_->meta(std::string(meta_name::recrawl))->value_or(""); };
+  EXPECT_EQ(crashes(), 1u);
+  EXPECT_NE(recrawl(), "");
+  open();  // it was killed before any member let it in
+  receive(welcome());
+  ASSERT_TRUE(core_->has_ring());
+  EXPECT_EQ(crashes(), 1u);
+  EXPECT_NE(recrawl(), "") << "the walk is the peer's";
 }
 
 TEST_F(CoreTest, AStopEndsAJoiner) {

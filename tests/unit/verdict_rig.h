@@ -1,5 +1,5 @@
-// The parts that judge a URL or a link, built upon each other as Peer does, on a store in memory, for the tests of each.
-// The peer is number 1 of crawl_keys.h, alone in its ring unless `view_` is another.
+// The parts that judge a URL or a link, built upon each other as Peer does, on a store in memory, for the tests of
+// each. The peer is number 1 of crawl_keys.h, alone in its ring unless `view_` is another.
 #pragma once
 
 #include <gtest/gtest.h>
