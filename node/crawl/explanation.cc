@@ -89,7 +89,7 @@ void Explanation::add_known(json& answer, const CanonicalUrl& url, const storage
     answer["why"] = why(known) + " to " + target + ", which is out of scope";
   }
   if (const BenchHost* host = around_.bench.find(key.host); queued && host != nullptr && host->held)
-    answer["why"] = "waits until less of its domain or network is under way (max_domain_fetches, max_network_fetches)";
+    answer["why"] = "waits until less of its domain or network is in flight (max_domain_fetches, max_network_fetches)";
   answer["reason"] = storage::reason_name(known.reason);
   answer["depth"] = known.depth;
   answer["redirects"] = known.redirects;

@@ -49,9 +49,10 @@ Result<void> Fence::tick(const Step& step) {
   if (all && step.now - state_->started > join_wait_max)
     return farewell_->exit(
         step, ErrorCode::unreachable,
-        members_lost_ ? "not all members of the last run could be read from the data directory, and nobody answered; "
-                        "start it with --join and the address of a member"
-                      : "the members of the ring are gone, and this peer holds nothing of theirs; join another");
+        members_lost_
+            ? "not all members of the last run could be read from the data directory, and no member answered; "
+              "start it with --join and the address of a member"
+            : "the members of the ring are gone, and this peer holds nothing of theirs; join another");
   if (nonce_ == 0) nonce_ = replication_->new_sequence();
   ring::Sync question;
   question.reply_wanted = true;

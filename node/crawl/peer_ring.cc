@@ -157,10 +157,10 @@ Result<void> Peer::leave_tick(const Step& step) {
                        return members_.away(entry.first, step.now);
                      });
   if (alone || step.now >= lifecycle_.leave_by()) {
-    lifecycle_.leave_now();  // transfers under way are cancelled
+    lifecycle_.leave_now();  // transfers in flight are cancelled
     if (!jobs_.empty()) return {};
     return farewell_.exit(step, 0,
-                          (alone ? "left; nobody is there to hand over to: " : "left; leave_timeout is over: ") +
+                          (alone ? "left; no peer is there to hand over to: " : "left; leave_timeout is over: ") +
                               std::to_string(counts.discovered()) + " URLs and " + std::to_string(counts.outbox) +
                               " links to other peers remain in the data directory");
   }

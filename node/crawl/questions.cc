@@ -95,7 +95,7 @@ Result<void> Questions::ask_others(const Step& step, const ring::Message& in, co
     refuse(step, in, ask, reply, cause);
     return {};
   };
-  if (under_way_.size() >= under_way_max) return refused("too many questions to the whole ring are under way");
+  if (under_way_.size() >= under_way_max) return refused("too many questions to the whole ring are in progress");
   // Each member hears where it is to go on, not where the others are.
   json common = body;
   common.erase("after");

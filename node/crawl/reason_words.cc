@@ -90,7 +90,7 @@ ReasonWords words_of(Reason reason, std::uint16_t status) {
     case Reason::tls_wrong_name:
       return {"the host's certificate is for other names", record_faults};
     case Reason::tls_self_signed:
-      return {"the host's certificate is signed by nobody but itself", record_faults};
+      return {"the host's certificate is signed by itself only", record_faults};
     case Reason::tls_untrusted:
       return {"the host's certificate is not one of an authority that is trusted (ca_file)", record_faults};
     case Reason::robots_unreachable:

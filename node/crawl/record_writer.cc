@@ -30,7 +30,7 @@ void RecordWriter::warn_if_overfull(const Step& step) {
   overfull_told_ = true;
   step.log(LogLevel::warning, "crawl", "the seen-set's filter holds more than it was planned for and may lose more",
            {{"seen_urls", std::to_string(state_->settings.seen_urls)},
-            {"mend", "start this peer again with a larger seen_urls, or with seen = exact"}});
+            {"fix", "start this peer again with a larger seen_urls, or with seen = exact"}});
 }
 
 // What a host has used of its budget; and a long wait: whichever peer takes over does so after suspicion_time, and

@@ -224,7 +224,7 @@ class Leaving(Peers):
         end = ending(node)
         remain = end["status"]["counts"]["discovered"]
         self.assertGreater(remain, 0)
-        self.assertIn(f"nobody is there to hand over to: {remain} URLs", end["reason"])
+        self.assertIn(f"no peer is there to hand over to: {remain} URLs", end["reason"])
         self.assertIn("remain in the data directory", end["reason"])
         again = self.node("a", *self.again)
         self.wait_for_rest([again])
