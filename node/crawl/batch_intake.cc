@@ -8,6 +8,13 @@
 
 namespace orbweaver {
 
+namespace {
+
+// Records read back from the outbox in one step when this peer turns out to be their owner.
+constexpr std::size_t own_outbox_step = 4096;
+
+}  // namespace
+
 bool BatchIntake::accepts(ring::Partition partition, ring::BatchKind kind) const {
   const View& view = around_.members.view();
   if (partition >= view.partitions()) return false;
@@ -156,6 +163,27 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
   } else {
     around_.moves.acknowledge(step, reply, from, batch.sequence);
   }
+  return {};
+}
+
+Result<void> BatchIntake::take_own_outbox(const Step& step) {
+  auto own = around_.replication.outbox.take_own(around_.members.view(), own_outbox_step);
+  if (!own) return tl::make_unexpected(own.error());
+  if (own->empty()) return {};
+  storage::Commit commit;
+  for (const storage::OutboxEntry& entry : *own) {
+    commit.from_outbox.push_back(entry.key);
+    auto record = storage::decode_record(entry.record);
+    const auto url = record ? CanonicalUrl::of_stored(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
+    if (!url) continue;
+    around_.router.limit(*record, step.now);
+    const storage::UrlKey key{around_.state.partitioner.host_key(*url), url->digest()};
+    around_.walk.visit_if_newer(key, *record);
+    around_.traps.judge(key, *url, *record);
+    const bool link = is_link(*record);
+    commit.merges.push_back({key, std::move(*record), link});
+  }
+  ORBWEAVER_TRY(around_.writer.commit(step, commit));
   return {};
 }
 

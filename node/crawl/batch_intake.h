@@ -42,6 +42,8 @@ class BatchIntake {
 
   // The sender is told that the batch is taken, that it is refused, or nothing: then it sends the batch again.
   Result<void> take(const Step& step, const ring::PeerId& from, const ring::Batch& batch, const ring::ReplyPath& reply);
+  // What this peer itself owns of its outbox, after a change of owners.
+  Result<void> take_own_outbox(const Step& step);
   const Counters& counters() const { return counters_; }
 
  private:

@@ -168,19 +168,19 @@ void Core::step(Time now, Event event, Commands& out) {
   out.push_back(Exit{static_cast<int>(done.error().code), done.error().message, false, {}});
 }
 
-nlohmann::json Core::own_status() const { return peer_ ? peer_->own_status() : joiner_->own_status(); }
+nlohmann::json Core::own_status() const { return peer_ ? peer_->status().status() : joiner_->own_status(); }
 
 void Core::note_link_trace(std::map<std::string, std::uint64_t> counts) {
-  if (peer_) return peer_->note_link_trace(std::move(counts));
+  if (peer_) return peer_->status().note_link_trace(std::move(counts));
   joiner_->note_link_trace(std::move(counts));
 }
 
 std::map<std::string_view, std::uint64_t> Core::memory_use() const {
-  return peer_ ? peer_->memory_use() : std::map<std::string_view, std::uint64_t>{};
+  return peer_ ? peer_->status().memory_use() : std::map<std::string_view, std::uint64_t>{};
 }
 
 void Core::note_memory(MemoryUse use) {
-  if (peer_) peer_->note_memory(std::move(use));
+  if (peer_) peer_->status().note_memory(std::move(use));
 }
 
 }  // namespace orbweaver

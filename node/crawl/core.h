@@ -46,7 +46,9 @@ class Core {
   // What the loop has found of all shares, for own_status().
   void note_memory(MemoryUse use);
   nlohmann::json own_status() const;
-  std::vector<std::pair<std::string, double>> metrics() const { return peer_ ? peer_->metrics() : joiner_->metrics(); }
+  std::vector<std::pair<std::string, double>> metrics() const {
+    return peer_ ? peer_->status().metrics() : joiner_->metrics();
+  }
 
  private:
   explicit Core(std::uint32_t partitions) : no_tenures_(partitions) {}

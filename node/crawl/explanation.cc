@@ -61,7 +61,7 @@ json Explanation::answer(const json& body) const {
 }
 
 void Explanation::add_unknown(json& answer, const CanonicalUrl& url) const {
-  const Scope& scope = around_.scope();
+  const Scope& scope = around_.seeds.scope();
   const Scope::Place place = scope.place(url);
   const bool possible =
       place == Scope::Place::in || (place == Scope::Place::beyond && around_.settings.hops_off_site > 0);
@@ -96,9 +96,9 @@ void Explanation::add_known(json& answer, const CanonicalUrl& url, const storage
   answer["attempts"] = known.attempts;
   answer["status"] = known.status;
   if (known.changed != Time{}) answer[queued ? "not_before" : "when"] = utc(known.changed);
-  answer["scope"] = around_.scope().explain(url);
+  answer["scope"] = around_.seeds.scope().explain(url);
   const bool by_page = known.off_site == 0 || known.redirects > 0;
-  if (around_.settings.page_requisites && by_page && !around_.scope().contains(url))
+  if (around_.settings.page_requisites && by_page && !around_.seeds.scope().contains(url))
     answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
   if (around_.router.best_first()) answer["score"] = known.score;

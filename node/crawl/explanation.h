@@ -2,7 +2,6 @@
 // rule: one owner (the peer's loop).
 #pragma once
 
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 
 #include "node/crawl/link_router.h"
@@ -18,7 +17,7 @@ class Explanation {
     const Canonicaliser& canonicaliser;
     Partitioner& partitioner;
     storage::Store& store;
-    std::function<const Scope&()> scope;
+    const SeedSet& seeds;
     Workbench& bench;
     const LinkRouter& router;
     const SeedRedirects& redirects;
@@ -26,7 +25,7 @@ class Explanation {
     MirrorTable& mirrors;
     const ring::Membership& membership;
   };
-  explicit Explanation(Around around) : around_(std::move(around)) {}
+  explicit Explanation(Around around) : around_(around) {}
 
   // {"url": text} is answered with its state and why; or with "error".
   nlohmann::json answer(const nlohmann::json& body) const;

@@ -15,6 +15,12 @@ constexpr Duration announce_max = std::chrono::minutes{1};
 
 }  // namespace
 
+void Farewell::leave(Time now) {
+  ring::Membership& membership = members_->membership();
+  if (lifecycle_->leave(now + state_->settings.leave_timeout) && membership.self().state < ring::MemberState::leaving)
+    membership.set_state(ring::MemberState::leaving, now);
+}
+
 Result<void> Farewell::exit(const Step& step, int code, std::string message) {
   if (lifecycle_->ending()) return {};
   lifecycle_->say_goodbye(Exit{code, std::move(message), false, {}}, step.now + exit_linger);

@@ -20,6 +20,8 @@ class Farewell {
            RecordWriter& writer)
       : state_(&state), members_(&members), lifecycle_(&lifecycle), messenger_(&messenger), writer_(&writer) {}
 
+  // Hands everything over, then ends; when no peer is there to take it, or after leave_timeout, ends as it is.
+  void leave(Time now);
   // The process ends once the last words are sent. One that leaves has left then.
   Result<void> exit(const Step& step, int code, std::string message);
   Result<void> exit(const Step& step, ErrorCode code, std::string message) {

@@ -27,7 +27,7 @@ storage::QueueOrder queue_order(CrawlOrder order) {
 }  // namespace
 
 LinkRouter::LinkRouter(Around around)
-    : around_(std::move(around)),
+    : around_(around),
       cache_(around_.settings.link_cache_entries),
       scores_(best_first() ? around_.settings.score_entries : 0) {
   around_.store.set_order(queue_order(around_.settings.order));
@@ -35,7 +35,7 @@ LinkRouter::LinkRouter(Around around)
 
 bool LinkRouter::route(const CanonicalUrl& url, Way way, storage::Commit& commit) {
   const std::uint32_t hops_max = around_.settings.hops_off_site;
-  const Scope::Place place = around_.scope().place(url);
+  const Scope::Place place = around_.seeds.scope().place(url);
   const bool beyond = place == Scope::Place::beyond;
   if (place == Scope::Place::out || (beyond && !way.requisite && way.off_site >= hops_max)) {
     ++counters_.out_of_scope;
@@ -51,7 +51,7 @@ bool LinkRouter::route(const CanonicalUrl& url, Way way, storage::Commit& commit
 }
 
 void LinkRouter::admit_unless_listed(const CanonicalUrl& url, const Way& way, storage::Commit& commit) {
-  if (around_.scope().place(url) == Scope::Place::out) {
+  if (around_.seeds.scope().place(url) == Scope::Place::out) {
     ++counters_.out_of_scope;
     return;
   }

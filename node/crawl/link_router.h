@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "node/crawl/events.h"
@@ -18,6 +17,7 @@
 #include "node/crawl/link_scores.h"
 #include "node/crawl/partitioner.h"
 #include "node/crawl/recrawl_walk.h"
+#include "node/crawl/seed_set.h"
 #include "node/crawl/trap_judge.h"
 #include "node/crawl/view.h"
 #include "node/scope/scope.h"
@@ -49,7 +49,7 @@ class LinkRouter {
     storage::Store& store;
     const View& view;
     Partitioner& partitioner;
-    std::function<const Scope&()> scope;
+    const SeedSet& seeds;
     TrapJudge& traps;
     const RecrawlWalk& walk;
   };

@@ -24,7 +24,7 @@ ring::Partition partition_of_sighting(std::uint64_t sighting, std::uint32_t part
 }  // namespace
 
 MirrorTable::MirrorTable(Around around)
-    : around_(std::move(around)), index_(sightings_max), book_(mirror_hosts_max, around_.settings.trap_mirror_pages) {}
+    : around_(around), index_(sightings_max), book_(mirror_hosts_max, around_.settings.trap_mirror_pages) {}
 
 // The verdict on a host, as the last run wrote it.
 MirrorBook::Load MirrorTable::stored_verdict(const std::string& host) const {
@@ -37,7 +37,7 @@ MirrorBook::Load MirrorTable::stored_verdict(const std::string& host) const {
 Result<void> MirrorTable::write_verdict(const Step& step, const std::string& host, const std::string& verdict) const {
   storage::Commit commit;
   commit.meta.emplace_back(std::string(meta_name::mirror) + host, verdict);
-  ORBWEAVER_TRY(around_.write(step, commit));
+  ORBWEAVER_TRY(around_.writer.commit(step, commit));
   return {};
 }
 
@@ -100,8 +100,8 @@ Result<void> MirrorTable::on_sightings(const Step& step, const ring::Sightings& 
 
 // Of two names of one site the other is the one to keep.
 bool MirrorTable::is_to_keep(const std::string& other, const std::string& host) const {
-  if (around_.is_seed_host(host)) return false;
-  return around_.is_seed_host(other) || better_name(other, host);
+  if (around_.seeds.is_host(host)) return false;
+  return around_.seeds.is_host(other) || better_name(other, host);
 }
 
 Result<void> MirrorTable::on_same_pages(const Step& step, const ring::SamePages& same) {

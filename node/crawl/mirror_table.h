@@ -4,7 +4,6 @@
 // (the peer's loop).
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,7 +13,8 @@
 #include "node/crawl/messenger.h"
 #include "node/crawl/mirrors.h"
 #include "node/crawl/partitioner.h"
-#include "node/crawl/record_write.h"
+#include "node/crawl/record_writer.h"
+#include "node/crawl/seed_set.h"
 #include "node/crawl/view.h"
 #include "node/scope/traps.h"
 #include "node/settings/settings.h"
@@ -32,8 +32,8 @@ class MirrorTable {
     const View& view;
     Partitioner& partitioner;
     const Messenger& messenger;
-    std::function<bool(const std::string& host)> is_seed_host;
-    RecordWrite write;
+    const SeedSet& seeds;
+    RecordWriter& writer;
   };
   explicit MirrorTable(Around around);
 

@@ -62,6 +62,22 @@ bool status_may_pass(int status) {
 
 }  // namespace
 
+storage::UrlRecord record_of(const storage::QueuedUrl& queued, storage::UrlState state, storage::Reason reason,
+                             Time at) {
+  storage::UrlRecord record;
+  record.state = state;
+  record.reason = reason;
+  record.depth = queued.depth;
+  record.redirects = queued.redirects;
+  record.attempts = queued.attempts;
+  record.changed = at;
+  record.url = queued.url;
+  record.off_site = queued.off_site;
+  record.visit = queued.visit;
+  record.score = queued.score;
+  return record;
+}
+
 storage::Reason reason_of(FetchError error) { return error == FetchError::none ? Reason::none : row_of(error).reason; }
 
 Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,

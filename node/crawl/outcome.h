@@ -34,6 +34,10 @@ struct Outcome {
 Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
                     const Settings& settings);
 
+// The record of a queued URL that comes into this state at `at`.
+storage::UrlRecord record_of(const storage::QueuedUrl& queued, storage::UrlState state, storage::Reason reason,
+                             Time at);
+
 // The reason that records have for it.
 storage::Reason reason_of(FetchError error);
 

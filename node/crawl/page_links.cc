@@ -53,7 +53,7 @@ void PageLinks::link_to(const CanonicalUrl& url, const Way& way, std::uint8_t fl
 bool PageLinks::in_scope(const storage::QueuedUrl& source) const {
   if (!around_.settings.page_requisites) return true;
   const Result<CanonicalUrl> url = CanonicalUrl::of_stored(source.url, source.key.url);
-  return url && (around_.scope().contains(*url) || (source.off_site > 0 && source.redirects == 0));
+  return url && (around_.seeds.scope().contains(*url) || (source.off_site > 0 && source.redirects == 0));
 }
 
 void PageLinks::add(Time now, const FetchJob& job, const PageDone& page, std::size_t most, Progress& progress,
@@ -93,7 +93,7 @@ void PageLinks::add_redirect(const FetchJob& job, const PageDone& page, bool in_
   const storage::QueuedUrl& source = job.queued;
   around_.redirects.note(source.url, *page.redirect, commit);
   ++found_;
-  if (page.result_page && around_.scope().is_result_page(*page.redirect)) {
+  if (page.result_page && around_.seeds.scope().is_result_page(*page.redirect)) {
     // Its engine is no site of the crawl, yet that is where it has the results.
     around_.router.admit(*page.redirect, {.depth = source.depth, .redirects = one_further(source)}, commit);
     return;
@@ -107,7 +107,7 @@ void PageLinks::add_redirect(const FetchJob& job, const PageDone& page, bool in_
 void PageLinks::add_named_sitemaps(const FetchJob& job, const PageDone* page, storage::Commit& commit) {
   if (around_.settings.sitemaps == SitemapUse::off) return;
   const Result<CanonicalUrl> asked = CanonicalUrl::of_stored(job.queued.url, job.queued.key.url);
-  if (!asked || !around_.scope().contains(*asked)) return;
+  if (!asked || !around_.seeds.scope().contains(*asked)) return;
   const Way way = LinkRouter::as_good_as({.depth = one_deeper(job.queued)}, job.queued);
   if (page != nullptr)
     for (const CanonicalUrl& url : page->sitemaps) around_.router.admit_unless_listed(url, way, commit);

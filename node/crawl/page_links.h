@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 #include "node/crawl/link_router.h"
 #include "node/crawl/seed_redirects.h"
@@ -30,14 +29,14 @@ class PageLinks {
     const Canonicaliser& canonicaliser;
     const View& view;
     Partitioner& partitioner;
-    std::function<const Scope&()> scope;
+    const SeedSet& seeds;
     Workbench& bench;
     TrapJudge& traps;
     MirrorTable& mirrors;
     LinkRouter& router;
     SeedRedirects& redirects;
   };
-  explicit PageLinks(Around around) : around_(std::move(around)) {}
+  explicit PageLinks(Around around) : around_(around) {}
 
   // How far the links of one page have come.
   struct Progress {

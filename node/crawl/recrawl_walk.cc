@@ -126,7 +126,7 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
   next.queued += commit.merges.size();
   commit.meta.emplace_back(meta_name::recrawl, ended ? std::string() : row_of(next.wanted, next.after, next.queued));
   if (ended) step.log(LogLevel::info, "crawl", "queued again", {{"records", std::to_string(next.queued)}});
-  ORBWEAVER_TRY(write_(step, commit));
+  ORBWEAVER_TRY(writer_->commit(step, commit));
   walk_ = ended ? std::nullopt : std::optional(std::move(next));
   return {};
 }

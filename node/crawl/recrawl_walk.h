@@ -12,7 +12,7 @@
 #include <string>
 
 #include "node/crawl/partitioner.h"
-#include "node/crawl/record_write.h"
+#include "node/crawl/record_writer.h"
 #include "node/scope/re2_patterns.h"
 #include "node/url/canonicaliser.h"
 
@@ -37,12 +37,12 @@ class RecrawlWalk {
 
   // All outlive it. `stepped`: the time of the last step.
   RecrawlWalk(storage::Store& store, const Canonicaliser& canonicaliser, Partitioner& partitioner, const Time& stepped,
-              RecordWrite write)
+              RecordWriter& writer)
       : store_(&store),
         canonicaliser_(&canonicaliser),
         partitioner_(&partitioner),
         stepped_(&stepped),
-        write_(std::move(write)) {}
+        writer_(&writer) {}
 
   // Of an earlier process, as its row has it. Errors: what cannot be read.
   Result<void> restore(const std::string& row);
@@ -77,7 +77,7 @@ class RecrawlWalk {
   const Canonicaliser* canonicaliser_;
   Partitioner* partitioner_;
   const Time* stepped_;
-  RecordWrite write_;
+  RecordWriter* writer_;
   std::optional<Walk> walk_;
   Time last_{};
 };

@@ -31,13 +31,13 @@ Result<std::optional<std::string>> SeedRedirects::restore(storage::Store& store,
 }
 
 bool SeedRedirects::leads_out(const CanonicalUrl& target) const {
-  const Scope::Place place = around_.scope().place(target);
-  return place == Scope::Place::out || (place == Scope::Place::beyond && around_.settings.hops_off_site == 0);
+  const Scope::Place place = seeds_->scope().place(target);
+  return place == Scope::Place::out || (place == Scope::Place::beyond && settings_->hops_off_site == 0);
 }
 
 void SeedRedirects::note(const std::string& page, const CanonicalUrl& target, storage::Commit& commit) {
   const auto known = targets_.find(page);
-  const bool kept = leads_out(target) && target.text().size() <= target_bytes_max && around_.is_seed(page);
+  const bool kept = leads_out(target) && target.text().size() <= target_bytes_max && seeds_->contains(page);
   if (known == targets_.end() && (!kept || targets_.size() >= seeds_max)) return;
   if (known != targets_.end() && kept && known->second == target.text()) return;
   if (kept) {

@@ -3,13 +3,12 @@
 // from seed to target, of 64 seeds at most. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
-#include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
-#include "node/scope/scope.h"
+#include "node/crawl/seed_set.h"
 #include "node/settings/settings.h"
 #include "node/url/canonical_url.h"
 #include "storage/store.h"
@@ -18,13 +17,8 @@ namespace orbweaver {
 
 class SeedRedirects {
  public:
-  // What it reads of the peer; all outlive it.
-  struct Around {
-    const Settings& settings;
-    std::function<const Scope&()> scope;
-    std::function<bool(const std::string& url)> is_seed;
-  };
-  explicit SeedRedirects(Around around) : around_(std::move(around)) {}
+  // Both outlive it.
+  SeedRedirects(const Settings& settings, const SeedSet& seeds) : settings_(&settings), seeds_(&seeds) {}
 
   // Of earlier runs. A row that cannot be read is replaced in `commit`: why it cannot.
   Result<std::optional<std::string>> restore(storage::Store& store, storage::Commit& commit);
@@ -40,7 +34,8 @@ class SeedRedirects {
  private:
   bool leads_out(const CanonicalUrl& target) const;
 
-  Around around_;
+  const Settings* settings_;
+  const SeedSet* seeds_;
   std::map<std::string, std::string> targets_;  // by seed
 };
 

@@ -84,10 +84,10 @@ class Search {
     again_.merges.push_back({at.key, std::move(record)});
   }
   std::size_t to_write() const { return again_.merges.size(); }
-  Result<void> write(const Step& step, const RecordWrite& write) {
+  Result<void> write(const Step& step, RecordWriter& writer) {
     const storage::Commit commit = std::exchange(again_, {});
     queued_ += commit.merges.size();
-    if (!commit.merges.empty()) ORBWEAVER_TRY(write(step, commit));
+    if (!commit.merges.empty()) ORBWEAVER_TRY(writer.commit(step, commit));
     return {};
   }
   const std::set<std::string>& lifted() const { return lifted_; }  // hosts that are no mirrors, says the user
@@ -121,13 +121,13 @@ Result<json> TrapReport::answer(const Step& step, const std::string& self, const
   for (const std::uint16_t partition : store_->partitions()) {
     if (question->nothing || !last.empty()) break;
     if (begin && partition < begin->host.partition) continue;
-    if (!holds_(partition) || store_->counts(partition).excluded == 0) continue;
+    if (!keeper_->holds(partition) || store_->counts(partition).excluded == 0) continue;
     std::optional<storage::UrlKey> cursor = begin && partition == begin->host.partition ? begin : std::nullopt;
     for (bool more = true; more && last.empty();) {
       const auto records = store_->scan(partition, cursor ? &*cursor : nullptr, scan_step);
       if (!records) return json::object({{"error", records.error().message}});
       for (const storage::Merge& at : *records) search.look_at(at);
-      if (search.to_write() >= readmit_step) ORBWEAVER_TRY(search.write(step, write_));
+      if (search.to_write() >= readmit_step) ORBWEAVER_TRY(search.write(step, *writer_));
       seen += records->size();
       more = records->size() == scan_step;
       if (more) cursor = records->back().key;
@@ -135,7 +135,7 @@ Result<json> TrapReport::answer(const Step& step, const std::string& self, const
     }
   }
   for (const std::string& host : search.lifted()) ORBWEAVER_TRY(mirrors_->lift(step, host));
-  ORBWEAVER_TRY(search.write(step, write_));
+  ORBWEAVER_TRY(search.write(step, *writer_));
   return search.answer(last, *mirrors_);
 }
 

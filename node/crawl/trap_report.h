@@ -3,25 +3,25 @@
 // continue. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "node/crawl/keeper.h"
 #include "node/crawl/trap_judge.h"
 
 namespace orbweaver {
 
 class TrapReport {
  public:
-  // All outlive it. `holds`: whether this peer holds a partition.
+  // All outlive it.
   TrapReport(storage::Store& store, Partitioner& partitioner, TrapJudge& judge, MirrorTable& mirrors,
-             std::function<bool(ring::Partition)> holds, RecordWrite write)
+             const Keeper& keeper, RecordWriter& writer)
       : store_(&store),
         partitioner_(&partitioner),
         judge_(&judge),
         mirrors_(&mirrors),
-        holds_(std::move(holds)),
-        write_(std::move(write)) {}
+        keeper_(&keeper),
+        writer_(&writer) {}
 
   // {"readmit": true} queues what it finds; "host" and "rule" narrow both. "after": {`self`: a URL} goes on where an
   // answer ended that was not complete ("last"). Answers "traps", "last" and "readmitted", or "error" for a question
@@ -33,8 +33,8 @@ class TrapReport {
   Partitioner* partitioner_;
   TrapJudge* judge_;
   MirrorTable* mirrors_;
-  std::function<bool(ring::Partition)> holds_;
-  RecordWrite write_;
+  const Keeper* keeper_;
+  RecordWriter* writer_;
 };
 
 }  // namespace orbweaver

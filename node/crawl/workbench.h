@@ -110,9 +110,6 @@ class Workbench {
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
 
-  // Before the first URL comes.
-  void set_best_first(bool best_first) { config_.best_first = best_first; }
-
   BenchHost* find(const storage::HostKey& key);
   // A record that its outcome did not settle, for it knew of a later visit: read anew.
   void reread(const storage::UrlKey& key);

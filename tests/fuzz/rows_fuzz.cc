@@ -1,5 +1,6 @@
 // libFuzzer: any bytes as the rows of a peer's directory that it reads at its start. Those that tell who it is and what
 // its ring is may keep it from starting; it starts whatever stands in the others, and a second time as well.
+#include "node/crawl/meta_names.h"
 #include "storage/store.h"
 #include "tests/fuzz/fuzz_bytes.h"
 #include "tests/fuzz/fuzz_peer.h"

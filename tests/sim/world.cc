@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "node/config/settings_table.h"
+#include "node/crawl/meta_names.h"
 #include "node/settings/units.h"
 #include "ring/codec.h"
 #include "ring/md5.h"

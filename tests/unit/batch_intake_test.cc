@@ -40,24 +40,21 @@ class BatchIntakeTest : public testing::Test {
   SeedSet seeds_{rig_.state, rig_.members, rig_.messenger, rig_.writer, rig_.end};
   PartitionMoves moves_{rig_.state, rig_.members, rig_.messenger, rig_.replication, rig_.bench, rig_.writer};
   TrapRules rules_{rig_.state.settings};
-  RecordWrite write_ = [this](const Step& step, const storage::Commit& commit) {
-    return rig_.writer.commit(step, commit);
-  };
   MirrorTable mirrors_{{.settings = rig_.state.settings,
                         .rules = rules_,
                         .store = rig_.store,
                         .view = rig_.members.view(),
                         .partitioner = rig_.state.partitioner,
                         .messenger = rig_.messenger,
-                        .is_seed_host = [](const std::string&) { return false; },
-                        .write = write_}};
+                        .seeds = seeds_,
+                        .writer = rig_.writer}};
   TrapJudge traps_{rig_.state.settings, rules_, rig_.store, rig_.state.stepped, mirrors_};
-  RecrawlWalk walk_{rig_.store, rig_.state.canonicaliser, rig_.state.partitioner, rig_.state.stepped, write_};
+  RecrawlWalk walk_{rig_.store, rig_.state.canonicaliser, rig_.state.partitioner, rig_.state.stepped, rig_.writer};
   LinkRouter router_{{.settings = rig_.state.settings,
                       .store = rig_.store,
                       .view = rig_.members.view(),
                       .partitioner = rig_.state.partitioner,
-                      .scope = [this]() -> const Scope& { return seeds_.scope(); },
+                      .seeds = seeds_,
                       .traps = traps_,
                       .walk = walk_}};
   BatchIntake intake_{{.state = rig_.state,

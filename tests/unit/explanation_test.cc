@@ -26,13 +26,12 @@ class ExplanationTest : public VerdictRig {
   }
   void start() {
     build();
-    redirects_.emplace(SeedRedirects::Around{
-        .settings = settings_, .scope = scope(), .is_seed = [](const std::string&) { return true; }});
+    redirects_.emplace(settings_, *seeds_);
     explanation_.emplace(Explanation::Around{.settings = settings_,
                                              .canonicaliser = canonicaliser_,
                                              .partitioner = partitioner_,
                                              .store = store_,
-                                             .scope = scope(),
+                                             .seeds = *seeds_,
                                              .bench = bench_,
                                              .router = *router_,
                                              .redirects = *redirects_,
@@ -54,7 +53,6 @@ class ExplanationTest : public VerdictRig {
   }
   json explain(const std::string& url = test::url_text(1, 1)) { return explanation_->answer({{"url", url}}); }
 
-  Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
   std::optional<SeedRedirects> redirects_;
   std::optional<Explanation> explanation_;
 };

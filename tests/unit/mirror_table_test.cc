@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "node/crawl/meta_names.h"
 #include "ring/md5.h"
 #include "tests/unit/verdict_rig.h"
@@ -23,9 +21,9 @@ class MirrorTableTest : public VerdictRig {
     membership_.merge({test::active_member(2)}, Time{});
     start({1});
   }
-  void start(const std::vector<std::size_t>& peers) {
+  void start(const std::vector<std::size_t>& peers, const std::vector<std::string>& seeds = {}) {
     view_ = test::view_of(1, peers);
-    build();
+    build(seeds);
   }
   // A page of the host at a path that all hosts have; its body is the same on all that give `content`.
   void fetch(const std::string& host, int page, std::uint64_t content) {
@@ -65,14 +63,14 @@ TEST_F(MirrorTableTest, AHostWithTheSamePagesIsAMirrorOfTheOneWithTheBetterName)
 }
 
 TEST_F(MirrorTableTest, ASeedsHostIsKeptWhateverItsName) {
-  seed_hosts_ = {"the-same.test"};
+  start({1}, {"http://the-same.test/"});
   fetch_both(3);
   EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
   EXPECT_EQ(mirrors_->mirror_of("one.test"), "the-same.test");
 }
 
 TEST_F(MirrorTableTest, TwoSeedsAreNoMirrorsOfEachOther) {
-  seed_hosts_ = {"the-same.test", "one.test"};
+  start({1}, {"http://the-same.test/", "http://one.test/"});
   fetch_both(3);
   EXPECT_EQ(mirrors_->mirror_of("the-same.test"), "");
   EXPECT_EQ(mirrors_->mirror_of("one.test"), "");

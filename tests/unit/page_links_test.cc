@@ -28,13 +28,12 @@ class PageLinksTest : public VerdictRig {
   }
   void start() {
     build({"http://a.test/"});
-    redirects_.emplace(SeedRedirects::Around{
-        .settings = settings_, .scope = scope(), .is_seed = [](const std::string&) { return false; }});
+    redirects_.emplace(settings_, *seeds_);
     links_.emplace(PageLinks::Around{.settings = settings_,
                                      .canonicaliser = canonicaliser_,
                                      .view = view_,
                                      .partitioner = partitioner_,
-                                     .scope = scope(),
+                                     .seeds = *seeds_,
                                      .bench = bench_,
                                      .traps = *traps_,
                                      .mirrors = *mirrors_,
@@ -59,7 +58,6 @@ class PageLinksTest : public VerdictRig {
     return records;
   }
 
-  Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
   std::optional<SeedRedirects> redirects_;
   std::optional<PageLinks> links_;
   FetchJob job_{0, FetchKind::page, url("http://a.test/page"), {}, {}, {}, 0, 0, {}};

@@ -10,6 +10,7 @@
 
 #include "node/config/settings_table.h"
 #include "node/crawl/core.h"
+#include "node/crawl/meta_names.h"
 #include "ring/codec.h"
 #include "storage/memory_kv.h"
 

@@ -5,10 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
-#include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
+#include "tests/unit/peer_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -66,16 +65,9 @@ TEST(VisitedAgain, StopsAtTheLastNumber) {
 
 class RecrawlWalkTest : public testing::Test {
  protected:
-  RecrawlWalkTest() : settings_(default_settings()), canonicaliser_(settings_), store_(*storage::Store::open(kv_)) {
-    start();
-  }
+  RecrawlWalkTest() { start(); }
   void start() {
-    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_,
-                  [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
-                    auto done = store_.commit(commit);
-                    if (!done) return fail(ErrorCode::io, done.error().message);
-                    return std::move(*done);
-                  });
+    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_, rig_.writer);
     const auto row = store_.meta(meta_name::recrawl);
     if (row && *row && !(*row)->empty()) {
       ASSERT_TRUE(walk_->restore(**row));
@@ -105,11 +97,10 @@ class RecrawlWalkTest : public testing::Test {
     return count;
   }
 
-  Settings settings_;
-  Canonicaliser canonicaliser_;
-  Partitioner partitioner_{PartitionBy::host, test::few_partitions};
-  storage::MemoryKv kv_;
-  storage::Store store_;
+  PeerRig rig_;
+  const Canonicaliser& canonicaliser_ = rig_.state.canonicaliser;
+  Partitioner& partitioner_ = rig_.state.partitioner;
+  storage::Store& store_ = rig_.store;
   Time stepped_{seconds{1'000'000}};
   std::optional<RecrawlWalk> walk_;
   Commands out_;
@@ -175,9 +166,9 @@ TEST_F(RecrawlWalkTest, APartitionIsAwaitedUntilTheWalkHasPassedIt) {
 TEST_F(RecrawlWalkTest, AWriteThatFailsLeavesTheWalkWhereItWas) {
   fetched(1, 1, Time{});
   begin({{"before_us", stepped_.time_since_epoch().count()}});
-  kv_.fail_after(0, storage::ErrorKind::io);
+  rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_FALSE(walk_->walk_on({stepped_, out_}));
-  kv_.heal();
+  rig_.kv.heal();
   EXPECT_TRUE(walk_->under_way());
   walk_to_end();
   EXPECT_EQ(queued(), 1u);

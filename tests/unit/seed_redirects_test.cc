@@ -4,34 +4,28 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
-#include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
-#include "storage/memory_kv.h"
+#include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
 namespace {
 
-class SeedRedirectsTest : public testing::Test {
+class SeedRedirectsTest : public VerdictRig {
  protected:
-  SeedRedirectsTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) {
+  SeedRedirectsTest() {
     settings_.scope = ScopeKind::host;
-    scope_.emplace(settings_, std::vector<CanonicalUrl>{url("http://a.test/")});
+    build({"http://a.test/"});
     start();
   }
   void start() {
-    redirects_.emplace(
-        SeedRedirects::Around{.settings = settings_,
-                              .scope = [this]() -> const Scope& { return *scope_; },
-                              .is_seed = [this](const std::string& one) { return seeds_.contains(one); }});
+    redirects_.emplace(settings_, *seeds_);
     storage::Commit commit;
     const auto left_out = redirects_->restore(store_, commit);
     ASSERT_TRUE(left_out);
     left_out_ = left_out->value_or("");
     ASSERT_TRUE(store_.commit(commit));
   }
-  static CanonicalUrl url(const std::string& text) { return *CanonicalUrl::parse(text); }
   // How many rows the visit wrote.
   std::size_t note(const std::string& page, const std::string& target) {
     storage::Commit commit;
@@ -40,11 +34,6 @@ class SeedRedirectsTest : public testing::Test {
     return commit.meta.size();
   }
 
-  Settings settings_;
-  storage::MemoryKv kv_;
-  storage::Store store_;
-  std::optional<Scope> scope_;
-  std::set<std::string> seeds_{"http://a.test/"};
   std::optional<SeedRedirects> redirects_;
   std::string left_out_;
 };
@@ -75,19 +64,20 @@ TEST_F(SeedRedirectsTest, TheLatestVisitCounts) {
 
 TEST_F(SeedRedirectsTest, ATargetThatALaterSeedBringsIntoScopeIsNotTold) {
   note("http://a.test/", "http://b.test/");
-  scope_->add_seeds({url("http://b.test/x")});
+  add_seeds({"http://b.test/x"});
   EXPECT_EQ(redirects_->target_of("http://a.test/"), "");
   EXPECT_TRUE(redirects_->status().empty());
 }
 
 TEST_F(SeedRedirectsTest, WithHopsOffSiteOnlyAListLeadsOut) {
   settings_.hops_off_site = 1;
-  scope_.emplace(settings_, std::vector<CanonicalUrl>{url("http://a.test/")});
+  build({"http://a.test/"});
+  start();
   EXPECT_EQ(note("http://a.test/", "http://b.test/"), 0u);
 }
 
 TEST_F(SeedRedirectsTest, SixtyFourAtMost) {
-  for (int i = 0; i < 100; ++i) seeds_.insert("http://a.test/" + std::to_string(i));
+  for (int i = 0; i < 100; ++i) add_seeds({"http://a.test/" + std::to_string(i)});
   std::size_t kept = 0;
   for (int i = 0; i < 100; ++i) kept += note("http://a.test/" + std::to_string(i), "http://b.test/");
   EXPECT_EQ(kept, 64u);

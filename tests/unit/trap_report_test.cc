@@ -19,8 +19,9 @@ class TrapReportTest : public VerdictRig {
     settings_.trap_rules = {"deep_chain", "same_content", "mirror"};
     settings_.trap_depth = 5;
     build();
-    report_.emplace(
-        store_, partitioner_, *traps_, *mirrors_, [this](ring::Partition) { return holds_; }, write());
+    storage::Commit made;
+    replication_.keeper.learn(replication_.keeper.make_ring(), made);
+    report_.emplace(store_, partitioner_, *traps_, *mirrors_, replication_.keeper, writer_);
   }
   void keep_out(std::size_t host, std::size_t page, std::uint16_t depth) {
     storage::Merge merge = test::queued_merge(host, page, depth);
@@ -36,7 +37,6 @@ class TrapReportTest : public VerdictRig {
   UrlState state_of(std::size_t host, std::size_t page) { return (*store_.find(test::url_key_of(host, page)))->state; }
 
   std::optional<TrapReport> report_;
-  bool holds_ = true;
   Commands out_;
 };
 
@@ -95,7 +95,8 @@ TEST_F(TrapReportTest, GoesOnBehindTheUrlOfAnEarlierAnswerAndOthersRestIsNotItsO
 
 TEST_F(TrapReportTest, PartitionsThatThePeerDoesNotHoldAreOthersToTell) {
   keep_out(1, 1, 6);
-  holds_ = false;
+  const Replication other(state_, 1);
+  report_.emplace(store_, partitioner_, *traps_, *mirrors_, other.keeper, writer_);
   EXPECT_EQ(ask()["traps"].size(), 0u);
 }
 

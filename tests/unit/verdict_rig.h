@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,10 @@
 #include "node/crawl/members.h"
 #include "node/crawl/messenger.h"
 #include "node/crawl/mirror_table.h"
+#include "node/crawl/record_writer.h"
 #include "node/crawl/recrawl_walk.h"
+#include "node/crawl/seed_set.h"
 #include "node/crawl/trap_judge.h"
-#include "node/errors/storage_error.h"
 #include "node/url/canonicaliser.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
@@ -27,43 +27,45 @@ class VerdictRig : public testing::Test {
  protected:
   // Of the settings as they are now; `seeds` give the scope.
   void build(const std::vector<std::string>& seeds = {test::url_text(1, 0)}) {
-    canonicaliser_ = Canonicaliser(settings_);
+    state_.settings = settings_;
+    canonicaliser_ = state_.canonicaliser = Canonicaliser(state_.settings);
     rules_ = TrapRules(settings_);
-    std::vector<CanonicalUrl> urls;
-    for (const std::string& seed : seeds) urls.push_back(url(seed));
-    scope_.emplace(settings_, urls);
-    mirrors_.emplace(
-        MirrorTable::Around{.settings = settings_,
-                            .rules = rules_,
-                            .store = store_,
-                            .view = view_,
-                            .partitioner = partitioner_,
-                            .messenger = messenger_,
-                            .is_seed_host = [this](const std::string& host) { return seed_hosts_.contains(host); },
-                            .write = write()});
+    seeds_.emplace(state_, members_, messenger_, writer_, end_);
+    std::string lines;
+    for (const std::string& seed : seeds) lines += seed + "\n";
+    EXPECT_TRUE(seeds_->restore(lines).left_out.empty());
+    seeds_->make_scope();
+    mirrors_.emplace(MirrorTable::Around{.settings = settings_,
+                                         .rules = rules_,
+                                         .store = store_,
+                                         .view = view_,
+                                         .partitioner = partitioner_,
+                                         .messenger = messenger_,
+                                         .seeds = *seeds_,
+                                         .writer = writer_});
     traps_.emplace(settings_, rules_, store_, stepped_, *mirrors_);
-    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_, write());
+    walk_.emplace(store_, canonicaliser_, partitioner_, stepped_, writer_);
     router_.emplace(LinkRouter::Around{.settings = settings_,
                                        .store = store_,
                                        .view = view_,
                                        .partitioner = partitioner_,
-                                       .scope = scope(),
+                                       .seeds = *seeds_,
                                        .traps = *traps_,
                                        .walk = *walk_});
   }
-  RecordWrite write() {
-    return [this](const Step&, const storage::Commit& commit) -> Result<storage::CommitResult> {
-      auto done = store_.commit(commit);
-      if (!done) return tl::make_unexpected(error_of(done.error()));
-      return std::move(*done);
-    };
-  }
-  std::function<const Scope&()> scope() {
-    return [this]() -> const Scope& { return *scope_; };
+  // More seeds, which widen the scope.
+  void add_seeds(const std::vector<std::string>& seeds) {
+    storage::Commit commit;
+    seeds_->add(seeds, commit);
   }
   static CanonicalUrl url(const std::string& text) { return *CanonicalUrl::parse(text); }
+  static Settings few_partitions_settings() {
+    Settings settings = default_settings();
+    settings.partitions = test::few_partitions;
+    return settings;
+  }
 
-  Settings settings_ = default_settings();
+  Settings settings_ = few_partitions_settings();
   Canonicaliser canonicaliser_{settings_};
   storage::MemoryKv kv_;
   storage::Store store_ = *storage::Store::open(kv_);
@@ -73,11 +75,13 @@ class VerdictRig : public testing::Test {
   PeerState state_{settings_, MemoryPlan{}, store_, test::peer_id(1), {}};
   Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
   ring::Membership& membership_ = members_.membership();
-  ring::Tenures tenures_{test::few_partitions};
-  Messenger messenger_{state_, members_, tenures_};
+  Replication replication_{state_, 1};
+  Messenger messenger_{state_, members_, replication_.keeper.tenures()};
+  Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
+  RecordWriter writer_{state_, members_, replication_, bench_};
+  CrawlEnd end_{messenger_};
   Time stepped_{std::chrono::seconds{1'700'000'000}};
-  std::set<std::string> seed_hosts_;
-  std::optional<Scope> scope_;
+  std::optional<SeedSet> seeds_;
   std::optional<MirrorTable> mirrors_;
   std::optional<TrapJudge> traps_;
   std::optional<RecrawlWalk> walk_;

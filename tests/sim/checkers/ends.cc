@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "node/crawl/meta_names.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 

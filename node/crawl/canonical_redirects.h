@@ -1,0 +1,39 @@
+// URLs whose server redirects the fetch to another form of the same URL (docs/reference/canonical-form.md). Such a
+// redirect would be lost among the seen URLs, and the page with it: the form that the server names is asked for
+// instead, in another turn of the host. In memory only, and bounded. Lifetime: the peer's. Thread rule: one owner (the
+// peer's loop).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "node/crawl/events.h"
+#include "node/settings/settings.h"
+
+namespace orbweaver {
+
+class CanonicalRedirects {
+ public:
+  // `settings` outlives it.
+  explicit CanonicalRedirects(const Settings& settings) : settings_(&settings) {}
+
+  // What is asked for in place of the URL; null: itself.
+  const CanonicalUrl* form_of(const storage::UrlDigest& url) const;
+  // A fetch of the URL has ended. `page`: null without a response. True: it led to another form, which is asked for
+  // next. False: it did not, or there is no room, or no end to them; then, unless it is tried `again`, it is forgotten.
+  bool follow(const storage::UrlDigest& url, const PageDone* page, bool again);
+  void forget(const storage::UrlDigest& url) { forms_.erase(url); }
+  // No further URL has room: it waits.
+  bool full() const;
+
+ private:
+  struct Form {
+    CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
+    std::uint8_t hops = 1;
+  };
+  const Settings* settings_;
+  std::map<storage::UrlDigest, Form> forms_;
+};
+
+}  // namespace orbweaver
