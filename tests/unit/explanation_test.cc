@@ -25,7 +25,7 @@ class ExplanationTest : public VerdictRig {
     start();
   }
   void start() {
-    build();
+    build({test::url_text(1, 0), test::url_text(1, 1)});
     redirects_.emplace(settings_, *seeds_);
     explanation_.emplace(Explanation::Around{.settings = settings_,
                                              .canonicaliser = canonicaliser_,
