@@ -30,6 +30,7 @@ constexpr Duration no_address_lifetime = std::chrono::seconds{2};
 Result<void> FetchScheduler::tick(const Step& step) {
   if (!around_.gate.open() || !around_.allowance.may_start()) {
     around_.robots.release_held();
+    around_.bench.release_resumed();
     return {};
   }
   robots_work_ = 0;
@@ -48,9 +49,9 @@ std::optional<Time> FetchScheduler::next_deadline(Time now) const {
   return around_.robots.any_may_go_on() ? std::optional(now) : around_.bench.next_deadline();
 }
 
-// A host that was held for its rules, or the next one whose turn has come.
+// A host that waits for a worker to parse its rules, or the next one whose turn has come.
 Result<BenchHost*> FetchScheduler::next_host(Time now) {
-  if (BenchHost* host = around_.robots.next_host()) return host;
+  if (BenchHost* host = around_.robots.next_to_parse()) return host;
   return around_.bench.take(now);
 }
 
@@ -202,7 +203,7 @@ void FetchScheduler::on_resolved(Time now, HostResolved& event) {
   if (host == nullptr || !host->busy) return;
   host->address = event.address.size() == 4 || event.address.size() == 16 ? std::move(event.address) : std::string();
   host->address_until = now + (host->address.empty() ? no_address_lifetime : address_lifetime);
-  around_.bench.release(*host, host->next_allowed);
+  around_.bench.resume(*host, now);
 }
 
 // The first URL ends without a fetch.

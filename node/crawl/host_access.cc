@@ -224,7 +224,11 @@ void HostAccess::on_answer(Time now, const ring::PeerId& from, const ring::Turns
     const Duration wait = duration_of(given.wait, slot_wait_max);
     host->address_slot = given.given ? now + wait : Time{};
     host->address_slot_until = asked + wait + good_for;
-    bench_->release(*host, std::max(host->next_allowed, now + wait));
+    if (given.given) {
+      bench_->resume(*host, now + wait);
+    } else {
+      bench_->release(*host, now + wait);
+    }
   }
 }
 

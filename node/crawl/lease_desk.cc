@@ -152,7 +152,7 @@ bool LeaseDesk::on_answer(Time now, const ring::Turn& answer) {
   lease.given = now;
   lease.until = lease.sent + HostLeaseBook::lease_time;
   if (waits) {
-    bench_->release(*host, host->next_allowed);
+    bench_->resume(*host, now);
   } else {
     give_back(now, answer.id, Duration{});
   }

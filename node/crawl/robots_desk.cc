@@ -149,28 +149,24 @@ void RobotsDesk::finish_parsing(Time now, const Job& job, const PageDone& page) 
   RobotsSlot& slot = RobotsDesk::slot(*host, job.fetch.origin);
   if (slot.expires > now) note(now, *host, slot, cache_.put(page.robots));
   // Its turn goes on before others begin: where there are more rules than room, those of others would take its place.
-  parsed_.push_back(host->key);
+  if (host->busy) around_.bench.resume(*host, now);
 }
 
 bool RobotsDesk::parsing_may_start() const { return parsing_ < parsing_max; }
 
 void RobotsDesk::release_held() {
-  for (std::deque<storage::HostKey>* held : {&parsed_, &to_parse_}) {
-    for (const storage::HostKey& key : std::exchange(*held, {}))
-      if (BenchHost* host = around_.bench.find(key); host != nullptr && host->busy)
-        around_.bench.release(*host, host->next_allowed);
-  }
+  for (const storage::HostKey& key : std::exchange(to_parse_, {}))
+    if (BenchHost* host = around_.bench.find(key); host != nullptr && host->busy)
+      around_.bench.release(*host, host->next_allowed);
 }
 
-BenchHost* RobotsDesk::next_host() {
-  for (std::deque<storage::HostKey>* held : {&parsed_, &to_parse_}) {
-    while (!held->empty() && (held == &parsed_ || parsing_may_start())) {
-      BenchHost* host = around_.bench.find(held->front());
-      held->pop_front();
-      if (host == nullptr || !host->busy) continue;
-      if (!host->foreign) return host;
-      around_.bench.release(*host, host->next_allowed);
-    }
+BenchHost* RobotsDesk::next_to_parse() {
+  while (!to_parse_.empty() && parsing_may_start()) {
+    BenchHost* host = around_.bench.find(to_parse_.front());
+    to_parse_.pop_front();
+    if (host == nullptr || !host->busy) continue;
+    if (!host->foreign) return host;
+    around_.bench.release(*host, host->next_allowed);
   }
   return nullptr;
 }

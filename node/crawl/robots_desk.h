@@ -51,9 +51,9 @@ class RobotsDesk {
   void wait_to_parse(const BenchHost& host) { to_parse_.push_back(host.key); }
   void parsing_given_up() { --parsing_; }
   void finish_parsing(Time now, const Job& job, const PageDone& page);
-  // An acquired host that was held for its rules and may go on; null: none may.
-  BenchHost* next_host();
-  bool any_may_go_on() const { return !parsed_.empty() || (!to_parse_.empty() && parsing_may_start()); }
+  // The next of them, now that a worker may; null: none waits, or none may.
+  BenchHost* next_to_parse();
+  bool any_may_go_on() const { return !to_parse_.empty() && parsing_may_start(); }
   // A partition is not handed over while a host of it is held.
   void release_held();
 
@@ -81,7 +81,6 @@ class RobotsDesk {
   std::map<std::string, Shared> shared_;   // by origin
   std::size_t parsing_ = 0;                // stored files that workers parse now
   std::deque<storage::HostKey> to_parse_;  // held hosts whose stored files are next
-  std::deque<storage::HostKey> parsed_;    // held hosts whose rules have come
   Counters counters_;
 };
 

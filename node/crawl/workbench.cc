@@ -198,6 +198,7 @@ void Workbench::schedule(BenchHost& host) {
 
 void Workbench::erase(BenchHost& host) {
   unschedule(host);
+  end_resume(host);
   end_hold(host);
   clear_head(host);
   store_->close_set(host.key);
@@ -284,6 +285,7 @@ Result<void> Workbench::discover() {
 
 Result<BenchHost*> Workbench::take(Time now) {
   taken_at_ = now;
+  if (Result<BenchHost*> host = take_resumed(now); !host || *host != nullptr) return host;
   if (now - discoveries_since_ >= discoveries_every) {
     discoveries_since_ = now;
     discoveries_ = 0;
@@ -302,6 +304,19 @@ Result<BenchHost*> Workbench::take(Time now) {
     ++taken_;
     if (auto filled = store_->fill_set(host->key, set_rows_step); !filled)
       return tl::make_unexpected(error_of(filled.error()));
+    return host;
+  }
+  return nullptr;
+}
+
+Result<BenchHost*> Workbench::take_resumed(Time now) {
+  while (!resumed_.empty() && std::get<Time>(*resumed_.begin()) <= now) {
+    BenchHost* const host = std::get<BenchHost*>(*resumed_.begin());
+    end_resume(*host);
+    const Result<bool> may = may_be_taken(*host, now);
+    if (!may) return tl::make_unexpected(may.error());
+    if (!*may) continue;
+    host->busy = true;
     return host;
   }
   return nullptr;
@@ -367,10 +382,36 @@ QueuedUrl Workbench::discard(BenchHost& host) {
 }
 
 void Workbench::release(BenchHost& host, Time next_allowed) {
+  end_resume(host);
   host.busy = false;
   host.next_allowed = std::max(host.next_allowed, next_allowed);
   schedule(host);
   drop_if_idle(host);
+}
+
+void Workbench::resume(BenchHost& host, Time at) {
+  end_resume(host);
+  host.busy = true;
+  host.next_allowed = std::max(host.next_allowed, at);
+  host.resumes = true;
+  host.queued_at = host.next_allowed;
+  host.turn = next_turn_++;
+  resumed_.insert({host.queued_at, host.turn, &host});
+}
+
+// It is not acquired any more, and in no queue.
+void Workbench::end_resume(BenchHost& host) {
+  if (!host.resumes) return;
+  resumed_.erase({host.queued_at, host.turn, &host});
+  host.resumes = false;
+  host.busy = false;
+}
+
+void Workbench::release_resumed() {
+  while (!resumed_.empty()) {
+    BenchHost& host = *std::get<BenchHost*>(*resumed_.begin());
+    release(host, host.next_allowed);
+  }
 }
 
 // When hosts wait on disk, half of the places is for hosts that are held; others go back to disk. One without a fetch
@@ -459,6 +500,7 @@ void Workbench::withdraw(const storage::UrlKey& key) {
 // Should its partition come back, it is read anew.
 void Workbench::put_away(BenchHost& host) {
   host.foreign = true;
+  end_resume(host);
   store_->close_set(host.key);
   clear_head(host);
   host.more_on_disk = true;
@@ -496,9 +538,10 @@ void Workbench::turned(const std::vector<std::uint16_t>& partitions) {
 
 std::optional<Time> Workbench::next_deadline() const {
   if (wants_hosts()) return Time{};
-  if (!due_by_time_.empty()) return std::get<Time>(*due_by_time_.begin());
   std::optional<Time> at;
-  if (!ready_.empty()) at = std::get<Time>(*ready_.begin());
+  for (const auto* queue : {&resumed_, &due_by_time_, &ready_})
+    if (!queue->empty()) at = std::min(at.value_or(Time::max()), std::get<Time>(*queue->begin()));
+  if (!due_by_time_.empty()) return at;
   const Time more = discoveries_since_ + discoveries_every;
   if (dormant_ && held_ > 0 && hosts_.size() < config_.hosts_max) at = std::min(at.value_or(more), more);
   return at;

@@ -54,6 +54,7 @@ struct BenchHost {
   bool busy = false;                    // acquired
   bool foreign = false;                 // its partition is not fetched here now
   bool held = false;                    // in no queue until go_on()
+  bool resumes = false;                 // acquired, and its turn goes on at queued_at
   Duration ahead{};                     // it is taken so long before next_allowed, to ask for its address's turn
   Time next_allowed{};
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
@@ -103,6 +104,11 @@ class Workbench {
   // The front URL leaves the head for good (it was excluded or failed without a fetch).
   storage::QueuedUrl discard(BenchHost& host);
   void release(BenchHost& host, Time next_allowed);
+  // What an acquired host waited for has come: it stays acquired, and at that time take() gives it before all others,
+  // for its turn goes on. Not before its next_allowed.
+  void resume(BenchHost& host, Time at);
+  // Nothing may be asked now: whoever was to go on is released.
+  void release_resumed();
   // An acquired host whose turn has come, and that must wait for something other than time: it stands where it stood
   // when go_on() is called. False: it made room for others, which wait on disk, and will be found there again.
   bool hold(BenchHost& host);
@@ -148,6 +154,8 @@ class Workbench {
   void schedule(BenchHost& host);
   void unschedule(BenchHost& host);
   BenchHost* next_host(Time now);
+  void end_resume(BenchHost& host);
+  Result<BenchHost*> take_resumed(Time now);
   Result<bool> may_be_taken(BenchHost& host, Time now);
   bool room() const;
   bool nobody_due() const;
@@ -167,6 +175,7 @@ class Workbench {
   // Under best_first, hosts whose turn has come are here instead: by the place of their first URL, and by their time.
   std::set<std::tuple<std::uint32_t, std::uint64_t, BenchHost*>> due_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> due_by_time_;
+  std::set<std::tuple<Time, std::uint64_t, BenchHost*>> resumed_;
   std::size_t head_bytes_ = 0;  // of all hosts
   std::size_t held_ = 0;        // hosts that are held
   std::uint64_t taken_ = 0;

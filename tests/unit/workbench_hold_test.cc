@@ -144,5 +144,81 @@ TEST_F(WorkbenchHold, Issue11_9_AHostMayBeTakenAheadOfItsTime) {
   EXPECT_GT(host->next_allowed, now_);
 }
 
+TEST_F(WorkbenchHold, AHostThatResumesGoesBeforeThoseWhoseTurnHasCome) {
+  start();
+  for (std::size_t host = 1; host <= 3; ++host) add(host, 1);
+  BenchHost* const waits = take();
+  bench_->resume(*waits, now_);
+  EXPECT_TRUE(waits->busy) << "nobody else may acquire it";
+  EXPECT_EQ(take(), waits);
+  EXPECT_TRUE(waits->busy);
+  EXPECT_NE(take(), waits);
+}
+
+TEST_F(WorkbenchHold, AHostResumesAtItsTimeAndNotBefore) {
+  start();
+  add(1, 1);
+  BenchHost* const waits = take();
+  bench_->resume(*waits, now_ + milliseconds{30});
+  EXPECT_EQ(bench_->next_deadline(), now_ + milliseconds{30});
+  EXPECT_EQ(take(), nullptr);
+  now_ += milliseconds{30};
+  EXPECT_EQ(take(), waits);
+}
+
+TEST_F(WorkbenchHold, AHostDoesNotResumeBeforeItMayBeAsked) {
+  start();
+  add(1, 1);
+  BenchHost* const waits = take();
+  waits->next_allowed = now_ + seconds{1};
+  bench_->resume(*waits, now_);
+  EXPECT_EQ(take(), nullptr);
+  now_ += seconds{1};
+  EXPECT_EQ(take(), waits);
+}
+
+TEST_F(WorkbenchHold, WhereNothingMayBeAskedAHostThatResumesIsReleased) {
+  start();
+  add(1, 1);
+  BenchHost* const waits = take();
+  bench_->resume(*waits, now_ + seconds{1});
+  bench_->release_resumed();
+  EXPECT_FALSE(waits->busy);
+  EXPECT_FALSE(bench_->partition_busy(waits->key.partition));
+  now_ += seconds{1};
+  EXPECT_EQ(take(), waits) << "once, by its turn";
+  EXPECT_EQ(take(), nullptr);
+}
+
+TEST_F(WorkbenchHold, APartitionThatGoesDoesNotWaitForAHostThatResumes) {
+  bool fetched = true;
+  bench_.emplace(Workbench::Config{100, 8}, store_, [&](std::uint16_t) { return fetched; });
+  add(1, 1);
+  BenchHost* const waits = take();
+  const storage::HostKey key = waits->key;
+  bench_->resume(*waits, now_ + seconds{1});
+  fetched = false;
+  bench_->turned({key.partition});
+  EXPECT_FALSE(bench_->partition_busy(key.partition));
+  now_ += seconds{1};
+  EXPECT_EQ(take(), nullptr);
+  fetched = true;
+  bench_->turned({key.partition});
+  BenchHost* const again = take();
+  ASSERT_NE(again, nullptr) << "it is read again from disk when the partition comes back";
+  EXPECT_EQ(again->key, key);
+}
+
+TEST_F(WorkbenchHold, AHostWithoutUrlsDoesNotResume) {
+  start();
+  add(1, 1);
+  BenchHost* const waits = take();
+  const storage::UrlKey page = waits->head.front().key;
+  bench_->resume(*waits, now_);
+  bench_->withdraw(page);
+  EXPECT_EQ(take(), nullptr);
+  EXPECT_FALSE(bench_->partition_busy(page.host.partition));
+}
+
 }  // namespace
 }  // namespace orbweaver
