@@ -309,8 +309,30 @@ def check_form(path, text, tell):
             tell(path, 1, "a header has #pragma once")
 
 
+TYPE = re.compile(r"(?:class|struct|enum class) (\w+)(?: final)?(?: : [^;{]*)? \{")
+
+
+def check_types(path, text, types, tell):
+    """Two types of one name in one namespace break the one-definition rule, and no compiler says so."""
+    if not path.endswith(".h") or path.startswith("tests/"):
+        return
+    spaces = []
+    for number, line in enumerate(text.split("\n"), 1):
+        opened = re.match(r"(?:inline )?namespace (\S*) ?\{", line)
+        if opened:
+            spaces.append(opened.group(1))
+        elif line.startswith("}  // namespace") and spaces:
+            spaces.pop()
+        elif found := TYPE.match(line):
+            name = "::".join(spaces + [found.group(1)])
+            first = types.setdefault(name, path)
+            if first != path:
+                tell(path, number, f"{name} is a type of {first} already")
+
+
 def check_tree(root):
     breaches = []
+    types = {}
 
     def tell(path, line, what):
         breaches.append(f"{path}:{line}: {what}")
@@ -330,6 +352,7 @@ def check_tree(root):
         check_calls(path, text, rooms, tell)
         check_files(path, text, tell)
         check_form(path, text, tell)
+        check_types(path, text, types, tell)
     check_rooms(root, rooms, used, tell)
     return breaches, len(files)
 
@@ -354,7 +377,7 @@ orbweaver_room(node/cli "c" USES LIBRARIES)
 """
 GOOD = {
     "ring/zmq_good.h": HEAD,
-    "node/process/good.h": HEAD,
+    "node/process/good.h": HEAD + "namespace a {\nclass Taken final : public C {\n};\n}  // namespace a\n",
     "node/url/good.h": HEAD + '#include "ring/good.h"\n',
     "node/process/uses.cc": '#include "node/url/good.h"\n#include "ring/good.h"\n',
 }
@@ -423,6 +446,11 @@ SAMPLES = [
     ("node/process/tall.cc", "int a;\n" * 601, "file of 601"),
     ("node/process/bare.h", "#pragma once\n", "begins with a comment"),
     ("node/process/open.h", "// What it is for.\n", "has #pragma once"),
+    ("storage/twice.h", HEAD + "namespace a {\nstruct B {\n};\n}  // namespace a\n"
+     "namespace a {\nclass B final {\n};\n}  // namespace a\n", None),
+    ("storage/taken.h", HEAD + "namespace a {\nstruct Taken {\n};\n}  // namespace a\n",
+     "a::Taken is a type of node/process/good.h already"),
+    ("storage/nested.h", HEAD + "namespace a::b {\nstruct Taken {\n};\n}  // namespace a::b\n", None),
     ("node/process/later.cc", "// TO" + "DO: more\n", "the word"),
 ]
 

@@ -16,7 +16,7 @@ const CanonicalUrl* CanonicalRedirects::form_of(const storage::UrlDigest& url) c
 
 bool CanonicalRedirects::full() const { return forms_.size() >= forms_max; }
 
-bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageDone* page, bool again) {
+bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageRead* page, bool again) {
   const auto before = forms_.find(url);
   if (page != nullptr && page->detour) {
     if (before == forms_.end() && !full()) {

@@ -22,7 +22,7 @@ class CanonicalRedirects {
   const CanonicalUrl* form_of(const storage::UrlDigest& url) const;
   // A fetch of the URL has ended. `page`: null without a response. True: it led to another form, which is asked for
   // next. False: it did not, or there is no room, or no end to them; then, unless it is tried `again`, it is forgotten.
-  bool follow(const storage::UrlDigest& url, const PageDone* page, bool again);
+  bool follow(const storage::UrlDigest& url, const PageRead* page, bool again);
   void forget(const storage::UrlDigest& url) { forms_.erase(url); }
   // No further URL has room: it waits.
   bool full() const;

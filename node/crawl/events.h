@@ -22,20 +22,32 @@
 
 namespace orbweaver {
 
-// stored_robots: nothing is fetched; a worker parses what the store has.
-enum class FetchKind : std::uint8_t { page, robots, stored_robots };
+// What a fetch is for. A page: its place in the frontier.
+struct PageFetch {
+  storage::QueuedUrl queued;
+  std::string validator{};  // of an earlier visit (storage/record.h): only what has changed is wanted
+};
+// The robots.txt of an origin; after a redirect the URL is elsewhere.
+struct RobotsFetch {
+  std::string origin;
+  storage::QueuedUrl asked_for{};  // the page that waits for it
+  std::uint8_t hops = 0;           // redirects followed
+  std::uint8_t attempts = 0;       // tries that failed before
+};
+// Nothing is fetched: a worker parses what the store has of an origin.
+struct RobotsParse {
+  std::string origin;
+};
 
 // Leave to fetch one URL of a host that is held until the fetch ends. Only the core makes one.
 struct FetchJob {
   std::uint64_t id = 0;
-  FetchKind kind = FetchKind::page;
   CanonicalUrl url;
-  storage::QueuedUrl queued;  // page: its place in the frontier; robots: only the depth of the URL that it is asked for
-  storage::HostKey host;      // whose turn it is
-  std::string origin;     // robots, stored_robots: the origin that it is for (after a redirect the URL is elsewhere)
-  std::uint8_t hops = 0;  // robots: redirects followed
-  std::uint8_t attempts = 0;  // robots: tries that failed before
-  std::string validator{};    // page, of an earlier visit (storage/record.h): only what has changed is wanted
+  storage::HostKey host;  // whose turn it is
+  std::variant<PageFetch, RobotsFetch, RobotsParse> what;
+
+  const PageFetch* page() const { return std::get_if<PageFetch>(&what); }
+  const RobotsFetch* robots() const { return std::get_if<RobotsFetch>(&what); }
 };
 
 // --- events
@@ -77,35 +89,62 @@ struct FetchEnded {
   std::optional<Duration> retry_after;
   std::uint64_t bytes = 0;  // of the response as received
 };
-// The response is parsed and in the archive.
-struct PageDone {
-  std::uint64_t id = 0;
-  std::vector<CanonicalUrl> links;  // each once, in the crawl's canonical form
-  // Under order = best by topic, a score from 0 to 255 for each of `links`; else empty.
-  std::vector<std::uint8_t> link_scores;
-  bool result_page = false;              // of a search engine: its results are seeds, `links` is empty
-  std::vector<CanonicalUrl> results;     // each once
-  std::vector<CanonicalUrl> sitemaps;    // that a sitemap index lists or a robots.txt names, each once
-  std::vector<Time> lastmods;            // on a sitemap: of each of links or sitemaps; the epoch: not told
+// What a page lists, by its kind; each URL once, in the crawl's canonical form.
+struct LinkList {
+  std::vector<CanonicalUrl> links;
+  std::vector<std::uint8_t> scores;      // under order = best by topic, from 0 to 255 for each link; else empty
+  std::vector<CanonicalUrl> requisites;  // under page_requisites: what the page or stylesheet needs to be shown
+  bool stylesheet = false;               // its requisites come whatever the scope says of it
+};
+struct SitemapList {
+  std::vector<CanonicalUrl> pages;
+  std::vector<std::uint8_t> scores;  // as of links
+  std::vector<Time> lastmods;        // of each; the epoch: not told
+};
+struct SitemapIndexList {
+  std::vector<CanonicalUrl> sitemaps;
+  std::vector<Time> lastmods;  // of each; the epoch: not told
+};
+struct ResultList {
+  std::vector<CanonicalUrl> results;  // of a search: they are seeds
+};
+using Listed = std::variant<LinkList, SitemapList, SitemapIndexList, ResultList>;
+
+// What a worker has made of a response.
+struct PageRead {
+  Listed listed;
   std::string validator;                 // for the next visit
   bool noindex = false;                  // not kept: it asked for that, and the setting obeys
+  bool unwanted_type = false;            // not archived: its content type is kept out
   std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
   // Target of a 3xx that the crawl's rules take for the URL itself, in the form that the server names.
   std::optional<CanonicalUrl> detour;
-  std::vector<CanonicalUrl> requisites;  // under page_requisites: what the page or stylesheet needs to be shown
   std::string command_fault;        // why the user's command for its media type gave no text; empty: it did, or none
-  bool stylesheet = false;          // the response is one: its requisites come whatever the scope says of it
   std::uint32_t skipped_links = 0;  // other schemes, malformed, nofollow
   std::uint32_t links_over_budget = 0;  // left out: more than max_link_bytes, or more links than a page may have
-  bool decoded_cut = false;             // not all of it was read: unpacked or in UTF-8 it is beyond its bounds
   std::uint64_t content = 0;            // fingerprint of an HTML body without its own address in it; 0: none
-  bool unwanted_type = false;           // not archived: its content type is kept out
+};
+// A robots.txt, fetched or of the store.
+struct RobotsRead {
+  std::string body;                      // of a 2xx: decoded, cut at robots_bytes_max
+  ParsedRobots parsed;                   // of the body
+  std::vector<CanonicalUrl> sitemaps;    // that it names, each once
+  std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
+};
+// The peer stops: a page stays queued.
+struct NotRead {};
+// The archive or the text could not be written: the page does not count as fetched.
+struct NotWritten {
+  Error failure;
+};
+
+// The response is parsed and in the archive.
+struct PageDone {
+  std::uint64_t id = 0;
+  std::variant<NotRead, NotWritten, RobotsRead, PageRead> what;
+  bool decoded_cut = false;  // not all of it was read: unpacked or in UTF-8 it is beyond its bounds
   std::uint64_t archived_bytes = 0;
-  std::uint16_t worker = 0;      // which worker read it, from 0
-  std::string robots_body;       // robots jobs with a 2xx: decoded, cut at robots_bytes_max
-  ParsedRobots robots;           // and parsed; of stored_robots jobs too
-  bool cancelled = false;        // not read: the peer stops. The page stays queued
-  std::optional<Error> failure;  // the archive could not be written: the page does not count as fetched
+  std::uint16_t worker = 0;  // which worker read it, from 0
   // What the page holds of the process that reads it: memory of its body and of its links, its mark. Given back when
   // this is destroyed: once the page is committed.
   std::shared_ptr<void> body_held;

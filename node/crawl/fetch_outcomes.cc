@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/errors/storage_error.h"
+#include "node/overloaded.h"
 #include "node/try.h"
 
 namespace orbweaver {
@@ -19,6 +20,14 @@ constexpr std::size_t links_a_commit = 1000;
 // A page whose server redirects it within the canonical form waits so long while there is no room for such forms.
 constexpr Duration redirects_wait = std::chrono::minutes{1};
 
+// Tries that failed before this one.
+std::uint8_t attempts_of(const FetchJob& fetch) {
+  return std::visit(Overloaded{[](const PageFetch& page) { return page.queued.attempts; },
+                               [](const RobotsFetch& robots) { return robots.attempts; },
+                               [](const RobotsParse&) { return std::uint8_t{0}; }},
+                    fetch.what);
+}
+
 }  // namespace
 
 Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& event) {
@@ -29,9 +38,9 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
   job->tls_fault = event.tls_fault;
   job->bytes = event.bytes;
   counters_.bytes_received += event.bytes;
-  const bool page = job->fetch.kind == FetchKind::page;
-  job->outcome = judge_fetch(event.error, event.status, event.retry_after,
-                             page ? job->fetch.queued.attempts : job->fetch.attempts, around_.state.settings);
+  const bool page = job->fetch.page() != nullptr;
+  job->outcome =
+      judge_fetch(event.error, event.status, event.retry_after, attempts_of(job->fetch), around_.state.settings);
   if (event.error != FetchError::none)
     step.log(LogLevel::debug, "fetch", "no response",
              {{"url", job->fetch.url.text()},
@@ -71,7 +80,7 @@ void FetchOutcomes::free_host(const FetchEnded& event, const Job& job, BenchHost
   Time next = event.ended + wait_after(around_.state.sites.manners(host.name), host.crawl_delay, answer, host.manners);
   const bool asked_to_wait = event.retry_after.has_value() && event.status >= 400;
   if (job.outcome.host_failed || asked_to_wait) next = std::max(next, event.ended + job.outcome.wait);
-  if (job.fetch.kind == FetchKind::page) {
+  if (job.fetch.page() != nullptr) {
     around_.bench.release(host, next);
   } else {
     host.next_allowed = std::max(host.next_allowed, next);
@@ -80,50 +89,57 @@ void FetchOutcomes::free_host(const FetchEnded& event, const Job& job, BenchHost
 
 // Still queued on disk, as after a crash; this process will not fetch it.
 void FetchOutcomes::give_up(const Job& job) {
-  if (job.fetch.kind == FetchKind::page) {
+  if (const PageFetch* const page = job.fetch.page()) {
     around_.allowance.page_ends();
-    around_.bench.committed(job.fetch.queued.key);
+    around_.bench.committed(page->queued.key);
     around_.budgets.page_ends(job.fetch.url);
   }
-  if (job.fetch.kind == FetchKind::stored_robots) around_.robots.parsing_given_up();
+  if (std::holds_alternative<RobotsParse>(job.fetch.what)) around_.robots.parsing_given_up();
 }
 
 Result<void> FetchOutcomes::on_page_done(const Step& step, PageDone& event) {
   Job* const found = around_.jobs.find(event.id);
   if (found == nullptr) return {};
-  if (event.cancelled) {
-    give_up(around_.jobs.take(event.id));
-    return {};
-  }
   counters_.archive_bytes += event.archived_bytes;
-  if (event.failure) return tl::make_unexpected(*event.failure);
-  counters_.links_over_budget += event.links_over_budget;
   if (event.decoded_cut) ++counters_.pages_cut;
-  if (!event.command_fault.empty())
-    step.log(LogLevel::warning, "parse", "no text from a command",
-             {{"url", found->fetch.url.text()}, {"why", event.command_fault}}, true);
-  const bool followed = found->fetch.kind == FetchKind::page && found->outcome.kind == Outcome::Kind::fetched &&
-                        !event.detour && !event.unwanted_type;
-  if (followed && PageLinks::count(event) > links_a_commit) {
-    event.mark.waits();
-    found->page = std::make_unique<PageDone>(std::move(event));
-    in_pieces_.push_back(found->fetch.id);
-    around_.jobs.end_transfer(found->fetch.id);
+  return std::visit(
+      Overloaded{[&](const NotRead&) -> Result<void> {
+                   give_up(around_.jobs.take(event.id));
+                   return {};
+                 },
+                 [](const NotWritten& not_written) -> Result<void> { return tl::make_unexpected(not_written.failure); },
+                 [&](RobotsRead& read) { return on_robots_read(step, event.id, read); },
+                 [&](PageRead&) { return on_page_read(step, *found, event); }},
+      event.what);
+}
+
+Result<void> FetchOutcomes::on_robots_read(const Step& step, std::uint64_t id, RobotsRead& read) {
+  const Job job = around_.jobs.take(id);
+  if (std::holds_alternative<RobotsParse>(job.fetch.what)) {
+    around_.robots.finish_parsing(step.now, job, read);
     return {};
   }
-  Job job = around_.jobs.take(event.id);
-  switch (job.fetch.kind) {
-    case FetchKind::page:
-      return finish_page(step, job, &event);
-    case FetchKind::robots:
-      ORBWEAVER_TRY(around_.robots.finish(step, job, &event));
-      around_.access.leases().give_back(step.now, job.fetch.host);
-      return {};
-    case FetchKind::stored_robots:
-      around_.robots.finish_parsing(step.now, job, event);
-      return {};
-  }
+  ORBWEAVER_TRY(around_.robots.finish(step, job, &read));
+  around_.access.leases().give_back(step.now, job.fetch.host);
   return {};
+}
+
+Result<void> FetchOutcomes::on_page_read(const Step& step, Job& job, PageDone& done) {
+  const PageRead& page = std::get<PageRead>(done.what);
+  counters_.links_over_budget += page.links_over_budget;
+  if (!page.command_fault.empty())
+    step.log(LogLevel::warning, "parse", "no text from a command",
+             {{"url", job.fetch.url.text()}, {"why", page.command_fault}}, true);
+  const bool followed = job.outcome.kind == Outcome::Kind::fetched && !page.detour && !page.unwanted_type;
+  if (followed && LinkFollower::count(page) > links_a_commit) {
+    done.mark.waits();
+    job.page = std::make_unique<PageDone>(std::move(done));
+    in_pieces_.push_back(job.fetch.id);
+    around_.jobs.end_transfer(job.fetch.id);
+    return {};
+  }
+  Job ended = around_.jobs.take(done.id);
+  return finish_page(step, ended, &done);
 }
 
 // The page's outcome comes with the last links: until then it is queued, and what a crash leaves undone is done again
@@ -131,9 +147,9 @@ Result<void> FetchOutcomes::on_page_done(const Step& step, PageDone& event) {
 Result<void> FetchOutcomes::commit_piece(const Step& step) {
   if (in_pieces_.empty()) return {};
   Job& job = *around_.jobs.find(in_pieces_.front());
-  PageDone& page = *job.page;
-  page.mark.at_work();
-  if (job.links.next + links_a_commit >= PageLinks::count(page)) {
+  const PageRead& page = std::get<PageRead>(job.page->what);
+  job.page->mark.at_work();
+  if (job.links.next + links_a_commit >= LinkFollower::count(page)) {
     in_pieces_.pop_front();
     Job last = around_.jobs.take(job.fetch.id);
     return finish_page(step, last, last.page.get());
@@ -142,16 +158,17 @@ Result<void> FetchOutcomes::commit_piece(const Step& step) {
   around_.links.add(step.now, job.fetch, page, links_a_commit, job.links, commit);
   ORBWEAVER_TRY(around_.writer.commit(step, commit));
   around_.router.remember(commit, commit.merges.size());
-  page.mark.waits();
+  job.page->mark.waits();
   return {};
 }
 
 // The record of a page whose fetch has ended. `redirected`: to another form of its URL, which is asked for next.
-storage::UrlRecord FetchOutcomes::judge(const Job& job, PageDone* page, bool redirected) {
-  const storage::QueuedUrl& queued = job.fetch.queued;
+storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool redirected) {
+  const PageFetch& fetch = *job.fetch.page();
+  const storage::QueuedUrl& queued = fetch.queued;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
-  if (page != nullptr) record.validator = job.status == 304 ? job.fetch.validator : std::move(page->validator);
+  if (page != nullptr) record.validator = job.status == 304 ? fetch.validator : std::move(page->validator);
   if (redirected) {
     record.state = UrlState::queued;
     record.attempts = queued.attempts;
@@ -187,8 +204,9 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageDone* page, bool red
   return record;
 }
 
-Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* page) {
-  const storage::UrlKey key = job.fetch.queued.key;
+Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* done) {
+  PageRead* const page = done == nullptr ? nullptr : &std::get<PageRead>(done->what);
+  const storage::UrlKey key = job.fetch.page()->queued.key;
   around_.allowance.page_ends();
   const bool redirected = around_.redirects.follow(key.url, page, job.outcome.kind == Outcome::Kind::retry);
   storage::UrlRecord record = judge(job, page, redirected);
@@ -197,7 +215,7 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* pa
   storage::Commit commit;
   if (followed) {
     around_.links.add(step.now, job.fetch, *page, SIZE_MAX, job.links, commit);
-    if (page->result_page) around_.seeds.add_results(step, *page, commit);
+    if (const auto* list = std::get_if<ResultList>(&page->listed)) around_.seeds.add_results(step, *list, commit);
     if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
   if (record.state != UrlState::queued) around_.crashes.clear(key, commit);
@@ -209,7 +227,7 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* pa
   if (!result) return tl::make_unexpected(result.error());
   ORBWEAVER_TRY(follow_later_visit(key, *result, links));
   around_.router.remember(commit, links);
-  if (followed && around_.state.settings.record_links) step.out.push_back(trace_of(step.now, job, *page));
+  if (followed && around_.state.settings.record_links) step.out.push_back(trace_of(step.now, job, done->worker));
   return {};
 }
 
@@ -232,17 +250,18 @@ void FetchOutcomes::count_use(Time now, const Job& job, bool counted, storage::C
   const bool answered = counted && job.status > 0;  // not the answer that leads to another form of the URL
   const bool counts = answered && around_.budgets.count(job.fetch.url, job.bytes, host, commit);
   if (host == nullptr || (host->next_allowed <= now && !counts)) return;
-  commit.clocks.emplace_back(host->key, storage::HostClock{host->next_allowed, host->failures,
-                                                           std::string(CanonicalUrl::host_in(job.fetch.queued.url)),
-                                                           host->manners.pace, host->pages, host->bytes});
+  commit.clocks.emplace_back(host->key,
+                             storage::HostClock{host->next_allowed, host->failures,
+                                                std::string(CanonicalUrl::host_in(job.fetch.page()->queued.url)),
+                                                host->manners.pace, host->pages, host->bytes});
 }
 
-RecordLinks FetchOutcomes::trace_of(Time now, Job& job, const PageDone& page) {
+RecordLinks FetchOutcomes::trace_of(Time now, Job& job, std::uint16_t worker) {
   RecordLinks trace{std::move(job.links.trace)};
-  trace.page.url = job.fetch.queued.url;
+  trace.page.url = job.fetch.page()->queued.url;
   trace.page.at = now;
-  trace.page.depth = job.fetch.queued.depth;
-  trace.page.worker = page.worker;
+  trace.page.depth = job.fetch.page()->queued.depth;
+  trace.page.worker = worker;
   return trace;
 }
 

@@ -31,7 +31,7 @@ class FetchOutcomes {
     Budgets& budgets;
     CrashBook& crashes;
     LinkRouter& router;
-    PageLinks& links;
+    LinkFollower& links;
     SeedIntake& seeds;
   };
   // Since the start of the process.
@@ -55,11 +55,14 @@ class FetchOutcomes {
  private:
   void free_host(const FetchEnded& event, const Job& job, BenchHost& host);
   void give_up(const Job& job);
-  Result<void> finish_page(const Step& step, Job& job, PageDone* page);
-  storage::UrlRecord judge(const Job& job, PageDone* page, bool redirected);
+  Result<void> on_robots_read(const Step& step, std::uint64_t id, RobotsRead& read);
+  Result<void> on_page_read(const Step& step, Job& job, PageDone& done);
+  // `done`, `page`: null without a response.
+  Result<void> finish_page(const Step& step, Job& job, PageDone* done);
+  storage::UrlRecord judge(const Job& job, PageRead* page, bool redirected);
   void count_use(Time now, const Job& job, bool counted, storage::Commit& commit);
   Result<void> follow_later_visit(const storage::UrlKey& key, const storage::CommitResult& result, std::size_t outcome);
-  static RecordLinks trace_of(Time now, Job& job, const PageDone& page);
+  static RecordLinks trace_of(Time now, Job& job, std::uint16_t worker);
 
   Around around_;
   std::deque<std::uint64_t> in_pieces_;  // jobs whose links are being committed

@@ -154,19 +154,20 @@ FetchScheduler::Next FetchScheduler::start_robots(const Step& step, Turn& turn, 
   Result<CanonicalUrl> robots_url =
       CanonicalUrl::of_stored(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
   if (!robots_url) return give_up(step, turn, UrlState::failed, Reason::internal);
-  start_transfer(step, turn.host, RobotsDesk::job_for(FetchKind::robots, turn.host, slot, std::move(*robots_url)));
+  start_transfer(step, turn.host,
+                 {.url = std::move(*robots_url), .host = turn.host.key, .what = RobotsDesk::fetch_of(turn.host, slot)});
   return Next::begun;
 }
 
 FetchScheduler::Next FetchScheduler::start_page(const Step& step, Turn& turn, CanonicalUrl url) {
   around_.budgets.page_begins(url);
-  FetchJob fetch{.url = std::move(url), .queued = around_.bench.issue(turn.host), .host = turn.host.key, .origin = {}};
+  PageFetch fetch{.queued = around_.bench.issue(turn.host)};
   if (fetch.queued.visit > 0)
     if (const auto known = around_.state.store->find(fetch.queued.key); known && *known)
       fetch.validator = (*known)->validator;
   around_.allowance.page_begins();
   ++counters_.fetches;
-  start_transfer(step, turn.host, std::move(fetch));
+  start_transfer(step, turn.host, {.url = std::move(url), .host = turn.host.key, .what = std::move(fetch)});
   return Next::begun;
 }
 

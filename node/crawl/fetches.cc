@@ -15,7 +15,7 @@ Fetches::Fetches(const Around& around)
               .bench = around.records.bench,
               .writer = around.records.writer,
               .jobs = jobs,
-              .links = around.links.pages}),
+              .links = around.links.follower}),
       scheduler({.state = around.state,
                  .gate = gate,
                  .replication = around.records.replication,
@@ -39,7 +39,7 @@ Fetches::Fetches(const Around& around)
                 .budgets = budgets,
                 .crashes = crashes,
                 .router = around.links.router,
-                .links = around.links.pages,
+                .links = around.links.follower,
                 .seeds = around.intake}) {}
 
 }  // namespace orbweaver

@@ -1,5 +1,6 @@
 // Fetches in flight, and robots.txt files that workers parse; and the shares of transfers that they take
-// (transfer_shares.h). Bounded by Settings::fetches_max. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// (transfer_shares.h). Bounded by Settings::fetches_max. Lifetime: the peer's. Thread rule: one owner (the peer's
+// loop).
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 #include <memory>
 #include <unordered_map>
 
+#include "node/crawl/link_follower.h"
 #include "node/crawl/outcome.h"
-#include "node/crawl/page_links.h"
 #include "node/crawl/transfer_shares.h"
 #include "node/crawl/workbench.h"
 
@@ -26,7 +27,7 @@ struct Job {
   std::uint64_t bytes = 0;  // of the response as received
   // A page with many links, which are committed in pieces, one a step.
   std::unique_ptr<PageDone> page = nullptr;
-  PageLinks::Progress links = {};
+  LinkFollower::Progress links = {};
 };
 
 class JobTable {

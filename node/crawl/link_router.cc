@@ -130,17 +130,18 @@ void LinkRouter::remember(const storage::Commit& commit, std::size_t links) {
   }
 }
 
-Way LinkRouter::scored(Way way, const storage::QueuedUrl& source, const PageDone& page, std::size_t link) const {
+Way LinkRouter::scored(Way way, const storage::QueuedUrl& source, const std::vector<CanonicalUrl>& links,
+                       const std::vector<std::uint8_t>& scores, std::size_t link) const {
   const BestBy best_by = around_.settings.best_by;
-  if (page.links[link].text() == source.url) return way;  // a page's word for itself does not count
+  if (links[link].text() == source.url) return way;  // a page's word for itself does not count
   // What a page gives it gives once.
   if (source.visit > 0 && best_by != BestBy::topic) return way;
   switch (best_by) {
     case BestBy::topic:
-      way.score = link < page.link_scores.size() ? page.link_scores[link] : std::uint16_t{0};
+      way.score = link < scores.size() ? scores[link] : std::uint16_t{0};
       break;
     case BestBy::opic:
-      way.gives = std::max<std::uint64_t>(amount_of_score(source.score) / page.links.size(), 1);
+      way.gives = std::max<std::uint64_t>(amount_of_score(source.score) / links.size(), 1);
       break;
     case BestBy::inlinks:
       way.gives = 1;

@@ -81,7 +81,8 @@ class LinkRouter {
   void forget() { cache_.clear(); }
 
   // Under order = best: with what the page at `source` gives its link number `link`.
-  Way scored(Way way, const storage::QueuedUrl& source, const PageDone& page, std::size_t link) const;
+  Way scored(Way way, const storage::QueuedUrl& source, const std::vector<CanonicalUrl>& links,
+             const std::vector<std::uint8_t>& scores, std::size_t link) const;
   // Of a page's redirect, requisites and sitemaps: they are as good as the page.
   static Way as_good_as(Way way, const storage::QueuedUrl& source);
 

@@ -11,15 +11,15 @@ Links::Links(PeerState& state, const Members& members, const SeedSet& seeds, Wor
               .traps = verdicts.traps,
               .walk = verdicts.walk}),
       redirects(state.settings, seeds),
-      pages({.settings = state.settings,
-             .canonicaliser = state.canonicaliser,
-             .view = members.view(),
-             .partitioner = state.partitioner,
-             .seeds = seeds,
-             .bench = bench,
-             .traps = verdicts.traps,
-             .mirrors = verdicts.mirrors,
-             .router = router,
-             .redirects = redirects}) {}
+      follower({.settings = state.settings,
+                .canonicaliser = state.canonicaliser,
+                .view = members.view(),
+                .partitioner = state.partitioner,
+                .seeds = seeds,
+                .bench = bench,
+                .traps = verdicts.traps,
+                .mirrors = verdicts.mirrors,
+                .router = router,
+                .redirects = redirects}) {}
 
 }  // namespace orbweaver

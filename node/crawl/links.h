@@ -1,8 +1,8 @@
 // What becomes of the links of pages. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include "node/crawl/link_follower.h"
 #include "node/crawl/link_router.h"
-#include "node/crawl/page_links.h"
 #include "node/crawl/seed_redirects.h"
 #include "node/crawl/url_verdicts.h"
 
@@ -16,7 +16,7 @@ struct Links {
 
   LinkRouter router;
   SeedRedirects redirects;
-  PageLinks pages;
+  LinkFollower follower;
 };
 
 }  // namespace orbweaver

@@ -31,7 +31,7 @@ Peer::Peer(RingEntry&& entry, Time now)
                .writer = records_.writer,
                .seeds = seeds_,
                .router = links_.router,
-               .links = links_.pages},
+               .links = links_.follower},
               std::move(entry.start.seeds), entry.start.wait_for_peers),
       fetches_({.state = state_,
                 .members = members_,

@@ -72,9 +72,9 @@ std::uint64_t PeerStatus::orphaned() const {
 std::uint64_t PeerStatus::held_in_flight() const {
   std::uint64_t pages = 0;
   around_.fetches.jobs.for_each([&](const Job& job) {
-    const FetchJob& fetch = job.fetch;
-    if (fetch.kind != FetchKind::page || !around_.records.replication.keeper.holds(fetch.host.partition)) return;
-    const auto record = around_.state.store->find(fetch.queued.key);
+    const PageFetch* const page = job.fetch.page();
+    if (page == nullptr || !around_.records.replication.keeper.holds(job.fetch.host.partition)) return;
+    const auto record = around_.state.store->find(page->queued.key);
     if (record && *record && (*record)->state == storage::UrlState::queued) ++pages;
   });
   return pages;
@@ -103,8 +103,8 @@ json PeerStatus::counts() const {
           {"robots_fetched", fetches.robots.counters().fetched},
           {"bytes_received", fetches.outcomes.counters().bytes_received},
           {"archive_bytes", fetches.outcomes.counters().archive_bytes},
-          {"links_found", around_.links.pages.found()},
-          {"links_skipped", around_.links.pages.skipped()},
+          {"links_found", around_.links.follower.found()},
+          {"links_skipped", around_.links.follower.skipped()},
           {"links_over_budget", fetches.outcomes.counters().links_over_budget},
           {"pages_cut", fetches.outcomes.counters().pages_cut},
           {"links_out_of_scope", around_.links.router.counters().out_of_scope},
@@ -220,7 +220,7 @@ std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
       {"hosts_held", number(fetches.jobs.shares().held())},
       {"hosts_held_total", number(fetches.jobs.shares().held_in_all())},
       {"bytes_received_total", number(fetches.outcomes.counters().bytes_received)},
-      {"links_found_total", number(around_.links.pages.found())},
+      {"links_found_total", number(around_.links.follower.found())},
       {"links_over_budget_total", number(fetches.outcomes.counters().links_over_budget)},
       {"pages_cut_total", number(fetches.outcomes.counters().pages_cut)},
       {"links_own_total", number(around_.links.router.counters().own)},

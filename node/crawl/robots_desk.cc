@@ -122,12 +122,9 @@ void RobotsDesk::share(Time now, const BenchHost& host, const RobotsSlot& slot) 
   shared_.insert_or_assign(slot.origin, Shared{slot, host.key});
 }
 
-FetchJob RobotsDesk::job_for(FetchKind kind, const BenchHost& host, const RobotsSlot& slot, CanonicalUrl url) {
-  return {.kind = kind,
-          .url = std::move(url),
-          .queued = host.head.empty() ? storage::QueuedUrl{} : host.head.front(),
-          .host = host.key,
-          .origin = slot.origin,
+RobotsFetch RobotsDesk::fetch_of(const BenchHost& host, const RobotsSlot& slot) {
+  return {.origin = slot.origin,
+          .asked_for = host.head.empty() ? storage::QueuedUrl{} : host.head.front(),
           .hops = slot.hops,
           .attempts = slot.attempts};
 }
@@ -135,19 +132,20 @@ FetchJob RobotsDesk::job_for(FetchKind kind, const BenchHost& host, const Robots
 bool RobotsDesk::start_parsing(const Step& step, const BenchHost& host, const RobotsSlot& slot, std::string body) {
   Result<CanonicalUrl> url = CanonicalUrl::of_stored(slot.origin + "/robots.txt");
   if (!url) return false;
-  const Job& job = around_.jobs.add(step.now, job_for(FetchKind::stored_robots, host, slot, std::move(*url)));
+  const Job& job =
+      around_.jobs.add(step.now, {.url = std::move(*url), .host = host.key, .what = RobotsParse{slot.origin}});
   step.out.push_back(ParseRobots{job.fetch, std::move(body)});
   ++parsing_;
   return true;
 }
 
-void RobotsDesk::finish_parsing(Time now, const Job& job, const PageDone& page) {
+void RobotsDesk::finish_parsing(Time now, const Job& job, const RobotsRead& read) {
   --parsing_;
   BenchHost* host = around_.bench.find(job.fetch.host);
   if (host == nullptr) return;
   ++counters_.parsed_again;
-  RobotsSlot& slot = RobotsDesk::slot(*host, job.fetch.origin);
-  if (slot.expires > now) note(now, *host, slot, cache_.put(page.robots));
+  RobotsSlot& slot = RobotsDesk::slot(*host, std::get<RobotsParse>(job.fetch.what).origin);
+  if (slot.expires > now) note(now, *host, slot, cache_.put(read.parsed));
   // Its turn goes on before others begin: where there are more rules than room, those of others would take its place.
   if (host->busy) around_.bench.resume(*host, now);
 }
@@ -186,7 +184,7 @@ void RobotsDesk::tell_left_out(const Step& step, const RobotsSlot& slot) {
 Result<void> RobotsDesk::keep_clock(const Step& step, const Job& job, const BenchHost& host) {
   storage::Commit clock;
   // The host by the name that the crawl knows it by: a detour may have another.
-  const Result<CanonicalUrl> root = around_.state.canonicaliser.parse(job.fetch.origin + "/");
+  const Result<CanonicalUrl> root = around_.state.canonicaliser.parse(job.fetch.robots()->origin + "/");
   if (host.next_allowed > step.now && root)
     clock.clocks.emplace_back(host.key, storage::HostClock{host.next_allowed, host.failures, std::string(root->host()),
                                                            host.manners.pace, host.pages, host.bytes});
@@ -195,18 +193,19 @@ Result<void> RobotsDesk::keep_clock(const Step& step, const Job& job, const Benc
 }
 
 // What it means stands in robots_fetch.h.
-Result<void> RobotsDesk::finish(const Step& step, const Job& job, PageDone* page) {
+Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* read) {
   BenchHost* host = around_.bench.find(job.fetch.host);
   if (host == nullptr) return {};
   const Settings& settings = around_.state.settings;
-  RobotsSlot& slot = RobotsDesk::slot(*host, job.fetch.origin);
-  const int status = page == nullptr ? 0 : job.status;
-  const bool has_target = page != nullptr && page->redirect && !around_.lifecycle.stopping() &&
-                          !is_bad_port(page->redirect->port(), settings.allow_ports);
-  const RobotsStep meaning = robots_step({status, has_target, job.fetch.hops, job.fetch.attempts < settings.retries});
+  const RobotsFetch& fetch = *job.fetch.robots();
+  RobotsSlot& slot = RobotsDesk::slot(*host, fetch.origin);
+  const int status = read == nullptr ? 0 : job.status;
+  const bool has_target = read != nullptr && read->redirect && !around_.lifecycle.stopping() &&
+                          !is_bad_port(read->redirect->port(), settings.allow_ports);
+  const RobotsStep meaning = robots_step({status, has_target, fetch.hops, fetch.attempts < settings.retries});
   if (meaning == RobotsStep::follow) {
     // The next request to the host, like any other: after its delay.
-    slot.redirect = page->redirect->text();
+    slot.redirect = read->redirect->text();
     ++slot.hops;
     around_.bench.release(*host, std::max(host->next_allowed, job.ended + host->crawl_delay));
     return {};
@@ -226,7 +225,7 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, PageDone* page
     ++slot.attempts;
     host->next_allowed = std::max(host->next_allowed, job.ended + job.outcome.wait);
   } else {
-    ORBWEAVER_TRY(store_answer(step, job, meaning, page, *host, slot));
+    ORBWEAVER_TRY(store_answer(step, job, meaning, read, *host, slot));
     host->next_allowed = std::max(host->next_allowed, job.ended + host->crawl_delay);
   }
   ORBWEAVER_TRY(keep_clock(step, job, *host));
@@ -234,16 +233,16 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, PageDone* page
   return {};
 }
 
-Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsStep meaning, PageDone* page,
+Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsStep meaning, RobotsRead* read,
                                       BenchHost& host, RobotsSlot& slot) {
   const auto stored = around_.state.store->robots(host.key, slot.origin);
   if (!stored) return tl::make_unexpected(error_of(stored.error()));
   std::optional<RobotsState> before;
   if (*stored) before = RobotsState{static_cast<RobotsKind>((*stored)->kind), (*stored)->fetched, {}, false};
   const RobotsState state = robots_state(meaning, before, job.ended);
-  const int status = page == nullptr ? 0 : job.status;
+  const int status = read == nullptr ? 0 : job.status;
   storage::RobotsEntry entry{state.fetched, state.expires, static_cast<std::uint8_t>(state.kind), {}};
-  if (meaning == RobotsStep::rules) entry.body = std::move(page->robots_body);
+  if (meaning == RobotsStep::rules) entry.body = std::move(read->body);
   if (state.same_body) entry.body = (*stored)->body;
   if (state.kind == RobotsKind::unreachable) entry.body = cause_bytes(job.outcome.reason, status);
   note_unreachable(slot, state.kind, entry.body);
@@ -255,7 +254,7 @@ Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsSt
              true);
   storage::Commit commit;
   if (meaning != RobotsStep::unreachable)
-    around_.links.add_named_sitemaps(job.fetch, meaning == RobotsStep::rules ? page : nullptr, commit);
+    around_.links.add_named_sitemaps(*job.fetch.robots(), meaning == RobotsStep::rules ? read : nullptr, commit);
   commit.robots.emplace_back(host.key, slot.origin, std::move(entry));
   ORBWEAVER_TRY(around_.writer.commit(step, commit));
   slot.attempts = 0;
@@ -265,7 +264,7 @@ Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsSt
   } else if (state.kind == RobotsKind::allow_all) {
     note(step.now, host, slot, cache_.allow_all());
   } else if (meaning == RobotsStep::rules) {
-    note(step.now, host, slot, cache_.put(page->robots));
+    note(step.now, host, slot, cache_.put(read->parsed));
     tell_left_out(step, slot);
   } else {
     slot.rules = nullptr;  // the older copy: read back at the host's next turn

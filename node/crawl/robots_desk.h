@@ -1,6 +1,6 @@
 // robots.txt of the hosts that this peer asks: what is known of one, and what the answer to a request for one means
-// (node/robots/robots_fetch.h). Rules are in memory (robots_cache.h) and in the store; a long file is parsed by a worker,
-// and its host is held meanwhile. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// (node/robots/robots_fetch.h). Rules are in memory (robots_cache.h) and in the store; a long file is parsed by a
+// worker, and its host is held meanwhile. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class RobotsDesk {
     Workbench& bench;
     RecordWriter& writer;
     JobTable& jobs;
-    PageLinks& links;
+    LinkFollower& links;
   };
   // Since the start of the process.
   struct Counters {
@@ -41,8 +41,8 @@ class RobotsDesk {
   // The rules of an origin, from memory or from the store. Null: none are known, and the file must be asked for; or,
   // with `unread`, the store has this body, which a worker is to parse first.
   std::shared_ptr<const RobotsRules> rules(Time now, BenchHost& host, RobotsSlot& slot, std::string& unread);
-  // A job for the origin's file, without its id.
-  static FetchJob job_for(FetchKind kind, const BenchHost& host, const RobotsSlot& slot, CanonicalUrl url);
+  // A request for the origin's file.
+  static RobotsFetch fetch_of(const BenchHost& host, const RobotsSlot& slot);
 
   // A worker parses what the store has; the host stays acquired. False: the origin is not a URL.
   bool start_parsing(const Step& step, const BenchHost& host, const RobotsSlot& slot, std::string body);
@@ -50,15 +50,15 @@ class RobotsDesk {
   // An acquired host waits until a worker may parse for it.
   void wait_to_parse(const BenchHost& host) { to_parse_.push_back(host.key); }
   void parsing_given_up() { --parsing_; }
-  void finish_parsing(Time now, const Job& job, const PageDone& page);
+  void finish_parsing(Time now, const Job& job, const RobotsRead& read);
   // The next of them, now that a worker may; null: none waits, or none may.
   BenchHost* next_to_parse();
   bool any_may_go_on() const { return !to_parse_.empty() && parsing_may_start(); }
   // A partition is not handed over while a host of it is held.
   void release_held();
 
-  // The answer to a request has come. `page`: null without a response.
-  Result<void> finish(const Step& step, const Job& job, PageDone* page);
+  // The answer to a request has come. `read`: null without a response.
+  Result<void> finish(const Step& step, const Job& job, RobotsRead* read);
 
   const RobotsCache& cache() const { return cache_; }
   const Counters& counters() const { return counters_; }
@@ -72,7 +72,7 @@ class RobotsDesk {
   void note(Time now, BenchHost& host, RobotsSlot& slot, RobotsCache::Handle rules);
   void share(Time now, const BenchHost& host, const RobotsSlot& slot);
   Result<void> keep_clock(const Step& step, const Job& job, const BenchHost& host);
-  Result<void> store_answer(const Step& step, const Job& job, RobotsStep meaning, PageDone* page, BenchHost& host,
+  Result<void> store_answer(const Step& step, const Job& job, RobotsStep meaning, RobotsRead* read, BenchHost& host,
                             RobotsSlot& slot);
   void tell_left_out(const Step& step, const RobotsSlot& slot);
 

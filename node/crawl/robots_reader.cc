@@ -8,15 +8,17 @@ ParsedRobots parse_robots(std::string_view body, std::string_view agent) {
   return {ring::md5(body), std::make_shared<const RobotsRules>(RobotsRules::parse(body, agent))};
 }
 
-void read_robots(std::string body, const std::string& origin, const Settings& settings, const Canonicaliser& rules,
-                 PageDone& done) {
-  done.robots = parse_robots(body, settings.user_agent);
-  done.robots_body = std::move(body);
+RobotsRead read_robots(std::string body, const std::string& origin, const Settings& settings,
+                       const Canonicaliser& rules) {
+  RobotsRead read;
+  read.parsed = parse_robots(body, settings.user_agent);
+  read.body = std::move(body);
   const Result<Url> place = Url::parse(origin + "/robots.txt");
-  if (settings.sitemaps == SitemapUse::off || !place) return;
-  done.sitemaps = resolve_sitemap_lines(done.robots.rules->sitemaps(), *place, rules).urls;
-  if (done.sitemaps.size() > named_sitemaps_max)
-    done.sitemaps.erase(done.sitemaps.begin() + named_sitemaps_max, done.sitemaps.end());
+  if (settings.sitemaps == SitemapUse::off || !place) return read;
+  read.sitemaps = resolve_sitemap_lines(read.parsed.rules->sitemaps(), *place, rules).urls;
+  if (read.sitemaps.size() > named_sitemaps_max)
+    read.sitemaps.erase(read.sitemaps.begin() + named_sitemaps_max, read.sitemaps.end());
+  return read;
 }
 
 }  // namespace orbweaver

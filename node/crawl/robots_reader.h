@@ -18,8 +18,8 @@ inline constexpr std::size_t named_sitemaps_max = 1000;
 // About 15 us for a usual file, some milliseconds for one of robots_bytes_max.
 ParsedRobots parse_robots(std::string_view body, std::string_view agent);
 
-// Fills robots_body, robots and, where the settings want them, sitemaps. `origin`: whose robots.txt it is.
-void read_robots(std::string body, const std::string& origin, const Settings& settings, const Canonicaliser& rules,
-                 PageDone& done);
+// The body, its rules and, where the settings want them, the sitemaps that it names. `origin`: whose robots.txt it is.
+RobotsRead read_robots(std::string body, const std::string& origin, const Settings& settings,
+                       const Canonicaliser& rules);
 
 }  // namespace orbweaver

@@ -121,13 +121,13 @@ Result<void> SeedIntake::tick(const Step& step) {
   return {};
 }
 
-void SeedIntake::add_results(const Step& step, const PageDone& page, storage::Commit& commit) {
+void SeedIntake::add_results(const Step& step, const ResultList& found, storage::Commit& commit) {
   const std::uint64_t results_max = around_.state.settings.results_max;
-  around_.links.note_found(page.results.size());
+  around_.links.note_found(found.results.size());
   std::vector<std::string> texts;
   std::vector<const CanonicalUrl*> taken;
   std::uint64_t beyond = 0;
-  for (const CanonicalUrl& result : page.results) {
+  for (const CanonicalUrl& result : found.results) {
     const bool known = around_.seeds.contains(result.text());
     if (!known && around_.seeds.size() + texts.size() >= results_max) {
       ++beyond;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "node/crawl/lifecycle.h"
+#include "node/crawl/link_follower.h"
 #include "node/crawl/link_router.h"
-#include "node/crawl/page_links.h"
 #include "node/crawl/seed_set.h"
 
 namespace orbweaver {
@@ -25,7 +25,7 @@ class SeedIntake {
     RecordWriter& writer;
     SeedSet& seeds;
     LinkRouter& router;
-    PageLinks& links;
+    LinkFollower& links;
   };
   // `first`: given at the start; they wait until the ring has had so many members.
   SeedIntake(Around around, std::vector<std::string> first, std::size_t wait_for_peers)
@@ -45,7 +45,7 @@ class SeedIntake {
   // The results of a search become seeds, as if they had been given to `orbweaver seed`: they widen the scope
   // everywhere, and the word goes out ahead of the URLs. Seeds and URLs are in the write of the page that brought them;
   // a foreign one tells its owner by its depth that it is a seed. Only the lists of the scope keep one out.
-  void add_results(const Step& step, const PageDone& page, storage::Commit& commit);
+  void add_results(const Step& step, const ResultList& found, storage::Commit& commit);
 
  private:
   Around around_;

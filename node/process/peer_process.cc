@@ -428,13 +428,15 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     if (!crawls(exit)) return false;
     const Settings& settings = peer_->settings();
     FetchRequest request{.id = fetch->job.id, .url = fetch->job.url};
-    request.any_type = fetch->job.kind == FetchKind::robots;
-    if (fetch->job.kind == FetchKind::robots) request.timeout = settings.robots_timeout;
-    const std::string& validator = fetch->job.validator;
-    const bool tag = validator.starts_with('"') || validator.starts_with("W/");
-    (tag ? request.if_none_match : request.if_modified_since) = validator;
-    request.body_bytes_max = static_cast<std::size_t>(
-        fetch->job.kind == FetchKind::robots ? std::uint64_t{robots_bytes_max} : settings.body_bytes_max);
+    if (const PageFetch* const page = fetch->job.page()) {
+      const bool tag = page->validator.starts_with('"') || page->validator.starts_with("W/");
+      (tag ? request.if_none_match : request.if_modified_since) = page->validator;
+      request.body_bytes_max = static_cast<std::size_t>(settings.body_bytes_max);
+    } else {
+      request.any_type = true;
+      request.timeout = settings.robots_timeout;
+      request.body_bytes_max = robots_bytes_max;
+    }
     {
       const std::lock_guard guard(jobs_mutex_);
       jobs_.emplace(request.id, std::move(fetch->job));

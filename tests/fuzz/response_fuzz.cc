@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "node/config/settings_table.h"
+#include "node/crawl/link_follower.h"
 #include "node/html/links.h"
 #include "node/http/response_head.h"
 #include "node/memory/memory_share.h"
@@ -42,12 +43,16 @@ class OneWorker {
     workers_ = std::move(*started);
   }
 
-  PageDone read(FetchKind kind, const char* url, FetchResponse response) {
+  // Nothing may come but what such a fetch gives.
+  template <class Read, class Fetch>
+  Read read(Fetch fetch, const char* url, FetchResponse response) {
     done_ = {};
     auto page = done_.get_future();
-    FetchJob job{1, kind, *CanonicalUrl::parse(url), {}, {}, "http://d.test", 0, 0, {}};
-    workers_->push(std::move(job), std::move(response));
-    return page.get();
+    workers_->push({.id = 1, .url = *CanonicalUrl::parse(url), .host = {}, .what = std::move(fetch)},
+                   std::move(response));
+    PageDone done = page.get();
+    require(std::holds_alternative<Read>(done.what));
+    return std::get<Read>(std::move(done.what));
   }
 
   static constexpr std::size_t bytes_max = 1u << 20;
@@ -72,15 +77,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static OneWorker worker;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   for (const char* url : {"http://d.test/a?b", "http://d.test/search?q=a"}) {
-    const PageDone page = worker.read(FetchKind::page, url, response_of(input));
-    require(!page.failure && page.links.size() + page.requisites.size() <= 2 * links_per_page_max);
+    const PageRead page = worker.read<PageRead>(PageFetch{}, url, response_of(input));
+    require(LinkFollower::count(page) <= 2 * links_per_page_max);
     require(page.validator.size() <= storage::validator_bytes_max);
     for (const char c : page.validator) require(c >= ' ' && c <= '~');
-    for (const CanonicalUrl& link : page.links) require(link.text().size() <= url_bytes_max);
+    if (const auto* list = std::get_if<LinkList>(&page.listed))
+      for (const CanonicalUrl& link : list->links) require(link.text().size() <= url_bytes_max);
   }
   const int status = response_of(input).status;
-  const PageDone robots = worker.read(FetchKind::robots, "http://d.test/robots.txt", response_of(input));
-  require(robots.robots_body.size() <= robots_bytes_max);
-  require((robots.robots.rules != nullptr) == (status >= 200 && status < 300));
+  const RobotsRead robots =
+      worker.read<RobotsRead>(RobotsFetch{.origin = "http://d.test"}, "http://d.test/robots.txt", response_of(input));
+  require(robots.body.size() <= robots_bytes_max);
+  require((robots.parsed.rules != nullptr) == (status >= 200 && status < 300));
   return 0;
 }

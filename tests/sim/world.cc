@@ -124,7 +124,7 @@ void World::took_over(std::size_t number) {
 
 std::optional<ring::Partition> World::partition_of(const Request& request) const {
   const Settings& settings = parameters_.settings;
-  if (settings.partition_by == PartitionBy::url && request.kind == FetchKind::robots) return std::nullopt;
+  if (settings.partition_by == PartitionBy::url && request.kind == RequestKind::robots) return std::nullopt;
   const Result<CanonicalUrl> url = CanonicalUrl::parse(base_of(request.url));
   if (!url) return std::nullopt;
   return Partitioner(settings.partition_by, settings.partitions).partition(*url);

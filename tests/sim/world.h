@@ -208,7 +208,9 @@ class World {
   void carry_out(std::size_t peer, Command& command);
   void parse_robots(std::size_t peer, const ParseRobots& stored);
   void resolve_host(std::size_t peer, const ResolveHost& resolve);
-  void add_dates(const Request& request, PageDone& page) const;
+  Listed listed(const Request& request, std::vector<CanonicalUrl> links, std::vector<std::uint8_t> scores) const;
+  PageRead page_of(const Request& request);
+  RobotsRead robots_of(const Request& request) const;
   void start_fetch(std::size_t peer, const StartFetch& fetch);
   void end_fetch(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);
   void tell_fetch_ended(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);

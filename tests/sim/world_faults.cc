@@ -101,7 +101,7 @@ void World::crash(std::size_t number, std::optional<Duration> restart_after) {
   ++stats_.crashes;
   // Its worker's page is a suspect. The other pages wait for the worker.
   const auto read = std::find_if(peer.requests.begin(), peer.requests.end(), [](const auto& entry) {
-    return entry.second.over && entry.second.kind == FetchKind::page;
+    return entry.second.over && entry.second.kind == RequestKind::page;
   });
   if (read != peer.requests.end()) note_at_work(peer, read->second.url);
   take_down(number);

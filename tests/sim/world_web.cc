@@ -13,13 +13,17 @@ constexpr std::size_t many_links = 1000;
 
 // A sitemap says of what it lists when that was changed: it is made so that some pages were changed after their first
 // visit, some before, and of some it says nothing.
-void World::add_dates(const Request& request, PageDone& page) const {
-  if (!path_in(request.url).starts_with("/map")) return;
-  for (const CanonicalUrl& link : page.links) {
+// The list of a page, or of a sitemap: links, and their dates.
+Listed World::listed(const Request& request, std::vector<CanonicalUrl> links, std::vector<std::uint8_t> scores) const {
+  if (!path_in(request.url).starts_with("/map"))
+    return LinkList{.links = std::move(links), .scores = std::move(scores), .requisites = {}};
+  SitemapList list{.pages = std::move(links), .scores = std::move(scores), .lastmods = {}};
+  for (const CanonicalUrl& link : list.pages) {
     const std::uint64_t hash = hash_of(parameters_.seed, link.text());
     const Time changed = start_ + Duration{std::chrono::seconds{hash % 60}};
-    page.lastmods.push_back(hash % 3 == 0 || changed > now_ ? Time{} : changed);
+    list.lastmods.push_back(hash % 3 == 0 || changed > now_ ? Time{} : changed);
   }
+  return list;
 }
 
 void World::start_fetch(std::size_t number, const StartFetch& fetch) {
@@ -31,13 +35,14 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   Request request;
   request.peer = number;
   request.job = fetch.job.id;
-  request.kind = fetch.job.kind;
+  const PageFetch* const page = fetch.job.page();
+  request.kind = page != nullptr ? RequestKind::page : RequestKind::robots;
   request.url = fetch.job.url.text();
   request.host = host_in(request.url);
   ++stats_.requests_to[request.host];
   request.begun = now_;
   request.answer = web_.answer(request.url, tries_[request.url]++);
-  if (!fetch.job.validator.empty() && fetch.job.validator == request.answer.validator) {
+  if (page != nullptr && !page->validator.empty() && page->validator == request.answer.validator) {
     request.answer.status = 304;
     request.answer.links.clear();
     ++stats_.deeds["an answer 304"];
@@ -51,7 +56,8 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
 }
 
 void World::parse_robots(std::size_t number, const ParseRobots& stored) {
-  note("  p" + std::to_string(number) + " parses the stored robots.txt of " + stored.job.origin);
+  note("  p" + std::to_string(number) + " parses the stored robots.txt of " +
+       std::get<RobotsParse>(stored.job.what).origin);
   const Duration takes = random_.between(Duration{}, parameters_.parse_max);
   schedule(now_ + takes, [this, number, life = peers_[number].life, stored] {
     const SimPeer& peer = peers_[number];
@@ -59,7 +65,9 @@ void World::parse_robots(std::size_t number, const ParseRobots& stored) {
     if (wait_until_it_goes_on(number, [this, number, stored] { parse_robots(number, stored); })) return;
     PageDone done;
     done.id = stored.job.id;
-    done.robots = orbweaver::parse_robots(stored.body, parameters_.settings.user_agent);
+    RobotsRead read;
+    read.parsed = orbweaver::parse_robots(stored.body, parameters_.settings.user_agent);
+    done.what = std::move(read);
     step(number, std::move(done));
   });
 }
@@ -122,21 +130,13 @@ void World::tell_fetch_ended(std::size_t number, std::uint64_t life, std::uint64
   peer.at_hand.reset();
 }
 
-void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) {
-  SimPeer& peer = peers_[number];
-  const auto found = peer.requests.find(job);
-  if (peer.life != life || found == peer.requests.end()) return;
-  if (wait_until_it_goes_on(number, [this, number, life, job] { end_page(number, life, job); })) return;
-  if (found->second.kind == FetchKind::page && found->second.answer.status == 200 && web_.kills(found->second.url))
-    return die_of(number, Request(found->second));
-  const Request request = std::move(found->second);
-  peer.requests.erase(found);
-  PageDone page;
-  page.id = job;
+PageRead World::page_of(const Request& request) {
+  PageRead page;
   std::set<std::string> once;
+  std::vector<CanonicalUrl> links;
   for (const std::string& link : request.answer.links) {
     Result<CanonicalUrl> url = CanonicalUrl::parse(link);
-    if (url && once.insert(url->text()).second) page.links.push_back(std::move(*url));
+    if (url && once.insert(url->text()).second) links.push_back(std::move(*url));
   }
   if (request.answer.redirect)
     if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.redirect)) page.redirect = std::move(*url);
@@ -144,19 +144,46 @@ void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) 
     if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.detour)) page.detour = std::move(*url);
   page.content = request.answer.content;
   page.validator = request.answer.validator;
-  add_dates(request, page);
   if (page.detour) ++stats_.deeds["a detour"];
-  if (page.links.size() > many_links) ++stats_.deeds["a page in pieces"];
+  if (links.size() > many_links) ++stats_.deeds["a page in pieces"];
   // Any scores do, as long as a page gives its links the same ones again.
+  std::vector<std::uint8_t> scores;
   if (parameters_.settings.order == CrawlOrder::best && parameters_.settings.best_by == BestBy::topic)
-    for (const CanonicalUrl& link : page.links)
-      page.link_scores.push_back(static_cast<std::uint8_t>(link.digest()[0] ^ request.url.size()));
-  if (request.kind == FetchKind::robots && request.answer.status == 200)
-    read_robots(request.answer.robots_body, "http://" + std::string(request.host), parameters_.settings,
-                Canonicaliser(parameters_.settings), page);
+    for (const CanonicalUrl& link : links)
+      scores.push_back(static_cast<std::uint8_t>(link.digest()[0] ^ request.url.size()));
+  page.listed = listed(request, std::move(links), std::move(scores));
+  return page;
+}
+
+RobotsRead World::robots_of(const Request& request) const {
+  RobotsRead read;
+  if (request.answer.status == 200)
+    read = read_robots(request.answer.robots_body, "http://" + std::string(request.host), parameters_.settings,
+                       Canonicaliser(parameters_.settings));
+  if (request.answer.redirect)
+    if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.redirect)) read.redirect = std::move(*url);
+  return read;
+}
+
+void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) {
+  SimPeer& peer = peers_[number];
+  const auto found = peer.requests.find(job);
+  if (peer.life != life || found == peer.requests.end()) return;
+  if (wait_until_it_goes_on(number, [this, number, life, job] { end_page(number, life, job); })) return;
+  if (found->second.kind == RequestKind::page && found->second.answer.status == 200 && web_.kills(found->second.url))
+    return die_of(number, Request(found->second));
+  const Request request = std::move(found->second);
+  peer.requests.erase(found);
+  PageDone done;
+  done.id = job;
+  if (request.kind == RequestKind::page) {
+    done.what = page_of(request);
+  } else {
+    done.what = robots_of(request);
+  }
   tell([&](Checker& checker) { checker.committed(*this, request); });
   peer.at_hand = request;
-  step(number, std::move(page));
+  step(number, std::move(done));
   peer.at_hand.reset();
 }
 

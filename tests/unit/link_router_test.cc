@@ -169,21 +169,20 @@ TEST_F(LinkRouterTest, BestFirstAKnownUrlGoesOutAgainWhenItsScoreHasRisen) {
 
 TEST_F(LinkRouterTest, WhatAPageGivesItsLinks) {
   settings_.order = CrawlOrder::best;
-  PageDone page;
-  page.links = {url(test::url_text(1, 1)), url(test::url_text(1, 2))};
-  page.link_scores = {7, 9};
+  const std::vector<CanonicalUrl> links = {url(test::url_text(1, 1)), url(test::url_text(1, 2))};
+  const std::vector<std::uint8_t> scores = {7, 9};
   storage::QueuedUrl source;
   source.url = test::url_text(1, 1);
   source.score = 40;
   settings_.best_by = BestBy::topic;
-  EXPECT_EQ(router_->scored({}, source, page, 1).score, 9);
-  EXPECT_EQ(router_->scored({}, source, page, 0).score, 0) << "its word for itself";
+  EXPECT_EQ(router_->scored({}, source, links, scores, 1).score, 9);
+  EXPECT_EQ(router_->scored({}, source, links, scores, 0).score, 0) << "its word for itself";
   settings_.best_by = BestBy::opic;
-  EXPECT_EQ(router_->scored({}, source, page, 1).gives, amount_of_score(40) / 2);
+  EXPECT_EQ(router_->scored({}, source, links, scores, 1).gives, amount_of_score(40) / 2);
   settings_.best_by = BestBy::inlinks;
-  EXPECT_EQ(router_->scored({}, source, page, 1).gives, 1u);
+  EXPECT_EQ(router_->scored({}, source, links, scores, 1).gives, 1u);
   source.visit = 1;
-  EXPECT_EQ(router_->scored({}, source, page, 1).gives, 0u) << "what a page gives it gives once";
+  EXPECT_EQ(router_->scored({}, source, links, scores, 1).gives, 0u) << "what a page gives it gives once";
   EXPECT_EQ(LinkRouter::as_good_as({}, source).score, 40);
 }
 

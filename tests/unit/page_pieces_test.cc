@@ -53,9 +53,13 @@ class PagePieces : public testing::Test {
     return started_;
   }
   PageDone page_with(std::uint64_t id, std::size_t links) {
+    LinkList list;
+    for (std::size_t i = 0; i < links; ++i) list.links.push_back(CanonicalUrl::parse(seed + std::to_string(i)).value());
+    PageRead read;
+    read.listed = std::move(list);
     PageDone page;
     page.id = id;
-    for (std::size_t i = 0; i < links; ++i) page.links.push_back(CanonicalUrl::parse(seed + std::to_string(i)).value());
+    page.what = std::move(read);
     return page;
   }
   void answer(const FetchJob& job, PageDone page) {
@@ -134,7 +138,7 @@ TEST_F(PagePieces, WhatIsLeftOutForTheBudgetIsToldOfThePage) {
   const auto job = asked_for();
   ASSERT_TRUE(job);
   PageDone page = page_with(job->id, 3);
-  page.links_over_budget = 99;
+  std::get<PageRead>(page.what).links_over_budget = 99;
   answer(*job, std::move(page));
   EXPECT_EQ(seed_record().state, storage::UrlState::fetched);
   EXPECT_EQ(seed_record().reason, storage::Reason::links_over_budget);

@@ -18,7 +18,7 @@ class Budget final : public Checker {
   void committed(World& world, const Request& request) override {
     const Settings& settings = world.parameters().settings;
     if (settings.max_pages_per_host == 0 && settings.max_pages_per_domain == 0) return;
-    if (request.kind != FetchKind::page || request.answer.status == 0) return;
+    if (request.kind != RequestKind::page || request.answer.status == 0) return;
     // Under partition_by = url each partition of a host has the budget.
     const auto partition = world.partition_of(request);
     Use use{{partition.value_or(0), request.host},

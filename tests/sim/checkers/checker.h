@@ -15,11 +15,13 @@ namespace orbweaver::sim {
 
 class World;
 
+enum class RequestKind : std::uint8_t { page, robots };
+
 // One request as its server saw it.
 struct Request {
   std::size_t peer = 0;
   std::uint64_t job = 0;
-  FetchKind kind = FetchKind::page;
+  RequestKind kind = RequestKind::page;
   std::string url;
   std::string host;
   Time begun{};

@@ -21,7 +21,7 @@ class Ends final : public Checker {
   }
 
   void committed(World&, const Request& request) override {
-    if (request.kind == FetchKind::page) bytes_ += answer_bytes;
+    if (request.kind == RequestKind::page) bytes_ += answer_bytes;
   }
 
   void exited(World& world, std::size_t number, const Exit& exit) override {

@@ -44,13 +44,13 @@ class Polite final : public Checker {
   void request_ended(World&, const Request& request, bool) override { --hosts_[request.host].open; }
 
   void committed(World&, const Request& request) override {
-    if (request.kind == FetchKind::robots && request.answer.status == 200) hosts_[request.host].rules_read = true;
+    if (request.kind == RequestKind::robots && request.answer.status == 200) hosts_[request.host].rules_read = true;
   }
 
   // What could not be committed is not known.
   void crashed(World&, std::size_t, const std::vector<Request>& open) override {
     for (const Request& request : open)
-      if (request.kind == FetchKind::robots && request.over) hosts_[request.host].rules_read = false;
+      if (request.kind == RequestKind::robots && request.over) hosts_[request.host].rules_read = false;
   }
 
  private:

@@ -15,7 +15,7 @@ class Twice final : public Checker {
   std::string_view name() const override { return "twice"; }
 
   void request_begun(World& world, const Request& request) override {
-    if (request.kind != FetchKind::page) return;
+    if (request.kind != RequestKind::page) return;
     const auto [left, first] = leave_.try_emplace(request.url, 1);
     if (first) first_[request.url] = world.now();
     if (left->second > 0) {
@@ -30,13 +30,13 @@ class Twice final : public Checker {
   }
 
   void request_ended(World&, const Request& request, bool cut) override {
-    if (request.kind == FetchKind::page && !cut && request.answer.may_pass) ++leave_[request.url];
+    if (request.kind == RequestKind::page && !cut && request.answer.may_pass) ++leave_[request.url];
   }
 
   void crashed(World&, std::size_t, const std::vector<Request>& open) override {
     for (const Request& request : open) {
       const bool counted = request.over && request.answer.may_pass;  // by request_ended
-      if (request.kind == FetchKind::page && !counted) ++leave_[request.url];
+      if (request.kind == RequestKind::page && !counted) ++leave_[request.url];
     }
   }
 

@@ -1,5 +1,5 @@
 // The links of a page: the way on which each is found, in how many pieces they come, who may name a sitemap.
-#include "node/crawl/page_links.h"
+#include "node/crawl/link_follower.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@ namespace {
 using std::chrono::seconds;
 using storage::LinkFlag;
 
-class PageLinksTest : public VerdictRig {
+class LinkFollowerTest : public VerdictRig {
  protected:
-  PageLinksTest() {
+  LinkFollowerTest() {
     settings_.trap_rules = {"same_content"};
     settings_.trap_same_content = 1;
     settings_.trap_budget = 0;
@@ -22,31 +22,34 @@ class PageLinksTest : public VerdictRig {
     settings_.sitemaps = SitemapUse::robots;
     start();
     job_.url = url("http://a.test/page");
-    job_.queued.url = "http://a.test/page";
-    job_.queued.depth = 2;
-    job_.origin = "http://a.test";
+    queued().url = "http://a.test/page";
+    queued().depth = 2;
   }
   void start() {
     build({"http://a.test/"});
     redirects_.emplace(settings_, *seeds_);
-    links_.emplace(PageLinks::Around{.settings = settings_,
-                                     .canonicaliser = canonicaliser_,
-                                     .view = view_,
-                                     .partitioner = partitioner_,
-                                     .seeds = *seeds_,
-                                     .bench = bench_,
-                                     .traps = *traps_,
-                                     .mirrors = *mirrors_,
-                                     .router = *router_,
-                                     .redirects = *redirects_});
+    links_.emplace(LinkFollower::Around{.settings = settings_,
+                                        .canonicaliser = canonicaliser_,
+                                        .view = view_,
+                                        .partitioner = partitioner_,
+                                        .seeds = *seeds_,
+                                        .bench = bench_,
+                                        .traps = *traps_,
+                                        .mirrors = *mirrors_,
+                                        .router = *router_,
+                                        .redirects = *redirects_});
   }
+  storage::QueuedUrl& queued() { return std::get<PageFetch>(job_.what).queued; }
+  // The robots.txt that the page waits for.
+  RobotsFetch robots() { return {.origin = "http://a.test", .asked_for = queued()}; }
+  static LinkList& list_of(PageRead& page) { return std::get<LinkList>(page.listed); }
   static std::vector<CanonicalUrl> urls(const std::vector<std::string>& texts) {
     std::vector<CanonicalUrl> urls;
     for (const std::string& text : texts) urls.push_back(url(text));
     return urls;
   }
   // The records that all of the page leads to, by their URLs.
-  std::map<std::string, storage::UrlRecord> add(const PageDone& page) {
+  std::map<std::string, storage::UrlRecord> add(const PageRead& page) {
     storage::Commit commit;
     progress_ = {};
     links_->add(stepped_, job_, page, SIZE_MAX, progress_, commit);
@@ -59,15 +62,15 @@ class PageLinksTest : public VerdictRig {
   }
 
   std::optional<SeedRedirects> redirects_;
-  std::optional<PageLinks> links_;
-  FetchJob job_{0, FetchKind::page, url("http://a.test/page"), {}, {}, {}, 0, 0, {}};
-  PageLinks::Progress progress_;
+  std::optional<LinkFollower> links_;
+  FetchJob job_{.url = url("http://a.test/page"), .host = {}, .what = PageFetch{}};
+  LinkFollower::Progress progress_;
 };
 
-TEST_F(PageLinksTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
-  job_.queued.redirects = 3;
-  PageDone page;
-  page.links = urls({"http://a.test/1", "http://other.test/"});
+TEST_F(LinkFollowerTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
+  queued().redirects = 3;
+  PageRead page;
+  list_of(page).links = urls({"http://a.test/1", "http://other.test/"});
   page.redirect = url("http://a.test/2");
   page.skipped_links = 4;
   const auto found = add(page);
@@ -80,14 +83,14 @@ TEST_F(PageLinksTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
   EXPECT_EQ(links_->skipped(), 4u);
 }
 
-TEST_F(PageLinksTest, InPiecesTheyAreTheSameAndCountedOnce) {
-  PageDone page;
-  for (int i = 0; i < 10; ++i) page.links.push_back(url("http://a.test/" + std::to_string(i)));
-  page.sitemaps = urls({"http://a.test/sitemap.xml"});
+TEST_F(LinkFollowerTest, InPiecesTheyAreTheSameAndCountedOnce) {
+  PageRead page;
+  for (int i = 0; i < 10; ++i) list_of(page).links.push_back(url("http://a.test/" + std::to_string(i)));
+  list_of(page).requisites = urls({"http://a.test/style.css"});
   page.redirect = url("http://a.test/end");
   storage::Commit commit;
   int pieces = 0;
-  for (; progress_.next < PageLinks::count(page); ++pieces) {
+  for (; progress_.next < LinkFollower::count(page); ++pieces) {
     EXPECT_FALSE(records(commit).contains("http://a.test/end")) << "with the last piece";
     links_->add(stepped_, job_, page, 4, progress_, commit);
   }
@@ -96,27 +99,27 @@ TEST_F(PageLinksTest, InPiecesTheyAreTheSameAndCountedOnce) {
   EXPECT_EQ(links_->found(), 12u);
 }
 
-TEST_F(PageLinksTest, RequisitesComeOutOfScopeTooAndHaveNoneOfTheirOwn) {
+TEST_F(LinkFollowerTest, RequisitesComeOutOfScopeTooAndHaveNoneOfTheirOwn) {
   settings_.page_requisites = true;
   start();
-  PageDone page;
-  page.requisites = urls({"http://cdn.test/a.png"});
+  PageRead page;
+  list_of(page).requisites = urls({"http://cdn.test/a.png"});
   const auto found = add(page);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.at("http://cdn.test/a.png").depth, 2) << "as deep as its page";
   EXPECT_EQ(found.at("http://cdn.test/a.png").redirects, 1);
-  job_.queued.url = "http://cdn.test/frame";
-  job_.queued.redirects = 1;
-  page.requisites = urls({"http://cdn.test/b.png"});
+  queued().url = "http://cdn.test/frame";
+  queued().redirects = 1;
+  list_of(page).requisites = urls({"http://cdn.test/b.png"});
   EXPECT_EQ(add(page).size(), 0u);
-  page.stylesheet = true;
+  list_of(page).stylesheet = true;
   EXPECT_EQ(add(page).at("http://cdn.test/b.png").redirects, 2) << "a stylesheet's are a step further";
 }
 
-TEST_F(PageLinksTest, UnderRecordLinksEachIsTracedWithWhatBecameOfIt) {
+TEST_F(LinkFollowerTest, UnderRecordLinksEachIsTracedWithWhatBecameOfIt) {
   settings_.record_links = true;
-  PageDone page;
-  page.links = urls({"http://a.test/1", "http://other.test/"});
+  PageRead page;
+  list_of(page).links = urls({"http://a.test/1", "http://other.test/"});
   page.redirect = url("http://a.test/2");
   add(page);
   ASSERT_EQ(progress_.trace.links.size(), 3u);
@@ -126,10 +129,11 @@ TEST_F(PageLinksTest, UnderRecordLinksEachIsTracedWithWhatBecameOfIt) {
   EXPECT_FALSE(progress_.trace.links[0].has(LinkFlag::foreign));
 }
 
-TEST_F(PageLinksTest, AnIndexNamesSitemapsOfItsOwnHostAndOthersInScope) {
+TEST_F(LinkFollowerTest, AnIndexNamesSitemapsOfItsOwnHostAndOthersInScope) {
   job_.url = url("http://maps.test/index.xml");
-  PageDone page;
-  page.sitemaps = urls({"http://maps.test/1.xml", "http://a.test/2.xml", "http://other.test/3.xml"});
+  PageRead page;
+  page.listed =
+      SitemapIndexList{urls({"http://maps.test/1.xml", "http://a.test/2.xml", "http://other.test/3.xml"}), {}};
   const auto found = add(page);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found.at("http://maps.test/1.xml").depth, 2);
@@ -137,62 +141,60 @@ TEST_F(PageLinksTest, AnIndexNamesSitemapsOfItsOwnHostAndOthersInScope) {
   EXPECT_TRUE(found.contains("http://a.test/2.xml"));
 }
 
-TEST_F(PageLinksTest, IndexesLieSoDeepInEachOtherAtMost) {
-  job_.queued.redirects = 3;
-  PageDone page;
-  page.sitemaps = urls({"http://a.test/1.xml"});
+TEST_F(LinkFollowerTest, IndexesLieSoDeepInEachOtherAtMost) {
+  queued().redirects = 3;
+  PageRead page;
+  page.listed = SitemapIndexList{urls({"http://a.test/1.xml"}), {}};
   EXPECT_EQ(add(page).size(), 1u);
-  job_.queued.redirects = 4;
-  page.sitemaps = urls({"http://a.test/2.xml"});
+  queued().redirects = 4;
+  page.listed = SitemapIndexList{urls({"http://a.test/2.xml"}), {}};
   EXPECT_EQ(add(page).size(), 0u);
   EXPECT_EQ(links_->skipped(), 1u);
 }
 
-TEST_F(PageLinksTest, ASitemapsDatesCountOnALaterVisitOnly) {
-  PageDone page;
-  page.links = urls({"http://a.test/1"});
-  page.lastmods = {Time{seconds{500}}};
+TEST_F(LinkFollowerTest, ASitemapsDatesCountOnALaterVisitOnly) {
+  PageRead page;
+  page.listed = SitemapList{urls({"http://a.test/1"}), {}, {Time{seconds{500}}}};
   EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{});
-  job_.queued.visit = 1;
+  queued().visit = 1;
   EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{seconds{500}});
 }
 
-TEST_F(PageLinksTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {
-  job_.kind = FetchKind::robots;
-  PageDone page;
-  page.sitemaps = urls({"http://maps.test/1.xml"});
+TEST_F(LinkFollowerTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {
+  RobotsRead read;
+  read.sitemaps = urls({"http://maps.test/1.xml"});
   storage::Commit commit;
-  links_->add_named_sitemaps(job_, &page, commit);
+  links_->add_named_sitemaps(robots(), &read, commit);
   ASSERT_EQ(commit.merges.size(), 1u);
   EXPECT_EQ(commit.merges[0].record.depth, 3);
   EXPECT_EQ(commit.merges[0].record.redirects, 0);
-  job_.queued.url = "http://maps.test/1.xml";
-  page.sitemaps = urls({"http://maps.test/2.xml"});
-  links_->add_named_sitemaps(job_, &page, commit);
+  queued().url = "http://maps.test/1.xml";
+  read.sitemaps = urls({"http://maps.test/2.xml"});
+  links_->add_named_sitemaps(robots(), &read, commit);
   EXPECT_EQ(commit.merges.size(), 1u) << "asked only for a sitemap";
 }
 
-TEST_F(PageLinksTest, SitemapsAtTheUsualPlacesAreAskedForWhereNoneIsNamed) {
+TEST_F(LinkFollowerTest, SitemapsAtTheUsualPlacesAreAskedForWhereNoneIsNamed) {
   settings_.sitemaps = SitemapUse::usual;
   storage::Commit commit;
-  links_->add_named_sitemaps(job_, nullptr, commit);
+  links_->add_named_sitemaps(robots(), nullptr, commit);
   EXPECT_TRUE(records(commit).contains("http://a.test/sitemap.xml"));
   EXPECT_TRUE(records(commit).contains("http://a.test/sitemap_index.xml"));
   settings_.sitemaps = SitemapUse::off;
   storage::Commit none;
-  links_->add_named_sitemaps(job_, nullptr, none);
+  links_->add_named_sitemaps(robots(), nullptr, none);
   EXPECT_TRUE(none.merges.empty());
 }
 
-TEST_F(PageLinksTest, OnOneMoreCopyOfAPageLinksToItsHostAreSuspect) {
+TEST_F(LinkFollowerTest, OnOneMoreCopyOfAPageLinksToItsHostAreSuspect) {
   ASSERT_TRUE(store_.commit(test::commit_of({.merges = {test::queued_merge(1, 1)}})));
   bench_.admit({.key = test::url_key_of(1, 1), .position = {}, .url = test::url_text(1, 1)}, test::host_text(1), false);
   job_.host = test::host_key_of(1);
-  PageDone page;
+  PageRead page;
   page.content = 42;
-  page.links = urls({"http://a.test/1"});
+  list_of(page).links = urls({"http://a.test/1"});
   EXPECT_EQ(add(page).at("http://a.test/1").state, storage::UrlState::queued);
-  page.links = urls({"http://a.test/2"});
+  list_of(page).links = urls({"http://a.test/2"});
   EXPECT_EQ(add(page).at("http://a.test/2").reason, storage::Reason::trap);
   EXPECT_TRUE(progress_.copy);
 }

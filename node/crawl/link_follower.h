@@ -21,7 +21,7 @@
 
 namespace orbweaver {
 
-class PageLinks {
+class LinkFollower {
  public:
   // What it reads of the peer; all outlive it.
   struct Around {
@@ -36,7 +36,7 @@ class PageLinks {
     LinkRouter& router;
     SeedRedirects& redirects;
   };
-  explicit PageLinks(Around around) : around_(around) {}
+  explicit LinkFollower(Around around) : around_(around) {}
 
   // How far the links of one page have come.
   struct Progress {
@@ -44,24 +44,32 @@ class PageLinks {
     bool copy = false;           // one more copy of a page (trap rule same_content)
     storage::TracePage trace{};  // under record_links: what is recorded of the links so far
   };
-  static std::size_t count(const PageDone& page) {
-    return page.links.size() + page.sitemaps.size() + page.requisites.size();
-  }
+  // Of those that are added one by one; results of a search are not.
+  static std::size_t count(const PageRead& page);
   // The page's next links, `most` of them at most; with the last one its redirect.
-  void add(Time now, const FetchJob& job, const PageDone& page, std::size_t most, Progress& progress,
+  void add(Time now, const FetchJob& job, const PageRead& page, std::size_t most, Progress& progress,
            storage::Commit& commit);
-  // What the robots.txt of an origin names. `page`: what its rules were read from; null: there are none.
-  void add_named_sitemaps(const FetchJob& job, const PageDone* page, storage::Commit& commit);
+  // What the robots.txt of an origin names. `read`: what its rules were read from; null: there are none.
+  void add_named_sitemaps(const RobotsFetch& fetch, const RobotsRead* read, storage::Commit& commit);
 
   void note_found(std::uint64_t links) { found_ += links; }
   std::uint64_t found() const { return found_; }      // on pages, each once a page
   std::uint64_t skipped() const { return skipped_; }  // other schemes, malformed, nofollow
 
  private:
-  void begin(Time now, const FetchJob& job, const PageDone& page, Progress& progress);
-  void add_listed_sitemap(const FetchJob& job, const PageDone& page, std::size_t entry, storage::Commit& commit);
-  void add_redirect(const FetchJob& job, const PageDone& page, bool in_scope, Progress& progress,
-                    storage::Commit& commit);
+  // The page that lists something.
+  struct Source {
+    const storage::QueuedUrl& queued;
+    const CanonicalUrl& url;
+    bool in_scope;
+  };
+  void begin(Time now, const FetchJob& job, const PageRead& page, Progress& progress);
+  // One of what is listed.
+  void add_link(const Source& from, const LinkList& list, std::size_t at, Progress& progress, storage::Commit& commit);
+  void add_page(const Source& from, const SitemapList& list, std::size_t at, Progress& progress,
+                storage::Commit& commit);
+  void add_sitemap(const Source& from, const SitemapIndexList& list, std::size_t at, storage::Commit& commit);
+  void add_redirect(const Source& from, const PageRead& page, Progress& progress, storage::Commit& commit);
   void link_to(const CanonicalUrl& url, const Way& way, std::uint8_t flags, Progress& progress,
                storage::Commit& commit);
   bool in_scope(const storage::QueuedUrl& source) const;

@@ -1,0 +1,56 @@
+// What is made of a response: its codings are undone, its links found, its archive record and its text written. Each
+// reader has archive files of its own, so nothing is shared. Thread rule: one owner (a worker's thread).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "node/corpus/text_repeats.h"
+#include "node/crawl/events.h"
+#include "node/fetch/fetcher.h"
+#include "node/memory/decode_room.h"
+#include "node/process/in_flight.h"
+#include "node/process/user_command.h"
+#include "node/settings/settings.h"
+#include "node/system/clock.h"
+#include "storage/open_waiter.h"
+
+namespace orbweaver {
+
+struct WorkersConfig {
+  Settings settings;
+  std::string archive_dir;  // <peer's directory>/archive
+  std::string text_dir;     // <peer's directory>/text
+  std::string name_prefix;  // "orbweaver-<ring>-<peer>"; unique in the ring
+  std::shared_ptr<MemoryShare> decoded;
+  std::shared_ptr<MemoryShare> links;
+  InFlight* in_flight = nullptr;          // null: no page is marked; else it outlives the workers and every PageDone
+  storage::OpenWaiter* waiter = nullptr;  // outlives the workers
+};
+
+// What is read; a stored robots.txt is a response's body.
+struct ReadItem {
+  FetchJob job;
+  FetchResponse response;
+};
+
+class PageReader {
+ public:
+  // Opens the archive (cutting the torn tail of an earlier run). `index`: of the worker. `repeats`: what the texts of
+  // all workers repeat; null: none are written. All outlive it.
+  static Result<std::unique_ptr<PageReader>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
+                                                  SharedRepeats* repeats, DecodeRoom& room,
+                                                  UserCommands& user_commands);
+  virtual ~PageReader() = default;
+
+  // What could not be written, or was not read because the peer stops, says so (PageDone::what).
+  virtual PageDone read(ReadItem item) = 0;
+  virtual Result<void> close() = 0;
+};
+
+// The answer to what nobody reads any more.
+PageDone not_read(std::uint64_t id);
+
+}  // namespace orbweaver
