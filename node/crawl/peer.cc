@@ -18,8 +18,8 @@ concept OfAnyone = one_of<Body, ring::Ask, ring::Join, ring::Welcome, ring::Answ
 template <class Body>
 concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring::Sync, ring::Batch, ring::BatchAck,
                         ring::BatchRefused, ring::Roots, ring::RootsCompared, ring::Leaves, ring::LeavesDiffer,
-                        ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::TurnRequest, ring::Turns,
-                        ring::Sightings, ring::SamePages>;
+                        ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::SlotRequest,
+                        ring::SlotAnswer, ring::Sightings, ring::SamePages, ring::LeaseRequest, ring::LeaseAnswer>;
 
 // Records read back from the outbox in one step when this peer turns out to be their owner.
 constexpr std::size_t own_outbox_step = 4096;
@@ -340,8 +340,10 @@ Result<void> Peer::handle_of_ring(Time now, MessageEvent& event, Commands& out) 
       [&](const ring::WaveReply& wave) { ending_.hear(in.from, wave); },
       [&](const ring::Finish& finish) { return ending_.hear(step, in.from, finish, event.reply); },
       [&](const ring::FinishAck&) { ending_.acknowledged(in.from); },
-      [&](const ring::TurnRequest& request) { access_.on_request(step, in, request, event.reply); },
-      [&](const ring::Turns& answer) { access_.on_answer(now, in.from, answer); },
+      [&](const ring::SlotRequest& request) { access_.on_request(step, in, request, event.reply); },
+      [&](const ring::SlotAnswer& answer) { access_.on_answer(now, in.from, answer); },
+      [&](const ring::LeaseRequest& request) { access_.leases().on_request(step, in.from, request, event.reply); },
+      [&](const ring::LeaseAnswer& answer) { access_.leases().on_answer(now, answer); },
       [&](const ring::Sightings& sightings) { return mirrors_.on_sightings(step, sightings); },
       [&](const ring::SamePages& same) { return mirrors_.on_same_pages(step, same); },
   };

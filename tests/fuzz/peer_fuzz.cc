@@ -129,12 +129,20 @@ class Maker {
     }
     return made;
   }
-  ring::TurnAsk turn_ask() {
+  ring::SlotAsk slot_ask() {
     static constexpr std::size_t sizes[] = {4, 16, 17, 0};
     std::string address(sizes[in_.below(4)], static_cast<char>(in_.below(5)));
-    return {in_.number(), std::move(address), in_.number()};
+    return {.id = in_.number(), .address = std::move(address), .good_for = in_.number()};
   }
-  ring::Turn turn() { return {in_.coin() ? in_.byte() : in_.number(), in_.coin(), in_.number()}; }
+  ring::Slot slot() { return {in_.coin() ? in_.byte() : in_.number(), in_.coin(), in_.number()}; }
+  ring::LeaseAsk lease_ask() {
+    ring::LeaseAsk ask{.id = in_.number(), .action = static_cast<ring::LeaseAction>(in_.below(4))};
+    ask.host.fill(in_.below(5));
+    ask.delay = in_.number();
+    ask.wait = in_.number();
+    return ask;
+  }
+  ring::Lease lease() { return {in_.coin() ? in_.byte() : in_.number(), in_.coin(), in_.number()}; }
   ring::Sighting sighting() { return {in_.byte(), host()}; }
   ring::SamePage same_page() { return {host(), host()}; }
   std::string host() {
@@ -215,13 +223,17 @@ class Maker {
       case 19:
         return ring::LeavesDiffer{partition(), in_.coin() ? std::string(256, '\1') : text()};
       case 20:
-        return ring::TurnRequest{some(&Maker::turn_ask)};
+        return ring::SlotRequest{some(&Maker::slot_ask)};
       case 21:
-        return ring::Turns{some(&Maker::turn)};
+        return ring::SlotAnswer{some(&Maker::slot)};
       case 22:
         return ring::Sightings{some(&Maker::sighting)};
-      default:
+      case 23:
         return ring::SamePages{some(&Maker::same_page)};
+      case 24:
+        return ring::LeaseRequest{some(&Maker::lease_ask)};
+      default:
+        return ring::LeaseAnswer{some(&Maker::lease)};
     }
   }
 
