@@ -131,8 +131,8 @@ bool get_fields(std::string_view& bytes, UrlRecord& record) {
 }
 
 auto parts(const UrlRecord& r) {
-  return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url, r.off_site, r.visit,
-                  r.lastmod, r.validator, r.score);
+  return std::tie(r.changed, r.reason, r.status, r.depth, r.steps, r.attempts, r.url, r.off_site, r.visit, r.lastmod,
+                  r.validator, r.score);
 }
 
 }  // namespace
@@ -262,7 +262,7 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
   UrlRecord joined = a;
   joined.reason = std::max(a.reason, b.reason);
   joined.depth = std::min(a.depth, b.depth);
-  joined.redirects = std::min(a.redirects, b.redirects);
+  joined.steps = std::min(a.steps, b.steps);
   joined.off_site = std::min(a.off_site, b.off_site);
   joined.attempts = std::max(a.attempts, b.attempts);
   joined.status = std::max(a.status, b.status);
@@ -280,7 +280,7 @@ void encode_record(const UrlRecord& record, std::string& out) {
   put_be(out, static_cast<std::uint8_t>(record.state));
   put_be(out, static_cast<std::uint8_t>(record.reason));
   put_be(out, record.depth);
-  put_be(out, record.redirects);
+  put_be(out, record.steps);
   put_be(out, record.attempts);
   put_be(out, record.status);
   put_be(out, static_cast<std::uint64_t>(record.changed.time_since_epoch().count()));
@@ -300,7 +300,7 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   record.state = static_cast<UrlState>(state);
   record.reason = static_cast<Reason>(get_be<std::uint8_t>(bytes, 2));
   record.depth = get_be<std::uint16_t>(bytes, 3);
-  record.redirects = get_be<std::uint8_t>(bytes, 5);
+  record.steps = get_be<std::uint8_t>(bytes, 5);
   record.attempts = get_be<std::uint8_t>(bytes, 6);
   record.status = get_be<std::uint16_t>(bytes, 7);
   record.changed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
@@ -341,7 +341,7 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
   const std::string_view url(reinterpret_cast<const char*>(url_digest.data()), url_digest.size());
   const std::uint64_t small = std::uint64_t{static_cast<std::uint8_t>(record.state)} << 56 |
                               std::uint64_t{static_cast<std::uint8_t>(record.reason)} << 48 |
-                              std::uint64_t{record.redirects} << 40 | std::uint64_t{record.attempts} << 32 |
+                              std::uint64_t{record.steps} << 40 | std::uint64_t{record.attempts} << 32 |
                               std::uint64_t{record.depth} << 16 | record.status;
   std::uint64_t digest = 0;
   if (fields_of(record) > 0) {

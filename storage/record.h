@@ -5,7 +5,7 @@
 // changed: docs/how-to/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
 //   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
 // The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
-// of redirects and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between
+// of steps and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between
 // two others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and
 // idempotent: copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
@@ -28,7 +28,7 @@ enum class Reason : std::uint8_t {
   none = 0,
   robots = 1,     // excluded: robots.txt disallows it
   depth = 2,      // excluded for now: deeper than max_depth; a shorter way to it queues it
-  redirects = 3,  // excluded: at the end of more than redirects_max redirects
+  redirects = 3,  // excluded: at the end of more than redirects_max steps
   // excluded: robots.txt was answered with `status` (0: nothing is known of that), which disallows all (RFC 9309,
   // 2.3.1.4)
   robots_unreachable = 4,
@@ -84,15 +84,16 @@ std::string_view state_name(UrlState state);  // "queued"
 struct UrlRecord {
   UrlState state = UrlState::queued;
   Reason reason = Reason::none;
-  std::uint16_t depth = 0;     // links from a seed; a redirect's target has its source's depth
-  std::uint8_t redirects = 0;  // steps in a row that led here and were no link: redirects, and to a page's requisites
-  std::uint8_t attempts = 0;   // tries that failed so far
-  std::uint16_t status = 0;    // HTTP status of the last answer, 0 when none
-  Time changed{};              // when it came into this state; for a queued record: not before this time
-  std::string url;             // canonical text
-  std::uint8_t off_site = 0;   // links in a row that led here out of scope: 0 in scope, else at most off_site_max
-  std::uint16_t visit = 0;     // how often it was queued again after it had ended
-  Time lastmod{};  // of a link on a sitemap of a later visit: when the page changed, it says; else the epoch
+  std::uint16_t depth = 0;    // links from a seed; what a step leads to has its source's depth
+  std::uint8_t steps = 0;     // in a row that led here and were not links: a redirect, to a requisite of a page, from a
+                              // sitemap's index to a sitemap
+  std::uint8_t attempts = 0;  // tries that failed so far
+  std::uint16_t status = 0;   // HTTP status of the last answer, 0 when none
+  Time changed{};             // when it came into this state; for a queued record: not before this time
+  std::string url;            // canonical text
+  std::uint8_t off_site = 0;  // links in a row that led here out of scope: 0 in scope, else at most off_site_max
+  std::uint16_t visit = 0;    // how often it was queued again after it had ended
+  Time lastmod{};             // of a link on a sitemap of a later visit: when the page changed, it says; else the epoch
   // What the server gave to ask whether it has changed (RFC 9110, 8.8): an ETag, which begins with " or W/, or else a
   // Last-Modified; up to validator_bytes_max, in ASCII.
   std::string validator{};
@@ -107,7 +108,7 @@ inline constexpr std::size_t validator_bytes_max = 127;
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 
 // Bytes of a record on the wire and in the outbox, version 1:
-//   u8 format=1, u8 state, u8 reason, u16 depth, u8 redirects, u8 attempts, u16 status, i64 changed (us since the
+//   u8 format=1, u8 state, u8 reason, u16 depth, u8 steps, u8 attempts, u16 status, i64 changed (us since the
 //   epoch), rest: URL. Big-endian.
 // A record with more has format 9, and before the URL u8 fields, the sum of those that follow, in this order:
 //   1: u8 hops off-site, 1 to off_site_max; 2: u16 score, not 0; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0;

@@ -186,8 +186,8 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
       position = position_of(record, key.url, order);
       batch.put(Table::frontier, frontier_key(key.host, position), frontier_value(record));
       const bool moved = before && before->record.state == UrlState::queued;
-      result.queued.push_back({{key, position, record.depth, record.redirects, record.attempts, record.url,
-                                record.off_site, record.visit, record.score},
+      result.queued.push_back({{key, position, record.depth, record.steps, record.attempts, record.url, record.off_site,
+                                record.visit, record.score},
                                moved});
     }
     batch.put(Table::urls, keys[at], Stored::encode(record, position));

@@ -52,7 +52,7 @@ struct QueuedUrl {
   UrlKey key;
   Position position;
   std::uint16_t depth = 0;
-  std::uint8_t redirects = 0;
+  std::uint8_t steps = 0;
   std::uint8_t attempts = 0;
   std::string url;
   std::uint8_t off_site = 0;

@@ -87,12 +87,12 @@ inline std::string outbox_key(const OutboxKey& key) {
 inline constexpr std::uint8_t score_mark = 16;
 inline constexpr std::uint8_t visit_mark = 17;
 
-// queued.depth, redirects, attempts, hops off-site (only when there are any: a URL begins with a letter), score_mark
+// queued.depth, steps, attempts, hops off-site (only when there are any: a URL begins with a letter), score_mark
 // and score (only when there is one), visit_mark and visit (only from the second), URL
 inline std::string frontier_value(const UrlRecord& record) {
   std::string out;
   put_be(out, record.depth);
-  put_be(out, record.redirects);
+  put_be(out, record.steps);
   put_be(out, record.attempts);
   if (record.off_site > 0) put_be(out, record.off_site);
   if (record.score > 0) {

@@ -28,7 +28,7 @@ namespace orbweaver {
 // A link: what its record will begin with.
 struct Way {
   std::uint16_t depth = 0;
-  std::uint8_t redirects = 0;
+  std::uint8_t steps = 0;
   std::uint8_t off_site = 0;  // hops off-site of the page that it was found on
   bool suspect = false;       // found on one more copy of a page (trap rule same_content)
   bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
@@ -39,7 +39,7 @@ struct Way {
 };
 
 // What a filter may take as seen: no seed, which a user has named.
-inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.redirects > 0; }
+inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.steps > 0; }
 
 class LinkRouter {
  public:
@@ -71,7 +71,7 @@ class LinkRouter {
   void admit_unless_listed(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
   // Whatever the scope says.
   void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
-  // A queued record must not exceed max_depth and redirects_max: beyond them it becomes excluded, at `date` (a link's
+  // A queued record must not exceed max_depth and, by its steps, redirects_max: beyond them it becomes excluded, at `date` (a link's
   // is the epoch: it is not a time to wait for).
   void limit(storage::UrlRecord& record, Time date) const;
 

@@ -10,14 +10,14 @@ namespace {
 
 using storage::LinkFlag;
 
-// Indexes within each other, redirects on the way included. The protocol allows none, real sites have one or two.
+// Indexes within each other, redirects between them included. The protocol allows none, real sites have one or two.
 constexpr std::uint8_t nested_sitemaps_max = 4;
 
 std::uint16_t one_deeper(const storage::QueuedUrl& source) {
   return static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
 }
 std::uint8_t one_further(const storage::QueuedUrl& source) {
-  return static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
+  return static_cast<std::uint8_t>(std::min<int>(source.steps + 1, 255));
 }
 
 // On the first visit of a sitemap its dates say nothing new: the pages are fetched now, or were in this crawl.
@@ -48,12 +48,12 @@ void PageLinks::link_to(const CanonicalUrl& url, const Way& way, std::uint8_t fl
 }
 
 // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may be
-// redirected to. Those steps count as redirects do, the first too: without any, depth 0 is a seed's. A page that is a
+// redirected to. Those steps count like redirects, the first too: without any, depth 0 is a seed's. A page that is a
 // few hops off-site is a page.
 bool PageLinks::in_scope(const storage::QueuedUrl& source) const {
   if (!around_.settings.page_requisites) return true;
   const Result<CanonicalUrl> url = CanonicalUrl::of_stored(source.url, source.key.url);
-  return url && (around_.scope().contains(*url) || (source.off_site > 0 && source.redirects == 0));
+  return url && (around_.scope().contains(*url) || (source.off_site > 0 && source.steps == 0));
 }
 
 void PageLinks::add(Time now, const FetchJob& job, const PageDone& page, std::size_t most, Progress& progress,
@@ -78,7 +78,7 @@ void PageLinks::add(Time now, const FetchJob& job, const PageDone& page, std::si
       add_listed_sitemap(job, page, i - sitemaps, commit);
     } else if (source_in_scope || page.stylesheet) {
       const Way way{.depth = source.depth,
-                    .redirects = page.stylesheet ? one_further(source) : std::uint8_t{1},
+                    .steps = page.stylesheet ? one_further(source) : std::uint8_t{1},
                     .off_site = source.off_site,
                     .requisite = true};
       link_to(page.requisites[i - requisites], LinkRouter::as_good_as(way, source),
@@ -95,11 +95,11 @@ void PageLinks::add_redirect(const FetchJob& job, const PageDone& page, bool in_
   ++found_;
   if (page.result_page && around_.scope().is_result_page(*page.redirect)) {
     // Its engine is no site of the crawl, yet that is where it has the results.
-    around_.router.admit(*page.redirect, {.depth = source.depth, .redirects = one_further(source)}, commit);
+    around_.router.admit(*page.redirect, {.depth = source.depth, .steps = one_further(source)}, commit);
     return;
   }
   const Way way{
-      .depth = source.depth, .redirects = one_further(source), .off_site = source.off_site, .requisite = !in_scope};
+      .depth = source.depth, .steps = one_further(source), .off_site = source.off_site, .requisite = !in_scope};
   link_to(*page.redirect, LinkRouter::as_good_as(way, source), static_cast<std::uint8_t>(LinkFlag::redirect), progress,
           commit);
 }
@@ -121,13 +121,13 @@ void PageLinks::add_named_sitemaps(const FetchJob& job, const PageDone* page, st
 void PageLinks::add_listed_sitemap(const FetchJob& job, const PageDone& page, std::size_t entry,
                                    storage::Commit& commit) {
   const storage::QueuedUrl& index = job.queued;
-  if (index.redirects >= nested_sitemaps_max) {
+  if (index.steps >= nested_sitemaps_max) {
     ++skipped_;
     return;
   }
   const CanonicalUrl& url = page.sitemaps[entry];
-  Way way = LinkRouter::as_good_as({.depth = index.depth, .redirects = one_further(index), .off_site = index.off_site},
-                                   index);
+  Way way =
+      LinkRouter::as_good_as({.depth = index.depth, .steps = one_further(index), .off_site = index.off_site}, index);
   note_lastmod(job, page, entry, way);
   if (url.host() == job.url.host()) {
     around_.router.admit_unless_listed(url, way, commit);

@@ -38,7 +38,7 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
   record.state = state;
   record.reason = reason;
   record.depth = queued.depth;
-  record.redirects = queued.redirects;
+  record.steps = queued.steps;
   record.attempts = queued.attempts;
   record.changed = now;
   record.url = queued.url;

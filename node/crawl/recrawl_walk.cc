@@ -32,7 +32,7 @@ std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known)
   if (!ended || known.visit == visit_max) return std::nullopt;
   storage::UrlRecord record;
   record.depth = known.depth;
-  record.redirects = known.redirects;
+  record.steps = known.steps;
   record.off_site = known.off_site;
   record.url = known.url;
   record.visit = static_cast<std::uint16_t>(known.visit + 1);

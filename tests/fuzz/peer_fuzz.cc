@@ -114,7 +114,7 @@ class Maker {
         of.state = static_cast<storage::UrlState>(1 + in_.below(4));
         of.reason = static_cast<storage::Reason>(in_.byte());
         of.depth = in_.coin() ? in_.byte() : in_.word();
-        of.redirects = in_.below(25);
+        of.steps = in_.below(25);
         of.attempts = in_.byte();
         of.status = in_.word();
         of.off_site = in_.below(16);

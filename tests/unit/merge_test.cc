@@ -31,7 +31,7 @@ UrlRecord random_record(Random& random) {
   if (record.state == UrlState::queued && below(random, 2) == 0) record.reason = failed_reasons[below(random, 4)];
   if (record.state == UrlState::fetched && below(random, 2) == 0) record.reason = Reason::noindex;
   record.depth = static_cast<std::uint16_t>(below(random, 3));
-  record.redirects = static_cast<std::uint8_t>(below(random, 3));
+  record.steps = static_cast<std::uint8_t>(below(random, 3));
   record.attempts = static_cast<std::uint8_t>(below(random, 3));
   record.status = static_cast<std::uint16_t>(below(random, 2) * 200);
   record.changed = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
@@ -115,7 +115,7 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
       ASSERT_EQ(joined, rank_by_the_book(a) > rank_by_the_book(b) ? a : b) << "the higher rank wins whole";
     } else if (joined.state == UrlState::queued) {
       ASSERT_EQ(joined.depth, std::min(a.depth, b.depth));
-      ASSERT_EQ(joined.redirects, std::min(a.redirects, b.redirects));
+      ASSERT_EQ(joined.steps, std::min(a.steps, b.steps));
       ASSERT_EQ(joined.off_site, std::min(a.off_site, b.off_site)) << "the lesser way off-site wins";
       ASSERT_EQ(joined.attempts, std::max(a.attempts, b.attempts));
       ASSERT_EQ(joined.changed, std::max(a.changed, b.changed));
@@ -424,7 +424,7 @@ TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   others[0].state = UrlState::fetched;
   others[1].reason = Reason::tls;
   others[2].depth = 0x0101;
-  others[3].redirects = 2;
+  others[3].steps = 2;
   others[4].attempts = 2;
   others[5].status = 0x0101;
   others[6].changed = at_us(2);

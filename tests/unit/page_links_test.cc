@@ -67,7 +67,7 @@ class PageLinksTest : public VerdictRig {
 };
 
 TEST_F(PageLinksTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
-  job_.queued.redirects = 3;
+  job_.queued.steps = 3;
   PageDone page;
   page.links = urls({"http://a.test/1", "http://other.test/"});
   page.redirect = url("http://a.test/2");
@@ -75,9 +75,9 @@ TEST_F(PageLinksTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
   const auto found = add(page);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found.at("http://a.test/1").depth, 3);
-  EXPECT_EQ(found.at("http://a.test/1").redirects, 0);
+  EXPECT_EQ(found.at("http://a.test/1").steps, 0);
   EXPECT_EQ(found.at("http://a.test/2").depth, 2);
-  EXPECT_EQ(found.at("http://a.test/2").redirects, 4);
+  EXPECT_EQ(found.at("http://a.test/2").steps, 4);
   EXPECT_EQ(links_->found(), 3u) << "those out of scope too, and the redirect";
   EXPECT_EQ(links_->skipped(), 4u);
 }
@@ -106,13 +106,13 @@ TEST_F(PageLinksTest, RequisitesComeOutOfScopeTooAndHaveNoneOfTheirOwn) {
   const auto found = add(page);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.at("http://cdn.test/a.png").depth, 2) << "as deep as its page";
-  EXPECT_EQ(found.at("http://cdn.test/a.png").redirects, 1);
+  EXPECT_EQ(found.at("http://cdn.test/a.png").steps, 1);
   job_.queued.url = "http://cdn.test/frame";
-  job_.queued.redirects = 1;
+  job_.queued.steps = 1;
   page.requisites = urls({"http://cdn.test/b.png"});
   EXPECT_EQ(add(page).size(), 0u);
   page.stylesheet = true;
-  EXPECT_EQ(add(page).at("http://cdn.test/b.png").redirects, 2) << "a stylesheet's are a step further";
+  EXPECT_EQ(add(page).at("http://cdn.test/b.png").steps, 2) << "a stylesheet's are a step further";
 }
 
 TEST_F(PageLinksTest, UnderRecordLinksEachIsTracedWithWhatBecameOfIt) {
@@ -135,16 +135,16 @@ TEST_F(PageLinksTest, AnIndexNamesSitemapsOfItsOwnHostAndOthersInScope) {
   const auto found = add(page);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found.at("http://maps.test/1.xml").depth, 2);
-  EXPECT_EQ(found.at("http://maps.test/1.xml").redirects, 1);
+  EXPECT_EQ(found.at("http://maps.test/1.xml").steps, 1);
   EXPECT_TRUE(found.contains("http://a.test/2.xml"));
 }
 
 TEST_F(PageLinksTest, IndexesLieSoDeepInEachOtherAtMost) {
-  job_.queued.redirects = 3;
+  job_.queued.steps = 3;
   PageDone page;
   page.sitemaps = urls({"http://a.test/1.xml"});
   EXPECT_EQ(add(page).size(), 1u);
-  job_.queued.redirects = 4;
+  job_.queued.steps = 4;
   page.sitemaps = urls({"http://a.test/2.xml"});
   EXPECT_EQ(add(page).size(), 0u);
   EXPECT_EQ(links_->skipped(), 1u);
@@ -167,7 +167,7 @@ TEST_F(PageLinksTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {
   links_->add_named_sitemaps(job_, &page, commit);
   ASSERT_EQ(commit.merges.size(), 1u);
   EXPECT_EQ(commit.merges[0].record.depth, 3);
-  EXPECT_EQ(commit.merges[0].record.redirects, 0);
+  EXPECT_EQ(commit.merges[0].record.steps, 0);
   job_.queued.url = "http://maps.test/1.xml";
   page.sitemaps = urls({"http://maps.test/2.xml"});
   links_->add_named_sitemaps(job_, &page, commit);

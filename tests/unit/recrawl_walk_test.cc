@@ -24,7 +24,7 @@ UrlRecord ended(UrlState state, Reason reason = Reason::none) {
   record.state = state;
   record.reason = reason;
   record.depth = 3;
-  record.redirects = 1;
+  record.steps = 1;
   record.attempts = 4;
   record.status = 200;
   record.visit = 7;
@@ -40,7 +40,7 @@ TEST(VisitedAgain, KeepsWhereThePageWasFoundAndForgetsHowItEnded) {
   EXPECT_EQ(again->state, UrlState::queued);
   EXPECT_EQ(again->visit, 8);
   EXPECT_EQ(again->depth, 3);
-  EXPECT_EQ(again->redirects, 1);
+  EXPECT_EQ(again->steps, 1);
   EXPECT_EQ(again->validator, "e1");
   EXPECT_EQ(again->attempts, 0);
   EXPECT_EQ(again->status, 0);

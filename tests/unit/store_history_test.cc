@@ -167,7 +167,7 @@ Merge StoreHistoryTest::random_merge() {
   const std::size_t host = below(random_, hosts), page = below(random_, pages);
   Merge merge = test::queued_merge(host, page, static_cast<std::uint16_t>(below(random_, 5)));
   UrlRecord& record = merge.record;
-  record.redirects = static_cast<std::uint8_t>(below(random_, 2));
+  record.steps = static_cast<std::uint8_t>(below(random_, 2));
   if (twin_.order == QueueOrder::best) record.score = static_cast<std::uint16_t>(below(random_, 4) * 1'000);
   record.off_site = static_cast<std::uint8_t>(below(random_, 2));
   const std::size_t kind = below(random_, 12);
@@ -226,8 +226,8 @@ void StoreHistoryTest::check_queues() {
         ASSERT_TRUE(!last || *last <= place->second) << url.url << " is out of order";
         last = place->second;
         const UrlRecord& record = twin_.urls.at(url.key);
-        ASSERT_EQ(std::tie(url.depth, url.redirects, url.attempts, url.url, url.score, url.off_site),
-                  std::tie(record.depth, record.redirects, record.attempts, record.url, record.score, record.off_site));
+        ASSERT_EQ(std::tie(url.depth, url.steps, url.attempts, url.url, url.score, url.off_site),
+                  std::tie(record.depth, record.steps, record.attempts, record.url, record.score, record.off_site));
         ASSERT_TRUE(!after || *after < url.position);
         after = url.position;
       }

@@ -103,7 +103,7 @@ void History::admit_some() {
     const std::size_t host = std::min(below(random_, shape_.hosts), below(random_, shape_.hosts));
     const std::size_t page = below(random_, 40);
     storage::Merge merge = test::queued_merge(host, page, static_cast<std::uint16_t>(below(random_, 6)));
-    merge.record.redirects = static_cast<std::uint8_t>(below(random_, 2));
+    merge.record.steps = static_cast<std::uint8_t>(below(random_, 2));
     if (shape_.order == storage::QueueOrder::best)
       merge.record.score = static_cast<std::uint16_t>(below(random_, 50) * below(random_, 50));
     state_.emplace(merge.key, UrlState::queued);
@@ -192,7 +192,7 @@ void History::commit_an_outcome() {
   storage::UrlRecord record;
   record.url = url.url;
   record.depth = url.depth;
-  record.redirects = url.redirects;
+  record.steps = url.steps;
   record.attempts = url.attempts;
   if (url.attempts < 3 && below(random_, 4) == 0) {
     record.attempts = ++tries_[url.key];
