@@ -151,7 +151,7 @@ bool Peer::serve_host(Time now, BenchHost& host, Commands& out) {
   AddressTurn turn = AddressTurn::now;
   while (!started && !host.head.empty() && excluded.merges.size() < exclusions_step && robots_work_ < robots_work_max) {
     const storage::QueuedUrl& front = host.head.front();
-    if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > now) break;
+    if (front.position.not_before() > now) break;
     Result<CanonicalUrl> url = CanonicalUrl::of_stored(front.url, front.key.url);
     if (const auto detour = detours_.find(front.key.url); detour != detours_.end()) url = detour->second.url;
     if (!url) {

@@ -123,8 +123,8 @@ TEST_P(StoreTest, StoreH_RetriesComeAfterTheUntriedByTheTimeTheyAreDue) {
   ASSERT_EQ(result.queued.size(), 1u);
   EXPECT_TRUE(result.queued[0].moved);
   EXPECT_EQ(result.queued[0].url.attempts, 1);
-  EXPECT_EQ(result.queued[0].url.position.band, 1);
-  EXPECT_EQ(result.queued[0].url.position.order, 5'000'000u);
+  EXPECT_EQ(result.queued[0].url.position.untried(), nullptr);
+  EXPECT_EQ(result.queued[0].url.position.not_before(), at_ms(5'000));
   EXPECT_EQ(queued_texts(1), (std::vector{url_text(1, 3), url_text(1, 4), url_text(1, 2), url_text(1, 1)}));
   // Its next try fails too: later still, and no row of the earlier place stays.
   merge_one(retry(1, 2, 2, 20'000));
@@ -160,7 +160,7 @@ TEST_P(StoreTest, RecordH_ALesserDepthOfARetryKeepsItsTime) {
   ASSERT_EQ(queued.size(), 1u);
   EXPECT_EQ(queued[0].depth, 2);
   EXPECT_EQ(queued[0].attempts, 2);
-  EXPECT_EQ(queued[0].position.order, 7'000'000u) << "a new link does not shorten the wait";
+  EXPECT_EQ(queued[0].position.not_before(), at_ms(7'000)) << "a new link does not shorten the wait";
 }
 
 TEST_P(StoreTest, RecordH_ExcludedForItsDepthIsQueuedByAShorterWay) {

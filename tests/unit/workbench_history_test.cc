@@ -115,7 +115,7 @@ void History::admit_some() {
 
 void History::exclude_some(BenchHost& host) {
   test::CommitParts parts;
-  while (!host.head.empty() && host.head.front().position.band == 0 && below(random_, 3) > 0) {
+  while (!host.head.empty() && host.head.front().position.untried() != nullptr && below(random_, 3) > 0) {
     const QueuedUrl url = bench_->discard(host);
     storage::UrlRecord record;
     record.state = UrlState::excluded;
@@ -144,8 +144,7 @@ void History::serve(BenchHost& host) {
     return;
   }
   const QueuedUrl url = bench_->issue(host);
-  ASSERT_TRUE(url.position.band == 0 || Time(Duration(static_cast<std::int64_t>(url.position.order))) <= now_)
-      << "a retry before it is due";
+  ASSERT_LE(url.position.not_before(), now_) << "a retry before it is due";
   ASSERT_EQ(state_.at(url.key), UrlState::queued) << url.url << " is done with, or issued twice";
   ASSERT_EQ(url.attempts, tries_[url.key]) << url.url << " as it was before its last try";
   state_[url.key] = UrlState::fetched;  // until its outcome says otherwise
