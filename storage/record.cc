@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "storage/bytes.h"
+#include "storage/byte_reader.h"
 
 namespace orbweaver::storage {
 
@@ -30,53 +30,13 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 33);
 }
 
-// No peer's mistake makes a wait of years: what is beyond a day is a day.
-constexpr Duration wire_duration_max = std::chrono::hours{24};
-
-Duration wire_duration(std::string_view bytes, std::size_t at) {
-  const auto told = get_be<std::uint64_t>(bytes, at);
-  return Duration(
-      static_cast<std::int64_t>(std::min(told, static_cast<std::uint64_t>(Duration(wire_duration_max).count()))));
-}
-
 constexpr std::string_view unknown_name = "unknown";
 // Reasons from here on say why a robots.txt could not be had: this and the reason's number.
 constexpr std::uint8_t robots_causes = 64;
 
-constexpr std::size_t clock_head_bytes = 17;
-constexpr std::size_t used_clock_head_bytes = clock_head_bytes + 16;
-
-std::uint32_t pace_in_ms(const HostClock& clock) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, 0xffffffff));
-}
-
-// What follows the time in a clock and in a wait.
-void put_rest(const HostClock& clock, std::string& out) {
-  put_be(out, clock.failures);
-  put_be(out, pace_in_ms(clock));
-  if (clock.used()) {
-    put_be(out, clock.pages);
-    put_be(out, clock.bytes);
-  }
-  out.append(clock.host);
-}
-
-bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
-  const std::size_t head = used ? used_clock_head_bytes : clock_head_bytes;
-  if (bytes.size() <= head) return false;
-  clock.failures = get_be<std::uint32_t>(bytes, 9);
-  clock.pace = std::chrono::milliseconds{get_be<std::uint32_t>(bytes, 13)};
-  clock.host = bytes.substr(head);
-  if (!used) return true;
-  clock.pages = get_be<std::uint64_t>(bytes, 17);
-  clock.bytes = get_be<std::uint64_t>(bytes, 25);
-  return clock.used();
-}
-
 // Of a long record: which it has.
-constexpr std::uint8_t off_site_field = 1, score_field = 2, visit_field = 4, lastmod_field = 8, validator_field = 16;
-constexpr std::uint8_t all_fields = off_site_field | score_field | visit_field | lastmod_field | validator_field;
+constexpr std::uint8_t off_site_field = 1, score_field = 2, visit_field = 4, lastmod_field = 8, validator_field = 16,
+                       unknown_fields = 0xe0;
 
 std::uint8_t fields_of(const UrlRecord& record) {
   return static_cast<std::uint8_t>((record.off_site > 0 ? off_site_field : 0) | (record.score > 0 ? score_field : 0) |
@@ -90,7 +50,7 @@ void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) 
   if ((fields & off_site_field) != 0) put_be(out, record.off_site);
   if ((fields & score_field) != 0) put_be(out, record.score);
   if ((fields & visit_field) != 0) put_be(out, record.visit);
-  if ((fields & lastmod_field) != 0) put_be(out, static_cast<std::uint64_t>(record.lastmod.time_since_epoch().count()));
+  if ((fields & lastmod_field) != 0) put_time(record.lastmod, out);
   if ((fields & validator_field) != 0) {
     const std::string_view validator = std::string_view(record.validator).substr(0, validator_bytes_max);
     put_be(out, static_cast<std::uint8_t>(validator.size()));
@@ -100,27 +60,17 @@ void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) 
 
 // Takes them from the front; something must be left, the URL. False: they are not as written.
 bool get_fields(std::string_view& bytes, UrlRecord& record) {
-  const auto take = [&]<class Number>(Number& value) {
-    if (bytes.size() < sizeof(Number)) return false;
-    value = get_be<Number>(bytes, 0);
-    bytes.remove_prefix(sizeof(Number));
-    return true;
-  };
+  ByteReader reader(bytes);
   std::uint8_t fields = 0;
-  if (!take(fields) || fields == 0 || (fields & ~all_fields) != 0) return false;
-  if ((fields & off_site_field) != 0 &&
-      (!take(record.off_site) || record.off_site == 0 || record.off_site > off_site_max))
+  if (!reader.take_some(fields) || (fields & unknown_fields) != 0) return false;
+  if ((fields & off_site_field) != 0 && (!reader.take_some(record.off_site) || record.off_site > off_site_max))
     return false;
-  if ((fields & score_field) != 0 && (!take(record.score) || record.score == 0)) return false;
-  if ((fields & visit_field) != 0 && (!take(record.visit) || record.visit == 0)) return false;
-  if ((fields & lastmod_field) != 0) {
-    std::uint64_t micros = 0;
-    if (!take(micros) || micros == 0) return false;
-    record.lastmod = Time(Duration(static_cast<std::int64_t>(micros)));
-  }
+  if ((fields & score_field) != 0 && !reader.take_some(record.score)) return false;
+  if ((fields & visit_field) != 0 && !reader.take_some(record.visit)) return false;
+  if ((fields & lastmod_field) != 0 && !reader.take_some(record.lastmod)) return false;
   if ((fields & validator_field) != 0) {
     std::uint8_t size = 0;
-    if (!take(size) || size == 0 || size > validator_bytes_max || bytes.size() <= size) return false;
+    if (!reader.take_some(size) || size > validator_bytes_max || bytes.size() <= size) return false;
     record.validator = bytes.substr(0, size);
     // It goes into a request's header.
     if (!std::all_of(record.validator.begin(), record.validator.end(), [](char c) { return c >= ' ' && c <= '~'; }))
@@ -283,7 +233,7 @@ void encode_record(const UrlRecord& record, std::string& out) {
   put_be(out, record.steps);
   put_be(out, record.attempts);
   put_be(out, record.status);
-  put_be(out, static_cast<std::uint64_t>(record.changed.time_since_epoch().count()));
+  put_time(record.changed, out);
   if (fields > 0) put_fields(record, fields, out);
   out.append(record.url);
 }
@@ -309,32 +259,6 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
     return fail(ErrorKind::corrupt, "a URL record whose fields cannot be read");
   record.url = bytes;
   return record;
-}
-
-HostClock merge(const HostClock& a, const HostClock& b) {
-  return {std::max(a.next_allowed, b.next_allowed),
-          std::max(a.failures, b.failures),
-          std::max(a.host, b.host),
-          std::max(a.pace, b.pace),
-          std::max(a.pages, b.pages),
-          std::max(a.bytes, b.bytes)};
-}
-
-RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b) { return std::max(a, b); }
-
-void encode_clock(const HostClock& clock, std::string& out) {
-  put_be(out, clock.used() ? used_clock_format : clock_format);
-  put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));
-  put_rest(clock, out);
-}
-
-Result<HostClock> decode_clock(std::string_view bytes) {
-  const int format = bytes.empty() ? 0 : static_cast<std::uint8_t>(bytes[0]);
-  HostClock clock;
-  if ((format != clock_format && format != used_clock_format) || !get_rest(bytes, format == used_clock_format, clock))
-    return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
-  clock.next_allowed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1))));
-  return clock;
 }
 
 std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record) {
@@ -365,52 +289,6 @@ WireKind wire_kind(std::string_view bytes) {
   return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots || kind == WireKind::unsure
              ? kind
              : WireKind::unknown;
-}
-
-void encode_wait(const HostClock& clock, Time now, std::string& out) {
-  put_be(out, clock.used() ? used_wait_format : static_cast<std::uint8_t>(WireKind::wait));
-  put_be(out, static_cast<std::uint64_t>(std::max(clock.next_allowed - now, Duration{}).count()));
-  put_rest(clock, out);
-}
-
-Result<HostClock> decode_wait(std::string_view bytes, Time now) {
-  HostClock clock;
-  if (wire_kind(bytes) != WireKind::wait ||
-      !get_rest(bytes, static_cast<std::uint8_t>(bytes[0]) == used_wait_format, clock))
-    return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
-  clock.next_allowed = now + wire_duration(bytes, 1);
-  return clock;
-}
-
-void encode_unsure(Time since, Time now, std::string& out) {
-  put_be(out, static_cast<std::uint8_t>(WireKind::unsure));
-  put_be(out, static_cast<std::uint64_t>(std::max(now - since, Duration{}).count()));
-}
-
-Result<Time> decode_unsure(std::string_view bytes, Time now) {
-  if (bytes.size() != 9 || wire_kind(bytes) != WireKind::unsure)
-    return fail(ErrorKind::corrupt, "a time of holding of " + std::to_string(bytes.size()) + " bytes");
-  return now - wire_duration(bytes, 1);
-}
-
-void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out) {
-  put_be(out, static_cast<std::uint8_t>(WireKind::robots));
-  put_be(out, static_cast<std::uint64_t>(std::max(now - robots.fetched, Duration{}).count()));
-  put_be(out, static_cast<std::uint64_t>(std::max(robots.expires - now, Duration{}).count()));
-  put_be(out, robots.kind);
-  put_be(out, static_cast<std::uint16_t>(origin.size()));
-  out.append(origin).append(robots.body);
-}
-
-Result<std::pair<std::string, RobotsEntry>> decode_robots(std::string_view bytes, Time now) {
-  constexpr std::size_t head = 20;
-  if (bytes.size() < head || wire_kind(bytes) != WireKind::robots ||
-      bytes.size() < head + get_be<std::uint16_t>(bytes, 18))
-    return fail(ErrorKind::corrupt, "a robots.txt of " + std::to_string(bytes.size()) + " bytes");
-  const std::size_t origin = get_be<std::uint16_t>(bytes, 18);
-  RobotsEntry entry{now - wire_duration(bytes, 1), now + wire_duration(bytes, 9), get_be<std::uint8_t>(bytes, 17),
-                    std::string(bytes.substr(head + origin))};
-  return std::pair(std::string(bytes.substr(head, origin)), std::move(entry));
 }
 
 }  // namespace orbweaver::storage

@@ -143,26 +143,34 @@ inline constexpr std::uint8_t used_clock_format = 7;
 void encode_clock(const HostClock& clock, std::string& out);  // appends
 Result<HostClock> decode_clock(std::string_view bytes);
 
-// A robots.txt as it was fetched.
+// What is known of an origin's robots.txt.
 struct RobotsEntry {
-  Time fetched{};
+  Time fetched{};  // when the server last answered; the epoch: it never did
   Time expires{};
   std::uint8_t kind = 0;  // node/robots/robots_fetch.h numbers them
-  std::string body;
-  auto operator<=>(const RobotsEntry&) const = default;
+  std::string body{};
+  Time unreachable_since{};     // when it was first asked for in vain, of a server that never answered; else the epoch
+  Reason cause = Reason::none;  // out of reach: why
+  std::uint16_t status = 0;     // out of reach: HTTP status of the last answer, 0 when none
+  bool operator==(const RobotsEntry&) const = default;
 };
-// The one fetched later, then the larger: the two of one origin join like records do.
+// The one that is known of later, then the larger: the two of one origin join like records do.
 RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
+// On disk: u8 kind, i64 expires, u8 fields, the sum of those that follow, in this order, rest: body. Times in us since
+// the epoch.
+//   1: i64 fetched, not 0; 2: i64 unreachable_since, not 0; 4: u8 cause, u16 status, not both 0
+void encode_stored_robots(const RobotsEntry& robots, std::string& out);  // appends
+Result<RobotsEntry> decode_stored_robots(std::string_view bytes);
 
 // On the wire both tell times from now on, so that clocks that differ do no harm: the way only makes a wait longer.
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, u32 pace (ms), rest: host
 //           or u8 format=8, as before, u64 pages, u64 bytes, rest: host
-//   robots: u8 format=4, i64 us since it was fetched, i64 us until it expires, u8 kind, u16 bytes of origin, origin,
-//           rest: body
+//   robots: u8 format=10, u8 kind, i64 us until it expires, u8 fields, those fields as on disk, but the us that
+//           have passed in place of a time, u16 bytes of origin, origin, rest: body
 //   unsure: u8 format=5, i64 us since the sender began to hold the partition without knowing when its hosts were last
 //           asked (a restart, a take-over): no host is asked before its delay has passed since then
 inline constexpr std::uint8_t used_wait_format = 8;
-enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 4, unsure = 5, unknown = 0 };
+enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 10, unsure = 5, unknown = 0 };
 WireKind wire_kind(std::string_view bytes);
 void encode_wait(const HostClock& clock, Time now, std::string& out);  // appends
 Result<HostClock> decode_wait(std::string_view bytes, Time now);

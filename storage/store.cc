@@ -228,10 +228,7 @@ Result<CommitResult> Store::commit(const Commit& commit) {
   }
   for (const auto& [host, origin, robots] : commit.robots) {
     std::string value;
-    put_be(value, micros(robots.fetched));
-    put_be(value, micros(robots.expires));
-    put_be(value, robots.kind);
-    value.append(robots.body);
+    encode_stored_robots(robots, value);
     batch.put(Table::hosts, bytes_of(host) + robots_row + origin, value);
   }
   for (const auto& [name, value] : commit.meta) batch.put(Table::meta, name, value);

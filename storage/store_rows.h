@@ -157,13 +157,6 @@ inline FrontierUrl frontier_url(std::string_view value) {
   return found;
 }
 
-inline Result<RobotsEntry> decode_stored_robots(std::string_view value) {
-  if (value.size() < 17)
-    return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
-  return RobotsEntry{time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
-                     get_be<std::uint8_t>(value, 16), std::string(value.substr(17))};
-}
-
 inline std::string missed_row(double missed) {
   std::string row;
   put_be(row, std::bit_cast<std::uint64_t>(missed));

@@ -103,8 +103,13 @@ class Maker {
       }
       case 2:
         storage::encode_robots(in_.coin() ? "http://a.test" : in_.text(20),
-                               {peer_.now, peer_.now + std::chrono::hours(1), in_.byte(), in_.text(60)}, peer_.now,
-                               made.record);
+                               {.fetched = in_.coin() ? Time{} : peer_.now,
+                                .expires = peer_.now + std::chrono::hours(1),
+                                .kind = in_.byte(),
+                                .body = in_.text(60),
+                                .unreachable_since = in_.coin() ? Time{} : peer_.now,
+                                .cause = static_cast<storage::Reason>(in_.coin() ? std::uint8_t{0} : in_.byte())},
+                               peer_.now, made.record);
         break;
       case 3:
         storage::encode_unsure(peer_.now - std::chrono::seconds(in_.byte()), peer_.now, made.record);

@@ -199,8 +199,13 @@ test::CommitParts StoreHistoryTest::random_commit() {
   if (below(random_, 4) == 0) {
     const std::size_t host = below(random_, hosts);
     commit.robots.emplace_back(test::host_key_of(host), "http://" + test::host_text(host),
-                               RobotsEntry{test::at_ms(static_cast<std::int64_t>(random_() % 99)), test::at_ms(100), 1,
-                                           std::string(below(random_, 40), 'r')});
+                               RobotsEntry{.fetched = test::at_ms(static_cast<std::int64_t>(random_() % 99)),
+                                           .expires = test::at_ms(100),
+                                           .kind = 1,
+                                           .body = std::string(below(random_, 40), 'r'),
+                                           .unreachable_since = test::at_ms(static_cast<std::int64_t>(random_() % 2)),
+                                           .cause = below(random_, 2) == 0 ? Reason::none : Reason::dns,
+                                           .status = static_cast<std::uint16_t>(below(random_, 2) * 503)});
   }
   return commit;
 }
