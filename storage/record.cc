@@ -36,13 +36,14 @@ constexpr std::uint8_t robots_causes = 64;
 
 // Of a long record: which it has.
 constexpr std::uint8_t off_site_field = 1, score_field = 2, visit_field = 4, lastmod_field = 8, validator_field = 16,
-                       unknown_fields = 0xe0;
+                       not_before_field = 32, sitemap_visit_field = 64, unknown_fields = 128;
 
 std::uint8_t fields_of(const UrlRecord& record) {
-  return static_cast<std::uint8_t>((record.off_site > 0 ? off_site_field : 0) | (record.score > 0 ? score_field : 0) |
-                                   (record.visit > 0 ? visit_field : 0) |
-                                   (record.lastmod != Time{} ? lastmod_field : 0) |
-                                   (record.validator.empty() ? 0 : validator_field));
+  return static_cast<std::uint8_t>(
+      (record.off_site > 0 ? off_site_field : 0) | (record.score > 0 ? score_field : 0) |
+      (record.visit > 0 ? visit_field : 0) | (record.lastmod != Time{} ? lastmod_field : 0) |
+      (record.validator.empty() ? 0 : validator_field) | (record.not_before != Time{} ? not_before_field : 0) |
+      (record.sitemap_visit > 0 ? sitemap_visit_field : 0));
 }
 
 void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) {
@@ -56,6 +57,8 @@ void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) 
     put_be(out, static_cast<std::uint8_t>(validator.size()));
     out.append(validator);
   }
+  if ((fields & not_before_field) != 0) put_time(record.not_before, out);
+  if ((fields & sitemap_visit_field) != 0) put_be(out, record.sitemap_visit);
 }
 
 // Takes them from the front; something must be left, the URL. False: they are not as written.
@@ -77,12 +80,14 @@ bool get_fields(std::string_view& bytes, UrlRecord& record) {
       return false;
     bytes.remove_prefix(size);
   }
+  if ((fields & not_before_field) != 0 && !reader.take_some(record.not_before)) return false;
+  if ((fields & sitemap_visit_field) != 0 && !reader.take_some(record.sitemap_visit)) return false;
   return !bytes.empty();
 }
 
 auto parts(const UrlRecord& r) {
-  return std::tie(r.changed, r.reason, r.status, r.depth, r.steps, r.attempts, r.url, r.off_site, r.visit, r.lastmod,
-                  r.validator, r.score);
+  return std::tie(r.since, r.reason, r.status, r.depth, r.steps, r.attempts, r.url, r.off_site, r.visit, r.lastmod,
+                  r.validator, r.score, r.not_before, r.sitemap_visit);
 }
 
 }  // namespace
@@ -216,10 +221,12 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
   joined.off_site = std::min(a.off_site, b.off_site);
   joined.attempts = std::max(a.attempts, b.attempts);
   joined.status = std::max(a.status, b.status);
-  joined.changed = std::max(a.changed, b.changed);
+  joined.since = std::max(a.since, b.since);
   joined.score = std::max(a.score, b.score);
   joined.lastmod = std::max(a.lastmod, b.lastmod);
   joined.validator = std::max(a.validator, b.validator);
+  joined.not_before = std::max(a.not_before, b.not_before);
+  joined.sitemap_visit = std::max(a.sitemap_visit, b.sitemap_visit);
   return joined;
 }
 
@@ -233,7 +240,7 @@ void encode_record(const UrlRecord& record, std::string& out) {
   put_be(out, record.steps);
   put_be(out, record.attempts);
   put_be(out, record.status);
-  put_time(record.changed, out);
+  put_time(record.since, out);
   if (fields > 0) put_fields(record, fields, out);
   out.append(record.url);
 }
@@ -253,7 +260,7 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   record.steps = get_be<std::uint8_t>(bytes, 5);
   record.attempts = get_be<std::uint8_t>(bytes, 6);
   record.status = get_be<std::uint16_t>(bytes, 7);
-  record.changed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
+  record.since = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
   bytes.remove_prefix(record_head_bytes);
   if (format == long_record_format && !get_fields(bytes, record))
     return fail(ErrorKind::corrupt, "a URL record whose fields cannot be read");
@@ -275,7 +282,7 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
     for (std::size_t at = 0; at < fields.size(); at += 8) digest = mix(digest ^ get_be<std::uint64_t>(fields, at));
   }
   for (const std::uint64_t word : {get_be<std::uint64_t>(url, 0), get_be<std::uint64_t>(url, 8), small,
-                                   static_cast<std::uint64_t>(record.changed.time_since_epoch().count())})
+                                   static_cast<std::uint64_t>(record.since.time_since_epoch().count())})
     digest = mix(digest ^ word);
   return digest;
 }

@@ -5,9 +5,9 @@
 // changed: docs/how-to/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
 //   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
 // The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
-// of steps and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between
-// two others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and
-// idempotent: copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
+// of steps and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between two
+// others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and idempotent:
+// copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
 #include <array>
@@ -89,7 +89,7 @@ struct UrlRecord {
                               // sitemap's index to a sitemap
   std::uint8_t attempts = 0;  // tries that failed so far
   std::uint16_t status = 0;   // HTTP status of the last answer, 0 when none
-  Time changed{};             // when it came into this state; for a queued record: not before this time
+  Time since{};               // when it came into this state; the epoch: it is queued, or not known
   std::string url;            // canonical text
   std::uint8_t off_site = 0;  // links in a row that led here out of scope: 0 in scope, else at most off_site_max
   std::uint16_t visit = 0;    // how often it was queued again after it had ended
@@ -98,6 +98,8 @@ struct UrlRecord {
   // Last-Modified; up to validator_bytes_max, in ASCII.
   std::string validator{};
   std::uint16_t score = 0;  // under order = best (docs/how-to/orders.md): the highest that was told of it; else 0
+  Time not_before{};        // queued: it is not to be asked for before this time; the epoch: at any
+  std::uint16_t sitemap_visit = 0;  // with lastmod: which visit of the sitemap says it
 
   bool operator==(const UrlRecord&) const = default;
 };
@@ -108,11 +110,11 @@ inline constexpr std::size_t validator_bytes_max = 127;
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 
 // Bytes of a record on the wire and in the outbox, version 1:
-//   u8 format=1, u8 state, u8 reason, u16 depth, u8 steps, u8 attempts, u16 status, i64 changed (us since the
-//   epoch), rest: URL. Big-endian.
+//   u8 format=1, u8 state, u8 reason, u16 depth, u8 steps, u8 attempts, u16 status, i64 since (us since the epoch),
+//   rest: URL. Big-endian.
 // A record with more has format 9, and before the URL u8 fields, the sum of those that follow, in this order:
 //   1: u8 hops off-site, 1 to off_site_max; 2: u16 score, not 0; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0;
-//   16: u8 bytes, validator
+//   16: u8 bytes, validator; 32: i64 not_before (us), not 0; 64: u16 sitemap_visit, not 0
 inline constexpr std::uint8_t record_format = 1;
 inline constexpr std::uint8_t long_record_format = 9;
 inline constexpr std::size_t record_head_bytes = 17;

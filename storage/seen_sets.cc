@@ -114,8 +114,8 @@ SeenSets::Verdict SeenSets::judge(const UrlKey& key, const UrlRecord& record) co
   if (record.state != UrlState::queued) return Verdict::ask;
   if (kind_of(*way) == Kind::settled) return Verdict::known;
   const bool as_found = record.attempts == 0 && record.status == 0 && record.reason == Reason::none &&
-                        record.changed == Time{} && record.score == 0 && record.lastmod == Time{} &&
-                        record.validator.empty();
+                        record.since == Time{} && record.score == 0 && record.lastmod == Time{} &&
+                        record.validator.empty() && record.not_before == Time{} && record.sitemap_visit == 0;
   if (!as_found) return Verdict::ask;
   return settles(*way, {record.depth, record.steps, record.off_site}) ? Verdict::known : Verdict::ask;
 }

@@ -80,7 +80,7 @@ Result<Store> Store::open(Kv& kv) {
 
 // `order`: the number of the next admission; a URL that was never tried takes it.
 Position Store::position_of(const UrlRecord& record, const UrlDigest& url, std::uint64_t& order) const {
-  if (record.attempts > 0) return {RetryPlace{record.changed}, url};
+  if (record.attempts > 0) return {RetryPlace{record.not_before}, url};
   const std::uint64_t number = order++;
   switch (queue_order_) {
     case QueueOrder::depth:

@@ -95,7 +95,8 @@ void Explanation::add_known(json& answer, const CanonicalUrl& url, const storage
   answer["steps"] = known.steps;
   answer["attempts"] = known.attempts;
   answer["status"] = known.status;
-  if (known.changed != Time{}) answer[queued ? "not_before" : "when"] = utc(known.changed);
+  if (known.since != Time{}) answer["when"] = utc(known.since);
+  if (known.not_before != Time{}) answer["not_before"] = utc(known.not_before);
   answer["scope"] = around_.scope().explain(url);
   const bool by_page = known.off_site == 0 || known.steps > 0;
   if (around_.settings.page_requisites && by_page && !around_.scope().contains(url))

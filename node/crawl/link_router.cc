@@ -89,7 +89,7 @@ void LinkRouter::admit(const CanonicalUrl& url, const Way& way, storage::Commit&
   record.url = url.text();
   record.off_site = way.off_site;
   record.lastmod = way.lastmod;
-  record.visit = way.visit;
+  record.sitemap_visit = way.sitemap_visit;
   record.score = score;
   if (around_.view.owns(key.host.partition)) {
     ++counters_.own;
@@ -116,7 +116,8 @@ void LinkRouter::limit(storage::UrlRecord& record, Time date) const {
   if (reason == Reason::none) return;
   record.state = UrlState::excluded;
   record.reason = reason;
-  record.changed = date;
+  record.since = date;
+  record.not_before = Time{};
 }
 
 // What a host's set answers for takes no place in the cache. The cache tells lesser depths from larger ones, not hops

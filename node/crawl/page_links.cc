@@ -24,7 +24,7 @@ std::uint8_t one_further(const storage::QueuedUrl& source) {
 void note_lastmod(const FetchJob& job, const PageDone& page, std::size_t entry, Way& way) {
   if (job.queued.visit == 0 || entry >= page.lastmods.size()) return;
   way.lastmod = page.lastmods[entry];
-  way.visit = way.lastmod == Time{} ? std::uint16_t{0} : job.queued.visit;
+  way.sitemap_visit = way.lastmod == Time{} ? std::uint16_t{0} : job.queued.visit;
 }
 
 }  // namespace

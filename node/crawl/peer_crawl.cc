@@ -40,7 +40,7 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, UrlState state, R
   record.depth = queued.depth;
   record.steps = queued.steps;
   record.attempts = queued.attempts;
-  record.changed = now;
+  record.since = now;
   record.url = queued.url;
   record.off_site = queued.off_site;
   record.visit = queued.visit;
@@ -409,13 +409,14 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
   if (detour) {
     record.state = UrlState::queued;
     record.attempts = queued.attempts;
+    record.not_before = job.ended;
   } else if (page != nullptr && page->detour) {
     // Not taken: too many are under way, and it is asked for again; or there is no end to them.
     const bool no_end = detours_.size() < detours_max;
     record.state = no_end ? UrlState::excluded : UrlState::queued;
     record.reason = no_end ? Reason::redirects : Reason::none;
     record.attempts = queued.attempts;
-    record.changed = no_end ? job.ended : job.ended + detours_wait;
+    if (!no_end) record.not_before = job.ended + detours_wait;
   } else if (job.outcome.kind == Outcome::Kind::fetched) {
     allowance_.page_fetched();
     record.reason = reason_of(job.tls_fault);
@@ -426,7 +427,7 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     record.state = UrlState::queued;
     record.reason = job.outcome.reason;
     record.attempts = static_cast<std::uint8_t>(queued.attempts + 1);
-    record.changed = job.ended + job.outcome.wait;
+    record.not_before = job.ended + job.outcome.wait;
   } else if (job.outcome.kind == Outcome::Kind::failed) {
     record.state = UrlState::failed;
     record.reason = job.outcome.reason;
@@ -445,7 +446,11 @@ void Peer::finish_page(Time now, Job& job, PageDone* page, Commands& out) {
     if (page->result_page) add_results(now, *page, commit, out);
     if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
-  if (record.state != UrlState::queued) crashes_.clear(queued.key, commit);
+  if (record.state == UrlState::queued) {
+    record.since = Time{};
+  } else {
+    crashes_.clear(queued.key, commit);
+  }
   commit.merges.push_back({queued.key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(now, job, !detour, commit);

@@ -125,9 +125,11 @@ class Maker {
         of.off_site = in_.below(16);
         of.visit = in_.coin() ? std::uint16_t{0} : in_.word();
         of.score = in_.coin() ? std::uint16_t{0} : in_.word();
-        of.changed = in_.coin() ? peer_.now : Time(Duration(static_cast<std::int64_t>(in_.eight())));
+        of.since = in_.coin() ? peer_.now : Time(Duration(static_cast<std::int64_t>(in_.eight())));
         of.lastmod = in_.coin() ? Time{} : Time(Duration(static_cast<std::int64_t>(in_.eight())));
         of.validator = in_.coin() ? std::string() : in_.text(20);
+        of.not_before = in_.coin() ? Time{} : Time(Duration(static_cast<std::int64_t>(in_.eight())));
+        of.sitemap_visit = in_.coin() ? std::uint16_t{0} : in_.word();
         of.url = url();
         storage::encode_record(of, made.record);
       }

@@ -121,7 +121,7 @@ TEST_F(LinkRouterTest, BeyondTheDepthAndTheRedirectsAnOwnLinkIsExcluded) {
   const storage::UrlRecord deep = route(1, 2, {.depth = 4}).merges[0].record;
   EXPECT_EQ(deep.state, UrlState::excluded);
   EXPECT_EQ(deep.reason, Reason::depth);
-  EXPECT_EQ(deep.changed, Time{});
+  EXPECT_EQ(deep.since, Time{});
   EXPECT_EQ(route(1, 3, {.depth = 1, .steps = 3}).merges[0].record.reason, Reason::redirects);
 }
 
@@ -137,7 +137,7 @@ TEST_F(LinkRouterTest, AnExclusionOfWhatAnotherPeerSentIsDated) {
   storage::UrlRecord record = test::queued_record(1, 1, 2);
   router_->limit(record, stepped_);
   EXPECT_EQ(record.reason, Reason::depth);
-  EXPECT_EQ(record.changed, stepped_);
+  EXPECT_EQ(record.since, stepped_);
   storage::UrlRecord fetched = test::queued_record(1, 2, 2);
   fetched.state = UrlState::fetched;
   router_->limit(fetched, stepped_);

@@ -35,7 +35,7 @@ int rank_by_the_book(const UrlRecord& record) {
 }
 
 auto by_time_then_bytes(const UrlRecord& r) {
-  return std::tuple(r.changed, static_cast<int>(r.reason), r.status, r.depth, r.steps, r.attempts, r.url);
+  return std::tuple(r.since, static_cast<int>(r.reason), r.status, r.depth, r.steps, r.attempts, r.url);
 }
 
 // Of all that is known: the highest rank; among queued ones each part for itself; among others the latest.
@@ -57,7 +57,7 @@ UrlRecord join_by_the_book(const std::vector<UrlRecord>& all) {
     if (record.attempts > joined.attempts) joined.attempts = record.attempts;
     if (record.status > joined.status) joined.status = record.status;
     if (record.reason > joined.reason) joined.reason = record.reason;
-    if (record.changed > joined.changed) joined.changed = record.changed;
+    if (record.not_before > joined.not_before) joined.not_before = record.not_before;
   }
   return joined;
 }
@@ -95,7 +95,8 @@ std::vector<UrlRecord> life_of(Random& random, const std::string& url, std::size
         default:
           std::tie(record.state, record.reason, record.status) = std::tuple(UrlState::fetched, Reason::none, 200);
       }
-      record.changed = now;
+      record.since = record.state == UrlState::queued ? Time{} : now;
+      record.not_before = record.state == UrlState::queued ? now : Time{};
     }
     known.push_back(record);
   }
@@ -171,7 +172,8 @@ TEST(MergeHistory, Issue3_1_NothingThatWasKnownIsForgotten) {
         ASSERT_GE(rank_by_the_book(known), rank_by_the_book(part));
         ASSERT_EQ(merge(known, part), known) << "it holds all that the part knew";
         if (rank_by_the_book(known) != rank_by_the_book(part)) continue;
-        ASSERT_GE(known.changed, part.changed);
+        ASSERT_GE(known.since, part.since);
+        ASSERT_GE(known.not_before, part.not_before);
         if (known.state != UrlState::queued) continue;
         ASSERT_LE(known.depth, part.depth);
         ASSERT_LE(known.steps, part.steps);

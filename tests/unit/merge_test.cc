@@ -34,13 +34,15 @@ UrlRecord random_record(Random& random) {
   record.steps = static_cast<std::uint8_t>(below(random, 3));
   record.attempts = static_cast<std::uint8_t>(below(random, 3));
   record.status = static_cast<std::uint16_t>(below(random, 2) * 200);
-  record.changed = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
+  record.since = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
   record.url = "http://example.test/";
   record.off_site = static_cast<std::uint8_t>(below(random, 3));
   record.visit = static_cast<std::uint16_t>(below(random, 4) == 0 ? 1 : 0);
   record.score = static_cast<std::uint16_t>(below(random, 3) * 200);
   if (below(random, 3) == 0) record.lastmod = Time(Duration(1 + static_cast<std::int64_t>(below(random, 2))));
   if (below(random, 3) == 0) record.validator = below(random, 2) == 0 ? "\"1\"" : "\"2\"";
+  if (below(random, 2) == 0) record.not_before = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
+  record.sitemap_visit = static_cast<std::uint16_t>(below(random, 3));
   return record;
 }
 
@@ -134,13 +136,15 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
       ASSERT_EQ(joined.steps, std::min(a.steps, b.steps));
       ASSERT_EQ(joined.off_site, std::min(a.off_site, b.off_site)) << "the lesser way off-site wins";
       ASSERT_EQ(joined.attempts, std::max(a.attempts, b.attempts));
-      ASSERT_EQ(joined.changed, std::max(a.changed, b.changed));
+      ASSERT_EQ(joined.since, std::max(a.since, b.since));
+      ASSERT_EQ(joined.not_before, std::max(a.not_before, b.not_before)) << "no wait is shortened";
+      ASSERT_EQ(joined.sitemap_visit, std::max(a.sitemap_visit, b.sitemap_visit));
       ASSERT_EQ(joined.lastmod, std::max(a.lastmod, b.lastmod));
       ASSERT_EQ(joined.score, std::max(a.score, b.score)) << "the highest that anybody told";
       ASSERT_TRUE(joined.validator == a.validator || joined.validator == b.validator);
     } else {
       ASSERT_TRUE(joined == a || joined == b);
-      ASSERT_EQ(joined.changed, std::max(a.changed, b.changed)) << "of equal rank the later one wins";
+      ASSERT_EQ(joined.since, std::max(a.since, b.since)) << "of equal rank the later one wins";
     }
   }
 }
@@ -228,10 +232,26 @@ TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   EXPECT_EQ(*decode_record(whole), record);
   for (std::size_t size = 0; size <= record_head_bytes + 15; ++size)
     EXPECT_FALSE(decode_record(std::string_view(whole).substr(0, size))) << size;
-  for (const int fields : {0, 0x1d, 0x3c, 0xff}) {
+  for (const int fields : {0, 0x1d, 0x9c, 0xff}) {
     std::string bytes = whole;
     bytes[record_head_bytes] = static_cast<char>(fields);
     EXPECT_FALSE(decode_record(bytes) && fields != 0x1d) << fields;
+  }
+  UrlRecord again{UrlState::queued, Reason::tls, 1, 0, 2, 0, {}, "http://a.b/"};
+  again.not_before = Time(Duration(0x0102));
+  EXPECT_EQ(bytes_of(again), std::string("\x09\x01\x13\x00\x01\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", 17) +
+                                 std::string("\x20\x00\x00\x00\x00\x00\x00\x01\x02", 9) + "http://a.b/")
+      << "a time to wait for has a place of its own";
+  EXPECT_EQ(*decode_record(bytes_of(again)), again);
+  again.sitemap_visit = 0x0304;
+  const std::string both = bytes_of(again);
+  EXPECT_EQ(both.substr(record_head_bytes),
+            std::string("\x60\x00\x00\x00\x00\x00\x00\x01\x02\x03\x04", 11) + "http://a.b/");
+  EXPECT_EQ(*decode_record(both), again);
+  for (const std::size_t zeros : {8u, 2u}) {  // a field that says nothing is not written
+    std::string bytes = both;
+    bytes.replace(record_head_bytes + (zeros == 8 ? 1 : 9), zeros, zeros, '\0');
+    EXPECT_FALSE(decode_record(bytes)) << zeros;
   }
   const HostClock used{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770), 3, 0x0102};
   EXPECT_EQ(bytes_of(used), std::string("\x07\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) +
@@ -251,7 +271,9 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     UrlRecord record = random_record(random);
     record.depth = static_cast<std::uint16_t>(random());
     record.status = static_cast<std::uint16_t>(random());
-    record.changed = Time(Duration(static_cast<std::int64_t>(random())));
+    record.since = Time(Duration(static_cast<std::int64_t>(random())));
+    record.not_before = Time(Duration(static_cast<std::int64_t>(random())));
+    record.sitemap_visit = static_cast<std::uint16_t>(below(random, 2) * random());
     record.url.append(below(random, 300), static_cast<char>(random()));
     record.off_site = static_cast<std::uint8_t>(below(random, off_site_max + 1));
     record.visit = static_cast<std::uint16_t>(below(random, 2) * random());
@@ -261,7 +283,7 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     ASSERT_TRUE(again);
     ASSERT_EQ(*again, record);
 
-    const HostClock clock{record.changed, static_cast<std::uint32_t>(random()), "h" + std::to_string(round)};
+    const HostClock clock{record.since, static_cast<std::uint32_t>(random()), "h" + std::to_string(round)};
     const auto same = decode_clock(bytes_of(clock));
     ASSERT_TRUE(same);
     ASSERT_EQ(*same, clock);
@@ -486,20 +508,22 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
 TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   std::array<std::uint8_t, 16> url{};
   const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
-  std::vector<UrlRecord> others(13, record);
+  std::vector<UrlRecord> others(15, record);
   others[0].state = UrlState::fetched;
   others[1].reason = Reason::tls;
   others[2].depth = 0x0101;
   others[3].steps = 2;
   others[4].attempts = 2;
   others[5].status = 0x0101;
-  others[6].changed = at_us(2);
+  others[6].since = at_us(2);
   others[7].off_site = 1;
   others[8].visit = 1;
   others[9].lastmod = at_us(1);
   others[10].validator = "\"1\"";
   others[11].score = 1;
   others[12].score = 256;
+  others[13].not_before = at_us(1);
+  others[14].sitemap_visit = 1;
   std::set<std::uint64_t> seen = {record_digest(url, record)};
   for (const UrlRecord& other : others) EXPECT_TRUE(seen.insert(record_digest(url, other)).second);
   for (std::size_t i = 0; i < url.size(); ++i) {

@@ -155,8 +155,12 @@ TEST_F(PageLinksTest, ASitemapsDatesCountOnALaterVisitOnly) {
   page.links = urls({"http://a.test/1"});
   page.lastmods = {Time{seconds{500}}};
   EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{});
+  EXPECT_EQ(add(page).at("http://a.test/1").sitemap_visit, 0);
   job_.queued.visit = 1;
-  EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{seconds{500}});
+  const storage::UrlRecord listed = add(page).at("http://a.test/1");
+  EXPECT_EQ(listed.lastmod, Time{seconds{500}});
+  EXPECT_EQ(listed.sitemap_visit, 1);
+  EXPECT_EQ(listed.visit, 0) << "the sitemap's visit is not the page's";
 }
 
 TEST_F(PageLinksTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {

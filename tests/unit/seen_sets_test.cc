@@ -31,7 +31,7 @@ Merge fetched(std::size_t host, std::size_t page) {
   Merge outcome = queued_merge(host, page, 1);
   outcome.record.state = UrlState::fetched;
   outcome.record.status = 200;
-  outcome.record.changed = test::at_ms(5);
+  outcome.record.since = test::at_ms(5);
   return outcome;
 }
 
@@ -284,12 +284,13 @@ class Twins {
         break;
       case 4:
         record.attempts = static_cast<std::uint8_t>(1 + below(random_, 3));
-        record.changed = test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
+        record.not_before = test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
         break;
       default:
         return record;
     }
-    record.changed = test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
+    (record.state == UrlState::queued ? record.not_before : record.since) =
+        test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
     return record;
   }
 

@@ -37,7 +37,7 @@ struct Twin {
   QueueOrder order = QueueOrder::breadth;
 
   Place place_of(const UrlRecord& record) const {
-    if (record.attempts > 0) return {1, 0, static_cast<std::uint64_t>(record.changed.time_since_epoch().count())};
+    if (record.attempts > 0) return {1, 0, static_cast<std::uint64_t>(record.not_before.time_since_epoch().count())};
     if (order == QueueOrder::depth) return {0, 100'000u - record.depth, 1'000'000 - commits};
     return {0, order == QueueOrder::best ? 100'000u - record.score : record.depth, commits};
   }
@@ -176,7 +176,8 @@ Merge StoreHistoryTest::random_merge() {
   if (kind == 2) std::tie(record.state, record.reason) = std::tuple(UrlState::excluded, Reason::robots);
   if (kind == 3 || kind == 4) std::tie(record.state, record.reason) = std::tuple(UrlState::excluded, Reason::depth);
   if (kind == 5 || kind == 6) record.attempts = static_cast<std::uint8_t>(1 + below(random_, 3));
-  if (kind <= 6) record.changed = test::at_ms(static_cast<std::int64_t>(below(random_, 50)));
+  if (kind <= 6)
+    (kind <= 4 ? record.since : record.not_before) = test::at_ms(static_cast<std::int64_t>(below(random_, 50)));
   return merge;
 }
 
@@ -322,7 +323,7 @@ void StoreHistoryTest::check_all() {
     ASSERT_TRUE(one && *one);
     ASSERT_EQ((*one)->state, record.state);
     ASSERT_EQ((*one)->depth, record.depth);
-    ASSERT_EQ((*one)->changed, record.changed);
+    ASSERT_EQ(std::tie((*one)->since, (*one)->not_before), std::tie(record.since, record.not_before));
   }
   check_queues();
 }

@@ -46,16 +46,18 @@ class StoreTest : public test::StoreOnEachBackend {
   }
 };
 
-Merge outcome(std::size_t host, std::size_t page, UrlState state, Reason reason, std::int64_t changed_ms) {
+Merge outcome(std::size_t host, std::size_t page, UrlState state, Reason reason, std::int64_t since_ms) {
   Merge merge = queued_merge(host, page);
   merge.record.state = state;
   merge.record.reason = reason;
-  merge.record.changed = at_ms(changed_ms);
+  merge.record.since = at_ms(since_ms);
   return merge;
 }
 
 Merge retry(std::size_t host, std::size_t page, std::uint8_t attempts, std::int64_t not_before_ms) {
-  Merge merge = outcome(host, page, UrlState::queued, Reason::timeout, not_before_ms);
+  Merge merge = queued_merge(host, page);
+  merge.record.reason = Reason::timeout;
+  merge.record.not_before = at_ms(not_before_ms);
   merge.record.attempts = attempts;
   return merge;
 }

@@ -195,7 +195,7 @@ void History::commit_an_outcome() {
   record.attempts = url.attempts;
   if (url.attempts < 3 && below(random_, 4) == 0) {
     record.attempts = ++tries_[url.key];
-    record.changed = now_ + milliseconds(below(random_, 5'000));
+    record.not_before = now_ + milliseconds(below(random_, 5'000));
     state_[url.key] = UrlState::queued;
   } else {
     record.state = below(random_, 5) == 0 ? UrlState::failed : UrlState::fetched;
