@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ring/host_port.h"
+#include "ring/message_fields.h"
 #include "ring/utf8.h"
 
 namespace orbweaver::ring {
@@ -33,77 +34,13 @@ struct IndexOf<T, std::variant<First, Rest...>>
 static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
               IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
               IndexOf<Answer, Body>::value + 1 == 16 && IndexOf<LeavesDiffer, Body>::value + 1 == 20 &&
-              std::variant_size_v<Body> == 24);
+              IndexOf<SamePages, Body>::value + 1 == 24 && std::variant_size_v<Body> == 26);
 
 constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
-    "join",   "welcome",       "refuse",       "ping",          "ping_request", "ping_ack",
-    "sync",   "batch",         "batch_ack",    "batch_refused", "wave_probe",   "wave_reply",
-    "finish", "finish_ack",    "ask",          "answer",        "roots",        "roots_compared",
-    "leaves", "leaves_differ", "turn_request", "turns",         "sightings",    "same_pages"};
-
-template <class T>
-using Is = std::type_identity<T>;
-
-// One list of fields for each type, for both directions: `io(a, b, c)` writes or reads them in this order. The last
-// ones may be io.later(d): fields of a later version, which an older one does not send; what is missing keeps its
-// default.
-void fields(auto& io, auto& m, Is<Member>) {
-  io(m.id, m.address, m.capacity, m.incarnation, m.state, m.suspect, m.started, m.protocol);
-}
-void fields(auto& io, auto& m, Is<Join>) { io(m.self, m.ring, m.given); }
-void fields(auto& io, auto& m, Is<Welcome>) {
-  io(m.ring, m.settings, m.members, m.seeds, m.seeds_fingerprint, m.tenures);
-}
-void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason, m.join); }
-void fields(auto& io, auto& m, Is<Ping>) {
-#ifdef ORBWEAVER_PROTOCOL_AHEAD
-  // Stands for what a release may change: one more field, which readers of version 2 skip, and in version 3 alone
-  // another form of a field, which they refuse.
-  std::uint64_t of_the_next_release = 7;
-  io(io.text_in_3(m.sequence), m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, io.later(of_the_next_release));
-#else
-  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint);
-#endif
-}
-void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gossip); }
-void fields(auto& io, auto& m, Is<PingAck>) {
-  io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, m.reached);
-}
-void fields(auto& io, auto& m, Is<Sync>) {
-  io(m.reply_wanted, m.members, m.seeds, m.tenures, m.nonce, m.confirmed, m.seeds_fingerprint);
-}
-void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
-void fields(auto& io, auto& m, Is<Batch>) {
-  io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete, m.seeds_fingerprint);
-}
-void fields(auto& io, auto& m, Is<BatchAck>) { io(m.sequence); }
-void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members, m.tenures); }
-void fields(auto& io, auto& m, Is<WaveProbe>) { io(m.wave, m.ring_fingerprint, m.grant_sequence, m.grant_pages); }
-void fields(auto& io, auto& m, Is<WaveReply>) {
-  io(m.wave, m.ring_fingerprint, m.incarnation, m.passive, m.sent, m.received, m.grant_sequence, m.counts,
-     m.tenures_fingerprint);
-}
-void fields(auto& io, auto& m, Is<Finish>) { io(m.wave, m.reason, m.totals); }
-void fields(auto& io, auto& m, Is<FinishAck>) { io(m.wave); }
-void fields(auto& io, auto& m, Is<Ask>) { io(m.sequence, m.verb, m.body, m.for_ring); }
-void fields(auto& io, auto& m, Is<Answer>) { io(m.sequence, m.body); }
-void fields(auto& io, auto& m, Is<Tenure>) { io(m.epoch, m.holder); }
-void fields(auto& io, auto& m, Is<PartitionTenure>) { io(m.partition, m.tenure.epoch, m.tenure.holder); }
-void fields(auto& io, auto& m, Is<PartitionDigest>) { io(m.partition, m.root); }
-void fields(auto& io, auto& m, Is<Roots>) { io(m.sequence, m.kind, m.roots, m.tenures); }
-void fields(auto& io, auto& m, Is<RootsCompared>) { io(m.sequence, m.differ, m.later, m.tenures); }
-void fields(auto& io, auto& m, Is<Leaves>) { io(m.partition, m.tenure, m.leaves); }
-void fields(auto& io, auto& m, Is<LeavesDiffer>) { io(m.partition, io.binary(m.differ)); }
-void fields(auto& io, auto& m, Is<TurnAsk>) {
-  io(m.id, io.binary(m.address), m.good_for, io.later(m.delay), io.later(m.in));
-}
-void fields(auto& io, auto& m, Is<TurnRequest>) { io(m.asks); }
-void fields(auto& io, auto& m, Is<Turn>) { io(m.id, m.given, m.wait); }
-void fields(auto& io, auto& m, Is<Turns>) { io(m.turns); }
-void fields(auto& io, auto& m, Is<Sighting>) { io(m.page, m.host); }
-void fields(auto& io, auto& m, Is<Sightings>) { io(m.sightings); }
-void fields(auto& io, auto& m, Is<SamePage>) { io(m.host, m.other); }
-void fields(auto& io, auto& m, Is<SamePages>) { io(m.pages); }
+    "join",        "welcome",   "refuse",        "ping",           "ping_request", "ping_ack",      "sync",
+    "batch",       "batch_ack", "batch_refused", "wave_probe",     "wave_reply",   "finish",        "finish_ack",
+    "ask",         "answer",    "roots",         "roots_compared", "leaves",       "leaves_differ", "slot_request",
+    "slot_answer", "sightings", "same_pages",    "lease_request",  "lease_answer"};
 
 // ---- writing ----
 
@@ -120,7 +57,7 @@ struct LaterOut {
   const T& value;
 };
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-struct TextIn3Out {
+struct TextIn4Out {
   std::uint64_t value;
 };
 #endif
@@ -135,8 +72,8 @@ class Writer {
     return {value};
   }
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-  TextIn3Out text_in_3(std::uint64_t value) { return {value}; }
-  void write(const TextIn3Out& number) { version_ >= 3 ? write(std::to_string(number.value)) : write(number.value); }
+  TextIn4Out text_in_4(std::uint64_t value) { return {value}; }
+  void write(const TextIn4Out& number) { version_ >= 4 ? write(std::to_string(number.value)) : write(number.value); }
 #endif
 
   template <class... T>
@@ -145,12 +82,12 @@ class Writer {
     (write(values), ...);
   }
 
-  void write(BatchKind kind) { packer_.pack_uint8(static_cast<std::uint8_t>(kind)); }
-  void write(TransferKind kind) { packer_.pack_uint8(static_cast<std::uint8_t>(kind)); }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void write(Enum value) { packer_.pack_uint8(static_cast<std::uint8_t>(value)); }
   void write(std::uint64_t value) { packer_.pack_uint64(value); }
   void write(std::uint32_t value) { packer_.pack_uint32(value); }
   void write(std::uint16_t value) { packer_.pack_uint16(value); }
-  void write(MemberState state) { packer_.pack_uint8(static_cast<std::uint8_t>(state)); }
   void write(bool value) { value ? packer_.pack_true() : packer_.pack_false(); }
   void write(const std::string& text) {
     packer_.pack_str(static_cast<std::uint32_t>(text.size()));
@@ -164,9 +101,10 @@ class Writer {
   void write(const LaterOut<T>& later) {
     write(later.value);
   }
-  void write(const PeerId& id) {
-    packer_.pack_bin(static_cast<std::uint32_t>(id.bytes.size()));
-    packer_.pack_bin_body(reinterpret_cast<const char*>(id.bytes.data()), static_cast<std::uint32_t>(id.bytes.size()));
+  void write(const PeerId& id) { write(id.bytes); }
+  void write(const Md5& bytes) {  // and the bytes of an id, which are of the same type
+    packer_.pack_bin(static_cast<std::uint32_t>(bytes.size()));
+    packer_.pack_bin_body(reinterpret_cast<const char*>(bytes.data()), static_cast<std::uint32_t>(bytes.size()));
   }
   void write(const std::pair<std::string, std::string>& pair) { (*this)(pair.first, pair.second); }
   void write(const std::map<std::string, std::uint64_t>& counts) {
@@ -221,10 +159,15 @@ struct LaterIn {
   T& value;
 };
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-struct TextIn3In {
+struct TextIn4In {
   std::uint64_t& value;
 };
 #endif
+
+constexpr MemberState last_of(Is<MemberState>) { return MemberState::down; }
+constexpr BatchKind last_of(Is<BatchKind>) { return BatchKind::transfer; }
+constexpr TransferKind last_of(Is<TransferKind>) { return TransferKind::drop; }
+constexpr LeaseAction last_of(Is<LeaseAction>) { return LeaseAction::return_; }
 
 template <class T>
 constexpr std::size_t count_max() {
@@ -232,6 +175,8 @@ constexpr std::size_t count_max() {
   if constexpr (std::is_same_v<T, Member>) return members_max;
   if constexpr (std::is_same_v<T, std::pair<std::string, std::string>>) return settings_max;
   if constexpr (std::is_same_v<T, std::uint64_t>) return leaves_max;
+  if constexpr (std::is_same_v<T, SlotAsk> || std::is_same_v<T, Slot>) return asks_max;
+  if constexpr (std::is_same_v<T, LeaseAsk> || std::is_same_v<T, Lease>) return asks_max;
   if constexpr (!std::is_same_v<T, std::string>) return partitions_max;  // lists by partition
   return seeds_max;
 }
@@ -251,9 +196,9 @@ class Reader {
     return {value};
   }
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-  TextIn3In text_in_3(std::uint64_t& value) { return {value}; }
-  static void read(const msgpack::object& from, TextIn3In& number) {
-    if (from.type != msgpack::type::STR) return read(from, number.value);  // version 2
+  TextIn4In text_in_4(std::uint64_t& value) { return {value}; }
+  static void read(const msgpack::object& from, TextIn4In& number) {
+    if (from.type != msgpack::type::STR) return read(from, number.value);  // version 3
     const char* const end = from.via.str.ptr + from.via.str.size;
     if (std::from_chars(from.via.str.ptr, end, number.value).ptr != end) throw Malformed("a text is no number");
   }
@@ -287,14 +232,10 @@ class Reader {
   static void read(const msgpack::object& from, std::uint16_t& value) {
     value = static_cast<std::uint16_t>(unsigned_in(from, UINT16_MAX));
   }
-  static void read(const msgpack::object& from, MemberState& state) {
-    state = static_cast<MemberState>(unsigned_in(from, static_cast<std::uint64_t>(MemberState::down)));
-  }
-  static void read(const msgpack::object& from, BatchKind& kind) {
-    kind = static_cast<BatchKind>(unsigned_in(from, static_cast<std::uint64_t>(BatchKind::transfer)));
-  }
-  static void read(const msgpack::object& from, TransferKind& kind) {
-    kind = static_cast<TransferKind>(unsigned_in(from, static_cast<std::uint64_t>(TransferKind::drop)));
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  static void read(const msgpack::object& from, Enum& value) {
+    value = static_cast<Enum>(unsigned_in(from, static_cast<std::uint64_t>(last_of(Is<Enum>{}))));
   }
   static void read(const msgpack::object& from, bool& value) {
     if (from.type != msgpack::type::BOOLEAN) throw Malformed("a true or false is missing");
@@ -310,10 +251,11 @@ class Reader {
     if (from.type != msgpack::type::BIN) throw Malformed("binary data is missing");
     binary.bytes.assign(from.via.bin.ptr, from.via.bin.size);
   }
-  static void read(const msgpack::object& from, PeerId& id) {
-    if (from.type != msgpack::type::BIN || from.via.bin.size != id.bytes.size())
-      throw Malformed("an id is not 16 bytes");
-    std::memcpy(id.bytes.data(), from.via.bin.ptr, id.bytes.size());
+  static void read(const msgpack::object& from, PeerId& id) { read(from, id.bytes); }
+  static void read(const msgpack::object& from, Md5& bytes) {
+    if (from.type != msgpack::type::BIN || from.via.bin.size != bytes.size())
+      throw Malformed("an id or a digest is not 16 bytes");
+    std::memcpy(bytes.data(), from.via.bin.ptr, bytes.size());
   }
   static void read(const msgpack::object& from, std::pair<std::string, std::string>& pair) {
     Reader reader(from);
@@ -348,6 +290,9 @@ class Reader {
     Reader reader(from);
     fields(reader, record, Is<T>{});
     if constexpr (std::is_same_v<T, Member>) check(record);
+    if constexpr (std::is_same_v<T, SlotAsk>)
+      if (record.address.size() != 4 && record.address.size() != 16)
+        throw Malformed("an IP address has " + std::to_string(record.address.size()) + " bytes");
     if constexpr (std::is_same_v<T, Ask>)
       if (record.verb.size() > verb_bytes_max)
         throw Malformed("a question's verb is longer than " + std::to_string(verb_bytes_max) + " bytes");
@@ -540,7 +485,7 @@ class Sizer {
     return value;
   }
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-  std::uint64_t text_in_3(std::uint64_t value) { return value; }
+  std::uint64_t text_in_4(std::uint64_t value) { return value; }
 #endif
   template <class... T>
   void operator()(const T&... values) {
@@ -573,6 +518,7 @@ class Sizer {
     add(records.list());
   }
   void add(const PeerId&) {}
+  void add(const Md5&) {}
   template <class T>
   requires(!std::is_class_v<T>) void add(const T&) {}
   template <class T>

@@ -11,19 +11,21 @@
 #include <variant>
 #include <vector>
 
+#include "ring/md5.h"
 #include "ring/types.h"
 
 namespace orbweaver::ring {
 
 // A message carries the version that it is written in: the newest that both ends speak (Member::protocol). Within a
 // version fields are only ever appended; readers skip what they do not know and take what is missing as its default.
-// Version 1 knew neither tenures nor copies and cannot share a ring with later ones.
+// Versions 1 and 2 were spoken before the first release and cannot share a ring with later ones: 1 knew neither tenures
+// nor copies, 2 asked for address slots and host leases in one message.
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-inline constexpr std::uint16_t protocol_version = 3;  // the build that stands for the next release in the tests
+inline constexpr std::uint16_t protocol_version = 4;  // the build that stands for the next release in the tests
 #else
-inline constexpr std::uint16_t protocol_version = 2;
+inline constexpr std::uint16_t protocol_version = 3;
 #endif
-inline constexpr std::uint16_t protocol_version_min = 2;
+inline constexpr std::uint16_t protocol_version_min = 3;
 
 // Limits on what a peer's bytes may claim; a message beyond one is refused whole, and so is one whose texts are not
 // UTF-8 or whose members' addresses are not HOST:PORT (ring/host_port.h).
@@ -37,6 +39,7 @@ inline constexpr std::size_t seeds_max = 65536;             // seeds in one mess
 inline constexpr std::size_t counts_max = 1024;             // named counts in one wave reply or finish
 inline constexpr std::size_t address_bytes_max = 300;       // a DNS name (253), a colon, a port
 inline constexpr std::size_t leaves_max = 256;              // leaves of a partition's digest tree
+inline constexpr std::size_t asks_max = 1024;               // asks for slots or leases in one message, and answers
 inline constexpr std::size_t values_max = 700'000;          // msgpack values in one message: 17 MB while it is read
 // Far beyond microseconds since the epoch (2^51 by now), far below an overflow.
 inline constexpr std::uint64_t incarnation_max = 1ull << 62;
@@ -229,26 +232,25 @@ struct LeavesDiffer {  // type 20: answer to Leaves
   std::string differ;  // one byte a leaf, 1: send its records
 };
 
-// Turns of an address or a host (node/crawl/address_slots.h, host_leases.h): asked of its owner, who does not answer
-// when it is not.
-struct TurnAsk {
-  std::uint64_t id = 0;        // the asker's
-  std::string address;         // 4 or 16 bytes; of a host 17: u8 1 ask, 2 renew, 3 give back, then MD5(host)
-  std::uint64_t good_for = 0;  // us: the request may begin so long after the turn's moment; of a host: its delay, or,
-                               // given back, when it may next be asked
-  std::uint64_t delay = 0;     // us that the request keeps the address for; 0: the ring's address_delay
-  std::uint64_t in = 0;        // us: the turn is not needed before so long from now
+// Slots of IP addresses (node/crawl/address_slots.h): asked of the address's owner. A peer that does not own it does
+// not answer.
+struct SlotAsk {
+  std::uint64_t id = 0;        // the asker's own number for it
+  std::string address;         // 4 or 16 bytes
+  std::uint64_t good_for = 0;  // us: the request may begin this long after the slot's moment
+  std::uint64_t delay = 0;     // us that the request reserves the address for; 0: the ring's address_delay
+  std::uint64_t in = 0;        // us: the slot is not needed before this long from now
 };
-struct TurnRequest {  // type 21
-  std::vector<TurnAsk> asks;
+struct SlotRequest {  // type 21
+  std::vector<SlotAsk> asks;
 };
-struct Turn {
-  std::uint64_t id = 0;
-  bool given = false;      // the request may begin after the wait; else it is to be asked for again then
+struct Slot {
+  std::uint64_t id = 0;    // of the ask
+  bool given = false;      // the request may begin after the wait; else the slot is to be asked for again then
   std::uint64_t wait = 0;  // us from now on
 };
-struct Turns {  // type 22: answer to TurnRequest
-  std::vector<Turn> turns;
+struct SlotAnswer {  // type 22: to SlotRequest
+  std::vector<Slot> slots;
 };
 
 // Pages of hosts, told to the owner of their digest so that mirrors are found (node/crawl/mirrors.h). Not answered, not
@@ -268,9 +270,35 @@ struct SamePages {  // type 24: to the hosts' owners
   std::vector<SamePage> pages;
 };
 
+// Leases of hosts (node/crawl/host_leases.h), under partition_by = url: asked of the owner of the host's digest. A peer
+// that does not own it does not answer. Numbers are on the wire: append only.
+enum class LeaseAction : std::uint8_t {
+  take = 0,
+  renew = 1,    // the asker holds it
+  return_ = 2,  // the asker needs it no more
+};
+struct LeaseAsk {
+  std::uint64_t id = 0;  // the asker's own number for the lease: the same when it is taken, renewed and returned
+  LeaseAction action = LeaseAction::take;
+  Md5 host{};               // MD5 of the host's name
+  std::uint64_t delay = 0;  // us, take and renew: the delay between two requests to the host
+  std::uint64_t wait = 0;   // us, return_: the host may not be asked before this long from now
+};
+struct LeaseRequest {  // type 25
+  std::vector<LeaseAsk> asks;
+};
+struct Lease {
+  std::uint64_t id = 0;    // of the ask
+  bool given = false;      // the asker holds the lease, or has returned it; else it is to ask again after the wait
+  std::uint64_t wait = 0;  // us from now on
+};
+struct LeaseAnswer {  // type 26: to LeaseRequest
+  std::vector<Lease> leases;
+};
+
 using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
                           WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves,
-                          LeavesDiffer, TurnRequest, Turns, Sightings, SamePages>;
+                          LeavesDiffer, SlotRequest, SlotAnswer, Sightings, SamePages, LeaseRequest, LeaseAnswer>;
 
 struct Message {
   std::uint16_t version = protocol_version;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "storage/bytes.h"
+#include "storage/byte_reader.h"
 
 namespace orbweaver::storage {
 
@@ -30,59 +30,20 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 33);
 }
 
-// No peer's mistake makes a wait of years: what is beyond a day is a day.
-constexpr Duration wire_duration_max = std::chrono::hours{24};
-
-Duration wire_duration(std::string_view bytes, std::size_t at) {
-  const auto told = get_be<std::uint64_t>(bytes, at);
-  return Duration(
-      static_cast<std::int64_t>(std::min(told, static_cast<std::uint64_t>(Duration(wire_duration_max).count()))));
-}
-
 constexpr std::string_view unknown_name = "unknown";
 // Reasons from here on say why a robots.txt could not be had: this and the reason's number.
 constexpr std::uint8_t robots_causes = 64;
 
-constexpr std::size_t clock_head_bytes = 17;
-constexpr std::size_t used_clock_head_bytes = clock_head_bytes + 16;
-
-std::uint32_t pace_in_ms(const HostClock& clock) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, 0xffffffff));
-}
-
-// What follows the time in a clock and in a wait.
-void put_rest(const HostClock& clock, std::string& out) {
-  put_be(out, clock.failures);
-  put_be(out, pace_in_ms(clock));
-  if (clock.used()) {
-    put_be(out, clock.pages);
-    put_be(out, clock.bytes);
-  }
-  out.append(clock.host);
-}
-
-bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
-  const std::size_t head = used ? used_clock_head_bytes : clock_head_bytes;
-  if (bytes.size() <= head) return false;
-  clock.failures = get_be<std::uint32_t>(bytes, 9);
-  clock.pace = std::chrono::milliseconds{get_be<std::uint32_t>(bytes, 13)};
-  clock.host = bytes.substr(head);
-  if (!used) return true;
-  clock.pages = get_be<std::uint64_t>(bytes, 17);
-  clock.bytes = get_be<std::uint64_t>(bytes, 25);
-  return clock.used();
-}
-
 // Of a long record: which it has.
-constexpr std::uint8_t off_site_field = 1, score_field = 2, visit_field = 4, lastmod_field = 8, validator_field = 16;
-constexpr std::uint8_t all_fields = off_site_field | score_field | visit_field | lastmod_field | validator_field;
+constexpr std::uint8_t off_site_field = 1, score_field = 2, visit_field = 4, lastmod_field = 8, validator_field = 16,
+                       not_before_field = 32, sitemap_visit_field = 64, unknown_fields = 128;
 
 std::uint8_t fields_of(const UrlRecord& record) {
-  return static_cast<std::uint8_t>((record.off_site > 0 ? off_site_field : 0) | (record.score > 0 ? score_field : 0) |
-                                   (record.visit > 0 ? visit_field : 0) |
-                                   (record.lastmod != Time{} ? lastmod_field : 0) |
-                                   (record.validator.empty() ? 0 : validator_field));
+  return static_cast<std::uint8_t>(
+      (record.off_site > 0 ? off_site_field : 0) | (record.score > 0 ? score_field : 0) |
+      (record.visit > 0 ? visit_field : 0) | (record.lastmod != Time{} ? lastmod_field : 0) |
+      (record.validator.empty() ? 0 : validator_field) | (record.not_before != Time{} ? not_before_field : 0) |
+      (record.sitemap_visit > 0 ? sitemap_visit_field : 0));
 }
 
 void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) {
@@ -90,49 +51,43 @@ void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) 
   if ((fields & off_site_field) != 0) put_be(out, record.off_site);
   if ((fields & score_field) != 0) put_be(out, record.score);
   if ((fields & visit_field) != 0) put_be(out, record.visit);
-  if ((fields & lastmod_field) != 0) put_be(out, static_cast<std::uint64_t>(record.lastmod.time_since_epoch().count()));
+  if ((fields & lastmod_field) != 0) put_time(record.lastmod, out);
   if ((fields & validator_field) != 0) {
     const std::string_view validator = std::string_view(record.validator).substr(0, validator_bytes_max);
     put_be(out, static_cast<std::uint8_t>(validator.size()));
     out.append(validator);
   }
+  if ((fields & not_before_field) != 0) put_time(record.not_before, out);
+  if ((fields & sitemap_visit_field) != 0) put_be(out, record.sitemap_visit);
 }
 
 // Takes them from the front; something must be left, the URL. False: they are not as written.
 bool get_fields(std::string_view& bytes, UrlRecord& record) {
-  const auto take = [&]<class Number>(Number& value) {
-    if (bytes.size() < sizeof(Number)) return false;
-    value = get_be<Number>(bytes, 0);
-    bytes.remove_prefix(sizeof(Number));
-    return true;
-  };
+  ByteReader reader(bytes);
   std::uint8_t fields = 0;
-  if (!take(fields) || fields == 0 || (fields & ~all_fields) != 0) return false;
-  if ((fields & off_site_field) != 0 &&
-      (!take(record.off_site) || record.off_site == 0 || record.off_site > off_site_max))
+  if (!reader.take_some(fields) || (fields & unknown_fields) != 0) return false;
+  if ((fields & off_site_field) != 0 && (!reader.take_some(record.off_site) || record.off_site > off_site_max))
     return false;
-  if ((fields & score_field) != 0 && (!take(record.score) || record.score == 0)) return false;
-  if ((fields & visit_field) != 0 && (!take(record.visit) || record.visit == 0)) return false;
-  if ((fields & lastmod_field) != 0) {
-    std::uint64_t micros = 0;
-    if (!take(micros) || micros == 0) return false;
-    record.lastmod = Time(Duration(static_cast<std::int64_t>(micros)));
-  }
+  if ((fields & score_field) != 0 && !reader.take_some(record.score)) return false;
+  if ((fields & visit_field) != 0 && !reader.take_some(record.visit)) return false;
+  if ((fields & lastmod_field) != 0 && !reader.take_some(record.lastmod)) return false;
   if ((fields & validator_field) != 0) {
     std::uint8_t size = 0;
-    if (!take(size) || size == 0 || size > validator_bytes_max || bytes.size() <= size) return false;
+    if (!reader.take_some(size) || size > validator_bytes_max || bytes.size() <= size) return false;
     record.validator = bytes.substr(0, size);
     // It goes into a request's header.
     if (!std::all_of(record.validator.begin(), record.validator.end(), [](char c) { return c >= ' ' && c <= '~'; }))
       return false;
     bytes.remove_prefix(size);
   }
+  if ((fields & not_before_field) != 0 && !reader.take_some(record.not_before)) return false;
+  if ((fields & sitemap_visit_field) != 0 && !reader.take_some(record.sitemap_visit)) return false;
   return !bytes.empty();
 }
 
 auto parts(const UrlRecord& r) {
-  return std::tie(r.changed, r.reason, r.status, r.depth, r.redirects, r.attempts, r.url, r.off_site, r.visit,
-                  r.lastmod, r.validator, r.score);
+  return std::tie(r.since, r.reason, r.status, r.depth, r.steps, r.attempts, r.url, r.off_site, r.visit, r.lastmod,
+                  r.validator, r.score, r.not_before, r.sitemap_visit);
 }
 
 }  // namespace
@@ -262,14 +217,16 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {
   UrlRecord joined = a;
   joined.reason = std::max(a.reason, b.reason);
   joined.depth = std::min(a.depth, b.depth);
-  joined.redirects = std::min(a.redirects, b.redirects);
+  joined.steps = std::min(a.steps, b.steps);
   joined.off_site = std::min(a.off_site, b.off_site);
   joined.attempts = std::max(a.attempts, b.attempts);
   joined.status = std::max(a.status, b.status);
-  joined.changed = std::max(a.changed, b.changed);
+  joined.since = std::max(a.since, b.since);
   joined.score = std::max(a.score, b.score);
   joined.lastmod = std::max(a.lastmod, b.lastmod);
   joined.validator = std::max(a.validator, b.validator);
+  joined.not_before = std::max(a.not_before, b.not_before);
+  joined.sitemap_visit = std::max(a.sitemap_visit, b.sitemap_visit);
   return joined;
 }
 
@@ -280,10 +237,10 @@ void encode_record(const UrlRecord& record, std::string& out) {
   put_be(out, static_cast<std::uint8_t>(record.state));
   put_be(out, static_cast<std::uint8_t>(record.reason));
   put_be(out, record.depth);
-  put_be(out, record.redirects);
+  put_be(out, record.steps);
   put_be(out, record.attempts);
   put_be(out, record.status);
-  put_be(out, static_cast<std::uint64_t>(record.changed.time_since_epoch().count()));
+  put_time(record.since, out);
   if (fields > 0) put_fields(record, fields, out);
   out.append(record.url);
 }
@@ -300,10 +257,10 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   record.state = static_cast<UrlState>(state);
   record.reason = static_cast<Reason>(get_be<std::uint8_t>(bytes, 2));
   record.depth = get_be<std::uint16_t>(bytes, 3);
-  record.redirects = get_be<std::uint8_t>(bytes, 5);
+  record.steps = get_be<std::uint8_t>(bytes, 5);
   record.attempts = get_be<std::uint8_t>(bytes, 6);
   record.status = get_be<std::uint16_t>(bytes, 7);
-  record.changed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
+  record.since = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 9))));
   bytes.remove_prefix(record_head_bytes);
   if (format == long_record_format && !get_fields(bytes, record))
     return fail(ErrorKind::corrupt, "a URL record whose fields cannot be read");
@@ -311,37 +268,11 @@ Result<UrlRecord> decode_record(std::string_view bytes) {
   return record;
 }
 
-HostClock merge(const HostClock& a, const HostClock& b) {
-  return {std::max(a.next_allowed, b.next_allowed),
-          std::max(a.failures, b.failures),
-          std::max(a.host, b.host),
-          std::max(a.pace, b.pace),
-          std::max(a.pages, b.pages),
-          std::max(a.bytes, b.bytes)};
-}
-
-RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b) { return std::max(a, b); }
-
-void encode_clock(const HostClock& clock, std::string& out) {
-  put_be(out, clock.used() ? used_clock_format : clock_format);
-  put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));
-  put_rest(clock, out);
-}
-
-Result<HostClock> decode_clock(std::string_view bytes) {
-  const int format = bytes.empty() ? 0 : static_cast<std::uint8_t>(bytes[0]);
-  HostClock clock;
-  if ((format != clock_format && format != used_clock_format) || !get_rest(bytes, format == used_clock_format, clock))
-    return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
-  clock.next_allowed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1))));
-  return clock;
-}
-
 std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record) {
   const std::string_view url(reinterpret_cast<const char*>(url_digest.data()), url_digest.size());
   const std::uint64_t small = std::uint64_t{static_cast<std::uint8_t>(record.state)} << 56 |
                               std::uint64_t{static_cast<std::uint8_t>(record.reason)} << 48 |
-                              std::uint64_t{record.redirects} << 40 | std::uint64_t{record.attempts} << 32 |
+                              std::uint64_t{record.steps} << 40 | std::uint64_t{record.attempts} << 32 |
                               std::uint64_t{record.depth} << 16 | record.status;
   std::uint64_t digest = 0;
   if (fields_of(record) > 0) {
@@ -351,7 +282,7 @@ std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, cons
     for (std::size_t at = 0; at < fields.size(); at += 8) digest = mix(digest ^ get_be<std::uint64_t>(fields, at));
   }
   for (const std::uint64_t word : {get_be<std::uint64_t>(url, 0), get_be<std::uint64_t>(url, 8), small,
-                                   static_cast<std::uint64_t>(record.changed.time_since_epoch().count())})
+                                   static_cast<std::uint64_t>(record.since.time_since_epoch().count())})
     digest = mix(digest ^ word);
   return digest;
 }
@@ -365,52 +296,6 @@ WireKind wire_kind(std::string_view bytes) {
   return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots || kind == WireKind::unsure
              ? kind
              : WireKind::unknown;
-}
-
-void encode_wait(const HostClock& clock, Time now, std::string& out) {
-  put_be(out, clock.used() ? used_wait_format : static_cast<std::uint8_t>(WireKind::wait));
-  put_be(out, static_cast<std::uint64_t>(std::max(clock.next_allowed - now, Duration{}).count()));
-  put_rest(clock, out);
-}
-
-Result<HostClock> decode_wait(std::string_view bytes, Time now) {
-  HostClock clock;
-  if (wire_kind(bytes) != WireKind::wait ||
-      !get_rest(bytes, static_cast<std::uint8_t>(bytes[0]) == used_wait_format, clock))
-    return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
-  clock.next_allowed = now + wire_duration(bytes, 1);
-  return clock;
-}
-
-void encode_unsure(Time since, Time now, std::string& out) {
-  put_be(out, static_cast<std::uint8_t>(WireKind::unsure));
-  put_be(out, static_cast<std::uint64_t>(std::max(now - since, Duration{}).count()));
-}
-
-Result<Time> decode_unsure(std::string_view bytes, Time now) {
-  if (bytes.size() != 9 || wire_kind(bytes) != WireKind::unsure)
-    return fail(ErrorKind::corrupt, "a time of holding of " + std::to_string(bytes.size()) + " bytes");
-  return now - wire_duration(bytes, 1);
-}
-
-void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out) {
-  put_be(out, static_cast<std::uint8_t>(WireKind::robots));
-  put_be(out, static_cast<std::uint64_t>(std::max(now - robots.fetched, Duration{}).count()));
-  put_be(out, static_cast<std::uint64_t>(std::max(robots.expires - now, Duration{}).count()));
-  put_be(out, robots.kind);
-  put_be(out, static_cast<std::uint16_t>(origin.size()));
-  out.append(origin).append(robots.body);
-}
-
-Result<std::pair<std::string, RobotsEntry>> decode_robots(std::string_view bytes, Time now) {
-  constexpr std::size_t head = 20;
-  if (bytes.size() < head || wire_kind(bytes) != WireKind::robots ||
-      bytes.size() < head + get_be<std::uint16_t>(bytes, 18))
-    return fail(ErrorKind::corrupt, "a robots.txt of " + std::to_string(bytes.size()) + " bytes");
-  const std::size_t origin = get_be<std::uint16_t>(bytes, 18);
-  RobotsEntry entry{now - wire_duration(bytes, 1), now + wire_duration(bytes, 9), get_be<std::uint8_t>(bytes, 17),
-                    std::string(bytes.substr(head + origin))};
-  return std::pair(std::string(bytes.substr(head, origin)), std::move(entry));
 }
 
 }  // namespace orbweaver::storage

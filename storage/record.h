@@ -5,9 +5,9 @@
 // changed: docs/how-to/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
 //   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
 // The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
-// of redirects and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between
-// two others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and
-// idempotent: copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
+// of steps and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between two
+// others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and idempotent:
+// copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ enum class Reason : std::uint8_t {
   none = 0,
   robots = 1,     // excluded: robots.txt disallows it
   depth = 2,      // excluded for now: deeper than max_depth; a shorter way to it queues it
-  redirects = 3,  // excluded: at the end of more than redirects_max redirects
+  redirects = 3,  // excluded: at the end of more than redirects_max steps
   // excluded: robots.txt was answered with `status` (0: nothing is known of that), which disallows all (RFC 9309,
   // 2.3.1.4)
   robots_unreachable = 4,
@@ -84,19 +84,22 @@ std::string_view state_name(UrlState state);  // "queued"
 struct UrlRecord {
   UrlState state = UrlState::queued;
   Reason reason = Reason::none;
-  std::uint16_t depth = 0;     // links from a seed; a redirect's target has its source's depth
-  std::uint8_t redirects = 0;  // steps in a row that led here and were no link: redirects, and to a page's requisites
-  std::uint8_t attempts = 0;   // tries that failed so far
-  std::uint16_t status = 0;    // HTTP status of the last answer, 0 when none
-  Time changed{};              // when it came into this state; for a queued record: not before this time
-  std::string url;             // canonical text
-  std::uint8_t off_site = 0;   // links in a row that led here out of scope: 0 in scope, else at most off_site_max
-  std::uint16_t visit = 0;     // how often it was queued again after it had ended
-  Time lastmod{};  // of a link on a sitemap of a later visit: when the page changed, it says; else the epoch
+  std::uint16_t depth = 0;    // links from a seed; what a step leads to has its source's depth
+  std::uint8_t steps = 0;     // in a row that led here and were not links: a redirect, to a requisite of a page, from a
+                              // sitemap's index to a sitemap
+  std::uint8_t attempts = 0;  // tries that failed so far
+  std::uint16_t status = 0;   // HTTP status of the last answer, 0 when none
+  Time since{};               // when it came into this state; the epoch: it is queued, or not known
+  std::string url;            // canonical text
+  std::uint8_t off_site = 0;  // links in a row that led here out of scope: 0 in scope, else at most off_site_max
+  std::uint16_t visit = 0;    // how often it was queued again after it had ended
+  Time lastmod{};             // of a link on a sitemap of a later visit: when the page changed, it says; else the epoch
   // What the server gave to ask whether it has changed (RFC 9110, 8.8): an ETag, which begins with " or W/, or else a
   // Last-Modified; up to validator_bytes_max, in ASCII.
   std::string validator{};
   std::uint16_t score = 0;  // under order = best (docs/how-to/orders.md): the highest that was told of it; else 0
+  Time not_before{};        // queued: it is not to be asked for before this time; the epoch: at any
+  std::uint16_t sitemap_visit = 0;  // with lastmod: which visit of the sitemap says it
 
   bool operator==(const UrlRecord&) const = default;
 };
@@ -107,11 +110,11 @@ inline constexpr std::size_t validator_bytes_max = 127;
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 
 // Bytes of a record on the wire and in the outbox, version 1:
-//   u8 format=1, u8 state, u8 reason, u16 depth, u8 redirects, u8 attempts, u16 status, i64 changed (us since the
-//   epoch), rest: URL. Big-endian.
+//   u8 format=1, u8 state, u8 reason, u16 depth, u8 steps, u8 attempts, u16 status, i64 since (us since the epoch),
+//   rest: URL. Big-endian.
 // A record with more has format 9, and before the URL u8 fields, the sum of those that follow, in this order:
 //   1: u8 hops off-site, 1 to off_site_max; 2: u16 score, not 0; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0;
-//   16: u8 bytes, validator
+//   16: u8 bytes, validator; 32: i64 not_before (us), not 0; 64: u16 sitemap_visit, not 0
 inline constexpr std::uint8_t record_format = 1;
 inline constexpr std::uint8_t long_record_format = 9;
 inline constexpr std::size_t record_head_bytes = 17;
@@ -142,26 +145,34 @@ inline constexpr std::uint8_t used_clock_format = 7;
 void encode_clock(const HostClock& clock, std::string& out);  // appends
 Result<HostClock> decode_clock(std::string_view bytes);
 
-// A robots.txt as it was fetched.
+// What is known of an origin's robots.txt.
 struct RobotsEntry {
-  Time fetched{};
+  Time fetched{};  // when the server last answered; the epoch: it never did
   Time expires{};
   std::uint8_t kind = 0;  // node/robots/robots_fetch.h numbers them
-  std::string body;
-  auto operator<=>(const RobotsEntry&) const = default;
+  std::string body{};
+  Time unreachable_since{};     // when it was first asked for in vain, of a server that never answered; else the epoch
+  Reason cause = Reason::none;  // out of reach: why
+  std::uint16_t status = 0;     // out of reach: HTTP status of the last answer, 0 when none
+  bool operator==(const RobotsEntry&) const = default;
 };
-// The one fetched later, then the larger: the two of one origin join like records do.
+// The one that is known of later, then the larger: the two of one origin join like records do.
 RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
+// On disk: u8 kind, i64 expires, u8 fields, the sum of those that follow, in this order, rest: body. Times in us since
+// the epoch.
+//   1: i64 fetched, not 0; 2: i64 unreachable_since, not 0; 4: u8 cause, u16 status, not both 0
+void encode_stored_robots(const RobotsEntry& robots, std::string& out);  // appends
+Result<RobotsEntry> decode_stored_robots(std::string_view bytes);
 
 // On the wire both tell times from now on, so that clocks that differ do no harm: the way only makes a wait longer.
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, u32 pace (ms), rest: host
 //           or u8 format=8, as before, u64 pages, u64 bytes, rest: host
-//   robots: u8 format=4, i64 us since it was fetched, i64 us until it expires, u8 kind, u16 bytes of origin, origin,
-//           rest: body
+//   robots: u8 format=10, u8 kind, i64 us until it expires, u8 fields, those fields as on disk, but the us that
+//           have passed in place of a time, u16 bytes of origin, origin, rest: body
 //   unsure: u8 format=5, i64 us since the sender began to hold the partition without knowing when its hosts were last
 //           asked (a restart, a take-over): no host is asked before its delay has passed since then
 inline constexpr std::uint8_t used_wait_format = 8;
-enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 4, unsure = 5, unknown = 0 };
+enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 10, unsure = 5, unknown = 0 };
 WireKind wire_kind(std::string_view bytes);
 void encode_wait(const HostClock& clock, Time now, std::string& out);  // appends
 Result<HostClock> decode_wait(std::string_view bytes, Time now);

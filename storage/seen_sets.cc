@@ -17,14 +17,14 @@ constexpr std::uint64_t set_bytes = 160;
 constexpr std::uint64_t piece_bytes = 16 + 16;   // and what the allocator adds
 constexpr std::uint64_t split_bytes = 64 << 10;  // that a set in pieces takes at most beyond what it took in one
 
-// 16 bits: 2 what the URL is, 2 hops off-site, 3 redirects, 9 depth. The largest number of a field stands for all from
+// 16 bits: 2 what the URL is, 2 hops off-site, 3 steps, 9 depth. The largest number of a field stands for all from
 // there on, and says nothing of a link.
 enum class Kind : std::uint16_t {
   other = 0,    // a link may change it: it is excluded for now
   settled = 1,  // no link changes it: it has ended, or is on a later visit
   queued = 2,   // a shorter way changes it
 };
-constexpr std::uint16_t depth_max = 511, redirects_max = 7, off_site_cap = 3;
+constexpr std::uint16_t depth_max = 511, steps_max = 7, off_site_cap = 3;
 
 std::uint16_t way_of_record(const UrlRecord& known) {
   const bool for_now =
@@ -34,7 +34,7 @@ std::uint16_t way_of_record(const UrlRecord& known) {
   if (known.visit == 0 && known.state == UrlState::queued) kind = Kind::queued;
   return static_cast<std::uint16_t>(
       static_cast<std::uint16_t>(kind) << 14 | std::min<std::uint16_t>(known.off_site, off_site_cap) << 12 |
-      std::min<std::uint16_t>(known.redirects, redirects_max) << 9 | std::min(known.depth, depth_max));
+      std::min<std::uint16_t>(known.steps, steps_max) << 9 | std::min(known.depth, depth_max));
 }
 
 Kind kind_of(std::uint16_t way) { return static_cast<Kind>(way >> 14); }
@@ -47,8 +47,7 @@ bool no_better(std::uint16_t field, std::uint16_t field_max, std::uint16_t link)
 bool settles(std::uint16_t way, const SeenSets::Link& link) {
   if (kind_of(way) == Kind::settled) return true;
   return kind_of(way) == Kind::queued && no_better(way & 511, depth_max, link.depth) &&
-         no_better(way >> 9 & 7, redirects_max, link.redirects) &&
-         no_better(way >> 12 & 3, off_site_cap, link.off_site);
+         no_better(way >> 9 & 7, steps_max, link.steps) && no_better(way >> 12 & 3, off_site_cap, link.off_site);
 }
 
 std::uint64_t bytes_of_piece(std::uint32_t capacity) { return piece_bytes + capacity * slot_bytes; }
@@ -115,10 +114,10 @@ SeenSets::Verdict SeenSets::judge(const UrlKey& key, const UrlRecord& record) co
   if (record.state != UrlState::queued) return Verdict::ask;
   if (kind_of(*way) == Kind::settled) return Verdict::known;
   const bool as_found = record.attempts == 0 && record.status == 0 && record.reason == Reason::none &&
-                        record.changed == Time{} && record.score == 0 && record.lastmod == Time{} &&
-                        record.validator.empty();
+                        record.since == Time{} && record.score == 0 && record.lastmod == Time{} &&
+                        record.validator.empty() && record.not_before == Time{} && record.sitemap_visit == 0;
   if (!as_found) return Verdict::ask;
-  return settles(*way, {record.depth, record.redirects, record.off_site}) ? Verdict::known : Verdict::ask;
+  return settles(*way, {record.depth, record.steps, record.off_site}) ? Verdict::known : Verdict::ask;
 }
 
 std::optional<std::uint64_t> SeenSets::wanted_from(const HostKey& host) {

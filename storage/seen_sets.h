@@ -40,7 +40,7 @@ class SeenSets {
   // A link as it was found, of an ordinary visit, without a score.
   struct Link {
     std::uint16_t depth = 0;
-    std::uint8_t redirects = 0;
+    std::uint8_t steps = 0;
     std::uint8_t off_site = 0;
   };
   Verdict judge(const UrlKey& key, const Link& link) const;

@@ -29,8 +29,9 @@ Result<Store::Stored> Store::decode_stored(std::string_view bytes, const UrlDige
   bytes.remove_prefix(1);
   if (queued) {
     if (bytes.size() < position_bytes) return fail(ErrorKind::corrupt, "a short row in the table of URLs");
-    stored.position = {get_be<std::uint8_t>(bytes, 0), get_be<std::uint32_t>(bytes, 1), get_be<std::uint64_t>(bytes, 5),
-                       url};
+    const std::optional<Position> position = position_at(bytes, 0, url);
+    if (!position) return fail(ErrorKind::corrupt, "a row in the table of URLs has an unknown place in the frontier");
+    stored.position = *position;
     bytes.remove_prefix(position_bytes);
   }
   Result<UrlRecord> record = decode_record(bytes);
@@ -79,17 +80,17 @@ Result<Store> Store::open(Kv& kv) {
 
 // `order`: the number of the next admission; a URL that was never tried takes it.
 Position Store::position_of(const UrlRecord& record, const UrlDigest& url, std::uint64_t& order) const {
-  if (record.attempts > 0) return {1, 0, micros(record.changed), url};
+  if (record.attempts > 0) return {RetryPlace{record.not_before}, url};
   const std::uint64_t number = order++;
   switch (queue_order_) {
     case QueueOrder::depth:
-      return {0, static_cast<std::uint32_t>(0xffff - record.depth), UINT64_MAX - number, url};
+      return {UntriedPlace{static_cast<std::uint32_t>(0xffff - record.depth), UINT64_MAX - number}, url};
     case QueueOrder::best:
-      return {0, static_cast<std::uint32_t>(0xffff - record.score), number, url};
+      return {UntriedPlace{static_cast<std::uint32_t>(0xffff - record.score), number}, url};
     case QueueOrder::breadth:
       break;
   }
-  return {0, record.depth, number, url};
+  return {UntriedPlace{record.depth, number}, url};
 }
 
 // The keys in order, those of one URL together. What the filter can answer is not looked up; that a page's own outcome
@@ -186,9 +187,16 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
       position = position_of(record, key.url, order);
       batch.put(Table::frontier, frontier_key(key.host, position), frontier_value(record));
       const bool moved = before && before->record.state == UrlState::queued;
-      result.queued.push_back({{key, position, record.depth, record.redirects, record.attempts, record.url,
-                                record.off_site, record.visit, record.score},
-                               moved});
+      result.queued.push_back({.url = {.key = key,
+                                       .depth = record.depth,
+                                       .visit = record.visit,
+                                       .score = record.score,
+                                       .position = position,
+                                       .url = record.url,
+                                       .steps = record.steps,
+                                       .attempts = record.attempts,
+                                       .off_site = record.off_site},
+                               .moved = moved});
     }
     batch.put(Table::urls, keys[at], Stored::encode(record, position));
     result.changed.push_back({key, std::move(record)});
@@ -220,10 +228,7 @@ Result<CommitResult> Store::commit(const Commit& commit) {
   }
   for (const auto& [host, origin, robots] : commit.robots) {
     std::string value;
-    put_be(value, micros(robots.fetched));
-    put_be(value, micros(robots.expires));
-    put_be(value, robots.kind);
-    value.append(robots.body);
+    encode_stored_robots(robots, value);
     batch.put(Table::hosts, bytes_of(host) + robots_row + origin, value);
   }
   for (const auto& [name, value] : commit.meta) batch.put(Table::meta, name, value);
@@ -269,18 +274,18 @@ Result<std::vector<QueuedUrl>> Store::queue_head(const HostKey& host, const Posi
     if (key.size() != host_key_bytes + position_bytes + 16 || value.size() < 4)
       return fail(ErrorKind::corrupt, "a row of the frontier has " + std::to_string(key.size()) + " bytes of key");
     const UrlDigest url = digest_at(key, host_key_bytes + position_bytes);
-    const Position position{get_be<std::uint8_t>(key, 10), get_be<std::uint32_t>(key, 11),
-                            get_be<std::uint64_t>(key, 15), url};
+    const std::optional<Position> position = position_at(key, host_key_bytes, url);
+    if (!position) return fail(ErrorKind::corrupt, "a row of the frontier has an unknown place");
     const FrontierUrl text = frontier_url(value);
-    found.push_back({{host, url},
-                     position,
-                     get_be<std::uint16_t>(value, 0),
-                     get_be<std::uint8_t>(value, 2),
-                     get_be<std::uint8_t>(value, 3),
-                     std::string(text.url),
-                     text.off_site,
-                     text.visit,
-                     text.score});
+    found.push_back({.key = {host, url},
+                     .depth = get_be<std::uint16_t>(value, 0),
+                     .visit = text.visit,
+                     .score = text.score,
+                     .position = *position,
+                     .url = std::string(text.url),
+                     .steps = get_be<std::uint8_t>(value, 2),
+                     .attempts = get_be<std::uint8_t>(value, 3),
+                     .off_site = text.off_site});
   }
   if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
   return found;

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "storage/kv.h"
@@ -25,7 +26,7 @@
 
 namespace orbweaver::storage {
 
-inline constexpr std::uint32_t store_format = 4;  // raised with every change of the bytes on disk
+inline constexpr std::uint32_t store_format = 5;  // raised with every change of the bytes on disk
 // Refuses a store of another format; marks a new one. Called at open.
 Result<void> check_format(Kv& kv, const std::string& directory);
 
@@ -36,28 +37,45 @@ Result<void> check_format(Kv& kv, const std::string& directory);
 //   best     the highest score first, then as admitted
 enum class QueueOrder : std::uint8_t { breadth, depth, best };
 
-// Where a queued URL stands in its host's queue; lower is earlier. band 0: never tried, by (priority, order), which
-// are, for an order by depth, the depth and the number of the admission; both from their end for depth first; and for
-// best first 65535 - score and the number of the admission. band 1: waits for another try, by the time before which it
-// must not be made (`order`, us since the epoch).
-struct Position {
-  std::uint8_t band = 0;
+// A URL that was never tried. `priority` is the depth; for depth first it is 65535 - depth, for best first 65535 -
+// score. `number` is that of the admission; for depth first 2^64 - 1 - that.
+struct UntriedPlace {
   std::uint32_t priority = 0;
-  std::uint64_t order = 0;
+  std::uint64_t number = 0;
+  auto operator<=>(const UntriedPlace&) const = default;
+};
+// A URL that waits for another try.
+struct RetryPlace {
+  Time not_before{};
+  auto operator<=>(const RetryPlace&) const = default;
+};
+// Where a queued URL stands in its host's queue; lower is earlier. URLs that were never tried come before all that wait
+// for another try.
+struct Position {
+  std::variant<UntriedPlace, RetryPlace> place{};
   UrlDigest url{};  // makes it unique
-  auto operator<=>(const Position&) const = default;
+
+  // Null: it waits for another try.
+  const UntriedPlace* untried() const { return std::get_if<UntriedPlace>(&place); }
+  // The epoch: it was never tried.
+  Time not_before() const {
+    const auto* const retry = std::get_if<RetryPlace>(&place);
+    return retry == nullptr ? Time{} : retry->not_before;
+  }
+  auto operator<=>(const Position&) const = default;  // by the alternative first
 };
 
+// In an order without gaps: there are many in memory.
 struct QueuedUrl {
   UrlKey key;
-  Position position;
   std::uint16_t depth = 0;
-  std::uint8_t redirects = 0;
-  std::uint8_t attempts = 0;
-  std::string url;
-  std::uint8_t off_site = 0;
   std::uint16_t visit = 0;
   std::uint16_t score = 0;
+  Position position{};
+  std::string url{};
+  std::uint8_t steps = 0;
+  std::uint8_t attempts = 0;
+  std::uint8_t off_site = 0;
 };
 
 struct Merge {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,10 +50,34 @@ inline std::string after_prefix(std::string prefix) {
   return prefix;
 }
 
+// A position: 13 bytes that sort as it does, then its URL's digest. u8 band, which says what follows: 0, u32 priority,
+// u64 number of a URL that was never tried; 1, u32 0, u64 not_before (us since the epoch) of one that waits for another
+// try.
+inline constexpr std::uint8_t untried_band = 0;
+inline constexpr std::uint8_t retry_band = 1;
+
+inline std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
+inline Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
+
 inline void append(std::string& out, const Position& position) {
-  put_be(out, position.band);
-  put_be(out, position.priority);
-  put_be(out, position.order);
+  if (const UntriedPlace* const untried = position.untried()) {
+    put_be(out, untried_band);
+    put_be(out, untried->priority);
+    put_be(out, untried->number);
+  } else {
+    put_be(out, retry_band);
+    put_be(out, std::uint32_t{0});
+    put_be(out, micros(position.not_before()));
+  }
+}
+
+// The caller has checked that there are so many bytes. Nothing: its band is not known.
+inline std::optional<Position> position_at(std::string_view bytes, std::size_t at, const UrlDigest& url) {
+  const auto band = get_be<std::uint8_t>(bytes, at);
+  if (band == untried_band)
+    return Position{UntriedPlace{get_be<std::uint32_t>(bytes, at + 1), get_be<std::uint64_t>(bytes, at + 5)}, url};
+  if (band == retry_band) return Position{RetryPlace{time_of(get_be<std::uint64_t>(bytes, at + 5))}, url};
+  return std::nullopt;
 }
 
 inline std::string frontier_key(const HostKey& host, const Position& position) {
@@ -87,12 +112,12 @@ inline std::string outbox_key(const OutboxKey& key) {
 inline constexpr std::uint8_t score_mark = 16;
 inline constexpr std::uint8_t visit_mark = 17;
 
-// queued.depth, redirects, attempts, hops off-site (only when there are any: a URL begins with a letter), score_mark
+// queued.depth, steps, attempts, hops off-site (only when there are any: a URL begins with a letter), score_mark
 // and score (only when there is one), visit_mark and visit (only from the second), URL
 inline std::string frontier_value(const UrlRecord& record) {
   std::string out;
   put_be(out, record.depth);
-  put_be(out, record.redirects);
+  put_be(out, record.steps);
   put_be(out, record.attempts);
   if (record.off_site > 0) put_be(out, record.off_site);
   if (record.score > 0) {
@@ -130,16 +155,6 @@ inline FrontierUrl frontier_url(std::string_view value) {
     found.url.remove_prefix(3);
   }
   return found;
-}
-
-inline std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
-inline Time time_of(std::uint64_t value) { return Time(Duration(static_cast<std::int64_t>(value))); }
-
-inline Result<RobotsEntry> decode_stored_robots(std::string_view value) {
-  if (value.size() < 17)
-    return fail(ErrorKind::corrupt, "a stored robots.txt has " + std::to_string(value.size()) + " bytes");
-  return RobotsEntry{time_of(get_be<std::uint64_t>(value, 0)), time_of(get_be<std::uint64_t>(value, 8)),
-                     get_be<std::uint8_t>(value, 16), std::string(value.substr(17))};
 }
 
 inline std::string missed_row(double missed) {

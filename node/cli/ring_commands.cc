@@ -251,8 +251,8 @@ int explain(const Options& options) {
   say("%s\n  %s: %s\n", answer->value("url", "").c_str(), answer->value("state", "").c_str(),
       answer->value("why", "").c_str());
   for (const char* name :
-       {"when", "not_before", "depth", "redirects", "attempts", "status", "redirects_to", "scope", "hops_off_site",
-        "trap", "taken_as_seen", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
+       {"when", "not_before", "depth", "steps", "attempts", "status", "redirects_to", "scope", "hops_off_site", "trap",
+        "taken_as_seen", "mirror_of", "visit", "validator", "admitted", "partition", "owner_address"})
     if (answer->contains(name)) {
       const json& value = (*answer)[name];
       say("  %-14s %s\n", name, value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());

@@ -84,14 +84,16 @@ bool BatchIntake::read_record(Time now, const ring::BatchRecord& entry, ring::Ba
   if (!accepts(host.partition, kind)) return false;
   record->url = url->text();
   // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other message
-  // about it. Only a link as it was found tells: a joined record may have its depth from one way and its redirects from
+  // about it. Only a link as it was found tells: a joined record may have its depth from one way and its steps from
   // another.
   if (kind == ring::BatchKind::forward && record->state == storage::UrlState::queued && record->depth == 0 &&
-      record->redirects == 0 && record->off_site == 0)
+      record->steps == 0 && record->off_site == 0)
     content.seeds.push_back(record->url);
   // No peer's clock or mistake delays a try forever.
-  if (record->state == storage::UrlState::queued) record->changed = std::min(record->changed, now + wait_max);
+  if (record->state == storage::UrlState::queued) record->not_before = std::min(record->not_before, now + wait_max);
   around_.router.limit(*record, now);
+  // A link brings nobody to a later visit but by a sitemap, which judge() sees to.
+  if (kind == ring::BatchKind::forward) record->visit = 0;
   const bool link = kind == ring::BatchKind::forward && is_link(*record);
   content.records.push_back({{host, url->digest()}, std::move(*record), link});
   content.urls.push_back(std::move(*url));

@@ -92,12 +92,13 @@ void Explanation::add_known(json& answer, const CanonicalUrl& url, const storage
     answer["why"] = "waits until less of its domain or network is in flight (max_domain_fetches, max_network_fetches)";
   answer["reason"] = storage::reason_name(known.reason);
   answer["depth"] = known.depth;
-  answer["redirects"] = known.redirects;
+  answer["steps"] = known.steps;
   answer["attempts"] = known.attempts;
   answer["status"] = known.status;
-  if (known.changed != Time{}) answer[queued ? "not_before" : "when"] = utc(known.changed);
+  if (known.since != Time{}) answer["when"] = utc(known.since);
+  if (known.not_before != Time{}) answer["not_before"] = utc(known.not_before);
   answer["scope"] = around_.seeds.scope().explain(url);
-  const bool by_page = known.off_site == 0 || known.redirects > 0;
+  const bool by_page = known.off_site == 0 || known.steps > 0;
   if (around_.settings.page_requisites && by_page && !around_.seeds.scope().contains(url))
     answer["admitted"] = "as a requisite of a page";
   if (known.off_site > 0) answer["hops_off_site"] = known.off_site;

@@ -172,13 +172,14 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
   if (redirected) {
     record.state = UrlState::queued;
     record.attempts = queued.attempts;
+    record.not_before = job.ended;
   } else if (page != nullptr && page->detour) {
     // Not taken: too many are under way, and it is asked for again; or there is no end to them.
     const bool no_end = !around_.redirects.full();
     record.state = no_end ? UrlState::excluded : UrlState::queued;
     record.reason = no_end ? Reason::redirects : Reason::none;
     record.attempts = queued.attempts;
-    record.changed = no_end ? job.ended : job.ended + redirects_wait;
+    if (!no_end) record.not_before = job.ended + redirects_wait;
   } else if (job.outcome.kind == Outcome::Kind::fetched) {
     around_.allowance.page_fetched();
     record.reason = reason_of(job.tls_fault);
@@ -188,7 +189,7 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
     record.state = UrlState::queued;
     record.reason = job.outcome.reason;
     record.attempts = static_cast<std::uint8_t>(queued.attempts + 1);
-    record.changed = job.ended + job.outcome.wait;
+    record.not_before = job.ended + job.outcome.wait;
   } else if (job.outcome.kind == Outcome::Kind::failed) {
     ++counters_.failed;
     record.state = UrlState::failed;
@@ -201,6 +202,7 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
     record.state = UrlState::excluded;
     record.reason = Reason::content_type;
   }
+  if (record.state == UrlState::queued) record.since = Time{};
   return record;
 }
 

@@ -103,8 +103,7 @@ void FetchScheduler::end_turn(const Step& step, BenchHost& host, Next next) {
 FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
   BenchHost& host = turn.host;
   const storage::QueuedUrl& front = host.head.front();
-  if (front.position.band != 0 && Time(Duration(static_cast<std::int64_t>(front.position.order))) > step.now)
-    return Next::over;
+  if (front.position.not_before() > step.now) return Next::over;
   const CanonicalUrl* const form = around_.redirects.form_of(front.key.url);
   Result<CanonicalUrl> url = form != nullptr ? *form : CanonicalUrl::of_stored(front.url, front.key.url);
   if (!url) return give_up(step, turn, UrlState::failed, Reason::internal);

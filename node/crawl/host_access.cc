@@ -12,7 +12,6 @@ namespace {
 // Without an answer the slot is asked for again, of whichever peer owns the address then.
 constexpr Duration slot_timeout = std::chrono::seconds{1};
 constexpr Duration slot_wait_max = std::chrono::hours{1};
-constexpr std::size_t slot_asks_max = 1024;  // in a message
 // A slot is asked for before its host is due: by twice the last round trip and a little more, so that it is known in
 // time.
 constexpr Duration ahead_more = std::chrono::milliseconds{2};
@@ -41,7 +40,7 @@ HostAccess::HostAccess(const Settings& settings, const ring::Membership& members
       bench_(&bench),
       messenger_(&messenger),
       since_(made_ring),
-      leases_(view, since_, sites, bench, next_id_),
+      leases_(view, since_, sites, bench, messenger, next_id_),
       book_(settings.address_delay) {}
 
 ring::PeerId HostAccess::owner_of(const std::string& address) const {
@@ -140,6 +139,7 @@ void HostAccess::tick(const Step& step) {
     }
   }
   send(step);
+  leases_.send(step, membership_->self().id);
 }
 
 std::optional<Time> HostAccess::next_deadline() const {
@@ -148,9 +148,8 @@ std::optional<Time> HostAccess::next_deadline() const {
 
 void HostAccess::send(const Step& step) {
   const Time now = step.now;
-  std::map<ring::PeerId, ring::TurnRequest> requests;
-  ring::Turns own;
-  const ring::Member& self = membership_->self();
+  std::map<ring::PeerId, ring::SlotRequest> requests;
+  ring::SlotAnswer own;
   for (const std::uint64_t id : std::exchange(unsent_, {})) {
     const auto found = wanted_.find(id);
     if (found == wanted_.end()) continue;
@@ -169,31 +168,28 @@ void HostAccess::send(const Step& step) {
                                                    .good_for = wanted.good_for,
                                                    .in = std::max(wanted.due - now, Duration{})},
                                                   now);
-      own.turns.push_back({id, slot.given, count_of(slot.at - now)});
+      own.slots.push_back({.id = id, .given = slot.given, .wait = count_of(slot.at - now)});
       continue;
     }
-    ring::TurnRequest& request = requests[owner];
+    ring::SlotRequest& request = requests[owner];
     // The answer counts from when it arrives: the moment that is asked for is earlier by the round trip.
     request.asks.push_back({.id = id,
                             .address = wanted.address,
                             .good_for = count_of(wanted.good_for),
                             .delay = count_of(wanted.delay),
                             .in = count_of(wanted.due - now - round_trip)});
-    if (request.asks.size() >= slot_asks_max) messenger_->send(owner, std::exchange(request, {}), step.out);
+    if (request.asks.size() >= ring::asks_max) messenger_->send(owner, std::exchange(request, {}), step.out);
   }
-  leases_.send(now, self.id, requests, own);
   for (auto& [owner, request] : requests)
     if (!request.asks.empty()) messenger_->send(owner, std::move(request), step.out);
-  on_answer(now, self.id, own);
+  on_answer(now, membership_->self().id, own);
 }
 
-void HostAccess::on_request(const Step& step, const ring::Message& in, const ring::TurnRequest& request,
+void HostAccess::on_request(const Step& step, const ring::Message& in, const ring::SlotRequest& request,
                             const ring::ReplyPath& reply) {
   const Time now = step.now;
-  ring::Turns answer;
-  for (const ring::TurnAsk& ask : request.asks) {
-    if (const auto lent = leases_.lend(now, in.from, ask)) answer.turns.push_back(*lent);
-    if (ask.address.size() != 4 && ask.address.size() != 16) continue;
+  ring::SlotAnswer answer;
+  for (const ring::SlotAsk& ask : request.asks) {
     const ring::Partition partition = partition_of_address(ask.address, view_->partitions());
     if (view_->empty() || !view_->owns(partition)) continue;  // the asker will learn of the owner, and ask again
     const AddressSlotBook::Slot slot = book_.ask(ask.address,
@@ -202,15 +198,14 @@ void HostAccess::on_request(const Step& step, const ring::Message& in, const rin
                                                   .good_for = duration_of(ask.good_for, AddressSlotBook::horizon),
                                                   .in = duration_of(ask.in, slot_wait_max)},
                                                  since_.of(partition, now), now);
-    answer.turns.push_back({ask.id, slot.given, count_of(slot.at - now)});
+    answer.slots.push_back({.id = ask.id, .given = slot.given, .wait = count_of(slot.at - now)});
   }
-  if (!answer.turns.empty()) messenger_->reply(reply, in.from, std::move(answer), step.out);
+  if (!answer.slots.empty()) messenger_->reply(reply, in.from, std::move(answer), step.out);
 }
 
-void HostAccess::on_answer(Time now, const ring::PeerId& from, const ring::Turns& answer) {
-  for (const ring::Turn& given : answer.turns) {
-    if (leases_.on_answer(now, given)) continue;
-    const auto wanted = wanted_.find(given.id);
+void HostAccess::on_answer(Time now, const ring::PeerId& from, const ring::SlotAnswer& answer) {
+  for (const ring::Slot& slot : answer.slots) {
+    const auto wanted = wanted_.find(slot.id);
     if (wanted == wanted_.end()) continue;
     BenchHost* host = bench_->find(wanted->second.host);
     // The owner counts from some moment between the question and now.
@@ -221,10 +216,10 @@ void HostAccess::on_answer(Time now, const ring::PeerId& from, const ring::Turns
     round_trip = std::max(from == membership_->self().id ? Duration{} : now - asked, round_trip - round_trip / 8);
     wanted_.erase(wanted);
     if (host == nullptr || !host->busy) continue;
-    const Duration wait = duration_of(given.wait, slot_wait_max);
-    host->address_slot = given.given ? now + wait : Time{};
+    const Duration wait = duration_of(slot.wait, slot_wait_max);
+    host->address_slot = slot.given ? now + wait : Time{};
     host->address_slot_until = asked + wait + good_for;
-    if (given.given) {
+    if (slot.given) {
       bench_->resume(*host, now + wait);
     } else {
       bench_->release(*host, now + wait);

@@ -42,9 +42,9 @@ class HostAccess {
 
   void tick(const Step& step);
   std::optional<Time> next_deadline() const;
-  void on_request(const Step& step, const ring::Message& in, const ring::TurnRequest& request,
+  void on_request(const Step& step, const ring::Message& in, const ring::SlotRequest& request,
                   const ring::ReplyPath& reply);
-  void on_answer(Time now, const ring::PeerId& from, const ring::Turns& answer);
+  void on_answer(Time now, const ring::PeerId& from, const ring::SlotAnswer& answer);
   void owners_changed(Time now) { since_.owners_changed(*view_, now); }
   void forget_strangers();  // what is remembered of peers that are not members any more
 

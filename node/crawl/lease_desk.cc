@@ -7,9 +7,6 @@ namespace orbweaver {
 
 namespace {
 
-enum class LeaseAsk : std::uint8_t { ask = 1, renew = 2, give_back = 3 };
-
-constexpr std::size_t lease_address_bytes = 17;
 constexpr Duration answer_timeout = std::chrono::seconds{1};
 constexpr Duration renew_every = std::chrono::seconds{3};
 // The last answer may have been to an earlier question: a lease is taken to end this much sooner.
@@ -30,12 +27,12 @@ bool LeaseDesk::have(Time now, const BenchHost& host) {
   if (const auto id = lease_of_.find(host.key); id != lease_of_.end()) {
     const HostLease& lease = leases_.at(id->second);
     if (lease.state == HostLease::State::held && lease.until > now + unsure_time) return true;
-    give_back(now, id->second, lease.wait);
+    give_back(now, id->second, lease.delay);
   }
   HostLease lease;
   lease.key = host.key;
   lease.host = ring::md5(host.name);
-  lease.wait = std::max(sites_->manners(host.name).delay, host.crawl_delay);
+  lease.delay = std::max(sites_->manners(host.name).delay, host.crawl_delay);
   lease.sent = now;
   const std::uint64_t id = (*next_id_)++;
   leases_.emplace(id, lease);
@@ -48,8 +45,8 @@ void LeaseDesk::give_back(Time now, const storage::HostKey& key) {
   const auto id = lease_of_.find(key);
   if (id == lease_of_.end()) return;
   const BenchHost* const host = bench_->find(key);
-  const Duration wait = leases_.at(id->second).wait;
-  give_back(now, id->second, host == nullptr ? wait : std::max(host->next_allowed - now, Duration{}));
+  const Duration delay = leases_.at(id->second).delay;
+  give_back(now, id->second, host == nullptr ? delay : std::max(host->next_allowed - now, Duration{}));
 }
 
 void LeaseDesk::give_back_unused(Time now, const storage::HostKey& key) {
@@ -60,7 +57,7 @@ void LeaseDesk::give_back(Time now, std::uint64_t id, Duration wait) {
   HostLease& lease = leases_.at(id);
   lease_of_.erase(lease.key);
   lease.state = HostLease::State::returned;
-  lease.until = now + wait;
+  lease.next_asked = now + wait;
   lease.sent = now;
   unsent_.push_back(id);
 }
@@ -81,63 +78,75 @@ void LeaseDesk::tick(Time now) {
   for (const std::uint64_t id : unused) give_back(now, id, Duration{});
 }
 
-void LeaseDesk::send(Time now, const ring::PeerId& self, std::map<ring::PeerId, ring::TurnRequest>& requests,
-                     ring::Turns& own) {
+void LeaseDesk::send(const Step& step, const ring::PeerId& self) {
+  const Time now = step.now;
+  std::map<ring::PeerId, ring::LeaseRequest> requests;
+  ring::LeaseAnswer own;
   for (const std::uint64_t id : std::exchange(unsent_, {})) {
     const auto found = leases_.find(id);
     if (found == leases_.end() || view_->empty()) continue;
-    HostLease& lease = found->second;
-    const bool returned = lease.state == HostLease::State::returned;
-    const LeaseAsk what = returned                                ? LeaseAsk::give_back
-                          : lease.state == HostLease::State::held ? LeaseAsk::renew
-                                                                  : LeaseAsk::ask;
-    std::string address(1, static_cast<char>(what));
-    address.append(lease.host.begin(), lease.host.end());
-    const ring::TurnAsk ask{
-        .id = id, .address = std::move(address), .good_for = count_of(returned ? lease.until - now : lease.wait)};
+    const HostLease& lease = found->second;
+    ring::LeaseAsk ask{.id = id, .host = lease.host};
+    if (lease.state == HostLease::State::returned) {
+      ask.action = ring::LeaseAction::return_;
+      ask.wait = count_of(lease.next_asked - now);
+    } else {
+      ask.action = lease.state == HostLease::State::held ? ring::LeaseAction::renew : ring::LeaseAction::take;
+      ask.delay = count_of(lease.delay);
+    }
     const ring::Partition partition = ring::partition_of(lease.host, view_->partitions());
     if (!view_->owns(partition)) {
-      requests[view_->owner(partition)].asks.push_back(ask);
+      const ring::PeerId owner = view_->owner(partition);
+      ring::LeaseRequest& request = requests[owner];
+      request.asks.push_back(ask);
+      if (request.asks.size() >= ring::asks_max) messenger_->send(owner, std::exchange(request, {}), step.out);
     } else if (const auto lent = lend(now, self, ask)) {
-      own.turns.push_back(*lent);
+      own.leases.push_back(*lent);
     }
   }
+  for (auto& [owner, request] : requests)
+    if (!request.asks.empty()) messenger_->send(owner, std::move(request), step.out);
+  on_answer(now, own);
 }
 
-std::optional<ring::Turn> LeaseDesk::lend(Time now, const ring::PeerId& from, const ring::TurnAsk& ask) {
-  if (ask.address.size() != lease_address_bytes || view_->empty()) return std::nullopt;
-  ring::Md5 host;
-  std::transform(ask.address.begin() + 1, ask.address.end(), host.begin(),
-                 [](char byte) { return static_cast<std::uint8_t>(byte); });
-  const ring::Partition partition = ring::partition_of(host, view_->partitions());
+void LeaseDesk::on_request(const Step& step, const ring::PeerId& from, const ring::LeaseRequest& request,
+                           const ring::ReplyPath& reply) {
+  ring::LeaseAnswer answer;
+  for (const ring::LeaseAsk& ask : request.asks)
+    if (const auto lent = lend(step.now, from, ask)) answer.leases.push_back(*lent);
+  if (!answer.leases.empty()) messenger_->reply(reply, from, std::move(answer), step.out);
+}
+
+std::optional<ring::Lease> LeaseDesk::lend(Time now, const ring::PeerId& from, const ring::LeaseAsk& ask) {
+  if (view_->empty()) return std::nullopt;
+  const ring::Partition partition = ring::partition_of(ask.host, view_->partitions());
   if (!view_->owns(partition)) return std::nullopt;
   const Time since = since_->of(partition, now);
   const HostLeaseBook::Lease lease{from, ask.id};
-  switch (static_cast<LeaseAsk>(ask.address.front())) {
-    case LeaseAsk::ask:
-    case LeaseAsk::renew: {
-      const bool renews = static_cast<LeaseAsk>(ask.address.front()) == LeaseAsk::renew;
-      const HostLeaseBook::Answer answer = book_.ask(host, lease, renews, micros_of(ask.good_for), since, now);
-      return ring::Turn{ask.id, answer.given, answer.given ? 0 : count_of(answer.at - now)};
-    }
-    case LeaseAsk::give_back:
-      book_.give_back(host, lease, micros_of(ask.good_for), since, now);
-      return ring::Turn{ask.id, true, 0};
+  if (ask.action == ring::LeaseAction::return_) {
+    book_.give_back(ask.host, lease, micros_of(ask.wait), since, now);
+    return ring::Lease{.id = ask.id, .given = true};
   }
-  return std::nullopt;
+  const bool renews = ask.action == ring::LeaseAction::renew;
+  const HostLeaseBook::Answer answer = book_.ask(ask.host, lease, renews, micros_of(ask.delay), since, now);
+  return ring::Lease{.id = ask.id, .given = answer.given, .wait = answer.given ? 0 : count_of(answer.at - now)};
 }
 
-bool LeaseDesk::on_answer(Time now, const ring::Turn& answer) {
+void LeaseDesk::on_answer(Time now, const ring::LeaseAnswer& answer) {
+  for (const ring::Lease& lease : answer.leases) take_answer(now, lease);
+}
+
+void LeaseDesk::take_answer(Time now, const ring::Lease& answer) {
   const auto found = leases_.find(answer.id);
-  if (found == leases_.end()) return false;
+  if (found == leases_.end()) return;
   HostLease& lease = found->second;
   if (lease.state == HostLease::State::returned) {
     leases_.erase(found);
-    return true;
+    return;
   }
   if (lease.state == HostLease::State::held) {
     if (answer.given) lease.until = lease.sent + HostLeaseBook::lease_time;
-    return true;
+    return;
   }
   BenchHost* const host = bench_->find(lease.key);
   const bool waits = host != nullptr && host->busy;
@@ -146,7 +155,7 @@ bool LeaseDesk::on_answer(Time now, const ring::Turn& answer) {
     lease_of_.erase(lease.key);
     leases_.erase(found);
     if (waits) bench_->release(*host, std::max(host->next_allowed, later));
-    return true;
+    return;
   }
   lease.state = HostLease::State::held;
   lease.given = now;
@@ -156,7 +165,6 @@ bool LeaseDesk::on_answer(Time now, const ring::Turn& answer) {
   } else {
     give_back(now, answer.id, Duration{});
   }
-  return true;
 }
 
 }  // namespace orbweaver

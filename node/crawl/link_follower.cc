@@ -11,21 +11,21 @@ namespace {
 
 using storage::LinkFlag;
 
-// Indexes within each other, redirects on the way included. The protocol allows none, real sites have one or two.
+// Indexes within each other, redirects between them included. The protocol allows none, real sites have one or two.
 constexpr std::uint8_t nested_sitemaps_max = 4;
 
 std::uint16_t one_deeper(const storage::QueuedUrl& source) {
   return static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
 }
 std::uint8_t one_further(const storage::QueuedUrl& source) {
-  return static_cast<std::uint8_t>(std::min<int>(source.redirects + 1, 255));
+  return static_cast<std::uint8_t>(std::min<int>(source.steps + 1, 255));
 }
 
 // On the first visit of a sitemap its dates say nothing new: the pages are fetched now, or were in this crawl.
 void note_lastmod(const storage::QueuedUrl& sitemap, const std::vector<Time>& lastmods, std::size_t entry, Way& way) {
   if (sitemap.visit == 0 || entry >= lastmods.size()) return;
   way.lastmod = lastmods[entry];
-  way.visit = way.lastmod == Time{} ? std::uint16_t{0} : sitemap.visit;
+  way.sitemap_visit = way.lastmod == Time{} ? std::uint16_t{0} : sitemap.visit;
 }
 
 }  // namespace
@@ -58,12 +58,12 @@ void LinkFollower::link_to(const CanonicalUrl& url, const Way& way, std::uint8_t
 }
 
 // A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may be
-// redirected to. Those steps count as redirects do, the first too: without any, depth 0 is a seed's. A page that is a
+// redirected to. Those steps count like redirects, the first too: without any, depth 0 is a seed's. A page that is a
 // few hops off-site is a page.
 bool LinkFollower::in_scope(const storage::QueuedUrl& source) const {
   if (!around_.settings.page_requisites) return true;
   const Result<CanonicalUrl> url = CanonicalUrl::of_stored(source.url, source.key.url);
-  return url && (around_.seeds.scope().contains(*url) || (source.off_site > 0 && source.redirects == 0));
+  return url && (around_.seeds.scope().contains(*url) || (source.off_site > 0 && source.steps == 0));
 }
 
 void LinkFollower::add(Time now, const FetchJob& job, const PageRead& page, std::size_t most, Progress& progress,
@@ -98,7 +98,7 @@ void LinkFollower::add_link(const Source& from, const LinkList& list, std::size_
     link_to(link, way, 0, progress, commit);
   } else if (from.in_scope || list.stylesheet) {
     const Way way{.depth = from.queued.depth,
-                  .redirects = list.stylesheet ? one_further(from.queued) : std::uint8_t{1},
+                  .steps = list.stylesheet ? one_further(from.queued) : std::uint8_t{1},
                   .off_site = from.queued.off_site,
                   .requisite = true};
     link_to(list.requisites[at - list.links.size()], LinkRouter::as_good_as(way, from.queued),
@@ -119,11 +119,11 @@ void LinkFollower::add_redirect(const Source& from, const PageRead& page, Progre
   ++found_;
   if (std::holds_alternative<ResultList>(page.listed) && around_.seeds.scope().is_result_page(*page.redirect)) {
     // Its engine is no site of the crawl, yet that is where it has the results.
-    around_.router.admit(*page.redirect, {.depth = from.queued.depth, .redirects = one_further(from.queued)}, commit);
+    around_.router.admit(*page.redirect, {.depth = from.queued.depth, .steps = one_further(from.queued)}, commit);
     return;
   }
   const Way way{.depth = from.queued.depth,
-                .redirects = one_further(from.queued),
+                .steps = one_further(from.queued),
                 .off_site = from.queued.off_site,
                 .requisite = !from.in_scope};
   link_to(*page.redirect, LinkRouter::as_good_as(way, from.queued), static_cast<std::uint8_t>(LinkFlag::redirect),
@@ -148,13 +148,13 @@ void LinkFollower::add_named_sitemaps(const RobotsFetch& fetch, const RobotsRead
 void LinkFollower::add_sitemap(const Source& from, const SitemapIndexList& list, std::size_t at,
                                storage::Commit& commit) {
   const storage::QueuedUrl& index = from.queued;
-  if (index.redirects >= nested_sitemaps_max) {
+  if (index.steps >= nested_sitemaps_max) {
     ++skipped_;
     return;
   }
   const CanonicalUrl& url = list.sitemaps[at];
-  Way way = LinkRouter::as_good_as({.depth = index.depth, .redirects = one_further(index), .off_site = index.off_site},
-                                   index);
+  Way way =
+      LinkRouter::as_good_as({.depth = index.depth, .steps = one_further(index), .off_site = index.off_site}, index);
   note_lastmod(index, list.lastmods, at, way);
   if (url.host() == from.url.host()) {
     around_.router.admit_unless_listed(url, way, commit);

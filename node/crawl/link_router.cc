@@ -65,8 +65,8 @@ bool LinkRouter::is_known(const storage::UrlKey& key, const Way& way) {
   using Verdict = storage::SeenSets::Verdict;
   Verdict verdict = Verdict::ask;
   const storage::SeenSets* const sets = around_.store.sets();
-  if (sets != nullptr && around_.view.owns(key.host.partition) && way.redirects <= redirects_max())
-    verdict = sets->judge(key, storage::SeenSets::Link{way.depth, way.redirects, way.off_site});
+  if (sets != nullptr && around_.view.owns(key.host.partition) && way.steps <= redirects_max())
+    verdict = sets->judge(key, storage::SeenSets::Link{way.depth, way.steps, way.off_site});
   if (verdict == Verdict::known) ++counters_.known_by_set;
   return verdict == Verdict::known || (verdict == Verdict::ask && cache_.hit(key.url, way.depth));
 }
@@ -85,11 +85,11 @@ void LinkRouter::admit(const CanonicalUrl& url, const Way& way, storage::Commit&
   }
   storage::UrlRecord record;
   record.depth = way.depth;
-  record.redirects = way.redirects;
+  record.steps = way.steps;
   record.url = url.text();
   record.off_site = way.off_site;
   record.lastmod = way.lastmod;
-  record.visit = way.visit;
+  record.sitemap_visit = way.sitemap_visit;
   record.score = score;
   if (around_.view.owns(key.host.partition)) {
     ++counters_.own;
@@ -112,11 +112,12 @@ void LinkRouter::limit(storage::UrlRecord& record, Time date) const {
   if (record.state != UrlState::queued) return;
   Reason reason = Reason::none;
   if (around_.settings.max_depth > 0 && record.depth > around_.settings.max_depth) reason = Reason::depth;
-  if (record.redirects > redirects_max()) reason = Reason::redirects;
+  if (record.steps > redirects_max()) reason = Reason::redirects;
   if (reason == Reason::none) return;
   record.state = UrlState::excluded;
   record.reason = reason;
-  record.changed = date;
+  record.since = date;
+  record.not_before = Time{};
 }
 
 // What a host's set answers for takes no place in the cache. The cache tells lesser depths from larger ones, not hops
@@ -158,7 +159,7 @@ Way LinkRouter::as_good_as(Way way, const storage::QueuedUrl& source) {
 // What is to be told of a URL that a link was found to; nothing when it was told before.
 std::optional<std::uint16_t> LinkRouter::new_score(const CanonicalUrl& url, const Way& way) {
   if (way.gives > 0) return scores_.add(url.digest(), way.gives);
-  const bool seed = way.depth == 0 && way.redirects == 0;
+  const bool seed = way.depth == 0 && way.steps == 0;
   const BestBy best_by = around_.settings.best_by;
   if (best_by == BestBy::topic) return scores_.raise(url.digest(), seed ? topic_score_max : way.score);
   const std::uint64_t seeds_own = best_by == BestBy::opic ? seed_cash : 1;

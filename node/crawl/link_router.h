@@ -28,18 +28,18 @@ namespace orbweaver {
 // A link: what its record will begin with.
 struct Way {
   std::uint16_t depth = 0;
-  std::uint8_t redirects = 0;
-  std::uint8_t off_site = 0;  // hops off-site of the page that it was found on
-  bool suspect = false;       // found on one more copy of a page (trap rule same_content)
-  bool requisite = false;     // a sub-resource of a page: no seed's host or path keeps it out, though lists do
-  Time lastmod{};             // what a sitemap says, on a later visit of it; else the epoch
-  std::uint16_t visit = 0;    // with lastmod: of the sitemap; the page goes no further by it
-  std::uint16_t score = 0;    // under order = best: what is told of it,
-  std::uint64_t gives = 0;    // and what the page gives it, by links
+  std::uint8_t steps = 0;
+  std::uint8_t off_site = 0;        // hops off-site of the page that it was found on
+  bool suspect = false;             // found on one more copy of a page (trap rule same_content)
+  bool requisite = false;           // a sub-resource of a page: no seed's host or path keeps it out, though lists do
+  Time lastmod{};                   // what a sitemap says, on a later visit of it; else the epoch
+  std::uint16_t sitemap_visit = 0;  // with lastmod: which visit of the sitemap that is; the page goes no further by it
+  std::uint16_t score = 0;          // under order = best: what is told of it,
+  std::uint64_t gives = 0;          // and what the page gives it, by links
 };
 
 // What a filter may take as seen: no seed, which a user has named.
-inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.redirects > 0; }
+inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.steps > 0; }
 
 class LinkRouter {
  public:
@@ -71,8 +71,8 @@ class LinkRouter {
   void admit_unless_listed(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
   // Whatever the scope says.
   void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
-  // A queued record must not exceed max_depth and redirects_max: beyond them it becomes excluded, at `date` (a link's
-  // is the epoch: it is not a time to wait for).
+  // A queued record must not exceed max_depth and, by its steps, redirects_max: beyond them it becomes excluded, since
+  // `date` (a link's is the epoch: it is not known).
   void limit(storage::UrlRecord& record, Time date) const;
 
   // The first `links` records of a commit are durable.

@@ -68,9 +68,9 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, storage::UrlState
   record.state = state;
   record.reason = reason;
   record.depth = queued.depth;
-  record.redirects = queued.redirects;
+  record.steps = queued.steps;
   record.attempts = queued.attempts;
-  record.changed = at;
+  record.since = at;
   record.url = queued.url;
   record.off_site = queued.off_site;
   record.visit = queued.visit;

@@ -19,8 +19,8 @@ concept OfAnyone = one_of<Body, ring::Ask, ring::Join, ring::Welcome, ring::Answ
 template <class Body>
 concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring::Sync, ring::Batch, ring::BatchAck,
                         ring::BatchRefused, ring::Roots, ring::RootsCompared, ring::Leaves, ring::LeavesDiffer,
-                        ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::TurnRequest, ring::Turns,
-                        ring::Sightings, ring::SamePages>;
+                        ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::SlotRequest,
+                        ring::SlotAnswer, ring::Sightings, ring::SamePages, ring::LeaseRequest, ring::LeaseAnswer>;
 
 }  // namespace
 
@@ -141,8 +141,12 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
       [&](const ring::WaveReply& wave) { ends_.search.hear(in.from, wave); },
       [&](const ring::Finish& finish) { return ends_.search.hear(step, in.from, finish, event.reply); },
       [&](const ring::FinishAck&) { ends_.search.acknowledged(in.from); },
-      [&](const ring::TurnRequest& request) { fetches_.access.on_request(step, in, request, event.reply); },
-      [&](const ring::Turns& answer) { fetches_.access.on_answer(step.now, in.from, answer); },
+      [&](const ring::SlotRequest& request) { fetches_.access.on_request(step, in, request, event.reply); },
+      [&](const ring::SlotAnswer& answer) { fetches_.access.on_answer(step.now, in.from, answer); },
+      [&](const ring::LeaseRequest& request) {
+        fetches_.access.leases().on_request(step, in.from, request, event.reply);
+      },
+      [&](const ring::LeaseAnswer& answer) { fetches_.access.leases().on_answer(step.now, answer); },
       [&](const ring::Sightings& sightings) { return verdicts_.mirrors.on_sightings(step, sightings); },
       [&](const ring::SamePages& same) { return verdicts_.mirrors.on_same_pages(step, same); },
   };

@@ -32,7 +32,7 @@ std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known)
   if (!ended || known.visit == visit_max) return std::nullopt;
   storage::UrlRecord record;
   record.depth = known.depth;
-  record.redirects = known.redirects;
+  record.steps = known.steps;
   record.off_site = known.off_site;
   record.url = known.url;
   record.visit = static_cast<std::uint16_t>(known.visit + 1);
@@ -99,7 +99,7 @@ bool RecrawlWalk::awaits(ring::Partition partition) const {
 }
 
 bool RecrawlWalk::is_wanted(const Wanted& wanted, const storage::UrlRecord& record) {
-  if (record.changed >= wanted.before) return false;
+  if (record.since >= wanted.before) return false;
   if (!wanted.host.empty() && CanonicalUrl::host_in(record.url) != wanted.host) return false;
   return wanted.pattern == nullptr || wanted.pattern->first_match(record.url) != nullptr;
 }
@@ -134,10 +134,10 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
 // A date that is to come is a mistake. The page gets no further than the visit of the sitemap that
 // says so: two that list each other would visit one another forever.
 void RecrawlWalk::visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const {
-  const std::uint16_t visit = std::exchange(record.visit, std::uint16_t{0});
+  const std::uint16_t sitemap_visit = std::exchange(record.sitemap_visit, std::uint16_t{0});
   if (record.lastmod == Time{} || record.state != UrlState::queued || record.lastmod > *stepped_) return;
   const auto known = store_->find(key);
-  if (!known || !*known || (*known)->changed >= record.lastmod || (*known)->visit >= visit) return;
+  if (!known || !*known || (*known)->since >= record.lastmod || (*known)->visit >= sitemap_visit) return;
   if (auto again = visited_again(**known)) record = std::move(*again);
 }
 

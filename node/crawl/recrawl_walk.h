@@ -60,7 +60,8 @@ class RecrawlWalk {
   Result<void> walk_on(const Step& step);
 
   // A link that is to be admitted here. When a sitemap says that the page has changed since it was fetched
-  // (record.lastmod; record.visit is the sitemap's), the record becomes its next visit; else its visit becomes 0.
+  // (record.lastmod, by its record.sitemap_visit), the record becomes its next visit. The sitemap's visit is left out
+  // of it in any case: it was of the link.
   void visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const;
 
  private:

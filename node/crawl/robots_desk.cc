@@ -7,7 +7,6 @@
 #include "node/errors/storage_error.h"
 #include "node/try.h"
 #include "node/url/bad_ports.h"
-#include "storage/bytes.h"
 
 namespace orbweaver {
 
@@ -25,23 +24,10 @@ constexpr std::size_t parsing_max = 16;
 // A stored robots.txt that is longer is parsed by a worker: this much takes the core some 0.1 ms.
 constexpr std::size_t parsed_here_max = 16u << 10;
 
-// In the place of its body a robots.txt that could not be had has why: u8 reason, u16 HTTP status.
-constexpr std::size_t cause_size = 3;
-
-std::string cause_bytes(Reason reason, int status) {
-  std::string bytes;
-  storage::put_be(bytes, static_cast<std::uint8_t>(reason));
-  storage::put_be(bytes, static_cast<std::uint16_t>(std::clamp(status, 0, 999)));
-  return bytes;
-}
-
-// Of one that an older version stored, nothing is known.
-void note_unreachable(RobotsSlot& slot, RobotsKind kind, std::string_view body) {
-  slot.unreachable = kind == RobotsKind::unreachable ? Reason::robots_unreachable : Reason::none;
-  slot.status = 0;
-  if (kind != RobotsKind::unreachable || body.size() != cause_size) return;
-  slot.unreachable = storage::robots_reason(static_cast<Reason>(storage::get_be<std::uint8_t>(body, 0)));
-  slot.status = storage::get_be<std::uint16_t>(body, 1);
+void note_unreachable(RobotsSlot& slot, const storage::RobotsEntry& known) {
+  const bool unreachable = static_cast<RobotsKind>(known.kind) == RobotsKind::unreachable;
+  slot.unreachable = unreachable ? storage::robots_reason(known.cause) : Reason::none;
+  slot.status = unreachable ? known.status : std::uint16_t{0};
 }
 
 // Not the host's word but this peer's own.
@@ -85,7 +71,7 @@ std::shared_ptr<const RobotsRules> RobotsDesk::rules(Time now, BenchHost& host, 
   }
   slot.expires = (*stored)->expires;
   const auto kind = static_cast<RobotsKind>((*stored)->kind);
-  note_unreachable(slot, kind, (*stored)->body);
+  note_unreachable(slot, **stored);
   if (kind == RobotsKind::rules && (*stored)->body.size() > parsed_here_max) {
     unread = std::move((*stored)->body);
     return nullptr;
@@ -238,14 +224,23 @@ Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsSt
   const auto stored = around_.state.store->robots(host.key, slot.origin);
   if (!stored) return tl::make_unexpected(error_of(stored.error()));
   std::optional<RobotsState> before;
-  if (*stored) before = RobotsState{static_cast<RobotsKind>((*stored)->kind), (*stored)->fetched, {}, false};
+  if (*stored)
+    before = RobotsState{.kind = static_cast<RobotsKind>((*stored)->kind),
+                         .fetched = (*stored)->fetched,
+                         .unreachable_since = (*stored)->unreachable_since};
   const RobotsState state = robots_state(meaning, before, job.ended);
   const int status = read == nullptr ? 0 : job.status;
-  storage::RobotsEntry entry{state.fetched, state.expires, static_cast<std::uint8_t>(state.kind), {}};
+  storage::RobotsEntry entry{.fetched = state.fetched,
+                             .expires = state.expires,
+                             .kind = static_cast<std::uint8_t>(state.kind),
+                             .unreachable_since = state.unreachable_since};
   if (meaning == RobotsStep::rules) entry.body = std::move(read->body);
   if (state.same_body) entry.body = (*stored)->body;
-  if (state.kind == RobotsKind::unreachable) entry.body = cause_bytes(job.outcome.reason, status);
-  note_unreachable(slot, state.kind, entry.body);
+  if (state.kind == RobotsKind::unreachable) {
+    entry.cause = job.outcome.reason;
+    entry.status = static_cast<std::uint16_t>(std::clamp(status, 0, 999));
+  }
+  note_unreachable(slot, entry);
   if (meaning == RobotsStep::unreachable)
     step.log(LogLevel::warning, "crawl", "robots.txt unreachable",
              {{"origin", slot.origin},

@@ -265,7 +265,8 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
         merge.record.state = storage::UrlState::queued;
         merge.record.reason = storage::Reason::none;
         merge.record.status = 0;
-        merge.record.changed = Time{};
+        merge.record.since = Time{};
+        merge.record.not_before = Time{};
       }
       std::string record;
       storage::encode_record(merge.record, record);

@@ -80,7 +80,7 @@ class Search {
     storage::UrlRecord record = at.record;
     record.state = UrlState::queued;
     record.reason = Reason::none;
-    record.changed = Time{};
+    record.since = Time{};
     again_.merges.push_back({at.key, std::move(record)});
   }
   std::size_t to_write() const { return again_.merges.size(); }

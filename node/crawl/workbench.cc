@@ -17,9 +17,7 @@ namespace {
 // At most this many hosts are looked up on disk for one take().
 constexpr std::size_t discover_step = 128;
 
-Time not_before(const QueuedUrl& url) {
-  return url.position.band == 0 ? Time{} : Time(Duration(static_cast<std::int64_t>(url.position.order)));
-}
+Time not_before(const QueuedUrl& url) { return url.position.not_before(); }
 
 // Rows of the store that are read for a host's set at one of its turns: some 0.4 ms, half of what a page costs whose
 // links are looked up one by one. So a host that goes before its set is whole costs half as much again, no more.
@@ -37,7 +35,10 @@ constexpr Duration discoveries_every = std::chrono::seconds{1};
 constexpr std::uint64_t fair_every = 4;
 
 // Lower is better. A URL that failed before is the last of its host.
-std::uint32_t priority_of(const QueuedUrl& url) { return url.position.band == 0 ? url.position.priority : UINT32_MAX; }
+std::uint32_t priority_of(const QueuedUrl& url) {
+  const storage::UntriedPlace* const untried = url.position.untried();
+  return untried == nullptr ? UINT32_MAX : untried->priority;
+}
 
 std::size_t cost_of(const QueuedUrl& url) { return sizeof(QueuedUrl) + url.url.size(); }
 

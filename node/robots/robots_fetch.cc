@@ -11,14 +11,23 @@ RobotsStep robots_step(const RobotsAnswer& answer) {
 }
 
 RobotsState robots_state(RobotsStep step, const std::optional<RobotsState>& before, Time ended) {
-  if (step == RobotsStep::rules) return {RobotsKind::rules, ended, ended + robots_lifetime, false};
-  if (step == RobotsStep::allow_all) return {RobotsKind::allow_all, ended, ended + robots_lifetime, false};
-  if (!before) return {RobotsKind::unreachable, ended, ended + robots_lifetime, false};
-  if (ended - before->fetched >= robots_unreachable_max)
-    return {RobotsKind::allow_all, before->fetched, ended + robots_lifetime, false};
-  if (before->kind == RobotsKind::unreachable)
-    return {RobotsKind::unreachable, before->fetched, ended + robots_lifetime, false};
-  return {before->kind, before->fetched, ended + robots_stale_lifetime, true};
+  const auto answered = [ended](RobotsKind kind) {
+    return RobotsState{.kind = kind, .fetched = ended, .expires = ended + robots_lifetime};
+  };
+  if (step == RobotsStep::rules) return answered(RobotsKind::rules);
+  if (step == RobotsStep::allow_all) return answered(RobotsKind::allow_all);
+  if (!before) return {.kind = RobotsKind::unreachable, .expires = ended + robots_lifetime, .unreachable_since = ended};
+  RobotsState state = *before;
+  state.same_body = false;
+  state.expires = ended + robots_lifetime;
+  const Time silent_since = before->fetched != Time{} ? before->fetched : before->unreachable_since;
+  if (ended - silent_since >= robots_unreachable_max) {
+    state.kind = RobotsKind::allow_all;
+  } else if (before->kind != RobotsKind::unreachable) {
+    state.expires = ended + robots_stale_lifetime;
+    state.same_body = true;
+  }
+  return state;
 }
 
 }  // namespace orbweaver

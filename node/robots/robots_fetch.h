@@ -42,9 +42,10 @@ RobotsStep robots_step(const RobotsAnswer& answer);
 
 struct RobotsState {
   RobotsKind kind = RobotsKind::rules;
-  Time fetched{};  // when it was last heard; of an unreachable one: when it was first found so
+  Time fetched{};  // when the server last answered; the epoch: it never did
   Time expires{};
-  bool same_body = false;  // the older copy's body goes with it
+  bool same_body = false;    // the older copy's body goes with it
+  Time unreachable_since{};  // when it was first asked for in vain, of a server that never answered; else the epoch
 };
 // `before`: what is stored of the origin, though it has expired. `step` is one of the last three.
 RobotsState robots_state(RobotsStep step, const std::optional<RobotsState>& before, Time ended);

@@ -103,8 +103,13 @@ class Maker {
       }
       case 2:
         storage::encode_robots(in_.coin() ? "http://a.test" : in_.text(20),
-                               {peer_.now, peer_.now + std::chrono::hours(1), in_.byte(), in_.text(60)}, peer_.now,
-                               made.record);
+                               {.fetched = in_.coin() ? Time{} : peer_.now,
+                                .expires = peer_.now + std::chrono::hours(1),
+                                .kind = in_.byte(),
+                                .body = in_.text(60),
+                                .unreachable_since = in_.coin() ? Time{} : peer_.now,
+                                .cause = static_cast<storage::Reason>(in_.coin() ? std::uint8_t{0} : in_.byte())},
+                               peer_.now, made.record);
         break;
       case 3:
         storage::encode_unsure(peer_.now - std::chrono::seconds(in_.byte()), peer_.now, made.record);
@@ -114,27 +119,37 @@ class Maker {
         of.state = static_cast<storage::UrlState>(1 + in_.below(4));
         of.reason = static_cast<storage::Reason>(in_.byte());
         of.depth = in_.coin() ? in_.byte() : in_.word();
-        of.redirects = in_.below(25);
+        of.steps = in_.below(25);
         of.attempts = in_.byte();
         of.status = in_.word();
         of.off_site = in_.below(16);
         of.visit = in_.coin() ? std::uint16_t{0} : in_.word();
         of.score = in_.coin() ? std::uint16_t{0} : in_.word();
-        of.changed = in_.coin() ? peer_.now : Time(Duration(static_cast<std::int64_t>(in_.eight())));
+        of.since = in_.coin() ? peer_.now : Time(Duration(static_cast<std::int64_t>(in_.eight())));
         of.lastmod = in_.coin() ? Time{} : Time(Duration(static_cast<std::int64_t>(in_.eight())));
         of.validator = in_.coin() ? std::string() : in_.text(20);
+        of.not_before = in_.coin() ? Time{} : Time(Duration(static_cast<std::int64_t>(in_.eight())));
+        of.sitemap_visit = in_.coin() ? std::uint16_t{0} : in_.word();
         of.url = url();
         storage::encode_record(of, made.record);
       }
     }
     return made;
   }
-  ring::TurnAsk turn_ask() {
+  ring::SlotAsk slot_ask() {
     static constexpr std::size_t sizes[] = {4, 16, 17, 0};
     std::string address(sizes[in_.below(4)], static_cast<char>(in_.below(5)));
-    return {in_.number(), std::move(address), in_.number()};
+    return {.id = in_.number(), .address = std::move(address), .good_for = in_.number()};
   }
-  ring::Turn turn() { return {in_.coin() ? in_.byte() : in_.number(), in_.coin(), in_.number()}; }
+  ring::Slot slot() { return {in_.coin() ? in_.byte() : in_.number(), in_.coin(), in_.number()}; }
+  ring::LeaseAsk lease_ask() {
+    ring::LeaseAsk ask{.id = in_.number(), .action = static_cast<ring::LeaseAction>(in_.below(4))};
+    ask.host.fill(in_.below(5));
+    ask.delay = in_.number();
+    ask.wait = in_.number();
+    return ask;
+  }
+  ring::Lease lease() { return {in_.coin() ? in_.byte() : in_.number(), in_.coin(), in_.number()}; }
   ring::Sighting sighting() { return {in_.byte(), host()}; }
   ring::SamePage same_page() { return {host(), host()}; }
   std::string host() {
@@ -215,13 +230,17 @@ class Maker {
       case 19:
         return ring::LeavesDiffer{partition(), in_.coin() ? std::string(256, '\1') : text()};
       case 20:
-        return ring::TurnRequest{some(&Maker::turn_ask)};
+        return ring::SlotRequest{some(&Maker::slot_ask)};
       case 21:
-        return ring::Turns{some(&Maker::turn)};
+        return ring::SlotAnswer{some(&Maker::slot)};
       case 22:
         return ring::Sightings{some(&Maker::sighting)};
-      default:
+      case 23:
         return ring::SamePages{some(&Maker::same_page)};
+      case 24:
+        return ring::LeaseRequest{some(&Maker::lease_ask)};
+      default:
+        return ring::LeaseAnswer{some(&Maker::lease)};
     }
   }
 

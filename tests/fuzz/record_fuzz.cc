@@ -46,11 +46,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_clock(st::decode_wait(bytes, now));
   if (const auto since = st::decode_unsure(bytes, now)) require(*since <= now);
   if (const auto robots = st::decode_robots(bytes, now)) {
-    require(robots->first.size() + robots->second.body.size() <= size && robots->second.fetched <= now);
+    require(robots->first.size() + robots->second.body.size() <= size);
+    require(robots->second.fetched <= now && robots->second.unreachable_since <= now);
     std::string again;
     st::encode_robots(robots->first, robots->second, now, again);
     const auto twice = st::decode_robots(again, now);
-    require(twice && twice->first == robots->first && twice->second.body == robots->second.body);
+    require(twice && *twice == *robots);
+  }
+  if (const auto robots = st::decode_stored_robots(bytes)) {
+    std::string again;
+    st::encode_stored_robots(*robots, again);
+    require(again == bytes && st::merge(*robots, *robots) == *robots);
   }
   return 0;
 }

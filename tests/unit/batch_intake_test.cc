@@ -113,18 +113,47 @@ TEST_F(BatchIntakeTest, ABatchForAnotherPeerIsRefusedWhole) {
   EXPECT_EQ(intake_.counters().records, 0u);
 }
 
+TEST_F(BatchIntakeTest, ALinkQueuesNoPageAgainButByASitemapThatWasVisitedAgain) {
+  const CanonicalUrl url = *CanonicalUrl::parse("http://a.test/x");
+  const storage::UrlKey key{rig_.state.partitioner.host_key(url), url.digest()};
+  storage::UrlRecord fetched;
+  fetched.url = url.text();
+  fetched.depth = 1;
+  fetched.state = storage::UrlState::fetched;
+  fetched.since = rig_.now - std::chrono::hours{2};
+  storage::Commit commit;
+  commit.merges.push_back({key, fetched});
+  ASSERT_TRUE(rig_.store.commit(commit));
+  const auto visit_after = [&](const storage::UrlRecord& link) {
+    std::string bytes;
+    storage::encode_record(link, bytes);
+    EXPECT_TRUE(take({bytes}));
+    return (*rig_.store.find(key))->visit;
+  };
+  storage::UrlRecord link;
+  link.url = fetched.url;
+  link.depth = 1;
+  link.visit = 7;
+  EXPECT_EQ(visit_after(link), 0) << "a link has no visit of its own";
+  link.lastmod = rig_.now - std::chrono::hours{1};
+  EXPECT_EQ(visit_after(link), 0);
+  link.sitemap_visit = 1;
+  EXPECT_EQ(visit_after(link), 1);
+  EXPECT_EQ((*rig_.store.find(key))->sitemap_visit, 0) << "it was the link's";
+}
+
 TEST_F(BatchIntakeTest, NoPeerDelaysATryForever) {
   storage::UrlRecord late;
   late.url = "http://a.test/x";
   late.depth = 1;
-  late.changed = rig_.now + std::chrono::hours{24 * 365};
+  late.not_before = rig_.now + std::chrono::hours{24 * 365};
   std::string bytes;
   storage::encode_record(late, bytes);
   ASSERT_TRUE(take({bytes}));
   const CanonicalUrl url = *CanonicalUrl::parse(late.url);
   const auto found = rig_.store.find({rig_.state.partitioner.host_key(url), url.digest()});
   ASSERT_TRUE(found && *found);
-  EXPECT_LE((*found)->changed, rig_.now + wait_max);
+  EXPECT_LE((*found)->not_before, rig_.now + wait_max);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ Member a_member() {
 // A sync message with this body.
 std::string sync_of(std::string body) {
   const std::string id = std::string("\xc4\x10") + std::string(16, '\0');
-  return std::string("\x96\x02\x07") + id + id + std::string(1, '\0') + std::move(body);
+  return std::string("\x96\x03\x07") + id + id + std::string(1, '\0') + std::move(body);
 }
 
 TEST(CodecOutside, MembersBeyondTheirBoundsAreRefused) {
@@ -95,6 +95,56 @@ TEST(CodecOutside, AVerbIsShort) {
   EXPECT_EQ(error_of(encode(message)), "decoded");
   message.body = Ask{1, std::string(verb_bytes_max + 1, 'v'), "{}", false};
   EXPECT_NE(error_of(encode(message)).find("verb is longer than 32 bytes"), std::string::npos);
+}
+
+TEST(CodecOutside, AnAddressHasFourOrSixteenBytes) {
+  Message message;
+  for (std::size_t size = 0; size <= 20; ++size) {
+    message.body = SlotRequest{{{1, "\x7f\0\0\1", 0, 0, 0}, {2, std::string(size, 'a'), 0, 0, 0}}};
+    std::get<SlotRequest>(message.body).asks.front().address.resize(4);
+    const std::string error = error_of(encode(message));
+    if (size == 4 || size == 16) {
+      EXPECT_EQ(error, "decoded") << size;
+    } else {
+      EXPECT_NE(error.find("an IP address has " + std::to_string(size) + " bytes"), std::string::npos) << error;
+    }
+  }
+}
+
+TEST(CodecOutside, ALeaseIsTakenRenewedOrReturnedByAHostsDigest) {
+  Message message;
+  LeaseAsk ask{.id = 1};
+  for (const int action : {0, 1, 2}) {
+    ask.action = static_cast<LeaseAction>(action);
+    message.body = LeaseRequest{{ask}};
+    EXPECT_EQ(error_of(encode(message)), "decoded") << action;
+  }
+  ask.action = static_cast<LeaseAction>(3);
+  message.body = LeaseRequest{{ask}};
+  EXPECT_NE(error_of(encode(message)).find("number 3 is too large"), std::string::npos);
+  ask.action = LeaseAction::take;
+  message.body = LeaseRequest{{ask}};
+  std::string bytes = encode(message);
+  const std::size_t digest = bytes.find(std::string("\xc4\x10", 2), bytes.size() - 22);
+  ASSERT_NE(digest, std::string::npos);
+  bytes[digest + 1] = '\x0f';
+  bytes.erase(digest + 2, 1);
+  EXPECT_NE(error_of(bytes).find("an id or a digest is not 16 bytes"), std::string::npos) << error_of(bytes);
+}
+
+TEST(CodecOutside, AsksAndTheirAnswersAreFew) {
+  Message message;
+  for (const bool one_more : {false, true}) {
+    const std::size_t count = asks_max + (one_more ? 1 : 0);
+    for (Body body : {Body{SlotRequest{std::vector<SlotAsk>(count, {.address = "four"})}},
+                      Body{SlotAnswer{std::vector<Slot>(count)}}, Body{LeaseRequest{std::vector<LeaseAsk>(count)}},
+                      Body{LeaseAnswer{std::vector<Lease>(count)}}}) {
+      message.body = std::move(body);
+      const std::string error = error_of(encode(message));
+      EXPECT_EQ(error.find("a list is longer than 1024") != std::string::npos, one_more) << error;
+      EXPECT_EQ(error == "decoded", !one_more) << error;
+    }
+  }
 }
 
 TEST(CodecOutside, ValuesAreCounted) {

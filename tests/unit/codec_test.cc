@@ -47,6 +47,8 @@ class Maker {
     for (T& one : made) one = (this->*make)();
     return made;
   }
+  SlotAsk slot_ask() { return {number(), std::string(coin() ? 4 : 16, 'a'), number(), number(), number()}; }
+  LeaseAsk lease_ask() { return {number(), static_cast<LeaseAction>(random_() % 3), id().bytes, number(), number()}; }
   std::string text() {
     const char* const pieces[] = {"a", "Z", " ", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x95\xb8", "\x7f"};
     std::string made;
@@ -112,13 +114,17 @@ class Maker {
       case 20:
         return LeavesDiffer{partition(), text()};
       case 21:
-        return TurnRequest{{{number(), text(), number(), number(), number()}, {number(), text(), number()}}};
+        return SlotRequest{some(&Maker::slot_ask)};
+      case 22:
+        return SlotAnswer{{{number(), coin(), number()}, {number(), coin(), number()}}};
       case 23:
         return Sightings{{{number(), text()}, {number(), text()}}};
       case 24:
         return SamePages{{{text(), text()}, {text(), text()}}};
+      case 25:
+        return LeaseRequest{some(&Maker::lease_ask)};
       default:
-        return Turns{{{number(), coin(), number()}, {number(), coin(), number()}}};
+        return LeaseAnswer{{{number(), coin(), number()}, {number(), coin(), number()}}};
     }
   }
   Message message(std::size_t type) { return Message{protocol_version, id(), id(), number(), body(type)}; }
@@ -223,17 +229,29 @@ struct Same {
   void operator()(const Leaves& a, const Leaves& b) const {
     EXPECT_EQ(std::tie(a.partition, a.tenure, a.leaves), std::tie(b.partition, b.tenure, b.leaves));
   }
-  void operator()(const TurnRequest& a, const TurnRequest& b) const {
+  void operator()(const SlotRequest& a, const SlotRequest& b) const {
     ASSERT_EQ(a.asks.size(), b.asks.size());
     for (std::size_t i = 0; i < a.asks.size(); ++i)
       EXPECT_EQ(std::tie(a.asks[i].id, a.asks[i].address, a.asks[i].good_for, a.asks[i].delay, a.asks[i].in),
                 std::tie(b.asks[i].id, b.asks[i].address, b.asks[i].good_for, b.asks[i].delay, b.asks[i].in));
   }
-  void operator()(const Turns& a, const Turns& b) const {
-    ASSERT_EQ(a.turns.size(), b.turns.size());
-    for (std::size_t i = 0; i < a.turns.size(); ++i)
-      EXPECT_EQ(std::tie(a.turns[i].id, a.turns[i].given, a.turns[i].wait),
-                std::tie(b.turns[i].id, b.turns[i].given, b.turns[i].wait));
+  void operator()(const SlotAnswer& a, const SlotAnswer& b) const {
+    ASSERT_EQ(a.slots.size(), b.slots.size());
+    for (std::size_t i = 0; i < a.slots.size(); ++i)
+      EXPECT_EQ(std::tie(a.slots[i].id, a.slots[i].given, a.slots[i].wait),
+                std::tie(b.slots[i].id, b.slots[i].given, b.slots[i].wait));
+  }
+  void operator()(const LeaseRequest& a, const LeaseRequest& b) const {
+    ASSERT_EQ(a.asks.size(), b.asks.size());
+    for (std::size_t i = 0; i < a.asks.size(); ++i)
+      EXPECT_EQ(std::tie(a.asks[i].id, a.asks[i].action, a.asks[i].host, a.asks[i].delay, a.asks[i].wait),
+                std::tie(b.asks[i].id, b.asks[i].action, b.asks[i].host, b.asks[i].delay, b.asks[i].wait));
+  }
+  void operator()(const LeaseAnswer& a, const LeaseAnswer& b) const {
+    ASSERT_EQ(a.leases.size(), b.leases.size());
+    for (std::size_t i = 0; i < a.leases.size(); ++i)
+      EXPECT_EQ(std::tie(a.leases[i].id, a.leases[i].given, a.leases[i].wait),
+                std::tie(b.leases[i].id, b.leases[i].given, b.leases[i].wait));
   }
   void operator()(const Sightings& a, const Sightings& b) const {
     ASSERT_EQ(a.sightings.size(), b.sightings.size());
@@ -275,10 +293,10 @@ Member a_member() {
   return member;
 }
 
-// An envelope up to the body: [2, type, ring, from, 0, ...].
+// An envelope up to the body: [3, type, ring, from, 0, ...].
 std::string envelope(std::uint8_t type, std::string body) {
   const std::string id = std::string("\xc4\x10") + std::string(16, '\0');
-  return std::string("\x96\x02") + static_cast<char>(type) + id + id + std::string(1, '\0') + std::move(body);
+  return std::string("\x96\x03") + static_cast<char>(type) + id + id + std::string(1, '\0') + std::move(body);
 }
 
 TEST(Codec, EveryTypeComesBackAsItWas) {
@@ -309,7 +327,7 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
   message.body = Batch{5, 1ull << 40, {{1023, std::string("\x00\xff", 2)}}, BatchKind::transfer, {{1023, tenure}}, {3}};
   EXPECT_EQ(hex(encode(message)),
             "96"
-            "02"
+            "03"
             "08"
             "c410"
             "11111111111111111111111111111111"
@@ -344,7 +362,7 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
   message.body = Ping{1, {member}, 2, 8};
   EXPECT_EQ(hex(encode(message)),
             "96"
-            "02"
+            "03"
             "04"
             "c410"
             "11111111111111111111111111111111"
@@ -366,6 +384,48 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
             "02"
             "02"
             "08");
+  message.body = SlotRequest{{{1, std::string("\x7f\0\0\1", 4), 2, 3, 4}}};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "15");
+  EXPECT_EQ(hex(encode(message)).substr(84),
+            "91"
+            "91"
+            "95"
+            "01"
+            "c4047f000001"
+            "02"
+            "03"
+            "04");
+  message.body = SlotAnswer{{{1, true, 2}}};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "16");
+  EXPECT_EQ(hex(encode(message)).substr(84),
+            "91"
+            "91"
+            "93"
+            "01"
+            "c3"
+            "02");
+  Md5 host;
+  host.fill(0x55);
+  message.body = LeaseRequest{{{1, LeaseAction::return_, host, 2, 3}}};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "19");
+  EXPECT_EQ(hex(encode(message)).substr(84),
+            "91"
+            "91"
+            "95"
+            "01"
+            "02"
+            "c41055555555555555555555555555555555"
+            "02"
+            "03");
+  message.body = LeaseAnswer{{{1, false, 2}}};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "1a");
+  EXPECT_EQ(hex(encode(message)).substr(84),
+            "91"
+            "91"
+            "93"
+            "01"
+            "c2"
+            "02");
   message.body = Finish{1, "end", {{"pages", 9}}};
   EXPECT_EQ(hex(encode(message)).substr(84),
             "93"
@@ -381,6 +441,10 @@ TEST(Codec, TypesAreNamed) {
   EXPECT_EQ(type_name(Body{PingRequest{}}), "ping_request");
   EXPECT_EQ(type_name(Body{BatchAck{}}), "batch_ack");
   EXPECT_EQ(type_name(Body{Answer{}}), "answer");
+  EXPECT_EQ(type_name(Body{LeavesDiffer{}}), "leaves_differ");
+  EXPECT_EQ(type_name(Body{SlotRequest{}}), "slot_request");
+  EXPECT_EQ(type_name(Body{SamePages{}}), "same_pages");
+  EXPECT_EQ(type_name(Body{LeaseAnswer{}}), "lease_answer");
 }
 
 TEST(Codec, EveryTruncationIsAnError) {

@@ -48,7 +48,7 @@ class ExplanationTest : public VerdictRig {
     record.state = state;
     record.reason = reason;
     record.status = status;
-    record.changed = Time{std::chrono::seconds{1000}};
+    (state == UrlState::queued ? record.not_before : record.since) = Time{std::chrono::seconds{1000}};
     return record;
   }
   json explain(const std::string& url = test::url_text(1, 1)) { return explanation_->answer({{"url", url}}); }

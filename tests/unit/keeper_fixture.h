@@ -312,7 +312,7 @@ class KeeperTest : public testing::Test {
     CommitParts parts;
     parts.merges = {queued_merge(host, page, 1), queued_merge(host, page + 1, 1)};
     parts.merges[0].record.state = storage::UrlState::fetched;
-    parts.merges[0].record.changed = now_;
+    parts.merges[0].record.since = now_;
     parts.clocks = {{host_key_of(host), {now_ + std::chrono::seconds(1), 0, host_text(host)}}};
     const bool whole = apply(n, commit_of(parts));
     if (!whole) return;  // not acknowledged: its owner may not rely on it

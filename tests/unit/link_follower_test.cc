@@ -68,7 +68,7 @@ class LinkFollowerTest : public VerdictRig {
 };
 
 TEST_F(LinkFollowerTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
-  queued().redirects = 3;
+  queued().steps = 3;
   PageRead page;
   list_of(page).links = urls({"http://a.test/1", "http://other.test/"});
   page.redirect = url("http://a.test/2");
@@ -76,9 +76,9 @@ TEST_F(LinkFollowerTest, LinksAreOneDeeperARedirectIsOneStepFurther) {
   const auto found = add(page);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found.at("http://a.test/1").depth, 3);
-  EXPECT_EQ(found.at("http://a.test/1").redirects, 0);
+  EXPECT_EQ(found.at("http://a.test/1").steps, 0);
   EXPECT_EQ(found.at("http://a.test/2").depth, 2);
-  EXPECT_EQ(found.at("http://a.test/2").redirects, 4);
+  EXPECT_EQ(found.at("http://a.test/2").steps, 4);
   EXPECT_EQ(links_->found(), 3u) << "those out of scope too, and the redirect";
   EXPECT_EQ(links_->skipped(), 4u);
 }
@@ -107,13 +107,13 @@ TEST_F(LinkFollowerTest, RequisitesComeOutOfScopeTooAndHaveNoneOfTheirOwn) {
   const auto found = add(page);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.at("http://cdn.test/a.png").depth, 2) << "as deep as its page";
-  EXPECT_EQ(found.at("http://cdn.test/a.png").redirects, 1);
+  EXPECT_EQ(found.at("http://cdn.test/a.png").steps, 1);
   queued().url = "http://cdn.test/frame";
-  queued().redirects = 1;
+  queued().steps = 1;
   list_of(page).requisites = urls({"http://cdn.test/b.png"});
   EXPECT_EQ(add(page).size(), 0u);
   list_of(page).stylesheet = true;
-  EXPECT_EQ(add(page).at("http://cdn.test/b.png").redirects, 2) << "a stylesheet's are a step further";
+  EXPECT_EQ(add(page).at("http://cdn.test/b.png").steps, 2) << "a stylesheet's are a step further";
 }
 
 TEST_F(LinkFollowerTest, UnderRecordLinksEachIsTracedWithWhatBecameOfIt) {
@@ -137,16 +137,16 @@ TEST_F(LinkFollowerTest, AnIndexNamesSitemapsOfItsOwnHostAndOthersInScope) {
   const auto found = add(page);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found.at("http://maps.test/1.xml").depth, 2);
-  EXPECT_EQ(found.at("http://maps.test/1.xml").redirects, 1);
+  EXPECT_EQ(found.at("http://maps.test/1.xml").steps, 1);
   EXPECT_TRUE(found.contains("http://a.test/2.xml"));
 }
 
 TEST_F(LinkFollowerTest, IndexesLieSoDeepInEachOtherAtMost) {
-  queued().redirects = 3;
+  queued().steps = 3;
   PageRead page;
   page.listed = SitemapIndexList{urls({"http://a.test/1.xml"}), {}};
   EXPECT_EQ(add(page).size(), 1u);
-  queued().redirects = 4;
+  queued().steps = 4;
   page.listed = SitemapIndexList{urls({"http://a.test/2.xml"}), {}};
   EXPECT_EQ(add(page).size(), 0u);
   EXPECT_EQ(links_->skipped(), 1u);
@@ -167,7 +167,7 @@ TEST_F(LinkFollowerTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {
   links_->add_named_sitemaps(robots(), &read, commit);
   ASSERT_EQ(commit.merges.size(), 1u);
   EXPECT_EQ(commit.merges[0].record.depth, 3);
-  EXPECT_EQ(commit.merges[0].record.redirects, 0);
+  EXPECT_EQ(commit.merges[0].record.steps, 0);
   queued().url = "http://maps.test/1.xml";
   read.sitemaps = urls({"http://maps.test/2.xml"});
   links_->add_named_sitemaps(robots(), &read, commit);

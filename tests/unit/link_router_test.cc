@@ -40,11 +40,11 @@ class LinkRouterTest : public VerdictRig {
 
 TEST_F(LinkRouterTest, AnOwnLinkBecomesARecordAndAForeignOneAnEntryOfTheOutbox) {
   view_ = test::view_of(1, {1, 2});
-  const storage::Commit own = route(a_host(true), 1, {.depth = 3, .redirects = 1});
+  const storage::Commit own = route(a_host(true), 1, {.depth = 3, .steps = 1});
   ASSERT_EQ(own.merges.size(), 1u);
   EXPECT_TRUE(own.to_outbox.empty());
   EXPECT_EQ(own.merges[0].record.depth, 3);
-  EXPECT_EQ(own.merges[0].record.redirects, 1);
+  EXPECT_EQ(own.merges[0].record.steps, 1);
   EXPECT_TRUE(own.merges[0].link);
   const storage::Commit foreign = route(a_host(false), 1, {.depth = 3});
   EXPECT_TRUE(foreign.merges.empty());
@@ -56,7 +56,7 @@ TEST_F(LinkRouterTest, AnOwnLinkBecomesARecordAndAForeignOneAnEntryOfTheOutbox) 
 
 TEST_F(LinkRouterTest, ASeedIsNoLinkThatAFilterMayTakeAsSeen) {
   EXPECT_FALSE(route(1, 1, {}).merges[0].link);
-  EXPECT_TRUE(route(1, 2, {.redirects = 1}).merges[0].link);
+  EXPECT_TRUE(route(1, 2, {.steps = 1}).merges[0].link);
 }
 
 TEST_F(LinkRouterTest, WhatTheScopeKeepsOutGoesNowhere) {
@@ -117,19 +117,19 @@ TEST_F(LinkRouterTest, AForeignLinkIsRememberedUntilOwnersChange) {
 TEST_F(LinkRouterTest, BeyondTheDepthAndTheRedirectsAnOwnLinkIsExcluded) {
   settings_.max_depth = 3;
   settings_.redirects_max = 2;
-  EXPECT_EQ(route(1, 1, {.depth = 3, .redirects = 2}).merges[0].record.state, UrlState::queued);
+  EXPECT_EQ(route(1, 1, {.depth = 3, .steps = 2}).merges[0].record.state, UrlState::queued);
   const storage::UrlRecord deep = route(1, 2, {.depth = 4}).merges[0].record;
   EXPECT_EQ(deep.state, UrlState::excluded);
   EXPECT_EQ(deep.reason, Reason::depth);
-  EXPECT_EQ(deep.changed, Time{});
-  EXPECT_EQ(route(1, 3, {.depth = 1, .redirects = 3}).merges[0].record.reason, Reason::redirects);
+  EXPECT_EQ(deep.since, Time{});
+  EXPECT_EQ(route(1, 3, {.depth = 1, .steps = 3}).merges[0].record.reason, Reason::redirects);
 }
 
 TEST_F(LinkRouterTest, WithoutRedirectsARequisiteIsStillOneStepAway) {
   settings_.redirects_max = 0;
-  EXPECT_EQ(route(1, 1, {.depth = 1, .redirects = 1}).merges[0].record.reason, Reason::redirects);
+  EXPECT_EQ(route(1, 1, {.depth = 1, .steps = 1}).merges[0].record.reason, Reason::redirects);
   settings_.page_requisites = true;
-  EXPECT_EQ(route(1, 2, {.depth = 1, .redirects = 1}).merges[0].record.state, UrlState::queued);
+  EXPECT_EQ(route(1, 2, {.depth = 1, .steps = 1}).merges[0].record.state, UrlState::queued);
 }
 
 TEST_F(LinkRouterTest, AnExclusionOfWhatAnotherPeerSentIsDated) {
@@ -137,7 +137,7 @@ TEST_F(LinkRouterTest, AnExclusionOfWhatAnotherPeerSentIsDated) {
   storage::UrlRecord record = test::queued_record(1, 1, 2);
   router_->limit(record, stepped_);
   EXPECT_EQ(record.reason, Reason::depth);
-  EXPECT_EQ(record.changed, stepped_);
+  EXPECT_EQ(record.since, stepped_);
   storage::UrlRecord fetched = test::queued_record(1, 2, 2);
   fetched.state = UrlState::fetched;
   router_->limit(fetched, stepped_);

@@ -35,7 +35,7 @@ int rank_by_the_book(const UrlRecord& record) {
 }
 
 auto by_time_then_bytes(const UrlRecord& r) {
-  return std::tuple(r.changed, static_cast<int>(r.reason), r.status, r.depth, r.redirects, r.attempts, r.url);
+  return std::tuple(r.since, static_cast<int>(r.reason), r.status, r.depth, r.steps, r.attempts, r.url);
 }
 
 // Of all that is known: the highest rank; among queued ones each part for itself; among others the latest.
@@ -53,11 +53,11 @@ UrlRecord join_by_the_book(const std::vector<UrlRecord>& all) {
   UrlRecord joined = best.front();
   for (const UrlRecord& record : best) {
     if (record.depth < joined.depth) joined.depth = record.depth;
-    if (record.redirects < joined.redirects) joined.redirects = record.redirects;
+    if (record.steps < joined.steps) joined.steps = record.steps;
     if (record.attempts > joined.attempts) joined.attempts = record.attempts;
     if (record.status > joined.status) joined.status = record.status;
     if (record.reason > joined.reason) joined.reason = record.reason;
-    if (record.changed > joined.changed) joined.changed = record.changed;
+    if (record.not_before > joined.not_before) joined.not_before = record.not_before;
   }
   return joined;
 }
@@ -76,7 +76,7 @@ std::vector<UrlRecord> life_of(Random& random, const std::string& url, std::size
     const Time now = test::at_ms(static_cast<std::int64_t>(below(random, 6)));
     if (link) {
       record.depth = static_cast<std::uint16_t>(1 + below(random, 4));
-      record.redirects = static_cast<std::uint8_t>(below(random, 3));
+      record.steps = static_cast<std::uint8_t>(below(random, 3));
       if (record.depth == 4) std::tie(record.state, record.reason) = std::pair(UrlState::excluded, Reason::depth);
     } else if (record.state == UrlState::queued || below(random, 4) == 0) {
       switch (below(random, 5)) {
@@ -95,7 +95,8 @@ std::vector<UrlRecord> life_of(Random& random, const std::string& url, std::size
         default:
           std::tie(record.state, record.reason, record.status) = std::tuple(UrlState::fetched, Reason::none, 200);
       }
-      record.changed = now;
+      record.since = record.state == UrlState::queued ? Time{} : now;
+      record.not_before = record.state == UrlState::queued ? now : Time{};
     }
     known.push_back(record);
   }
@@ -171,10 +172,11 @@ TEST(MergeHistory, Issue3_1_NothingThatWasKnownIsForgotten) {
         ASSERT_GE(rank_by_the_book(known), rank_by_the_book(part));
         ASSERT_EQ(merge(known, part), known) << "it holds all that the part knew";
         if (rank_by_the_book(known) != rank_by_the_book(part)) continue;
-        ASSERT_GE(known.changed, part.changed);
+        ASSERT_GE(known.since, part.since);
+        ASSERT_GE(known.not_before, part.not_before);
         if (known.state != UrlState::queued) continue;
         ASSERT_LE(known.depth, part.depth);
-        ASSERT_LE(known.redirects, part.redirects);
+        ASSERT_LE(known.steps, part.steps);
         ASSERT_GE(known.attempts, part.attempts) << "a try that failed is not tried again for nothing";
       }
     }

@@ -31,17 +31,33 @@ UrlRecord random_record(Random& random) {
   if (record.state == UrlState::queued && below(random, 2) == 0) record.reason = failed_reasons[below(random, 4)];
   if (record.state == UrlState::fetched && below(random, 2) == 0) record.reason = Reason::noindex;
   record.depth = static_cast<std::uint16_t>(below(random, 3));
-  record.redirects = static_cast<std::uint8_t>(below(random, 3));
+  record.steps = static_cast<std::uint8_t>(below(random, 3));
   record.attempts = static_cast<std::uint8_t>(below(random, 3));
   record.status = static_cast<std::uint16_t>(below(random, 2) * 200);
-  record.changed = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
+  record.since = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
   record.url = "http://example.test/";
   record.off_site = static_cast<std::uint8_t>(below(random, 3));
   record.visit = static_cast<std::uint16_t>(below(random, 4) == 0 ? 1 : 0);
   record.score = static_cast<std::uint16_t>(below(random, 3) * 200);
   if (below(random, 3) == 0) record.lastmod = Time(Duration(1 + static_cast<std::int64_t>(below(random, 2))));
   if (below(random, 3) == 0) record.validator = below(random, 2) == 0 ? "\"1\"" : "\"2\"";
+  if (below(random, 2) == 0) record.not_before = Time(Duration(static_cast<std::int64_t>(below(random, 3)) - 1));
+  record.sitemap_visit = static_cast<std::uint16_t>(below(random, 3));
   return record;
+}
+
+// Most as peers write them: answered, or never answered.
+RobotsEntry random_robots(Random& random) {
+  const Time moment(Duration(1 + static_cast<std::int64_t>(below(random, 3))));
+  RobotsEntry robots{.expires = Time(Duration(static_cast<std::int64_t>(below(random, 3)))),
+                     .kind = static_cast<std::uint8_t>(1 + below(random, 3)),
+                     .body = below(random, 2) == 0 ? "a" : "b"};
+  const std::uint64_t which = below(random, 5);
+  if (which != 0) (which < 3 ? robots.fetched : robots.unreachable_since) = moment;
+  if (which == 4) robots.fetched = Time(Duration(static_cast<std::int64_t>(below(random, 4))));
+  if (below(random, 2) == 0) robots.cause = failed_reasons[below(random, 4)];
+  robots.status = static_cast<std::uint16_t>(below(random, 2) * 503);
+  return robots;
 }
 
 HostClock random_clock(Random& random) {
@@ -98,6 +114,8 @@ void expect_any_order_gives_the_same(Make make) {
 TEST(MergeUrlRecord, Design4_IsAJoinSemilattice) { expect_semilattice<UrlRecord>(random_record); }
 TEST(MergeUrlRecord, Design4_AnyOrderGivesTheSame) { expect_any_order_gives_the_same<UrlRecord>(random_record); }
 TEST(MergeHostClock, Design4_IsAJoinSemilattice) { expect_semilattice<HostClock>(random_clock); }
+TEST(MergeRobots, Design4_IsAJoinSemilattice) { expect_semilattice<RobotsEntry>(random_robots); }
+TEST(MergeRobots, Design4_AnyOrderGivesTheSame) { expect_any_order_gives_the_same<RobotsEntry>(random_robots); }
 TEST(MergeHostClock, Design4_AnyOrderGivesTheSame) { expect_any_order_gives_the_same<HostClock>(random_clock); }
 
 TEST(MergeUrlRecord, Design4_NeverForgets) {
@@ -115,16 +133,18 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
       ASSERT_EQ(joined, rank_by_the_book(a) > rank_by_the_book(b) ? a : b) << "the higher rank wins whole";
     } else if (joined.state == UrlState::queued) {
       ASSERT_EQ(joined.depth, std::min(a.depth, b.depth));
-      ASSERT_EQ(joined.redirects, std::min(a.redirects, b.redirects));
+      ASSERT_EQ(joined.steps, std::min(a.steps, b.steps));
       ASSERT_EQ(joined.off_site, std::min(a.off_site, b.off_site)) << "the lesser way off-site wins";
       ASSERT_EQ(joined.attempts, std::max(a.attempts, b.attempts));
-      ASSERT_EQ(joined.changed, std::max(a.changed, b.changed));
+      ASSERT_EQ(joined.since, std::max(a.since, b.since));
+      ASSERT_EQ(joined.not_before, std::max(a.not_before, b.not_before)) << "no wait is shortened";
+      ASSERT_EQ(joined.sitemap_visit, std::max(a.sitemap_visit, b.sitemap_visit));
       ASSERT_EQ(joined.lastmod, std::max(a.lastmod, b.lastmod));
       ASSERT_EQ(joined.score, std::max(a.score, b.score)) << "the highest that anybody told";
       ASSERT_TRUE(joined.validator == a.validator || joined.validator == b.validator);
     } else {
       ASSERT_TRUE(joined == a || joined == b);
-      ASSERT_EQ(joined.changed, std::max(a.changed, b.changed)) << "of equal rank the later one wins";
+      ASSERT_EQ(joined.since, std::max(a.since, b.since)) << "of equal rank the later one wins";
     }
   }
 }
@@ -140,6 +160,15 @@ TEST(MergeUrlRecord, RecordH_EachStepOfTheRankBeatsTheOneBelow) {
       EXPECT_EQ(merge(ladder[low], ladder[high]), ladder[high]);
       EXPECT_EQ(merge(ladder[high], ladder[low]), ladder[high]);
     }
+}
+
+// What is known since later, whichever of the two it is: that a server answered, or that it never did.
+TEST(MergeRobots, Design5_TheOneKnownLaterWins) {
+  const RobotsEntry rules{.fetched = Time(Duration(5)), .kind = 1, .body = "a"};
+  RobotsEntry silent{.kind = 3, .unreachable_since = Time(Duration(4)), .cause = Reason::dns};
+  EXPECT_EQ(merge(rules, silent), rules);
+  silent.unreachable_since = Time(Duration(6));
+  EXPECT_EQ(merge(rules, silent), silent);
 }
 
 TEST(MergeHostClock, Design5_TheLaterTimeAndTheLargerFailuresWin) {
@@ -203,10 +232,26 @@ TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   EXPECT_EQ(*decode_record(whole), record);
   for (std::size_t size = 0; size <= record_head_bytes + 15; ++size)
     EXPECT_FALSE(decode_record(std::string_view(whole).substr(0, size))) << size;
-  for (const int fields : {0, 0x1d, 0x3c, 0xff}) {
+  for (const int fields : {0, 0x1d, 0x9c, 0xff}) {
     std::string bytes = whole;
     bytes[record_head_bytes] = static_cast<char>(fields);
     EXPECT_FALSE(decode_record(bytes) && fields != 0x1d) << fields;
+  }
+  UrlRecord again{UrlState::queued, Reason::tls, 1, 0, 2, 0, {}, "http://a.b/"};
+  again.not_before = Time(Duration(0x0102));
+  EXPECT_EQ(bytes_of(again), std::string("\x09\x01\x13\x00\x01\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", 17) +
+                                 std::string("\x20\x00\x00\x00\x00\x00\x00\x01\x02", 9) + "http://a.b/")
+      << "a time to wait for has a place of its own";
+  EXPECT_EQ(*decode_record(bytes_of(again)), again);
+  again.sitemap_visit = 0x0304;
+  const std::string both = bytes_of(again);
+  EXPECT_EQ(both.substr(record_head_bytes),
+            std::string("\x60\x00\x00\x00\x00\x00\x00\x01\x02\x03\x04", 11) + "http://a.b/");
+  EXPECT_EQ(*decode_record(both), again);
+  for (const std::size_t zeros : {8u, 2u}) {  // a field that says nothing is not written
+    std::string bytes = both;
+    bytes.replace(record_head_bytes + (zeros == 8 ? 1 : 9), zeros, zeros, '\0');
+    EXPECT_FALSE(decode_record(bytes)) << zeros;
   }
   const HostClock used{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770), 3, 0x0102};
   EXPECT_EQ(bytes_of(used), std::string("\x07\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) +
@@ -226,7 +271,9 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     UrlRecord record = random_record(random);
     record.depth = static_cast<std::uint16_t>(random());
     record.status = static_cast<std::uint16_t>(random());
-    record.changed = Time(Duration(static_cast<std::int64_t>(random())));
+    record.since = Time(Duration(static_cast<std::int64_t>(random())));
+    record.not_before = Time(Duration(static_cast<std::int64_t>(random())));
+    record.sitemap_visit = static_cast<std::uint16_t>(below(random, 2) * random());
     record.url.append(below(random, 300), static_cast<char>(random()));
     record.off_site = static_cast<std::uint8_t>(below(random, off_site_max + 1));
     record.visit = static_cast<std::uint16_t>(below(random, 2) * random());
@@ -236,7 +283,7 @@ TEST(RecordBytes, RecordH_RoundTrip) {
     ASSERT_TRUE(again);
     ASSERT_EQ(*again, record);
 
-    const HostClock clock{record.changed, static_cast<std::uint32_t>(random()), "h" + std::to_string(round)};
+    const HostClock clock{record.since, static_cast<std::uint32_t>(random()), "h" + std::to_string(round)};
     const auto same = decode_clock(bytes_of(clock));
     ASSERT_TRUE(same);
     ASSERT_EQ(*same, clock);
@@ -308,14 +355,46 @@ TEST(WireForms, RecordH_LayoutIsPinned) {
   EXPECT_EQ(wait_of({at_us(1'000'258), 5, "a.b", std::chrono::milliseconds(770)}, at_us(1'000'000)),
             std::string("\x03\x00\x00\x00\x00\x00\x00\x01\x02\x00\x00\x00\x05\x00\x00\x03\x02", 17) + "a.b");
   EXPECT_EQ(robots_of("http://a.b", {at_us(1'000'000 - 3), at_us(1'000'000 + 4), 9, "body"}, at_us(1'000'000)),
-            std::string("\x04\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x04\x09\x00\x0a", 20) + "http://a.bbody");
+            std::string("\x0a\x09\0\0\0\0\0\0\0\x04\x01\0\0\0\0\0\0\0\x03\x00\x0a", 21) + "http://a.bbody");
+  const RobotsEntry silent{.expires = at_us(1'000'000 + 4),
+                           .kind = 3,
+                           .unreachable_since = at_us(1'000'000 - 3),
+                           .cause = Reason::http_status,
+                           .status = 503};
+  EXPECT_EQ(robots_of("http://a.b", silent, at_us(1'000'000)),
+            std::string("\x0a\x03\0\0\0\0\0\0\0\x04\x06\0\0\0\0\0\0\0\x03\x10\x01\xf7\x00\x0a", 24) + "http://a.b");
   EXPECT_EQ(wire_kind(wait_of({}, {})), WireKind::wait);
   EXPECT_EQ(wire_kind(robots_of("", {}, {})), WireKind::robots);
   EXPECT_EQ(wire_kind(""), WireKind::unknown);
   for (int value = 0; value < 256; ++value) {
-    const bool known = value == 1 || (value >= 3 && value <= 5) || value == 8 || value == 9;
+    const bool known = value == 1 || value == 3 || value == 5 || (value >= 8 && value <= 10);
     EXPECT_EQ(wire_kind(std::string(1, static_cast<char>(value))) != WireKind::unknown, known) << value;
   }
+}
+
+TEST(StoredRobots, RecordH_LayoutIsPinned) {
+  const auto stored = [](const RobotsEntry& robots) {
+    std::string out;
+    encode_stored_robots(robots, out);
+    return out;
+  };
+  const RobotsEntry rules{at_us(3), at_us(4), 1, "body"};
+  EXPECT_EQ(stored(rules), std::string("\x01\0\0\0\0\0\0\0\x04\x01\0\0\0\0\0\0\0\x03", 18) + "body");
+  const RobotsEntry silent{
+      .expires = at_us(4), .kind = 3, .unreachable_since = at_us(3), .cause = Reason::dns, .status = 0};
+  EXPECT_EQ(stored(silent), std::string("\x03\0\0\0\0\0\0\0\x04\x06\0\0\0\0\0\0\0\x03\x11\0\0", 21));
+  for (const RobotsEntry& robots : {rules, silent}) {
+    const std::string bytes = stored(robots);
+    EXPECT_EQ(*decode_stored_robots(bytes), robots);
+    for (std::size_t size = 0; size < bytes.size() - robots.body.size(); ++size)
+      EXPECT_FALSE(decode_stored_robots(std::string_view(bytes).substr(0, size))) << size;
+  }
+  std::string unknown = stored(rules);
+  unknown[9] = '\x09';
+  EXPECT_FALSE(decode_stored_robots(unknown)) << "a field of a later version";
+  std::string none = stored(silent);
+  none.replace(18, 3, 3, '\0');
+  EXPECT_FALSE(decode_stored_robots(none)) << "a cause that says nothing is not written";
 }
 
 // The two peers' clocks may differ by years: what is left of a wait is the same for both.
@@ -333,13 +412,21 @@ TEST(WireForms, Issue3_8_WaitsSurviveClocksThatDiffer) {
     ASSERT_EQ(read->host, clock.host);
 
     const auto age = static_cast<std::int64_t>(random() % day_us), left = static_cast<std::int64_t>(random() % day_us);
-    const RobotsEntry entry{here - Duration(age), here + Duration(left), static_cast<std::uint8_t>(random()),
-                            std::string(below(random, 50), static_cast<char>(random()))};
+    RobotsEntry entry{here - Duration(age), here + Duration(left), static_cast<std::uint8_t>(random()),
+                      std::string(below(random, 50), static_cast<char>(random()))};
+    RobotsEntry wanted{there - Duration(age), there + Duration(left), entry.kind, entry.body};
+    if (below(random, 2) == 0) {
+      for (RobotsEntry* robots : {&entry, &wanted}) {
+        std::swap(robots->fetched, robots->unreachable_since);
+        robots->cause = Reason::http_status;
+        robots->status = 503;
+      }
+    }
     const std::string origin = "https://h" + std::to_string(round);
     const auto robots = decode_robots(robots_of(origin, entry, here), there);
     ASSERT_TRUE(robots);
     ASSERT_EQ(robots->first, origin);
-    ASSERT_EQ(robots->second, (RobotsEntry{there - Duration(age), there + Duration(left), entry.kind, entry.body}));
+    ASSERT_EQ(robots->second, wanted);
   }
 }
 
@@ -378,10 +465,10 @@ TEST(WireForms, RecordH_TheTimeOfHoldingTravelsAsAnAge) {
 
 TEST(WireForms, BadInput_NoPeersMistakeMakesAWaitOfYears) {
   for (const std::uint64_t told : {std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t(day_us) + 1}) {
-    std::string wait("\x03", 1), robots("\x04", 1), eight;
+    std::string wait("\x03", 1), robots("\x0a\x01", 2), eight;
     for (int shift = 56; shift >= 0; shift -= 8) eight.push_back(static_cast<char>((told >> shift) & 0xff));
     wait += eight + std::string("\0\0\0\x01\xff\xff\xff\xffh", 9);
-    robots += eight + eight + std::string("\x01\0\x01o", 4);
+    robots += eight + std::string("\x03", 1) + eight + eight + std::string("\0\x01o", 3);
     const auto clock = decode_wait(wait, at_us(7));
     ASSERT_TRUE(clock);
     EXPECT_EQ(clock->next_allowed, at_us(7 + day_us));
@@ -389,6 +476,7 @@ TEST(WireForms, BadInput_NoPeersMistakeMakesAWaitOfYears) {
     ASSERT_TRUE(entry);
     EXPECT_EQ(entry->second.expires, at_us(7 + day_us));
     EXPECT_EQ(entry->second.fetched, at_us(7 - day_us));
+    EXPECT_EQ(entry->second.unreachable_since, at_us(7 - day_us));
   }
 }
 
@@ -404,10 +492,10 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
   const std::string robots = robots_of("http://a.b", {at_us(1), at_us(9), 2, "body"}, at_us(5));
   for (std::size_t size = 0; size < robots.size(); ++size) {
     const auto read = decode_robots(std::string_view(robots).substr(0, size), at_us(5));
-    ASSERT_EQ(read.has_value(), size >= 30) << size;
+    ASSERT_EQ(read.has_value(), size >= 31) << size;
     if (read) {
       EXPECT_EQ(read->first, "http://a.b");
-      EXPECT_EQ(read->second.body, std::string("body").substr(0, size - 30));
+      EXPECT_EQ(read->second.body, std::string("body").substr(0, size - 31));
     } else {
       EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
     }
@@ -420,20 +508,22 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
 TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
   std::array<std::uint8_t, 16> url{};
   const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
-  std::vector<UrlRecord> others(13, record);
+  std::vector<UrlRecord> others(15, record);
   others[0].state = UrlState::fetched;
   others[1].reason = Reason::tls;
   others[2].depth = 0x0101;
-  others[3].redirects = 2;
+  others[3].steps = 2;
   others[4].attempts = 2;
   others[5].status = 0x0101;
-  others[6].changed = at_us(2);
+  others[6].since = at_us(2);
   others[7].off_site = 1;
   others[8].visit = 1;
   others[9].lastmod = at_us(1);
   others[10].validator = "\"1\"";
   others[11].score = 1;
   others[12].score = 256;
+  others[13].not_before = at_us(1);
+  others[14].sitemap_visit = 1;
   std::set<std::uint64_t> seen = {record_digest(url, record)};
   for (const UrlRecord& other : others) EXPECT_TRUE(seen.insert(record_digest(url, other)).second);
   for (std::size_t i = 0; i < url.size(); ++i) {
@@ -476,6 +566,7 @@ TEST(RecordBytes, BadInput_RandomBytesNeverCrashAndReadBackAsThemselves) {
     std::string bytes(below(random, 40), '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (!bytes.empty()) bytes[0] = static_cast<char>(below(random, 8) == 0 ? 9 : 1 + below(random, 4));
+    if (!bytes.empty() && below(random, 5) == 0) bytes[0] = 10;
     if (bytes.size() > 1) bytes[1] = static_cast<char>(below(random, 6));
     if (bytes.size() > 19) bytes[18] = '\0', bytes[19] = static_cast<char>(below(random, 24));
     if (const auto record = decode_record(bytes)) {
@@ -493,9 +584,16 @@ TEST(RecordBytes, BadInput_RandomBytesNeverCrashAndReadBackAsThemselves) {
       ASSERT_LE(wait->next_allowed, at_us(2 * day_us));
       ASSERT_EQ(*decode_wait(wait_of(*wait, at_us(day_us)), at_us(day_us)), *wait);
     }
-    if (const auto robots = decode_robots(bytes, at_us(day_us))) {
+    if (bytes.size() > 22 && bytes[0] == 10) {  // its fields, and a length of the origin that there may be
+      const std::size_t fields = below(random, 3);
+      bytes[10] = static_cast<char>(fields);
+      bytes[fields == 0 ? 11 : 19] = '\0';
+      bytes[fields == 0 ? 12 : 20] = static_cast<char>(below(random, 24));
+    }
+    if (const auto robots = decode_robots(bytes, at_us(2 * day_us))) {
       ++robots_read;
-      ASSERT_EQ(*decode_robots(robots_of(robots->first, robots->second, at_us(day_us)), at_us(day_us)), *robots);
+      ASSERT_EQ(*decode_robots(robots_of(robots->first, robots->second, at_us(2 * day_us)), at_us(2 * day_us)),
+                *robots);
     }
   }
   EXPECT_GT(read_well, 1'000u);

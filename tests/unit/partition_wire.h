@@ -94,7 +94,7 @@ inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch&
         auto robots = *storage::decode_robots(entry.record, now);
         const storage::HostKey host = host_key_named(CanonicalUrl::host_in(robots.first + "/"), partitions);
         const auto own = store.robots(host, robots.first);
-        if (!own || !*own || (*own)->fetched < robots.second.fetched)
+        if (!own || !*own || storage::merge(**own, robots.second) != **own)
           commit.robots.emplace_back(host, robots.first, robots.second);
         break;
       }

@@ -23,13 +23,13 @@ UrlRecord ended(UrlState state, Reason reason = Reason::none) {
   record.state = state;
   record.reason = reason;
   record.depth = 3;
-  record.redirects = 1;
+  record.steps = 1;
   record.attempts = 4;
   record.status = 200;
   record.visit = 7;
   record.url = "http://a.test/";
   record.validator = "e1";
-  record.changed = Time{seconds{100}};
+  record.since = Time{seconds{100}};
   return record;
 }
 
@@ -39,11 +39,12 @@ TEST(VisitedAgain, KeepsWhereThePageWasFoundAndForgetsHowItEnded) {
   EXPECT_EQ(again->state, UrlState::queued);
   EXPECT_EQ(again->visit, 8);
   EXPECT_EQ(again->depth, 3);
-  EXPECT_EQ(again->redirects, 1);
+  EXPECT_EQ(again->steps, 1);
   EXPECT_EQ(again->validator, "e1");
   EXPECT_EQ(again->attempts, 0);
   EXPECT_EQ(again->status, 0);
-  EXPECT_EQ(again->changed, Time{});
+  EXPECT_EQ(again->since, Time{});
+  EXPECT_EQ(again->not_before, Time{});
 }
 
 TEST(VisitedAgain, IsWhatEndedAndWhatRobotsOrThePortKeptOut) {
@@ -76,7 +77,7 @@ class RecrawlWalkTest : public testing::Test {
   void fetched(std::size_t host, std::size_t page, Time at) {
     storage::Merge merge = test::queued_merge(host, page);
     merge.record.state = UrlState::fetched;
-    merge.record.changed = at;
+    merge.record.since = at;
     ASSERT_TRUE(store_.commit(test::commit_of({.merges = {merge}})));
   }
   void begin(const json& told) {
@@ -180,11 +181,12 @@ TEST_F(RecrawlWalkTest, ASitemapsDateQueuesAPageThatIsOlderAndNoFurtherThanTheSi
   const auto link = [](Time lastmod, std::uint16_t visit) {
     UrlRecord record = test::queued_record(1, 1, 2);
     record.lastmod = lastmod;
-    record.visit = visit;
+    record.sitemap_visit = visit;
     return record;
   };
   const auto visit_of = [&](UrlRecord record) {
     walk_->visit_if_newer(key, record);
+    EXPECT_EQ(record.sitemap_visit, 0) << "it was the link's";
     return record.visit;
   };
   EXPECT_EQ(visit_of(link(Time{seconds{101}}, 1)), 1);

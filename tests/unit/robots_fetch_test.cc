@@ -58,11 +58,15 @@ const std::map<std::string, std::function<void()>> rows{
        EXPECT_EQ(first.kind, RobotsKind::unreachable);
        const RobotsState later = robots_state(RobotsStep::unreachable, first, t0 + hours(24 * 29));
        EXPECT_EQ(later.kind, RobotsKind::unreachable);
-       EXPECT_EQ(later.fetched, t0) << "since when it is so";
+       EXPECT_EQ(later.unreachable_since, t0);
+       EXPECT_EQ(later.fetched, Time{}) << "it never answered";
        const RobotsState month = robots_state(RobotsStep::unreachable, later, t0 + hours(24 * 30));
        EXPECT_EQ(month.kind, RobotsKind::allow_all);
        EXPECT_EQ(robots_state(RobotsStep::unreachable, month, t0 + hours(24 * 31)).kind, RobotsKind::allow_all);
-       EXPECT_EQ(robots_state(RobotsStep::rules, month, t0 + hours(24 * 32)).kind, RobotsKind::rules);
+       const RobotsState answered = robots_state(RobotsStep::rules, month, t0 + hours(24 * 32));
+       EXPECT_EQ(answered.kind, RobotsKind::rules);
+       EXPECT_EQ(answered.fetched, t0 + hours(24 * 32));
+       EXPECT_EQ(answered.unreachable_since, Time{});
      }},
     {"timeout, RST, DNS failure, TLS failure",
      [] {

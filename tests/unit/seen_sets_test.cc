@@ -31,7 +31,7 @@ Merge fetched(std::size_t host, std::size_t page) {
   Merge outcome = queued_merge(host, page, 1);
   outcome.record.state = UrlState::fetched;
   outcome.record.status = 200;
-  outcome.record.changed = test::at_ms(5);
+  outcome.record.since = test::at_ms(5);
   return outcome;
 }
 
@@ -117,7 +117,7 @@ TEST_P(StoreWithSets, Issue11_10_AShorterWayIsSeenThroughTheSet) {
   EXPECT_EQ(reads_of({link_to(1, 0, 4)}), 1u);
   EXPECT_EQ(with_sets().find(url_key_of(1, 0)).value()->depth, 4);
   Merge redirect = link_to(1, 0, 4);
-  redirect.record.redirects = 1;
+  redirect.record.steps = 1;
   EXPECT_EQ(reads_of({redirect}), 0u) << "no shorter";
   Merge scored = link_to(1, 0, 4);
   scored.record.score = 3;
@@ -261,7 +261,7 @@ class Twins {
   UrlRecord record_of(std::size_t host, std::size_t page) {
     UrlRecord record = test::queued_record(host, page, static_cast<std::uint16_t>(below(random_, 5)));
     if (below(random_, 20) == 0) record.depth = static_cast<std::uint16_t>(505 + below(random_, 10));
-    if (below(random_, 3) == 0) record.redirects = static_cast<std::uint8_t>(below(random_, 9));
+    if (below(random_, 3) == 0) record.steps = static_cast<std::uint8_t>(below(random_, 9));
     if (below(random_, 3) == 0) record.off_site = static_cast<std::uint8_t>(below(random_, 5));
     if (below(random_, 12) == 0) record.score = static_cast<std::uint16_t>(below(random_, 9));
     if (below(random_, 15) == 0) record.visit = static_cast<std::uint16_t>(below(random_, 3));
@@ -284,12 +284,13 @@ class Twins {
         break;
       case 4:
         record.attempts = static_cast<std::uint8_t>(1 + below(random_, 3));
-        record.changed = test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
+        record.not_before = test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
         break;
       default:
         return record;
     }
-    record.changed = test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
+    (record.state == UrlState::queued ? record.not_before : record.since) =
+        test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
     return record;
   }
 

@@ -26,7 +26,7 @@ Merge outcome(std::size_t host, std::size_t page, UrlState state, Reason reason 
   Merge merge = queued_merge(host, page, 1);
   merge.record.state = state;
   merge.record.reason = reason;
-  merge.record.changed = test::at_ms(1000);
+  merge.record.since = test::at_ms(1000);
   return merge;
 }
 

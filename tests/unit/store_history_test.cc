@@ -37,7 +37,7 @@ struct Twin {
   QueueOrder order = QueueOrder::breadth;
 
   Place place_of(const UrlRecord& record) const {
-    if (record.attempts > 0) return {1, 0, static_cast<std::uint64_t>(record.changed.time_since_epoch().count())};
+    if (record.attempts > 0) return {1, 0, static_cast<std::uint64_t>(record.not_before.time_since_epoch().count())};
     if (order == QueueOrder::depth) return {0, 100'000u - record.depth, 1'000'000 - commits};
     return {0, order == QueueOrder::best ? 100'000u - record.score : record.depth, commits};
   }
@@ -167,7 +167,7 @@ Merge StoreHistoryTest::random_merge() {
   const std::size_t host = below(random_, hosts), page = below(random_, pages);
   Merge merge = test::queued_merge(host, page, static_cast<std::uint16_t>(below(random_, 5)));
   UrlRecord& record = merge.record;
-  record.redirects = static_cast<std::uint8_t>(below(random_, 2));
+  record.steps = static_cast<std::uint8_t>(below(random_, 2));
   if (twin_.order == QueueOrder::best) record.score = static_cast<std::uint16_t>(below(random_, 4) * 1'000);
   record.off_site = static_cast<std::uint8_t>(below(random_, 2));
   const std::size_t kind = below(random_, 12);
@@ -176,7 +176,8 @@ Merge StoreHistoryTest::random_merge() {
   if (kind == 2) std::tie(record.state, record.reason) = std::tuple(UrlState::excluded, Reason::robots);
   if (kind == 3 || kind == 4) std::tie(record.state, record.reason) = std::tuple(UrlState::excluded, Reason::depth);
   if (kind == 5 || kind == 6) record.attempts = static_cast<std::uint8_t>(1 + below(random_, 3));
-  if (kind <= 6) record.changed = test::at_ms(static_cast<std::int64_t>(below(random_, 50)));
+  if (kind <= 6)
+    (kind <= 4 ? record.since : record.not_before) = test::at_ms(static_cast<std::int64_t>(below(random_, 50)));
   return merge;
 }
 
@@ -199,8 +200,13 @@ test::CommitParts StoreHistoryTest::random_commit() {
   if (below(random_, 4) == 0) {
     const std::size_t host = below(random_, hosts);
     commit.robots.emplace_back(test::host_key_of(host), "http://" + test::host_text(host),
-                               RobotsEntry{test::at_ms(static_cast<std::int64_t>(random_() % 99)), test::at_ms(100), 1,
-                                           std::string(below(random_, 40), 'r')});
+                               RobotsEntry{.fetched = test::at_ms(static_cast<std::int64_t>(random_() % 99)),
+                                           .expires = test::at_ms(100),
+                                           .kind = 1,
+                                           .body = std::string(below(random_, 40), 'r'),
+                                           .unreachable_since = test::at_ms(static_cast<std::int64_t>(random_() % 2)),
+                                           .cause = below(random_, 2) == 0 ? Reason::none : Reason::dns,
+                                           .status = static_cast<std::uint16_t>(below(random_, 2) * 503)});
   }
   return commit;
 }
@@ -226,8 +232,8 @@ void StoreHistoryTest::check_queues() {
         ASSERT_TRUE(!last || *last <= place->second) << url.url << " is out of order";
         last = place->second;
         const UrlRecord& record = twin_.urls.at(url.key);
-        ASSERT_EQ(std::tie(url.depth, url.redirects, url.attempts, url.url, url.score, url.off_site),
-                  std::tie(record.depth, record.redirects, record.attempts, record.url, record.score, record.off_site));
+        ASSERT_EQ(std::tie(url.depth, url.steps, url.attempts, url.url, url.score, url.off_site),
+                  std::tie(record.depth, record.steps, record.attempts, record.url, record.score, record.off_site));
         ASSERT_TRUE(!after || *after < url.position);
         after = url.position;
       }
@@ -317,7 +323,7 @@ void StoreHistoryTest::check_all() {
     ASSERT_TRUE(one && *one);
     ASSERT_EQ((*one)->state, record.state);
     ASSERT_EQ((*one)->depth, record.depth);
-    ASSERT_EQ((*one)->changed, record.changed);
+    ASSERT_EQ(std::tie((*one)->since, (*one)->not_before), std::tie(record.since, record.not_before));
   }
   check_queues();
 }

@@ -110,7 +110,7 @@ TEST_P(StorePartitionTest, Issue3_5_RootsAreEqualExactlyWhenTheRecordsAre) {
   EXPECT_EQ(other.root(5), store().root(5));
   EXPECT_EQ(*other.leaves(5), *store().leaves(5));
   Merge deeper = records[1];
-  deeper.record.changed = at_ms(1);
+  deeper.record.since = at_ms(1);
   merge_there(deeper);
   EXPECT_NE(other.root(5), store().root(5));
   const Leaves ours = *store().leaves(5), theirs = *other.leaves(5);
@@ -208,7 +208,7 @@ TEST_P(StorePartitionTest, StoreH_ACommitTellsWhatItChangedForTheCopies) {
   // A copy that is joined goes on as what it is now, with its text.
   Merge older = in(5, 1, 2);
   older.record.attempts = 2;
-  older.record.changed = at_ms(9);
+  older.record.not_before = at_ms(9);
   older.record.depth = 4;
   const CommitResult joined = commit({.merges = {older}});
   ASSERT_EQ(joined.changed.size(), 1u);

@@ -46,16 +46,18 @@ class StoreTest : public test::StoreOnEachBackend {
   }
 };
 
-Merge outcome(std::size_t host, std::size_t page, UrlState state, Reason reason, std::int64_t changed_ms) {
+Merge outcome(std::size_t host, std::size_t page, UrlState state, Reason reason, std::int64_t since_ms) {
   Merge merge = queued_merge(host, page);
   merge.record.state = state;
   merge.record.reason = reason;
-  merge.record.changed = at_ms(changed_ms);
+  merge.record.since = at_ms(since_ms);
   return merge;
 }
 
 Merge retry(std::size_t host, std::size_t page, std::uint8_t attempts, std::int64_t not_before_ms) {
-  Merge merge = outcome(host, page, UrlState::queued, Reason::timeout, not_before_ms);
+  Merge merge = queued_merge(host, page);
+  merge.record.reason = Reason::timeout;
+  merge.record.not_before = at_ms(not_before_ms);
   merge.record.attempts = attempts;
   return merge;
 }
@@ -123,8 +125,8 @@ TEST_P(StoreTest, StoreH_RetriesComeAfterTheUntriedByTheTimeTheyAreDue) {
   ASSERT_EQ(result.queued.size(), 1u);
   EXPECT_TRUE(result.queued[0].moved);
   EXPECT_EQ(result.queued[0].url.attempts, 1);
-  EXPECT_EQ(result.queued[0].url.position.band, 1);
-  EXPECT_EQ(result.queued[0].url.position.order, 5'000'000u);
+  EXPECT_EQ(result.queued[0].url.position.untried(), nullptr);
+  EXPECT_EQ(result.queued[0].url.position.not_before(), at_ms(5'000));
   EXPECT_EQ(queued_texts(1), (std::vector{url_text(1, 3), url_text(1, 4), url_text(1, 2), url_text(1, 1)}));
   // Its next try fails too: later still, and no row of the earlier place stays.
   merge_one(retry(1, 2, 2, 20'000));
@@ -160,7 +162,7 @@ TEST_P(StoreTest, RecordH_ALesserDepthOfARetryKeepsItsTime) {
   ASSERT_EQ(queued.size(), 1u);
   EXPECT_EQ(queued[0].depth, 2);
   EXPECT_EQ(queued[0].attempts, 2);
-  EXPECT_EQ(queued[0].position.order, 7'000'000u) << "a new link does not shorten the wait";
+  EXPECT_EQ(queued[0].position.not_before(), at_ms(7'000)) << "a new link does not shorten the wait";
 }
 
 TEST_P(StoreTest, RecordH_ExcludedForItsDepthIsQueuedByAShorterWay) {
@@ -280,7 +282,8 @@ TEST_P(StoreTest, StoreH_AKeyTwiceInOneCommitCountsOnce) {
 TEST_P(StoreTest, Contract3_ClocksAndRobotsComeBackAsTheyWere) {
   const HostClock clock{at_ms(123'456), 4, "h1.test"};
   const RobotsEntry rules{at_ms(1), at_ms(2), 3, std::string("Disallow: /\0x", 13)};
-  const RobotsEntry other{at_ms(-5), at_ms(9), 1, ""};
+  const RobotsEntry other{
+      .expires = at_ms(9), .kind = 3, .unreachable_since = at_ms(-5), .cause = Reason::http_status, .status = 503};
   commit({.clocks = {{host_key_of(1), clock}},
           .robots = {{host_key_of(1), "http://h1.test", rules}, {host_key_of(1), "https://h1.test:8443", other}}});
   reopen();
@@ -288,11 +291,8 @@ TEST_P(StoreTest, Contract3_ClocksAndRobotsComeBackAsTheyWere) {
   EXPECT_FALSE(*store().clock(host_key_of(2)));
   const auto read = store().robots(host_key_of(1), "http://h1.test");
   ASSERT_TRUE(read && *read);
-  EXPECT_EQ((*read)->body, rules.body);
-  EXPECT_EQ((*read)->fetched, rules.fetched);
-  EXPECT_EQ((*read)->expires, rules.expires);
-  EXPECT_EQ((*read)->kind, rules.kind);
-  EXPECT_EQ((*store().robots(host_key_of(1), "https://h1.test:8443"))->fetched, other.fetched);
+  EXPECT_EQ(**read, rules);
+  EXPECT_EQ(*store().robots(host_key_of(1), "https://h1.test:8443"), other);
   EXPECT_FALSE(*store().robots(host_key_of(1), "https://h1.test"));
   EXPECT_FALSE(*store().robots(host_key_of(2), "http://h1.test"));
   EXPECT_EQ(store().counts(), Counts{});

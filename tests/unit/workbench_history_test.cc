@@ -103,7 +103,7 @@ void History::admit_some() {
     const std::size_t host = std::min(below(random_, shape_.hosts), below(random_, shape_.hosts));
     const std::size_t page = below(random_, 40);
     storage::Merge merge = test::queued_merge(host, page, static_cast<std::uint16_t>(below(random_, 6)));
-    merge.record.redirects = static_cast<std::uint8_t>(below(random_, 2));
+    merge.record.steps = static_cast<std::uint8_t>(below(random_, 2));
     if (shape_.order == storage::QueueOrder::best)
       merge.record.score = static_cast<std::uint16_t>(below(random_, 50) * below(random_, 50));
     state_.emplace(merge.key, UrlState::queued);
@@ -115,7 +115,7 @@ void History::admit_some() {
 
 void History::exclude_some(BenchHost& host) {
   test::CommitParts parts;
-  while (!host.head.empty() && host.head.front().position.band == 0 && below(random_, 3) > 0) {
+  while (!host.head.empty() && host.head.front().position.untried() != nullptr && below(random_, 3) > 0) {
     const QueuedUrl url = bench_->discard(host);
     storage::UrlRecord record;
     record.state = UrlState::excluded;
@@ -144,8 +144,7 @@ void History::serve(BenchHost& host) {
     return;
   }
   const QueuedUrl url = bench_->issue(host);
-  ASSERT_TRUE(url.position.band == 0 || Time(Duration(static_cast<std::int64_t>(url.position.order))) <= now_)
-      << "a retry before it is due";
+  ASSERT_LE(url.position.not_before(), now_) << "a retry before it is due";
   ASSERT_EQ(state_.at(url.key), UrlState::queued) << url.url << " is done with, or issued twice";
   ASSERT_EQ(url.attempts, tries_[url.key]) << url.url << " as it was before its last try";
   state_[url.key] = UrlState::fetched;  // until its outcome says otherwise
@@ -192,11 +191,11 @@ void History::commit_an_outcome() {
   storage::UrlRecord record;
   record.url = url.url;
   record.depth = url.depth;
-  record.redirects = url.redirects;
+  record.steps = url.steps;
   record.attempts = url.attempts;
   if (url.attempts < 3 && below(random_, 4) == 0) {
     record.attempts = ++tries_[url.key];
-    record.changed = now_ + milliseconds(below(random_, 5'000));
+    record.not_before = now_ + milliseconds(below(random_, 5'000));
     state_[url.key] = UrlState::queued;
   } else {
     record.state = below(random_, 5) == 0 ? UrlState::failed : UrlState::fetched;

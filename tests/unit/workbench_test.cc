@@ -371,7 +371,7 @@ TEST_F(WorkbenchTest, StoreH_ARetryIsNotIssuedBeforeItIsDue) {
   EXPECT_TRUE(bench_->partition_busy(url.key.host.partition)) << "its outcome is still to be committed";
   storage::Merge again = test::queued_merge(1, 1);
   again.record.attempts = 1;
-  again.record.changed = now_ + seconds(5);
+  again.record.not_before = now_ + seconds(5);
   bench_->committed(url.key);
   commit({.merges = {again}});
   EXPECT_FALSE(bench_->partition_busy(url.key.host.partition));

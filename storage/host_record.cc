@@ -1,0 +1,208 @@
+// What is known of a host: its clock and its robots.txt files (storage/record.h).
+#include <algorithm>
+#include <tuple>
+
+#include "storage/byte_reader.h"
+#include "storage/record.h"
+
+namespace orbweaver::storage {
+
+namespace {
+
+// No peer's mistake makes a wait of years: what is beyond a day is a day.
+constexpr Duration wire_duration_max = std::chrono::hours{24};
+
+Duration wire_duration(std::uint64_t micros) {
+  return Duration(
+      static_cast<std::int64_t>(std::min(micros, static_cast<std::uint64_t>(Duration(wire_duration_max).count()))));
+}
+Duration wire_duration(std::string_view bytes, std::size_t at) {
+  return wire_duration(get_be<std::uint64_t>(bytes, at));
+}
+
+constexpr std::size_t clock_head_bytes = 17;
+constexpr std::size_t used_clock_head_bytes = clock_head_bytes + 16;
+
+std::uint32_t pace_in_ms(const HostClock& clock) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, 0xffffffff));
+}
+
+// What follows the time in a clock and in a wait.
+void put_rest(const HostClock& clock, std::string& out) {
+  put_be(out, clock.failures);
+  put_be(out, pace_in_ms(clock));
+  if (clock.used()) {
+    put_be(out, clock.pages);
+    put_be(out, clock.bytes);
+  }
+  out.append(clock.host);
+}
+
+bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
+  const std::size_t head = used ? used_clock_head_bytes : clock_head_bytes;
+  if (bytes.size() <= head) return false;
+  clock.failures = get_be<std::uint32_t>(bytes, 9);
+  clock.pace = std::chrono::milliseconds{get_be<std::uint32_t>(bytes, 13)};
+  clock.host = bytes.substr(head);
+  if (!used) return true;
+  clock.pages = get_be<std::uint64_t>(bytes, 17);
+  clock.bytes = get_be<std::uint64_t>(bytes, 25);
+  return clock.used();
+}
+
+// Of a robots.txt: which it has.
+constexpr std::uint8_t fetched_field = 1, unreachable_field = 2, cause_field = 4, unknown_robots_fields = 0xf8;
+
+// `put_moment` writes a time as the disk or the wire has it.
+template <class PutMoment>
+void put_robots_fields(const RobotsEntry& robots, std::string& out, PutMoment put_moment) {
+  const auto fields = static_cast<std::uint8_t>((robots.fetched != Time{} ? fetched_field : 0) |
+                                                (robots.unreachable_since != Time{} ? unreachable_field : 0) |
+                                                (robots.cause != Reason::none || robots.status > 0 ? cause_field : 0));
+  put_be(out, fields);
+  if ((fields & fetched_field) != 0) put_moment(robots.fetched);
+  if ((fields & unreachable_field) != 0) put_moment(robots.unreachable_since);
+  if ((fields & cause_field) == 0) return;
+  put_be(out, static_cast<std::uint8_t>(robots.cause));
+  put_be(out, robots.status);
+}
+
+// Takes them from the front. False: they are not as written.
+template <class TakeMoment>
+bool get_robots_fields(std::string_view& bytes, RobotsEntry& robots, TakeMoment take_moment) {
+  ByteReader reader(bytes);
+  std::uint8_t fields = 0;
+  if (!reader.take(fields) || (fields & unknown_robots_fields) != 0) return false;
+  if ((fields & fetched_field) != 0 && !take_moment(reader, robots.fetched)) return false;
+  if ((fields & unreachable_field) != 0 && !take_moment(reader, robots.unreachable_since)) return false;
+  if ((fields & cause_field) == 0) return true;
+  std::uint8_t cause = 0;
+  if (!reader.take(cause) || !reader.take(robots.status)) return false;
+  robots.cause = static_cast<Reason>(cause);
+  return cause != 0 || robots.status != 0;
+}
+
+// Since when it is as it is.
+Time known_since(const RobotsEntry& robots) { return std::max(robots.fetched, robots.unreachable_since); }
+
+auto parts(const RobotsEntry& r) {
+  return std::tuple(known_since(r), r.expires, r.kind, std::string_view(r.body), r.cause, r.status, r.fetched,
+                    r.unreachable_since);
+}
+
+}  // namespace
+
+HostClock merge(const HostClock& a, const HostClock& b) {
+  return {std::max(a.next_allowed, b.next_allowed),
+          std::max(a.failures, b.failures),
+          std::max(a.host, b.host),
+          std::max(a.pace, b.pace),
+          std::max(a.pages, b.pages),
+          std::max(a.bytes, b.bytes)};
+}
+
+RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b) { return parts(a) < parts(b) ? b : a; }
+
+void encode_stored_robots(const RobotsEntry& robots, std::string& out) {
+  put_be(out, robots.kind);
+  put_time(robots.expires, out);
+  put_robots_fields(robots, out, [&out](Time time) { put_time(time, out); });
+  out.append(robots.body);
+}
+
+Result<RobotsEntry> decode_stored_robots(std::string_view bytes) {
+  const std::size_t size = bytes.size();
+  ByteReader reader(bytes);
+  RobotsEntry robots;
+  if (!reader.take(robots.kind) || !reader.take(robots.expires) ||
+      !get_robots_fields(bytes, robots, [](ByteReader& from, Time& time) { return from.take_some(time); }))
+    return fail(ErrorKind::corrupt, "a stored robots.txt of " + std::to_string(size) + " bytes");
+  robots.body = bytes;
+  return robots;
+}
+
+void encode_clock(const HostClock& clock, std::string& out) {
+  put_be(out, clock.used() ? used_clock_format : clock_format);
+  put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));
+  put_rest(clock, out);
+}
+
+Result<HostClock> decode_clock(std::string_view bytes) {
+  const int format = bytes.empty() ? 0 : static_cast<std::uint8_t>(bytes[0]);
+  HostClock clock;
+  if ((format != clock_format && format != used_clock_format) || !get_rest(bytes, format == used_clock_format, clock))
+    return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
+  clock.next_allowed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1))));
+  return clock;
+}
+
+void encode_wait(const HostClock& clock, Time now, std::string& out) {
+  put_be(out, clock.used() ? used_wait_format : static_cast<std::uint8_t>(WireKind::wait));
+  put_be(out, static_cast<std::uint64_t>(std::max(clock.next_allowed - now, Duration{}).count()));
+  put_rest(clock, out);
+}
+
+Result<HostClock> decode_wait(std::string_view bytes, Time now) {
+  HostClock clock;
+  if (wire_kind(bytes) != WireKind::wait ||
+      !get_rest(bytes, static_cast<std::uint8_t>(bytes[0]) == used_wait_format, clock))
+    return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
+  clock.next_allowed = now + wire_duration(bytes, 1);
+  return clock;
+}
+
+void encode_unsure(Time since, Time now, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::unsure));
+  put_be(out, static_cast<std::uint64_t>(std::max(now - since, Duration{}).count()));
+}
+
+Result<Time> decode_unsure(std::string_view bytes, Time now) {
+  if (bytes.size() != 9 || wire_kind(bytes) != WireKind::unsure)
+    return fail(ErrorKind::corrupt, "a time of holding of " + std::to_string(bytes.size()) + " bytes");
+  return now - wire_duration(bytes, 1);
+}
+
+void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out) {
+  const auto put_duration = [&out](Duration duration) {
+    put_be(out, static_cast<std::uint64_t>(std::max(duration, Duration{}).count()));
+  };
+  put_be(out, static_cast<std::uint8_t>(WireKind::robots));
+  put_be(out, robots.kind);
+  put_duration(robots.expires - now);
+  put_robots_fields(robots, out, [&](Time time) { put_duration(now - time); });
+  put_be(out, static_cast<std::uint16_t>(origin.size()));
+  out.append(origin).append(robots.body);
+}
+
+Result<std::pair<std::string, RobotsEntry>> decode_robots(std::string_view bytes, Time now) {
+  const auto bad = [size = bytes.size()] {
+    return fail(ErrorKind::corrupt, "a robots.txt of " + std::to_string(size) + " bytes");
+  };
+  if (wire_kind(bytes) != WireKind::robots) return bad();
+  bytes.remove_prefix(1);
+  ByteReader reader(bytes);
+  const auto take_duration = [](ByteReader& from, Duration& duration) {
+    std::uint64_t micros = 0;
+    if (!from.take(micros)) return false;
+    duration = wire_duration(micros);
+    return true;
+  };
+  const auto take_moment = [&](ByteReader& from, Time& time) {
+    Duration ago{};
+    if (!take_duration(from, ago)) return false;
+    time = now - ago;
+    return true;
+  };
+  RobotsEntry entry;
+  Duration left{};
+  std::uint16_t origin = 0;
+  if (!reader.take(entry.kind) || !take_duration(reader, left) || !get_robots_fields(bytes, entry, take_moment) ||
+      !reader.take(origin) || bytes.size() < origin)
+    return bad();
+  entry.expires = now + left;
+  entry.body = bytes.substr(origin);
+  return std::pair(std::string(bytes.substr(0, origin)), std::move(entry));
+}
+
+}  // namespace orbweaver::storage
