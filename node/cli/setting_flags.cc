@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "node/config/old_settings.h"
 #include "node/config/settings_table.h"
 #include "node/config/sources/load_settings.h"
 #include "node/terminal/say.h"
@@ -29,15 +30,21 @@ void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (yes_or_no) option->expected(0, 1);
   }
-  for (const GoneSetting& gone : gone_settings()) {
-    std::string flag = "--" + std::string(gone.name);
+  // Flags that are gone, or have another name now: taken, and not in the help.
+  const auto add_hidden = [&command, &flags](std::string_view name, bool without_value) {
+    std::string flag = "--" + std::string(name);
     std::replace(flag.begin(), flag.end(), '_', '-');
-    const auto keep = [&flags, name = std::string(gone.name)](const std::vector<std::string>& texts) {
+    const auto keep = [&flags, name = std::string(name)](const std::vector<std::string>& texts) {
       for (const std::string& text : texts) flags.given.emplace_back(name, text);
       return true;
     };
-    command.add_option(flag, CLI::callback_t(keep))->group("")->expected(0, 1);  // not in the help
-  }
+    CLI::Option* option = command.add_option(flag, CLI::callback_t(keep))->group("");
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (without_value) option->expected(0, 1);
+  };
+  for (const GoneSetting& gone : gone_settings()) add_hidden(gone.name, true);
+  for (const OldName& old : old_names())
+    if (std::find(except.begin(), except.end(), old.name) == except.end()) add_hidden(old.was, false);
 }
 
 Result<LoadedSettings> SettingFlags::load() const {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "node/config/old_settings.h"
 #include "node/config/setting_def.h"
 #include "node/settings/endpoint.h"
 #include "node/settings/memory_plan.h"
@@ -64,9 +65,9 @@ Settings default_settings() {
 }
 
 Result<void> set_setting(Settings& settings, std::string_view name, std::string_view text) {
-  const SettingDef* const def = find_setting(name);
+  const SettingDef* const def = find_setting(name_of_now(name));
   if (def == nullptr) return fail(ErrorCode::invalid_setting, unknown_setting_text(name));
-  if (auto set = def->set(settings, text); !set)
+  if (auto set = def->set(settings, value_of_now(def->row.name, text)); !set)
     return fail(ErrorCode::invalid_setting, def->row.name + ": " + set.error().message);
   return {};
 }
@@ -130,7 +131,7 @@ std::vector<std::pair<std::string, std::string>> ring_wide_settings(const Settin
 
 Result<void> apply_ring_wide(Settings& settings, const std::vector<std::pair<std::string, std::string>>& values) {
   Settings candidate = settings;  // all or nothing: a peer's bytes are outside input
-  for (const auto& [name, text] : values) {
+  for (const auto& [name, text] : of_now(values)) {
     const SettingDef* const def = find_setting(name);
     if (def == nullptr || !def->row.ring_wide) {
       return fail(ErrorCode::mismatch,

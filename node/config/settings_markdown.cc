@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "node/config/old_settings.h"
 #include "node/config/setting_def.h"
 
 namespace orbweaver {
@@ -72,6 +73,19 @@ These combinations are refused:
 - a `listen` address other than loopback without a `ring_key_file`
 )";
 
+std::string old_names_table() {
+  std::string out =
+      "\n## Old names\n\nReleases before " + std::string(old_settings_end) +
+      " take these too, wherever a setting is given, with a warning. Data directories that have them are read.\n\n"
+      "| old | new |\n| --- | --- |\n";
+  for (const OldName& old : old_names()) out += "| " + code(old.was) + " | " + code(old.name) + " |\n";
+  for (const OldValue& old : old_values()) {
+    const std::string is = std::string(old.name) + " = ";
+    out += "| " + code(is + std::string(old.was)) + " | " + code(is + std::string(old.value)) + " |\n";
+  }
+  return out;
+}
+
 // What most people need, in the order in which they need it.
 constexpr std::array<std::string_view, 12> dozen = {"contact",    "scope",  "max_pages", "max_depth",
                                                     "url_deny",   "delay",  "text",      "page_requisites",
@@ -100,6 +114,7 @@ std::string settings_markdown() {
   out += table(true);
   out += "\n## This peer's own\n\n";
   out += table(false);
+  out += old_names_table();
   return out;
 }
 

@@ -21,7 +21,7 @@ namespace orbweaver {
 struct LoadedSettings {
   Settings values;
   std::map<std::string, std::string> given;  // name -> where: "flag --delay", "ORBWEAVER_DELAY", "orbweaver.toml:12"
-  std::vector<std::string> warnings;         // for people: settings that are gone and were left out
+  std::vector<std::string> warnings;         // for people: settings that are gone, or have another name now
 };
 
 struct SettingRow {
@@ -52,7 +52,8 @@ storage::SeenFilter::Config seen_filter_config(const Settings& settings);
 // Every field as its row's default says; a default-constructed Settings has not read the table.
 Settings default_settings();
 
-// Assigns one setting from text. The error names the setting, the text and what is allowed.
+// Assigns one setting from text. The error names the setting, the text and what is allowed. Here and below, names and
+// values of the release before are taken too (old_settings.h).
 Result<void> set_setting(Settings& settings, std::string_view name, std::string_view text);
 // The value as text; set_setting() gives the same value back.
 std::string setting_text(const Settings& settings, std::string_view name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "node/config/old_settings.h"
 #include "node/config/setting_def.h"
 #include "node/config/settings_table.h"
 #include "node/config/sources/list_file.h"
@@ -32,6 +33,13 @@ std::string environment_name(std::string_view setting) {
   return name;
 }
 
+// "ORBWEAVER_MAX_PAGES" -> "max_pages".
+std::string variable_setting(std::string_view variable) {
+  std::string name(variable.substr(environment_prefix.size()));
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name;
+}
+
 std::string flag_name(std::string_view setting) {
   std::string name = "--";
   for (const char c : setting) name += c == '_' ? '-' : c;
@@ -40,6 +48,13 @@ std::string flag_name(std::string_view setting) {
 
 tl::unexpected<Error> at(std::string_view where, const Error& error) {
   return fail(error.code, std::string(where) + ": " + error.message);
+}
+
+// The setting's name of now; an old name or value is taken with a warning.
+std::string named(LoadedSettings& loaded, std::string_view name, std::string_view value, const std::string& where) {
+  if (const std::string warning = old_setting_warning(name, value); !warning.empty())
+    loaded.warnings.push_back(where + ": " + warning);
+  return std::string(name_of_now(name));
 }
 
 // True when the setting is gone: it is left out, with a warning.
@@ -68,24 +83,26 @@ Result<void> load_environment(LoadedSettings& loaded) {
       ours.emplace_back(text);
   }
   std::sort(ours.begin(), ours.end());
+  // Old names first: where both are given, the new one holds.
+  std::stable_partition(ours.begin(), ours.end(), [](const std::string& entry) {
+    const std::string name = variable_setting(entry.substr(0, entry.find('=')));
+    return name_of_now(name) != name;
+  });
   for (const std::string& entry : ours) {
     const std::size_t equals = std::min(entry.find('='), entry.size() - 1);
-    const std::string variable = entry.substr(0, equals);
-    const auto& defs = setting_defs();
-    const auto def = std::find_if(defs.begin(), defs.end(),
-                                  [&](const SettingDef& d) { return environment_name(d.row.name) == variable; });
-    if (def == defs.end()) {
-      std::string lower = variable.substr(environment_prefix.size());
-      for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      if (leave_out_gone(loaded, lower, variable)) continue;
+    const std::string variable = entry.substr(0, equals), given = variable_setting(variable);
+    const std::string text = entry.substr(equals + 1);
+    const SettingDef* const def = find_setting(name_of_now(given));
+    if (def == nullptr || environment_name(given) != variable) {
+      if (leave_out_gone(loaded, given, variable)) continue;
       std::string message = "environment: unknown setting " + shown(variable);
-      if (const std::string near = nearest_setting(lower); !near.empty())
+      if (const std::string near = nearest_setting(given); !near.empty())
         message += "; did you mean '" + environment_name(near) + "'?";
       return fail(ErrorCode::invalid_setting, message);
     }
-    if (auto set = set_given(loaded.values, def->row.name, entry.substr(equals + 1)); !set)
-      return at(variable, set.error());
-    loaded.given[def->row.name] = variable;
+    const std::string name = named(loaded, given, text, variable);
+    if (auto set = set_given(loaded.values, name, text); !set) return at(variable, set.error());
+    loaded.given[name] = variable;
   }
   return {};
 }
@@ -93,9 +110,10 @@ Result<void> load_environment(LoadedSettings& loaded) {
 Result<void> load_flags(LoadedSettings& loaded, const std::vector<std::pair<std::string, std::string>>& flags) {
   // A list given as flags takes the place of the file's; several flags add up.
   std::map<std::string, std::string> lists;
-  for (const auto& [name, text] : flags) {
-    const std::string where = "flag " + flag_name(name);
-    if (leave_out_gone(loaded, name, where)) continue;
+  for (const auto& [given, text] : flags) {
+    const std::string where = "flag " + flag_name(given);
+    if (leave_out_gone(loaded, given, where)) continue;
+    const std::string name = named(loaded, given, text, where);
     const SettingDef* const def = find_setting(name);
     std::string value = text;
     if (def != nullptr && def->kind == SettingKind::list) {
@@ -130,8 +148,9 @@ Result<LoadedSettings> load_settings(const std::string& toml_path,
     if (!entries) return tl::make_unexpected(entries.error());
     for (const TomlEntry& entry : *entries) {
       if (leave_out_gone(loaded, entry.name, entry.where)) continue;
-      if (auto set = set_given(loaded.values, entry.name, entry.text); !set) return at(entry.where, set.error());
-      loaded.given[entry.name] = entry.where;
+      const std::string name = named(loaded, entry.name, entry.text, entry.where);
+      if (auto set = set_given(loaded.values, name, entry.text); !set) return at(entry.where, set.error());
+      loaded.given[name] = entry.where;
     }
   }
   if (auto done = load_environment(loaded); !done) return tl::make_unexpected(done.error());

@@ -12,6 +12,7 @@
 #define TOML_ASSERT(condition) static_assert(true)
 #include <toml++/toml.h>
 
+#include "node/config/old_settings.h"
 #include "node/config/setting_def.h"
 #include "node/text/shown.h"
 
@@ -169,7 +170,7 @@ Result<std::vector<TomlEntry>> parse_toml_settings(std::string_view text, const 
   std::vector<TomlEntry> entries;
   for (const auto& [name, node] : nodes) {
     const std::string where = position(path, node->source());
-    const SettingDef* const def = find_setting(name);
+    const SettingDef* const def = find_setting(name_of_now(name));
     if (find_gone(name) != nullptr) {
       entries.push_back({name, {}, where});
       continue;
