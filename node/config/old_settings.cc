@@ -70,13 +70,13 @@ std::string old_setting_warning(std::string_view name, std::string_view value) {
   const std::string_view now = name_of_now(name), value_now = value_of_now(now, value);
   if (now == name && value_now == value) return {};
   const auto is_now = [](std::string_view was, std::string_view is) {
-    return std::string(was) + " is " + std::string(is) + " now";
+    return std::string(was) + " is now called " + std::string(is);
   };
   std::string text;
   if (now != name) text = is_now(name, now);
   if (value_now != value)
     text += (text.empty() ? "" : "; ") + is_now(std::string(now) + " = " + std::string(value), value_now);
-  return text + "; release " + std::string(old_settings_end) + " does not take the old one";
+  return text + "; release " + std::string(old_settings_end) + " will not accept the old name";
 }
 
 NamedValues of_now(NamedValues values) {

@@ -73,11 +73,13 @@ TEST_F(OldSettings, AFileAVariableAndAFlagAreTakenWithAWarningEach) {
   EXPECT_EQ(loaded->given.at("max_fetches"), path + ":1") << "given under the name of now";
   EXPECT_FALSE(loaded->given.contains("fetches_max"));
   ASSERT_EQ(loaded->warnings.size(), 6u);
-  EXPECT_EQ(loaded->warnings[0], path + ":1: fetches_max is max_fetches now; release 0.2.0 does not take the old one");
-  EXPECT_EQ(loaded->warnings[2],
-            "ORBWEAVER_GONE_AFTER: gone_after is presume_dead_after now; release 0.2.0 does not take the old one");
+  EXPECT_EQ(loaded->warnings[0],
+            path + ":1: fetches_max is now called max_fetches; release 0.2.0 will not accept the old name");
+  EXPECT_EQ(
+      loaded->warnings[2],
+      "ORBWEAVER_GONE_AFTER: gone_after is now called presume_dead_after; release 0.2.0 will not accept the old name");
   EXPECT_EQ(loaded->warnings[3],
-            "flag --sitemaps: sitemaps = usual is well_known now; release 0.2.0 does not take the old one");
+            "flag --sitemaps: sitemaps = usual is now called well_known; release 0.2.0 will not accept the old name");
 }
 
 TEST_F(OldSettings, ABadValueIsRefusedUnderTheNameOfNow) {
