@@ -29,7 +29,7 @@ enum class ErrorCode : std::uint8_t {
   out_of_memory = 11,   // the system gives this process no more memory or threads
 };
 
-// A failure from outside. `message` names the offending thing and, where there is one, the mend.
+// A failure from outside. `message` names the offending thing and, where there is one, the fix.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;

@@ -34,13 +34,13 @@ struct IndexOf<T, std::variant<First, Rest...>>
 static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
               IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
               IndexOf<Answer, Body>::value + 1 == 16 && IndexOf<LeavesDiffer, Body>::value + 1 == 20 &&
-              IndexOf<SamePages, Body>::value + 1 == 24 && std::variant_size_v<Body> == 26);
+              IndexOf<MirrorHints, Body>::value + 1 == 24 && std::variant_size_v<Body> == 26);
 
 constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
-    "join",        "welcome",   "refuse",        "ping",           "ping_request", "ping_ack",      "sync",
-    "batch",       "batch_ack", "batch_refused", "wave_probe",     "wave_reply",   "finish",        "finish_ack",
-    "ask",         "answer",    "roots",         "roots_compared", "leaves",       "leaves_differ", "slot_request",
-    "slot_answer", "sightings", "same_pages",    "lease_request",  "lease_answer"};
+    "join",        "welcome",      "refuse",        "ping",           "ping_request", "ping_ack",      "sync",
+    "batch",       "batch_ack",    "batch_refused", "wave_probe",     "wave_reply",   "finish",        "finish_ack",
+    "ask",         "answer",       "roots",         "roots_compared", "leaves",       "leaves_differ", "slot_request",
+    "slot_answer", "fingerprints", "mirror_hints",  "lease_request",  "lease_answer"};
 
 // ---- writing ----
 
@@ -166,7 +166,7 @@ struct TextIn4In {
 
 constexpr MemberState last_of(Is<MemberState>) { return MemberState::down; }
 constexpr BatchKind last_of(Is<BatchKind>) { return BatchKind::transfer; }
-constexpr TransferKind last_of(Is<TransferKind>) { return TransferKind::drop; }
+constexpr TransferKind last_of(Is<TransferKind>) { return TransferKind::release; }
 constexpr LeaseAction last_of(Is<LeaseAction>) { return LeaseAction::return_; }
 
 template <class T>

@@ -2,8 +2,9 @@
 // in memory until the last one has come, and bounds only the size of each part. Only for ring/zmq_transport.cc.
 //
 // The kernel counts what each connection has received. Of that, no more than one message of the largest can be without
-// its end, besides what the kernel itself still holds and whole messages that nobody has read yet. What a part costs
-// libzmq is 64 bytes and more, however short it is, so the bound in memory is some twenty times the one on the wire.
+// its end, in addition to what the kernel itself still holds and whole messages that nobody has read yet. What a part
+// costs libzmq is 64 bytes and more, however short it is, so the bound in memory is some twenty times the one on the
+// wire.
 //
 // Thread rule: the transport's I/O thread.
 #pragma once

@@ -11,7 +11,7 @@ namespace orbweaver::ring {
 
 namespace {
 
-constexpr std::size_t relays_max = 4096;          // probes for others under way; beyond it they are not taken on
+constexpr std::size_t relays_max = 4096;          // probes for others in flight; beyond it they are not taken on
 constexpr std::uint32_t gossip_sends_factor = 3;  // times ceil(log2(n+1)): SWIM's lambda, for a loss of a few per cent
 
 // Suspicion and end of life within one incarnation: left over down over suspect over not suspect.
@@ -77,7 +77,7 @@ void Membership::set_state(MemberState state, Time now) {
   if (changed.state == state) return;
   changed.state = state;
   ++changed.incarnation;
-  farewell_due_ = state == MemberState::left;
+  leave_announcement_due_ = state == MemberState::left;
   put(changed, now);
 }
 
@@ -366,8 +366,8 @@ void Membership::forget_gone(Time now) {
   });
 }
 
-void Membership::say_farewell(std::vector<Send>& out) {
-  farewell_due_ = false;
+void Membership::announce_leave(std::vector<Send>& out) {
+  leave_announcement_due_ = false;
   for (const auto& [id, member] : members_) {
     if (id != self_id_ && reachable(member)) out.push_back({id, member.address, Sync{false, {self()}, {}}});
   }
@@ -396,7 +396,7 @@ void Membership::forgive_lateness(Time now) {
 }
 
 void Membership::tick(Time now, std::vector<Send>& out) {
-  if (farewell_due_) say_farewell(out);
+  if (leave_announcement_due_) announce_leave(out);
   if (self().state == MemberState::left) {
     probes_.clear();
     return;
@@ -428,7 +428,7 @@ void Membership::tick(Time now, std::vector<Send>& out) {
 }
 
 Time Membership::next_deadline() const {
-  if (farewell_due_ || !started_) return Time{};
+  if (leave_announcement_due_ || !started_) return Time{};
   if (self().state == MemberState::left) return Time::max();
   Time next = std::min(next_probe_, next_sync_);
   for (const auto& [sequence, probe] : probes_) next = std::min(next, probe.deadline());

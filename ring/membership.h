@@ -9,14 +9,14 @@
 //
 // Where this differs from the papers:
 //
-// - Several probes may be under way: the direct one gets probe_timeout, the indirect ones twice that again, whatever
+// - Several probes may be in flight: the direct one gets probe_timeout, the indirect ones twice that again, whatever
 //   probe_every is; all of it times the local health multiplier, as it was when the probe began. A relay answers with a
 //   nack after probe_timeout, unstretched, and still passes on an answer that comes later.
 // - A suspected member that is pinged is told so in the same ping, so that it can refute at once (Lifeguard's buddy
 //   system).
 // - Hearsay of a death buries only whom this peer has itself suspected for half the suspicion time; any other it makes
 //   suspect. After a cut heals, each side would else bury its own living neighbours on the other side's word.
-// - A tick that comes late (a suspended process, a loaded machine) moves suspicions and probes under way on by as much
+// - A tick that comes late (a suspended process, a loaded machine) moves suspicions and probes in flight on by as much
 //   as it was late: the silence was ours (after Lifeguard's local health). So hand over the messages that wait before
 //   calling tick().
 // - A member that leaves says so to everyone at once.
@@ -26,7 +26,7 @@
 // step above it.
 //
 // Identity: Member::started tells processes apart. Of two with one id (a copied data directory) the one that started
-// first goes on, the other learns it from duplicate().
+// first continues, the other learns it from duplicate().
 #pragma once
 
 #include <cstddef>
@@ -100,7 +100,7 @@ class Membership {
   void on_ping(const PeerId& from, const Ping& ping, Time now, std::vector<Send>& out);
   void on_ping_request(const PeerId& from, const PingRequest& request, Time now, std::vector<Send>& out);
   void on_ping_ack(const PeerId& from, const PingAck& ack, Time now, std::vector<Send>& out);
-  // Any message from a peer shows that it is alive: clears a probe under way to it (not a suspicion: only it refutes
+  // Any message from a peer shows that it is alive: clears a probe in flight to it (not a suspicion: only it refutes
   // that).
   void heard_from(const PeerId& from, Time now);
 
@@ -175,7 +175,7 @@ class Membership {
   void bury_suspects(Time now);
   void exchange(Time now, std::vector<Send>& out);
   void forget_gone(Time now);
-  void say_farewell(std::vector<Send>& out);
+  void announce_leave(std::vector<Send>& out);
   std::optional<PeerId> next_target();
   std::vector<PeerId> random_peers(std::size_t count, const PeerId& not_this, bool down_ones);
   std::vector<Member> gossip_for(const PeerId& to);
@@ -198,13 +198,13 @@ class Membership {
   std::uint64_t seeds_fingerprint_ = 0;
   std::uint64_t claims_refused_ = 0;
 
-  std::map<std::uint64_t, Probe> probes_;  // under way, by sequence
+  std::map<std::uint64_t, Probe> probes_;  // in flight, by sequence
   std::deque<Relay> relays_;               // by nack_due; bounded, see membership.cc
   std::uint64_t sequence_ = 0;
   std::vector<PeerId> round_;  // this round's order of probing
   std::size_t round_at_ = 0;   // the next to probe in it
   bool started_ = false;
-  bool farewell_due_ = false;
+  bool leave_announcement_due_ = false;
   Time next_probe_{};
   Time next_sync_{};
 };

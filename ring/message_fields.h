@@ -65,10 +65,10 @@ void fields(auto& io, auto& m, Is<SlotAsk>) { io(m.id, io.binary(m.address), m.g
 void fields(auto& io, auto& m, Is<SlotRequest>) { io(m.asks); }
 void fields(auto& io, auto& m, Is<Slot>) { io(m.id, m.given, m.wait); }
 void fields(auto& io, auto& m, Is<SlotAnswer>) { io(m.slots); }
-void fields(auto& io, auto& m, Is<Sighting>) { io(m.page, m.host); }
-void fields(auto& io, auto& m, Is<Sightings>) { io(m.sightings); }
-void fields(auto& io, auto& m, Is<SamePage>) { io(m.host, m.other); }
-void fields(auto& io, auto& m, Is<SamePages>) { io(m.pages); }
+void fields(auto& io, auto& m, Is<PageFingerprint>) { io(m.page, m.host); }
+void fields(auto& io, auto& m, Is<PageFingerprints>) { io(m.fingerprints); }
+void fields(auto& io, auto& m, Is<MirrorHint>) { io(m.host, m.other); }
+void fields(auto& io, auto& m, Is<MirrorHints>) { io(m.pages); }
 void fields(auto& io, auto& m, Is<LeaseAsk>) { io(m.id, m.action, m.host, m.delay, m.wait); }
 void fields(auto& io, auto& m, Is<LeaseRequest>) { io(m.asks); }
 void fields(auto& io, auto& m, Is<Lease>) { io(m.id, m.given, m.wait); }

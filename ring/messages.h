@@ -47,7 +47,7 @@ inline constexpr std::uint64_t incarnation_max = 1ull << 62;
 // How far a number may be from what the receiver knows. What is farther is not believed, whoever says it: a number
 // near the end of its range could never be superseded again. What is nearer can be, with the next number.
 //
-// An incarnation, and a number of a wave: ahead of the receiver's clock. The clocks of a ring may differ by so much.
+// An incarnation, and a number of a wave: ahead of the receiver's clock. The clocks of a ring may differ by this much.
 inline constexpr Duration clock_lead_max{std::chrono::hours{24}};
 // An incarnation of a known member: above the known one, whatever the clock says. A word against a peer raises it by
 // one, its refutation by one more.
@@ -78,7 +78,7 @@ struct Welcome {  // type 2: answer to Join
 };
 struct Refuse {        // type 3: answer to anything from a peer that does not belong here
   std::string reason;  // for people; names the difference
-  bool join = false;   // it answers a Join: the peer must not go on
+  bool join = false;   // it answers a Join: the peer must not continue
 };
 struct Ping {  // type 4: "are you there?"
   std::uint64_t sequence = 0;
@@ -171,7 +171,7 @@ struct WaveReply {  // type 12
   std::uint64_t wave = 0;
   std::uint64_t ring_fingerprint = 0;  // the replier's; a wave counts only when all are equal
   std::uint64_t incarnation = 0;
-  bool passive = false;        // nothing queued, in flight, in the outbox, or under way
+  bool passive = false;        // nothing queued, in flight, in the outbox, or in progress
   std::uint64_t sent = 0;      // batches acknowledged to this peer since its start
   std::uint64_t received = 0;  // batches this peer committed and acknowledged since its start
   std::uint64_t grant_sequence = 0;
@@ -205,14 +205,14 @@ struct PartitionDigest {
 };
 // Why a peer tells another what it holds of some partitions. Numbers are on the wire: append only.
 enum class TransferKind : std::uint8_t {
-  fill = 0,       // the holder, or the owner, to a replica
-  hand_off = 1,   // the holder to the owner, which will hold them
-  give_back = 2,  // a replica to a new holder: what it may lack
-  drop = 3,       // as give_back, from a peer that keeps no copy any more; the answer is its leave to drop it
+  backfill = 0,  // the holder, or the owner, to a replica
+  hand_off = 1,  // the holder to the owner, which will hold them
+  return_ = 2,   // a replica to a new holder: what it may lack
+  release = 3,   // as return_, from a peer that keeps no copy any more; the answer is its leave to drop it
 };
 struct Roots {  // type 17: "this is what I hold; what do you lack of it?"
   std::uint64_t sequence = 0;
-  TransferKind kind = TransferKind::fill;
+  TransferKind kind = TransferKind::backfill;
   std::vector<PartitionDigest> roots;
   std::vector<PartitionTenure> tenures = {};  // of the same partitions, as the sender knows them
 };
@@ -255,19 +255,19 @@ struct SlotAnswer {  // type 22: to SlotRequest
 
 // Pages of hosts, told to the owner of their digest so that mirrors are found (node/crawl/mirrors.h). Not answered, not
 // repeated.
-struct Sighting {
+struct PageFingerprint {
   std::uint64_t page = 0;  // of path and body
   std::string host;
 };
-struct Sightings {  // type 23
-  std::vector<Sighting> sightings;
+struct PageFingerprints {  // type 23
+  std::vector<PageFingerprint> fingerprints;
 };
-struct SamePage {
+struct MirrorHint {
   std::string host;   // of the receiver's
   std::string other;  // gave the same page at the same path
 };
-struct SamePages {  // type 24: to the hosts' owners
-  std::vector<SamePage> pages;
+struct MirrorHints {  // type 24: to the hosts' owners
+  std::vector<MirrorHint> pages;
 };
 
 // Leases of hosts (node/crawl/host_leases.h), under partition_by = url: asked of the owner of the host's digest. A peer
@@ -296,9 +296,10 @@ struct LeaseAnswer {  // type 26: to LeaseRequest
   std::vector<Lease> leases;
 };
 
-using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
-                          WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves,
-                          LeavesDiffer, SlotRequest, SlotAnswer, Sightings, SamePages, LeaseRequest, LeaseAnswer>;
+using Body =
+    std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe,
+                 WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves, LeavesDiffer, SlotRequest,
+                 SlotAnswer, PageFingerprints, MirrorHints, LeaseRequest, LeaseAnswer>;
 
 struct Message {
   std::uint16_t version = protocol_version;

@@ -24,7 +24,7 @@ class SendRoom {
   SendRoom(std::size_t bytes_max, std::size_t destination_max)
       : bytes_max_(bytes_max), destination_max_(destination_max) {}
 
-  // A message of so many bytes to this destination. False: there is no room for it.
+  // A message of this many bytes to this destination. False: there is no room for it.
   bool take(const std::string& to, std::size_t bytes) {
     const std::size_t cost = bytes + a_message;
     const std::lock_guard lock(mutex_);

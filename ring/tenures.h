@@ -23,7 +23,7 @@ class Tenures {
   // Whether another peer's word is believed: its epoch is no farther above the known one than epoch_step_max
   // (messages.h; epoch_first_max where none is known). Whatever is believed can be superseded by the next epoch, so a
   // false word holds until the partition changes hands again: at once when its holder is gone or unknown
-  // (Keeper::plan).
+  // (PartitionManager::plan).
   // `asked`: it is the answer to a question of this peer's own, which where nothing is known has no bound but
   // epoch_max.
   bool believes(Partition partition, const Tenure& tenure, bool asked = false) const;

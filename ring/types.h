@@ -17,7 +17,7 @@ using Duration = std::chrono::microseconds;
 using Time = std::chrono::sys_time<Duration>;
 
 struct Error {
-  std::string message;  // names the thing and the mend
+  std::string message;  // names the thing and the fix
 };
 template <class T>
 using Result = tl::expected<T, Error>;

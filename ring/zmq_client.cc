@@ -53,7 +53,7 @@ class ZmqClient::Impl {
       }
       if (!sent) sent = dealer_.send(zmq::buffer(bytes), zmq::send_flags::dontwait).has_value();
     }
-    close();  // so that a late answer is not taken for the next one's
+    close();  // so that a late answer is not treated as the next one's
     const std::string seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(timeout).count());
     if (sent)
       return failure("no answer from " + address_ + " within " + seconds +

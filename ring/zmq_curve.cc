@@ -20,9 +20,9 @@ constexpr std::int64_t frame_bytes_max = static_cast<std::int64_t>(message_bytes
 constexpr int keepalive_idle_s = 10;
 constexpr int keepalive_every_s = 5;
 constexpr int keepalive_tries = 2;
-// TCP doubles its waits: after a cut of a minute an attempt to connect that began in it, or data that was under way,
+// TCP doubles its waits: after a cut of a minute an attempt to connect that began in it, or data that was in flight,
 // would come through up to another minute later, in one direction and not the other. So both are given up and begun
-// anew.
+// again.
 constexpr int connect_timeout_ms = 2000;
 constexpr int unacknowledged_max_ms = 10000;
 constexpr int handshake_timeout_ms = 5000;  // a connection that says nothing is closed after this

@@ -7,8 +7,8 @@
 // that has the most is shut down: who comes next has its turn, whoever holds the others. libzmq itself ends a handshake
 // that takes longer than five seconds.
 //
-// Addresses: IPv4 each, IPv6 by /64. Memory: some 200 bytes and one more descriptor for each unknown connection. Thread
-// rule: the transport's I/O thread.
+// Addresses: IPv4 each, IPv6 by /64. Memory: about 200 bytes and one more descriptor for each unknown connection.
+// Thread rule: the transport's I/O thread.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,7 @@ class ZmqTransport : public Transport {
   static constexpr std::size_t queued_bytes_total_max = 128u << 20;  // to all, where Config does not say less
   static constexpr std::size_t addresses_max = 4096;                 // DEALERs at a time
   static constexpr int send_high_water = 64;                         // messages in ZeroMQ's pipe to one peer
-  static constexpr int receive_high_water = 4;                       // from one peer: so many of the largest are 32 MiB
+  static constexpr int receive_high_water = 4;  // from one peer: this many of the largest are 32 MiB
   static constexpr Duration queued_age_max{std::chrono::seconds{30}};
   static constexpr Duration idle_close_after{std::chrono::minutes{5}};
 

@@ -152,13 +152,13 @@ Result<HostClock> decode_wait(std::string_view bytes, Time now) {
   return clock;
 }
 
-void encode_unsure(Time since, Time now, std::string& out) {
-  put_be(out, static_cast<std::uint8_t>(WireKind::unsure));
+void encode_last_access_unknown(Time since, Time now, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::last_access_unknown));
   put_be(out, static_cast<std::uint64_t>(std::max(now - since, Duration{}).count()));
 }
 
-Result<Time> decode_unsure(std::string_view bytes, Time now) {
-  if (bytes.size() != 9 || wire_kind(bytes) != WireKind::unsure)
+Result<Time> decode_last_access_unknown(std::string_view bytes, Time now) {
+  if (bytes.size() != 9 || wire_kind(bytes) != WireKind::last_access_unknown)
     return fail(ErrorKind::corrupt, "a time of holding of " + std::to_string(bytes.size()) + " bytes");
   return now - wire_duration(bytes, 1);
 }

@@ -195,7 +195,7 @@ Result<void> LinkTraceWriter::add(const TracePage& page) {
 
 Result<void> LinkTraceWriter::flush() {
   if (block_.empty()) return {};
-  // Level 1: some 200 MB a second, and the blocks of a crawl shrink to about a fifth.
+  // Level 1: about 200 MB a second, and the blocks of a crawl shrink to about a fifth.
   const std::unique_ptr<libdeflate_compressor, CompressorDeleter> compressor(libdeflate_alloc_compressor(1));
   std::string bytes(trace_block_head_bytes + libdeflate_deflate_compress_bound(compressor.get(), block_.size()), '\0');
   const std::size_t packed =

@@ -293,7 +293,8 @@ WireKind wire_kind(std::string_view bytes) {
   if (format == long_record_format) return WireKind::record;
   if (format == used_wait_format) return WireKind::wait;
   const auto kind = static_cast<WireKind>(format);
-  return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots || kind == WireKind::unsure
+  return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots ||
+                 kind == WireKind::last_access_unknown
              ? kind
              : WireKind::unknown;
 }

@@ -28,7 +28,7 @@ enum class Reason : std::uint8_t {
   none = 0,
   robots = 1,     // excluded: robots.txt disallows it
   depth = 2,      // excluded for now: deeper than max_depth; a shorter way to it queues it
-  redirects = 3,  // excluded: at the end of more than redirects_max steps
+  redirects = 3,  // excluded: at the end of more than max_redirects steps
   // excluded: robots.txt was answered with `status` (0: nothing is known of that), which disallows all (RFC 9309,
   // 2.3.1.4)
   robots_unreachable = 4,
@@ -132,7 +132,7 @@ struct HostClock {
   Time next_allowed{};         // no request to the host before this
   std::uint32_t failures = 0;  // tries in a row that got no answer
   std::string host;
-  Duration pace{};  // the wait that it has asked for by 429 or 503 (node/crawl/manners.h); whole ms, up to 49 days
+  Duration pace{};  // the wait that it has asked for by 429 or 503 (node/crawl/host_pacing.h); whole ms, up to 49 days
   std::uint64_t pages = 0;  // answered, and their bytes as received; counted only when a host has a budget
   std::uint64_t bytes = 0;
   bool used() const { return pages > 0 || bytes > 0; }
@@ -169,15 +169,22 @@ Result<RobotsEntry> decode_stored_robots(std::string_view bytes);
 //           or u8 format=8, as before, u64 pages, u64 bytes, rest: host
 //   robots: u8 format=10, u8 kind, i64 us until it expires, u8 fields, those fields as on disk, but the us that
 //           have passed in place of a time, u16 bytes of origin, origin, rest: body
-//   unsure: u8 format=5, i64 us since the sender began to hold the partition without knowing when its hosts were last
+//   last_access_unknown: u8 format=5, i64 us since the sender began to hold the partition without knowing when its
+//   hosts were last
 //           asked (a restart, a take-over): no host is asked before its delay has passed since then
 inline constexpr std::uint8_t used_wait_format = 8;
-enum class WireKind : std::uint8_t { record = record_format, wait = 3, robots = 10, unsure = 5, unknown = 0 };
+enum class WireKind : std::uint8_t {
+  record = record_format,
+  wait = 3,
+  robots = 10,
+  last_access_unknown = 5,
+  unknown = 0
+};
 WireKind wire_kind(std::string_view bytes);
 void encode_wait(const HostClock& clock, Time now, std::string& out);  // appends
 Result<HostClock> decode_wait(std::string_view bytes, Time now);
-void encode_unsure(Time since, Time now, std::string& out);  // appends
-Result<Time> decode_unsure(std::string_view bytes, Time now);
+void encode_last_access_unknown(Time since, Time now, std::string& out);  // appends
+Result<Time> decode_last_access_unknown(std::string_view bytes, Time now);
 void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out);  // appends
 Result<std::pair<std::string, RobotsEntry>> decode_robots(std::string_view bytes, Time now);
 

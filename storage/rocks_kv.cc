@@ -163,7 +163,7 @@ rocksdb::ColumnFamilyOptions table_options(const std::shared_ptr<rocksdb::Cache>
   blocks.block_cache = cache;
   blocks.cache_index_and_filter_blocks = true;  // bounded: counted in the cache
   blocks.pin_l0_filter_and_index_blocks_in_cache = true;
-  // In pieces of 4 KiB: a whole file's filter is some 100 KB to MBs, and once they do not all fit into the cache each
+  // In pieces of 4 KiB: a whole file's filter is about 100 KB to MBs, and once they do not all fit into the cache each
   // read would bring one in and throw another out. The index of the pieces stays.
   blocks.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   blocks.partition_filters = true;

@@ -24,7 +24,7 @@ struct RocksConfig {
 };
 
 // Opens or makes it. Errors: ErrorKind::in_use when another process has it, version when it was written by a later
-// build, corrupt, disk_full, io; each message names the directory and the mend.
+// build, corrupt, disk_full, io; each message names the directory and the fix.
 Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config);
 
 }  // namespace orbweaver::storage

@@ -1,11 +1,11 @@
 // The seen-set's Bloom filter (setting seen = bloom): what a link to admit is asked before the disk is. In memory only;
-// made anew from the table of URLs whenever a store is opened, so that it holds what the store holds, whatever
+// made again from the table of URLs whenever a store is opened, so that it holds what the store holds, whatever
 // happened before, and no more.
 //
 // Two facts of a URL stand in it, each a digest of its own:
 //   known    there is a record of it
 //   settled  there is one that no link can change: fetched, failed, excluded for good; and queued too, when no rule of
-//            the crawl depends on the way by which a page was found (max_depth, hops_off_site)
+//            the crawl depends on the way by which a page was found (max_depth, max_hops_off_site)
 // A settled fact says known as well, so that most URLs take one place. A link is taken as seen by `settled` alone: a
 // wrong one loses a page. A wrong `known` costs a read of the disk, no more. What is neither is new. So a shorter way
 // to a page still counts, and what is excluded for now can be queued, as with an exact seen-set.
@@ -26,7 +26,7 @@ class SeenFilter {
   struct Config {
     std::uint64_t urls = 0;    // records that this store is expected to have, copies for other peers among them
     double rate = 0;           // of false positives when so many are in, between 0 and 1
-    bool way_matters = false;  // the crawl has a max_depth or hops_off_site
+    bool way_matters = false;  // the crawl has a max_depth or max_hops_off_site
   };
   // A URL takes two places when it is queued before it is settled.
   static BloomFilter::Plan plan(const Config& config);

@@ -7,7 +7,7 @@ namespace orbweaver::storage {
 
 namespace {
 
-// Of a set that is in one piece: a resize of it takes some 0.1 ms.
+// Of a set that is in one piece: a resize of it takes about 0.1 ms.
 constexpr std::uint32_t slots_whole_max = 16'384;
 constexpr std::uint32_t slots_min = 8;
 constexpr std::size_t pieces_max = 256;

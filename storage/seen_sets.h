@@ -6,7 +6,7 @@
 // once that is done, by the store alone (Store::commit), whoever wrote. So it never knows more than the disk. Rows come
 // in the order of their digests, and a set that is not full yet answers for the range that it has.
 //
-// Exactness: 64 bits of MD5(URL) within a host. A new URL is taken for a known one with n / 2^64, n being the host's
+// Exactness: 64 bits of MD5(URL) within a host. A new URL is treated as a known one with n / 2^64, n being the host's
 // URLs: for a host of 10^6 that is 5e-14 a URL. A site can forge a collision only against itself.
 //
 // Bounded: `bytes` for all sets, 10 a slot, some 13 to 18 a URL. When there is no room a set covers less of its host,
@@ -63,7 +63,7 @@ class SeenSets {
   bool open(const HostKey& host) const { return sets_.contains(host); }
   // No further set is begun or filled; those that are there grow into the rest.
   bool full() const { return bytes_ >= begin_max(); }
-  // By what the sets that are open take, so many hosts find room.
+  // By what the sets that are open take, this many hosts find room.
   bool room_for(std::size_t hosts) const;
 
   const Config& config() const { return config_; }

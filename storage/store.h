@@ -149,7 +149,7 @@ struct Counts {
 using Leaves = std::array<std::uint64_t, 256>;
 inline std::uint8_t leaf_of(const UrlDigest& url) { return url[0]; }
 
-// What is kept of a host besides its URLs: its clock, or the robots.txt of one of its origins.
+// What is kept of a host in addition to its URLs: its clock, or the robots.txt of one of its origins.
 struct HostRow {
   HostKey host;
   std::optional<HostClock> clock;
@@ -170,7 +170,7 @@ class Store {
 
   // From now on links are asked of a filter before the disk (seen_filter.h), which is filled from all records here: a
   // read of each, about 0.6 us. A commit's link is then written without a look when it is new, and dropped when it
-  // seems to be known, with MergeOutcome::known; every other merge is read and joined as ever.
+  // seems to be known, with MergeOutcome::known; every other merge is read and joined as always.
   Result<void> use_filter(const SeenFilter::Config& config);
   const SeenFilter* filter() const { return filter_.get(); }  // null: the seen-set is exact
 
@@ -178,7 +178,7 @@ class Store {
   // store fills them and tells them of every write, once it is done.
   void use_sets(const SeenSets::Config& config) { sets_ = std::make_unique<SeenSets>(config); }
   const SeenSets* sets() const { return sets_.get(); }  // null: none
-  // The host is about to be crawled: its set is begun, or filled further by at most `rows`, some 0.8 us each.
+  // The host is about to be crawled: its set is begun, or filled further by at most `rows`, about 0.8 us each.
   Result<void> fill_set(const HostKey& host, std::size_t rows);
   // The host is not crawled any more.
   void close_set(const HostKey& host);

@@ -71,7 +71,7 @@ inline void append(std::string& out, const Position& position) {
   }
 }
 
-// The caller has checked that there are so many bytes. Nothing: its band is not known.
+// The caller has checked that there are this many bytes. Nothing: its band is not known.
 inline std::optional<Position> position_at(std::string_view bytes, std::size_t at, const UrlDigest& url) {
   const auto band = get_be<std::uint8_t>(bytes, at);
   if (band == untried_band)

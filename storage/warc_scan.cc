@@ -13,7 +13,7 @@ namespace orbweaver::storage {
 namespace {
 
 constexpr std::size_t chunk_bytes = 64 * 1024;
-// After a member that does not inflate, the search goes on this far before the place where it failed (or behind the
+// After a member that does not inflate, the search continues this far before the place where it failed (or behind the
 // member's start, when that is later): the broken stream may have run over the head of the next member. The bound keeps
 // the search linear.
 constexpr std::uint64_t look_back_bytes = 64 * 1024;

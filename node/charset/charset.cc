@@ -11,7 +11,7 @@ namespace orbweaver {
 namespace {
 
 // No body comes near it; a text is converted into at most three times as many bytes.
-constexpr std::size_t decoded_bytes_max = std::size_t{512} << 20;
+constexpr std::size_t max_decoded_bytes = std::size_t{512} << 20;
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -64,7 +64,7 @@ void decode(std::string_view bytes, DecodedText& out) {
   out.utf8 = bytes;
   if (out.charset == "utf-8" || (same_in_ascii(out.charset) && is_ascii(bytes))) return;
   // A byte becomes three at most: some of those from 0x80 on, in a legacy charset.
-  const std::size_t taken = std::min(decoded_bytes_max, out.storage_bytes_max / 3);
+  const std::size_t taken = std::min(max_decoded_bytes, out.storage_bytes_max / 3);
   if (bytes.size() > taken) out.cut = true;
   if (html::decode_to_utf8(out.charset, bytes.substr(0, taken), out.storage)) out.utf8 = out.storage;
 }

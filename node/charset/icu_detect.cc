@@ -10,10 +10,10 @@
 namespace orbweaver::html {
 namespace {
 
-// So much is looked at, from a little before the first byte that is no ASCII on: the detector's cost grows with it.
+// This much is looked at, from a little before the first byte that is no ASCII on: the detector's cost grows with it.
 constexpr std::size_t sample_bytes_max = 16 * 1024;
 constexpr std::size_t lead_in_bytes = 64;
-// Fewer such bytes tell nothing: a name with an accent is not to be taken for Chinese.
+// Fewer such bytes tell nothing: a name with an accent is not to be treated as Chinese.
 constexpr std::ptrdiff_t high_bytes_min = 24;
 // Of 100. Texts of some lines come out at 60 and more; guesses among Western charsets at 10 to 45.
 constexpr std::int32_t confidence_min = 50;

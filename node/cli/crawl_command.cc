@@ -273,7 +273,7 @@ Result<void> Crawl::reap() {
       child.finished = ended.is_object() && ended.value("finished", false);
       continue;
     }
-    // A cause that a new start does not mend: disk full, directory of another ring…
+    // A cause that a new start does not repair: disk full, directory of another ring…
     if (by_itself && code <= static_cast<int>(ErrorCode::internal)) {
       child.ended = code;
       return fail(static_cast<ErrorCode>(code),
@@ -485,7 +485,7 @@ int Crawl::run() {
     }
     const Time now = clock_.now();
     // Once one peer has ended the crawl, all have been told. One that died just then, and was started again, would wait
-    // for the others for ever.
+    // for the others forever.
     const bool over =
         std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.finished; });
     if (over && !over_at) over_at = now;

@@ -40,7 +40,7 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   auto fetcher = CurlFetcher::create(std::move(config),
                                      [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
-  (*fetcher)->start({.id = 1, .url = *url, .body_bytes_max = static_cast<std::size_t>(settings.body_bytes_max)});
+  (*fetcher)->start({.id = 1, .url = *url, .max_body_bytes = static_cast<std::size_t>(settings.max_body_bytes)});
   const FetchResponse response = answered.get_future().get();
   (*fetcher)->stop();
   if (response.error == FetchError::address_refused)
@@ -55,9 +55,9 @@ Result<FetchedPage> fetch_once(const std::string& text, const std::vector<std::s
   page.body = response.body;
   const auto transfer = header_value(response.response_head, "transfer-encoding");
   if (transfer && transfer->find("chunked") != std::string::npos)
-    page.body = decode_chunked(page.body, static_cast<std::size_t>(settings.body_bytes_max)).bytes;
+    page.body = decode_chunked(page.body, static_cast<std::size_t>(settings.max_body_bytes)).bytes;
   if (const auto coding = header_value(response.response_head, "content-encoding"))
-    page.body = decode_content(page.body, *coding, static_cast<std::size_t>(settings.decoded_bytes_max)).bytes;
+    page.body = decode_content(page.body, *coding, static_cast<std::size_t>(settings.max_decoded_bytes)).bytes;
   return page;
 }
 

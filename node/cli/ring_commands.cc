@@ -119,8 +119,8 @@ void print_status(const json& answer) {
     std::string moves;
     for (const auto& [name, text] : {std::pair("partitions_to_gain", "to gain"),
                                      {"partitions_to_hand_over", "to hand over"},
-                                     {"partitions_to_give_back", "to return"},
-                                     {"copies_to_fill", "copies to fill"},
+                                     {"partitions_to_return", "to return"},
+                                     {"copies_to_backfill", "copies to backfill"},
                                      {"copies_waiting", "copies in transit"}})
       if (const std::uint64_t left = number(counts, name); left > 0)
         moves += (moves.empty() ? "" : ", ") + std::to_string(left) + " " + text;

@@ -33,7 +33,7 @@ Result<Asked> ask_host(const std::string& robots_txt, const Settings& settings) 
   auto fetcher = CurlFetcher::create(std::move(config),
                                      [&answered](FetchResponse response) { answered.set_value(std::move(response)); });
   if (!fetcher) return tl::make_unexpected(fetcher.error());
-  FetchRequest request{.id = 1, .url = *url, .body_bytes_max = std::size_t{512} << 10};
+  FetchRequest request{.id = 1, .url = *url, .max_body_bytes = std::size_t{512} << 10};
   request.timeout = settings.robots_timeout;
   (*fetcher)->start(std::move(request));
   const FetchResponse response = answered.get_future().get();

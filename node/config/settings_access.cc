@@ -94,14 +94,14 @@ Result<void> check_together(const Settings& s) {
     return contradiction("max_memory (" + size_text(s.max_memory) + ") must not be less than " +
                          size_text(max_memory_least) + ": code, threads and the store take a third of that");
   }
-  if (s.body_memory_max < s.body_bytes_max) {
-    return contradiction("body_memory_max (" + size_text(s.body_memory_max) +
-                         ") must not be less than body_bytes_max (" + size_text(s.body_bytes_max) +
+  if (s.max_body_memory < s.max_body_bytes) {
+    return contradiction("max_body_memory (" + size_text(s.max_body_memory) +
+                         ") must not be less than max_body_bytes (" + size_text(s.max_body_bytes) +
                          "): the largest body would wait forever");
   }
-  if (s.outbox_memory_records < s.batch_records) {
-    return contradiction("outbox_memory_records (" + std::to_string(s.outbox_memory_records) +
-                         ") must not be less than batch_records (" + std::to_string(s.batch_records) +
+  if (s.max_outbox_records_in_memory < s.max_batch_records) {
+    return contradiction("max_outbox_records_in_memory (" + std::to_string(s.max_outbox_records_in_memory) +
+                         ") must not be less than max_batch_records (" + std::to_string(s.max_batch_records) +
                          "): no batch would ever be full");
   }
   if (s.partition_by == PartitionBy::url && (s.max_pages_per_host > 0 || s.max_bytes_per_host > 0 ||

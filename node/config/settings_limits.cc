@@ -31,15 +31,15 @@ void add_memory(std::vector<SettingDef>& rows) {
 }
 
 void add_shares(std::vector<SettingDef>& rows) {
-  rows.push_back(count_setting({"max_domain_fetches",
-                                "A registered domain's share of `fetches_max`. Beyond it the domain's hosts use free "
+  rows.push_back(count_setting({"max_fetches_per_domain",
+                                "A registered domain's share of `max_fetches`. Beyond it the domain's hosts use free "
                                 "transfers, except for an eighth that stays free for other domains. 0: an eighth.",
                                 "A wildcard domain has any number of hosts; slow ones would hold every transfer."},
-                               &Settings::max_domain_fetches, 0U, 0U, 10'000U));
+                               &Settings::max_fetches_per_domain, 0U, 0U, 10'000U));
   rows.push_back(
-      count_setting({"max_network_fetches", "The same for a network, a /24 of IPv4 or a /48 of IPv6. 0: an eighth.",
+      count_setting({"max_fetches_per_network", "The same for a network, a /24 of IPv4 or a /48 of IPv6. 0: an eighth.",
                      "Domains cost little more than names; addresses cost more."},
-                    &Settings::max_network_fetches, 0U, 0U, 10'000U));
+                    &Settings::max_fetches_per_network, 0U, 0U, 10'000U));
   rows.push_back(size_setting(
       {"average_speed_bytes",
        "Bytes per second, averaged since its first byte, below which a transfer that has lasted `low_speed_time` is "
@@ -56,7 +56,7 @@ void add_connections(std::vector<SettingDef>& rows) {
   rows.push_back(
       count_setting({"max_open_files",
                      "File descriptors of this peer; 0: as many as the system allows, at most 65,536. If they do not "
-                     "suffice, kept connections, RocksDB's tables and `fetches_max` are reduced, in this order.",
+                     "suffice, kept connections, RocksDB's tables and `max_fetches` are reduced, in this order.",
                      "The usual limit of 1,024 is raised to what the system allows."},
                     &Settings::max_open_files, 0U, 0U, 1'048'576U));
   rows.push_back(
@@ -65,9 +65,9 @@ void add_connections(std::vector<SettingDef>& rows) {
                      "the address with the most is closed.",
                      "A handshake takes a few round trips; a ring of thousands that forms at once tries again."},
                     &Settings::max_unknown_connections, 256U, 1U, 65'536U));
-  rows.push_back(count_setting({"max_unknown_connections_address", "Of those, from one address (IPv6: one /64).",
+  rows.push_back(count_setting({"max_unknown_connections_per_address", "Of those, from one address (IPv6: one /64).",
                                 "A machine that runs many peers has a few handshakes open at a time."},
-                               &Settings::max_unknown_connections_address, 64U, 1U, 65'536U));
+                               &Settings::max_unknown_connections_per_address, 64U, 1U, 65'536U));
   rows.push_back(list_setting(
       {"deny_addresses", "Further ranges that are never fetched from, whatever `allow_private` says.",
        "Public addresses of your own network, and NAT64 prefixes of your own (RFC 6052), look like any others."},
@@ -88,9 +88,9 @@ void add_local(std::vector<SettingDef>& rows) {
                                  "key in it stays its owner's.",
                                  "It contains pages fetched with passwords or from an inner network."},
                                 &Settings::data_access, DataAccess::owner, {"owner", "group", "all"}));
-  rows.push_back(size_setting({"text_command_memory", "Address space of each process of a text command.",
+  rows.push_back(size_setting({"max_text_command_memory", "Address space of each process of a text command.",
                                "A document reader needs about 100 MB; one that is fed a bomb takes all there is."},
-                              &Settings::text_command_memory, "1GiB", "16MiB", "1TiB"));
+                              &Settings::max_text_command_memory, "1GiB", "16MiB", "1TiB"));
 }
 
 }  // namespace

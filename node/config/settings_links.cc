@@ -86,10 +86,10 @@ void add_text_command_settings(std::vector<SettingDef>& rows) {
                       "has the rule)."},
                      &Settings::boilerplate, Boilerplate::drop, {"drop", "keep"}));
   rows.push_back(count_setting(
-      {"text_fingerprints",
+      {"max_text_fingerprints",
        "Pages whose texts' fingerprints are kept in memory, so that exact and near repeats are marked; 0: none.",
        "About 130 bytes each; the oldest are dropped. `orbweaver corpus` compares all pages of all peers."},
-      &Settings::text_fingerprints, 250'000U, 0U, 20'000'000U));
+      &Settings::max_text_fingerprints, 250'000U, 0U, 20'000'000U));
   rows.push_back(list_setting({"text_commands",
                                "Commands that turn other formats into text. The body is standard input, UTF-8 text is "
                                "standard output; URLs in it are links.",
@@ -99,9 +99,9 @@ void add_text_command_settings(std::vector<SettingDef>& rows) {
   rows.push_back(duration_setting({"text_command_timeout", "A text command that runs longer is killed.",
                                    "A large PDF takes seconds; one made to stall a reader never ends."},
                                   &Settings::text_command_timeout, "30s", "10ms", "1h"));
-  rows.push_back(size_setting({"text_command_bytes_max", "At most this much of a text command's output is read.",
+  rows.push_back(size_setting({"max_text_command_bytes", "At most this much of a text command's output is read.",
                                "The text of a long book is a few MB."},
-                              &Settings::text_command_bytes_max, "16MiB", "1KiB", "1GiB"));
+                              &Settings::max_text_command_bytes, "16MiB", "1KiB", "1GiB"));
 }
 
 }  // namespace orbweaver

@@ -68,8 +68,8 @@ These combinations are refused:
 
 - `probe_timeout` not less than `probe_every`
 - `suspicion_time` less than `probe_every`
-- `body_memory_max` less than `body_bytes_max`
-- `outbox_memory_records` less than `batch_records`
+- `max_body_memory` less than `max_body_bytes`
+- `max_outbox_records_in_memory` less than `max_batch_records`
 - a `listen` address other than loopback without a `ring_key_file`
 )";
 

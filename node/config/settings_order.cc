@@ -41,10 +41,10 @@ void add_own_order_settings(std::vector<SettingDef>& rows) {
                     "Read by the peer that makes the ring; the others get the words from it."},
                    &Settings::topic_file, "", "a path", anything));
   rows.push_back(
-      count_setting({"score_entries", "With `order = best`: URLs whose scores this peer follows; 16 bytes each.",
+      count_setting({"max_score_entries", "With `order = best`: URLs whose scores this peer follows; 16 bytes each.",
                      "A million are 16 MiB. The URL with the lowest score is evicted, and its score starts again "
                      "(docs/how-to/orders.md)."},
-                    &Settings::score_entries, 1'048'576U, 0U, 1'073'741'824U));
+                    &Settings::max_score_entries, 1'048'576U, 0U, 1'073'741'824U));
 }
 
 Result<void> check_order(const Settings& settings) {

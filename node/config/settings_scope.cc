@@ -73,13 +73,13 @@ void add_lists(Rows& rows) {
             "Narrows `scope`; `surt_accept` widens it."},
            &Settings::url_allow, patterns, check_regular_expression, ' ');
   add_list(rows,
-           {"endings_deny", "URLs whose path has one of these endings are kept out.",
+           {"extensions_deny", "URLs whose path has one of these endings are kept out.",
             "Saves the request. `content_types_deny` costs a request, and is certain."},
-           &Settings::endings_deny, endings, check_ending);
+           &Settings::extensions_deny, endings, check_ending);
   add_list(rows,
-           {"endings_allow", "If there are any, a path that has an ending must have one of these to be in scope.",
+           {"extensions_allow", "If there are any, a path that has an ending must have one of these to be in scope.",
             "A path without a dot in its last segment may be anything: it stays in scope."},
-           &Settings::endings_allow, endings, check_ending);
+           &Settings::extensions_allow, endings, check_ending);
   add_list(rows,
            {"content_types_deny", "Responses of these types are excluded: neither archived nor read for links.",
             "A response without a Content-Type is kept: there is nothing to judge it by."},
@@ -101,9 +101,9 @@ void add_page_rules(Rows& rows) {
            "RE2 [select=\"SELECTOR\"] [url=RE2] [unwrap=PARAMETER], separated by semicolons, or @FILE with one a line",
            check_result_page, ';');
   rows.push_back(count_setting(
-      {"results_max", "Number of seeds, those of result pages included, after which result pages add no more.",
+      {"max_results", "Number of seeds, those of result pages included, after which result pages add no more.",
        "Every peer keeps all seeds in memory, and rewrites them when some are added."},
-      &Settings::results_max, 10'000U, 1U, 100'000U));
+      &Settings::max_results, 10'000U, 1U, 100'000U));
   add_list(
       rows,
       {"site_links", "Which links of a site's pages are kept, as in `*.example.org keep=/news/ same_host=yes`.",
@@ -115,9 +115,9 @@ void add_page_rules(Rows& rows) {
 
 void add_limits(Rows& rows) {
   rows.push_back(
-      count_setting({"hops_off_site", "How many links in a row may lead out of `scope`; 0: none.",
+      count_setting({"max_hops_off_site", "How many links in a row may lead out of `scope`; 0: none.",
                      "1 takes the pages that a site links to, and nothing behind them. The lists still keep URLs out."},
-                    &Settings::hops_off_site, 0U, 0U, std::uint32_t{storage::off_site_max}));
+                    &Settings::max_hops_off_site, 0U, 0U, std::uint32_t{storage::off_site_max}));
   rows.push_back(count_setting(
       {"max_depth", "Links followed from a seed, which has depth 0; 0: no limit.", "Most users want a whole site."},
       &Settings::max_depth, 0U, 0U, 65'535U));

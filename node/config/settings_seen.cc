@@ -42,18 +42,19 @@ void add_seen_settings(std::vector<SettingDef>& rows) {
                     "in the filter.",
                     "One page in a million, for 29 bits per URL; ten times fewer mistakes cost 4.8 bits more."},
                    &Settings::seen_false_positives, "0.000001", "1e-12 to 0.5", check_rate));
-  rows.push_back(
-      count_setting({"seen_urls",
-                     "With `seen` bloom: the URLs that one peer's filter is planned for, including those that it only "
-                     "keeps a copy of.",
-                     "10 million take 36 MB, allocated at the start; twice that with `max_depth`, `hops_off_site` or "
-                     "`order = best`. The filter does not grow: beyond the plan it loses more, and says so."},
-                    &Settings::seen_urls, std::uint64_t{10'000'000}, std::uint64_t{1}, std::uint64_t{100'000'000'000}));
+  rows.push_back(count_setting(
+      {"seen_urls",
+       "With `seen` bloom: the URLs that one peer's filter is planned for, including those that it only "
+       "keeps a copy of.",
+       "10 million take 36 MB, allocated at the start; twice that with `max_depth`, `max_hops_off_site` or "
+       "`order = best`. The filter does not grow: beyond the plan it loses more, and says so."},
+      &Settings::seen_urls, std::uint64_t{10'000'000}, std::uint64_t{1}, std::uint64_t{100'000'000'000}));
 }
 
 storage::SeenFilter::Config seen_filter_config(const Settings& settings) {
   const Result<double> rate = parse_rate(settings.seen_false_positives);
-  const bool way_matters = settings.max_depth > 0 || settings.hops_off_site > 0 || settings.order == CrawlOrder::best;
+  const bool way_matters =
+      settings.max_depth > 0 || settings.max_hops_off_site > 0 || settings.order == CrawlOrder::best;
   return {settings.seen_urls, rate.value_or(rate_max), way_matters};
 }
 

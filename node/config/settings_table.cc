@@ -137,17 +137,17 @@ void add_ring_wide(Rows& rows) {
                                    "Site owners accept one request per second; 0s is for your own servers."},
                                   &Settings::delay, "1s", "0s", "24h"));
   rows.push_back(
-      duration_setting({"crawl_delay_max", "A longer Crawl-delay of a robots.txt counts as this long.",
+      duration_setting({"max_crawl_delay", "A longer Crawl-delay of a robots.txt counts as this long.",
                         "Some files mean milliseconds. Some mean \"go away\", which is what Disallow is for."},
-                       &Settings::crawl_delay_max, "5m", "0s", "24h"));
+                       &Settings::max_crawl_delay, "5m", "0s", "24h"));
   rows.push_back(count_setting(
       {"delay_factor", "A host is left alone for this many times as long as its last answer took; 0: not counted.",
        "With 5 a slow host spends at most a sixth of its time on the crawl. With `delay` 0s it is not counted."},
       &Settings::delay_factor, 5U, 0U, 100U));
   rows.push_back(duration_setting(
-      {"delay_max", "Maximum delay that results from `delay_factor`, status 429 or 503, and rising latency.",
+      {"max_delay", "Maximum delay that results from `delay_factor`, status 429 or 503, and rising latency.",
        "A page every half minute burdens no host. Crawl-delay and Retry-After may exceed it."},
-      &Settings::delay_max, "30s", "0s", "24h"));
+      &Settings::max_delay, "30s", "0s", "24h"));
   rows.push_back(duration_setting(
       {"address_delay",
        "Time between the beginnings of two requests to the same IP address, anywhere in the ring, whatever their "
@@ -169,24 +169,24 @@ void add_ring_wide(Rows& rows) {
        "During a network split (a cut): every side continues with what it can see, or a side without a majority "
        "pauses.",
        "Continuing fetches some pages on both sides. Pausing fetches none twice, but the smaller side idles."},
-      &Settings::on_cut, OnCut::keep_on, {"continue", "pause-minority"}));
+      &Settings::on_cut, OnCut::continue_, {"continue", "pause-minority"}));
   rows.push_back(duration_setting(
-      {"gone_after",
+      {"presume_dead_after",
        "A peer that is down for this long is presumed gone for good: with replicas, the crawl may end without it.",
        "Longer than a reboot. A network split that lasts longer ends the crawl on each side separately."},
-      &Settings::gone_after, "5m", "0s", "30d"));
+      &Settings::presume_dead_after, "5m", "0s", "30d"));
   rows.push_back(
       yes_no_setting({"stop_when_done", "Every peer stops when nothing is left to fetch anywhere in the ring.",
                       "A peer that was started alone waits for seeds; `orbweaver crawl` turns this on."},
                      &Settings::stop_when_done, false));
   rows.push_back(count_setting(
-      {"redirects_max", "Redirects followed from one URL; each is a link that is admitted like any other.",
+      {"max_redirects", "Redirects followed from one URL; each is a link that is admitted like any other.",
        "Browsers stop at 20 (Fetch standard, HTTP-redirect fetch)."},
-      &Settings::redirects_max, 20U, 0U, 100U));
+      &Settings::max_redirects, 20U, 0U, 100U));
   rows.push_back(
-      count_setting({"retries", "Further tries after a failure that may pass, such as a timeout or status 503.",
+      count_setting({"max_retries", "Further tries after a failure that may pass, such as a timeout or status 503.",
                      "With doubling waits, three tries outlast the usual restart of a server."},
-                    &Settings::retries, 3U, 0U, 100U));
+                    &Settings::max_retries, 3U, 0U, 100U));
   rows.push_back(duration_setting({"retry_delay", "Wait before the first further try; it doubles with each.",
                                    "Long enough for a server to recover, short enough for a small crawl to end soon."},
                                   &Settings::retry_delay, "5s", "0s", "24h"));
@@ -219,10 +219,10 @@ void add_ring_wide(Rows& rows) {
   rows.push_back(choice_setting(
       {"sitemaps",
        "Sitemaps and feeds as sources of links. off: none. robots: those that a robots.txt names, and any that links "
-       "lead to. usual: also /sitemap.xml and /sitemap_index.xml of hosts whose robots.txt names none.",
+       "lead to. well_known: also /sitemap.xml and /sitemap_index.xml of hosts whose robots.txt names none.",
        "An owner lists pages to be found, often pages without links. Guessing costs each host without a sitemap two "
        "requests for nothing. Needs `robots = yes`, because robots.txt names them."},
-      &Settings::sitemaps, SitemapUse::robots, {"off", "robots", "usual"}));
+      &Settings::sitemaps, SitemapUse::robots, {"off", "robots", "well_known"}));
   add_order_settings(rows);
   add_canonical_settings(rows);
   add_link_settings(rows);
@@ -264,9 +264,9 @@ void add_output(Rows& rows) {
                                 "spends most of its CPU on the archive."},
                                &Settings::archive_level, 1U, 1U, 12U));
   rows.push_back(
-      size_setting({"archive_file_bytes", "A WARC file that has reached this size is closed and a new one begun.",
+      size_setting({"max_archive_file_bytes", "A WARC file that has reached this size is closed and a new one begun.",
                     "The WARC standard recommends 1 GB (ISO 28500, annex C)."},
-                   &Settings::archive_file_bytes, "1GiB", "64KiB", "1TiB"));
+                   &Settings::max_archive_file_bytes, "1GiB", "64KiB", "1TiB"));
   rows.push_back(
       choice_setting({"parser", "Where links come from: the streaming tokenizer, or the tree that tidy-html5 builds.",
                       "The tokenizer takes a fraction of the tree's CPU time and finds the same links."},
@@ -281,10 +281,10 @@ void add_output(Rows& rows) {
                       "crawl's CPU time."},
                      &Settings::record_links, false));
   rows.push_back(size_setting(
-      {"link_trace_bytes_max",
+      {"max_link_trace_bytes",
        "With `record_links`: when this peer's link traces reach this size the oldest is removed.",
        "About 100 million links, at ten bytes each. They are kept in eight files, each with room for a block."},
-      &Settings::link_trace_bytes_max, "1GiB", size_text(storage::trace_bytes_least), "1TiB"));
+      &Settings::max_link_trace_bytes, "1GiB", size_text(storage::trace_bytes_least), "1TiB"));
 }
 
 void add_fetch(Rows& rows) {
@@ -297,9 +297,9 @@ void add_fetch(Rows& rows) {
                                "Judged by the address that is connected to."},
                               &Settings::allow_private, "ADDRESS/BITS each", check_cidr));
   rows.push_back(count_setting(
-      {"fetches_max", "Transfers in flight at the same time.",
+      {"max_fetches", "Transfers in flight at the same time.",
        "Each takes a file descriptor and about 100 KB; 256 fill a fast line and fit into 1,024 descriptors."},
-      &Settings::fetches_max, 256U, 1U, 10'000U));
+      &Settings::max_fetches, 256U, 1U, 10'000U));
   rows.push_back(duration_setting({"connect_timeout", "Time for name, connection and TLS handshake.",
                                    "Two lost SYN packets are made up for within 7 s (RFC 6298: 1 s, doubled)."},
                                   &Settings::connect_timeout, "10s", "10ms", "10m"));
@@ -314,20 +314,20 @@ void add_fetch(Rows& rows) {
   rows.push_back(duration_setting({"low_speed_time", "How long a transfer may stay below `low_speed_bytes`.",
                                    "Computed pages may take this long to their first byte."},
                                   &Settings::low_speed_time, "20s", "1s", "1h"));
-  rows.push_back(size_setting({"body_bytes_max", "A longer body is cut here, and the record says so.",
+  rows.push_back(size_setting({"max_body_bytes", "A longer body is cut here, and the record says so.",
                                "Bodies are held in memory until they are archived; a longer body is rarely a page."},
-                              &Settings::body_bytes_max, "64MiB", "1KiB", "4GiB"));
-  rows.push_back(size_setting({"decoded_bytes_max", "At most this much is unpacked from a compressed body.",
+                              &Settings::max_body_bytes, "64MiB", "1KiB", "4GiB"));
+  rows.push_back(size_setting({"max_decoded_bytes", "At most this much is unpacked from a compressed body.",
                                "A gzip bomb grows a thousandfold; a page does not grow beyond this."},
-                              &Settings::decoded_bytes_max, "64MiB", "1KiB", "4GiB"));
-  rows.push_back(size_setting({"body_memory_max",
+                              &Settings::max_decoded_bytes, "64MiB", "1KiB", "4GiB"));
+  rows.push_back(size_setting({"max_body_memory",
                                "Bodies in flight together; when it is reached, transfers wait. Not given: the whole "
                                "share of `max_memory`, which it never exceeds.",
                                "Room for four of the largest bodies, or for 256 of 1 MiB."},
-                              &Settings::body_memory_max, "256MiB", "1MiB", "1TiB"));
-  rows.push_back(size_setting({"header_bytes_max", "Longer response headers are refused.",
+                              &Settings::max_body_memory, "256MiB", "1MiB", "1TiB"));
+  rows.push_back(size_setting({"max_header_bytes", "Longer response headers are refused.",
                                "Servers stop at 8 to 64 KiB; four times that leaves room for cookies without end."},
-                              &Settings::header_bytes_max, "256KiB", "1KiB", "16MiB"));
+                              &Settings::max_header_bytes, "256KiB", "1KiB", "16MiB"));
 }
 
 void add_names(Rows& rows) {
@@ -340,23 +340,23 @@ void add_names(Rows& rows) {
                         "Two tries end within `connect_timeout`; resolvers answer within half a second or not at all."},
                        &Settings::dns_timeout, "2s", "10ms", "1m"));
   rows.push_back(
-      duration_setting({"dns_ttl_min", "Addresses are kept at least this long, whatever their records say.",
+      duration_setting({"min_dns_ttl", "Addresses are kept at least this long, whatever their records say.",
                         "A TTL of 0 would cost two queries per page; browsers keep addresses for half a minute."},
-                       &Settings::dns_ttl_min, "30s", "0s", "1h"));
-  rows.push_back(duration_setting({"dns_ttl_max", "Addresses are kept at most this long.",
+                       &Settings::min_dns_ttl, "30s", "0s", "1h"));
+  rows.push_back(duration_setting({"max_dns_ttl", "Addresses are kept at most this long.",
                                    "A day: a site that moved is found again, whatever its records said before."},
-                                  &Settings::dns_ttl_max, "24h", "1s", "30d"));
+                                  &Settings::max_dns_ttl, "24h", "1s", "30d"));
   rows.push_back(duration_setting(
-      {"dns_negative_max", "Maximum time to cache a negative answer (the zone may set less).",
+      {"max_dns_negative_ttl", "Maximum time to cache a negative answer (the zone may set less).",
        "RFC 2308, 5: hours do harm when a name appears; minutes spare the servers repeated questions."},
-      &Settings::dns_negative_max, "5m", "0s", "3h"));
-  rows.push_back(count_setting({"dns_cache_entries", "Hosts whose addresses are remembered.",
+      &Settings::max_dns_negative_ttl, "5m", "0s", "3h"));
+  rows.push_back(count_setting({"max_dns_cache_entries", "Hosts whose addresses are remembered.",
                                 "Six times the hosts on the workbench; about 150 bytes each, 10 MB in total."},
-                               &Settings::dns_cache_entries, 65'536U, 1U, 16'777'216U));
+                               &Settings::max_dns_cache_entries, 65'536U, 1U, 16'777'216U));
   rows.push_back(
-      count_setting({"dns_queries_max", "DNS queries in flight together, and so to any one server.",
+      count_setting({"max_dns_queries", "DNS queries in flight together, and so to any one server.",
                      "At 20 ms each, 3,200 queries or 1,600 hosts per second. Public resolvers throttle heavier use."},
-                    &Settings::dns_queries_max, 64U, 2U, 10'000U));
+                    &Settings::max_dns_queries, 64U, 2U, 10'000U));
 }
 
 void add_protocol(Rows& rows) {
@@ -364,9 +364,9 @@ void add_protocol(Rows& rows) {
       choice_setting({"http_version", "HTTP/2 where TLS agrees on it (auto), HTTP/1.1 only, or HTTP/2 without asking.",
                       "ALPN costs nothing; HTTP/2 without TLS is only for servers known to speak it."},
                      &Settings::http_version, HttpVersion::automatic, {"auto", "1.1", "2"}));
-  rows.push_back(choice_setting({"tls_min", "The lowest version of TLS.",
+  rows.push_back(choice_setting({"min_tls", "The lowest version of TLS.",
                                  "1.0 and 1.1 are withdrawn (RFC 8996); a site that has nothing newer fails as `tls`."},
-                                &Settings::tls_min, TlsMin::tls_1_2, {"1.2", "1.3"}));
+                                &Settings::min_tls, TlsMin::tls_1_2, {"1.2", "1.3"}));
   rows.push_back(choice_setting(
       {"tls_verify",
        "What to do with a certificate that is expired, for another name, self-signed or from an unknown authority. "
@@ -396,52 +396,53 @@ void add_protocol(Rows& rows) {
 
 void add_forwarding(Rows& rows) {
   rows.push_back(
-      count_setting({"link_cache_entries",
+      count_setting({"max_link_cache_entries",
                      "Recently forwarded or admitted URLs to remember; a hit costs no message and no disk read.",
                      "Links repeat within a site: 65,536 entries of 36 bytes are 2 MB. 0: no cache."},
-                    &Settings::link_cache_entries, 65'536U, 0U, 16'777'216U));
-  rows.push_back(count_setting({"batch_records", "Maximum number of URLs in a batch; a full batch leaves at once.",
+                    &Settings::max_link_cache_entries, 65'536U, 0U, 16'777'216U));
+  rows.push_back(count_setting({"max_batch_records", "Maximum number of URLs in a batch; a full batch leaves at once.",
                                 "At about 100 bytes per URL this is 100 KB, which makes the cost of a message small."},
-                               &Settings::batch_records, 1024U, 1U,
+                               &Settings::max_batch_records, 1024U, 1U,
                                static_cast<std::uint32_t>(ring::batch_records_max)));
-  rows.push_back(size_setting({"batch_bytes", "Maximum size of a batch; a full batch leaves at once.",
+  rows.push_back(size_setting({"max_batch_bytes", "Maximum size of a batch; a full batch leaves at once.",
                                "Small compared with the largest message of 8 MiB. Half of that is the bound, so that "
                                "the last record fits too."},
-                              &Settings::batch_bytes, "256KiB", "1KiB", size_text(ring::message_bytes_max / 2)));
+                              &Settings::max_batch_bytes, "256KiB", "1KiB", size_text(ring::message_bytes_max / 2)));
   rows.push_back(
-      duration_setting({"batch_age", "A batch leaves at this age even when it is not full.",
+      duration_setting({"max_batch_age", "A batch leaves at this age even when it is not full.",
                         "Short compared with the delay between two requests to a host, so that no host waits for it."},
-                       &Settings::batch_age, "100ms", "0s", "1m"));
-  rows.push_back(count_setting({"batches_under_way", "Batches sent to one peer and not yet acknowledged.",
+                       &Settings::max_batch_age, "100ms", "0s", "1m"));
+  rows.push_back(count_setting({"max_batches_in_flight", "Batches sent to one peer and not yet acknowledged.",
                                 "Four hide the round trip; more only fill the queues of a slow peer."},
-                               &Settings::batches_under_way, 4U, 1U, 1024U));
+                               &Settings::max_batches_in_flight, 4U, 1U, 1024U));
   rows.push_back(duration_setting(
       {"batch_timeout",
        "A batch that is not acknowledged by then is sent again, and later at longer intervals: up to four times this.",
        "Far longer than a durable write on a busy disk. Sending twice does no harm, only work."},
       &Settings::batch_timeout, "5s", "100ms", "10m"));
-  rows.push_back(
-      count_setting({"outbox_memory_records", "URLs for one peer that are kept in memory; more wait on disk only.",
-                     "64 batches ahead, about 8 MB for each peer: a slow peer costs disk, not memory."},
-                    &Settings::outbox_memory_records, 65'536U, 1U, 16'777'216U));
+  rows.push_back(count_setting(
+      {"max_outbox_records_in_memory", "URLs for one peer that are kept in memory; more wait on disk only.",
+       "64 batches ahead, about 8 MB for each peer: a slow peer costs disk, not memory."},
+      &Settings::max_outbox_records_in_memory, 65'536U, 1U, 16'777'216U));
 }
 
 void add_frontier_and_storage(Rows& rows) {
   rows.push_back(
-      count_setting({"hosts_in_memory", "Hosts on the workbench; further hosts wait on disk.",
+      count_setting({"max_hosts_in_memory", "Hosts on the workbench; further hosts wait on disk.",
                      "Forty times the transfers in flight, so that enough hosts are ready whatever their delay."},
-                    &Settings::hosts_in_memory, 10'000U, 1U, 10'000'000U));
-  rows.push_back(count_setting({"host_queue_in_memory", "URLs of one host that are kept ready in memory.",
+                    &Settings::max_hosts_in_memory, 10'000U, 1U, 10'000'000U));
+  rows.push_back(count_setting({"max_host_queue_in_memory", "URLs of one host that are kept ready in memory.",
                                 "A minute's work at the usual delay; 10,000 hosts hold at most about 100 MB."},
-                               &Settings::host_queue_in_memory, 64U, 1U, 100'000U));
+                               &Settings::max_host_queue_in_memory, 64U, 1U, 100'000U));
   rows.push_back(choice_setting(
       {"durability", "What a committed write survives: the end of the process, or a power cut too.",
        "A write that is synced to the disk costs milliseconds; what a power cut takes is fetched again."},
       &Settings::durability, Durability::process, {"process", "power"}));
-  rows.push_back(size_setting(
-      {"storage_memory", "RocksDB's block cache. Not given: its whole share of `max_memory`, which it never exceeds.",
-       "Holds the index and the hot blocks of about 20 million URLs."},
-      &Settings::storage_memory, "64MiB", "1MiB", "1TiB"));
+  rows.push_back(
+      size_setting({"max_storage_memory",
+                    "RocksDB's block cache. Not given: its whole share of `max_memory`, which it never exceeds.",
+                    "Holds the index and the hot blocks of about 20 million URLs."},
+                   &Settings::max_storage_memory, "64MiB", "1MiB", "1TiB"));
 }
 
 void add_membership(Rows& rows) {
@@ -490,12 +491,13 @@ void add_observation(Rows& rows) {
                     "Loopback, because it has no password; port 0: any free one."},
                    &Settings::status_listen, "127.0.0.1:0", "ADDR:PORT or off", check_status_listen));
   rows.push_back(log_level_setting());
-  rows.push_back(size_setting({"log_file_bytes", "A log file that has reached this size is closed and a new one begun.",
-                               "Opens in any editor."},
-                              &Settings::log_file_bytes, "16MiB", "4KiB", "16GiB"));
+  rows.push_back(
+      size_setting({"max_log_file_bytes", "A log file that has reached this size is closed and a new one begun.",
+                    "Opens in any editor."},
+                   &Settings::max_log_file_bytes, "16MiB", "4KiB", "16GiB"));
   rows.push_back(count_setting(
-      {"log_files", "Closed log files that are kept.", "128 MiB in total, which is weeks at the level info."},
-      &Settings::log_files, 8U, 1U, 1000U));
+      {"max_log_files", "Closed log files that are kept.", "128 MiB in total, which is weeks at the level info."},
+      &Settings::max_log_files, 8U, 1U, 1000U));
 }
 
 Rows make_rows() {

@@ -1,5 +1,5 @@
-// The texts that a peer has seen of late, for all its workers: which of them a new one repeats. In memory only; a peer
-// that is started again begins anew, and `orbweaver corpus` compares everything (docs/how-to/corpus.md). Thread rule:
+// The texts that a peer has seen recently, for all its workers: which of them a new one repeats. In memory only; a peer
+// that is started again starts again, and `orbweaver corpus` compares everything (docs/how-to/corpus.md). Thread rule:
 // any thread; one lock, held for a few microseconds.
 #pragma once
 

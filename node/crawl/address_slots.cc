@@ -36,12 +36,13 @@ AddressSlotBook::Slot AddressSlotBook::ask(std::string_view address, const Ask& 
     return {true, at};
   }
   // Those turned away come back one by one, each when the slot that would be its own is within reach.
-  slot.told = std::max(slot.told, at) + delay;
-  return {false, slot.told - horizon / 2};
+  slot.ask_again = std::max(slot.ask_again, at) + delay;
+  return {false, slot.ask_again - horizon / 2};
 }
 
 void AddressSlotBook::forget(Time now) {
-  std::erase_if(addresses_, [&](const auto& entry) { return std::max(entry.second.free, entry.second.told) <= now; });
+  std::erase_if(addresses_,
+                [&](const auto& entry) { return std::max(entry.second.free, entry.second.ask_again) <= now; });
   next_look_ = now + horizon;
 }
 

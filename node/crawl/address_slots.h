@@ -39,8 +39,8 @@ class AddressSlotBook {
   struct Ask {
     Asker asker;
     Duration delay{};     // that the request keeps the address for, at most the ring's; 0: the ring's
-    Duration good_for{};  // the request may begin so long after the slot's moment; up to horizon
-    Duration in{};        // the slot is not needed before so long from now
+    Duration good_for{};  // the request may begin this long after the slot's moment; up to horizon
+    Duration in{};        // the slot is not needed before this long from now
   };
   struct Slot {
     bool given = false;
@@ -60,7 +60,7 @@ class AddressSlotBook {
     Asker last;           // who has the last slot
     Time free_to_last{};  // the next slot, when it is that one's
     Time free{};          // when it is another's
-    Time told{};          // when the last of those who were turned away is to ask again
+    Time ask_again{};     // when the last of those who were turned away is to ask again
   };
   void forget(Time now);
 
@@ -78,7 +78,7 @@ class OwnRequests {
 
  private:
   std::map<std::string, Time, std::less<>> next_;
-  std::size_t look_at_ = 64;  // so many addresses, then those whose time is over go
+  std::size_t look_at_ = 64;  // this many addresses, then those whose time is over go
 };
 
 }  // namespace orbweaver

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "node/crawl/outcome.h"
+#include "node/crawl/fetch_verdict.h"
 #include "node/try.h"
 
 namespace orbweaver {
@@ -19,7 +19,7 @@ bool BatchIntake::accepts(ring::Partition partition, ring::BatchKind kind) const
   const View& view = around_.members.view();
   if (partition >= view.partitions()) return false;
   if (kind == ring::BatchKind::forward) return view.owns(partition);
-  return view.keeps(partition) || around_.replication.keeper.holds(partition);
+  return view.keeps(partition) || around_.replication.partition_manager.holds(partition);
 }
 
 bool BatchIntake::read_wait(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
@@ -43,7 +43,7 @@ bool BatchIntake::read_robots(Time now, const ring::BatchRecord& entry, ring::Ba
     return true;
   }
   auto& [origin, fetched] = *robots;
-  // A detour asks another host by name (join_www), whose robots.txt is kept with the one it stands for.
+  // A canonical redirect asks another host by name (join_www), whose robots.txt is kept with the one it stands for.
   const Result<CanonicalUrl> url = around_.state.canonicaliser.parse(origin + "/");
   if (!url) {
     content.faults.push_back(url.error().message);
@@ -59,13 +59,13 @@ bool BatchIntake::read_robots(Time now, const ring::BatchRecord& entry, ring::Ba
 }
 
 bool BatchIntake::read_unsure(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
-  const auto since = storage::decode_unsure(entry.record, now);
+  const auto since = storage::decode_last_access_unknown(entry.record, now);
   if (!since) {
     content.faults.push_back(since.error().message);
     return true;
   }
   if (!accepts(entry.partition, kind)) return false;
-  around_.replication.keeper.unsure(entry.partition, *since);
+  around_.replication.partition_manager.last_access_unknown(entry.partition, *since);
   return true;
 }
 
@@ -107,7 +107,7 @@ bool BatchIntake::read(Time now, const ring::BatchRecord& entry, ring::BatchKind
       return read_wait(now, entry, kind, content);
     case storage::WireKind::robots:
       return read_robots(now, entry, kind, content);
-    case storage::WireKind::unsure:
+    case storage::WireKind::last_access_unknown:
       return read_unsure(now, entry, kind, content);
     case storage::WireKind::record:
     case storage::WireKind::unknown:
@@ -138,7 +138,8 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
     around_.messenger.reply(reply, from, ring::BatchRefused{batch.sequence, members, std::move(tenures)}, step.out);
     return {};
   };
-  if (std::vector<ring::PartitionTenure> newer = around_.replication.keeper.newer(batch.tenures, from); !newer.empty())
+  if (std::vector<ring::PartitionTenure> newer = around_.replication.partition_manager.newer(batch.tenures, from);
+      !newer.empty())
     return refuse(std::move(newer));
   Content content;
   const bool own = std::all_of(batch.records.begin(), batch.records.end(), [&](const ring::BatchRecord& entry) {
@@ -155,7 +156,7 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
   if (!content.seeds.empty()) around_.seeds.add(content.seeds, commit);
   ORBWEAVER_TRY(around_.writer.commit(step, commit));
   for (const auto& [host, clock] : content.clocks) around_.bench.delay(host, clock);
-  around_.replication.keeper.completed(from, batch.complete);
+  around_.replication.partition_manager.completed(from, batch.complete);
   if (batch.kind == ring::BatchKind::forward) ++counters_.batches;
   counters_.records += batch.records.size();
   counters_.malformed += content.faults.size();

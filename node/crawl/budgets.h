@@ -3,7 +3,7 @@
 // beyond its budget.
 //
 // A host's use is in its place on the workbench and goes with its clock, to its next holder too. A domain's stands in
-// the meta table (meta_name::domain), so it survives a restart; in memory are those asked for of late, domains_max at
+// the meta table (meta_name::domain), so it survives a restart; in memory are those asked for recently, domains_max at
 // most. It stays with the peer that counted: a domain's hosts have different owners. Lifetime: the peer's. Thread rule:
 // one owner (the peer's loop).
 #pragma once
@@ -34,21 +34,21 @@ class Budgets {
   bool count(const CanonicalUrl& url, std::uint64_t bytes, BenchHost* host, storage::Commit& commit);
 
  private:
-  struct Use {
+  struct DomainUsage {
     std::uint64_t pages = 0;
     std::uint64_t bytes = 0;
     std::uint64_t under_way = 0;  // pages asked for and not yet committed; in memory only
   };
-  static Use use_of(const std::string& row);
-  static std::string row_of(const Use& use);
+  static DomainUsage usage_of(const std::string& row);
+  static std::string row_of(const DomainUsage& use);
   bool of_hosts() const { return settings_->max_pages_per_host > 0 || settings_->max_bytes_per_host > 0; }
   bool of_domains() const { return settings_->max_pages_per_domain > 0 || settings_->max_bytes_per_domain > 0; }
-  Use& domain(const CanonicalUrl& url);
+  DomainUsage& domain(const CanonicalUrl& url);
 
   const Settings* settings_;
   storage::Store* store_;
   std::size_t domains_max_;
-  std::map<std::string, Use> domains_;
+  std::map<std::string, DomainUsage> domains_;
 };
 
 }  // namespace orbweaver

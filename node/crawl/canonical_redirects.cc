@@ -18,13 +18,13 @@ bool CanonicalRedirects::full() const { return forms_.size() >= forms_max; }
 
 bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageRead* page, bool again) {
   const auto before = forms_.find(url);
-  if (page != nullptr && page->detour) {
+  if (page != nullptr && page->canonical_redirect) {
     if (before == forms_.end() && !full()) {
-      forms_.emplace(url, Form{*page->detour, 1});
+      forms_.emplace(url, Form{*page->canonical_redirect, 1});
       return true;
     }
-    if (before != forms_.end() && before->second.hops < settings_->redirects_max) {
-      before->second.url = *page->detour;
+    if (before != forms_.end() && before->second.hops < settings_->max_redirects) {
+      before->second.url = *page->canonical_redirect;
       ++before->second.hops;
       return true;
     }

@@ -164,7 +164,7 @@ void Core::step(Time now, Event event, Commands& out) {
   const Result<void> done = take(step, event);
   if (done) return;
   failed_ = true;
-  std::erase_if(out, [](const Command& command) { return !std::holds_alternative<Note>(command); });
+  std::erase_if(out, [](const Command& command) { return !std::holds_alternative<LogEntry>(command); });
   step.log(LogLevel::error, "node", "cannot go on", {{"cause", done.error().message}});
   out.push_back(Exit{static_cast<int>(done.error().code), done.error().message, false, {}});
 }

@@ -1,6 +1,6 @@
 // Pages that kill the crawler. A process that did not end cleanly leaves behind which pages were at work
 // (node/process/in_flight.h): at most one for each worker, and one in the core. Each is tried once more; one that was
-// at work at the next unclean end too is given up as crashes_crawler, and the crawl goes on. A page that ends in any
+// at work at the next unclean end too is given up as crashes_crawler, and the crawl continues. A page that ends in any
 // other way is cleared. Whatever ended the process counts, a kill -9 by a user too: it costs a page only if it falls
 // twice into the moment in which that same page is read.
 //

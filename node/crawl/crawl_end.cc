@@ -6,28 +6,28 @@
 namespace orbweaver {
 
 void CrawlEnd::remember(const ring::Finish& end, storage::Commit& commit) {
-  if (told_) return;
-  told_ = end;
+  if (announced_) return;
+  announced_ = end;
   write(commit);
 }
 
 void CrawlEnd::reopen(storage::Commit& commit) {
-  if (!told_) return;
-  told_.reset();
+  if (!announced_) return;
+  announced_.reset();
   commit.meta.emplace_back(meta_name::ended, "");
 }
 
 void CrawlEnd::write(storage::Commit& commit) const {
-  if (told_) commit.meta.emplace_back(meta_name::ended, ring::encode(messenger_->message(*told_, {})));
+  if (announced_) commit.meta.emplace_back(meta_name::ended, ring::encode(messenger_->message(*announced_, {})));
 }
 
 Result<void> CrawlEnd::restore(const std::string& row) {
   const auto read = ring::decode(row);
   if (read && std::holds_alternative<ring::Finish>(read->body)) {
-    told_ = std::get<ring::Finish>(read->body);
+    announced_ = std::get<ring::Finish>(read->body);
     return {};
   }
-  told_ = ring::Finish{0, "the crawl has ended", {}};
+  announced_ = ring::Finish{0, "the crawl has ended", {}};
   return fail(ErrorCode::io, read ? "it is not a finish message" : read.error().message);
 }
 

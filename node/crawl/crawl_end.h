@@ -17,7 +17,7 @@ class CrawlEnd {
   // `messenger` outlives it: the row is a message.
   explicit CrawlEnd(const Messenger& messenger) : messenger_(&messenger) {}
 
-  const std::optional<ring::Finish>& told() const { return told_; }
+  const std::optional<ring::Finish>& announced() const { return announced_; }
   // The row goes into `commit`. Nothing happens when an end is known already.
   void remember(const ring::Finish& end, storage::Commit& commit);
   // There is work again: new seeds, or pages to visit again.
@@ -29,7 +29,7 @@ class CrawlEnd {
 
  private:
   const Messenger* messenger_;
-  std::optional<ring::Finish> told_;
+  std::optional<ring::Finish> announced_;
 };
 
 }  // namespace orbweaver

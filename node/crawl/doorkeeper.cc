@@ -51,7 +51,8 @@ void Doorkeeper::on_join(const Step& step, const ring::Message& in, const ring::
     messenger_->reply(reply, in.from, ring::Refuse{std::move(reason), true}, step.out);
   };
   // It may have been let in by another a moment ago.
-  if (lifecycle_->crawl_finished() && end_->told()) messenger_->reply(reply, in.from, *end_->told(), step.out);
+  if (lifecycle_->crawl_finished() && end_->announced())
+    messenger_->reply(reply, in.from, *end_->announced(), step.out);
   if (std::optional<std::string> reason = fault(step.now, join)) return refuse(std::move(*reason));
   const bool own_identity = join.self.id == state_->id;
   if (own_identity || members_->membership().lives_elsewhere(join.self, step.now)) {

@@ -14,8 +14,8 @@ constexpr Duration tell_every = std::chrono::milliseconds{300};
 // the last one's number was not true.
 constexpr Duration late_copy_max = std::chrono::minutes{1};
 
-Waves::Config waves_config(const Settings& s) {
-  Waves::Config config;
+TerminationDetector::Config detector_config(const Settings& s) {
+  TerminationDetector::Config config;
   config.max_pages = s.max_pages;
   config.max_bytes = s.max_bytes;
   config.stop_when_done = s.stop_when_done;
@@ -34,7 +34,7 @@ Ending::Ending(const PeerState& state, const Members& members, const Messenger& 
       writer_(&writer),
       end_(&end),
       farewell_(&farewell),
-      waves_(waves_config(state.settings)) {}
+      detector_(detector_config(state.settings)) {}
 
 std::optional<std::string> Ending::fault(Time now, const ring::WaveProbe& probe) const {
   const std::int64_t ahead = (now + ring::clock_lead_max).time_since_epoch().count();
@@ -59,7 +59,7 @@ bool Ending::hear(Time now, const ring::PeerId& from, const ring::WaveProbe& pro
 
 // On disk before another hears that this peer knows it: started again, it does not wait for others that have ended.
 Result<void> Ending::remember(const Step& step, const ring::Finish& finish) {
-  if (end_->told()) return {};
+  if (end_->announced()) return {};
   storage::Commit commit;
   end_->remember(finish, commit);
   ORBWEAVER_TRY(writer_->commit(step, commit));
@@ -80,8 +80,8 @@ void Ending::acknowledged(const ring::PeerId& from) {
 }
 
 void Ending::tell_newcomer(const Step& step, const ring::PeerId& from, const ring::ReplyPath& reply) const {
-  if (lifecycle_->crawl_finished() && end_->told() && !acknowledged_.contains(from))
-    messenger_->reply(reply, from, *end_->told(), step.out);
+  if (lifecycle_->crawl_finished() && end_->announced() && !acknowledged_.contains(from))
+    messenger_->reply(reply, from, *end_->announced(), step.out);
 }
 
 // Nobody is missing who may have work.
@@ -97,7 +97,7 @@ bool Ending::complete(Time now) const {
 std::vector<ring::PeerId> Ending::waiting(Time now) const {
   const Settings& settings = state_->settings;
   const Duration patience =
-      std::max(2 * settings.suspicion_time, settings.replicas < 2 ? settings.gone_after : Duration{});
+      std::max(2 * settings.suspicion_time, settings.replicas < 2 ? settings.presume_dead_after : Duration{});
   std::vector<ring::PeerId> waiting;
   for (const ring::PeerId& peer : told_) {
     const ring::Member* member = members_->membership().find(peer);
@@ -109,7 +109,7 @@ std::vector<ring::PeerId> Ending::waiting(Time now) const {
   return waiting;
 }
 
-Result<void> Ending::tell(const Step& step, const Waves::End& end) {
+Result<void> Ending::tell(const Step& step, const TerminationDetector::End& end) {
   const ring::Finish finish{end.wave, end.reason, end.totals};
   ORBWEAVER_TRY(remember(step, finish));
   if (told_.empty()) {
@@ -131,20 +131,21 @@ Result<std::optional<std::uint64_t>> Ending::tick(const Step& step, const Own& o
   if (lifecycle_->ending()) return std::nullopt;
   const std::vector<ring::PeerId> members = members_->reachable();
   // The crawl had ended when this peer last ran, and no peer is there that has taken it up again.
-  if (!found() && end_->told() && state_->settings.stop_when_done && members.size() == 1 && own.rests) {
-    farewell_->finish(step, end_->told()->reason, end_->told()->totals);
+  if (!found() && end_->announced() && state_->settings.stop_when_done && members.size() == 1 && own.rests) {
+    farewell_->finish(step, end_->announced()->reason, end_->announced()->totals);
     return std::nullopt;
   }
   std::optional<std::uint64_t> granted;
   if (!found()) {
     if (!own.sends_waves) return std::nullopt;
-    std::vector<Waves::Probe> probes;
-    waves_.tick(step.now, state_->id, members, complete(step.now) && !lifecycle_->stopping() && !lifecycle_->leaving(),
-                members_->view().ring().fingerprint(), own.reply(), probes);
-    for (Waves::Probe& probe : probes) messenger_->send(probe.to, probe.probe, step.out);
-    granted = waves_.own_grant();
+    std::vector<TerminationDetector::Probe> probes;
+    detector_.tick(step.now, state_->id, members,
+                   complete(step.now) && !lifecycle_->stopping() && !lifecycle_->leaving(),
+                   members_->view().ring().fingerprint(), own.reply(), probes);
+    for (TerminationDetector::Probe& probe : probes) messenger_->send(probe.to, probe.probe, step.out);
+    granted = detector_.own_grant();
   }
-  if (const auto end = waves_.end()) ORBWEAVER_TRY(tell(step, *end));
+  if (const auto end = detector_.end()) ORBWEAVER_TRY(tell(step, *end));
   return granted;
 }
 

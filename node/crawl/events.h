@@ -118,7 +118,7 @@ struct PageRead {
   bool unwanted_type = false;            // not archived: its content type is kept out
   std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
   // Target of a 3xx that the crawl's rules take for the URL itself, in the form that the server names.
-  std::optional<CanonicalUrl> detour;
+  std::optional<CanonicalUrl> canonical_redirect;
   std::string command_fault;        // why the user's command for its media type gave no text; empty: it did, or none
   std::uint32_t skipped_links = 0;  // other schemes, malformed, nofollow
   std::uint32_t links_over_budget = 0;  // left out: more than max_link_bytes, or more links than a page may have
@@ -186,7 +186,7 @@ struct ReplyMessage {
   ring::ReplyPath path;
   ring::Message message;
 };
-struct Note {  // a line for the log
+struct LogEntry {  // a line for the log
   LogLevel level = LogLevel::info;
   std::string_view channel;
   std::string_view event;
@@ -205,7 +205,8 @@ struct RecordLinks {
   storage::TracePage page;
 };
 
-using Command = std::variant<StartFetch, ParseRobots, ResolveHost, SendMessage, ReplyMessage, Note, Exit, RecordLinks>;
+using Command =
+    std::variant<StartFetch, ParseRobots, ResolveHost, SendMessage, ReplyMessage, LogEntry, Exit, RecordLinks>;
 using Commands = std::vector<Command>;
 
 }  // namespace orbweaver

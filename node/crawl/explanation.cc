@@ -64,7 +64,7 @@ void Explanation::add_unknown(json& answer, const CanonicalUrl& url) const {
   const Scope& scope = around_.seeds.scope();
   const Scope::Place place = scope.place(url);
   const bool possible =
-      place == Scope::Place::in || (place == Scope::Place::beyond && around_.settings.hops_off_site > 0);
+      place == Scope::Place::in || (place == Scope::Place::off_site && around_.settings.max_hops_off_site > 0);
   answer["state"] = possible ? "unknown" : "out of scope";
   answer["why"] = scope.explain(url) + (possible ? "; no page that was fetched so far links to it" : "");
   if (const storage::SeenFilter* filter = around_.store.filter(); possible && filter != nullptr) {
@@ -89,7 +89,8 @@ void Explanation::add_known(json& answer, const CanonicalUrl& url, const storage
     answer["why"] = why(known) + " to " + target + ", which is out of scope";
   }
   if (const BenchHost* host = around_.bench.find(key.host); queued && host != nullptr && host->held)
-    answer["why"] = "waits until less of its domain or network is in flight (max_domain_fetches, max_network_fetches)";
+    answer["why"] =
+        "waits until less of its domain or network is in flight (max_fetches_per_domain, max_fetches_per_network)";
   answer["reason"] = storage::reason_name(known.reason);
   answer["depth"] = known.depth;
   answer["steps"] = known.steps;

@@ -12,7 +12,7 @@ constexpr std::size_t asked_at_a_time = 64;
 
 }  // namespace
 
-void Fence::doubt() {
+void Fence::raise() {
   confirmed_ = false;
   answered_.clear();
   nonce_ = 0;
@@ -32,14 +32,15 @@ void Fence::hear(const ring::PeerId& from, const ring::Sync& answer) {
 Result<void> Fence::tick(const Step& step) {
   if (confirmed_) return {};
   const ring::Membership& membership = members_->membership();
-  const Keeper& keeper = replication_->keeper;
+  const PartitionManager& partition_manager = replication_->partition_manager;
   bool all = true;
   for (const auto& [peer, member] : membership.members())
     if (peer != state_->id && ring::reachable(member) && member.state != ring::MemberState::joining)
       all = all && answered_.contains(peer);
   // One that was let in and never heard of again by those who let it in holds nothing: it must not begin the crawl
   // again.
-  const bool at_home = !answered_.empty() || (!members_lost_ && (keeper.held() > 0 || keeper.tenures().all().empty()));
+  const bool at_home = !answered_.empty() ||
+                       (!members_lost_ && (partition_manager.held() > 0 || partition_manager.tenures().all().empty()));
   if (all && at_home) {
     confirm();
     return {};
@@ -57,7 +58,7 @@ Result<void> Fence::tick(const Step& step) {
   ring::Sync question;
   question.reply_wanted = true;
   question.members = {membership.self()};
-  question.tenures = keeper.tenures().all();
+  question.tenures = partition_manager.tenures().all();
   question.nonce = nonce_;
   std::vector<ring::PeerId> whom = members_->others();
   std::rotate(whom.begin(), std::upper_bound(whom.begin(), whom.end(), last_asked_), whom.end());

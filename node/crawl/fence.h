@@ -20,7 +20,7 @@ class Fence {
 
   bool confirmed() const { return confirmed_; }
   // The process stood still for so long that the others may have given it up.
-  void doubt();
+  void raise();
   // Not all members of the last run could be read from the directory, and one of those that are missing holds
   // something.
   void note_lost_members() { members_lost_ = true; }

@@ -39,12 +39,12 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
   job->bytes = event.bytes;
   counters_.bytes_received += event.bytes;
   const bool page = job->fetch.page() != nullptr;
-  job->outcome =
+  job->verdict =
       judge_fetch(event.error, event.status, event.retry_after, attempts_of(job->fetch), around_.state.settings);
   if (event.error != FetchError::none)
     step.log(LogLevel::debug, "fetch", "no response",
              {{"url", job->fetch.url.text()},
-              {"error", std::string(storage::reason_name(job->outcome.reason))},
+              {"error", std::string(storage::reason_name(job->verdict.reason))},
               {"text", event.error_text}},
              true);
   BenchHost* const host = around_.bench.find(job->fetch.host);
@@ -52,9 +52,9 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
     // It may have been asked: whoever has the host next waits.
     if (host != nullptr)
       host->next_allowed = std::max(
-          host->next_allowed, event.ended + std::max(around_.state.sites.manners(host->name).delay, host->crawl_delay));
+          host->next_allowed, event.ended + std::max(around_.state.sites.pacing(host->name).delay, host->crawl_delay));
     around_.access.leases().give_back(step.now, job->fetch.host);
-    give_up(around_.jobs.take(event.id));
+    abandon(around_.jobs.take(event.id));
     return {};
   }
   if (host != nullptr) free_host(event, *job, *host);
@@ -73,13 +73,13 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
 // The host of a page may be asked again after a while; that of a robots.txt is kept until it is read.
 void FetchOutcomes::free_host(const FetchEnded& event, const Job& job, BenchHost& host) {
   host.ahead = around_.access.ask_ahead_by(host);
-  host.failures = job.outcome.host_failed ? host.failures + 1 : 0;
+  host.failures = job.verdict.host_failed ? host.failures + 1 : 0;
   if (host.failures >= host_failures_max) host.down_until = event.ended + host_down_time;
   const Answer answer{event.ended - job.started, event.error == FetchError::none,
                       event.status == 429 || event.status == 503};
-  Time next = event.ended + wait_after(around_.state.sites.manners(host.name), host.crawl_delay, answer, host.manners);
+  Time next = event.ended + next_delay(around_.state.sites.pacing(host.name), host.crawl_delay, answer, host.pacing);
   const bool asked_to_wait = event.retry_after.has_value() && event.status >= 400;
-  if (job.outcome.host_failed || asked_to_wait) next = std::max(next, event.ended + job.outcome.wait);
+  if (job.verdict.host_failed || asked_to_wait) next = std::max(next, event.ended + job.verdict.wait);
   if (job.fetch.page() != nullptr) {
     around_.bench.release(host, next);
   } else {
@@ -88,7 +88,7 @@ void FetchOutcomes::free_host(const FetchEnded& event, const Job& job, BenchHost
 }
 
 // Still queued on disk, as after a crash; this process will not fetch it.
-void FetchOutcomes::give_up(const Job& job) {
+void FetchOutcomes::abandon(const Job& job) {
   if (const PageFetch* const page = job.fetch.page()) {
     around_.allowance.page_ends();
     around_.bench.committed(page->queued.key);
@@ -104,7 +104,7 @@ Result<void> FetchOutcomes::on_page_done(const Step& step, PageDone& event) {
   if (event.decoded_cut) ++counters_.pages_cut;
   return std::visit(
       Overloaded{[&](const NotRead&) -> Result<void> {
-                   give_up(around_.jobs.take(event.id));
+                   abandon(around_.jobs.take(event.id));
                    return {};
                  },
                  [](const NotWritten& not_written) -> Result<void> { return tl::make_unexpected(not_written.failure); },
@@ -130,7 +130,8 @@ Result<void> FetchOutcomes::on_page_read(const Step& step, Job& job, PageDone& d
   if (!page.command_fault.empty())
     step.log(LogLevel::warning, "parse", "no text from a command",
              {{"url", job.fetch.url.text()}, {"why", page.command_fault}}, true);
-  const bool followed = job.outcome.kind == Outcome::Kind::fetched && !page.detour && !page.unwanted_type;
+  const bool followed =
+      job.verdict.kind == FetchVerdict::Kind::fetched && !page.canonical_redirect && !page.unwanted_type;
   if (followed && LinkFollower::count(page) > links_a_commit) {
     done.mark.waits();
     job.page = std::make_unique<PageDone>(std::move(done));
@@ -173,27 +174,27 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
     record.state = UrlState::queued;
     record.attempts = queued.attempts;
     record.not_before = job.ended;
-  } else if (page != nullptr && page->detour) {
-    // Not taken: too many are under way, and it is asked for again; or there is no end to them.
+  } else if (page != nullptr && page->canonical_redirect) {
+    // Not taken: too many are in flight, and it is asked for again; or there is no end to them.
     const bool no_end = !around_.redirects.full();
     record.state = no_end ? UrlState::excluded : UrlState::queued;
     record.reason = no_end ? Reason::redirects : Reason::none;
     record.attempts = queued.attempts;
     if (!no_end) record.not_before = job.ended + redirects_wait;
-  } else if (job.outcome.kind == Outcome::Kind::fetched) {
+  } else if (job.verdict.kind == FetchVerdict::Kind::fetched) {
     around_.allowance.page_fetched();
     record.reason = reason_of(job.tls_fault);
   }
-  if (job.outcome.kind == Outcome::Kind::retry) {
+  if (job.verdict.kind == FetchVerdict::Kind::retry) {
     ++counters_.retries;
     record.state = UrlState::queued;
-    record.reason = job.outcome.reason;
+    record.reason = job.verdict.reason;
     record.attempts = static_cast<std::uint8_t>(queued.attempts + 1);
-    record.not_before = job.ended + job.outcome.wait;
-  } else if (job.outcome.kind == Outcome::Kind::failed) {
+    record.not_before = job.ended + job.verdict.wait;
+  } else if (job.verdict.kind == FetchVerdict::Kind::failed) {
     ++counters_.failed;
     record.state = UrlState::failed;
-    record.reason = job.outcome.reason;
+    record.reason = job.verdict.reason;
     record.attempts = static_cast<std::uint8_t>(std::min<int>(queued.attempts + 1, 255));
   } else if (page != nullptr && page->noindex) {
     record.reason = Reason::noindex;
@@ -210,7 +211,7 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   PageRead* const page = done == nullptr ? nullptr : &std::get<PageRead>(done->what);
   const storage::UrlKey key = job.fetch.page()->queued.key;
   around_.allowance.page_ends();
-  const bool redirected = around_.redirects.follow(key.url, page, job.outcome.kind == Outcome::Kind::retry);
+  const bool redirected = around_.redirects.follow(key.url, page, job.verdict.kind == FetchVerdict::Kind::retry);
   storage::UrlRecord record = judge(job, page, redirected);
   // Links of error pages lead to error pages; only a page that counts as fetched is followed.
   const bool followed = page != nullptr && record.state == UrlState::fetched;
@@ -252,10 +253,10 @@ void FetchOutcomes::count_use(Time now, const Job& job, bool counted, storage::C
   const bool answered = counted && job.status > 0;  // not the answer that leads to another form of the URL
   const bool counts = answered && around_.budgets.count(job.fetch.url, job.bytes, host, commit);
   if (host == nullptr || (host->next_allowed <= now && !counts)) return;
-  commit.clocks.emplace_back(host->key,
-                             storage::HostClock{host->next_allowed, host->failures,
-                                                std::string(CanonicalUrl::host_in(job.fetch.page()->queued.url)),
-                                                host->manners.pace, host->pages, host->bytes});
+  commit.clocks.emplace_back(
+      host->key, storage::HostClock{host->next_allowed, host->failures,
+                                    std::string(CanonicalUrl::host_in(job.fetch.page()->queued.url)), host->pacing.pace,
+                                    host->pages, host->bytes});
 }
 
 RecordLinks FetchOutcomes::trace_of(Time now, Job& job, std::uint16_t worker) {

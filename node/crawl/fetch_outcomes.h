@@ -54,7 +54,7 @@ class FetchOutcomes {
 
  private:
   void free_host(const FetchEnded& event, const Job& job, BenchHost& host);
-  void give_up(const Job& job);
+  void abandon(const Job& job);
   Result<void> on_robots_read(const Step& step, std::uint64_t id, RobotsRead& read);
   Result<void> on_page_read(const Step& step, Job& job, PageDone& done);
   // `done`, `page`: null without a response.

@@ -16,11 +16,11 @@ using storage::UrlState;
 
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
-// Comparisons with robots rules in a step, in 16 bytes of path; some 10 ms. What is left is done in the next step, at
+// Comparisons with robots rules in a step, in 16 bytes of path; about 10 ms. What is left is done in the next step, at
 // once, so that hosts with very many rules do not silence the peer.
 constexpr std::uint64_t robots_work_max = 1'000'000;
 
-// A lookup costs a round trip, and addresses change seldom: the connection itself goes by the resolver's own lifetimes.
+// A lookup costs a round trip, and addresses change rarely: the connection itself goes by the resolver's own lifetimes.
 constexpr Duration address_lifetime = std::chrono::minutes{10};
 // A lookup that failed may do better the next time.
 constexpr Duration no_address_lifetime = std::chrono::seconds{2};
@@ -106,19 +106,19 @@ FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
   if (front.position.not_before() > step.now) return Next::over;
   const CanonicalUrl* const form = around_.redirects.form_of(front.key.url);
   Result<CanonicalUrl> url = form != nullptr ? *form : CanonicalUrl::of_stored(front.url, front.key.url);
-  if (!url) return give_up(step, turn, UrlState::failed, Reason::internal);
+  if (!url) return abandon(step, turn, UrlState::failed, Reason::internal);
   if (around_.crashes.given_up(front.key)) {
     around_.crashes.clear(front.key, turn.excluded);
     ++counters_.crashed;
-    return give_up(step, turn, UrlState::failed, Reason::crashes_crawler);
+    return abandon(step, turn, UrlState::failed, Reason::crashes_crawler);
   }
   if (is_bad_port(url->port(), around_.state.settings.allow_ports))
-    return give_up(step, turn, UrlState::excluded, Reason::bad_port);
+    return abandon(step, turn, UrlState::excluded, Reason::bad_port);
   if (host.failures >= host_failures_max && step.now < host.down_until)
-    return give_up(step, turn, UrlState::failed, Reason::host_down);
+    return abandon(step, turn, UrlState::failed, Reason::host_down);
   if (around_.state.settings.robots)
     if (const std::optional<Next> next = take_robots(step, turn, *url)) return *next;
-  if (around_.budgets.spent(host, *url)) return give_up(step, turn, UrlState::excluded, Reason::budget);
+  if (around_.budgets.spent(host, *url)) return abandon(step, turn, UrlState::excluded, Reason::budget);
   if (const std::optional<Next> next = wait_for_access(step, host, *url)) return *next;
   return start_page(step, turn, std::move(*url));
 }
@@ -132,19 +132,19 @@ std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step
   if (rules == nullptr && !unread.empty()) {
     if (!around_.robots.parsing_may_start()) return Next::parsed;
     if (around_.robots.start_parsing(step, host, slot, std::move(unread))) return Next::begun;
-    return give_up(step, turn, UrlState::failed, Reason::internal);
+    return abandon(step, turn, UrlState::failed, Reason::internal);
   }
   if (rules == nullptr) return start_robots(step, turn, slot, url);
   // Rules that were read back after a restart: what this peer asked for before it is not known, so wait as after that.
-  const Time held_since = around_.replication.keeper.held_since(host.key.partition);
+  const Time held_since = around_.replication.partition_manager.held_since(host.key.partition);
   if (const Time earliest = std::max(around_.state.started, held_since) + host.crawl_delay; step.now < earliest) {
     host.next_allowed = std::max(host.next_allowed, earliest);
     return Next::over;
   }
   robots_work_ += rules->size() * (1 + url.path_and_query().size() / 16);
   if (rules->allowed(url.path_and_query())) return std::nullopt;
-  if (slot.unreachable == Reason::none) return give_up(step, turn, UrlState::excluded, Reason::robots);
-  return give_up(step, turn, UrlState::excluded, slot.unreachable, slot.status);
+  if (slot.unreachable == Reason::none) return abandon(step, turn, UrlState::excluded, Reason::robots);
+  return abandon(step, turn, UrlState::excluded, slot.unreachable, slot.status);
 }
 
 FetchScheduler::Next FetchScheduler::start_robots(const Step& step, Turn& turn, RobotsSlot& slot,
@@ -152,7 +152,7 @@ FetchScheduler::Next FetchScheduler::start_robots(const Step& step, Turn& turn, 
   if (const std::optional<Next> next = wait_for_access(step, turn.host, url)) return *next;
   Result<CanonicalUrl> robots_url =
       CanonicalUrl::of_stored(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
-  if (!robots_url) return give_up(step, turn, UrlState::failed, Reason::internal);
+  if (!robots_url) return abandon(step, turn, UrlState::failed, Reason::internal);
   start_transfer(step, turn.host,
                  {.url = std::move(*robots_url), .host = turn.host.key, .what = RobotsDesk::fetch_of(turn.host, slot)});
   return Next::begun;
@@ -207,7 +207,7 @@ void FetchScheduler::on_resolved(Time now, HostResolved& event) {
 }
 
 // The first URL ends without a fetch.
-FetchScheduler::Next FetchScheduler::give_up(const Step& step, Turn& turn, UrlState state, Reason reason,
+FetchScheduler::Next FetchScheduler::abandon(const Step& step, Turn& turn, UrlState state, Reason reason,
                                              std::uint16_t status) {
   const storage::QueuedUrl queued = around_.bench.discard(turn.host);
   around_.redirects.forget(queued.key.url);

@@ -74,7 +74,7 @@ class FetchScheduler {
   Next start_page(const Step& step, Turn& turn, CanonicalUrl url);
   std::optional<Next> wait_for_access(const Step& step, BenchHost& host, const CanonicalUrl& url);
   void start_transfer(const Step& step, BenchHost& host, FetchJob fetch);
-  Next give_up(const Step& step, Turn& turn, storage::UrlState state, storage::Reason reason, std::uint16_t status = 0);
+  Next abandon(const Step& step, Turn& turn, storage::UrlState state, storage::Reason reason, std::uint16_t status = 0);
 
   Around around_;
   std::uint64_t robots_work_ = 0;  // of this step: rules compared

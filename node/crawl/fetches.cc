@@ -5,7 +5,7 @@ namespace orbweaver {
 Fetches::Fetches(const Around& around)
     : gate(around.members, around.lifecycle, around.fence, around.seeds, around.records.replication.replicator),
       allowance(around.state.settings),
-      budgets(around.state.settings, *around.state.store, around.state.settings.hosts_in_memory),
+      budgets(around.state.settings, *around.state.store, around.state.settings.max_hosts_in_memory),
       redirects(around.state.settings),
       access(around.state.settings, around.members.membership(), around.members.view(), around.state.sites,
              around.records.bench, around.messenger, around.made_ring),

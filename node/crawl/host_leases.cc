@@ -9,7 +9,7 @@ namespace {
 // Between two who were turned away: they come one after the other. Short, for most requests are.
 constexpr Duration apart = std::chrono::milliseconds{20};
 // Nobody is told to come back later than this: the host may be given back at any moment.
-constexpr Duration told_max = std::chrono::seconds{2};
+constexpr Duration ask_again_max = std::chrono::seconds{2};
 constexpr Duration look_every = std::chrono::seconds{10};
 
 }  // namespace
@@ -19,7 +19,7 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
   forget(now);
   auto found = hosts_.find(host);
   if (found == hosts_.end()) {
-    if (hosts_.size() >= hosts_max) return {false, now + told_max};
+    if (hosts_.size() >= hosts_max) return {false, now + ask_again_max};
     found = hosts_.try_emplace(host).first;
     // Who comes to own it: a lease of before may still run, and the host may have been asked just now.
     if (since != Time{}) found->second.free = since + lease_time + delay;
@@ -32,14 +32,14 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     at.leased_until = now + lease_time;
     return {true, at.leased_until};
   }
-  const bool others_first = at.another_waits && lease.peer == at.last && now < at.free + told_max;
+  const bool others_first = at.another_waits && lease.peer == at.last && now < at.free + ask_again_max;
   if (!leased && now >= at.free && !others_first) {
     // A lease that ran out: what its holder asked of the host is not known.
     const bool ran_out = at.lease != Lease{};
     if (!ran_out || now >= at.leased_until + delay) {
       at.lease = lease;
       at.leased_until = now + lease_time;
-      at.told = Time{};
+      at.ask_again = Time{};
       at.last = lease.peer;
       at.another_waits = false;
       return {true, at.leased_until};
@@ -47,8 +47,9 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     at.free = at.leased_until + delay;
   }
   at.another_waits = at.another_waits || lease.peer != at.last;
-  at.told = std::clamp(at.told + apart, std::max(at.free, now + apart), std::max(at.free, now + told_max));
-  return {false, at.told};
+  at.ask_again =
+      std::clamp(at.ask_again + apart, std::max(at.free, now + apart), std::max(at.free, now + ask_again_max));
+  return {false, at.ask_again};
 }
 
 void HostLeaseBook::give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now) {
@@ -68,7 +69,7 @@ void HostLeaseBook::forget(Time now) {
   next_look_ = now + look_every;
   std::erase_if(hosts_, [now](const auto& entry) {
     const Host& at = entry.second;
-    return at.leased_until + wait_max < now && at.free < now && at.told < now;
+    return at.leased_until + wait_max < now && at.free < now && at.ask_again < now;
   });
 }
 

@@ -47,7 +47,7 @@ class HostLeaseBook {
     Lease lease;
     Time leased_until{};  // before now: not leased
     Time free{};          // no request before this
-    Time told{};          // when the last of those who were turned away is to ask again
+    Time ask_again{};     // when the last of those who were turned away is to ask again
     ring::PeerId last;    // who had it last; when another was turned away meanwhile, that one goes first
     bool another_waits = false;
   };

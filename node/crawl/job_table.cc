@@ -9,13 +9,13 @@ namespace orbweaver {
 JobTable::JobTable(const Settings& settings, Workbench& bench)
     : settings_(&settings),
       bench_(&bench),
-      shares_(TransferShares::limits(settings.fetches_max, settings.max_domain_fetches, settings.max_network_fetches)) {
-}
+      shares_(TransferShares::limits(settings.max_fetches, settings.max_fetches_per_domain,
+                                     settings.max_fetches_per_network)) {}
 
 Job& JobTable::add(Time now, FetchJob fetch) {
   fetch.id = next_id_++;
   const std::uint64_t id = fetch.id;
-  return jobs_.emplace(id, Job{.fetch = std::move(fetch), .started = now, .outcome = {}}).first->second;
+  return jobs_.emplace(id, Job{.fetch = std::move(fetch), .started = now, .verdict = {}}).first->second;
 }
 
 Job* JobTable::find(std::uint64_t id) {

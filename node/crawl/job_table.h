@@ -1,5 +1,5 @@
 // Fetches in flight, and robots.txt files that workers parse; and the shares of transfers that they take
-// (transfer_shares.h). Bounded by Settings::fetches_max. Lifetime: the peer's. Thread rule: one owner (the peer's
+// (transfer_shares.h). Bounded by Settings::max_fetches. Lifetime: the peer's. Thread rule: one owner (the peer's
 // loop).
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <memory>
 #include <unordered_map>
 
+#include "node/crawl/fetch_verdict.h"
 #include "node/crawl/link_follower.h"
-#include "node/crawl/outcome.h"
 #include "node/crawl/transfer_shares.h"
 #include "node/crawl/workbench.h"
 
@@ -21,7 +21,7 @@ struct Job {
   Time started{};
   bool parsing = false;  // the exchange is over, PageDone is to come
   int status = 0;
-  Outcome outcome;
+  FetchVerdict verdict;
   Time ended{};
   FetchError tls_fault = FetchError::none;
   std::uint64_t bytes = 0;  // of the response as received
@@ -37,7 +37,7 @@ class JobTable {
 
   bool empty() const { return jobs_.empty(); }
   std::size_t size() const { return jobs_.size(); }
-  bool full() const { return jobs_.size() >= settings_->fetches_max; }
+  bool full() const { return jobs_.size() >= settings_->max_fetches; }
   // Gives it its id.
   Job& add(Time now, FetchJob fetch);
   // Null: there is none, or not any more.

@@ -62,10 +62,10 @@ void Joiner::end(Time now, int code, std::string message) {
 }
 
 std::optional<RingEntry> Joiner::step(const Step& step, Event& event) {
-  for (Note& healed : std::exchange(healed_, {})) step.out.push_back(std::move(healed));
+  for (LogEntry& healed : std::exchange(healed_, {})) step.out.push_back(std::move(healed));
   if (const auto* message = std::get_if<MessageEvent>(&event)) {
     if (take_message(step, *message))
-      return entry_;  // a copy: when no peer can be made of it, this one goes on answering for itself
+      return entry_;  // a copy: when no peer can be made of it, this one continues answering for itself
   } else if (const auto* stop = std::get_if<StopEvent>(&event)) {
     end(step.now, 0, std::string(stop->leave ? "left" : "stopped") + " before any member of the ring answered");
   }

@@ -42,7 +42,7 @@ class Joiner {
 
   RingEntry entry_;
   ring::RingId known_ring_;
-  std::vector<Note> healed_;  // to be said with the first step
+  std::vector<LogEntry> healed_;  // to be said with the first step
 };
 
 }  // namespace orbweaver

@@ -32,7 +32,7 @@ bool LeaseDesk::have(Time now, const BenchHost& host) {
   HostLease lease;
   lease.key = host.key;
   lease.host = ring::md5(host.name);
-  lease.delay = std::max(sites_->manners(host.name).delay, host.crawl_delay);
+  lease.delay = std::max(sites_->pacing(host.name).delay, host.crawl_delay);
   lease.sent = now;
   const std::uint64_t id = (*next_id_)++;
   leases_.emplace(id, lease);

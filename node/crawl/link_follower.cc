@@ -22,10 +22,11 @@ std::uint8_t one_further(const storage::QueuedUrl& source) {
 }
 
 // On the first visit of a sitemap its dates say nothing new: the pages are fetched now, or were in this crawl.
-void note_lastmod(const storage::QueuedUrl& sitemap, const std::vector<Time>& lastmods, std::size_t entry, Way& way) {
+void note_lastmod(const storage::QueuedUrl& sitemap, const std::vector<Time>& lastmods, std::size_t entry,
+                  LinkContext& context) {
   if (sitemap.visit == 0 || entry >= lastmods.size()) return;
-  way.lastmod = lastmods[entry];
-  way.sitemap_visit = way.lastmod == Time{} ? std::uint16_t{0} : sitemap.visit;
+  context.lastmod = lastmods[entry];
+  context.sitemap_visit = context.lastmod == Time{} ? std::uint16_t{0} : sitemap.visit;
 }
 
 }  // namespace
@@ -48,9 +49,9 @@ void LinkFollower::begin(Time now, const FetchJob& job, const PageRead& page, Pr
     around_.mirrors.note_page(now, job.url, page.content);
 }
 
-void LinkFollower::link_to(const CanonicalUrl& url, const Way& way, std::uint8_t flags, Progress& progress,
+void LinkFollower::link_to(const CanonicalUrl& url, const LinkContext& context, std::uint8_t flags, Progress& progress,
                            storage::Commit& commit) {
-  const bool in_scope = around_.router.route(url, way, commit);
+  const bool in_scope = around_.router.route(url, context, commit);
   if (!around_.settings.record_links) return;
   if (in_scope) flags |= static_cast<std::uint8_t>(LinkFlag::in_scope);
   if (!around_.view.owns(around_.partitioner.partition(url))) flags |= static_cast<std::uint8_t>(LinkFlag::foreign);
@@ -91,27 +92,27 @@ void LinkFollower::add_link(const Source& from, const LinkList& list, std::size_
                             storage::Commit& commit) {
   if (at < list.links.size()) {
     const CanonicalUrl& link = list.links[at];
-    Way way{.depth = one_deeper(from.queued),
-            .off_site = from.queued.off_site,
-            .suspect = progress.copy && link.host() == from.url.host()};
-    if (around_.router.best_first()) way = around_.router.scored(way, from.queued, list.links, list.scores, at);
-    link_to(link, way, 0, progress, commit);
+    LinkContext context{.depth = one_deeper(from.queued),
+                        .off_site = from.queued.off_site,
+                        .suspect = progress.copy && link.host() == from.url.host()};
+    if (around_.router.best_first()) context = around_.router.scored(context, from.queued, list.links, list.scores, at);
+    link_to(link, context, 0, progress, commit);
   } else if (from.in_scope || list.stylesheet) {
-    const Way way{.depth = from.queued.depth,
-                  .steps = list.stylesheet ? one_further(from.queued) : std::uint8_t{1},
-                  .off_site = from.queued.off_site,
-                  .requisite = true};
-    link_to(list.requisites[at - list.links.size()], LinkRouter::as_good_as(way, from.queued),
+    const LinkContext context{.depth = from.queued.depth,
+                              .steps = list.stylesheet ? one_further(from.queued) : std::uint8_t{1},
+                              .off_site = from.queued.off_site,
+                              .requisite = true};
+    link_to(list.requisites[at - list.links.size()], LinkRouter::as_good_as(context, from.queued),
             static_cast<std::uint8_t>(LinkFlag::requisite), progress, commit);
   }
 }
 
 void LinkFollower::add_page(const Source& from, const SitemapList& list, std::size_t at, Progress& progress,
                             storage::Commit& commit) {
-  Way way{.depth = one_deeper(from.queued), .off_site = from.queued.off_site};
-  note_lastmod(from.queued, list.lastmods, at, way);
-  if (around_.router.best_first()) way = around_.router.scored(way, from.queued, list.pages, list.scores, at);
-  link_to(list.pages[at], way, 0, progress, commit);
+  LinkContext context{.depth = one_deeper(from.queued), .off_site = from.queued.off_site};
+  note_lastmod(from.queued, list.lastmods, at, context);
+  if (around_.router.best_first()) context = around_.router.scored(context, from.queued, list.pages, list.scores, at);
+  link_to(list.pages[at], context, 0, progress, commit);
 }
 
 void LinkFollower::add_redirect(const Source& from, const PageRead& page, Progress& progress, storage::Commit& commit) {
@@ -122,11 +123,11 @@ void LinkFollower::add_redirect(const Source& from, const PageRead& page, Progre
     around_.router.admit(*page.redirect, {.depth = from.queued.depth, .steps = one_further(from.queued)}, commit);
     return;
   }
-  const Way way{.depth = from.queued.depth,
-                .steps = one_further(from.queued),
-                .off_site = from.queued.off_site,
-                .requisite = !from.in_scope};
-  link_to(*page.redirect, LinkRouter::as_good_as(way, from.queued), static_cast<std::uint8_t>(LinkFlag::redirect),
+  const LinkContext context{.depth = from.queued.depth,
+                            .steps = one_further(from.queued),
+                            .off_site = from.queued.off_site,
+                            .requisite = !from.in_scope};
+  link_to(*page.redirect, LinkRouter::as_good_as(context, from.queued), static_cast<std::uint8_t>(LinkFlag::redirect),
           progress, commit);
 }
 
@@ -135,14 +136,14 @@ void LinkFollower::add_named_sitemaps(const RobotsFetch& fetch, const RobotsRead
   const storage::QueuedUrl& asked_for = fetch.asked_for;
   const Result<CanonicalUrl> page = CanonicalUrl::of_stored(asked_for.url, asked_for.key.url);
   if (!page || !around_.seeds.scope().contains(*page)) return;
-  const Way way = LinkRouter::as_good_as({.depth = one_deeper(asked_for)}, asked_for);
+  const LinkContext context = LinkRouter::as_good_as({.depth = one_deeper(asked_for)}, asked_for);
   if (read != nullptr)
-    for (const CanonicalUrl& url : read->sitemaps) around_.router.admit_unless_listed(url, way, commit);
-  if (around_.settings.sitemaps != SitemapUse::usual) return;
+    for (const CanonicalUrl& url : read->sitemaps) around_.router.admit_unless_listed(url, context, commit);
+  if (around_.settings.sitemaps != SitemapUse::well_known) return;
   if (read != nullptr && read->parsed.rules->names_sitemaps()) return;
   for (const char* usual : {"/sitemap.xml", "/sitemap_index.xml"})
     if (const Result<CanonicalUrl> url = around_.canonicaliser.parse(fetch.origin + usual))
-      around_.router.admit_unless_listed(*url, way, commit);
+      around_.router.admit_unless_listed(*url, context, commit);
 }
 
 void LinkFollower::add_sitemap(const Source& from, const SitemapIndexList& list, std::size_t at,
@@ -153,13 +154,13 @@ void LinkFollower::add_sitemap(const Source& from, const SitemapIndexList& list,
     return;
   }
   const CanonicalUrl& url = list.sitemaps[at];
-  Way way =
+  LinkContext context =
       LinkRouter::as_good_as({.depth = index.depth, .steps = one_further(index), .off_site = index.off_site}, index);
-  note_lastmod(index, list.lastmods, at, way);
+  note_lastmod(index, list.lastmods, at, context);
   if (url.host() == from.url.host()) {
-    around_.router.admit_unless_listed(url, way, commit);
+    around_.router.admit_unless_listed(url, context, commit);
   } else {
-    around_.router.route(url, way, commit);
+    around_.router.route(url, context, commit);
   }
 }
 

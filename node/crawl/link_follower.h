@@ -70,7 +70,7 @@ class LinkFollower {
                 storage::Commit& commit);
   void add_sitemap(const Source& from, const SitemapIndexList& list, std::size_t at, storage::Commit& commit);
   void add_redirect(const Source& from, const PageRead& page, Progress& progress, storage::Commit& commit);
-  void link_to(const CanonicalUrl& url, const Way& way, std::uint8_t flags, Progress& progress,
+  void link_to(const CanonicalUrl& url, const LinkContext& way, std::uint8_t flags, Progress& progress,
                storage::Commit& commit);
   bool in_scope(const storage::QueuedUrl& source) const;
 

@@ -2,10 +2,10 @@
 // the outbox, for its owner). Both become durable with the page that brought it. What memory has of links is a hint: a
 // link that it does not know is merged by its owner, as often as it comes.
 //
-// Link cache: foreign links sent of late, and own ones of hosts whose URLs are in no set (storage/seen_sets.h). Under
+// Link cache: foreign links sent recently, and own ones of hosts whose URLs are in no set (storage/seen_sets.h). Under
 // order = best scores go with the links (docs/how-to/orders.md); a URL in the cache goes out again when its score has
-// risen. Bounded by link_cache_entries and score_entries. Lifetime: the peer's. Thread rule: one owner (the peer's
-// loop).
+// risen. Bounded by max_link_cache_entries and max_score_entries. Lifetime: the peer's. Thread rule: one owner (the
+// peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 namespace orbweaver {
 
 // A link: what its record will begin with.
-struct Way {
+struct LinkContext {
   std::uint16_t depth = 0;
   std::uint8_t steps = 0;
   std::uint8_t off_site = 0;        // hops off-site of the page that it was found on
@@ -66,12 +66,12 @@ class LinkRouter {
   bool best_first() const { return around_.settings.order == CrawlOrder::best; }
 
   // By the scope. False: it is out of it.
-  bool route(const CanonicalUrl& url, Way way, storage::Commit& commit);
+  bool route(const CanonicalUrl& url, LinkContext context, storage::Commit& commit);
   // Wherever it is, unless a list of the scope keeps it out.
-  void admit_unless_listed(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
+  void admit_unless_listed(const CanonicalUrl& url, const LinkContext& context, storage::Commit& commit);
   // Whatever the scope says.
-  void admit(const CanonicalUrl& url, const Way& way, storage::Commit& commit);
-  // A queued record must not exceed max_depth and, by its steps, redirects_max: beyond them it becomes excluded, since
+  void admit(const CanonicalUrl& url, const LinkContext& context, storage::Commit& commit);
+  // A queued record must not exceed max_depth and, by its steps, max_redirects: beyond them it becomes excluded, since
   // `date` (a link's is the epoch: it is not known).
   void limit(storage::UrlRecord& record, Time date) const;
 
@@ -81,20 +81,20 @@ class LinkRouter {
   void forget() { cache_.clear(); }
 
   // Under order = best: with what the page at `source` gives its link number `link`.
-  Way scored(Way way, const storage::QueuedUrl& source, const std::vector<CanonicalUrl>& links,
-             const std::vector<std::uint8_t>& scores, std::size_t link) const;
+  LinkContext scored(LinkContext context, const storage::QueuedUrl& source, const std::vector<CanonicalUrl>& links,
+                     const std::vector<std::uint8_t>& scores, std::size_t link) const;
   // Of a page's redirect, requisites and sitemaps: they are as good as the page.
-  static Way as_good_as(Way way, const storage::QueuedUrl& source);
+  static LinkContext as_good_as(LinkContext context, const storage::QueuedUrl& source);
 
   void note_out_of_scope(std::uint64_t links) { counters_.out_of_scope += links; }
   const Counters& counters() const { return counters_; }
   const LinkCache& cache() const { return cache_; }
 
  private:
-  bool is_known(const storage::UrlKey& key, const Way& way);
-  std::optional<std::uint16_t> new_score(const CanonicalUrl& url, const Way& way);
-  std::uint32_t redirects_max() const {
-    return std::max(around_.settings.redirects_max, around_.settings.page_requisites ? 1U : 0U);
+  bool is_known(const storage::UrlKey& key, const LinkContext& context);
+  std::optional<std::uint16_t> new_score(const CanonicalUrl& url, const LinkContext& context);
+  std::uint32_t max_redirects() const {
+    return std::max(around_.settings.max_redirects, around_.settings.page_requisites ? 1U : 0U);
   }
 
   Around around_;

@@ -20,7 +20,7 @@
 
 namespace orbweaver {
 
-// Amounts as scores: four steps to each doubling, so that a score changes seldom and 64 bits fit in 256 scores.
+// Amounts as scores: four steps to each doubling, so that a score changes rarely and 64 bits fit in 256 scores.
 // Monotone; 0 only for 0.
 std::uint16_t score_of_amount(std::uint64_t amount);
 // The middle of the amounts that have the score; 0 for 0. Scores above those of 64 bits: as the last.
@@ -37,7 +37,7 @@ class LinkScores {
 
   // Adds what a page gives to the URL. The score when it is more than the last that was told of it.
   std::optional<std::uint16_t> add(const ring::Md5& url, std::uint64_t amount);
-  // Makes what it was given at least so much. The score as with add().
+  // Makes what it was given at least this much. The score as with add().
   std::optional<std::uint16_t> at_least(const ring::Md5& url, std::uint64_t amount);
   // A score that was worked out elsewhere (topic): told when it is more than the last one.
   std::optional<std::uint16_t> raise(const ring::Md5& url, std::uint16_t score);

@@ -30,7 +30,7 @@ bool Members::is_reachable(const ring::PeerId& peer) const {
 
 bool Members::gone(const ring::PeerId& peer, Time now) const {
   const auto since = down_since_.find(peer);
-  return since != down_since_.end() && now - since->second >= state_->settings.gone_after;
+  return since != down_since_.end() && now - since->second >= state_->settings.presume_dead_after;
 }
 
 bool Members::waited_for(const ring::PeerId& peer, Time now) const {

@@ -1,5 +1,5 @@
 // The boundary for what other peers and commands send (decision 22): whatever a message makes a library or this peer's
-// own code throw, the message is refused, and the peer goes on.
+// own code throw, the message is refused, and the peer continues.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ auto guarded(const Step& step, const Handle& handle, const MemoryFollows& memory
   } catch (const std::exception& error) {
     if (memory_follows()) throw;
     step.out.erase(std::remove_if(step.out.begin() + static_cast<std::ptrdiff_t>(said), step.out.end(),
-                                  [](const Command& command) { return !std::holds_alternative<Note>(command); }),
+                                  [](const Command& command) { return !std::holds_alternative<LogEntry>(command); }),
                    step.out.end());
     refused = error.what();
   }

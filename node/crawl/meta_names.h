@@ -14,9 +14,10 @@ inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 // The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
 inline constexpr std::string_view ended = "ended";
-inline constexpr std::string_view bytes = "bytes";      // received in all, under max_bytes
-inline constexpr std::string_view domain = "domain/";   // + a registered domain: pages and bytes, under its budgets
-inline constexpr std::string_view recrawl = "recrawl";  // a walk under way (docs/how-to/recrawl.md), JSON; empty: none
+inline constexpr std::string_view bytes = "bytes";     // received in all, under max_bytes
+inline constexpr std::string_view domain = "domain/";  // + a registered domain: pages and bytes, under its budgets
+inline constexpr std::string_view recrawl =
+    "recrawl";  // a walk in progress (docs/how-to/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =
     "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
 inline constexpr std::string_view crashed = "crashed/";             // + a page's key in hex: unclean ends; empty: none

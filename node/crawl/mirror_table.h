@@ -1,5 +1,5 @@
-// Mirrors in the ring (mirrors.h says what one is): a host's first pages are told to the owners of their sightings, who
-// tell the owners of both hosts. Messages are not repeated: a lost one is a page that was not compared. The verdict
+// Mirrors in the ring (mirrors.h says what one is): a host's first pages are told to the owners of their fingerprints,
+// who tell the owners of both hosts. Messages are not repeated: a lost one is a page that was not compared. The verdict
 // stands in the meta table of the peer that found it (meta_name::mirror). Lifetime: the peer's. Thread rule: one owner
 // (the peer's loop).
 #pragma once
@@ -41,26 +41,26 @@ class MirrorTable {
   std::string mirror_of(std::string_view host);
   // A page was fetched for the first time. `content`: fingerprint of its body; 0: none.
   void note_page(Time now, const CanonicalUrl& url, std::uint64_t content);
-  // Sightings of this peer that have waited long enough for more go to their owners.
+  // Fingerprints of this peer that have waited long enough for more go to their owners.
   Result<void> tick(const Step& step);
   std::optional<Time> next_deadline() const;
 
-  // As the owner of sightings: the owners of hosts that gave the same page hear of each other.
-  Result<void> on_sightings(const Step& step, const ring::Sightings& sightings);
+  // As the owner of fingerprints: the owners of hosts that gave the same page hear of each other.
+  Result<void> on_page_fingerprints(const Step& step, const ring::PageFingerprints& fingerprints);
   // As the owner of hosts. A seed's host is no mirror of another: the user named it.
-  Result<void> on_same_pages(const Step& step, const ring::SamePages& same);
+  Result<void> on_mirror_hints(const Step& step, const ring::MirrorHints& same);
   // The user says that the host is no mirror; so it stays.
   Result<void> lift(const Step& step, const std::string& host);
 
  private:
-  MirrorBook::Load stored_verdict(const std::string& host) const;
+  MirrorVerdicts::Load stored_verdict(const std::string& host) const;
   bool is_to_keep(const std::string& other, const std::string& host) const;
   Result<void> write_verdict(const Step& step, const std::string& host, const std::string& verdict) const;
 
   Around around_;
-  SightingIndex index_;  // the owner's of sightings
-  MirrorBook book_;      // the owner's of hosts
-  std::vector<ring::Sighting> untold_;
+  PageFingerprintIndex index_;  // the owner's of fingerprints
+  MirrorVerdicts verdicts_;     // the owner's of hosts
+  std::vector<ring::PageFingerprint> untold_;
   Time tell_at_{};  // while there are any
 };
 

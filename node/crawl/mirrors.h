@@ -1,7 +1,7 @@
 // Mirrors: one site under several names (docs/how-to/traps.md; Bharat and Broder, "Mirror, Mirror on the Web", 1999:
 // hosts that give the same pages at the same paths). The hosts have different owners, so that neither sees it: each
-// tells the first pages of its hosts, as sightings (a hash of path and body, and the host), to the owner of the
-// sighting's digest, which answers both when it heard of the same from another host.
+// tells the first pages of its hosts, as fingerprints (a hash of path and body, and the host), to the owner of the
+// fingerprint's digest, which answers both when it heard of the same from another host.
 //
 // All of it is a hint: what is lost, or forgotten to make room, makes a mirror be found later or never. Bounded. Pure.
 // Thread rule: one owner (the peer's loop).
@@ -18,28 +18,29 @@
 
 namespace orbweaver {
 
-// What the owner of sightings knows: which host was told of each. Some 100 bytes a sighting; the oldest make room.
-class SightingIndex {
+// What the owner of fingerprints knows: which host was told of each. About 100 bytes a fingerprint; the oldest make
+// room.
+class PageFingerprintIndex {
  public:
-  explicit SightingIndex(std::size_t sightings_max) : sightings_max_(sightings_max) {}
+  explicit PageFingerprintIndex(std::size_t max_page_fingerprints) : max_size_(max_page_fingerprints) {}
   // The other host that gave the same page at the same path, the last that was told; nothing when there is none.
-  std::optional<std::string> see(std::uint64_t sighting, std::string_view host);
+  std::optional<std::string> see(std::uint64_t fingerprint, std::string_view host);
   std::size_t size() const { return hosts_.size(); }
 
  private:
-  std::size_t sightings_max_;
+  std::size_t max_size_;
   std::unordered_map<std::uint64_t, std::string> hosts_;
   std::deque<std::uint64_t> order_;
 };
 
 // What the owner of a host knows of it.
-class MirrorBook {
+class MirrorVerdicts {
  public:
-  // Whose mirror a host is. "": known to be none, for ever (a suspicion was lifted). Nothing: not known, or none.
+  // Whose mirror a host is. "": known to be none, forever (a suspicion was lifted). Nothing: not known, or none.
   using Load = std::function<std::optional<std::string>()>;
-  // Of a host are told `pages` * sightings_per_page; so many pages equal to another's, and three quarters of those that
-  // were told, make it a mirror.
-  MirrorBook(std::size_t hosts_max, std::uint32_t pages) : hosts_max_(hosts_max), pages_(pages) {}
+  // Of a host are told `pages` * fingerprints_per_page; this many pages equal to another's, and three quarters of those
+  // that were told, make it a mirror.
+  MirrorVerdicts(std::size_t hosts_max, std::uint32_t pages) : hosts_max_(hosts_max), pages_(pages) {}
 
   // A page of the host was fetched: whether it is to be told.
   bool tell(const std::string& host, const Load& load);
@@ -52,10 +53,10 @@ class MirrorBook {
   std::size_t size() const { return hosts_.size(); }
 
  private:
-  static constexpr std::uint32_t sightings_per_page = 4;
+  static constexpr std::uint32_t fingerprints_per_page = 4;
   static constexpr std::size_t others_max = 4;  // of one host that are counted at a time
   struct Host {
-    std::uint32_t told = 0;
+    std::uint32_t reported = 0;
     std::map<std::string, std::uint32_t> same;  // by the other host
     std::string mirror_of;
     bool lifted = false;
@@ -67,8 +68,8 @@ class MirrorBook {
   std::unordered_map<std::string, Host> hosts_;
 };
 
-// What a peer keeps in memory, some 100 bytes each.
-inline constexpr std::size_t sightings_max = 100'000;
+// What a peer keeps in memory, about 100 bytes each.
+inline constexpr std::size_t max_page_fingerprints = 100'000;
 inline constexpr std::size_t mirror_hosts_max = 50'000;
 
 // Which of two names of a site is kept when neither is a seed's: the shorter, then the first in the alphabet.

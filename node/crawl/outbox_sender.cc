@@ -8,7 +8,7 @@ namespace orbweaver {
 
 namespace {
 
-// So many outbox entries are followed as one.
+// This many outbox entries are followed as one.
 constexpr std::uint64_t entries_a_group = 64;
 // Groups that are followed; beyond it, two neighbours become one.
 constexpr std::size_t groups_max = 8192;

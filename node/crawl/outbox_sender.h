@@ -33,7 +33,7 @@ class OutboxSender {
 
   // Entries that a commit put into the outbox.
   void add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now);
-  // After a change of owners, and at start: what is on disk is sorted out anew.
+  // After a change of owners, and at start: what is on disk is sorted out again.
   void owners_changed(const View& view);
   // A peer is gone: its batches in flight will not be answered.
   void forget_peer(const ring::PeerId& peer);

@@ -38,7 +38,7 @@ void OutsideFaults::drop_row(std::string_view row, const std::string& cause) {
 }
 
 void OutsideFaults::say_dropped_rows(const Step& step) {
-  for (Note& note : std::exchange(unsaid_, {})) step.out.push_back(std::move(note));
+  for (LogEntry& note : std::exchange(unsaid_, {})) step.out.push_back(std::move(note));
 }
 
 }  // namespace orbweaver

@@ -40,7 +40,7 @@ class OutsideFaults {
 
   const Members* members_;
   Counters counters_;
-  std::vector<Note> unsaid_;
+  std::vector<LogEntry> unsaid_;
 };
 
 }  // namespace orbweaver

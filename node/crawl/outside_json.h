@@ -23,7 +23,7 @@ inline constexpr std::size_t json_values_max = 131'072;
 inline constexpr std::size_t json_values_any = std::numeric_limits<std::size_t>::max();
 
 // An object. An error (invalid_input) for anything else, for text that is not JSON or not UTF-8, for nesting deeper
-// than json_depth_max, and for more values than `values_max`. Memory: that of the text, and some 150 bytes for each
+// than json_depth_max, and for more values than `values_max`. Memory: that of the text, and about 150 bytes for each
 // value at most.
 Result<nlohmann::json> parse_outside_json(std::string_view text, std::size_t values_max = json_values_max);
 

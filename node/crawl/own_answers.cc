@@ -25,7 +25,7 @@ OwnAnswers::OwnAnswers(Around around)
                     .mirrors = around.verdicts.mirrors,
                     .membership = around.members.membership()}),
       trap_report_(*around.state.store, around.state.partitioner, around.verdicts.traps, around.verdicts.mirrors,
-                   around.records.replication.keeper, around.records.writer) {}
+                   around.records.replication.partition_manager, around.records.writer) {}
 
 Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const json& body) {
   if (verb == "status") return around_.status.status();
@@ -55,7 +55,7 @@ Result<json> OwnAnswers::traps(const Step& step, const json& body) {
   return answer;
 }
 
-// Begins a walk (recrawl_walk.h), in place of one under way that is another.
+// Begins a walk (recrawl_walk.h), in place of one in flight that is another.
 Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   RecrawlWalk& walk = around_.verdicts.walk;
   if (around_.lifecycle.stopping() || around_.lifecycle.ending() || around_.ends.search.found())
@@ -73,7 +73,7 @@ Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   return begun;
 }
 
-// A peer that is down is gone for good, by a person's word. Should it live all the same, it refutes that.
+// A peer that is down is gone for good, by a person's word. Should it live anyway, it refutes that.
 json OwnAnswers::forget(const Step& step, const json& body) {
   const Result<std::string> digits = text_field(body, "id");
   if (!digits) return {{"error", digits.error().message}};
@@ -98,7 +98,7 @@ std::optional<ring::PeerId> OwnAnswers::who_knows(const CanonicalUrl& url) const
   const View& view = around_.members.view();
   if (view.empty()) return std::nullopt;
   const ring::Partition partition = around_.state.partitioner.partition(url);
-  const ring::PeerId& holder = around_.records.replication.keeper.tenures().of(partition).holder;
+  const ring::PeerId& holder = around_.records.replication.partition_manager.tenures().of(partition).holder;
   const ring::Member* member = around_.members.membership().find(holder);
   const ring::PeerId& owner = member != nullptr && ring::reachable(*member) ? holder : view.owner(partition);
   return owner == around_.state.id ? std::nullopt : std::optional(owner);

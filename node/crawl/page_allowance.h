@@ -1,7 +1,7 @@
-// How many pages this peer may still ask for, under the ring's limits of pages and bytes. Waves (waves.h) share the
-// pages out: a peer has a cap, the number of pages that its process may have fetched in all, and asks for a page only
-// below it. Bytes are counted by directory, in the row meta_name::bytes; they bound what the waves grant, not a single
-// page. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// How many pages this peer may still ask for, under the ring's limits of pages and bytes. Waves
+// (termination_detector.h) share the pages out: a peer has a cap, the number of pages that its process may have fetched
+// in all, and asks for a page only below it. Bytes are counted by directory, in the row meta_name::bytes; they bound
+// what the waves grant, not a single page. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>

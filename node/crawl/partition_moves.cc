@@ -22,7 +22,7 @@ constexpr std::size_t tell_all_max = 64;
 Result<void> PartitionMoves::hear(const Step& step, const std::vector<ring::PartitionTenure>& tenures, bool asked) {
   if (tenures.empty()) return {};
   storage::Commit commit;
-  if (!replication_->keeper.hear(tenures, commit, asked)) return {};
+  if (!replication_->partition_manager.hear(tenures, commit, asked)) return {};
   replication_->plan_due = true;
   ORBWEAVER_TRY(writer_->commit(step, commit));
   return {};
@@ -30,14 +30,14 @@ Result<void> PartitionMoves::hear(const Step& step, const std::vector<ring::Part
 
 Result<void> PartitionMoves::learn(const Step& step, const std::vector<ring::PartitionTenure>& tenures) {
   storage::Commit commit;
-  if (!replication_->keeper.learn(tenures, commit)) return {};
+  if (!replication_->partition_manager.learn(tenures, commit)) return {};
   replication_->plan_due = true;
   ORBWEAVER_TRY(writer_->commit(step, commit));
   return {};
 }
 
 // What this peer decides is on its disk before another hears of it.
-Result<void> PartitionMoves::decide(const Step& step, const Keeper::Changes& changes) {
+Result<void> PartitionMoves::decide(const Step& step, const PartitionManager::Changes& changes) {
   if (changes.empty()) return {};
   ORBWEAVER_TRY(learn(step, changes));
   const std::vector<ring::PeerId> members = members_->reachable();
@@ -62,7 +62,7 @@ void PartitionMoves::send(const Step& step, const ring::PeerId& to,
 }
 
 void PartitionMoves::compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint) {
-  const ring::Tenures& tenures = replication_->keeper.tenures();
+  const ring::Tenures& tenures = replication_->partition_manager.tenures();
   if (fingerprint == tenures.fingerprint() || step.now < next_compare_) return;
   next_compare_ = step.now + compare_every;
   send(step, from, tenures.all());
@@ -89,7 +89,7 @@ void PartitionMoves::acknowledge_copied(const Step& step) {
 
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::BatchAck& taken) {
   if (replication_->replicator.acknowledged(from, taken.sequence)) return {};
-  if (replication_->keeper.acknowledged(from, taken.sequence)) return {};
+  if (replication_->partition_manager.acknowledged(from, taken.sequence)) return {};
   storage::Commit commit;
   commit.from_outbox = replication_->outbox.acknowledged(from, taken.sequence);
   if (!commit.from_outbox.empty()) ORBWEAVER_TRY(writer_->commit(step, commit));
@@ -98,7 +98,7 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
 
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::BatchRefused& refused) {
   if (!replication_->replicator.refused(from, refused.sequence, step.now) &&
-      !replication_->keeper.refused(from, refused.sequence, step.now))
+      !replication_->partition_manager.refused(from, refused.sequence, step.now))
     replication_->outbox.refused(from, refused.sequence, step.now);
   return hear(step, refused.tenures);
 }
@@ -106,18 +106,18 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::Roots& roots,
                                   const ring::ReplyPath& reply) {
   ORBWEAVER_TRY(hear(step, roots.tenures));
-  messenger_->reply(reply, from, replication_->keeper.on_roots(from, roots, members_->view()), step.out);
+  messenger_->reply(reply, from, replication_->partition_manager.on_roots(from, roots, members_->view()), step.out);
   return {};
 }
 
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::RootsCompared& compared) {
-  replication_->keeper.on_compared(from, compared, step.now);
+  replication_->partition_manager.on_compared(from, compared, step.now);
   return hear(step, compared.tenures);
 }
 
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::Leaves& leaves,
                                   const ring::ReplyPath& reply) {
-  auto differ = replication_->keeper.on_leaves(leaves, members_->view());
+  auto differ = replication_->partition_manager.on_leaves(leaves, members_->view());
   if (!differ) return tl::make_unexpected(differ.error());
   if (*differ) messenger_->reply(reply, from, std::move(**differ), step.out);
   return {};
@@ -131,8 +131,8 @@ bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind
                                    const std::function<bool(ring::Partition)>& stays) {
   const OutboxSender& outbox = replication_->outbox;
   const Replicator& replicator = replication_->replicator;
-  if (outbox.safe() == 0) return false;               // what an earlier process found is not all with its owners
-  if (kind == ring::TransferKind::fill) return true;  // the partition stays; what changes meanwhile is copied
+  if (outbox.safe() == 0) return false;                   // what an earlier process found is not all with its owners
+  if (kind == ring::TransferKind::backfill) return true;  // the partition stays; what changes meanwhile is copied
   if (stays(partition)) return false;
   if (bench_->partition_busy(partition) || replicator.waits_in(partition)) {
     safe_from_.erase(partition);
@@ -154,33 +154,33 @@ void PartitionMoves::note_pause(const Step& step) {
 }
 
 Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
-  Keeper& keeper = replication_->keeper;
-  if (!replication_->plan_due && !keeper.holder_unknown()) return {};
+  PartitionManager& partition_manager = replication_->partition_manager;
+  if (!replication_->plan_due && !partition_manager.holder_unknown()) return {};
   replication_->plan_due = false;
-  const Keeper::Changes taken =
-      keeper.plan(members_->view(), members_->membership(), step.now, may_take && !members_->paused());
+  const PartitionManager::Changes taken =
+      partition_manager.plan(members_->view(), members_->membership(), step.now, may_take && !members_->paused());
   ORBWEAVER_TRY(decide(step, taken));
   if (taken.empty()) return {};
-  keeper.took_over(taken, members_->view(), members_->membership(), step.now);
+  partition_manager.took_over(taken, members_->view(), members_->membership(), step.now);
   step.log(LogLevel::info, "ring", "taken over", {{"partitions", std::to_string(taken.size())}});
   replication_->plan_due = true;
   return {};
 }
 
 Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool(ring::Partition)>& stays) {
-  Keeper& keeper = replication_->keeper;
+  PartitionManager& partition_manager = replication_->partition_manager;
   const Transfers::World world{
-      keeper.tenures(),
+      partition_manager.tenures(),
       [&](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind, stays); },
       [this](const storage::UrlKey& key) { return replication_->replicator.waits(key); },
       [this] { return replication_->new_sequence(); },
       [this](ring::Partition partition) {
-        return std::max(state_->restarted, replication_->keeper.held_since(partition));
+        return std::max(state_->restarted, replication_->partition_manager.held_since(partition));
       },
       members_->view().ring().fingerprint()};
   std::vector<Transfers::Out> sends;
-  Keeper::Changes handed_over;
-  ORBWEAVER_TRY(keeper.tick(step.now, members_->view(), world, sends, handed_over));
+  PartitionManager::Changes handed_over;
+  ORBWEAVER_TRY(partition_manager.tick(step.now, members_->view(), world, sends, handed_over));
   for (Transfers::Out& next : sends) messenger_->send(next.to, std::move(next.body), step.out);
   return decide(step, handed_over);
 }
@@ -189,9 +189,10 @@ Result<void> PartitionMoves::tick(const Step& step, bool may_take, const std::fu
   note_pause(step);
   ORBWEAVER_TRY(take_over(step, may_take));
   ORBWEAVER_TRY(transfer(step, stays));
-  if (const std::vector<ring::Partition> turned = replication_->keeper.take_turned(); !turned.empty()) {
-    for (const ring::Partition partition : turned) safe_from_.erase(partition);
-    bench_->turned(turned);
+  if (const std::vector<ring::Partition> changed = replication_->partition_manager.take_fetchability_changes();
+      !changed.empty()) {
+    for (const ring::Partition partition : changed) safe_from_.erase(partition);
+    bench_->fetchability_changed(changed);
   }
   acknowledge_copied(step);
   return {};

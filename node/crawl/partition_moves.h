@@ -1,6 +1,6 @@
 // Partitions that change hands: tenures that are heard, decided and told; what must be safe before a partition goes;
-// what other peers are told once what they sent has its copies. The rules are the partition manager's (keeper.h); here
-// they meet the disk and the others. Thread rule: one owner (the peer's loop).
+// what other peers are told once what they sent has its copies. The rules are the partition manager's
+// (partition_manager.h); here they meet the disk and the others. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <deque>
@@ -63,7 +63,7 @@ class PartitionMoves {
   };
 
   Result<void> learn(const Step& step, const std::vector<ring::PartitionTenure>& tenures);
-  Result<void> decide(const Step& step, const Keeper::Changes& changes);
+  Result<void> decide(const Step& step, const PartitionManager::Changes& changes);
   Result<void> take_over(const Step& step, bool may_take);
   Result<void> transfer(const Step& step, const std::function<bool(ring::Partition)>& stays);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind,

@@ -15,14 +15,15 @@ Peer::Peer(RingEntry&& entry, Time now)
              entry.ring),
       members_(state_, std::move(entry.membership)),
       records_(state_, members_, (entry.start.random_seed >> 2) + 1),
-      messenger_(state_, members_, records_.replication.keeper.tenures()),
+      messenger_(state_, members_, records_.replication.partition_manager.tenures()),
       lifecycle_(std::move(entry.lifecycle)),
       ends_(state_, members_, lifecycle_, messenger_, records_.writer),
       fence_(state_, members_, messenger_, records_.replication, ends_.process),
       moves_(state_, members_, messenger_, records_.replication, records_.bench, records_.writer),
       seeds_(state_, members_, messenger_, records_.writer, ends_.crawl),
       admission_(std::move(entry.admission)),
-      doorkeeper_(state_, members_, messenger_, lifecycle_, seeds_, ends_.crawl, records_.replication.keeper.tenures()),
+      doorkeeper_(state_, members_, messenger_, lifecycle_, seeds_, ends_.crawl,
+                  records_.replication.partition_manager.tenures()),
       verdicts_(state_, members_, messenger_, seeds_, records_.writer),
       links_(state_, members_, seeds_, records_.bench, verdicts_),
       intake_({.state = state_,
@@ -109,8 +110,8 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
     if (joined) commit.meta.emplace_back(meta_name::left, "no");
     commit.meta.emplace_back(meta_name::settings, nlohmann::json(ring_wide_settings(state_.settings)).dump());
   }
-  Keeper& keeper = records_.replication.keeper;
-  if (entry.how == RingEntry::How::made) keeper.learn(keeper.make_ring(), commit);
+  PartitionManager& partition_manager = records_.replication.partition_manager;
+  if (entry.how == RingEntry::How::made) partition_manager.learn(partition_manager.make_ring(), commit);
   for (const LeftOutRow& row : entry.left_out) faults_.drop_row(row.name, row.cause);
   ORBWEAVER_TRY(restore_tenures(entry, step.now));
   ORBWEAVER_TRY(start_seen_set(entry.start.random_seed));
@@ -131,16 +132,16 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
 }
 
 Result<void> Peer::restore_tenures(const RingEntry& entry, Time now) {
-  Keeper& keeper = records_.replication.keeper;
+  PartitionManager& partition_manager = records_.replication.partition_manager;
   // A newcomer holds nothing; what the directory says of an earlier time it has left behind.
   if (entry.how != RingEntry::How::joined) {
-    const Result<std::vector<std::string>> lost = keeper.restore(now);
+    const Result<std::vector<std::string>> lost = partition_manager.restore(now);
     if (!lost) return tl::make_unexpected(lost.error());
     for (const std::string& cause : *lost) faults_.drop_row(tenure_prefix, cause);
   }
   // Whether it knows all who hold something. If not it must hear from the others before it judges who is gone.
   if (entry.members_left_out)
-    for (const ring::PartitionTenure& held : keeper.tenures().all())
+    for (const ring::PartitionTenure& held : partition_manager.tenures().all())
       if (members_.membership().find(held.tenure.holder) == nullptr) fence_.note_lost_members();
   return {};
 }
@@ -209,7 +210,7 @@ Result<void> Peer::restore_counts(storage::Commit& commit) {
 
 Result<void> Peer::step(const Step& step, Event& event) {
   // A process that stood still for this long may have been given up by the others.
-  if (step.now - state_.stepped >= state_.settings.suspicion_time) fence_.doubt();
+  if (step.now - state_.stepped >= state_.settings.suspicion_time) fence_.raise();
   state_.note_step(step.now);
   faults_.say_dropped_rows(step);
   ORBWEAVER_TRY(
@@ -235,7 +236,7 @@ Result<void> Peer::after(const Step& step) {
   std::vector<ring::Send> sends;
   membership.tick(step.now, sends);
   messenger_.send_all(sends, step.out);
-  // The other one was there first: no farewell, it would be taken for that one's.
+  // The other one was there first: no farewell, it would be treated as that one's.
   if (const auto other = membership.duplicate(); other && !lifecycle_.ending()) {
     lifecycle_.stay();
     return ends_.process.exit(step, ErrorCode::in_use,
@@ -249,7 +250,7 @@ Result<void> Peer::after(const Step& step) {
   ORBWEAVER_TRY(intake_.tick(step));
   ORBWEAVER_TRY(seeds_.admit_own(step));
   ORBWEAVER_TRY(fence_.tick(step));
-  const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.crawl.told();
+  const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.crawl.announced();
   ORBWEAVER_TRY(
       moves_.tick(step, may_take, [this](ring::Partition partition) { return verdicts_.walk.awaits(partition); }));
   if (may_walk()) ORBWEAVER_TRY(verdicts_.walk.walk_on(step));
@@ -285,7 +286,7 @@ Time Peer::next_deadline(Time now) const {
   consider(members_.membership().next_deadline());
   consider(records_.replication.outbox.next_deadline());
   consider(records_.replication.replicator.next_deadline());
-  if (!members_.view().empty()) consider(records_.replication.keeper.next_deadline());
+  if (!members_.view().empty()) consider(records_.replication.partition_manager.next_deadline());
   if (lifecycle_.leaving() && !lifecycle_.ending()) consider(lifecycle_.leave_by());
   consider(fence_.next_deadline());
   if (may_walk() || fetches_.outcomes.any_in_pieces()) at = now;

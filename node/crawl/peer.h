@@ -46,9 +46,9 @@ class Peer {
   const Settings& settings() const { return state_.settings; }
   // The partition's hosts may be asked by this peer now.
   bool fetches(ring::Partition partition) const {
-    return fetches_.gate.open() && records_.replication.keeper.fetches(partition);
+    return fetches_.gate.open() && records_.replication.partition_manager.fetches(partition);
   }
-  const ring::Tenures& tenures() const { return records_.replication.keeper.tenures(); }
+  const ring::Tenures& tenures() const { return records_.replication.partition_manager.tenures(); }
   const Lifecycle& lifecycle() const { return lifecycle_; }
   PeerStatus& status() { return status_; }
   const PeerStatus& status() const { return status_; }

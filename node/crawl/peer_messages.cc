@@ -17,10 +17,11 @@ namespace {
 template <class Body>
 concept OfAnyone = one_of<Body, ring::Ask, ring::Join, ring::Welcome, ring::Answer, ring::Refuse>;
 template <class Body>
-concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring::Sync, ring::Batch, ring::BatchAck,
-                        ring::BatchRefused, ring::Roots, ring::RootsCompared, ring::Leaves, ring::LeavesDiffer,
-                        ring::WaveProbe, ring::WaveReply, ring::Finish, ring::FinishAck, ring::SlotRequest,
-                        ring::SlotAnswer, ring::Sightings, ring::SamePages, ring::LeaseRequest, ring::LeaseAnswer>;
+concept OfRing =
+    one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring::Sync, ring::Batch, ring::BatchAck,
+           ring::BatchRefused, ring::Roots, ring::RootsCompared, ring::Leaves, ring::LeavesDiffer, ring::WaveProbe,
+           ring::WaveReply, ring::Finish, ring::FinishAck, ring::SlotRequest, ring::SlotAnswer, ring::PageFingerprints,
+           ring::MirrorHints, ring::LeaseRequest, ring::LeaseAnswer>;
 
 }  // namespace
 
@@ -34,9 +35,9 @@ concept OfRing = one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring
 // - Between a commit and the parts in memory that follow it (RecordWriter) nothing depends on what the message said,
 //   only on memory being had. What passes there is not refused but ends the process: started again, it reads the disk.
 Result<void> Peer::receive(const Step& step, MessageEvent& event) {
-  const Keeper& keeper = records_.replication.keeper;
+  const PartitionManager& partition_manager = records_.replication.partition_manager;
   const std::uint64_t members = members_.membership().claims_refused();
-  const std::uint64_t tenures = keeper.tenures_refused();
+  const std::uint64_t tenures = partition_manager.tenures_refused();
   std::optional<std::string> refused;
   ORBWEAVER_TRY(guarded(
       step, [&] { return handle(step, event); }, [this] { return records_.writer.memory_follows(); }, refused));
@@ -47,7 +48,7 @@ Result<void> Peer::receive(const Step& step, MessageEvent& event) {
                        ring::Answer{ask->sequence, json_text({{"error", "refused: " + *refused}})}, step.out);
   }
   faults_.refuse_claims(step, event.message, members_.membership().claims_refused() - members,
-                        keeper.tenures_refused() - std::min(tenures, keeper.tenures_refused()));
+                        partition_manager.tenures_refused() - std::min(tenures, partition_manager.tenures_refused()));
   return {};
 }
 
@@ -136,7 +137,9 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
       [&](const ring::Roots& roots) { return moves_.hear(step, in.from, roots, event.reply); },
       [&](const ring::RootsCompared& compared) { return moves_.hear(step, in.from, compared); },
       [&](const ring::Leaves& leaves) { return moves_.hear(step, in.from, leaves, event.reply); },
-      [&](const ring::LeavesDiffer& differ) { records_.replication.keeper.on_leaves_differ(in.from, differ); },
+      [&](const ring::LeavesDiffer& differ) {
+        records_.replication.partition_manager.on_leaves_differ(in.from, differ);
+      },
       [&](const ring::WaveProbe& probe) { on_wave_probe(step, in, probe, event.reply); },
       [&](const ring::WaveReply& wave) { ends_.search.hear(in.from, wave); },
       [&](const ring::Finish& finish) { return ends_.search.hear(step, in.from, finish, event.reply); },
@@ -147,8 +150,10 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
         fetches_.access.leases().on_request(step, in.from, request, event.reply);
       },
       [&](const ring::LeaseAnswer& answer) { fetches_.access.leases().on_answer(step.now, answer); },
-      [&](const ring::Sightings& sightings) { return verdicts_.mirrors.on_sightings(step, sightings); },
-      [&](const ring::SamePages& same) { return verdicts_.mirrors.on_same_pages(step, same); },
+      [&](const ring::PageFingerprints& fingerprints) {
+        return verdicts_.mirrors.on_page_fingerprints(step, fingerprints);
+      },
+      [&](const ring::MirrorHints& same) { return verdicts_.mirrors.on_mirror_hints(step, same); },
   };
   const Result<void> done = std::visit(Overloaded{[&](const OfRing auto& body) -> Result<void> {
                                                     if constexpr (std::is_void_v<decltype(handled(body))>) {

@@ -56,7 +56,7 @@ bool Peer::passive() const {
   const storage::Counts& held = state_.store->held();
   const bool only_lacks_pages = !fetches_.allowance.may_start();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && records_.replication.replicator.idle() &&
-         fence_.confirmed() && !records_.replication.plan_due && records_.replication.keeper.settled();
+         fence_.confirmed() && !records_.replication.plan_due && records_.replication.partition_manager.at_rest();
 }
 
 ring::WaveReply Peer::wave_reply() {
@@ -64,7 +64,7 @@ ring::WaveReply Peer::wave_reply() {
   if (held.queued == 0) fetches_.allowance.give_back();
   ring::WaveReply reply;
   reply.ring_fingerprint = members_.view().ring().fingerprint();
-  reply.tenures_fingerprint = records_.replication.keeper.tenures().fingerprint();
+  reply.tenures_fingerprint = records_.replication.partition_manager.tenures().fingerprint();
   reply.incarnation = static_cast<std::uint64_t>(std::max<std::int64_t>(state_.started.time_since_epoch().count(), 0));
   reply.passive = passive();
   reply.sent = records_.replication.outbox.batches_acknowledged();
@@ -76,7 +76,7 @@ ring::WaveReply Peer::wave_reply() {
                   {"queued", held.queued},
                   {"outbox", held.outbox},
                   {"forwarded", records_.replication.outbox.records_sent()},
-                  {"partitions", records_.replication.keeper.held()},
+                  {"partitions", records_.replication.partition_manager.held()},
                   {"cap", fetches_.allowance.cap()},
                   {"unspent", fetches_.allowance.unspent()},
                   {"wants", held.queued > 0 && !fetches_.allowance.may_start() ? 1u : 0u}};
@@ -116,7 +116,7 @@ Result<void> Peer::leave_tick(const Step& step) {
                                   " links to other peers remain in the data directory");
   }
   if (fetches_.jobs.empty() && counts.outbox == 0 && counts.discovered() == 0 &&
-      records_.replication.keeper.held() == 0 && records_.replication.replicator.idle())
+      records_.replication.partition_manager.held() == 0 && records_.replication.replicator.idle())
     return ends_.process.exit(step, 0, "left; all partitions were handed over");
   return {};
 }

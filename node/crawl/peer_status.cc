@@ -60,7 +60,7 @@ std::map<std::string_view, std::uint64_t> PeerStatus::memory_use() const {
 
 // Partitions whose holder is gone and that nobody has taken over yet, as far as this peer knows.
 std::uint64_t PeerStatus::orphaned() const {
-  const std::vector<ring::PartitionTenure> tenures = around_.records.replication.keeper.tenures().all();
+  const std::vector<ring::PartitionTenure> tenures = around_.records.replication.partition_manager.tenures().all();
   return static_cast<std::uint64_t>(std::count_if(tenures.begin(), tenures.end(), [this](const auto& row) {
     const ring::Member* holder = around_.members.membership().find(row.tenure.holder);
     return holder == nullptr || !ring::reachable(*holder);
@@ -73,7 +73,7 @@ std::uint64_t PeerStatus::held_in_flight() const {
   std::uint64_t pages = 0;
   around_.fetches.jobs.for_each([&](const Job& job) {
     const PageFetch* const page = job.fetch.page();
-    if (page == nullptr || !around_.records.replication.keeper.holds(job.fetch.host.partition)) return;
+    if (page == nullptr || !around_.records.replication.partition_manager.holds(job.fetch.host.partition)) return;
     const auto record = around_.state.store->find(page->queued.key);
     if (record && *record && (*record)->state == storage::UrlState::queued) ++pages;
   });
@@ -114,13 +114,13 @@ json PeerStatus::counts() const {
           {"link_cache_hits", around_.links.router.cache().hits()},
           {"link_cache_misses", around_.links.router.cache().misses()},
           {"link_cache_size", around_.links.router.cache().size()},
-          {"links_known_by_set", around_.links.router.counters().known_by_set},
+          {"seen_set_hits", around_.links.router.counters().known_by_set},
           {"seen_reads", store.seen().reads},
           {"seen_set_rows", store.seen().set_rows},
           {"seen_known_by_set", store.seen().known_by_set},
           {"seen_new_by_set", store.seen().new_by_set},
-          {"seen_by_filter", store.seen().taken_as_seen},
-          {"new_by_filter", store.seen().taken_as_new},
+          {"seen_filter_hits", store.seen().taken_as_seen},
+          {"seen_filter_negatives", store.seen().taken_as_new},
           {"batches_sent", replication.outbox.batches_sent()},
           {"batch_bytes_sent", replication.outbox.bytes_sent()},
           {"forwarded", replication.outbox.records_sent()},
@@ -130,18 +130,18 @@ json PeerStatus::counts() const {
           {"messages_refused", messages_refused()},
           {"claims_refused", around_.faults.counters().claims_refused},
           {"rows_dropped", around_.faults.counters().rows_dropped},
-          {"partitions_held", replication.keeper.held()},
-          {"partitions_to_gain", replication.keeper.to_gain()},
+          {"partitions_held", replication.partition_manager.held()},
+          {"partitions_to_gain", replication.partition_manager.to_gain()},
           {"partitions_orphaned", orphaned()},
-          {"partitions_to_hand_over", replication.keeper.to_hand_over()},
-          {"partitions_to_give_back", replication.keeper.to_give_back()},
-          {"copies_to_fill", replication.keeper.to_fill()},
+          {"partitions_to_hand_over", replication.partition_manager.to_hand_over()},
+          {"partitions_to_return", replication.partition_manager.to_return()},
+          {"copies_to_backfill", replication.partition_manager.to_backfill()},
           {"copies", store.counts().discovered() - counts.discovered()},
           {"copies_waiting", replication.replicator.waiting()},
           {"copies_sent", replication.replicator.records_sent()},
           {"copy_bytes_sent", replication.replicator.bytes_sent()},
-          {"records_moved", replication.keeper.transfers().records_sent()},
-          {"bytes_moved", replication.keeper.transfers().bytes_sent()}};
+          {"records_moved", replication.partition_manager.transfers().records_sent()},
+          {"bytes_moved", replication.partition_manager.transfers().bytes_sent()}};
 }
 
 json PeerStatus::robots() const {
@@ -171,7 +171,7 @@ json PeerStatus::status() const {
                        {"spoken", around_.members.version_of(peer)},
                        {"incarnation", member.incarnation}});
   json awaited = json::object();
-  for (const auto& [peer, partitions] : replication.keeper.awaited()) awaited[peer.hex()] = partitions;
+  for (const auto& [peer, partitions] : replication.partition_manager.awaited()) awaited[peer.hex()] = partitions;
   json status = {{"id", around_.state.id.hex()},
                  {"address", membership.self().address},
                  {"state", member_state_name(membership.self())},
@@ -185,7 +185,7 @@ json PeerStatus::status() const {
                  {"awaited", std::move(awaited)},
                  {"held_back", fetches.gate.reasons()},
                  {"ring_fingerprint", view.ring().fingerprint()},
-                 {"tenures_fingerprint", replication.keeper.tenures().fingerprint()},
+                 {"tenures_fingerprint", replication.partition_manager.tenures().fingerprint()},
                  {"members", std::move(members)},
                  {"seeds", around_.seeds.size()},
                  {"seen", store.filter() == nullptr ? "exact" : "bloom"},
@@ -233,12 +233,12 @@ std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
        number(around_.links.router.cache().hits()) /
            std::max(1.0, number(around_.links.router.cache().hits() + around_.links.router.cache().misses()))},
       {"seen_reads_total", number(store.seen().reads)},
-      {"links_known_by_set_total", number(around_.links.router.counters().known_by_set)},
+      {"seen_set_hits_total", number(around_.links.router.counters().known_by_set)},
       {"seen_set_rows_total", number(store.seen().set_rows)},
       {"seen_sets_bytes", store.sets() == nullptr ? 0 : number(store.sets()->bytes())},
       {"seen_sets_hosts", store.sets() == nullptr ? 0 : number(store.sets()->hosts())},
-      {"seen_by_filter_total", number(store.seen().taken_as_seen)},
-      {"new_by_filter_total", number(store.seen().taken_as_new)},
+      {"seen_filter_hits_total", number(store.seen().taken_as_seen)},
+      {"seen_filter_negatives_total", number(store.seen().taken_as_new)},
       {"seen_filter_bytes", filter == nullptr ? 0 : number(filter->memory_bytes())},
       {"seen_filter_fill", filter == nullptr ? 0 : filter->fill()},
       {"seen_filter_false_positives", filter == nullptr ? 0 : filter->rate()},

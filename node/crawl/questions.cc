@@ -14,7 +14,7 @@ namespace {
 
 // What does not answer by then is listed as unreachable.
 constexpr Duration gather_time = std::chrono::seconds{2};
-// Questions to the whole ring under way at a time.
+// Questions to the whole ring in flight at a time.
 constexpr std::size_t under_way_max = 256;
 // Of the answers to one of them, in all: they go into one text of a message, with some words around them.
 constexpr std::size_t answer_bytes_max = ring::text_bytes_max - 64 * 1024;

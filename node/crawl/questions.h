@@ -1,6 +1,6 @@
 // Questions from commands: to this peer, or by it to the whole ring. One to the ring goes on to the other members and
 // is answered when they all have, or after some seconds; who was silent is named in the answer. Bounded: questions
-// under way, their bytes, and the bytes of the answers that wait. Lifetime: the peer's. Thread rule: one owner (the
+// in flight, their bytes, and the bytes of the answers that wait. Lifetime: the peer's. Thread rule: one owner (the
 // peer's loop).
 #pragma once
 

@@ -40,7 +40,7 @@ ReasonWords words_of(Reason reason, std::uint16_t status) {
     case Reason::depth:
       return {"deeper than max_depth", "raise --max-depth; a shorter way to it would queue it too"};
     case Reason::redirects:
-      return {"at the end of more than redirects_max redirects", "do they end? then raise --redirects-max"};
+      return {"at the end of more than max_redirects redirects", "do they end? then raise --max-redirects"};
     case Reason::trap:
       return {"suspected to be a trap, beyond what trap_budget allows its host",
               "look with: orbweaver traps; queue again with: orbweaver traps --readmit"};
@@ -68,7 +68,7 @@ ReasonWords words_of(Reason reason, std::uint16_t status) {
     case Reason::broken:
       return {"the answer broke off or is malformed", "the fault is the server's: visit it again later"};
     case Reason::headers_too_large:
-      return {"the answer's header lines are too long", "raise --header-bytes-max"};
+      return {"the answer's header lines are too long", "raise --max-header-bytes"};
     case Reason::bad_response:
       return {"the answer is not HTTP", "does a web server listen on that port?"};
     case Reason::address_refused:

@@ -38,9 +38,9 @@ void RecordWriter::warn_if_overfull(const Step& step) {
 void RecordWriter::copy_long_waits(Time now, const storage::Commit& commit) {
   const View& view = members_->view();
   for (const auto& [host, clock] : commit.clocks) {
-    const Duration usual = state_->sites.manners(clock.host).delay + state_->settings.suspicion_time;
+    const Duration usual = state_->sites.pacing(clock.host).delay + state_->settings.suspicion_time;
     if (clock.next_allowed - now <= usual && !clock.used()) continue;
-    if (!replication_->keeper.holds(host.partition) || view.copies(host.partition).empty()) continue;
+    if (!replication_->partition_manager.holds(host.partition) || view.copies(host.partition).empty()) continue;
     std::string record;
     storage::encode_wait(clock, now, record);
     replication_->replicator.write(view, host.partition, std::move(record), now);
@@ -55,10 +55,10 @@ void RecordWriter::copy_changes(Time now, const storage::CommitResult& result, c
   for (const storage::Merge& merge : result.changed) {
     const ring::Partition partition = merge.key.host.partition;
     const bool fetched_here = outcome != nullptr && merge.key == *outcome;
-    if (!view.owns(partition) && !replication_->keeper.holds(partition)) {
+    if (!view.owns(partition) && !replication_->partition_manager.holds(partition)) {
       if (!fetched_here) continue;
       // It was fetched for a partition that was lost meanwhile.
-      replication_->keeper.late_write(partition);
+      replication_->partition_manager.late_write(partition);
       replication_->plan_due = true;
     }
     if (view.copies(partition).empty()) continue;

@@ -7,8 +7,8 @@ namespace orbweaver {
 namespace {
 
 Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) {
-  const std::uint64_t bytes = memory.frontier / std::max<std::uint64_t>(s.hosts_in_memory, 1);
-  Workbench::Config config{s.hosts_in_memory, s.host_queue_in_memory};
+  const std::uint64_t bytes = memory.frontier / std::max<std::uint64_t>(s.max_hosts_in_memory, 1);
+  Workbench::Config config{s.max_hosts_in_memory, s.max_host_queue_in_memory};
   config.best_first = s.order == CrawlOrder::best;
   config.head_bytes_max = static_cast<std::size_t>(bytes - std::min<std::uint64_t>(bytes, Workbench::bare_host_bytes));
   return config;
@@ -19,10 +19,11 @@ Workbench::Config workbench_config(const Settings& s, const MemoryPlan& memory) 
 Records::Records(const PeerState& state, const Members& members, std::uint64_t first_sequence)
     : replication(state, first_sequence),
       bench(workbench_config(state.settings, state.memory), *state.store,
-            [this](ring::Partition partition) { return replication.keeper.fetches(partition); }),
+            [this](ring::Partition partition) { return replication.partition_manager.fetches(partition); }),
       writer(state, members, replication, bench) {
   bench.set_earliest([this, &state](ring::Partition partition, std::string_view host) {
-    return std::max(state.restarted, replication.keeper.held_since(partition)) + state.sites.manners(host).delay;
+    return std::max(state.restarted, replication.partition_manager.held_since(partition)) +
+           state.sites.pacing(host).delay;
   });
 }
 

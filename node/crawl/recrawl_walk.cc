@@ -18,7 +18,7 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// Records looked at in one step: some 2 us each, so that the loop goes on.
+// Records looked at in one step: about 2 us each, so that the loop goes on.
 constexpr std::size_t walk_step = 2048;
 constexpr std::uint16_t visit_max = 0xffff;
 
@@ -41,10 +41,10 @@ std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known)
   return record;
 }
 
-Result<RecrawlWalk::Wanted> RecrawlWalk::read(const json& told, Time now) {
-  const auto before = number_field(told, "before_us", now.time_since_epoch().count());
-  const auto host = text_field(told, "host");
-  const auto match = text_field(told, "match");
+Result<RecrawlWalk::Wanted> RecrawlWalk::read(const json& given, Time now) {
+  const auto before = number_field(given, "before_us", now.time_since_epoch().count());
+  const auto host = text_field(given, "host");
+  const auto match = text_field(given, "match");
   for (const auto* field : {&host, &match})
     if (!*field) return tl::make_unexpected(field->error());
   if (!before) return tl::make_unexpected(before.error());

@@ -33,7 +33,7 @@ class RecrawlWalk {
     std::shared_ptr<const UrlPatterns> pattern{};  // of `match`; null: any
   };
   // {"before_us": n, "host": h, "match": RE2}, all optional; before_us of `now` at most. Errors name the field.
-  static Result<Wanted> read(const nlohmann::json& told, Time now);
+  static Result<Wanted> read(const nlohmann::json& given, Time now);
 
   // All outlive it. `stepped`: the time of the last step.
   RecrawlWalk(storage::Store& store, const Canonicaliser& canonicaliser, Partitioner& partitioner, const Time& stepped,
@@ -50,13 +50,13 @@ class RecrawlWalk {
   bool was_told(Time before) const { return before == last_; }
   // The row of a walk that begins.
   static std::string row_of(const Wanted& wanted) { return row_of(wanted, {}, 0); }
-  // Begins a walk, in place of one under way. Its row goes into `commit`.
+  // Begins a walk, in place of one in progress. Its row goes into `commit`.
   void begin(Wanted wanted, storage::Commit& commit);
 
   bool under_way() const { return walk_.has_value(); }
   // The walk has still to pass this partition.
   bool awaits(ring::Partition partition) const;
-  // Goes on a little, some 5 ms: what it queues and how far it came are one write.
+  // Goes on a little, about 5 ms: what it queues and how far it came are one write.
   Result<void> walk_on(const Step& step);
 
   // A link that is to be admitted here. When a sitemap says that the page has changed since it was fetched

@@ -2,8 +2,8 @@
 // hands. One counter numbers the batches of all three. Thread rule: one owner (the peer's loop).
 #pragma once
 
-#include "node/crawl/keeper.h"
 #include "node/crawl/outbox_sender.h"
+#include "node/crawl/partition_manager.h"
 #include "node/crawl/peer_state.h"
 #include "node/crawl/replicator.h"
 
@@ -18,7 +18,7 @@ struct Replication {
 
   OutboxSender outbox;
   Replicator replicator;
-  Keeper keeper;
+  PartitionManager partition_manager;
   bool plan_due = true;  // who holds what, or who should, may have changed
 };
 

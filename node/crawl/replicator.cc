@@ -68,7 +68,7 @@ void Replicator::tick(Time now, const View& view, const ring::Tenures& tenures, 
   if (!outcomes_.empty()) {
     const std::uint64_t reached = safe();
     while (!outcomes_.empty() && outcomes_.front().items <= reached && outcomes_.front().outbox <= outbox_safe) {
-      Outcome& outcome = outcomes_.front();
+      PendingOutcome& outcome = outcomes_.front();
       outcome_bytes_ -= outcome.record.size();
       write(view, outcome.partition, std::move(outcome.record), now);
       held_back_.erase(outcome.key);

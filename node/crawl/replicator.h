@@ -7,7 +7,7 @@
 //   page for fetched whose links died with its owner: it fetches it again and finds them.
 //
 // Each record to be copied is an item with a running number. Items are in memory only: after a restart the copies are
-// compared and mended (node/crawl/transfers.h).
+// compared and repaired (node/crawl/transfers.h).
 //
 // Bounds: at most about items_max items and items_max outcomes, and bytes_max of the records of each. full(): the peer
 // starts no more fetches. items_full(): it takes no more batches of links either; outcomes do not count there, for they
@@ -87,7 +87,7 @@ class Replicator {
     Time oldest{};
     BatchWindow<Numbers> window;
   };
-  struct Outcome {
+  struct PendingOutcome {
     std::uint64_t items = 0;   // leaves when safe() has reached this
     std::uint64_t outbox = 0;  // and the outbox this
     ring::Partition partition = 0;
@@ -101,7 +101,7 @@ class Replicator {
 
   Config config_;
   std::map<ring::PeerId, Queue> queues_;
-  std::deque<Outcome> outcomes_;
+  std::deque<PendingOutcome> outcomes_;
   std::set<storage::UrlKey> held_back_;
   std::uint64_t issued_ = 0;
   std::size_t items_ = 0;    // in all queues, in flight too

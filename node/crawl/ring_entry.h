@@ -18,7 +18,7 @@ struct LeftOutRow {
   std::string_view name;
   std::string cause;
 };
-inline Note left_out_note(const LeftOutRow& row) {
+inline LogEntry left_out_note(const LeftOutRow& row) {
   return {LogLevel::warning,
           "storage",
           "a row in the data directory is left out",

@@ -21,7 +21,7 @@ constexpr std::size_t robots_slots_max = 16;
 
 // Stored files that workers parse at once: their bodies are in memory, and pages wait behind them.
 constexpr std::size_t parsing_max = 16;
-// A stored robots.txt that is longer is parsed by a worker: this much takes the core some 0.1 ms.
+// A stored robots.txt that is longer is parsed by a worker: this much takes the core about 0.1 ms.
 constexpr std::size_t parsed_here_max = 16u << 10;
 
 void note_unreachable(RobotsSlot& slot, const storage::RobotsEntry& known) {
@@ -90,7 +90,7 @@ std::shared_ptr<const RobotsRules> RobotsDesk::rules(Time now, BenchHost& host, 
 void RobotsDesk::note(Time now, BenchHost& host, RobotsSlot& slot, RobotsCache::Handle rules) {
   slot.rules = std::move(rules);
   if (const auto delay = slot.rules->rules->crawl_delay())
-    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, around_.state.settings.crawl_delay_max));
+    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, around_.state.settings.max_crawl_delay));
   share(now, host, slot);
 }
 
@@ -102,9 +102,9 @@ void RobotsDesk::share(Time now, const BenchHost& host, const RobotsSlot& slot) 
     known->second.slot.rules = slot.rules;
     return;
   }
-  if (shared_.size() >= settings.hosts_in_memory)
+  if (shared_.size() >= settings.max_hosts_in_memory)
     std::erase_if(shared_, [now](const auto& entry) { return entry.second.slot.expires <= now; });
-  if (shared_.size() >= settings.hosts_in_memory && !shared_.contains(slot.origin)) shared_.erase(shared_.begin());
+  if (shared_.size() >= settings.max_hosts_in_memory && !shared_.contains(slot.origin)) shared_.erase(shared_.begin());
   shared_.insert_or_assign(slot.origin, Shared{slot, host.key});
 }
 
@@ -132,7 +132,7 @@ void RobotsDesk::finish_parsing(Time now, const Job& job, const RobotsRead& read
   ++counters_.parsed_again;
   RobotsSlot& slot = RobotsDesk::slot(*host, std::get<RobotsParse>(job.fetch.what).origin);
   if (slot.expires > now) note(now, *host, slot, cache_.put(read.parsed));
-  // Its turn goes on before others begin: where there are more rules than room, those of others would take its place.
+  // Its turn continues before others begin: where there are more rules than room, those of others would take its place.
   if (host->busy) around_.bench.resume(*host, now);
 }
 
@@ -169,11 +169,11 @@ void RobotsDesk::tell_left_out(const Step& step, const RobotsSlot& slot) {
 // A host that makes room in memory is read back with its clock; no page's outcome writes it here.
 Result<void> RobotsDesk::keep_clock(const Step& step, const Job& job, const BenchHost& host) {
   storage::Commit clock;
-  // The host by the name that the crawl knows it by: a detour may have another.
+  // The host by the name that the crawl knows it by: a canonical redirect may have another.
   const Result<CanonicalUrl> root = around_.state.canonicaliser.parse(job.fetch.robots()->origin + "/");
   if (host.next_allowed > step.now && root)
     clock.clocks.emplace_back(host.key, storage::HostClock{host.next_allowed, host.failures, std::string(root->host()),
-                                                           host.manners.pace, host.pages, host.bytes});
+                                                           host.pacing.pace, host.pages, host.bytes});
   ORBWEAVER_TRY(around_.writer.commit(step, clock));
   return {};
 }
@@ -188,7 +188,7 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* re
   const int status = read == nullptr ? 0 : job.status;
   const bool has_target = read != nullptr && read->redirect && !around_.lifecycle.stopping() &&
                           !is_bad_port(read->redirect->port(), settings.allow_ports);
-  const RobotsStep meaning = robots_step({status, has_target, fetch.hops, fetch.attempts < settings.retries});
+  const RobotsStep meaning = robots_step({status, has_target, fetch.hops, fetch.attempts < settings.max_retries});
   if (meaning == RobotsStep::follow) {
     // The next request to the host, like any other: after its delay.
     slot.redirect = read->redirect->text();
@@ -198,7 +198,7 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* re
   }
   slot.redirect.clear();
   slot.hops = 0;
-  if (is_own_refusal(job.outcome.reason)) {
+  if (is_own_refusal(job.verdict.reason)) {
     // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may
     // change.
     slot.rules = cache_.allow_all();
@@ -209,7 +209,7 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* re
   ++counters_.fetched;
   if (meaning == RobotsStep::retry) {
     ++slot.attempts;
-    host->next_allowed = std::max(host->next_allowed, job.ended + job.outcome.wait);
+    host->next_allowed = std::max(host->next_allowed, job.ended + job.verdict.wait);
   } else {
     ORBWEAVER_TRY(store_answer(step, job, meaning, read, *host, slot));
     host->next_allowed = std::max(host->next_allowed, job.ended + host->crawl_delay);
@@ -237,7 +237,7 @@ Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsSt
   if (meaning == RobotsStep::rules) entry.body = std::move(read->body);
   if (state.same_body) entry.body = (*stored)->body;
   if (state.kind == RobotsKind::unreachable) {
-    entry.cause = job.outcome.reason;
+    entry.cause = job.verdict.reason;
     entry.status = static_cast<std::uint16_t>(std::clamp(status, 0, 999));
   }
   note_unreachable(slot, entry);
@@ -245,7 +245,7 @@ Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsSt
     step.log(LogLevel::warning, "crawl", "robots.txt unreachable",
              {{"origin", slot.origin},
               {"status", std::to_string(status)},
-              {"reason", std::string(storage::reason_name(job.outcome.reason))}},
+              {"reason", std::string(storage::reason_name(job.verdict.reason))}},
              true);
   storage::Commit commit;
   if (meaning != RobotsStep::unreachable)

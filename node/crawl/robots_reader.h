@@ -11,7 +11,7 @@
 
 namespace orbweaver {
 
-// Of those that one robots.txt names, the first so many are asked for. The largest sites name some hundred; an index
+// Of those that one robots.txt names, up to this many are asked for. The largest sites name some hundred; an index
 // has room for 50,000.
 inline constexpr std::size_t named_sitemaps_max = 1000;
 

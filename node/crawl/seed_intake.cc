@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-// Seeds in one question; and of those that are refused, the first so many are told one by one.
+// Seeds in one question; and of those that are refused, up to this many are told one by one.
 constexpr std::size_t seeds_asked_max = ring::seeds_max;
 constexpr std::size_t refused_told_max = 100;
 // Of the accepted ones that are told, in all.
@@ -122,14 +122,14 @@ Result<void> SeedIntake::tick(const Step& step) {
 }
 
 void SeedIntake::add_results(const Step& step, const ResultList& found, storage::Commit& commit) {
-  const std::uint64_t results_max = around_.state.settings.results_max;
+  const std::uint64_t max_results = around_.state.settings.max_results;
   around_.links.note_found(found.results.size());
   std::vector<std::string> texts;
   std::vector<const CanonicalUrl*> taken;
   std::uint64_t beyond = 0;
   for (const CanonicalUrl& result : found.results) {
     const bool known = around_.seeds.contains(result.text());
-    if (!known && around_.seeds.size() + texts.size() >= results_max) {
+    if (!known && around_.seeds.size() + texts.size() >= max_results) {
       ++beyond;
     } else if (!known && around_.seeds.scope().place(result) != Scope::Place::out) {
       texts.push_back(result.text());
@@ -141,7 +141,7 @@ void SeedIntake::add_results(const Step& step, const ResultList& found, storage:
   around_.router.note_out_of_scope(beyond);
   if (beyond > 0)
     step.log(LogLevel::warning, "crawl", "results left out",
-             {{"results", std::to_string(beyond)}, {"results_max", std::to_string(results_max)}}, true);
+             {{"results", std::to_string(beyond)}, {"max_results", std::to_string(max_results)}}, true);
   if (texts.empty()) return;
   around_.seeds.add(texts, commit);
   for (const ring::PeerId& member : around_.members.others()) around_.seeds.send(step, member, texts);

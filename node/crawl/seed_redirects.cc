@@ -32,7 +32,7 @@ Result<std::optional<std::string>> SeedRedirects::restore(storage::Store& store,
 
 bool SeedRedirects::leads_out(const CanonicalUrl& target) const {
   const Scope::Place place = seeds_->scope().place(target);
-  return place == Scope::Place::out || (place == Scope::Place::beyond && settings_->hops_off_site == 0);
+  return place == Scope::Place::out || (place == Scope::Place::off_site && settings_->max_hops_off_site == 0);
 }
 
 void SeedRedirects::note(const std::string& page, const CanonicalUrl& target, storage::Commit& commit) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "node/crawl/manners.h"
+#include "node/crawl/host_pacing.h"
 #include "node/scope/site_rules.h"
 #include "node/settings/settings.h"
 
@@ -17,13 +17,13 @@ class SitePolicy {
   // `settings` outlives it.
   explicit SitePolicy(const Settings& settings) : settings_(&settings), rules_(settings.sites) {}
 
-  MannersRules manners(std::string_view host) const {
-    MannersRules manners{settings_->delay, settings_->delay_factor, settings_->delay_max};
+  PacingRules pacing(std::string_view host) const {
+    PacingRules pacing{settings_->delay, settings_->delay_factor, settings_->max_delay};
     const SiteRule* const rule = find(host);
-    if (rule == nullptr) return manners;
-    manners.delay = rule->delay.value_or(manners.delay);
-    manners.delay_factor = rule->delay_factor.value_or(manners.delay_factor);
-    return manners;
+    if (rule == nullptr) return pacing;
+    pacing.delay = rule->delay.value_or(pacing.delay);
+    pacing.delay_factor = rule->delay_factor.value_or(pacing.delay_factor);
+    return pacing;
   }
   // The first moment not before `at` in the hours in which the host may be asked.
   Time first_allowed(std::string_view host, Time at) const {
@@ -32,7 +32,7 @@ class SitePolicy {
   }
   // What a request to the host reserves its address for: never longer than the host's own delay.
   Duration address_delay(std::string_view host, Duration crawl_delay) const {
-    const Duration delay = manners(host).delay;
+    const Duration delay = pacing(host).delay;
     return delay == Duration{} ? Duration{} : std::min(settings_->address_delay, std::max(delay, crawl_delay));
   }
 

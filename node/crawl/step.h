@@ -21,7 +21,7 @@ struct Step {
   // A line for the log. `limited`: a remote host or peer can trigger it.
   void log(LogLevel level, std::string_view channel, std::string_view event,
            std::vector<std::pair<std::string_view, std::string>> fields, bool limited = false) const {
-    out.push_back(Note{level, channel, event, std::move(fields), limited});
+    out.push_back(LogEntry{level, channel, event, std::move(fields), limited});
   }
 };
 

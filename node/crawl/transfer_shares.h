@@ -9,7 +9,7 @@
 //     too, what ends goes to those within their share, until all who wait are within theirs.
 //
 // Hosts that are turned away wait in line, first come, first served, and are named again by next_held() when they may
-// begin. Bounded by the transfers under way and the hosts held. Pure. Cost: logarithmic in the hosts held. Thread rule:
+// begin. Bounded by the transfers in flight and the hosts held. Pure. Cost: logarithmic in the hosts held. Thread rule:
 // one owner (the peer's loop).
 #pragma once
 
@@ -88,7 +88,7 @@ class TransferShares {
 
   Limits limits_;
   std::unordered_map<std::uint64_t, Place> transfers_;
-  Lines lines_;                                         // with something under way or somebody held
+  Lines lines_;                                         // with something in flight or somebody held
   std::map<storage::HostKey, Ticket> by_host_;          // of those held
   std::map<std::uint64_t, storage::HostKey> in_order_;  // all held
   std::map<std::uint64_t, std::string> open_;           // lines with room and somebody held, by their first ticket

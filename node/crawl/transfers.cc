@@ -18,19 +18,19 @@ constexpr Duration unsure_max = std::chrono::hours{1};
 // Rows of a partition's hosts that are read at a time.
 constexpr std::size_t host_rows = 256;
 
-bool gives_back(ring::TransferKind kind) {
-  return kind == ring::TransferKind::give_back || kind == ring::TransferKind::drop;
+bool returns(ring::TransferKind kind) {
+  return kind == ring::TransferKind::return_ || kind == ring::TransferKind::release;
 }
 
 }  // namespace
 
-void Transfers::want(const Task& task, ring::TransferKind kind, bool told) {
+void Transfers::want(const Task& task, ring::TransferKind kind, bool already_sent) {
   const auto [at, added] = tasks_.try_emplace(task);
   if (!added && at->second.kind == kind) return;
   if (!added) cancel(task);
   State& state = tasks_[task];
   state.kind = kind;
-  state.told = told;
+  state.already_sent = already_sent;
   news_ = true;
 }
 
@@ -47,11 +47,11 @@ void Transfers::set_stage(const Task& task, State& state, Stage stage) {
 void Transfers::restart(const Task& task, State& state, Time not_before) {
   target_of(task.to).window.change_contents([&task](Partitions& waiting) { waiting.erase(task.partition); });
   const ring::TransferKind kind = state.kind;
-  const bool told = state.told;
+  const bool already_sent = state.already_sent;
   set_stage(task, state, Stage::waiting);
   state = State{};
   state.kind = kind;
-  state.told = told;
+  state.already_sent = already_sent;
   state.since = not_before;
   news_ = true;
 }
@@ -164,7 +164,7 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     if (!again && !ready) continue;
     ring::Roots& question = questions[state.kind];
     if (question.roots.size() >= config_.roots_a_message) continue;
-    question.roots.push_back({partition, state.told ? 0 : store_->root(partition)});
+    question.roots.push_back({partition, state.already_sent ? 0 : store_->root(partition)});
     question.tenures.push_back({partition, world.tenures.of(partition)});
     if (question.sequence == 0) question.sequence = world.new_sequence();
     // Only the last question's answer counts: on a way longer than the timeout none ever would.
@@ -179,7 +179,7 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     for (const ring::PartitionDigest& root : question.roots) asked.push_back(root.partition);
     out.push_back({to, std::move(question)});
   }
-  // Questions that never got an answer are not kept for ever.
+  // Questions that never got an answer are not kept forever.
   std::map<std::uint64_t, std::vector<ring::Partition>>& open = target_of(to).questions;
   while (open.size() > config_.active_max) open.erase(open.begin());
 }
@@ -273,11 +273,11 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       add(std::move(record));
     }
   }
-  if (state.kind == ring::TransferKind::hand_off && state.records_done && !state.unsure_sent) {
-    state.unsure_sent = true;
-    if (const Time since = world.unsure_since(partition); now - since < unsure_max) {
+  if (state.kind == ring::TransferKind::hand_off && state.records_done && !state.last_access_unknown_sent) {
+    state.last_access_unknown_sent = true;
+    if (const Time since = world.last_access_unknown_since(partition); now - since < unsure_max) {
       std::string record;
-      storage::encode_unsure(since, now, record);
+      storage::encode_last_access_unknown(since, now, record);
       add(std::move(record));
     }
   }
@@ -320,7 +320,7 @@ Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& t
       if (state.stage != Stage::sending || (state.all_sent() && (state.in_flight > 0 || state.complete_sent))) continue;
       const std::size_t before = records.size();
       if (Result<void> filled = fill_batch(now, world, partition, state, records, bytes); !filled) return filled;
-      const bool completes = gives_back(state.kind) && state.all_sent() && state.in_flight == 0;
+      const bool completes = returns(state.kind) && state.all_sent() && state.in_flight == 0;
       if (completes) {
         batch.complete.push_back(partition);
         state.complete_sent = true;
@@ -356,7 +356,7 @@ bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
     State& state = task->second;
     --state.in_flight;
     if (!state.all_sent() || state.in_flight > 0) continue;
-    if (!gives_back(state.kind) || state.complete_sent) end(Task(task->first), false);
+    if (!returns(state.kind) || state.complete_sent) end(Task(task->first), false);
   }
   return true;
 }

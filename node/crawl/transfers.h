@@ -1,14 +1,15 @@
 // Making another peer know all that this one knows of a partition: the one way in which partitions move, copies are
-// filled and mended, and what is left over is given back (ring/messages.h, TransferKind). The steps, for one partition:
+// filled and repaired, and what is left over is given back (ring/messages.h, TransferKind). The steps, for one
+// partition:
 //
-//   ready?    the Keeper says when: a hand-off waits until the partition is frozen, its fetches have ended and what
+//   ready?    the manager says when: a hand-off waits until the partition is frozen, its fetches have ended and what
 //             they brought is safe
 //   compare   the root of its digest tree is sent (many partitions in one message); equal roots: no records to send
 //   leaves    of a large partition the leaves are compared, and only records of those that differ are sent
 //   send      records in key order, then its hosts' waits and robots.txt files, in batches, a few in flight
 //   complete  when all is acknowledged, a last batch says that this was all
 //
-// Merging is idempotent, so whatever goes wrong (a lost message, a refusal, a restart) the transfer begins anew.
+// Merging is idempotent, so whatever goes wrong (a lost message, a refusal, a restart) the transfer starts again.
 // Bounds: active_max partitions and batch.max_in_flight batches for each peer at a time; the rest are names in a queue.
 // Pure but for reads of the store. Thread rule: one owner (the peer's loop).
 #pragma once
@@ -44,8 +45,8 @@ class Transfers {
   };
   struct Done {
     Task task;
-    ring::TransferKind kind = ring::TransferKind::fill;
-    bool agreed = false;  // drop: the owner and its replicas have all of it
+    ring::TransferKind kind = ring::TransferKind::backfill;
+    bool agreed = false;  // release: the owner and its replicas have all of it
   };
   struct Out {
     ring::PeerId to;
@@ -57,15 +58,15 @@ class Transfers {
     // Outcomes that must not leave yet go as what they were before: queued.
     std::function<bool(const storage::UrlKey&)> held_back;
     std::function<std::uint64_t()> new_sequence;
-    std::function<Time(ring::Partition)> unsure_since;  // storage::WireKind::unsure
-    std::uint64_t fingerprint = 0;                      // of the ring
+    std::function<Time(ring::Partition)> last_access_unknown_since;  // storage::WireKind::last_access_unknown
+    std::uint64_t fingerprint = 0;                                   // of the ring
   };
 
   Transfers(Config config, storage::Store& store) : config_(config), store_(&store) {}
 
-  // Again with another kind: as that kind. With the same: no change. `told`: all was sent before, only the other's word
-  // that it has enough copies is waited for.
-  void want(const Task& task, ring::TransferKind kind, bool told = false);
+  // Again with another kind: as that kind. With the same: no change. `already_sent`: all was sent before, only the
+  // other's word that it has enough copies is waited for.
+  void want(const Task& task, ring::TransferKind kind, bool already_sent = false);
   void cancel(const Task& task);
   // Who holds the partition has changed: what was asked before is no answer any more.
   void begin_anew(ring::Partition partition);
@@ -95,7 +96,7 @@ class Transfers {
  private:
   enum class Stage : std::uint8_t { waiting, getting_ready, comparing, comparing_leaves, sending };
   struct State {
-    ring::TransferKind kind = ring::TransferKind::fill;
+    ring::TransferKind kind = ring::TransferKind::backfill;
     Stage stage = Stage::waiting;
     std::uint64_t question = 0;  // comparing: the sequence of the Roots that asked
     Time since{};                // comparing, comparing_leaves: when the question was sent; waiting: not before
@@ -104,12 +105,12 @@ class Transfers {
     std::optional<storage::UrlKey> cursor;
     bool records_done = false;
     std::string hosts_cursor;
-    bool unsure_sent = false;
+    bool last_access_unknown_sent = false;
     bool hosts_done = false;
     std::size_t in_flight = 0;   // batches with something of it
-    bool complete_sent = false;  // give_back, drop: the word that this was all
+    bool complete_sent = false;  // return_, release: the word that this was all
     bool active() const { return stage != Stage::waiting && !empty; }
-    bool told = false;
+    bool already_sent = false;
     bool empty = false;  // nothing to send: no limit to how many of these go at a time
     bool all_sent() const { return records_done && hosts_done; }
   };

@@ -10,7 +10,7 @@ using storage::Reason;
 using storage::UrlState;
 
 // Records of a host that are read when its suspects are not known: their keys are digests, so the first are a sample of
-// all. At some 2 us each this is 20 ms, once for a host that has suspects.
+// all. At about 2 us each this is 20 ms, once for a host that has suspects.
 constexpr std::size_t suspects_scan_max = 10'000;
 constexpr std::size_t scan_step = 1024;
 // Bodies of one host that are remembered.
@@ -34,15 +34,15 @@ void TrapJudge::judge(const storage::UrlKey& key, const CanonicalUrl& url, stora
   const auto known = store_->find(key);
   if (!known) return;  // the commit will meet the same failure, and say so
   if (*known && (*known)->reason != Reason::trap) return;
-  if (book_.admit(key.host, *rule, settings_->trap_budget, [&] { return count_suspects(key.host); })) return;
+  if (budgets_.admit(key.host, *rule, settings_->trap_budget, [&] { return count_suspects(key.host); })) return;
   record.state = UrlState::excluded;
   record.reason = Reason::trap;
 }
 
 // Suspects of a host that were admitted, by its records. Those of same_content cannot be told by their URLs: after a
 // restart or a hand-off they have their whole budget again.
-TrapBook::Counts TrapJudge::count_suspects(const storage::HostKey& host) const {
-  TrapBook::Counts counts{};
+TrapBudgets::Counts TrapJudge::count_suspects(const storage::HostKey& host) const {
+  TrapBudgets::Counts counts{};
   storage::UrlKey cursor{host, {}};
   for (std::size_t seen = 0; seen < suspects_scan_max;) {
     const auto records = store_->scan(host.partition, &cursor, scan_step);

@@ -2,8 +2,8 @@
 // trap_budget suspects are admitted, the others are excluded. Judged by the owner of the host, when a link is admitted;
 // what is known already was judged when it was new.
 //
-// How much of its budgets a host has used is a hint in memory (TrapBook), read from the host's records when it is not
-// known. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// How much of its budgets a host has used is a hint in memory (TrapBudgets), read from the host's records when it is
+// not known. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class TrapJudge {
         store_(&store),
         stepped_(&stepped),
         mirrors_(&mirrors),
-        book_(settings.hosts_in_memory) {}
+        budgets_(settings.max_hosts_in_memory) {}
 
   bool any_rule() const { return rules_->any(); }
   // The rule that suspects the URL, by its text, its depth and its host; what a page says of its links is not known
@@ -38,18 +38,18 @@ class TrapJudge {
   void judge(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
              std::optional<TrapRule> found = std::nullopt);
   // The host sends a body, not 0: whether it has done so trap_same_content times before. In memory only, for the
-  // bodies seen of late; changes BenchHost::contents, and nothing else does.
+  // bodies seen recently; changes BenchHost::contents, and nothing else does.
   bool copy_of_many(BenchHost& host, std::uint64_t content) const;
 
  private:
-  TrapBook::Counts count_suspects(const storage::HostKey& host) const;
+  TrapBudgets::Counts count_suspects(const storage::HostKey& host) const;
 
   const Settings* settings_;
   const TrapRules* rules_;
   storage::Store* store_;
   const Time* stepped_;
   MirrorTable* mirrors_;
-  TrapBook book_;
+  TrapBudgets budgets_;
 };
 
 }  // namespace orbweaver

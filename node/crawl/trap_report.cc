@@ -18,7 +18,7 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// Records that one question looks at; the answer says where to go on when there are more.
+// Records that one question looks at; the answer says where to continue when there are more.
 constexpr std::size_t records_max = 100'000;
 constexpr std::size_t scan_step = 1024;
 // Examples of each rule and host.
@@ -121,7 +121,7 @@ Result<json> TrapReport::answer(const Step& step, const std::string& self, const
   for (const std::uint16_t partition : store_->partitions()) {
     if (question->nothing || !last.empty()) break;
     if (begin && partition < begin->host.partition) continue;
-    if (!keeper_->holds(partition) || store_->counts(partition).excluded == 0) continue;
+    if (!partition_manager_->holds(partition) || store_->counts(partition).excluded == 0) continue;
     std::optional<storage::UrlKey> cursor = begin && partition == begin->host.partition ? begin : std::nullopt;
     for (bool more = true; more && last.empty();) {
       const auto records = store_->scan(partition, cursor ? &*cursor : nullptr, scan_step);

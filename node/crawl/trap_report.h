@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "node/crawl/keeper.h"
+#include "node/crawl/partition_manager.h"
 #include "node/crawl/trap_judge.h"
 
 namespace orbweaver {
@@ -15,12 +15,12 @@ class TrapReport {
  public:
   // All outlive it.
   TrapReport(storage::Store& store, Partitioner& partitioner, TrapJudge& judge, MirrorTable& mirrors,
-             const Keeper& keeper, RecordWriter& writer)
+             const PartitionManager& partition_manager, RecordWriter& writer)
       : store_(&store),
         partitioner_(&partitioner),
         judge_(&judge),
         mirrors_(&mirrors),
-        keeper_(&keeper),
+        partition_manager_(&partition_manager),
         writer_(&writer) {}
 
   // {"readmit": true} queues what it finds; "host" and "rule" narrow both. "after": {`self`: a URL} goes on where an
@@ -33,7 +33,7 @@ class TrapReport {
   Partitioner* partitioner_;
   TrapJudge* judge_;
   MirrorTable* mirrors_;
-  const Keeper* keeper_;
+  const PartitionManager* partition_manager_;
   RecordWriter* writer_;
 };
 

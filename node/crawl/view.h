@@ -40,7 +40,7 @@ class View {
     const std::vector<ring::PeerId>& owners = owners_[partition];
     return std::find(owners.begin(), owners.end(), self_) != owners.end();
   }
-  // Who must have what this peer writes in a partition, besides this peer: replicas - 1 peers, the owner first.
+  // Who must have what this peer writes in a partition, in addition to this peer: replicas - 1 peers, the owner first.
   std::vector<ring::PeerId> copies(ring::Partition partition) const {
     std::vector<ring::PeerId> others;
     if (ring_.empty()) return others;

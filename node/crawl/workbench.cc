@@ -19,19 +19,19 @@ constexpr std::size_t discover_step = 128;
 
 Time not_before(const QueuedUrl& url) { return url.position.not_before(); }
 
-// Rows of the store that are read for a host's set at one of its turns: some 0.4 ms, half of what a page costs whose
+// Rows of the store that are read for a host's set at one of its turns: about 0.4 ms, half of what a page costs whose
 // links are looked up one by one. So a host that goes before its set is whole costs half as much again, no more.
 constexpr std::size_t set_rows_step = 512;
 // Hosts that are looked at for room at one take().
 constexpr std::size_t room_step = 4;
-// A host that is not asked for so long needs no set meanwhile, if others do.
+// A host that is not asked for this long needs no set meanwhile, if others do.
 constexpr Duration set_wait_max = std::chrono::minutes{1};
 // While hosts are held, so many come in from disk in a second: most may be held in their turn, and each costs two
 // reads. So this takes a twentieth of a core's time at most, and ten thousand hosts on disk are all looked at in 20 s.
 constexpr std::size_t discoveries_max = 512;
 constexpr Duration discoveries_every = std::chrono::seconds{1};
 
-// Under best_first: of so many turns one goes to the host that has waited longest.
+// Under best_first: of this many turns one goes to the host that has waited longest.
 constexpr std::uint64_t fair_every = 4;
 
 // Lower is better. A URL that failed before is the last of its host.
@@ -69,7 +69,7 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   if (const auto clock = store_->clock(key); clock && *clock) {
     slot->next_allowed = std::max((*clock)->next_allowed, slot->next_allowed);
     slot->failures = (*clock)->failures;
-    slot->manners.pace = (*clock)->pace;
+    slot->pacing.pace = (*clock)->pace;
     slot->pages = (*clock)->pages;
     slot->bytes = (*clock)->bytes;
   }
@@ -416,7 +416,7 @@ void Workbench::release_resumed() {
 }
 
 // When hosts wait on disk, half of the places is for hosts that are held; others go back to disk. One without a fetch
-// under way, whose time has come, is not missed in memory: its clock is over.
+// in flight, whose time has come, is not missed in memory: its clock is over.
 bool Workbench::hold(BenchHost& host) {
   host.busy = false;
   if (dormant_ && 2 * held_ >= config_.hosts_max && host.pending == 0) {
@@ -498,7 +498,7 @@ void Workbench::withdraw(const storage::UrlKey& key) {
   drop_if_idle(*host);
 }
 
-// Should its partition come back, it is read anew.
+// Should its partition come back, it is read again.
 void Workbench::put_away(BenchHost& host) {
   host.foreign = true;
   end_resume(host);
@@ -510,7 +510,7 @@ void Workbench::put_away(BenchHost& host) {
   drop_if_idle(host);
 }
 
-void Workbench::turned(const std::vector<std::uint16_t>& partitions) {
+void Workbench::fetchability_changed(const std::vector<std::uint16_t>& partitions) {
   for (const std::uint16_t partition : partitions) {
     std::vector<BenchHost*> hosts;
     for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)

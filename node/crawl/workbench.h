@@ -2,7 +2,7 @@
 // (BUbiNG's workbench). A host is acquired by take() and given back by release(), so two requests to one host cannot
 // overlap. Within a host the frontier's order (storage::QueueOrder) holds. Between hosts it is fair: of those whose
 // turn has come the one that has waited longest goes first. Under best_first it is the one with the highest score at
-// its head, but every fourth time the one that has waited longest all the same: with n hosts whose turn has come none
+// its head, but every fourth time the one that has waited longest anyway: with n hosts whose turn has come none
 // waits for more than 4n turns, however low its scores.
 //
 // Bounded: at most hosts_max hosts with at most 2*head_max URLs each, and of those no more than head_bytes_max bytes
@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "node/base.h"
-#include "node/crawl/manners.h"
+#include "node/crawl/host_pacing.h"
 #include "node/crawl/robots_cache.h"
 #include "storage/store.h"
 
@@ -55,7 +55,7 @@ struct BenchHost {
   bool foreign = false;                 // its partition is not fetched here now
   bool held = false;                    // in no queue until go_on()
   bool resumes = false;                 // acquired, and its turn goes on at queued_at
-  Duration ahead{};                     // it is taken so long before next_allowed, to ask for its address's turn
+  Duration ahead{};                     // it is taken this long before next_allowed, to ask for its address's slot
   Time next_allowed{};
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
   std::uint64_t turn = 0;  // of hosts with the same time the one put in first is earlier
@@ -64,9 +64,9 @@ struct BenchHost {
   std::uint32_t due_priority = 0;  // its key among those, with turn
   std::uint32_t failures = 0;      // tries in a row without an answer
   Time down_until{};               // with host_failures_max of them: not tried before this
-  Manners manners;
+  HostPacing pacing;
   std::string domain;        // registered; empty: not looked for yet
-  std::string address_host;  // whose address it is: a detour asks by another name
+  std::string address_host;  // whose address it is: a canonical redirect asks by another name
   std::string address;       // as last resolved; empty: not known, or it has none
   Time address_until{};      // then it is looked up again
   Time address_slot_until{};
@@ -76,7 +76,7 @@ struct BenchHost {
   std::uint64_t pages = 0;  // answered, and their bytes: counted under a budget only
   std::uint64_t bytes = 0;
   Duration crawl_delay{};                                         // from robots.txt
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> contents;  // bodies seen of late, and how often
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> contents;  // bodies seen recently, and how often
   std::vector<RobotsSlot> robots;                                 // by origin: few
 };
 
@@ -117,14 +117,14 @@ class Workbench {
   void committed(const storage::UrlKey& key);
 
   BenchHost* find(const storage::HostKey& key);
-  // A record that its outcome did not settle, for it knew of a later visit: read anew.
+  // A record that its outcome did not settle, for it knew of a later visit: read again.
   void reread(const storage::UrlKey& key);
-  // A host's clock that came from another peer: it is not asked before that, and has used so much.
+  // A host's clock that came from another peer: it is not asked before that, and has used this much.
   void delay(const storage::HostKey& key, const storage::HostClock& clock);
   // A queued URL became something else, by what another peer knew of it.
   void withdraw(const storage::UrlKey& key);
   // Partitions that may be fetched now, or not any more: their hosts are looked for on disk, or leave.
-  void turned(const std::vector<std::uint16_t>& partitions);
+  void fetchability_changed(const std::vector<std::uint16_t>& partitions);
 
   std::optional<Time> next_deadline() const;  // when take() is worth calling again
   std::size_t hosts() const { return hosts_.size(); }

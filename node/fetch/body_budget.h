@@ -45,7 +45,7 @@ class BodyBudget {
  private:
   std::shared_ptr<MemoryShare> share_;
   std::size_t longest_body_ = 0;
-  std::uint64_t own_ = 0;  // of transfers under way
+  std::uint64_t own_ = 0;  // of transfers in flight
 };
 
 }  // namespace orbweaver

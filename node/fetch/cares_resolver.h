@@ -1,7 +1,7 @@
 // Host names to addresses without a thread: c-ares on the fetcher's own epoll loop, with a cache in front.
 //
 // Asks for AAAA and A together; when the IPv4 answer is there, the IPv6 one is waited for 50 ms more (RFC 8305, 3).
-// Many askers of one host share one lookup. At most queries_max queries are under way, to all servers together and so
+// Many askers of one host share one lookup. At most queries_max queries are in flight, to all servers together and so
 // to any one; further lookups wait in order. A truncated answer is asked for again over TCP. Before the DNS: localhost
 // (RFC 6761, 6.3: always loopback) and the hosts file as it was at the start. A name without a dot goes through the
 // search list of resolv.conf; any other is asked for as it is, since a wildcard in a search domain would answer for
@@ -26,7 +26,7 @@ struct ResolverConfig {
   DnsLifetimes lifetimes{std::chrono::seconds{30}, std::chrono::hours{24}, std::chrono::minutes{5},
                          std::chrono::seconds{2}};
   std::size_t entries_max = 65536;
-  std::size_t queries_max = 64;  // under way together; at least 2
+  std::size_t queries_max = 64;  // in flight together; at least 2
 };
 
 class CaresResolver {
@@ -54,7 +54,7 @@ class CaresResolver {
   std::vector<Finished> take_finished();
 
   std::uint64_t queries() const;     // sent so far, further tries not counted
-  std::size_t queries_most() const;  // under way together at most so far
+  std::size_t queries_most() const;  // in flight together at most so far
 
  private:
   class Impl;

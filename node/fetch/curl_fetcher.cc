@@ -284,7 +284,7 @@ bool CurlFetcher::Loop::take_inbox() {
 }
 
 // A new easy handle for each transfer: libcurl 7.88 uses freed memory when a handle is used again and the next answer's
-// first header line begins with white space (curl issue 11101). Connections are kept by the multi handle all the same.
+// first header line begins with white space (curl issue 11101). Connections are kept by the multi handle anyway.
 std::unique_ptr<CurlTransfer> CurlFetcher::Loop::make_transfer() {
   auto transfer = std::make_unique<CurlTransfer>(shared_);
   return transfer->open() ? std::move(transfer) : nullptr;

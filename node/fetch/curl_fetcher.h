@@ -34,16 +34,16 @@ struct CurlFetcherConfig {
   std::uint64_t low_speed_bytes = 0;  // body bytes a second; 0: no such limit
   Duration low_speed_time = std::chrono::seconds{20};  // rounded up to whole seconds
   std::uint64_t average_speed_bytes = 0;  // a second, from the first byte on, once low_speed_time has passed since
-  std::size_t header_bytes_max =
+  std::size_t max_header_bytes =
       64u << 10;  // all header lines, interim responses' too; one line at most 100 KB (libcurl's own)
-  std::size_t body_memory_max = 256u << 20;  // bodies together; below the longest body, that body is the bound
-  std::shared_ptr<MemoryShare> bodies;       // what bodies are charged to; null: a share of body_memory_max
+  std::size_t max_body_memory = 256u << 20;  // bodies together; below the longest body, that body is the bound
+  std::shared_ptr<MemoryShare> bodies;       // what bodies are charged to; null: a share of max_body_memory
   std::size_t idle_connections_max = 512;    // kept open for another request, beside those in use
   std::vector<std::string> resolve;          // HOST:PORT:ADDR; HOST "*": every host at that port
   AddressGuard guard;
   std::string ca_file;  // PEM; empty: the system's
   HttpVersion http_version = HttpVersion::automatic;
-  TlsMin tls_min = TlsMin::tls_1_2;
+  TlsMin min_tls = TlsMin::tls_1_2;
   bool tls_refuse = true;  // false: faults of certificates are recorded (FetchResponse::tls_fault) and no more
   std::string proxy;       // http://[USER:PASSWORD@]HOST:PORT or socks5h://…; empty: none
   std::vector<SiteHeader> site_headers;
@@ -71,7 +71,7 @@ class CurlFetcher final : public Fetcher {
     std::uint64_t pauses = 0;            // transfers that waited for body memory
     std::uint64_t body_memory_peak = 0;  // bytes
     std::uint64_t dns_queries = 0;
-    std::uint64_t dns_queries_most = 0;  // under way together
+    std::uint64_t dns_queries_most = 0;  // in flight together
   };
   // Only after stop().
   Counts counts() const;

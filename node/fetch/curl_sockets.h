@@ -37,7 +37,7 @@ class CurlSockets {
   std::size_t count() const { return count_; }  // of ours that are open
   // What libcurl waits for on `fd`; 0: nothing more.
   void want(int fd, std::uint8_t what);
-  // Waits at most `milliseconds` (-1: for ever). The events stay valid until the next wait.
+  // Waits at most `milliseconds` (-1: forever). The events stay valid until the next wait.
   const std::vector<Event>& wait(int milliseconds);
   void wake();
 

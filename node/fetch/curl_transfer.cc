@@ -14,7 +14,7 @@ namespace orbweaver {
 namespace {
 
 constexpr long receive_buffer_bytes =
-    32L << 10;  // a 25 KB page in one read; 64 KB measured no cheaper, 16 KB a quarter dearer
+    32L << 10;  // a 25 KB page in one read; 64 KB measured no cheaper, 16 KB a quarter more expensive
 constexpr std::size_t first_body_bytes = 4u << 10;
 constexpr std::size_t trusted_length_bytes = 256u << 10;  // a Content-Length is believed, for memory, up to here
 
@@ -46,10 +46,10 @@ bool is_tls(CURLcode code) {
   }
 }
 
-// libcurl keeps the addresses that it is handed for so long: they are used at once, or when a kept connection turns out
-// to be closed.
+// libcurl keeps the addresses that it is handed for this long: they are used at once, or when a kept connection turns
+// out to be closed.
 constexpr long resolved_seconds = 5;
-// Of the connections that are opened when there is room for no more, so many are closed after their transfer for each
+// Of the connections that are opened when there is room for no more, this many are closed after their transfer for each
 // one that is kept. What is kept longest goes for that one, and libcurl looks through all of them for it.
 constexpr std::uint64_t closed_for_one_kept = 64;
 
@@ -118,7 +118,7 @@ bool CurlTransfer::open() {
   set(CURLOPT_RESOLVER_START_FUNCTION, &CurlTransfer::on_resolve);
   set(CURLOPT_RESOLVER_START_DATA, this);
   set(CURLOPT_SSLVERSION,
-      static_cast<long>(config.tls_min == TlsMin::tls_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2));
+      static_cast<long>(config.min_tls == TlsMin::tls_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2));
   if (!config.ca_file.empty()) set(CURLOPT_CAINFO, config.ca_file.c_str());
   set(CURLOPT_USERAGENT, config.user_agent.c_str());
   set(CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(config.low_speed_bytes));
@@ -151,14 +151,14 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
   const Duration whole = request_->timeout > Duration{} ? std::min(request_->timeout, shared_.config.fetch_timeout)
                                                         : shared_.config.fetch_timeout;
   deadline_ = asked + whole;
-  head_.reset(shared_.config.header_bytes_max);
+  head_.reset(shared_.config.max_header_bytes);
   request_head_.clear();
   ip_.clear();
   refused_.reset();
   socket_opened_ = connected_ = cut_ = slow_ = out_of_memory_ = lacked_descriptor_ = false;
   average_ = AverageSpeed(shared_.config.average_speed_bytes, shared_.config.low_speed_time);
   error_buffer_[0] = '\0';
-  shared_.budget.expect_body(request_->body_bytes_max + request_->body_bytes_max / 2);  // as it grows (make_room)
+  shared_.budget.expect_body(request_->max_body_bytes + request_->max_body_bytes / 2);  // as it grows (make_room)
   const auto left = [&](Duration limit) {
     return std::max(1L, milliseconds(limit - std::chrono::duration_cast<Duration>(now - asked)));
   };
@@ -292,7 +292,7 @@ std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
     cut_ = true;
     return 0;
   }
-  const std::size_t room = request_->body_bytes_max - std::min(request_->body_bytes_max, body_.size());
+  const std::size_t room = request_->max_body_bytes - std::min(request_->max_body_bytes, body_.size());
   const std::size_t taken = std::min(size, room);
   if (!make_room(body_.size() + taken)) {
     pause();
@@ -326,7 +326,7 @@ bool CurlTransfer::make_room(std::size_t size) {
     wanted = std::max<std::size_t>(
         size, std::min<std::uint64_t>(head_.content_length().value_or(wanted), trusted_length_bytes));
   }
-  wanted = std::max(size, std::min(wanted, request_->body_bytes_max));
+  wanted = std::max(size, std::min(wanted, request_->max_body_bytes));
   // Room for all of it, not for the rest: while the bytes move, both places are held.
   if (!shared_.budget.may_take(wanted, sequence_ == shared_.oldest)) return false;
   body_.reserve(wanted);
@@ -488,7 +488,7 @@ std::string CurlTransfer::words(FetchError error, CURLcode code) const {
     case FetchError::cancelled:
       return "the peer is stopping";
     case FetchError::headers_too_large:
-      return "more than " + std::to_string(shared_.config.header_bytes_max) + " bytes of header lines";
+      return "more than " + std::to_string(shared_.config.max_header_bytes) + " bytes of header lines";
     default:
       break;
   }

@@ -41,18 +41,18 @@ class CurlTransfer;
 struct TransferShared {
   explicit TransferShared(CurlFetcherConfig settings)
       : config(std::move(settings)),
-        budget(config.bodies != nullptr ? config.bodies : std::make_shared<MemoryShare>(config.body_memory_max)) {}
+        budget(config.bodies != nullptr ? config.bodies : std::make_shared<MemoryShare>(config.max_body_memory)) {}
   CurlFetcherConfig config;
   CurlSockets sockets;
   BodyBudget budget;
   Slist headers;
   CookieJar cookies;
   std::unordered_map<int, FetchError> tls_faults;  // of connections that were let through with one, by socket
-  std::uint64_t oldest = 0;                        // sequence of the oldest transfer under way
+  std::uint64_t oldest = 0;                        // sequence of the oldest transfer in flight
   std::map<std::uint64_t, CurlTransfer*> paused;   // waiting for body memory, by sequence
-  std::size_t connections_max = 0;                 // libcurl keeps so many, those in use counted
+  std::size_t connections_max = 0;                 // libcurl keeps this many, those in use counted
   std::uint64_t connections_beyond = 0;            // opened when there were as many
-  // What libcurl has addresses of, as HOST:PORT: by how many transfers under way, and what none needs any more.
+  // What libcurl has addresses of, as HOST:PORT: by how many transfers in flight, and what none needs any more.
   std::unordered_map<std::string, std::uint32_t> names;
   std::vector<std::string> names_done;
 };
@@ -135,7 +135,7 @@ class CurlTransfer {
   bool socket_opened_ = false;                      // an address passed the guard
   bool connected_ = false;                          // a request could be sent (over a new or a kept connection)
   curl_socket_t socket_ = CURL_SOCKET_BAD;
-  bool cut_ = false;  // body_bytes_max reached
+  bool cut_ = false;  // max_body_bytes reached
   AverageSpeed average_;
   bool slow_ = false;  // below average_speed_bytes
   bool out_of_memory_ = false;

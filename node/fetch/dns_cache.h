@@ -1,6 +1,6 @@
 // What is known of hosts' addresses, for as long as the records say, and the hosts file beside it.
 //
-// Bounded: at most entries_max hosts, the one not asked for longest makes room (some 150 bytes a host). Pure: `now` is
+// Bounded: at most entries_max hosts, the one not asked for longest makes room (about 150 bytes a host). Pure: `now` is
 // passed in. Thread rule: one owner.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace orbweaver {
 
 using DnsTime = std::chrono::steady_clock::time_point;
 
-// What came of asking for a host.
+// The result of asking for a host.
 struct DnsEntry {
   std::vector<IpAddress> addresses;  // IPv6 first (RFC 8305, 4: the family that is tried first)
   std::string failure;               // for people; empty when there are addresses

@@ -16,7 +16,7 @@ namespace orbweaver {
 struct FetchRequest {
   std::uint64_t id = 0;
   CanonicalUrl url;
-  std::size_t body_bytes_max = 0;  // the body is cut there (Truncated::length); bytes on the wire
+  std::size_t max_body_bytes = 0;  // the body is cut there (Truncated::length); bytes on the wire
   // RFC 9110, 13.1: what is known of the page; an answer 304 then means that it has not changed. Empty: not sent.
   std::string if_none_match{};      // an ETag as the server wrote it
   std::string if_modified_since{};  // a Last-Modified as the server wrote it
@@ -44,7 +44,7 @@ struct FetchResponse {
 
 // Thread rule: start(), resolve() and stop() are called by one thread; `done` runs on the fetcher's own thread and must
 // not block. Each of start() and resolve() is answered by exactly one `done`. Bounded: the caller bounds how many are
-// under way; bodies hold at most their share of memory together, until FetchResponse::held is given back (transfers
+// in flight; bodies hold at most their share of memory together, until FetchResponse::held is given back (transfers
 // wait, they are not cut).
 class Fetcher {
  public:

@@ -18,7 +18,7 @@ using storage::get_be;
 using storage::put_be;
 
 constexpr std::size_t digest_bytes = 16;
-// Names seen of late, not handed to the sort again: pages name the same targets over and over.
+// Names seen recently, not handed to the sort again: pages name the same targets over and over.
 constexpr std::size_t lately_entries = 4096;
 
 std::string_view bytes_of(const ring::Md5& digest) {

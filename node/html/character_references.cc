@@ -46,7 +46,7 @@ int digit_value(char c, unsigned base) {
   return base == 16 && low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
-// `p` stands after "&#". Returns where to go on, or `p` less the two when there is no digit.
+// `p` stands after "&#". Returns where to continue, or `p` less the two when there is no digit.
 const char* numeric(const char* p, const char* end, std::string& out) {
   const char* const ampersand = p - 2;
   unsigned base = 10;
@@ -71,7 +71,7 @@ void append_named(const NamedReference& r, std::string& out) {
   if (r.second != 0) append_utf8(r.second, out);
 }
 
-// `p` stands at the '&'. Appends its meaning and returns where to go on; returns `p` when it is no reference.
+// `p` stands at the '&'. Appends its meaning and returns where to continue; returns `p` when it is no reference.
 const char* reference(const char* p, const char* end, bool in_attribute, std::string& out) {
   const char* const name = p + 1;
   if (name == end) return p;

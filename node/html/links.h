@@ -117,7 +117,7 @@ struct ResolvedLinks {
 };
 struct LinkRules {
   Canonicaliser canonicaliser;
-  LinkChoice follow;        // besides navigation
+  LinkChoice follow;        // in addition to navigation
   bool requisites = false;  // resources and styles go into `requisites`, whatever `follow` says
   // Of the text of `urls` and `requisites` together. A long <base> makes much of short links: 100,000 of them, 400 MB.
   std::uint64_t bytes_max = UINT64_MAX;
@@ -127,7 +127,7 @@ struct LinkRules {
 ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder,
                             const LinkRules& rules = {});
 
-// What tidy's tree gives besides links.
+// What tidy's tree gives in addition to links.
 struct PageText {
   std::string title;
   std::string language;  // lang of <html>, empty when none

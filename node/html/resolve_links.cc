@@ -28,7 +28,7 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
                             const LinkRules& rules) {
   ResolvedLinks out;
   const Url base = document_base(page, document, query_encoder);
-  // As written: pages repeat themselves, and parsing is the dearer part.
+  // As written: pages repeat themselves, and parsing is the more expensive part.
   std::unordered_set<std::string_view> hrefs;
   std::unordered_set<std::string_view> requisite_hrefs;
   std::unordered_set<ring::Md5, DigestHash> digests;

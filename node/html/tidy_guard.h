@@ -21,7 +21,7 @@ inline constexpr std::size_t tidy_tags_max = 50'000;
 // Copies of open inline elements into the blocks that follow, as counted by the guard.
 inline constexpr std::size_t tidy_inline_copies_max = 100'000;
 // Of tidy's own memory for one page, and how many places it may ask for: some broken pages of a few hundred bytes make
-// it go round for ever, adding a node or a message each time. Real pages: up to 39 bytes and 0.4 places a byte.
+// it go round forever, adding a node or a message each time. Real pages: up to 39 bytes and 0.4 places a byte.
 constexpr std::size_t tidy_memory_bytes_max(std::size_t page_bytes) { return (std::size_t{4} << 20) + 64 * page_bytes; }
 constexpr std::size_t tidy_allocations_max(std::size_t page_bytes) { return 20'000 + 4 * page_bytes; }
 // Of the thread's stack (8 MiB by default), looked at in each allocation: every level of nesting makes a node.

@@ -16,7 +16,7 @@
 namespace orbweaver::html {
 
 // A tag's or attribute's name, ASCII-lower-cased, in one word: the bytes themselves for names of up to 8 bytes, else a
-// hash of them with the top bit set. Two long names that share a hash are taken for one; a page can only fool itself
+// hash of them with the top bit set. Two long names that share a hash are treated as one; a page can only fool itself
 // with that.
 using NameKey = std::uint64_t;
 

@@ -14,7 +14,7 @@ enum class FetchError : std::uint8_t {
   timeout = 4,            // fetch_timeout passed, or slower than the low-speed limit
   empty_reply = 5,        // the connection closed before any byte of a response
   broken = 6,             // reset or malformed in mid-response (bad chunk, bad header, wrong length)
-  headers_too_large = 7,  // more than header_bytes_max of header lines
+  headers_too_large = 7,  // more than max_header_bytes of header lines
   address_refused = 8,    // the address is private, loopback, link-local…, and no allow_private range covers it
   bad_response = 9,       // not HTTP, or a status outside 100-599
   cancelled = 10,         // this peer is stopping

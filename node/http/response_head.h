@@ -1,6 +1,6 @@
 // The rules that a response's header lines must keep before the crawl believes them; one line at a time, as they
 // arrive. What libcurl 7.88 lets through and RFC 9110/9112 do not: a status outside 100-599, two lengths that differ, a
-// 101 nobody asked for, interim responses for ever. Pure; memory is bounded by bytes_max. Thread rule: a value of its
+// 101 nobody asked for, interim responses forever. Pure; memory is bounded by bytes_max. Thread rule: a value of its
 // transfer.
 #pragma once
 

@@ -39,7 +39,7 @@ constexpr int backlog = 4096;
 constexpr std::size_t chunk_bytes = 4096;
 constexpr Milliseconds accept_pause{50};  // when the system has no descriptor or no memory
 constexpr Milliseconds full_pause{20};    // when nobody connected may be closed yet
-// So long a connection may wait for its first read, and an answer be under way, before others can take its place.
+// So long a connection may wait for its first read, and an answer be in progress, before others can take its place.
 constexpr Milliseconds kept_min{200};
 // After an answer that ends a connection, what still comes is read and forgotten: closed at once, the system would
 // reset the connection and take the answer back with it.
@@ -52,7 +52,7 @@ class Connection;
 struct Connections {
   std::mutex mutex;
   std::list<std::shared_ptr<Connection>> idle;      // no whole request yet
-  std::list<std::shared_ptr<Connection>> busy;      // an answer is under way
+  std::list<std::shared_ptr<Connection>> busy;      // an answer is in progress
   std::list<std::shared_ptr<Connection>> answered;  // and it was the last: what still comes is forgotten
   std::list<std::shared_ptr<Connection>> leaving;   // told to close
   std::size_t size() const { return idle.size() + busy.size() + answered.size() + leaving.size(); }
@@ -328,7 +328,7 @@ void HttpServer::Impl::accept_again(Milliseconds after) {
 }
 
 // Whether one more may come. When there are too many, or `pressed`, one is told to close: who has his answer, else the
-// oldest without a request, else the oldest whose answer is under way; neither of these before it had its time. None:
+// oldest without a request, else the oldest whose answer is in progress; neither of these before it had its time. None:
 // all had too little, and newcomers wait in the system's queue.
 HttpServer::Impl::Room HttpServer::Impl::room(bool pressed) {
   Connections& all = shared.connections;
@@ -407,7 +407,7 @@ void HttpServer::Impl::run() {
       context.run();
       return;
     } catch (const std::exception&) {
-      // No memory for one connection's next step: it is let go with its handler, the others go on.
+      // No memory for one connection's next step: it is let go with its handler, the others continue.
     }
   }
 }

@@ -41,7 +41,7 @@ struct LinkStreams {
 };
 
 struct StreamLimits {
-  std::uint64_t links_max = 0;     // 0: all; the first so many of each peer
+  std::uint64_t links_max = 0;     // 0: all; up to this many of each peer
   std::uint64_t memory_bytes = 0;  // of what is read; 0: three quarters of the machine's
   bool in_scope_only = false;      // leave out links that the scope kept from the link cache
 };

@@ -135,7 +135,7 @@ std::vector<std::string> crawl_arguments(const OrderOptions& options, const std:
   const std::string port = std::to_string(server.port());
   for (const std::string& flag :
        {"--out=" + directory, "--peers=" + std::to_string(options.peers), "--resolve=*:" + port + ":127.0.0.1",
-        "--fetches-max=" + std::to_string(options.fetches)})
+        "--max-fetches=" + std::to_string(options.fetches)})
     arguments.push_back(flag);
   for (const char* flag :
        {"--quiet", "--allow-private=127.0.0.0/8", "--delay=0s", "--address-delay=0s", "--delay-factor=0",

@@ -1,7 +1,7 @@
 // `orbweaver lab order`: which order of crawling finds pages of a topic, and important pages, first
 // (docs/inside/lab-order.md). A sample web with topics is served in this process and crawled by real peers, child
 // processes of the program `orbweaver`, once for each order; what the server was asked for, in the order of arrival, is
-// what is judged. Memory: some 300 bytes a page. Thread rule: main thread; the server runs its own.
+// what is judged. Memory: about 300 bytes a page. Thread rule: main thread; the server runs its own.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct OrderOptions {
   unsigned pages = 4000;
   unsigned topics = 10;
   unsigned topic_words = 4;  // of the twelve that a topic has
-  unsigned fetches = 4;      // under way together: fewer than hosts, so that the order between hosts tells
+  unsigned fetches = 4;      // in flight together: fewer than hosts, so that the order between hosts tells
   unsigned peers = 1;
   std::vector<std::string> orders = {"breadth", "depth", "topic", "opic", "inlinks"};
   std::string directory;  // for the crawls; empty: the system's place for such

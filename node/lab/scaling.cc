@@ -115,7 +115,7 @@ Result<std::vector<std::string>> Scaling::arguments(const Setup& setup, const sa
                                   directory + "/crawl",
                                   "--peers",
                                   std::to_string(setup.peers),
-                                  "--fetches-max",
+                                  "--max-fetches",
                                   std::to_string(setup.fetches),
                                   "--scope",
                                   "domain",

@@ -3,8 +3,8 @@
 // gives back when it is destroyed.
 //
 // A share does not refuse by itself: its holder asks has_room() first, or waits in wait_and_take(). Who holds nothing
-// back may always go on, however large its buffer: so one that is larger than the share passes alone, and nobody waits
-// for ever. Thread rule: any thread.
+// back may always continue, however large its buffer: so one that is larger than the share passes alone, and nobody
+// waits forever. Thread rule: any thread.
 #pragma once
 
 #include <atomic>
@@ -74,7 +74,7 @@ class MemoryCharge {
   ~MemoryCharge() { release(); }
 
   std::uint64_t bytes() const { return bytes_; }
-  // From now on so many.
+  // From now on this many.
   void set(std::uint64_t bytes) {
     if (share_ == nullptr || bytes == bytes_) return;
     if (bytes > bytes_) {

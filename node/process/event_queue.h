@@ -1,6 +1,6 @@
 // What waits for the core. Messages from peers are bounded, by their number and by the memory that they hold until the
 // core has handled them: when too many wait, more are refused (their senders repeat them). Events of this peer's own
-// fetches are bounded by the number of fetches under way. Thread rule: push from any thread, wait() and handled() from
+// fetches are bounded by the number of fetches in flight. Thread rule: push from any thread, wait() and handled() from
 // the loop.
 #pragma once
 

@@ -13,7 +13,7 @@ Result<void> LinkRecorder::open(const Core& peer, const std::string& directory, 
   storage::LinkTraceConfig config;
   config.directory = directory;
   config.name_prefix = "orbweaver-" + peer.ring_id().brief() + "-" + peer.id().brief();
-  config.bytes_max = settings.link_trace_bytes_max;
+  config.bytes_max = settings.max_link_trace_bytes;
   config.waiter = waiter;
   config.facts = {{"peer", peer.id().hex()}, {"ring", peer.ring_id().hex()}};
   for (const auto& [name, value] : ring_wide_settings(settings))
@@ -29,7 +29,7 @@ Result<void> LinkRecorder::record(const storage::TracePage& page) {
   if (const auto added = writer_->add(page); !added) return tl::make_unexpected(error_of(added.error()));
   if (writer_->files_removed() == removed_) return {};
   if (removed_ == 0)
-    log(LogLevel::warning, "storage", "oldest recorded links removed: link_trace_bytes_max is reached",
+    log(LogLevel::warning, "storage", "oldest recorded links removed: max_link_trace_bytes is reached",
         {{"bytes", writer_->bytes()}});
   removed_ = writer_->files_removed();
   return {};

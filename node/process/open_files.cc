@@ -24,11 +24,11 @@ Result<DescriptorPlan> plan_open_files(const Settings& settings) {
   std::vector<LogField> fields = {{"limit", plan.limit}};
   for (const auto& [name, descriptors] : plan.shares()) fields.emplace_back(name, descriptors);
   const DescriptorPlan whole;
-  const bool shrunk = plan.fetches_max < settings.fetches_max || plan.kept_connections < whole.kept_connections ||
+  const bool shrunk = plan.max_fetches < settings.max_fetches || plan.kept_connections < whole.kept_connections ||
                       plan.store_files < whole.store_files ||
                       plan.unknown_connections < settings.max_unknown_connections;
   if (shrunk)
-    fields.emplace_back("fix", "raise the limit of open files (ulimit -Hn, LimitNOFILE=), or lower fetches_max");
+    fields.emplace_back("fix", "raise the limit of open files (ulimit -Hn, LimitNOFILE=), or lower max_fetches");
   const std::span<const LogField> view(fields);
   if (!plan.fits) {
     log(LogLevel::warning, "node", "too few file descriptors even for the minimum", view);

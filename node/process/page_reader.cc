@@ -75,7 +75,7 @@ class Reader final : public PageReader {
       storage::WarcConfig warc;
       warc.directory = config.archive_dir;
       warc.name_prefix = prefix;
-      warc.file_bytes = config.settings.archive_file_bytes;
+      warc.file_bytes = config.settings.max_archive_file_bytes;
       warc.level = static_cast<int>(config.settings.archive_level);
       warc.info = {{"software", "orbweaver/" ORBWEAVER_VERSION},
                    {"format", "WARC File Format 1.1"},
@@ -155,7 +155,7 @@ class Reader final : public PageReader {
     RobotsRead read;
     std::string held;
     const std::string_view payload =
-        without_transfer_codings(response, settings_.body_bytes_max, lease, done.decoded_cut, held);
+        without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, held);
     const std::uint64_t held_bytes = lease.taken();
     if (response.status >= 200 && response.status < 300) {
       const std::string codings = content_codings(response);
@@ -186,7 +186,7 @@ class Reader final : public PageReader {
     if (reading.results != nullptr) page.listed = ResultList{};
     std::string held;
     const std::string_view payload =
-        without_transfer_codings(response, settings_.body_bytes_max, lease, done.decoded_cut, held);
+        without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, held);
     const std::uint64_t held_bytes = lease.taken();
     for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
       reading.meta.add_header(value, agent_);
@@ -289,7 +289,7 @@ class Reader final : public PageReader {
     // The rules take both for one: the server's word for it is another.
     Result<CanonicalUrl> plain = CanonicalUrl::from(*target);
     if (plain && url->text() == fetch.queued.url && !(*plain == item.job.url)) {
-      page.detour.emplace(std::move(*plain));
+      page.canonical_redirect.emplace(std::move(*plain));
     } else {
       page.redirect.emplace(std::move(*url));
     }
@@ -308,7 +308,7 @@ class Reader final : public PageReader {
         type.empty() || is_html(type, {}) || is_read_by_choice(type) || command_for(type) != nullptr || maybe_sitemap;
     std::string decoded;
     if (const std::string codings = content_codings(response); read && !codings.empty()) {
-      decoded = unpacked(reading.lease, settings_.decoded_bytes_max, reading.done.decoded_cut,
+      decoded = unpacked(reading.lease, settings_.max_decoded_bytes, reading.done.decoded_cut,
                          [&](std::size_t most) { return decode_content(payload, codings, most); });
       payload = decoded;
     }
@@ -455,8 +455,8 @@ class Reader final : public PageReader {
     CommandOutput output =
         user_commands_->run(command.arguments, payload,
                             {.timeout = settings_.text_command_timeout,
-                             .output_bytes_max = static_cast<std::size_t>(settings_.text_command_bytes_max),
-                             .memory_bytes = settings_.text_command_memory});
+                             .output_bytes_max = static_cast<std::size_t>(settings_.max_text_command_bytes),
+                             .memory_bytes = settings_.max_text_command_memory});
     if (!output.fault.empty()) {
       reading.page.command_fault = command.arguments.front() + ": " + output.fault;
       return;

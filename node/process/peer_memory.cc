@@ -19,8 +19,9 @@ Result<void> check_large_tables(const Settings& settings) {
       return fits;
   }
   if (settings.order == CrawlOrder::best) {
-    const std::string what = "order = best with score_entries = " + std::to_string(settings.score_entries);
-    if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.score_entries), memory_available()); !fits)
+    const std::string what = "order = best with max_score_entries = " + std::to_string(settings.max_score_entries);
+    if (Result<void> fits = check_memory(what, LinkScores::bytes(settings.max_score_entries), memory_available());
+        !fits)
       return fits;
   }
   return {};
@@ -34,7 +35,7 @@ PeerMemory::PeerMemory(LoadedSettings& settings) {
   for (const std::string& line : fit_settings(settings.values, settings.given, plan_))
     log(LogLevel::warning, "node", "a setting exceeds its share of memory", {{"setting", line}});
   log(LogLevel::info, "node", "memory", {{"max_memory", bytes_text(plan_.total)}, {"machine", bytes_text(machine)}});
-  shares_ = {{"bodies", std::make_shared<MemoryShare>(settings.values.body_memory_max)},
+  shares_ = {{"bodies", std::make_shared<MemoryShare>(settings.values.max_body_memory)},
              {"decoded", std::make_shared<MemoryShare>(plan_.decoded)},
              {"links", std::make_shared<MemoryShare>(plan_.links)}};
 }

@@ -50,7 +50,7 @@ namespace {
 
 // How often /metrics, /healthz and /status are brought up to date.
 constexpr Duration status_every = std::chrono::milliseconds{250};
-// How long fetches under way may go on after a stop.
+// How long fetches in flight may continue after a stop.
 constexpr std::chrono::milliseconds stop_patience{3000};
 // A store needs this much to open: RocksDB writes its journal and manifest, and Debian's build aborts when it cannot.
 constexpr std::uint64_t free_bytes_min = 4u << 20;
@@ -149,7 +149,7 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
   for (const std::string& listen : tries) {
     auto opened = ring::ZmqTransport::open(
-        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_address,
+        {listen, secret, descriptors_.unknown_connections, settings.max_unknown_connections_per_address,
          static_cast<std::size_t>(memory_->plan().messages_out / 2)},
         on_message);
     if (opened) {
@@ -198,8 +198,8 @@ Result<void> PeerProcess::open() {
   if (made) return fail(ErrorCode::io, "cannot make the directory " + options_.directory + "/log: " + made.message());
   LogConfig log_config;
   log_config.file = options_.directory + "/log/peer.log";
-  log_config.file_bytes = settings.log_file_bytes;
-  log_config.files = settings.log_files;
+  log_config.file_bytes = settings.max_log_file_bytes;
+  log_config.files = settings.max_log_files;
   log_config.to_stderr = options_.log_to_stderr;
   for (const auto& [name, level] : {std::pair{"debug", LogLevel::debug},
                                     {"info", LogLevel::info},
@@ -210,7 +210,7 @@ Result<void> PeerProcess::open() {
   const Result<DescriptorPlan> descriptors = plan_open_files(settings);
   if (!descriptors) return tl::make_unexpected(descriptors.error());
   descriptors_ = *descriptors;
-  settings.fetches_max = descriptors_.fetches_max;
+  settings.max_fetches = descriptors_.max_fetches;
   std::error_code ignored;  // an old one, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
   struct statvfs room {};
@@ -223,11 +223,11 @@ Result<void> PeerProcess::open() {
   if (Result<void> fits = check_large_tables(settings); !fits) return fits;
   memory_.emplace(options_.settings);
   auto in_flight =
-      InFlight::open(options_.directory + "/at-work", std::size_t{settings.fetches_max} + settings.workers);
+      InFlight::open(options_.directory + "/at-work", std::size_t{settings.max_fetches} + settings.workers);
   if (!in_flight) return tl::make_unexpected(in_flight.error());
   in_flight_ = std::move(*in_flight);
   auto kv = storage::open_rocks({.directory = options_.directory + "/store",
-                                 .cache_bytes = settings.storage_memory,
+                                 .cache_bytes = settings.max_storage_memory,
                                  .sync_writes = settings.durability == Durability::power,
                                  .write_buffer_bytes = write_buffer_bytes(memory_->plan()),
                                  .open_files_max = static_cast<int>(descriptors_.store_files),
@@ -431,11 +431,11 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     if (const PageFetch* const page = fetch->job.page()) {
       const bool tag = page->validator.starts_with('"') || page->validator.starts_with("W/");
       (tag ? request.if_none_match : request.if_modified_since) = page->validator;
-      request.body_bytes_max = static_cast<std::size_t>(settings.body_bytes_max);
+      request.max_body_bytes = static_cast<std::size_t>(settings.max_body_bytes);
     } else {
       request.any_type = true;
       request.timeout = settings.robots_timeout;
-      request.body_bytes_max = robots_bytes_max;
+      request.max_body_bytes = robots_bytes_max;
     }
     {
       const std::lock_guard guard(jobs_mutex_);
@@ -456,7 +456,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     transport_->send(send->address, ring::encode(send->message));
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {
     transport_->reply(reply->path, ring::encode(reply->message));
-  } else if (auto* note = std::get_if<Note>(&command)) {
+  } else if (auto* note = std::get_if<LogEntry>(&command)) {
     std::vector<LogField> fields;
     for (const auto& [key, value] : note->fields) fields.emplace_back(key, std::string_view(value));
     const std::span<const LogField> view(fields);
@@ -497,12 +497,12 @@ Exit PeerProcess::loop() {
     }
     events.clear();
     events_.handled();
-    // What is under way may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
+    // What is in flight may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
     if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
     if (stop_at) opener_->stop_in(stop_patience);  // from when it was said first
     if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
       cancelled = true;
-      fetcher_->stop();  // answers with `cancelled` for what is under way
+      fetcher_->stop();  // answers with `cancelled` for what is in flight
       workers_->cancel();
     }
     if (now >= next_status) {

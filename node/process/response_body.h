@@ -14,9 +14,9 @@
 
 namespace orbweaver {
 
-// What `decode` makes within so many bytes, charged to the lease: as many as the setting says, or half of what is left
-// there, so that the other half is for what comes of it. What does not fit in the small part is unpacked again in the
-// large one. `cut`: set when something is left out.
+// What `decode` makes within this many bytes, charged to the lease: as many as the setting says, or half of what is
+// left there, so that the other half is for what comes of it. What does not fit in the small part is unpacked again in
+// the large one. `cut`: set when something is left out.
 template <class Decode>
 std::string unpacked(DecodeLease& lease, std::uint64_t bytes_max, bool& cut, const Decode& decode) {
   const auto limit = [&] { return static_cast<std::size_t>(std::min(bytes_max, lease.left() / 2)); };

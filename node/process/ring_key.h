@@ -9,7 +9,7 @@
 namespace orbweaver {
 
 // Empty for an empty path. A file that others than its owner may read or write is refused (invalid_setting), with the
-// command that mends it: the key may be known already, or another's.
+// command that repairs it: the key may be known already, or another's.
 Result<std::string> read_ring_key(const std::string& path);
 
 // Writes a new key; a file that is there stays as it is, and is an error. unsupported: libzmq without CURVE.

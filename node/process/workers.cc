@@ -8,7 +8,7 @@ namespace orbweaver {
 
 Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Clock& clock, Done done) {
   std::unique_ptr<Workers> workers(new Workers);
-  if (config.settings.text) workers->repeats_ = std::make_unique<SharedRepeats>(config.settings.text_fingerprints);
+  if (config.settings.text) workers->repeats_ = std::make_unique<SharedRepeats>(config.settings.max_text_fingerprints);
   const std::size_t count = std::max<std::size_t>(config.settings.workers, 1);
   workers->room_ = std::make_unique<DecodeRoom>(config.decoded, count);
   workers->links_ = config.links;

@@ -5,7 +5,7 @@
 //   300-399 else                  unavailable: allow all
 //   400-499 but 429               unavailable: allow all (401 and 403 too: 2.3.1.3 names the whole class)
 //   429, 500-599, anything else   asked again after its Retry-After (an hour at most) or the doubling retry delay,
-//   no answer, TLS, DNS             `retries` times; then unreachable: disallow all
+//   no answer, TLS, DNS             `max_retries` times; then unreachable: disallow all
 //
 // Unreachable (2.3.1.4): an older copy stays in use while there is one, and robots.txt is asked for every hour; without
 // one all is disallowed and it is asked for once a day. After 30 days without an answer it counts as unavailable.

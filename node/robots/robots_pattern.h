@@ -1,12 +1,12 @@
 // The texts that robots.txt rules and URLs are compared in, and the comparison. Pure functions; any bytes.
 //
-// RFC 9309, 2.2.2: octets outside ASCII are compared percent-encoded, escapes of unreserved characters are decoded.
+// RFC 9309, 2.2.2: bytes outside ASCII are compared percent-encoded, escapes of unreserved characters are decoded.
 // Google's parser does neither to a URL and decodes nothing in a rule. The two meet in one rule that errs towards not
 // fetching:
 //   - a Disallow rule is compared as the RFC says;
 //   - an Allow rule that escapes a letter or digit ("%62", which nobody ever had to; "%7E" for '~' once was needed, RFC
 //   1738,
-//     2.2) is compared as written, and a URL with raw octets outside ASCII (which is no URL; a CanonicalUrl never has
+//     2.2) is compared as written, and a URL with raw bytes outside ASCII (which is not a URL; a CanonicalUrl never has
 //     one) satisfies no Allow rule that names them.
 // In both, '*' and '$' of a URL are what "%2A" and "%24" of a rule stand for (RFC 9309, 2.2.3).
 #pragma once
@@ -23,7 +23,7 @@ struct PathForms {
   explicit PathForms(std::string_view path_and_query);
   PathForms(const PathForms&) = delete;
   std::string_view decoded;  // as RFC 9309 says: for Disallow
-  std::string_view ascii;    // the same, but raw octets outside ASCII left raw: for Allow
+  std::string_view ascii;    // the same, but raw bytes outside ASCII left raw: for Allow
   // Escapes kept, only their hex digits put in upper case: for Allow rules with needless escapes.
   std::string_view literal;
 
@@ -37,10 +37,10 @@ bool stands_as_written(char c);
 std::string normalise_pattern(std::string_view value, bool decode_unreserved);
 // Whether the value escapes an ASCII letter or digit.
 bool escapes_alphanumeric(std::string_view value);
-// Octets of the value, those outside ASCII counted as the three they are escaped to.
+// Bytes of the value, those outside ASCII counted as the three they are escaped to.
 std::size_t pattern_octets(std::string_view value);
 
-// Whether the pattern matches the start of `text` ('*': any run of octets; a last '$': the end).
+// Whether the pattern matches the start of `text` ('*': any run of bytes; a last '$': the end).
 // Each part between stars is taken at its first place, never again: time O(text + pattern).
 bool matches(std::string_view pattern, std::string_view text);
 

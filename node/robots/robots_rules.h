@@ -59,7 +59,7 @@ class RobotsRulesWriter {
  private:
   struct Gathered {
     std::string_view text;
-    std::uint32_t octets = 0;  // which match is longest: the pattern with octets outside ASCII escaped
+    std::uint32_t octets = 0;  // which match is longest: the pattern with bytes outside ASCII escaped
     std::uint32_t line = 0;
     std::uint32_t number = 0;  // of the one added; an index rule follows its own
     bool allow = false;

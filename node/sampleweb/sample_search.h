@@ -9,7 +9,7 @@
 //   /private/search?q=WORDS&page=N       the same, forbidden
 //   /go?q=WORDS&page=N                   the same, each link as /out?to=URL, which redirects there
 // Words: all of them must be there, in any order; in double quotes: as they stand there. Thread rule: immutable once
-// made, but for the index, which the first search makes under a lock (100 us a page). Memory: some 200 bytes a page.
+// made, but for the index, which the first search makes under a lock (100 us a page). Memory: about 200 bytes a page.
 #pragma once
 
 #include <cstdint>

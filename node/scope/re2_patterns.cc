@@ -10,7 +10,7 @@ namespace orbweaver {
 
 namespace {
 
-// For the automaton of a whole list: it is built as it is needed, and begun anew when this is full.
+// For the automaton of a whole list: it is built as it is needed, and begun again when this is full.
 constexpr int list_memory_max = 64 << 20;
 
 RE2::Options options() {

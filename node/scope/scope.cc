@@ -34,7 +34,9 @@ Scope::Scope(ScopeKind kind, const std::vector<CanonicalUrl>& seeds)
 }
 
 Scope::Scope(const Settings& settings, const std::vector<CanonicalUrl>& seeds)
-    : kind_(settings.scope), hops_off_site_(settings.hops_off_site), lists_(std::make_shared<ScopeLists>(settings)) {
+    : kind_(settings.scope),
+      hops_off_site_(settings.max_hops_off_site),
+      lists_(std::make_shared<ScopeLists>(settings)) {
   add_seeds(seeds);
 }
 
@@ -115,7 +117,7 @@ Scope::Place Scope::place(const CanonicalUrl& url) const {
   if (lists_->any_refuse() && !lists_->refused(url).setting.empty())
     return seeds_.contains(url.digest()) ? Place::in : Place::out;
   if (in_kind(url) || !lists_->accepted(url).setting.empty()) return Place::in;
-  return has_result_pages_ && seeds_.contains(url.digest()) ? Place::in : Place::beyond;
+  return has_result_pages_ && seeds_.contains(url.digest()) ? Place::in : Place::off_site;
 }
 
 std::string Scope::explain_kind(const CanonicalUrl& url, bool in) const {
@@ -151,7 +153,7 @@ std::string Scope::explain(const CanonicalUrl& url) const {
   if (!in && seeds_.contains(url.digest())) return "in scope: it is a seed, a page of results (result_pages)";
   std::string text = (in ? "in scope: " : "out of scope: ") + explain_kind(url, in);
   if (!in && hops_off_site_ > 0)
-    text += "; links lead there for " + std::to_string(hops_off_site_) + " hops (hops_off_site)";
+    text += "; links lead there for " + std::to_string(hops_off_site_) + " hops (max_hops_off_site)";
   return text;
 }
 

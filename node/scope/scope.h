@@ -23,10 +23,10 @@ namespace orbweaver {
 // with the seed's path up to its last '/'. any: all.
 //
 // A seed itself is in; then the lists that keep out; then surt_accept; then the kind. What only the kind keeps out is
-// beyond: links may lead there for a few hops (hops_off_site).
+// off_site: links may lead there for a few hops (max_hops_off_site).
 class Scope {
  public:
-  enum class Place : std::uint8_t { in, beyond, out };
+  enum class Place : std::uint8_t { in, off_site, out };
 
   Scope(ScopeKind kind, const std::vector<CanonicalUrl>& seeds);  // no lists
   Scope(const Settings& settings, const std::vector<CanonicalUrl>& seeds);

@@ -139,8 +139,8 @@ ScopeLists::ScopeLists(const Settings& settings)
       url_allow_(compiled(settings.url_allow)),
       surt_reject_(settings.surt_reject),
       surt_accept_(settings.surt_accept),
-      endings_deny_(endings(settings.endings_deny)),
-      endings_allow_(endings(settings.endings_allow)) {
+      endings_deny_(endings(settings.extensions_deny)),
+      endings_allow_(endings(settings.extensions_allow)) {
   any_refuse_ = !url_deny_.empty() || !url_allow_.empty() || !surt_reject_.empty() || !endings_deny_.empty() ||
                 !endings_allow_.empty();
 }
@@ -149,11 +149,11 @@ ScopeLists::Hit ScopeLists::refused(const CanonicalUrl& url) const {
   if (!any_refuse_) return {};
   if (const std::string* const hit = surt_reject_.match(url)) return {"surt_reject", *hit};
   if (!endings_deny_.empty())
-    if (const std::string* const hit = ending_in(endings_deny_, last_segment(url))) return {"endings_deny", *hit};
+    if (const std::string* const hit = ending_in(endings_deny_, last_segment(url))) return {"extensions_deny", *hit};
   if (!endings_allow_.empty()) {
     const std::string_view segment = last_segment(url);
     if (segment.find('.') != std::string_view::npos && ending_in(endings_allow_, segment) == nullptr)
-      return {"endings_allow", {}};
+      return {"extensions_allow", {}};
   }
   if (const std::string* const hit = url_deny_.first_match(url.text())) return {"url_deny", *hit};
   if (!url_allow_.empty() && url_allow_.first_match(url.text()) == nullptr) return {"url_allow", {}};

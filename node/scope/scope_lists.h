@@ -1,6 +1,7 @@
-// The lists of a crawl's scope (settings url_deny, surt_reject, endings_deny, url_allow, endings_allow, surt_accept): a
-// pure function of the settings, so that every peer judges alike. Thread rule: immutable once made; share freely. Cost:
-// nothing for an empty list; endings: a look-up a dot; SURT: the URL's SURT form (about 0.2 us) and a binary search.
+// The lists of a crawl's scope (settings url_deny, surt_reject, extensions_deny, url_allow, extensions_allow,
+// surt_accept): a pure function of the settings, so that every peer judges alike. Thread rule: immutable once made;
+// share freely. Cost: nothing for an empty list; endings: a look-up a dot; SURT: the URL's SURT form (about 0.2 us) and
+// a binary search.
 #pragma once
 
 #include <functional>

@@ -242,8 +242,8 @@ std::optional<TrapRule> TrapRules::suspect(std::string_view path_and_query, std:
   return std::nullopt;
 }
 
-bool TrapBook::admit(const storage::HostKey& host, TrapRule rule, std::uint32_t budget,
-                     const std::function<Counts()>& load) {
+bool TrapBudgets::admit(const storage::HostKey& host, TrapRule rule, std::uint32_t budget,
+                        const std::function<Counts()>& load) {
   auto found = hosts_.find(host);
   if (found == hosts_.end()) {
     // Any may go: what is asked for again is read again.

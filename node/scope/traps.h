@@ -1,11 +1,11 @@
 // Traps: addresses without end that a site makes by itself (docs/how-to/traps.md). A rule looks at one URL, its depth
 // and the year, and nothing else: the same verdict on every peer, after any restart. A suspect is not dropped: of each
-// rule and host trap_budget are fetched all the same, the others are kept as excluded with reason trap.
+// rule and host trap_budget are fetched anyway, the others are kept as excluded with reason trap.
 //
-// TrapBook counts the suspects admitted. Its state is a hint: what it does not know (after a restart, a hand-off, or
-// when it has made room) it reads from the host's records again. Bounded: hosts_max hosts, some 100 bytes each. Pure.
-// Thread rule: TrapRules is immutable; TrapBook has one owner (the peer's loop). Cost of suspect(): one pass over the
-// URL, about 0.1 us (tests/bench/traps_bench.cc).
+// TrapBudgets counts the suspects admitted. Its state is a hint: what it does not know (after a restart, a hand-off, or
+// when it has made room) it reads from the host's records again. Bounded: hosts_max hosts, about 100 bytes each. Pure.
+// Thread rule: TrapRules is immutable; TrapBudgets has one owner (the peer's loop). Cost of suspect(): one pass over
+// the URL, about 0.1 us (tests/bench/traps_bench.cc).
 #pragma once
 
 #include <array>
@@ -66,10 +66,10 @@ class TrapRules {
 bool is_outlying_date(std::string_view path, std::string_view query, int first, int last);
 bool has_session_id(std::string_view path);
 
-class TrapBook {
+class TrapBudgets {
  public:
   using Counts = std::array<std::uint32_t, trap_rules_count>;
-  explicit TrapBook(std::size_t hosts_max) : hosts_max_(hosts_max) {}
+  explicit TrapBudgets(std::size_t hosts_max) : hosts_max_(hosts_max) {}
 
   // Whether one more suspect of the rule is within the budget of the host; it counts from then on. `load` says what the
   // host's records hold of suspects that were admitted, when the book does not know.

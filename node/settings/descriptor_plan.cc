@@ -13,7 +13,7 @@ constexpr std::uint64_t a_worker = 6;
 constexpr std::uint64_t members_max = 4096;  // ring/zmq_transport.h
 constexpr std::uint64_t members_min = 16;
 constexpr std::uint64_t unknown_min = 8;
-constexpr std::uint64_t limit_a_member = 16;    // one member for so many descriptors of the limit
+constexpr std::uint64_t limit_a_member = 16;    // one member for this many descriptors of the limit
 constexpr std::uint64_t limit_an_unknown = 20;  // likewise
 
 std::uint64_t for_fetches(std::uint64_t fetches) { return fetches + fetches / 4; }
@@ -24,13 +24,13 @@ struct Step {
 };
 
 constexpr Step steps[] = {{&DescriptorPlan::kept_connections, 128}, {&DescriptorPlan::store_files, 128},
-                          {&DescriptorPlan::fetches_max, 64},       {&DescriptorPlan::kept_connections, 0},
-                          {&DescriptorPlan::store_files, 20},       {&DescriptorPlan::fetches_max, 4}};
+                          {&DescriptorPlan::max_fetches, 64},       {&DescriptorPlan::kept_connections, 0},
+                          {&DescriptorPlan::store_files, 20},       {&DescriptorPlan::max_fetches, 4}};
 
 }  // namespace
 
 std::array<std::pair<std::string_view, std::uint64_t>, 7> DescriptorPlan::shares() const {
-  return {{{"fetches", for_fetches(fetches_max)},
+  return {{{"fetches", for_fetches(max_fetches)},
            {"kept_connections", kept_connections},
            {"store_files", store_files},
            {"unknown_connections", an_unknown * unknown_connections},
@@ -48,10 +48,10 @@ std::uint64_t DescriptorPlan::sum() const {
 DescriptorPlan plan_descriptors(const Settings& settings, std::uint64_t limit) {
   DescriptorPlan plan;
   plan.limit = limit;
-  plan.fetches_max = settings.fetches_max;
+  plan.max_fetches = settings.max_fetches;
   plan.workers = settings.workers;
   // One for each host that is being crawled: opening one again for each page costs more than parsing the page.
-  plan.kept_connections = std::clamp(settings.hosts_in_memory, plan.kept_connections, kept_connections_max);
+  plan.kept_connections = std::clamp(settings.max_hosts_in_memory, plan.kept_connections, kept_connections_max);
   const auto share = [&](std::uint64_t each, std::uint64_t least, std::uint64_t most) {
     return static_cast<std::uint32_t>(std::min(std::max(limit / each, least), most));
   };

@@ -20,9 +20,9 @@ inline constexpr std::uint64_t open_files_least = 128;
 
 struct DescriptorPlan {
   std::uint64_t limit = 0;        // of the process
-  std::uint32_t fetches_max = 0;  // transfers: a connection each, and every fourth has a try of the other family
+  std::uint32_t max_fetches = 0;  // transfers: a connection each, and every fourth has a try of the other family
   std::uint32_t kept_connections =
-      512;                          // to web servers, for another request; up to 4,096 where there are so many hosts
+      512;                          // to web servers, for another request; up to 4,096 where there are this many hosts
   std::uint32_t store_files = 512;  // RocksDB's tables
   std::uint32_t unknown_connections = 0;  // to the ring's port: two each (ring/zmq_gate.h)
   std::uint32_t members = 0;              // of the ring: three each, for both directions

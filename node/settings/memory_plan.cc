@@ -70,15 +70,15 @@ std::vector<std::string> fit_settings(Settings& settings, const std::map<std::st
     value = static_cast<std::remove_reference_t<decltype(value)>>(most);
   };
   const std::uint64_t large = decode_large_of(plan.decoded, std::max<std::uint64_t>(settings.workers, 1));
-  if (!given.contains("body_memory_max")) settings.body_memory_max = plan.bodies;
-  if (!given.contains("storage_memory")) settings.storage_memory = plan.storage - write_buffer_bytes(plan);
-  fit("body_memory_max", settings.body_memory_max, plan.bodies, true);
-  fit("body_bytes_max", settings.body_bytes_max, std::min(plan.bodies, large) / 2, true);
-  fit("decoded_bytes_max", settings.decoded_bytes_max, large / 2, true);
+  if (!given.contains("max_body_memory")) settings.max_body_memory = plan.bodies;
+  if (!given.contains("max_storage_memory")) settings.max_storage_memory = plan.storage - write_buffer_bytes(plan);
+  fit("max_body_memory", settings.max_body_memory, plan.bodies, true);
+  fit("max_body_bytes", settings.max_body_bytes, std::min(plan.bodies, large) / 2, true);
+  fit("max_decoded_bytes", settings.max_decoded_bytes, large / 2, true);
   fit("max_link_bytes", settings.max_link_bytes, plan.links / 2, true);
-  fit("link_cache_entries", settings.link_cache_entries, plan.link_cache / cached_link_bytes, false);
-  fit("hosts_in_memory", settings.hosts_in_memory, plan.frontier / host_bytes, false);
-  fit("storage_memory", settings.storage_memory, plan.storage - write_buffer_bytes(plan), true);
+  fit("max_link_cache_entries", settings.max_link_cache_entries, plan.link_cache / cached_link_bytes, false);
+  fit("max_hosts_in_memory", settings.max_hosts_in_memory, plan.frontier / host_bytes, false);
+  fit("max_storage_memory", settings.max_storage_memory, plan.storage - write_buffer_bytes(plan), true);
   return told;
 }
 

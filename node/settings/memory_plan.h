@@ -55,14 +55,14 @@ struct MemoryUse {
 // Of one of `peers` peers on a machine, where max_memory is not set.
 std::uint64_t automatic_memory(std::uint64_t machine, std::uint64_t peers);
 
-// A setting for one stage counts as it is, but never beyond its share. body_memory_max and storage_memory are the whole
-// share where they are not `given`. A line for the log for each setting that was made smaller.
-//   body_memory_max                    bodies
-//   body_bytes_max, decoded_bytes_max  half of bodies, half of the large part of `decoded` (node/memory/decode_room.h)
+// A setting for one stage counts as it is, but never beyond its share. max_body_memory and max_storage_memory are the
+// whole share where they are not `given`. A line for the log for each setting that was made smaller.
+//   max_body_memory                    bodies
+//   max_body_bytes, max_decoded_bytes  half of bodies, half of the large part of `decoded` (node/memory/decode_room.h)
 //   max_link_bytes                     half of links
-//   link_cache_entries                 link_cache, cached_link_bytes each
-//   hosts_in_memory                    frontier, host_bytes each
-//   storage_memory                     what write buffers leave of storage
+//   max_link_cache_entries             link_cache, cached_link_bytes each
+//   max_hosts_in_memory                frontier, host_bytes each
+//   max_storage_memory                 what write buffers leave of storage
 std::vector<std::string> fit_settings(Settings& settings, const std::map<std::string, std::string>& given,
                                       const MemoryPlan& plan);
 
@@ -77,7 +77,7 @@ std::uint64_t write_buffer_bytes(const MemoryPlan& plan);
 
 inline constexpr std::uint64_t cached_link_bytes = 36;
 inline constexpr std::uint64_t host_bytes = 6144;  // with one URL of the longest
-// A peer needs this: code, threads and RocksDB alone take some 40 MiB.
+// A peer needs this: code, threads and RocksDB alone take about 40 MiB.
 inline constexpr std::uint64_t max_memory_least = std::uint64_t{128} << 20;
 
 }  // namespace orbweaver

@@ -19,8 +19,8 @@ enum class HttpVersion : std::uint8_t { automatic, one_one, two };  // automatic
 enum class TlsMin : std::uint8_t { tls_1_2, tls_1_3 };
 enum class TlsVerify : std::uint8_t { refuse, record };
 enum class Cookies : std::uint8_t { off, crawl };
-enum class OnCut : std::uint8_t { keep_on, pause_minority };  // of peers that are cut off from the others
-enum class SitemapUse : std::uint8_t { off, robots, usual };
+enum class OnCut : std::uint8_t { continue_, pause_minority };  // of peers that are cut off from the others
+enum class SitemapUse : std::uint8_t { off, robots, well_known };
 enum class Durability : std::uint8_t { process, power };
 enum class DataAccess : std::uint8_t { owner, group, all };  // who may read the data directory
 enum class SeenSet : std::uint8_t { exact, bloom };
@@ -42,13 +42,13 @@ struct Settings {
   std::vector<std::string> surt_reject;
   std::vector<std::string> url_allow;  // RE2; with some, only what matches one
   std::vector<std::string> url_deny;
-  std::vector<std::string> endings_allow;  // "pdf"
-  std::vector<std::string> endings_deny;
+  std::vector<std::string> extensions_allow;  // "pdf"
+  std::vector<std::string> extensions_deny;
   std::vector<std::string> content_types_allow;  // "text/*"
   std::vector<std::string> content_types_deny;
-  std::uint32_t hops_off_site = 0;
+  std::uint32_t max_hops_off_site = 0;
   std::vector<std::string> result_pages;  // node/scope/page_rules.h
-  std::uint32_t results_max = 0;
+  std::uint32_t max_results = 0;
   std::vector<std::string> site_links;  // node/scope/page_rules.h
   std::uint64_t max_pages = 0;          // here and below, 0: no limit
   std::uint64_t max_bytes = 0;          // of responses as received
@@ -57,7 +57,7 @@ struct Settings {
   std::uint64_t max_pages_per_domain = 0;
   std::uint64_t max_bytes_per_domain = 0;
   std::vector<std::string> trap_rules;  // those that are on, by name
-  std::uint32_t trap_budget = 0;        // suspects of one rule on one host that are fetched all the same
+  std::uint32_t trap_budget = 0;        // suspects of one rule on one host that are fetched anyway
   std::uint32_t trap_repeats = 0;
   std::uint32_t trap_year_first = 0;
   std::uint32_t trap_years_ahead = 0;
@@ -68,17 +68,17 @@ struct Settings {
   std::uint32_t trap_mirror_pages = 0;
   std::uint32_t max_depth = 0;  // 0: no limit; seeds have depth 0, so a limit of n follows n links from a seed
   Duration delay{std::chrono::seconds{1}};
-  Duration crawl_delay_max{};      // of robots.txt
-  std::uint32_t delay_factor = 0;  // with the next: node/crawl/manners.h
-  Duration delay_max{};
+  Duration max_crawl_delay{};      // of robots.txt
+  std::uint32_t delay_factor = 0;  // with the next: node/crawl/host_pacing.h
+  Duration max_delay{};
   Duration address_delay{};        // node/crawl/address_slots.h
   std::vector<std::string> sites;  // node/scope/site_rules.h
   std::uint32_t replicas = 2;      // copies of each partition: the owner's, and replicas - 1 more
-  OnCut on_cut = OnCut::keep_on;
-  Duration gone_after{};        // a peer that is down for longer does not keep the crawl from ending
-  bool stop_when_done = false;  // the ring stops by itself when nothing is left
-  std::uint32_t redirects_max = 20;
-  std::uint32_t retries = 3;                      // further tries after a failure that may pass
+  OnCut on_cut = OnCut::continue_;
+  Duration presume_dead_after{};  // a peer that is down for longer does not keep the crawl from ending
+  bool stop_when_done = false;    // the ring stops by itself when nothing is left
+  std::uint32_t max_redirects = 20;
+  std::uint32_t max_retries = 3;                  // further tries after a failure that may pass
   Duration retry_delay{std::chrono::seconds{5}};  // before the first retry; doubles
   std::string user_agent;      // product token and contact; the token before '/' is matched in robots.txt
   std::string contact;         // URL or mail address, put into the User-Agent header
@@ -113,73 +113,73 @@ struct Settings {
   std::uint32_t capacity = 100;
   ArchiveKind archive = ArchiveKind::gzip;
   std::uint32_t archive_level = 0;  // set by the table
-  std::uint64_t archive_file_bytes = 0;
+  std::uint64_t max_archive_file_bytes = 0;
   ParserKind parser = ParserKind::stream;
   bool text = false;
   bool record_links = false;                    // storage/link_trace.h
-  std::uint64_t link_trace_bytes_max = 0;       // of this peer's files
+  std::uint64_t max_link_trace_bytes = 0;       // of this peer's files
   Boilerplate boilerplate = Boilerplate::drop;  // in the text: node/html/main_text.h
-  std::uint32_t text_fingerprints = 0;          // pages remembered to know their repeats: node/corpus/text_repeats.h
+  std::uint32_t max_text_fingerprints = 0;      // pages remembered to know their repeats: node/corpus/text_repeats.h
   std::vector<std::string> text_commands;       // TYPE=COMMAND: text out of what is no page
   Duration text_command_timeout{};
-  std::uint64_t text_command_bytes_max = 0;  // of a command's output; what is beyond is left out
+  std::uint64_t max_text_command_bytes = 0;  // of a command's output; what is beyond is left out
   std::vector<std::string> resolve;          // HOST:PORT:ADDR
   std::vector<std::string> allow_private;    // CIDR
   std::vector<std::string> dns_servers;      // ADDR[:PORT]; empty: the system's
   Duration dns_timeout{};
-  Duration dns_ttl_min{};
-  Duration dns_ttl_max{};
-  Duration dns_negative_max{};
-  std::uint32_t dns_cache_entries = 65536;
-  std::uint32_t dns_queries_max = 64;
+  Duration min_dns_ttl{};
+  Duration max_dns_ttl{};
+  Duration max_dns_negative_ttl{};
+  std::uint32_t max_dns_cache_entries = 65536;
+  std::uint32_t max_dns_queries = 64;
   HttpVersion http_version = HttpVersion::automatic;
-  TlsMin tls_min = TlsMin::tls_1_2;
+  TlsMin min_tls = TlsMin::tls_1_2;
   TlsVerify tls_verify = TlsVerify::refuse;
   std::string ca_file;
   std::string proxy;
   Cookies cookies = Cookies::off;
   std::vector<std::string> site_headers;  // HOST Name: value
-  std::uint32_t fetches_max = 256;        // transfers under way
+  std::uint32_t max_fetches = 256;        // transfers in flight
   Duration connect_timeout{};
   Duration fetch_timeout{};
   std::uint64_t low_speed_bytes = 0;  // slower than this a second for low_speed_time: given up
   Duration low_speed_time{};
-  std::uint64_t body_bytes_max = 0;     // on the wire; longer bodies are cut there
-  std::uint64_t decoded_bytes_max = 0;  // after content decoding
-  std::uint64_t body_memory_max = 0;    // bodies under way together
-  std::uint64_t header_bytes_max = 0;
+  std::uint64_t max_body_bytes = 0;     // on the wire; longer bodies are cut there
+  std::uint64_t max_decoded_bytes = 0;  // after content decoding
+  std::uint64_t max_body_memory = 0;    // bodies in flight together
+  std::uint64_t max_header_bytes = 0;
   // Bounds of what comes from outside, whatever it is: settings_limits.cc.
   std::uint64_t max_memory = 0;               // of the whole peer; 0: node/settings/memory_plan.h
   std::uint64_t max_link_bytes = 0;           // resolved links of one page
-  std::uint32_t max_domain_fetches = 0;       // transfers of one registered domain while others wait; 0: a share
-  std::uint32_t max_network_fetches = 0;      // likewise of one network, /24 or /48
+  std::uint32_t max_fetches_per_domain = 0;   // transfers of one registered domain while others wait; 0: a share
+  std::uint32_t max_fetches_per_network = 0;  // likewise of one network, /24 or /48
   std::uint64_t average_speed_bytes = 0;      // a second, over a whole transfer
   Duration robots_timeout{};                  // the whole fetch of a robots.txt
   std::uint32_t max_open_files = 0;           // descriptors; 0: what the system allows, up to 65,536
   std::uint32_t max_unknown_connections = 0;  // to the ring's port, not authenticated yet
-  std::uint32_t max_unknown_connections_address = 0;  // of those, from one address
-  std::vector<std::string> deny_addresses;            // CIDR
-  std::vector<std::string> allow_ports;               // of the Fetch standard's bad ports
-  std::vector<std::string> status_hosts;              // names that the status port answers to
+  std::uint32_t max_unknown_connections_per_address = 0;  // of those, from one address
+  std::vector<std::string> deny_addresses;                // CIDR
+  std::vector<std::string> allow_ports;                   // of the Fetch standard's bad ports
+  std::vector<std::string> status_hosts;                  // names that the status port answers to
   DataAccess data_access = DataAccess::owner;
-  std::uint64_t text_command_memory = 0;     // address space of a text command
-  std::uint32_t link_cache_entries = 65536;  // node/crawl/link_cache.h
-  std::uint32_t batch_records = 0;
-  std::uint64_t batch_bytes = 0;
-  Duration batch_age{};
-  std::uint32_t batches_under_way = 0;
-  Duration batch_timeout{};                 // resent when not acknowledged
-  std::uint32_t outbox_memory_records = 0;  // kept in memory for each peer; more stays on disk
-  std::uint32_t hosts_in_memory = 0;        // workbench bound
-  std::uint32_t host_queue_in_memory = 0;
-  std::string topic_file;                   // a document whose words are the topic
-  std::uint32_t score_entries = 1'048'576;  // URLs whose scores are followed, under order = best
-  std::uint32_t workers = 1;                // parse and archive threads
+  std::uint64_t max_text_command_memory = 0;     // address space of a text command
+  std::uint32_t max_link_cache_entries = 65536;  // node/crawl/link_cache.h
+  std::uint32_t max_batch_records = 0;
+  std::uint64_t max_batch_bytes = 0;
+  Duration max_batch_age{};
+  std::uint32_t max_batches_in_flight = 0;
+  Duration batch_timeout{};                        // resent when not acknowledged
+  std::uint32_t max_outbox_records_in_memory = 0;  // kept in memory for each peer; more stays on disk
+  std::uint32_t max_hosts_in_memory = 0;           // workbench bound
+  std::uint32_t max_host_queue_in_memory = 0;
+  std::string topic_file;                       // a document whose words are the topic
+  std::uint32_t max_score_entries = 1'048'576;  // URLs whose scores are followed, under order = best
+  std::uint32_t workers = 1;                    // parse and archive threads
   Durability durability = Durability::process;
   SeenSet seen = SeenSet::exact;                           // docs/inside/seen-set.md
   std::string seen_false_positives;                        // a number between 0 and 1, read by seen_filter_config()
   std::uint64_t seen_urls = 0;                             // records that a peer's filter is planned for
-  std::uint64_t storage_memory = 0;                        // RocksDB block cache
+  std::uint64_t max_storage_memory = 0;                    // RocksDB block cache
   ring::NetworkPreset network = ring::NetworkPreset::lan;  // what of the next three is not given follows from it
   Duration probe_every{};
   Duration probe_timeout{};
@@ -187,8 +187,8 @@ struct Settings {
   Duration leave_timeout{};
   std::string status_listen = "127.0.0.1:0";  // /metrics, /healthz, /status; "off": none
   std::string log_level = "info";
-  std::uint64_t log_file_bytes = 0;
-  std::uint32_t log_files = 0;
+  std::uint64_t max_log_file_bytes = 0;
+  std::uint32_t max_log_files = 0;
 };
 
 }  // namespace orbweaver

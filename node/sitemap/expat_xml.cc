@@ -74,7 +74,7 @@ class Mender {
     out += c;
   }
 
-  // Octets of the character at the start, which is not ASCII; 0: no UTF-8 (RFC 3629, 4), or none of XML's characters.
+  // Bytes of the character at the start, which is not ASCII; 0: no UTF-8 (RFC 3629, 4), or none of XML's characters.
   static std::size_t utf8_length(std::string_view t) {
     const auto octet = [&](std::size_t i) { return i < t.size() ? static_cast<unsigned char>(t[i]) : 0u; };
     const auto trails = [&](std::size_t from, std::size_t to) {

@@ -38,7 +38,7 @@ struct Sitemap {
   std::vector<SitemapEntry> entries;  // in order; of an index: further sitemaps
   bool cut = false;                   // a limit was met: there is more
   bool damaged = false;               // not well-formed, or it ends in the middle
-  std::string problem;                // for people, when cut, damaged, mended or unknown
+  std::string problem;                // for people, when cut, damaged, repaired or unknown
 };
 
 struct SitemapLimits {

@@ -1,4 +1,4 @@
-// The part of XML that sitemaps need, as events: Expat with the faults of real files mended on the way. Never reads
+// The part of XML that sitemaps need, as events: Expat with the faults of real files repaired on the way. Never reads
 // anything outside the document, expands no entity of a DTD. Expat's home is expat_xml.cc. Thread rule: one owner.
 #pragma once
 
@@ -29,7 +29,7 @@ struct XmlOutcome {
   std::string problem;
 };
 
-// `utf8`: the whole document, without a byte order mark. Memory: 64 KiB besides Expat's own.
+// `utf8`: the whole document, without a byte order mark. Memory: 64 KiB in addition to Expat's own.
 XmlOutcome read_xml(std::string_view utf8, XmlHandler& handler);
 
 }  // namespace orbweaver

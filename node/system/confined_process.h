@@ -13,7 +13,7 @@
 //   on
 //                 no TCP, from 6 on no signal and no abstract socket to what is outside
 //
-// What it may do all the same: read what this user may read. It has no way to send that anywhere but its output.
+// What it may do anyway: read what this user may read. It has no way to send that anywhere but its output.
 // It is started without fork(): only async-signal-safe calls between clone (CLONE_VM, CLONE_VFORK) and exec.
 // Thread rule: any thread; a process is ended by the thread that started it.
 #pragma once

@@ -1,5 +1,5 @@
 // Which language a text is in, by its letters and their n-grams (CLD2, which Chromium used; some 80 languages). Thread
-// rule: free function, any thread. Cost: some 30 us a page.
+// rule: free function, any thread. Cost: about 30 us a page.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Fingerprints of texts that are near when the texts are: simhash (Charikar 2002, "Similarity Estimation Techniques
 // from Rounding Algorithms") of 64 bits, as Manku, Jain and Das Sarma use it for web pages (2007, "Detecting
-// Near-Duplicates for Web Crawling"): texts whose fingerprints differ in at most 3 bits are taken for near duplicates.
+// Near-Duplicates for Web Crawling"): texts whose fingerprints differ in at most 3 bits are treated as near duplicates.
 //
 // The features are runs of three words (words.h), each as often as it comes; a text of fewer words has its words. Equal
 // texts have equal fingerprints on every machine and in every release: they are stored. Pure; cost: some 30 ns a word.

@@ -16,7 +16,7 @@ namespace orbweaver {
 // "meta": {"nofollow", "noindex"}}, and with tidy "title" and "language" too. `url` is the canonical form; each link of
 // the page is listed, in order, those with nofollow also. `content_type` is the header's value, empty when there is
 // none; `link_fields` are the values of Link fields. Links beside navigation are listed as `rules` choose. A `base_url`
-// that is no URL gives {"error"}. Dump it with an error handler that replaces: titles may hold malformed UTF-8.
+// that is not a URL gives {"error"}. Dump it with an error handler that replaces: titles may hold malformed UTF-8.
 nlohmann::json links_report(std::string_view html_bytes, std::string_view base_url, std::string_view content_type,
                             ParserKind parser, const LinkRules& rules = {},
                             const std::vector<std::string>& link_fields = {});

@@ -17,7 +17,7 @@ namespace orbweaver {
 //   by; null when it does not crawl such URLs, and then "refused" says why), "canonical_rules" (what makes it differ
 //   from "href": see canonicaliser.h), "scheme", "host" and "port" (the effective one), null where there is none,
 //   "registrable_domain", "surt", "cdx_key", "partition" (of partitions_default); null where "canonical" is.
-// An error when the text is no URL.
+// An error when the text is not a URL.
 Result<nlohmann::json> url_report(std::string_view text, std::optional<std::string_view> base = std::nullopt,
                                   const Canonicaliser& canonicaliser = {});
 

@@ -6,7 +6,7 @@
 //
 // A word is a run of letters and digits (every character outside ASCII counts as one), up to 64 bytes; capitals are
 // folded in ASCII, Latin-1, Greek and Cyrillic. There is no stemming, and text without spaces between words (Chinese,
-// Japanese, Thai) has long words that seldom meet. Pure. Thread rule: a Topic is a value; a scorer has one owner.
+// Japanese, Thai) has long words that rarely meet. Pure. Thread rule: a Topic is a value; a scorer has one owner.
 #pragma once
 
 #include <cstdint>

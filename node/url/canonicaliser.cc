@@ -13,7 +13,7 @@
 // Why it is idempotent. Each rule only takes something away, but for sorting, and what is left is in normal form still
 // (normalise.h). Each is applied until it finds nothing more: "www." and the ends of a path in loops, parameters and
 // segments one by one. What one rule leaves gives no other, earlier one something to do: session ids go before the
-// index file and the last '/', which take only from the end of a path, and a segment at the end is never taken for a
+// index file and the last '/', which take only from the end of a path, and a segment at the end is never treated as a
 // session's.
 
 namespace orbweaver {

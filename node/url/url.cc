@@ -18,7 +18,7 @@ std::string Url::href(bool with_fragment) const {
     out.append(*host_);
     if (port_) out.append(":").append(std::to_string(*port_));
   } else if (!opaque_path_ && path_.starts_with("//")) {
-    out.append("/.");  // else the path's first segment would be taken for a host
+    out.append("/.");  // else the path's first segment would be treated as a host
   }
   out.append(path_);
   if (query_) out.append("?").append(*query_);

@@ -238,7 +238,7 @@ const char* UrlParser::relative_slash() {
   return path();
 }
 
-// Special authority slashes state too: any number of slashes of either kind is taken for two.
+// Special authority slashes state too: any number of slashes of either kind is treated as two.
 const char* UrlParser::special_authority_ignore_slashes() {
   while (next_is_slash()) take(1);
   return authority();

@@ -48,9 +48,9 @@ int run() {
   scope("scope = host, a URL", settings);
   settings.scope = ScopeKind::domain;
   scope("scope = domain, a URL", settings);
-  settings.endings_deny = {"pdf", "zip", "jpg"};
-  scope("and endings_deny of 3", settings);
-  settings.endings_deny.clear();
+  settings.extensions_deny = {"pdf", "zip", "jpg"};
+  scope("and extensions_deny of 3", settings);
+  settings.extensions_deny.clear();
   settings.surt_reject.assign(1000, "");
   for (std::size_t i = 0; i < 1000; ++i) settings.surt_reject[i] = "org,site" + std::to_string(i) + ",";
   scope("and surt_reject of 1,000", settings);

@@ -179,7 +179,7 @@ def kill_each(stage, short):
     stage.finish()
 
 
-@scenario(0.45, needs=("replicas", "gone_after"), settings={"gone_after": "10s"})
+@scenario(0.45, needs=("replicas", "presume_dead_after"), settings={"presume_dead_after": "10s"})
 def kill_for_good(stage, short):
     """kill -9 of the busiest of four peers, and its directory is deleted: the others lose nothing and end without
     it."""
@@ -199,7 +199,7 @@ def kill_for_good(stage, short):
     stage.take_over(peer, since, time.time())
 
 
-@scenario(0.6, needs=("replicas", "gone_after"), settings={"gone_after": "10s"})
+@scenario(0.6, needs=("replicas", "presume_dead_after"), settings={"presume_dead_after": "10s"})
 def disk_removed(stage, short):
     """The directory of the busiest of four peers is taken away while it runs: within 10 s it ends with an error; the
     others lose nothing and end without it."""

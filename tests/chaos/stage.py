@@ -80,9 +80,9 @@ class Stage:
             "address_delay": "0s",  # all hosts are on one address
             "retry_delay": "500ms",
             "replicas": 2,
-            "gone_after": "5m",
+            "presume_dead_after": "5m",
             "suspicion_time": f"{SUSPICION:.0f}s",
-            "fetches_max": FETCHES_MAX,
+            "max_fetches": FETCHES_MAX,
             "allow_private": f"{netns.WEB_SUBNET}.0.0/16",
             **(settings or {}),
         }

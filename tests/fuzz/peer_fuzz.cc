@@ -112,7 +112,7 @@ class Maker {
                                peer_.now, made.record);
         break;
       case 3:
-        storage::encode_unsure(peer_.now - std::chrono::seconds(in_.byte()), peer_.now, made.record);
+        storage::encode_last_access_unknown(peer_.now - std::chrono::seconds(in_.byte()), peer_.now, made.record);
         break;
       default: {
         storage::UrlRecord of;
@@ -150,8 +150,8 @@ class Maker {
     return ask;
   }
   ring::Lease lease() { return {in_.coin() ? in_.byte() : in_.number(), in_.coin(), in_.number()}; }
-  ring::Sighting sighting() { return {in_.byte(), host()}; }
-  ring::SamePage same_page() { return {host(), host()}; }
+  ring::PageFingerprint fingerprint() { return {in_.byte(), host()}; }
+  ring::MirrorHint mirror_hint() { return {host(), host()}; }
   std::string host() {
     return in_.below(8) == 0 ? in_.text(30) : std::string(1, static_cast<char>('a' + in_.below(4)));
   }
@@ -207,7 +207,7 @@ class Maker {
       case 11:
         return ring::WaveReply{in_.number(), in_.number(), in_.number(), in_.coin(),  in_.number(),
                                in_.number(), in_.number(), counts(),     in_.number()};
-      case 12:  // it ends a peer, as it should: seldom
+      case 12:  // it ends a peer, as it should: rarely
         if (in_.below(32) == 0) return ring::Finish{in_.number(), text(), counts()};
         return ring::FinishAck{in_.number()};
       case 13:
@@ -234,9 +234,9 @@ class Maker {
       case 21:
         return ring::SlotAnswer{some(&Maker::slot)};
       case 22:
-        return ring::Sightings{some(&Maker::sighting)};
+        return ring::PageFingerprints{some(&Maker::fingerprint)};
       case 23:
-        return ring::SamePages{some(&Maker::same_page)};
+        return ring::MirrorHints{some(&Maker::mirror_hint)};
       case 24:
         return ring::LeaseRequest{some(&Maker::lease_ask)};
       default:

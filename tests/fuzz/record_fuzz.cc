@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_record(bytes);
   check_clock(st::decode_clock(bytes));
   check_clock(st::decode_wait(bytes, now));
-  if (const auto since = st::decode_unsure(bytes, now)) require(*since <= now);
+  if (const auto since = st::decode_last_access_unknown(bytes, now)) require(*since <= now);
   if (const auto robots = st::decode_robots(bytes, now)) {
     require(robots->first.size() + robots->second.body.size() <= size);
     require(robots->second.fetched <= now && robots->second.unreachable_since <= now);

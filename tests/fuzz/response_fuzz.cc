@@ -31,7 +31,7 @@ class OneWorker {
     config.settings = default_settings();
     config.settings.archive = ArchiveKind::off;
     config.settings.workers = 1;
-    config.settings.decoded_bytes_max = config.settings.body_bytes_max = bytes_max;
+    config.settings.max_decoded_bytes = config.settings.max_body_bytes = bytes_max;
     config.decoded = std::make_shared<MemoryShare>(8 * bytes_max);
     config.links = std::make_shared<MemoryShare>(8 * bytes_max);
     config.settings.extra_links = {"resources", "styles", "cites", "forms", "json_ld", "scripts", "text"};

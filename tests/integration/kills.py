@@ -59,7 +59,7 @@ class Kills(ring.Case):
 
     def crawl_and_kill(self, random_source, of_all):
         web = self.web(hosts=8, pages=200, calm=False, latency="10ms", seed=random_source.randrange(1000))
-        command = ["--peers", PEERS, "--fetches-max", FETCHES_MAX]
+        command = ["--peers", PEERS, "--max-fetches", FETCHES_MAX]
         crawl = self.start_crawl(web, *command)
         goal = random_source.randrange(*REQUESTS_BEFORE)
         ring.wait_until(

@@ -110,7 +110,7 @@ class Descriptors(ring.Case):
             self.assertEqual(self.limit_of(node), (hard, hard))
             self.assertIn(words, node.log())
             node.kill()
-        self.assertIn("fetches_max", node.log())
+        self.assertIn("max_fetches", node.log())
 
     @ring.about(30)
     def test_a_flood_of_silent_connections_ends_nothing(self):
@@ -121,7 +121,7 @@ class Descriptors(ring.Case):
         pace = ["--delay", "1s", "--retry-delay", "100ms", "--scope", "any"]
         node = self.node(
             "peer",
-            "--archive-file-bytes",
+            "--max-archive-file-bytes",
             "64KiB",  # a new file every few pages: each needs a descriptor
             *web.reach,
             *pace,
@@ -152,7 +152,7 @@ class Descriptors(ring.Case):
         web = self.web(hosts=20, pages=500)
         node = self.node(
             "peer",
-            "--archive-file-bytes",
+            "--max-archive-file-bytes",
             "64KiB",
             "--text",
             "yes",
@@ -183,7 +183,7 @@ class Descriptors(ring.Case):
         web = self.web(hosts=20, pages=500)
         node = self.node(
             name,
-            *("--archive-file-bytes", "64KiB", "--text", "yes", "--stop-when-done", "yes", "--scope", "any"),
+            *("--max-archive-file-bytes", "64KiB", "--text", "yes", "--stop-when-done", "yes", "--scope", "any"),
             *("--delay", "50ms", "--retry-delay", "100ms", *web.reach, *web.seeds),
         )
         ring.wait_until("it crawls", lambda: web.total() > 50)

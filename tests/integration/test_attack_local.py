@@ -366,7 +366,7 @@ class Root(LocalCase):
         threading.Thread(target=serve, daemon=True).start()
         seed = f"localhost:{port}"
         code, _, err = self.run_it("crawl", seed, "--allow-private", "127.0.0.0/8", "--out", self.dir / "made", "--user", "nobody",
-                                   "--robots-timeout", "1s", "--fetch-timeout", "2s", "--retries", "0", "--quiet")
+                                   "--robots-timeout", "1s", "--fetch-timeout", "2s", "--max-retries", "0", "--quiet")
         self.assertNotEqual(code, 0)
         self.assertLess(err.index(f"asking '{seed}' by https first"), err.index(f"'{seed}' does not answer by https"), err)
         self.assertGreaterEqual(len(askers), 2)
@@ -594,7 +594,7 @@ class TextCommands(LocalCase):
 
     def test_its_memory_is_bounded_by_a_setting(self):
         script = "head -c 300000000 /dev/zero | tail -c 299999999 | wc -c; echo end; true\n"
-        self.assertNotIn("299999999", self.text_of(script, "--text-command-memory", "64MiB"))
+        self.assertNotIn("299999999", self.text_of(script, "--max-text-command-memory", "64MiB"))
 
 
 class Hardening(ring.Case):

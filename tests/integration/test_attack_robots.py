@@ -110,7 +110,7 @@ class SlowRobots(ring.Case):
         self.addCleanup(web.shutdown)
         self.addCleanup(web.hung_up.set)
         node = self.node(
-            "peer", web.url, "--retries", "0", "--fetch-timeout", "24h", "--robots-timeout", "300ms", *web.reach
+            "peer", web.url, "--max-retries", "0", "--fetch-timeout", "24h", "--robots-timeout", "300ms", *web.reach
         )  # fmt: skip
         ring.wait_until("its page is excluded", lambda: self.own_status(node)["counts"]["excluded"] == 1)
         self.assertTrue(web.hung_up.wait(ring.PATIENCE))

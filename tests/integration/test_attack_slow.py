@@ -45,7 +45,7 @@ class SlowHosts(ring.Case):
         """100 bytes a second stay above a limit of 64 for ever; on average they are too few."""
         with drip.Drip(0, 0, 1, 1, rate=400) as web:
             arguments = ["--allow-private", "127.0.0.0/8", *web.resolve, "--low-speed-time", "2s", "--robots", "no"]
-            arguments += ["--low-speed-bytes", "64B", "--retries", 0, "--scope", "host"]
+            arguments += ["--low-speed-bytes", "64B", "--max-retries", 0, "--scope", "host"]
             code, _, err = self.run_it("crawl", *web.seeds, "--out", "crawl", *arguments, seconds=40)
             self.assertEqual(code, ring.NOTHING_FETCHED, err)
             explained = self.ok("export", "urls", "--dir", "crawl", "--states", "failed", "--json")

@@ -138,7 +138,7 @@ class FullDisk(ring.Case):
     def check_full(self, peers, leave_bytes, *more, mebibytes=48, still_full=False):
         place = self.small_disk(mebibytes)
         web = self.web(hosts=8, pages=500, latency="5ms")
-        command = self.crawl_arguments(web, "--peers", peers, "--fetches-max", 4, *more, out="small/crawl")
+        command = self.crawl_arguments(web, "--peers", peers, "--max-fetches", 4, *more, out="small/crawl")
         crawl = self.keep(ring.Process([ring.BINARY, *command], self.dir, "crawling"))
         ring.wait_until("it crawls", lambda: web.total() >= 40 or not crawl.running())
         self.fill(place, leave_bytes)

@@ -18,7 +18,7 @@ import bad_tls
 import misbehave
 import ring
 
-BASE = ["--scope", "any", "--retries", "1", "--connect-timeout", "2s", "--fetch-timeout", "4s", "--low-speed-time", "2s",
+BASE = ["--scope", "any", "--max-retries", "1", "--connect-timeout", "2s", "--fetch-timeout", "4s", "--low-speed-time", "2s",
         *ring.QUICK]  # fmt: skip
 COVERED = {}  # row -> tests
 
@@ -157,7 +157,7 @@ class Certificates(Judged):
         other = self.only("older.tls.test", only_1_2)
         good, older = self.server.url("good.tls.test"), other.url("older.tls.test")
         reach = ["--ca-file", self.authority.file, *self.server.reach, *other.reach]
-        node = self.crawl_of([good, older], "--tls-min", "1.3", *reach)
+        node = self.crawl_of([good, older], "--min-tls", "1.3", *reach)
         self.check(node, {good: ("fetched", "none"), older: ("failed", "tls")})
         self.ok("stop", "--peer", node.address, *node.key)
         second = self.node("second", good, older, "--robots", "no", *BASE, *reach)
@@ -307,7 +307,7 @@ class Names(Judged):
         self.check(node, wanted)
         self.assertEqual(self.private.requests(), {})
         self.assertIn("large.dns.test", names.by_tcp)
-        # Six pages over one answer of TTL 0: dns_ttl_min holds it.
+        # Six pages over one answer of TTL 0: min_dns_ttl holds it.
         self.assertEqual(names.count("flip.dns.test"), 1)
         # A negative answer is kept as its SOA says: the further try asks nobody.
         self.assertEqual(names.count("gone.dns.test"), 1)
@@ -318,7 +318,7 @@ class Names(Judged):
         """DNS rebinding: with no least TTL each request asks again, and the guard judges what came this time."""
         names = bad_dns.NameServer(self, self.answer)
         first = self.url("rebind.dns.test")
-        node = self.crawl_of([first], *names.setting, "--dns-ttl-min", "0s", "--delay", "20ms", *self.allow)
+        node = self.crawl_of([first], *names.setting, "--min-dns-ttl", "0s", "--delay", "20ms", *self.allow)
         self.assertEqual(self.explain(node, first)["state"], "fetched")
         self.assertEqual(self.private.requests(), {})
         self.assertGreater(names.count("rebind.dns.test"), 1)
@@ -345,7 +345,7 @@ class Names(Judged):
 
         names = bad_dns.NameServer(self, slow, at_once=True)
         urls = [self.url(f"host-{i}.dns.test", "/page") for i in range(60)]
-        node = self.crawl_of(urls, *names.setting, "--dns-queries-max", "6", *self.allow)
+        node = self.crawl_of(urls, *names.setting, "--max-dns-queries", "6", *self.allow)
         self.check(node, {url: ("fetched", "none") for url in urls})
         self.assertLessEqual(most[0], 6)
         self.assertGreater(most[0], 1)
@@ -407,7 +407,7 @@ class Sites(Judged):
     def test_large_pages_are_read_whole_in_bounded_memory(self):
         bad = self.keep(misbehave.BadServer(self.dir))
         urls = [bad.url(f"/B55/{name}") for name in ("one-line", "tags", "links")]
-        node = self.node("a", *urls, "--robots", "no", "--body-bytes-max", "64MiB", *ring.QUICK, *bad.reach)
+        node = self.node("a", *urls, "--robots", "no", "--max-body-bytes", "64MiB", *ring.QUICK, *bad.reach)
         self.wait_for_rest([node])
         why = {url: "links_over_budget" if url.endswith("/links") else "none" for url in urls}
         self.check(node, {url: ("fetched", why[url]) for url in urls})

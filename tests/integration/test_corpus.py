@@ -77,7 +77,7 @@ class Corpus(ring.Case):
         self.assertEqual(lines["empty"]["text"], "")
 
     def test_repeats_are_marked_with_what_they_repeat(self):
-        self.crawl_text("--fetches-max", 1)  # one after the other: which comes first is the seeds' order or not
+        self.crawl_text("--max-fetches", 1)  # one after the other: which comes first is the seeds' order or not
         marked = {name: line["repeats"] for name, line in self.lines().items() if "repeats" in line}
         self.assertEqual(len(marked), 2, marked)
         kinds = {}
@@ -90,7 +90,7 @@ class Corpus(ring.Case):
         self.assertEqual(sorted(kinds.values()), ["near", "near"] if first == "near" else ["exact", "near"])
 
     def test_boilerplate_can_be_kept_and_fingerprints_left_out(self):
-        self.crawl_text("--boilerplate", "keep", "--text-fingerprints", 0)
+        self.crawl_text("--boilerplate", "keep", "--max-text-fingerprints", 0)
         lines = self.lines()
         self.assertIn("menu entry", lines["de"]["text"])
         self.assertIn("Copyright", lines["de"]["text"])

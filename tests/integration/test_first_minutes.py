@@ -33,7 +33,7 @@ class NothingFetched(ring.Case):
         port = ring.free_port()
         code, out, err = self.run_it(
             "crawl", f"http://127.0.0.1:{port}/a", "--allow-private", "127.0.0.0/8", "--robots", "no",
-            "--retries", "0", "--out", self.dir / "c",
+            "--max-retries", "0", "--out", self.dir / "c",
         )  # fmt: skip
         self.assertEqual(code, ring.NOTHING_FETCHED, err)
         self.assertIn("nothing was fetched", err)
@@ -336,7 +336,7 @@ class Causes(ring.Case):
 
     def nothing(self, *arguments, code=ring.NOTHING_FETCHED):
         got, out, err = self.run_it(
-            "crawl", *arguments, "--out", self.dir / "c", "--retries", "0", *ring.QUICK, "--contact", "https://a.test/"
+            "crawl", *arguments, "--out", self.dir / "c", "--max-retries", "0", *ring.QUICK, "--contact", "https://a.test/"
         )
         self.assertEqual(got, code, err)
         return out + err
@@ -367,7 +367,7 @@ class Causes(ring.Case):
 
     def test_the_cause_is_still_known_after_a_restart(self):
         url = f"http://127.0.0.1:{ring.free_port()}"
-        flags = [*ring.QUICK, "--retries", "0", "--allow-private", "127.0.0.0/8"]
+        flags = [*ring.QUICK, "--max-retries", "0", "--allow-private", "127.0.0.0/8"]
         node = self.node("a", url + "/one", *flags)
         self.wait_for_rest([node])
         self.ok("stop", "--peer", node.address)
@@ -387,7 +387,7 @@ class Causes(ring.Case):
     def test_one_of_them_that_answers_is_enough(self):
         web = self.web(hosts=1, pages=3)
         seeds = [f"127.0.0.1:{ring.free_port()}", web.seeds[0].removeprefix("http://").rstrip("/")]
-        code, out, err = self.run_it(*self.crawl_arguments(web, "--retries", "0", seeds=seeds))
+        code, out, err = self.run_it(*self.crawl_arguments(web, "--max-retries", "0", seeds=seeds))
         self.assertEqual(code, 0, err)
         self.assertEqual(json.loads(out)["pages"], 3)
 

@@ -131,11 +131,11 @@ class Keywords(ring.Case):
         expected = {url for url in results if not url.endswith(".html")} | set(searches)
         self.assertLess(len(expected), len(results) + 1)
         self.served.reset()
-        self.search(*self.rule(), "--site-links", "* keep=^$", "--endings-deny", "html", words="river", pages=1)
+        self.search(*self.rule(), "--site-links", "* keep=^$", "--extensions-deny", "html", words="river", pages=1)
         self.assertEqual(self.asked(), expected)
 
     def test_results_max_bounds_the_seeds(self):
-        summary = self.search(*self.rule(), "--site-links", "* keep=^$", "--results-max", 6, words="river", pages=1)
+        summary = self.search(*self.rule(), "--site-links", "* keep=^$", "--max-results", 6, words="river", pages=1)
         self.assertEqual(summary["pages"], 6)  # the search, and five results
 
     @ring.about(10)

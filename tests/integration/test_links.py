@@ -121,7 +121,7 @@ class Requisites(Links):
                 return (200, HTML, '<link rel=stylesheet href="http://cdn.test:{port}/s.css">')
 
         site = self.site(["a.test/"], Endless())
-        summary = self.crawl(site, "--page-requisites", "--redirects-max", 5, scope="host")
+        summary = self.crawl(site, "--page-requisites", "--max-redirects", 5, scope="host")
         self.assertTrue(summary["finished"], summary)
         self.assertEqual(len(site.asked), 6)  # the page, its style, and four more steps
 
@@ -143,7 +143,7 @@ class Canonical(Links):
         site = self.site(["www.site.test/index.php"], self.PAGES)
         for peers in (1, 2):
             site.asked.clear()
-            summary = self.crawl(site, *self.RULES, "--peers", peers, "--redirects-max", 4, out=f"crawl-{peers}",
+            summary = self.crawl(site, *self.RULES, "--peers", peers, "--max-redirects", 4, out=f"crawl-{peers}",
                                  scope="host")
             self.assertTrue(summary["finished"], summary)
             loops = [key for key in site.asked if key.endswith("loop")]
@@ -159,9 +159,9 @@ class Canonical(Links):
             self.assertEqual(summary["pages"], 3)  # the loop has no end: excluded, with that for a reason
 
     def test_a_host_that_was_asked_by_its_other_name_changes_hands(self):
-        """A leave hands over what a detour left behind, the robots.txt of the other name too."""
+        """A leave hands over what a canonical redirect left behind, the robots.txt of the other name too."""
         site = self.site(["www.site.test/"], self.PAGES)
-        quick = [*self.RULES, "--replicas", 1, "--redirects-max", 4, *ring.QUICK, *site.reach]
+        quick = [*self.RULES, "--replicas", 1, "--max-redirects", 4, *ring.QUICK, *site.reach]
         one = self.node("one", *quick, "--scope", "host", site.seeds[0])
         ring.wait_until("the page is fetched", lambda: "site.test/dir/leaf" in site.asked)
         self.wait_for_rest([one])

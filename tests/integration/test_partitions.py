@@ -54,7 +54,7 @@ class Recorded(ring.Case):
 
     def test_a_small_link_cache_crawls_the_same_pages_and_a_setting_that_is_gone_is_left_out_with_a_warning(self):
         web = self.web(hosts=4, pages=60)
-        more = ("--peers", 2, "--link-cache", "clock", "--link-cache-entries", 16)
+        more = ("--peers", 2, "--link-cache", "clock", "--max-link-cache-entries", 16)
         code, out, err = self.run_it(*self.crawl_arguments(web, *more), "--json")
         self.assertEqual(code, 0, err)
         self.assertTrue(json.loads(out)["finished"])

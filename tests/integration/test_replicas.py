@@ -22,7 +22,7 @@ class Peers(ring.Case):
     def peers(self, names, web, *more, seed=True, suspicion="1s"):
         """A ring in which death is seen soon; the first peer has its settings, the others take them."""
         common = ["--suspicion-time", suspicion, "--probe-every", "200ms", "--probe-timeout", "100ms"]
-        common += ["--fetches-max", FETCHES_MAX, *web.reach]
+        common += ["--max-fetches", FETCHES_MAX, *web.reach]
         first = self.node(names[0], "--scope", "domain", *ring.QUICK, *common, *more)
         nodes = [first]
         for name in names[1:]:
@@ -36,7 +36,7 @@ class Peers(ring.Case):
     @staticmethod
     def own_of(more):
         """Those of the settings that are each peer's own."""
-        own = ("--leave-timeout", "--batch-age")
+        own = ("--leave-timeout", "--max-batch-age")
         return [text for i, text in enumerate(more) if text in own or (i > 0 and more[i - 1] in own)]
 
     def state_of(self, node, of):
@@ -67,7 +67,7 @@ class Replicas(Peers):
     @ring.about(12)
     def test_a_peer_that_dies_with_its_disk_takes_nothing_along_and_the_others_end_by_themselves(self):
         web = self.web(hosts=8, pages=240, latency="80ms")
-        more = ["--gone-after", "3s", "--stop-when-done", "yes", "--batch-age", "10ms"]
+        more = ["--presume-dead-after", "3s", "--stop-when-done", "yes", "--max-batch-age", "10ms"]
         nodes = self.peers("abcd", web, *more)
         ring.wait_until("a good part is done", lambda: web.total() >= 80)
         self.kill_with_disk(nodes[1])
@@ -76,7 +76,7 @@ class Replicas(Peers):
         self.assertEqual([node.wait() for node in stay], [0, 0, 0])
         twice = self.check_nothing_lost(web)
         # What it was fetching, and what it had fetched while the links of the last page were on their way to their
-        # owners, which takes batch_age and some milliseconds: on a busy machine up to two latencies of the web.
+        # owners, which takes max_batch_age and some milliseconds: on a busy machine up to two latencies of the web.
         self.assertLessEqual(len(twice), 3 * FETCHES_MAX, twice)
         ends = [ending(node) for node in stay]
         for end in ends:
@@ -89,7 +89,7 @@ class Replicas(Peers):
     @ring.about(10)
     def test_without_replicas_the_ring_waits_for_a_dead_peer_until_it_is_forgotten(self):
         web = self.web(hosts=8, pages=120, latency="20ms")
-        nodes = self.peers("abc", web, "--replicas", 1, "--gone-after", "1s", "--stop-when-done", "yes")
+        nodes = self.peers("abc", web, "--replicas", 1, "--presume-dead-after", "1s", "--stop-when-done", "yes")
         ring.wait_until("the crawl is under way", lambda: web.total() >= 30)
         self.refused(
             ring.INVALID_INPUT, [nodes[1].id[:8], "leave"], "forget", "--peer", nodes[0].address, nodes[1].id[:8]
@@ -101,7 +101,7 @@ class Replicas(Peers):
             ring.wait_until("it is seen to be down", lambda n=node: self.state_of(n, nodes[1]) == "down")
         down_at = time.monotonic()
         self.wait_for_rest(stay)
-        ring.wait_until("far more than gone_after", lambda: time.monotonic() > down_at + 3)
+        ring.wait_until("far more than presume_dead_after", lambda: time.monotonic() > down_at + 3)
         self.assertEqual([node.running() for node in stay], [True, True])
         told = json.loads(self.ok("forget", "--json", "--peer", stay[0].address, nodes[1].id[:8]))
         self.assertEqual(told, {"forgotten": nodes[1].id})
@@ -166,7 +166,7 @@ class Replicas(Peers):
         finally:
             nodes[0].signal(signal.SIGCONT)
         nodes.append(third)
-        names = ("partitions_to_gain", "partitions_to_hand_over", "partitions_to_give_back", "copies_to_fill")
+        names = ("partitions_to_gain", "partitions_to_hand_over", "partitions_to_return", "copies_to_backfill")
 
         def settled():
             counts = [self.own_status(node)["counts"] for node in nodes]

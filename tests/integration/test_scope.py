@@ -57,7 +57,7 @@ class Lists(ring.Case):
 
     def test_surt_reject_and_endings_deny(self):
         self.assertEqual(
-            self.asked("--surt-reject", f"http://(test,site,:{self.served.port})/old/", "--endings-deny", "pdf"),
+            self.asked("--surt-reject", f"http://(test,site,:{self.served.port})/old/", "--extensions-deny", "pdf"),
             self.SITE - {"/old/x.html", "/old/y.html", "/b.pdf"},
         )
 
@@ -78,23 +78,23 @@ class Lists(ring.Case):
         )
 
     def test_one_hop_off_site(self):
-        self.assertEqual(self.asked("--hops-off-site", 1), self.SITE | {"next.test/", "third.test/"})
+        self.assertEqual(self.asked("--max-hops-off-site", 1), self.SITE | {"next.test/", "third.test/"})
 
     def test_two_hops_off_site_with_three_peers(self):
         self.assertEqual(
-            self.asked("--hops-off-site", 2, "--peers", 3),
+            self.asked("--max-hops-off-site", 2, "--peers", 3),
             self.SITE | {"next.test/", "next.test/more.html", "third.test/", "third.test/deeper.html"},
         )
 
     def test_a_list_keeps_out_off_site_too(self):
         self.assertEqual(
-            self.asked("--hops-off-site", 2, "--url-deny", "third"),
+            self.asked("--max-hops-off-site", 2, "--url-deny", "third"),
             self.SITE | {"next.test/", "next.test/more.html"},
         )
 
     def test_explain_names_the_setting_and_the_entry(self):
         node = self.node(
-            "peer", self.served.url("site.test"), "--url-deny", "print old", "--hops-off-site", 1, "--surt-reject",
+            "peer", self.served.url("site.test"), "--url-deny", "print old", "--max-hops-off-site", 1, "--surt-reject",
             "test,third,", *ring.QUICK, *self.served.reach,
         )
         self.wait_for_rest([node])
@@ -149,7 +149,7 @@ class SeedsStayThoseGiven(ring.Case):
     def test_a_page_off_site_that_two_ways_lead_to_is_no_seed(self):
         with TwoWays(hosts=3, pages=1) as web:
             seeds = [f"http://{name}:{web.port}/0" for name in web.names[:2]]
-            self.ok("crawl", *seeds, "--out", "crawl", "--peers", 2, "--scope", "host", "--hops-off-site", 1,
+            self.ok("crawl", *seeds, "--out", "crawl", "--peers", 2, "--scope", "host", "--max-hops-off-site", 1,
                     "--delay", "0s", "--allow-private", "127.0.0.0/8", "--resolve", web.resolve)  # fmt: skip
             self.assertEqual({path for host, path in web.pages() if host == web.names[2]}, {"/0"})
 

@@ -27,10 +27,10 @@ class Bloom(ring.Case):
         self.assertEqual(bloom["pages"], exact["pages"])
         self.assertEqual(bloom["excluded"], exact["excluded"])
         self.assertLess(bloom["missed"], 0.001)
-        self.assertGreater(bloom["totals"]["seen_by_filter"], 0)
-        self.assertGreater(bloom["totals"]["new_by_filter"], 0)
+        self.assertGreater(bloom["totals"]["seen_filter_hits"], 0)
+        self.assertGreater(bloom["totals"]["seen_filter_negatives"], 0)
         self.assertLess(bloom["totals"]["seen_reads"], exact["totals"]["seen_reads"])
-        self.assertEqual(exact["totals"]["seen_by_filter"], 0)
+        self.assertEqual(exact["totals"]["seen_filter_hits"], 0)
 
     def test_max_depth_is_kept_as_with_an_exact_seen_set(self):
         web = self.web(hosts=1, pages=150)
@@ -108,7 +108,7 @@ class BloomKills(kills.Kills):
         seed = random.SystemRandom().randrange(1_000_000)
         source = random.Random(seed)
         web = self.web(hosts=8, pages=200, calm=False, latency="10ms", seed=source.randrange(1000))
-        command = ["--peers", kills.PEERS, "--fetches-max", kills.FETCHES_MAX, *BLOOM]
+        command = ["--peers", kills.PEERS, "--max-fetches", kills.FETCHES_MAX, *BLOOM]
         crawl = self.start_crawl(web, *command)
         ring.wait_until("the crawl is in its middle",
                         lambda: not crawl.running() or (web.total() >= 80 and len(self.peer_files()) == kills.PEERS))
@@ -118,7 +118,7 @@ class BloomKills(kills.Kills):
         self.assertTrue(summary["finished"], summary)
         twice = self.check_nothing_lost(web)
         self.assertLessEqual(len(twice), kills.PEERS * kills.FETCHES_MAX, f"seed {seed}")
-        self.assertGreater(summary["totals"]["seen_by_filter"], 0)
+        self.assertGreater(summary["totals"]["seen_filter_hits"], 0)
 
     @ring.about(7)
     def test_a_peer_joins_and_one_leaves_in_bloom_mode(self):

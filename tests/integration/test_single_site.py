@@ -82,8 +82,8 @@ class SingleSite(ring.Case):
     def line(self, web, *more):
         """The one line."""
         return self.crawl_arguments(
-            web, "--peers", 1, "--trailing-slash", "drop", "--endings-deny", ",".join(ENDINGS),
-            "--fetches-max", FETCHES, *more,
+            web, "--peers", 1, "--trailing-slash", "drop", "--extensions-deny", ",".join(ENDINGS),
+            "--max-fetches", FETCHES, *more,
             seeds=[web.url("docs.site.test")], scope="domain",
         )
 

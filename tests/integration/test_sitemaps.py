@@ -80,7 +80,7 @@ class Sitemaps(ring.Case):
 
     def test_usual_places_are_for_hosts_whose_robots_txt_names_none(self):
         self.assertEqual(
-            self.asked("--sitemaps", "usual", seeds=["site.test", "plain.test"]),
+            self.asked("--sitemaps", "well_known", seeds=["site.test", "plain.test"]),
             {"site.test" + path for path in self.NAMED | self.LISTED}
             | {"maps.test/site.xml"}
             | {"plain.test/", "plain.test/sitemap.xml", "plain.test/sitemap_index.xml"},

@@ -20,22 +20,22 @@ void draw_settings(Random& random, Parameters& p) {
   s.scope = random.chance(500) ? ScopeKind::host : ScopeKind::any;
   s.delay = random.chance(500) ? Duration{} : Duration{seconds{1}};
   s.stop_when_done = true;
-  s.retries = random.pick({0U, 1U, 3U, 3U});
+  s.max_retries = random.pick({0U, 1U, 3U, 3U});
   s.retry_delay = random.pick({Duration{milliseconds{100}}, Duration{seconds{1}}, Duration{seconds{5}}});
   s.robots = random.chance(850);
   s.max_pages = random.chance(250) ? random.between(1, 120) : 0;
   s.max_depth = random.chance(100) ? static_cast<std::uint32_t>(random.between(1, 4)) : 0;
-  s.fetches_max = random.pick({1U, 4U, 256U, 256U});
-  s.link_cache_entries = random.pick({0U, 1U, 64U, 65536U});
-  s.batch_records = random.pick({1U, 3U, 16U, 1024U});
-  s.batch_age = random.pick({Duration{}, Duration{milliseconds{10}}, Duration{milliseconds{100}}});
-  s.batches_under_way = random.pick({1U, 2U, 4U});
+  s.max_fetches = random.pick({1U, 4U, 256U, 256U});
+  s.max_link_cache_entries = random.pick({0U, 1U, 64U, 65536U});
+  s.max_batch_records = random.pick({1U, 3U, 16U, 1024U});
+  s.max_batch_age = random.pick({Duration{}, Duration{milliseconds{10}}, Duration{milliseconds{100}}});
+  s.max_batches_in_flight = random.pick({1U, 2U, 4U});
   s.batch_timeout = random.pick({Duration{seconds{1}}, Duration{seconds{5}}});
-  s.outbox_memory_records = random.pick({1U, 8U, 65536U});
-  s.hosts_in_memory = random.pick({1U, 2U, 10000U, 10000U});
+  s.max_outbox_records_in_memory = random.pick({1U, 8U, 65536U});
+  s.max_hosts_in_memory = random.pick({1U, 2U, 10000U, 10000U});
   s.replicas = random.pick({1U, 2U, 2U, 2U, 3U});
-  s.on_cut = random.chance(200) ? OnCut::pause_minority : OnCut::keep_on;
-  s.host_queue_in_memory = random.pick({1U, 2U, 64U, 64U});
+  s.on_cut = random.chance(200) ? OnCut::pause_minority : OnCut::continue_;
+  s.max_host_queue_in_memory = random.pick({1U, 2U, 64U, 64U});
 }
 
 void draw_web(Random& random, Parameters& p) {
@@ -46,7 +46,7 @@ void draw_web(Random& random, Parameters& p) {
   web.pages_per_host = static_cast<std::uint32_t>(random.between(4, 40));
   web.links_per_page = static_cast<std::uint32_t>(random.between(0, 6));
   web.away = random.pick({50U, 300U, 700U});
-  web.flaky_tries = std::min(2U, p.settings.retries);
+  web.flaky_tries = std::min(2U, p.settings.max_retries);
   p.seed_hosts = static_cast<std::uint32_t>(random.between(1, web.hosts));
 }
 
@@ -87,9 +87,9 @@ void draw_drips(Random random, Parameters& p) {
   p.web.drip_hosts = static_cast<std::uint32_t>(random.between(1, p.web.hosts));
   p.web.drip_one_domain = random.chance(500);
   p.web.drip = random.between(Duration{seconds{2}}, Duration{seconds{20}});
-  p.settings.fetches_max = random.pick({1U, 4U, 8U, 16U});
-  p.settings.max_domain_fetches = random.pick({0U, 0U, 3U});
-  p.settings.max_network_fetches = random.pick({0U, 0U, 3U});
+  p.settings.max_fetches = random.pick({1U, 4U, 8U, 16U});
+  p.settings.max_fetches_per_domain = random.pick({0U, 0U, 3U});
+  p.settings.max_fetches_per_network = random.pick({0U, 0U, 3U});
 }
 
 void draw_partitioning(Random random, Parameters& p) {
@@ -104,7 +104,7 @@ void draw_order(Random random, Parameters& p) {
   if (p.settings.order != CrawlOrder::best) return;
   p.settings.best_by = random.pick({BestBy::topic, BestBy::opic, BestBy::inlinks});
   if (p.settings.best_by == BestBy::topic) p.settings.topic = "simulated";
-  p.settings.score_entries = random.pick({0U, 4U, 65536U});
+  p.settings.max_score_entries = random.pick({0U, 4U, 65536U});
 }
 
 // Room for no set of a host's URLs, for one, for some, or for all: they come and go.
@@ -114,7 +114,7 @@ void draw_seen_sets(Random random, Parameters& p) {
 }
 
 void draw_network_faults(Random& random, Parameters& p) {
-  p.network.delay_max =
+  p.network.max_delay =
       random.pick({Duration{milliseconds{5}}, Duration{milliseconds{50}}, Duration{milliseconds{200}}});
   p.network.loss = random.pick({0U, 10U, 50U, 200U});
   p.network.doubled = random.pick({0U, 10U, 100U});
@@ -123,30 +123,33 @@ void draw_network_faults(Random& random, Parameters& p) {
 
 void draw_crashes(Random& random, Parameters& p) {
   for (std::uint64_t left = random.between(1, 4); left > 0; --left) {
-    Deed deed;
-    deed.kind = random.chance(200) ? Deed::Kind::crash_all : random.chance(250) ? Deed::Kind::stop : Deed::Kind::crash;
-    deed.peer = random.below(p.peers);
-    deed.at = random.between(Duration{seconds{3}}, p.faults_end);
+    Fault fault;
+    fault.kind = random.chance(200)   ? Fault::Kind::crash_all
+                 : random.chance(250) ? Fault::Kind::stop
+                                      : Fault::Kind::crash;
+    fault.peer = random.below(p.peers);
+    fault.at = random.between(Duration{seconds{3}}, p.faults_end);
     // Back before the others have given it up.
-    deed.down = random.between(Duration{milliseconds{5}}, Duration{seconds{4}});
-    p.deeds.push_back(deed);
+    fault.down = random.between(Duration{milliseconds{5}}, Duration{seconds{4}});
+    p.faults.push_back(fault);
   }
 }
 
 // ---- further faults ----
 
 std::size_t peers_in_all(const Parameters& p) {
-  return p.peers + static_cast<std::size_t>(std::count_if(
-                       p.deeds.begin(), p.deeds.end(), [](const Deed& deed) { return deed.kind == Deed::Kind::join; }));
+  return p.peers + static_cast<std::size_t>(std::count_if(p.faults.begin(), p.faults.end(), [](const Fault& fault) {
+           return fault.kind == Fault::Kind::join;
+         }));
 }
 
-Deed deed_of(Deed::Kind kind, std::size_t peer, Duration at, Duration down) {
-  Deed deed;
-  deed.kind = kind;
-  deed.peer = peer;
-  deed.at = at;
-  deed.down = down;
-  return deed;
+Fault fault_of(Fault::Kind kind, std::size_t peer, Duration at, Duration down) {
+  Fault fault;
+  fault.kind = kind;
+  fault.peer = peer;
+  fault.at = at;
+  fault.down = down;
+  return fault;
 }
 
 // One peer stays, and the others join through it: whoever joins through one that has left finds nobody.
@@ -160,15 +163,15 @@ void draw_members(Random random, Parameters& p) {
   Duration at = random.between(Duration{seconds{2}}, Duration{seconds{10}});
   for (std::uint64_t left = in_a_row ? 10 : random.between(1, 4); left > 0; --left) {
     if (may_leave.empty() || random.chance(500)) {
-      Deed join = deed_of(Deed::Kind::join, next, at, {});
+      Fault join = fault_of(Fault::Kind::join, next, at, {});
       join.through = stays;
-      p.deeds.push_back(join);
+      p.faults.push_back(join);
       may_leave.push_back(next++);
     } else {
       const auto who = may_leave.begin() + static_cast<std::ptrdiff_t>(random.below(may_leave.size()));
       const Duration back =
           random.chance(200) ? random.between(Duration{milliseconds{100}}, Duration{seconds{5}}) : Duration{};
-      p.deeds.push_back(deed_of(Deed::Kind::leave, *who, at, back));
+      p.faults.push_back(fault_of(Fault::Kind::leave, *who, at, back));
       may_leave.erase(who);
     }
     p.faults_end = std::max(p.faults_end, at);
@@ -178,37 +181,37 @@ void draw_members(Random random, Parameters& p) {
 }
 
 // Ends before faults_end, and shorter and longer than the suspicion time.
-Deed lasting(Random& random, const Parameters& p, Deed::Kind kind) {
+Fault lasting(Random& random, const Parameters& p, Fault::Kind kind) {
   const Duration at = random.between(Duration{seconds{1}}, p.faults_end / 2);
   const Duration longest = random.pick({Duration{seconds{1}}, Duration{seconds{5}}, Duration{seconds{25}}});
   const Duration lasts = random.between(Duration{milliseconds{100}}, longest);
-  return deed_of(kind, 0, at, std::min(lasts, p.faults_end - at));
+  return fault_of(kind, 0, at, std::min(lasts, p.faults_end - at));
 }
 
 void draw_cuts(Random random, Parameters& p) {
   const std::size_t peers = peers_in_all(p);
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
-    Deed deed = lasting(
+    Fault fault = lasting(
         random, p,
-        random.pick({Deed::Kind::cut, Deed::Kind::cut, Deed::Kind::one_way, Deed::Kind::slow, Deed::Kind::slow}));
-    if (deed.kind == Deed::Kind::slow) {
-      deed.by = random.between(Duration{milliseconds{20}}, Duration{seconds{2}});
+        random.pick({Fault::Kind::cut, Fault::Kind::cut, Fault::Kind::one_way, Fault::Kind::slow, Fault::Kind::slow}));
+    if (fault.kind == Fault::Kind::slow) {
+      fault.by = random.between(Duration{milliseconds{20}}, Duration{seconds{2}});
     } else {
-      deed.held = random.chance(400);
+      fault.held = random.chance(400);
     }
     for (std::size_t peer = 0; peer < peers; ++peer)
-      if (random.chance(500)) deed.side.insert(peer);
-    if (deed.side.empty() || deed.side.size() == peers) deed.side = {random.below(peers)};
-    p.deeds.push_back(std::move(deed));
+      if (random.chance(500)) fault.side.insert(peer);
+    if (fault.side.empty() || fault.side.size() == peers) fault.side = {random.below(peers)};
+    p.faults.push_back(std::move(fault));
   }
 }
 
 void draw_pauses(Random random, Parameters& p) {
   for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
-    Deed deed = lasting(random, p, Deed::Kind::pause);
-    deed.peer = random.below(peers_in_all(p));
-    deed.tick_last = random.chance(500);
-    p.deeds.push_back(std::move(deed));
+    Fault fault = lasting(random, p, Fault::Kind::pause);
+    fault.peer = random.below(peers_in_all(p));
+    fault.tick_last = random.chance(500);
+    p.faults.push_back(std::move(fault));
   }
 }
 
@@ -219,13 +222,13 @@ void draw_skews(Random random, Parameters& p) {
   if (p.skews.empty()) p.skews[0] = Duration{seconds{10}};
 }
 
-void draw_disks(Random random, Parameters& p, std::initializer_list<Deed::Kind> kinds) {
+void draw_disks(Random random, Parameters& p, std::initializer_list<Fault::Kind> kinds) {
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
-    Deed deed =
-        deed_of(random.pick(kinds), random.below(peers_in_all(p)), random.between(Duration{seconds{1}}, p.faults_end),
-                random.between(Duration{milliseconds{50}}, Duration{seconds{4}}));
-    deed.writes = random.below(12);
-    p.deeds.push_back(std::move(deed));
+    Fault fault =
+        fault_of(random.pick(kinds), random.below(peers_in_all(p)), random.between(Duration{seconds{1}}, p.faults_end),
+                 random.between(Duration{milliseconds{50}}, Duration{seconds{4}}));
+    fault.writes = random.below(12);
+    p.faults.push_back(std::move(fault));
   }
 }
 
@@ -257,17 +260,17 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   if (cuts) draw_cuts(source(3), p);
   if (pauses) draw_pauses(source(4), p);
   if (skews) draw_skews(source(5), p);
-  if (disks) draw_disks(source(6), p, {Deed::Kind::disk_error, Deed::Kind::disk_full});
+  if (disks) draw_disks(source(6), p, {Fault::Kind::disk_error, Fault::Kind::disk_full});
   if (disk_gone) {
     // One at most: more than the ring has copies for is not promised.
     p.settings.replicas = std::max(p.settings.replicas, 2u);
     Random random = source(7);
-    Deed deed = lasting(random, p, Deed::Kind::disk_gone);
-    deed.peer = random.below(p.peers);
-    if (random.chance(300)) deed.down = {};
-    p.deeds.push_back(std::move(deed));
+    Fault fault = lasting(random, p, Fault::Kind::disk_gone);
+    fault.peer = random.below(p.peers);
+    if (random.chance(300)) fault.down = {};
+    p.faults.push_back(std::move(fault));
   }
-  if (power_cut) draw_disks(source(8), p, {Deed::Kind::power_cut});
+  if (power_cut) draw_disks(source(8), p, {Fault::Kind::power_cut});
 }
 
 }  // namespace

@@ -50,47 +50,47 @@ void draw_budgets(Random random, Parameters& p) {
   if (random.chance(500)) p.web.domains = random.pick({2U, 5U});
 }
 
-Deed question(Random& random, const Parameters& p, Deed::Kind kind) {
-  Deed deed;
-  deed.kind = kind;
-  deed.peer = random.below(p.peers);
-  deed.at = random.between(Duration{seconds{1}}, p.faults_end);
-  deed.host = static_cast<std::uint32_t>(random.below(p.web.hosts));
-  return deed;
+Fault question(Random& random, const Parameters& p, Fault::Kind kind) {
+  Fault fault;
+  fault.kind = kind;
+  fault.peer = random.below(p.peers);
+  fault.at = random.between(Duration{seconds{1}}, p.faults_end);
+  fault.host = static_cast<std::uint32_t>(random.below(p.web.hosts));
+  return fault;
 }
 
 void draw_recrawls(Random random, Parameters& p) {
   make_it_last(random, p);
   p.web.validators = random.pick({0U, 500U, 1000U});
   for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
-    Deed deed = question(random, p, Deed::Kind::recrawl);
-    deed.at += seconds{3};
-    deed.by = random.pick({Duration{}, Duration{}, Duration{seconds{2}}});
-    deed.what = random.pick({"", "", "host", "match"});
-    p.deeds.push_back(std::move(deed));
+    Fault fault = question(random, p, Fault::Kind::recrawl);
+    fault.at += seconds{3};
+    fault.by = random.pick({Duration{}, Duration{}, Duration{seconds{2}}});
+    fault.what = random.pick({"", "", "host", "match"});
+    p.faults.push_back(std::move(fault));
   }
 }
 
 void draw_detours(Random random, Parameters& p) {
   p.settings.strip_parameters = {"v"};
-  p.web.detours = random.pick({50U, 200U, 500U});
+  p.web.canonical_redirects = random.pick({50U, 200U, 500U});
 }
 
 void draw_questions(Random random, Parameters& p) {
   make_it_last(random, p);
   // What only a disk that is gone has heard of is nobody's any more.
-  const bool seeds_stay = std::none_of(p.deeds.begin(), p.deeds.end(), [](const Deed& deed) {
-    return deed.kind == Deed::Kind::disk_gone || deed.kind == Deed::Kind::power_cut;
+  const bool seeds_stay = std::none_of(p.faults.begin(), p.faults.end(), [](const Fault& fault) {
+    return fault.kind == Fault::Kind::disk_gone || fault.kind == Fault::Kind::power_cut;
   });
   for (std::uint64_t left = random.between(3, 12); left > 0; --left) {
-    Deed deed = question(random, p, Deed::Kind::ask);
-    deed.what = random.pick({"status", "explain", "explain", "explain_unknown", "explain_nothing", "seed", "seed",
-                             "traps", "readmit", "forget", "nonsense", "unreadable"});
-    if (deed.what == "seed" && !seeds_stay) deed.what = "status";
+    Fault fault = question(random, p, Fault::Kind::ask);
+    fault.what = random.pick({"status", "explain", "explain", "explain_unknown", "explain_nothing", "seed", "seed",
+                              "traps", "readmit", "forget", "nonsense", "unreadable"});
+    if (fault.what == "seed" && !seeds_stay) fault.what = "status";
     // In scope whatever the scope is.
-    if (deed.what == "seed" && p.settings.scope == ScopeKind::host) deed.host %= p.seed_hosts;
-    deed.page = static_cast<std::uint32_t>(random.below(p.web.pages_per_host));
-    p.deeds.push_back(std::move(deed));
+    if (fault.what == "seed" && p.settings.scope == ScopeKind::host) fault.host %= p.seed_hosts;
+    fault.page = static_cast<std::uint32_t>(random.below(p.web.pages_per_host));
+    p.faults.push_back(std::move(fault));
   }
 }
 
@@ -114,7 +114,7 @@ void draw_work(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   const bool mirrors = wanted(kinds.mirrors);
   const bool budgets = wanted(kinds.budgets);
   const bool recrawls = wanted(kinds.recrawls);
-  const bool detours = wanted(kinds.detours);
+  const bool canonical_redirects = wanted(kinds.canonical_redirects);
   const bool questions = wanted(kinds.questions);
   const bool pieces = wanted(kinds.pieces);
   const bool killers = wanted(kinds.killers);
@@ -122,7 +122,7 @@ void draw_work(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   if (mirrors) draw_mirrors(source(21), p);
   if (budgets) draw_budgets(source(22), p);
   if (recrawls) draw_recrawls(source(23), p);
-  if (detours) draw_detours(source(24), p);
+  if (canonical_redirects) draw_detours(source(24), p);
   if (pieces) draw_pieces(source(25), p);
   if (killers) draw_killers(source(26), p);
   if (questions) draw_questions(source(27), p);  // last: it depends on the scope

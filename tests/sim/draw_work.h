@@ -1,5 +1,5 @@
-// The part of draw.cc that gives a seed uncommon work: traps, budgets, visits again, detours, questions, long pages,
-// pages that kill. Thread rule: a function of its arguments.
+// The part of draw.cc that gives a seed uncommon work: traps, budgets, visits again, canonical redirects, questions,
+// long pages, pages that kill. Thread rule: a function of its arguments.
 #pragma once
 
 #include <cstdint>

@@ -195,7 +195,7 @@ void FakeWeb::add_many_links(const std::string& url, std::vector<std::string>& l
 // Whoever asks for the URL is sent through so many forms of it, one after the other; 0: it has only one.
 std::uint32_t FakeWeb::forms_of(const std::string& url) const {
   const std::uint64_t hash = hash_of(config_.seed, "detour" + url);
-  if (hash % 1000 >= config_.detours) return 0;
+  if (hash % 1000 >= config_.canonical_redirects) return 0;
   const auto forms = static_cast<std::uint32_t>(hash / 1000 % 16);
   return forms == 0 ? forms_without_end : 1 + forms % 3;
 }
@@ -311,7 +311,7 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
     const auto form = base == url ? 0u : number_after(url, '=').value_or(0);
     if (form < forms_of(base)) {
       answer.status = 301;
-      answer.detour = base + std::string(form_mark) + std::to_string(form + 1);
+      answer.canonical_redirect = base + std::string(form_mark) + std::to_string(form + 1);
       answer.may_pass = true;  // which form is asked for next is known in memory only
     } else {
       page_answer(base, tries, answer);
@@ -322,10 +322,10 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
 }
 
 Answer last_answer(const FakeWeb& web, const std::string& url) {
-  const std::uint32_t redirects_max = default_settings().redirects_max;
+  const std::uint32_t max_redirects = default_settings().max_redirects;
   Answer answer = web.answer(url, web.config().flaky_tries);
-  for (std::uint32_t hops = 0; answer.detour && hops < redirects_max; ++hops)
-    answer = web.answer(*answer.detour, web.config().flaky_tries);
+  for (std::uint32_t hops = 0; answer.canonical_redirect && hops < max_redirects; ++hops)
+    answer = web.answer(*answer.canonical_redirect, web.config().flaky_tries);
   return answer;
 }
 
@@ -354,7 +354,7 @@ Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::
         waiting.push_back(*sitemap);
     const Answer answer = last_answer(web, url);
     const bool deadly = web.kills(url) && answer.status == 200;
-    const bool excluded = (robots && web.disallowed(url)) || deadly || answer.detour;
+    const bool excluded = (robots && web.disallowed(url)) || deadly || answer.canonical_redirect;
     if (excluded || answer.error != FetchError::none || answer.status >= 400) {
       walk.not_fetched.insert(url);
       continue;

@@ -29,9 +29,10 @@ struct WebConfig {
   std::uint32_t away = 300;           // per mille of those links that go to another host
   std::uint32_t redirects = 60;       // per mille of pages
   std::uint32_t gone = 40;            // per mille: 404
-  std::uint32_t failing = 20;         // per mille: 500 or broken for ever
+  std::uint32_t failing = 20;         // per mille: 500 or broken forever
   std::uint32_t flaky = 60;           // per mille: fail at first, then answer
-  std::uint32_t flaky_tries = 2;  // at most so many failures of a flaky page or robots.txt; not above Settings::retries
+  std::uint32_t flaky_tries =
+      2;  // at most so many failures of a flaky page or robots.txt; not above Settings::max_retries
   std::uint32_t slow_hosts = 100;  // per mille
   std::uint32_t dead_hosts = 50;   // per mille
   std::uint32_t drip_hosts = 0;    // so many, the first ones, take `drip` for each answer
@@ -39,11 +40,11 @@ struct WebConfig {
   std::uint32_t domains = 0;       // the others are of so many registered domains; 0: of one
   std::uint32_t addresses = 0;     // the hosts share so many; 0: each has its own
   bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
-  bool sitemaps = false;         // some robots.txt files name a sitemap, on the next host, of pages that nothing links
-  std::uint32_t mirrors = 0;     // so many, the last ones, are mirrors of the first ones; half of all hosts at most
-  std::uint32_t copies = 0;      // per mille of pages have the same body as others of their host
-  std::uint32_t detours = 0;     // per mille of pages are redirected to another form of their own URL
-  std::uint32_t killers = 0;     // per mille of pages kill the process that reads them
+  bool sitemaps = false;      // some robots.txt files name a sitemap, on the next host, of pages that nothing links
+  std::uint32_t mirrors = 0;  // so many, the last ones, are mirrors of the first ones; half of all hosts at most
+  std::uint32_t copies = 0;   // per mille of pages have the same body as others of their host
+  std::uint32_t canonical_redirects = 0;  // per mille of pages are redirected to another form of their own URL
+  std::uint32_t killers = 0;              // per mille of pages kill the process that reads them
   std::uint32_t long_pages = 0;  // page 0 of so many hosts, the first ones, lists far more links than a commit takes
   std::uint32_t validators = 0;  // per mille of pages have one, and do not change
   Duration answer_min{std::chrono::milliseconds{2}};
@@ -63,9 +64,9 @@ struct Answer {
   std::vector<std::string> links;
   std::optional<std::string> redirect;
   std::string robots_body;
-  bool may_pass = false;              // a crawler may try again
-  std::optional<std::string> detour;  // the form of the URL that the server wants instead
-  std::uint64_t content = 0;          // fingerprint of the body; 0: nobody asks
+  bool may_pass = false;                          // a crawler may try again
+  std::optional<std::string> canonical_redirect;  // the form of the URL that the server wants instead
+  std::uint64_t content = 0;                      // fingerprint of the body; 0: nobody asks
   std::string validator;
 };
 
@@ -126,7 +127,7 @@ Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::
           bool robots);
 
 // What a crawler gets in the end that tries again, and asks for the form of the URL that the server wants; with
-// `detour` set when there is no end to that.
+// `canonical_redirect` set when there is no end to that.
 Answer last_answer(const FakeWeb& web, const std::string& url);
 
 std::string_view host_in(std::string_view url);  // without its port

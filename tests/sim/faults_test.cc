@@ -1,7 +1,7 @@
 // Named scenarios of faults: what is promised under each, on several webs.
 #include <gtest/gtest.h>
 
-#include "tests/sim/scene.h"
+#include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
 
@@ -10,44 +10,44 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class FaultScene : public Scene {
+class FaultScenario : public Scenario {
  protected:
-  static Deed deed(const std::string& text) {
-    const auto read = Deed::read(text);
+  static Fault fault(const std::string& text) {
+    const auto read = Fault::read(text);
     if (!read) ADD_FAILURE() << read.error().message;
-    return read ? *read : Deed{};
+    return read ? *read : Fault{};
   }
-  static Parameters with(std::initializer_list<const char*> deeds) {
+  static Parameters with(std::initializer_list<const char*> faults) {
     Parameters p = scene(GetParam());
     p.settings.suspicion_time = seconds{3};
     p.faults_end = seconds{40};
-    for (const char* text : deeds) p.deeds.push_back(deed(text));
+    for (const char* text : faults) p.faults.push_back(fault(text));
     return p;
   }
-  // Runs it; every deed must have been done, and while the crawl was under way.
+  // Runs it; every fault must have been done, and while the crawl was in progress.
   void run(const Parameters& p, World& world) {
     world.at(seconds{4}, [&] { owners_changed_ = world.stats().owners_changed; });
     judge(world);
     std::uint64_t done = 0;
-    for (const auto& [name, times] : world.stats().deeds) done += times;
-    EXPECT_EQ(done, p.deeds.size());
+    for (const auto& [name, times] : world.stats().faults) done += times;
+    EXPECT_EQ(done, p.faults.size());
     owners_changed_ = world.stats().owners_changed - owners_changed_;
   }
   // Once all had joined.
   std::uint64_t owners_changed_ = 0;
 };
 
-INSTANTIATE_TEST_SUITE_P(Sim, FaultScene, testing::Range<std::uint64_t>(1, 6));
+INSTANTIATE_TEST_SUITE_P(Sim, FaultScenario, testing::Range<std::uint64_t>(1, 6));
 
 // Contract, 4 and 6: both sides go on; healed, they are one ring again and the crawl ends once.
-TEST_P(FaultScene, CutInHalvesAndHealed) {
+TEST_P(FaultScenario, CutInHalvesAndHealed) {
   const Parameters p = with({"cut side=0,1 at=5s for=15s"});
   World world(p, false);
   run(p, world);
   EXPECT_GT(owners_changed_, 0u);
 }
 
-TEST_P(FaultScene, CutShorterThanTheSuspicionTimeMovesNothing) {
+TEST_P(FaultScenario, CutShorterThanTheSuspicionTimeMovesNothing) {
   for (const char* text : {"cut side=2 at=5s for=1500ms", "cut side=2 at=5s for=1500ms held=1"}) {
     const Parameters p = with({text});
     World world(p, false);
@@ -57,7 +57,7 @@ TEST_P(FaultScene, CutShorterThanTheSuspicionTimeMovesNothing) {
   }
 }
 
-TEST_P(FaultScene, OneWayCut) {
+TEST_P(FaultScenario, OneWayCut) {
   for (const char* text : {"one_way side=3 at=5s for=15s", "one_way side=0,1,2 at=5s for=15s"}) {
     const Parameters p = with({text});
     World world(p, false);
@@ -65,14 +65,14 @@ TEST_P(FaultScene, OneWayCut) {
   }
 }
 
-TEST_P(FaultScene, SlowLinks) {
+TEST_P(FaultScenario, SlowLinks) {
   const Parameters p = with({"slow side=1,2 at=4s for=20s by=800ms"});
   World world(p, false);
   run(p, world);
 }
 
 // Longer than the suspicion time: when it goes on, what it owned is others'.
-TEST_P(FaultScene, PausedForLong) {
+TEST_P(FaultScenario, PausedForLong) {
   for (const char* text : {"pause peer=1 at=5s for=20s", "pause peer=1 at=5s for=20s tick_last=1"}) {
     const Parameters p = with({text});
     World world(p, false);
@@ -81,7 +81,7 @@ TEST_P(FaultScene, PausedForLong) {
   }
 }
 
-TEST_P(FaultScene, PausedForAShortTimeChangesNothing) {
+TEST_P(FaultScenario, PausedForAShortTimeChangesNothing) {
   const Parameters p = with({"pause peer=1 at=5s for=1s", "pause peer=0 at=8s for=1500ms tick_last=1"});
   World world(p, false);
   run(p, world);
@@ -89,7 +89,7 @@ TEST_P(FaultScene, PausedForAShortTimeChangesNothing) {
   EXPECT_TRUE(world.stats().tolerated.empty());
 }
 
-TEST_P(FaultScene, APausedPeerIsNotSteppedAndItsMessagesWait) {
+TEST_P(FaultScenario, APausedPeerIsNotSteppedAndItsMessagesWait) {
   const Parameters p = with({"pause peer=1 at=5s for=2s"});
   World world(p, true);
   ASSERT_TRUE(world.run(seconds{8})) << report(world);
@@ -105,7 +105,7 @@ TEST_P(FaultScene, APausedPeerIsNotSteppedAndItsMessagesWait) {
 }
 
 // Clocks half a minute apart: without other faults nothing may be lost, twice or impolite.
-TEST_P(FaultScene, ClocksThatDiffer) {
+TEST_P(FaultScenario, ClocksThatDiffer) {
   Parameters p = with({"crash peer=2 at=6s for=700ms", "crash peer=0 at=9s for=300ms"});
   p.skews = {{0, -seconds{30}}, {1, seconds{30}}, {3, milliseconds{-1500}}};
   World world(p, false);
@@ -114,7 +114,7 @@ TEST_P(FaultScene, ClocksThatDiffer) {
   EXPECT_TRUE(world.stats().tolerated.empty());
 }
 
-TEST_P(FaultScene, AWriteThatFailsEndsThePeerAndLosesNothing) {
+TEST_P(FaultScenario, AWriteThatFailsEndsThePeerAndLosesNothing) {
   int failed = 0;
   for (const char* text : {"disk_error peer=2 at=5s for=700ms", "disk_full peer=0 at=4s for=700ms writes=1",
                            "disk_error peer=1 at=4s for=700ms writes=2"}) {
@@ -129,7 +129,7 @@ TEST_P(FaultScene, AWriteThatFailsEndsThePeerAndLosesNothing) {
 }
 
 // With durability "power" what counted is on the disk.
-TEST_P(FaultScene, PowerCutWithDurabilityPowerIsACrash) {
+TEST_P(FaultScenario, PowerCutWithDurabilityPowerIsACrash) {
   Parameters p = with({"power_cut peer=2 at=6s for=700ms writes=20"});
   p.settings.durability = Durability::power;
   World world(p, true);
@@ -140,7 +140,7 @@ TEST_P(FaultScene, PowerCutWithDurabilityPowerIsACrash) {
 
 // Without fsync the last writes are gone, and what they said with them. Nothing is promised of that yet; that the
 // simulator does it is what this holds.
-TEST_P(FaultScene, PowerCutDropsTheLastWrites) {
+TEST_P(FaultScenario, PowerCutDropsTheLastWrites) {
   const Parameters p = with({"power_cut peer=2 at=6s for=700ms writes=8"});
   World world(p, true);
   EXPECT_TRUE(world.run(seconds{8})) << report(world);
@@ -148,7 +148,7 @@ TEST_P(FaultScene, PowerCutDropsTheLastWrites) {
   EXPECT_NE(world.trace().all().find("peer 2 has lost its last 8 writes"), std::string::npos);
 }
 
-TEST_P(FaultScene, TenJoinsAndLeavesInARow) {
+TEST_P(FaultScenario, TenJoinsAndLeavesInARow) {
   const Parameters p =
       with({"join peer=4 through=0 at=4s", "leave peer=1 at=5s", "join peer=5 through=0 at=6s", "leave peer=2 at=7s",
             "join peer=6 through=0 at=8s", "leave peer=4 at=9s", "join peer=7 through=0 at=10s", "leave peer=5 at=11s",
@@ -160,16 +160,16 @@ TEST_P(FaultScene, TenJoinsAndLeavesInARow) {
 }
 
 // Left, and back a little later with its old directory.
-TEST_P(FaultScene, LeftAndBack) {
+TEST_P(FaultScenario, LeftAndBack) {
   const Parameters p = with({"leave peer=2 at=5s for=3s"});
   World world(p, false);
   run(p, world);
-  EXPECT_EQ(world.peers()[2].life, 2u);
+  EXPECT_EQ(world.peers()[2].generation, 2u);
 }
 
-// Contract, 1: with two copies nothing is lost when one peer and its disk are gone for ever. Disabled: there are no
+// Contract, 1: with two copies nothing is lost when one peer and its disk are gone forever. Disabled: there are no
 // copies yet.
-TEST_P(FaultScene, DISABLED_ADiskIsGone) {
+TEST_P(FaultScenario, DISABLED_ADiskIsGone) {
   for (const char* text : {"disk_gone peer=1 at=6s", "disk_gone peer=1 at=6s for=4s"}) {
     const Parameters p = with({text});
     World world(p, false);

@@ -37,18 +37,18 @@ Parameters without_peer(const Parameters& p, std::size_t gone) {
   const auto moved = [&](std::size_t peer) { return peer > gone ? peer - 1 : peer; };
   Parameters out = p;
   if (gone < p.peers) --out.peers;
-  out.deeds.clear();
+  out.faults.clear();
   out.skews.clear();
-  for (Deed deed : p.deeds) {
-    if (deed.of_one_peer() && deed.peer == gone) continue;
-    deed.peer = deed.of_one_peer() ? moved(deed.peer) : deed.peer;
-    deed.through = deed.through == gone ? 0 : moved(deed.through);
+  for (Fault fault : p.faults) {
+    if (fault.of_one_peer() && fault.peer == gone) continue;
+    fault.peer = fault.of_one_peer() ? moved(fault.peer) : fault.peer;
+    fault.through = fault.through == gone ? 0 : moved(fault.through);
     std::set<std::size_t> side;
-    for (const std::size_t peer : deed.side)
+    for (const std::size_t peer : fault.side)
       if (peer != gone) side.insert(moved(peer));
-    if (!deed.side.empty() && side.empty()) continue;
-    deed.side = std::move(side);
-    out.deeds.push_back(std::move(deed));
+    if (!fault.side.empty() && side.empty()) continue;
+    fault.side = std::move(side);
+    out.faults.push_back(std::move(fault));
   }
   for (const auto& [peer, by] : p.skews)
     if (peer != gone) out.skews[moved(peer)] = by;
@@ -56,8 +56,9 @@ Parameters without_peer(const Parameters& p, std::size_t gone) {
 }
 
 std::size_t peers_in_all(const Parameters& p) {
-  return p.peers + static_cast<std::size_t>(std::count_if(
-                       p.deeds.begin(), p.deeds.end(), [](const Deed& deed) { return deed.kind == Deed::Kind::join; }));
+  return p.peers + static_cast<std::size_t>(std::count_if(p.faults.begin(), p.faults.end(), [](const Fault& fault) {
+           return fault.kind == Fault::Kind::join;
+         }));
 }
 
 class Minimizer {
@@ -131,20 +132,20 @@ class Minimizer {
   }
 
   void fewer_deeds() {
-    const std::vector<Deed>& deeds = best_.parameters.deeds;
+    const std::vector<Fault>& faults = best_.parameters.faults;
     // All at once first: the failure may have nothing to do with them.
-    if (deeds.size() > 1) try_with("no deeds", [](Parameters& p) { std::erase_if(p.deeds, is_no_join); });
-    for (std::size_t i = 0; i < deeds.size(); ++i) {
-      if (deeds[i].kind == Deed::Kind::join) {
-        offer("without: " + deeds[i].text(), without_peer(best_.parameters, deeds[i].peer));
+    if (faults.size() > 1) try_with("no faults", [](Parameters& p) { std::erase_if(p.faults, is_no_join); });
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      if (faults[i].kind == Fault::Kind::join) {
+        offer("without: " + faults[i].text(), without_peer(best_.parameters, faults[i].peer));
       } else {
-        try_with("without: " + deeds[i].text(),
-                 [&](Parameters& p) { p.deeds.erase(p.deeds.begin() + static_cast<std::ptrdiff_t>(i)); });
+        try_with("without: " + faults[i].text(),
+                 [&](Parameters& p) { p.faults.erase(p.faults.begin() + static_cast<std::ptrdiff_t>(i)); });
       }
     }
   }
 
-  static bool is_no_join(const Deed& deed) { return deed.kind != Deed::Kind::join; }
+  static bool is_no_join(const Fault& fault) { return fault.kind != Fault::Kind::join; }
 
   void fewer_peers() {
     if (best_.parameters.peers < 2) return;
@@ -158,13 +159,13 @@ class Minimizer {
       const std::size_t who = peer;
       try_with("no skew of peer " + std::to_string(who), [&](Parameters& p) { p.skews.erase(who); });
     }
-    for (std::size_t i = 0; i < best.deeds.size(); ++i) {
-      const std::string name = "simpler: " + best.deeds[i].text();
-      try_with(name, [&](Parameters& p) { p.deeds[i].held = p.deeds[i].tick_last = false; });
-      try_with(name, [&](Parameters& p) { p.deeds[i].writes /= 2; });
-      try_with(name, [&](Parameters& p) { whole_seconds(p.deeds[i].at); });
-      try_with(name, [&](Parameters& p) { whole_seconds(p.deeds[i].down); });
-      try_with(name, [&](Parameters& p) { half(p.deeds[i].down); });
+    for (std::size_t i = 0; i < best.faults.size(); ++i) {
+      const std::string name = "simpler: " + best.faults[i].text();
+      try_with(name, [&](Parameters& p) { p.faults[i].held = p.faults[i].tick_last = false; });
+      try_with(name, [&](Parameters& p) { p.faults[i].writes /= 2; });
+      try_with(name, [&](Parameters& p) { whole_seconds(p.faults[i].at); });
+      try_with(name, [&](Parameters& p) { whole_seconds(p.faults[i].down); });
+      try_with(name, [&](Parameters& p) { half(p.faults[i].down); });
     }
   }
 
@@ -183,7 +184,7 @@ class Minimizer {
     try_with("no loss", [](Parameters& p) { p.network.loss = 0; });
     try_with("nothing doubled", [](Parameters& p) { p.network.doubled = 0; });
     try_with("nothing reordered", [](Parameters& p) { p.network.reordered = 0; });
-    try_with("short delays", [](Parameters& p) { p.network.delay_max = p.healed.delay_max; });
+    try_with("short delays", [](Parameters& p) { p.network.max_delay = p.healed.max_delay; });
     try_with("quick parsing", [](Parameters& p) { p.parse_max = Duration{std::chrono::milliseconds{20}}; });
     try_with("faults end sooner", [](Parameters& p) { half(p.faults_end); });
     try_with("seeds for the first peer only", [](Parameters& p) { p.seeds_at_all = false; });
@@ -209,7 +210,7 @@ class Minimizer {
           std::pair{"failing pages", &WebConfig::failing}, std::pair{"flaky pages", &WebConfig::flaky},
           std::pair{"slow hosts", &WebConfig::slow_hosts}, std::pair{"dead hosts", &WebConfig::dead_hosts},
           std::pair{"links away", &WebConfig::away}, std::pair{"mirrors", &WebConfig::mirrors},
-          std::pair{"copies", &WebConfig::copies}, std::pair{"detours", &WebConfig::detours},
+          std::pair{"copies", &WebConfig::copies}, std::pair{"detours", &WebConfig::canonical_redirects},
           std::pair{"pages that kill", &WebConfig::killers}, std::pair{"long pages", &WebConfig::long_pages},
           std::pair{"validators", &WebConfig::validators}}) {
       const auto member = field;

@@ -1,4 +1,4 @@
-// A run that fails, made as small as it will go: deeds, faults, peers, hosts and odd settings are taken away one at a
+// A run that fails, made as small as it will go: faults, faults, peers, hosts and odd settings are taken away one at a
 // time, and stay away while the run still fails with the same checker and in the same words, numbers and names left
 // out. Greedy, and the same input gives the same answer. Thread rule: a function of its arguments.
 #pragma once

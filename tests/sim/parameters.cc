@@ -12,7 +12,7 @@ namespace orbweaver::sim {
 
 namespace {
 
-// The names of all that is no setting, deed or skew: one list for writing and for reading.
+// The names of all that is no setting, fault or skew: one list for writing and for reading.
 template <class P, class Visit>
 void each_field(P& p, const Visit& visit) {
   visit("seed", p.seed);
@@ -45,7 +45,7 @@ void each_field(P& p, const Visit& visit) {
   visit("web.sitemaps", p.web.sitemaps);
   visit("web.mirrors", p.web.mirrors);
   visit("web.copies", p.web.copies);
-  visit("web.detours", p.web.detours);
+  visit("web.detours", p.web.canonical_redirects);
   visit("web.killers", p.web.killers);
   visit("web.long_pages", p.web.long_pages);
   visit("web.validators", p.web.validators);
@@ -55,7 +55,7 @@ void each_field(P& p, const Visit& visit) {
   for (auto [prefix, network] : {std::pair{"network.", &p.network}, std::pair{"healed.", &p.healed}}) {
     const std::string name = prefix;
     visit(name + "delay_min", network->delay_min);
-    visit(name + "delay_max", network->delay_max);
+    visit(name + "max_delay", network->max_delay);
     visit(name + "loss", network->loss);
     visit(name + "doubled", network->doubled);
     visit(name + "reordered", network->reordered);
@@ -111,10 +111,10 @@ Result<std::pair<std::size_t, Duration>> read_skew(const std::string& text) {
 }
 
 Result<void> read_line(Parameters& p, const std::string& name, const std::string& value) {
-  if (name == "deed") {
-    Result<Deed> deed = Deed::read(value);
-    if (!deed) return tl::make_unexpected(deed.error());
-    p.deeds.push_back(std::move(*deed));
+  if (name == "fault") {
+    Result<Fault> fault = Fault::read(value);
+    if (!fault) return tl::make_unexpected(fault.error());
+    p.faults.push_back(std::move(*fault));
     return {};
   }
   if (name == "skew") {
@@ -137,31 +137,31 @@ constexpr const char* drawn_settings[] = {"partitions",
                                           "delay_factor",
                                           "address_delay",
                                           "sites",
-                                          "max_domain_fetches",
-                                          "max_network_fetches",
+                                          "max_fetches_per_domain",
+                                          "max_fetches_per_network",
                                           "max_pages",
                                           "max_depth",
                                           "stop_when_done",
-                                          "retries",
+                                          "max_retries",
                                           "retry_delay",
                                           "robots",
-                                          "fetches_max",
-                                          "link_cache_entries",
+                                          "max_fetches",
+                                          "max_link_cache_entries",
                                           "partition_by",
-                                          "batch_records",
-                                          "batch_age",
+                                          "max_batch_records",
+                                          "max_batch_age",
                                           "batch_timeout",
-                                          "batches_under_way",
+                                          "max_batches_in_flight",
                                           "suspicion_time",
                                           "replicas",
                                           "on_cut",
-                                          "gone_after",
+                                          "presume_dead_after",
                                           "order",
                                           "best_by",
-                                          "score_entries",
-                                          "hosts_in_memory",
-                                          "host_queue_in_memory",
-                                          "outbox_memory_records"};
+                                          "max_score_entries",
+                                          "max_hosts_in_memory",
+                                          "max_host_queue_in_memory",
+                                          "max_outbox_records_in_memory"};
 
 }  // namespace
 
@@ -170,25 +170,27 @@ FaultKinds FaultKinds::none() {
   for (bool FaultKinds::*kind :
        {&FaultKinds::members, &FaultKinds::cuts, &FaultKinds::pauses, &FaultKinds::skews, &FaultKinds::disks,
         &FaultKinds::disk_gone, &FaultKinds::power_cut, &FaultKinds::mirrors, &FaultKinds::budgets,
-        &FaultKinds::recrawls, &FaultKinds::detours, &FaultKinds::questions, &FaultKinds::pieces, &FaultKinds::killers})
+        &FaultKinds::recrawls, &FaultKinds::canonical_redirects, &FaultKinds::questions, &FaultKinds::pieces,
+        &FaultKinds::killers})
     none.*kind = false;
   return none;
 }
 
 bool Parameters::calm() const {
-  return std::all_of(deeds.begin(), deeds.end(), [](const Deed& deed) { return deed.is_question(); }) &&
+  return std::all_of(faults.begin(), faults.end(), [](const Fault& fault) { return fault.is_question(); }) &&
          skews.empty() && !network_faulty() && web.killers == 0;
 }
 
 bool Parameters::living_may_look_dead() const {
-  return network_faulty() || std::any_of(deeds.begin(), deeds.end(), [](const Deed& deed) {
-           return deed.kind == Deed::Kind::cut || deed.kind == Deed::Kind::one_way || deed.kind == Deed::Kind::slow ||
-                  deed.kind == Deed::Kind::pause;
+  return network_faulty() || std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
+           return fault.kind == Fault::Kind::cut || fault.kind == Fault::Kind::one_way ||
+                  fault.kind == Fault::Kind::slow || fault.kind == Fault::Kind::pause;
          });
 }
 
 bool Parameters::views_may_differ() const {
-  return network_faulty() || std::any_of(deeds.begin(), deeds.end(), [](const Deed& d) { return d.disturbs_views(); });
+  return network_faulty() ||
+         std::any_of(faults.begin(), faults.end(), [](const Fault& d) { return d.disturbs_views(); });
 }
 
 Duration Parameters::delay_of(std::string_view host) const {
@@ -215,7 +217,7 @@ std::string Parameters::text() const {
     if (drawn || value != setting_text(usual, row.name)) out += row.name + "=" + value + "\n";
   }
   for (const auto& [peer, by] : skews) out += "skew=" + std::to_string(peer) + ":" + duration_text(by) + "\n";
-  for (const Deed& deed : deeds) out += "deed=" + deed.text() + "\n";
+  for (const Fault& fault : faults) out += "fault=" + fault.text() + "\n";
   return out;
 }
 

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "node/settings/settings.h"
-#include "tests/sim/deeds.h"
 #include "tests/sim/fake_web.h"
+#include "tests/sim/faults.h"
 
 namespace orbweaver::sim {
 
 struct NetworkConfig {
   Duration delay_min{std::chrono::microseconds{200}};
-  Duration delay_max{std::chrono::milliseconds{5}};
+  Duration max_delay{std::chrono::milliseconds{5}};
   std::uint32_t loss = 0;       // per mille of messages
   std::uint32_t doubled = 0;    // per mille
   std::uint32_t reordered = 0;  // per mille: may arrive before earlier ones, up to late_max late
@@ -31,15 +31,15 @@ struct FaultKinds {
   bool pauses = true;      // SIGSTOP
   bool skews = true;       // clocks that differ
   bool disks = true;       // a write fails, no space
-  bool disk_gone = true;   // a disk is gone for ever; the crawl then has replicas
+  bool disk_gone = true;   // a disk is gone forever; the crawl then has replicas
   bool power_cut = false;  // the last writes are lost: not promised with durability = process, impossible with power
   bool mirrors = true;     // and bodies that a host sends again and again; rules that look for traps are on
   bool budgets = true;     // pages and bytes of a host, a domain, the ring
   bool recrawls = true;    // what was fetched is visited again
-  bool detours = true;     // servers that want another form of a URL
-  bool questions = true;   // explain, seed, traps, status, and what nobody can answer
-  bool pieces = true;      // pages with thousands of links, and a record of all links
-  bool killers = true;     // pages that kill the process that reads them
+  bool canonical_redirects = true;  // servers that want another form of a URL
+  bool questions = true;            // explain, seed, traps, status, and what nobody can answer
+  bool pieces = true;               // pages with thousands of links, and a record of all links
+  bool killers = true;              // pages that kill the process that reads them
 
   static FaultKinds none();
 };
@@ -50,13 +50,13 @@ Settings plain_settings();
 
 struct Parameters {
   std::uint64_t seed = 0;
-  std::size_t peers = 1;  // at the start; deeds may add some, numbered from here on
+  std::size_t peers = 1;  // at the start; faults may add some, numbered from here on
   Settings settings;      // the ring's, and each peer's own
   WebConfig web;
   NetworkConfig network;  // until faults_end
   NetworkConfig healed;   // after it
   Duration faults_end{};  // then cuts and disks are healed too
-  std::vector<Deed> deeds;
+  std::vector<Fault> faults;
   std::map<std::size_t, Duration> skews;  // peer -> its clock minus the true one; not named: none
   bool seeds_at_all = false;              // every peer is given the seeds, or only the first
   std::uint32_t seed_hosts = 1;           // hosts whose page 0 is a seed; with scope host the only ones crawled

@@ -4,7 +4,7 @@
 //
 // --peers   rings of so many peers, memberships and hash rings alone [10,100,1000]
 // --crawl   whole peers that crawl a small web; "none": no crawl [10,100]. Each peer keeps a hash ring of its own and
-//           builds it anew at each change of members: 1,000 of them take hours.
+//           builds it again at each change of members: 1,000 of them take hours.
 // --trials  joins, leaves and crashes each [5]
 // --json    the same numbers in a file, for tests/sim/plot_scale.py
 #include <algorithm>

@@ -2,7 +2,7 @@
 // positive the contract holds through joins, leaves, cuts, crashes, restarts and lost disks as it does without one.
 #include <gtest/gtest.h>
 
-#include "tests/sim/scene.h"
+#include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
 
@@ -18,14 +18,14 @@ Parameters with_bloom(std::uint64_t seed, std::uint64_t urls, const char* rate) 
 
 class SeenSeeds : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(SeenSeeds, Issue5_2_ContractHoldsBehindAWideFilter) {
+TEST_P(SeenSeeds, ContractHoldsBehindAWideFilter) {
   World world(with_bloom(GetParam(), 20'000, "1e-12"), false);
   EXPECT_TRUE(world.run_to_end()) << report(world);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sim, SeenSeeds, testing::Range<std::uint64_t>(1, 31));
 
-TEST(SimSeen, Issue5_2_SameSeedSameRun) {
+TEST(SimSeen, TheSameSeedGivesTheSameRun) {
   for (const std::uint64_t seed : {3u, 17u, 39u}) {
     World first(with_bloom(seed, 300, "0.01"), false);
     World second(with_bloom(seed, 300, "0.01"), false);
@@ -36,7 +36,7 @@ TEST(SimSeen, Issue5_2_SameSeedSameRun) {
 }
 
 // What the seeds above would say if a filter lost pages.
-TEST(SimSeen, Issue5_2_ATinyFilterIsFoundOut) {
+TEST(SimSeen, ATinyFilterIsFoundOut) {
   int lost = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     World world(with_bloom(seed, 10, "0.3"), false);

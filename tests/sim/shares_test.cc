@@ -1,7 +1,7 @@
 // Hosts that hold what they are given leave the others their pages (issue 11, 3).
 #include <gtest/gtest.h>
 
-#include "tests/sim/scene.h"
+#include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
 
@@ -20,7 +20,7 @@ Parameters attacked(std::size_t peers, bool one_domain) {
   p.settings = plain_settings();
   p.settings.scope = ScopeKind::any;
   p.settings.delay = seconds{1};
-  p.settings.fetches_max = 16;
+  p.settings.max_fetches = 16;
   p.peers = peers;
   p.web.seed = 11;
   p.web.hosts = slow_hosts + good_hosts;
@@ -46,7 +46,7 @@ std::uint64_t good_requests(const Parameters& parameters) {
 
 class Attack : public testing::TestWithParam<std::tuple<std::size_t, bool>> {};
 
-TEST_P(Attack, Issue11_3_LeavesFourFifthsOfTheGoodPages) {
+TEST_P(Attack, LeavesFourFifthsOfTheGoodPages) {
   const auto [peers, one_domain] = GetParam();
   Parameters calm = attacked(peers, one_domain);
   calm.web.drip = milliseconds{50};
@@ -60,7 +60,7 @@ TEST_P(Attack, WithoutSharesItTakesThem) {
   Parameters calm = attacked(peers, one_domain);
   calm.web.drip = milliseconds{50};
   Parameters open = attacked(peers, one_domain);
-  open.settings.max_domain_fetches = open.settings.max_network_fetches = 10'000;
+  open.settings.max_fetches_per_domain = open.settings.max_fetches_per_network = 10'000;
   EXPECT_LT(good_requests(open) * 2, good_requests(calm)) << "the attack is none";
 }
 

@@ -13,7 +13,7 @@
 //   --keep-going                        with many seeds: do not stop after ten failures
 //   --with KINDS, --without KINDS       kinds of faults and of uncommon work that seeds may be given, separated by
 //                                       commas: members, cuts, pauses, skews, disks, disk_gone, power_cut, mirrors,
-//                                       budgets, recrawls, detours, questions, pieces, killers; or all
+//                                       budgets, recrawls, canonical redirects, questions, pieces, killers; or all
 // Exit code 0: all passed; 1: some failed; 2: a bad argument.
 #include <charconv>
 #include <cstdio>
@@ -53,12 +53,20 @@ bool read_number(const char* text, std::uint64_t& number) {
 }
 
 bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
-  const std::map<std::string, bool*> known = {
-      {"members", &kinds.members},     {"cuts", &kinds.cuts},       {"pauses", &kinds.pauses},
-      {"skews", &kinds.skews},         {"disks", &kinds.disks},     {"disk_gone", &kinds.disk_gone},
-      {"power_cut", &kinds.power_cut}, {"mirrors", &kinds.mirrors}, {"budgets", &kinds.budgets},
-      {"recrawls", &kinds.recrawls},   {"detours", &kinds.detours}, {"questions", &kinds.questions},
-      {"pieces", &kinds.pieces},       {"killers", &kinds.killers}};
+  const std::map<std::string, bool*> known = {{"members", &kinds.members},
+                                              {"cuts", &kinds.cuts},
+                                              {"pauses", &kinds.pauses},
+                                              {"skews", &kinds.skews},
+                                              {"disks", &kinds.disks},
+                                              {"disk_gone", &kinds.disk_gone},
+                                              {"power_cut", &kinds.power_cut},
+                                              {"mirrors", &kinds.mirrors},
+                                              {"budgets", &kinds.budgets},
+                                              {"recrawls", &kinds.recrawls},
+                                              {"detours", &kinds.canonical_redirects},
+                                              {"questions", &kinds.questions},
+                                              {"pieces", &kinds.pieces},
+                                              {"killers", &kinds.killers}};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {
     if (name == "all") {
@@ -107,7 +115,7 @@ void print_stats(const WorldStats& stats) {
   std::printf("steps=%llu messages=%llu bytes=%llu lost=%llu requests=%llu crashes=%llu owners_changed=%llu\n",
               wide(stats.steps), wide(stats.messages), wide(stats.message_bytes), wide(stats.messages_lost),
               wide(stats.requests), wide(stats.crashes), wide(stats.owners_changed));
-  for (const auto& [name, times] : stats.deeds) std::printf("done: %s, %llu times\n", name.c_str(), wide(times));
+  for (const auto& [name, times] : stats.faults) std::printf("done: %s, %llu times\n", name.c_str(), wide(times));
   for (const auto& [what, times] : stats.tolerated)
     std::printf("tolerated: %s, %llu times\n", what.c_str(), wide(times));
 }
@@ -169,7 +177,7 @@ int run_many(const Options& options) {
     if (options.digests) print_digest(seed, world);
     requests += world.stats().requests;
     crashes += world.stats().crashes;
-    for (const auto& [name, times] : world.stats().deeds) done[name] += times;
+    for (const auto& [name, times] : world.stats().faults) done[name] += times;
     for (const auto& [what, times] : world.stats().tolerated) tolerated[what] += times;
   }
   for (const auto& [name, times] : done) std::printf("done: %s, %llu times\n", name.c_str(), wide(times));

@@ -10,7 +10,7 @@
 
 #include "node/config/settings_table.h"
 #include "tests/sim/minimize.h"
-#include "tests/sim/scene.h"
+#include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
 
@@ -78,12 +78,12 @@ TEST(SimDraw, SixtySeedsCoverWhatTheyShould) {
   int skewed = 0;
   int no_delay = 0;
   std::set<std::size_t> sizes;
-  std::map<std::string, int> deeds;
+  std::map<std::string, int> faults;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Parameters p = Parameters::draw(seed);
     calm += p.calm();
-    for (const Deed& deed : p.deeds) ++deeds[std::string(deed_name(deed.kind))];
-    crashes += !p.deeds.empty();
+    for (const Fault& fault : p.faults) ++faults[std::string(fault_name(fault.kind))];
+    crashes += !p.faults.empty();
     skewed += !p.skews.empty();
     losses += p.network.loss > 0;
     limits += p.settings.max_pages > 0;
@@ -99,7 +99,7 @@ TEST(SimDraw, SixtySeedsCoverWhatTheyShould) {
   EXPECT_EQ(sizes.size(), 8u);
   EXPECT_GE(skewed, 5);
   for (const char* kind : {"crash", "crash_all", "stop", "cut", "one_way", "slow", "pause"})
-    EXPECT_GE(deeds[kind], 2) << kind;
+    EXPECT_GE(faults[kind], 2) << kind;
 }
 
 TEST(SimDraw, ThreeHundredSeedsHaveEachKindOfUncommonWork) {
@@ -111,14 +111,14 @@ TEST(SimDraw, ThreeHundredSeedsHaveEachKindOfUncommonWork) {
     seeds["host budgets"] += s.max_pages_per_host > 0 || s.max_bytes_per_host > 0;
     seeds["domain budgets"] += s.max_pages_per_domain > 0 || s.max_bytes_per_domain > 0;
     seeds["byte limits"] += s.max_bytes > 0;
-    seeds["detours"] += p.web.detours > 0;
+    seeds["detours"] += p.web.canonical_redirects > 0;
     seeds["pieces"] += p.web.long_pages > 0;
     seeds["killers"] += p.web.killers > 0;
-    const auto has = [&](Deed::Kind kind) {
-      return std::any_of(p.deeds.begin(), p.deeds.end(), [&](const Deed& deed) { return deed.kind == kind; });
+    const auto has = [&](Fault::Kind kind) {
+      return std::any_of(p.faults.begin(), p.faults.end(), [&](const Fault& fault) { return fault.kind == kind; });
     };
-    seeds["questions"] += has(Deed::Kind::ask);
-    seeds["recrawls"] += has(Deed::Kind::recrawl);
+    seeds["questions"] += has(Fault::Kind::ask);
+    seeds["recrawls"] += has(Fault::Kind::recrawl);
   }
   EXPECT_EQ(seeds.size(), 9u);
   for (const auto& [kind, number] : seeds) EXPECT_GE(number, 8) << kind;
@@ -149,18 +149,18 @@ TEST(SimParameters, TextReadsBackTheSame) {
     ASSERT_TRUE(read.has_value()) << read.error().message;
     ASSERT_EQ(read->text(), drawn.text());
     ASSERT_EQ(read->skews, drawn.skews);
-    ASSERT_EQ(read->deeds.size(), drawn.deeds.size());
-    for (std::size_t i = 0; i < drawn.deeds.size(); ++i) {
-      Deed deed = drawn.deeds[i];
-      if (!deed.of_one_peer()) deed.peer = 0;  // says nothing there
-      ASSERT_EQ(read->deeds[i], deed) << deed.text();
+    ASSERT_EQ(read->faults.size(), drawn.faults.size());
+    for (std::size_t i = 0; i < drawn.faults.size(); ++i) {
+      Fault fault = drawn.faults[i];
+      if (!fault.of_one_peer()) fault.peer = 0;  // says nothing there
+      ASSERT_EQ(read->faults[i], fault) << fault.text();
     }
   }
 }
 
 TEST(SimParameters, ABadLineIsNamed) {
-  for (const char* line : {"peers", "peers=two", "no_such=1", "delay=1", "deed=explode peer=1", "deed=crash peer=x",
-                           "deed=crash peer=1 often", "skew=1", "skew=1:2", "web.hosts=-1", "seeds_at_all=2"}) {
+  for (const char* line : {"peers", "peers=two", "no_such=1", "delay=1", "fault=explode peer=1", "fault=crash peer=x",
+                           "fault=crash peer=1 often", "skew=1", "skew=1:2", "web.hosts=-1", "seeds_at_all=2"}) {
     const auto read = Parameters::read(std::string("peers=2\n") + line + "\n");
     ASSERT_FALSE(read.has_value()) << line;
     EXPECT_NE(read.error().message.find(std::string("line 2, '") + line), std::string::npos) << read.error().message;
@@ -181,14 +181,14 @@ TEST(SimReplay, ParametersReadBackGiveTheSameRun) {
 
 TEST(SimMinimize, WhatTheFailureDoesNotNeedIsGone) {
   Parameters p = Parameters::draw(38, FaultKinds::none());
-  p.deeds.push_back(*Deed::read("pause peer=1 at=1s for=500ms"));
+  p.faults.push_back(*Fault::read("pause peer=1 at=1s for=500ms"));
   p.skews[1] = seconds{3};
   p.time_max = seconds{2};  // no crawl of this one ends by then
   p.settings.delay = seconds{1};
   const Minimized first = minimize(p, 150, [](const std::string&) {});
   EXPECT_TRUE(first.failure.starts_with("ends: the crawl has not ended")) << first.failure;
   EXPECT_EQ(first.parameters.peers, 1u);
-  EXPECT_TRUE(first.parameters.deeds.empty());
+  EXPECT_TRUE(first.parameters.faults.empty());
   EXPECT_TRUE(first.parameters.skews.empty());
   EXPECT_LE(first.runs, 150u);
   EXPECT_EQ(minimize(p, 150, [](const std::string&) {}).log, first.log);
@@ -227,10 +227,10 @@ TEST(SimReplay, SameSeedSameRunByteForByte) {
 
 // ---- named scenarios: each on several webs ----
 
-INSTANTIATE_TEST_SUITE_P(Sim, Scene, testing::Range<std::uint64_t>(1, 6));
+INSTANTIATE_TEST_SUITE_P(Sim, Scenario, testing::Range<std::uint64_t>(1, 6));
 
 // Issue "Step 1", point 3: seeds added later widen the scope on every peer alike.
-TEST_P(Scene, SeedsAddedLaterWidenTheScopeOnEveryPeer) {
+TEST_P(Scenario, SeedsAddedLaterWidenTheScopeOnEveryPeer) {
   Parameters p = scene(GetParam());
   p.settings.scope = ScopeKind::host;
   p.seed_hosts = 3;
@@ -266,7 +266,7 @@ TEST_P(Scene, SeedsAddedLaterWidenTheScopeOnEveryPeer) {
 }
 
 // Issue "Step 1", point 3: one that brings other values is refused by name.
-TEST_P(Scene, JoinerWithAnotherRingWideValueIsRefusedByName) {
+TEST_P(Scenario, JoinerWithAnotherRingWideValueIsRefusedByName) {
   World world(scene(GetParam()), false);
   expect_under_way(world, seconds{4});
   const std::size_t joiner = world.add_peer(seconds{4}, 1, [](LoadedSettings& settings) {
@@ -283,7 +283,7 @@ TEST_P(Scene, JoinerWithAnotherRingWideValueIsRefusedByName) {
 }
 
 // A leave hands everything over: nothing is lost. URLs fetched twice are permitted in this version, and counted.
-TEST_P(Scene, LeaveHandsEverythingOver) {
+TEST_P(Scenario, LeaveHandsEverythingOver) {
   for (std::size_t leaver = 0; leaver < 4; ++leaver) {
     World world(scene(GetParam()), false);
     expect_under_way(world, seconds{6});
@@ -296,7 +296,7 @@ TEST_P(Scene, LeaveHandsEverythingOver) {
   }
 }
 
-TEST_P(Scene, JoinInMidCrawlGetsAShare) {
+TEST_P(Scenario, JoinInMidCrawlGetsAShare) {
   World world(scene(GetParam()), false);
   expect_under_way(world, seconds{6});
   const std::size_t joiner = world.add_peer(seconds{6}, 2);
@@ -306,20 +306,20 @@ TEST_P(Scene, JoinInMidCrawlGetsAShare) {
 }
 
 // Declared down, its partitions are others' for a while; then it comes back with its old store.
-TEST_P(Scene, DownAndBack) {
+TEST_P(Scenario, DownAndBack) {
   Parameters p = scene(GetParam());
   p.settings.suspicion_time = seconds{3};
-  p.deeds.push_back({Deed::Kind::crash, 1 + GetParam() % 3, seconds{5}, seconds{20}});
+  p.faults.push_back({Fault::Kind::crash, 1 + GetParam() % 3, seconds{5}, seconds{20}});
   World world(p, false);
   expect_under_way(world, seconds{5});
   judge(world);
   EXPECT_TRUE(world.ring_moved());
 }
 
-TEST_P(Scene, AllKilledAtOnceAndRestarted) {
+TEST_P(Scenario, AllKilledAtOnceAndRestarted) {
   Parameters p = scene(GetParam());
-  p.deeds.push_back({Deed::Kind::crash_all, 0, seconds{5}, milliseconds{700}});
-  p.deeds.push_back({Deed::Kind::crash_all, 0, seconds{9}, milliseconds{50}});
+  p.faults.push_back({Fault::Kind::crash_all, 0, seconds{5}, milliseconds{700}});
+  p.faults.push_back({Fault::Kind::crash_all, 0, seconds{9}, milliseconds{50}});
   World world(p, false);
   expect_under_way(world, seconds{9});
   judge(world);
@@ -328,20 +328,20 @@ TEST_P(Scene, AllKilledAtOnceAndRestarted) {
 }
 
 // A restart looks for no more peers than there are: the crawl has begun long since.
-TEST_P(Scene, RestartInARingThatBecameSmaller) {
+TEST_P(Scenario, RestartInARingThatBecameSmaller) {
   Parameters p = scene(GetParam());
-  p.deeds.push_back({Deed::Kind::leave, 2, seconds{4}, {}});
-  p.deeds.push_back({Deed::Kind::crash, 0, seconds{8}, milliseconds{500}});
+  p.faults.push_back({Fault::Kind::leave, 2, seconds{4}, {}});
+  p.faults.push_back({Fault::Kind::crash, 0, seconds{8}, milliseconds{500}});
   World world(p, false);
   expect_under_way(world, seconds{8});
   judge(world);
 }
 
 // Cleanly stopped and started again, one after the other.
-TEST_P(Scene, RollingRestart) {
+TEST_P(Scenario, RollingRestart) {
   Parameters p = scene(GetParam());
   for (std::size_t peer = 0; peer < p.peers; ++peer)
-    p.deeds.push_back({Deed::Kind::stop, peer, seconds{4 + 2 * static_cast<int>(peer)}, milliseconds{800}});
+    p.faults.push_back({Fault::Kind::stop, peer, seconds{4 + 2 * static_cast<int>(peer)}, milliseconds{800}});
   World world(p, false);
   expect_under_way(world, seconds{10});
   judge(world);
@@ -349,7 +349,7 @@ TEST_P(Scene, RollingRestart) {
 }
 
 // A peer that dies between the first word of the end and the last is started again: it must learn that all is over.
-TEST_P(Scene, CrashWhileTheEndIsTold) {
+TEST_P(Scenario, CrashWhileTheEndIsTold) {
   for (std::size_t victim = 0; victim < 4; ++victim) {
     Parameters p = scene(GetParam());
     p.time_max = std::chrono::hours{1};
@@ -363,7 +363,7 @@ TEST_P(Scene, CrashWhileTheEndIsTold) {
 }
 
 // What only a robots.txt's sitemap leads to, on a host that may be out of scope and another peer's, is fetched too.
-TEST_P(Scene, SitemapsOfRobotsTxt) {
+TEST_P(Scenario, SitemapsOfRobotsTxt) {
   Parameters p = scene(GetParam());
   p.web.sitemaps = true;
   World world(p, false);
@@ -371,7 +371,7 @@ TEST_P(Scene, SitemapsOfRobotsTxt) {
 }
 
 // A robots.txt that is elsewhere costs a second request to the host: with the delay between the two.
-TEST_P(Scene, RobotsRedirectIsPolite) {
+TEST_P(Scenario, RobotsRedirectIsPolite) {
   Parameters p = scene(GetParam());
   p.web.robots_redirects = true;
   World world(p, false);

@@ -60,21 +60,21 @@ World::World(Parameters parameters, bool keep_trace)
   }
   for (const auto& [peer, by] : parameters_.skews)
     if (peer < peers_.size()) peers_[peer].skew = by;
-  for (const Deed& deed : parameters_.deeds) {
-    if (deed.kind == Deed::Kind::join) add_joiner(deed);
-    if (deed.kind == Deed::Kind::power_cut && deed.peer < peers_.size())
-      peers_[deed.peer].kv->keep_unsynced(deed.writes);
-    at(deed.at, [this, deed] { deal(deed); });
+  for (const Fault& fault : parameters_.faults) {
+    if (fault.kind == Fault::Kind::join) add_joiner(fault);
+    if (fault.kind == Fault::Kind::power_cut && fault.peer < peers_.size())
+      peers_[fault.peer].kv->keep_unsynced(fault.writes);
+    at(fault.at, [this, fault] { inject(fault); });
   }
   at(parameters_.faults_end, [this] { heal(); });
 }
 
-// Makes the peer, which its deed starts.
-void World::add_joiner(const Deed& deed) {
+// Makes the peer, which its fault starts.
+void World::add_joiner(const Fault& fault) {
   const std::size_t number = peers_.size();
-  if (deed.peer != number || deed.through >= number)
-    return fail("world", "joining peers are numbered in order, and join through an earlier one: " + deed.text());
-  build_peer(deed.through, {});
+  if (fault.peer != number || fault.through >= number)
+    return fail("world", "joining peers are numbered in order, and join through an earlier one: " + fault.text());
+  build_peer(fault.through, {});
   const auto skew = parameters_.skews.find(number);
   if (skew != parameters_.skews.end()) peers_[number].skew = skew->second;
 }
@@ -134,23 +134,23 @@ std::optional<ring::Partition> World::partition_of(const Request& request) const
 
 void World::start(std::size_t number) {
   SimPeer& peer = peers_[number];
-  if (peer.standing == Standing::up || peer.standing == Standing::gone) return;
-  if (ending_ && (peer.standing == Standing::absent || peer.leaving)) {
-    peer.standing = Standing::gone;  // too late to join
+  if (peer.status == Status::up || peer.status == Status::gone) return;
+  if (ending_ && (peer.status == Status::absent || peer.leaving)) {
+    peer.status = Status::gone;  // too late to join
     return;
   }
   auto store = storage::Store::open(*peer.kv);
   if (store && ending_) {
     // It never heard of the crawl: it would wait for seeds.
     if (const auto seeds = store->meta(meta_name::seeds); seeds && !*seeds) {
-      peer.standing = Standing::gone;
+      peer.status = Status::gone;
       return;
     }
   }
   if (!store)
     return fail("world", "peer " + std::to_string(number) + " cannot open its store: " + store.error().message);
   peer.store = std::make_unique<storage::Store>(std::move(*store));
-  ++peer.life;
+  ++peer.generation;
   PeerStart begin;
   begin.settings = peer.settings;
   begin.address = peer.address;
@@ -173,13 +173,13 @@ void World::start(std::size_t number) {
   if (!core) return fail("world", "peer " + std::to_string(number) + " cannot start: " + core.error().message);
   peer.at_work.clear();
   peer.core = std::move(*core);
-  peer.standing = Standing::up;
+  peer.status = Status::up;
   peer.cancelled = false;
   peer.leaving = false;
   peer.wake.reset();
   peer.idle_ticks = 0;
   note("peer " + std::to_string(number) + " starts as " + peer.core->id().brief() + ", life " +
-       std::to_string(peer.life));
+       std::to_string(peer.generation));
   peer.ring = ring_of(*peer.core);
   step(number, TickEvent{});
 }
@@ -188,7 +188,7 @@ void World::start(std::size_t number) {
 void World::note_missing_copies(const SimPeer& peer) {
   if (!peer.core) return;
   const nlohmann::json counts = peer.core->own_status()["counts"];
-  if (counts.value("copies_to_fill", 0) == 0 && counts.value("partitions_to_hand_over", 0) == 0) return;
+  if (counts.value("copies_to_backfill", 0) == 0 && counts.value("partitions_to_hand_over", 0) == 0) return;
   for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);
     if (peer.core->tenures().of(partition).holder == peer.core->id()) not_copied_.insert(partition);
@@ -199,7 +199,7 @@ void World::note_missing_copies(const SimPeer& peer) {
 void World::take_down(std::size_t number, bool failed) {
   SimPeer& peer = peers_[number];
   std::vector<Request> open;
-  if (failed && peer.at_hand) open.push_back(*peer.at_hand);
+  if (failed && peer.uncommitted) open.push_back(*peer.uncommitted);
   for (auto& [job, request] : peer.requests) {
     if (!request.over) {
       request.ended = now_;
@@ -215,13 +215,13 @@ void World::take_down(std::size_t number, bool failed) {
   peer.waiting_messages = 0;
   peer.core.reset();
   peer.store.reset();
-  peer.standing = Standing::down;
+  peer.status = Status::down;
   peer.wake.reset();
   if (!open.empty()) tell([&](Checker& checker) { checker.crashed(*this, number, open); });
 }
 
 void World::ask(std::size_t number, const std::string& verb, const std::string& body) {
-  if (peers_[number].standing != Standing::up) return fail("world", "asked a peer that is not up");
+  if (peers_[number].status != Status::up) return fail("world", "asked a peer that is not up");
   ring::Message message;
   message.body = ring::Ask{1, verb, body, true};
   if (wait_until_it_goes_on(number, [this, number, verb, body] { ask(number, verb, body); })) return;
@@ -237,13 +237,13 @@ void World::exited(std::size_t number, const Exit& exit) {
   const bool failed = exit.code != 0 && peer.disk_fault.has_value();
   take_down(number, failed);
   if (failed) return disk_failed(number);
-  peer.standing = Standing::gone;
+  peer.status = Status::gone;
   // It left with nobody to hand over to, and said that what remains is on its disk: it is started again when all is
   // well.
   if (peer.leaving && !ending_ && exit.code == 0 && peer.counts.discovered() + peer.counts.outbox > 0)
     peer.restart_after = std::max(start_ + parameters_.faults_end - now_, Duration{}) + alone_wait;
   if (peer.restart_after && exit.code == 0 && !exit.finished) {
-    peer.standing = Standing::down;
+    peer.status = Status::down;
     schedule(now_ + *peer.restart_after, [this, number] { start(number); });
   }
   peer.restart_after.reset();
@@ -253,7 +253,7 @@ void World::exited(std::size_t number, const Exit& exit) {
 
 void World::step(std::size_t number, Event event) {
   SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up || peer.paused || !failures_.empty()) return;
+  if (peer.status != Status::up || peer.paused || !failures_.empty()) return;
   ++stats_.steps;
   if (++peer.steps % status_every == 0) mix_in_status(peer);
   const bool tick = std::holds_alternative<TickEvent>(event);
@@ -271,7 +271,8 @@ void World::step(std::size_t number, Event event) {
     peer.cancelled = true;
     for (const auto& [job, request] : peer.requests)
       if (!request.over)
-        schedule(now_, [this, number, life = peer.life, id = job] { end_fetch(number, life, id, true); });
+        schedule(now_,
+                 [this, number, generation = peer.generation, id = job] { end_fetch(number, generation, id, true); });
   }
   const bool again_at_once = tick && commands.empty() && peer.core->next_deadline(clock_of(peer)) <= clock_of(peer);
   peer.idle_ticks = again_at_once ? peer.idle_ticks + 1 : 0;
@@ -286,9 +287,9 @@ void World::set_wake(std::size_t number) {
   const Time deadline = std::max(peer.core->next_deadline(clock_of(peer)) - peer.skew, now_ + busy_step);
   if (peer.wake == deadline) return;
   peer.wake = deadline;
-  schedule(deadline, [this, number, life = peer.life, deadline] {
+  schedule(deadline, [this, number, generation = peer.generation, deadline] {
     SimPeer& woken = peers_[number];
-    if (woken.life != life || woken.wake != deadline) return;
+    if (woken.generation != generation || woken.wake != deadline) return;
     woken.wake.reset();
     step(number, TickEvent{});
   });
@@ -315,11 +316,11 @@ void World::carry_out(std::size_t number, Command& command) {
   } else if (const auto* links = std::get_if<RecordLinks>(&command)) {
     trace_.mix_in(links->page.url);
     for (const storage::TraceLink& link : links->page.links) trace_.mix_in(link.url + std::to_string(link.flags));
-  } else if (const auto* said = std::get_if<Note>(&command)) {
+  } else if (const auto* said = std::get_if<LogEntry>(&command)) {
     std::string text = "  p" + std::to_string(number) + " says: " + std::string(said->event);
     for (const auto& [key, value] : said->fields) text += " " + std::string(key) + "=" + value;
     note(text);
-    if (said->event == "mirror" && crawling_) ++stats_.deeds["a mirror found"];
+    if (said->event == "mirror" && crawling_) ++stats_.faults["a mirror found"];
     if (said->event == "taken over") took_over(number);
     if (said->event == "owners changed") {
       peers_[number].ring = ring_of(*peers_[number].core);
@@ -349,8 +350,7 @@ bool World::run(Duration until) {
 
 bool World::run_to_end() {
   const auto over = [&] {
-    return std::all_of(peers_.begin(), peers_.end(),
-                       [](const SimPeer& peer) { return peer.standing == Standing::gone; });
+    return std::all_of(peers_.begin(), peers_.end(), [](const SimPeer& peer) { return peer.status == Status::gone; });
   };
   while (failures_.empty() && !events_.empty() && since_start() < parameters_.time_max && !over()) {
     auto next = events_.extract(events_.begin());
@@ -358,12 +358,12 @@ bool World::run_to_end() {
     next.mapped()();
   }
   if (failures_.empty() && !over()) {
-    std::string standing;
+    std::string status;
     for (const SimPeer& peer : peers_) {
-      standing += "\n  peer " + std::to_string(peer.number) + ": ";
-      standing += peer.core == nullptr ? "not up" : peer.core->own_status().dump();
+      status += "\n  peer " + std::to_string(peer.number) + ": ";
+      status += peer.core == nullptr ? "not up" : peer.core->own_status().dump();
     }
-    fail("ends", "the crawl has not ended after " + duration_text(since_start()) + standing);
+    fail("ends", "the crawl has not ended after " + duration_text(since_start()) + status);
   }
   if (failures_.empty()) tell([&](Checker& checker) { checker.ended(*this); });
   return failures_.empty();

@@ -11,7 +11,7 @@
 // Faults end at Parameters::faults_end, or with the first word of the end of the crawl, whichever is earlier. (That a
 // peer which misses that word learns of it later is not promised yet.)
 //
-// Five files: world.cc (peers, one step, the run), world_faults.cc (deeds), world_web.cc (fetches), world_network.cc,
+// Five files: world.cc (peers, one step, the run), world_faults.cc (faults), world_web.cc (fetches), world_network.cc,
 // world_questions.cc (what commands ask, and what peers tell of themselves).
 //
 // Thread rule: one owner.
@@ -37,7 +37,7 @@ namespace orbweaver::sim {
 
 // Where a peer stands. absent: not started yet; down: crashed or stopped, its store is kept; gone: ended for good
 // (finished, left, failed).
-enum class Standing : std::uint8_t { absent, up, down, gone };
+enum class Status : std::uint8_t { absent, up, down, gone };
 
 struct SimPeer {
   std::size_t number = 0;
@@ -47,8 +47,8 @@ struct SimPeer {
   std::unique_ptr<storage::MemoryKv> kv;
   std::unique_ptr<storage::Store> store;  // null while down
   std::unique_ptr<Core> core;             // null while down or gone
-  Standing standing = Standing::absent;
-  std::uint64_t life = 0;                     // counts the starts; what was meant for an earlier one does not arrive
+  Status status = Status::absent;
+  std::uint64_t generation = 0;               // counts the starts; what was meant for an earlier one does not arrive
   std::map<std::uint64_t, Request> requests;  // by job: begun, not yet committed
   std::optional<Time> wake;
   bool cancelled = false;  // its fetcher was stopped
@@ -68,7 +68,7 @@ struct SimPeer {
   std::optional<storage::ErrorKind> disk_fault;  // its disk was told to fail so
   std::optional<Duration> disk_back;             // after which it is started again
   std::uint32_t disks = 1;                       // so many disks it has had: a new one holds no identity
-  std::optional<Request> at_hand;                // whose outcome this step takes note of
+  std::optional<Request> uncommitted;            // whose outcome this step takes note of
   std::vector<storage::UrlKey> at_work;          // pages that were being read when it crashed
   std::uint64_t steps = 0;
 };
@@ -76,7 +76,7 @@ struct SimPeer {
 // What a command asked of the ring: pages that ended before are visited again.
 struct SimRecrawl {
   Time before{};  // the latest that it may be by any peer's clock
-  Deed deed;
+  Fault fault;
 };
 
 struct Traffic {
@@ -96,7 +96,7 @@ struct WorldStats {
   std::uint64_t crashes = 0;
   std::uint64_t taken_over = 0;                    // times that a peer took partitions from others that it thought gone
   std::uint64_t owners_changed = 0;                // after the first request
-  std::map<std::string, std::uint64_t> deeds;      // done while the crawl was under way, by name; and what came of it
+  std::map<std::string, std::uint64_t> faults;     // done while the crawl was in progress, by name; and what came of it
   std::map<std::string, std::uint64_t> tolerated;  // breaches that this version permits under the run's faults, by what
 };
 
@@ -114,8 +114,8 @@ class World {
   void leave(std::size_t peer, std::optional<Duration> restart_after = {});
   void start(std::size_t peer);
   void pause(std::size_t peer, Duration lasts, bool tick_last);
-  // A cut or slow links, as the deed says, from now on.
-  void disturb(const Deed& deed);
+  // A cut or slow links, as the fault says, from now on.
+  void disturb(const Fault& fault);
   // The peer's disk fails from its `after`th write on; the peer is expected to end, and started again after `back`.
   void break_disk(std::size_t peer, storage::ErrorKind kind, std::uint64_t after, Duration back);
   // Ends all cuts, slow links and broken disks.
@@ -132,7 +132,7 @@ class World {
   // --- for checkers ---
   void fail(std::string_view checker, const std::string& what);
   void tolerate(const std::string& what) { ++stats_.tolerated[what]; }
-  void count(const std::string& what) { ++stats_.deeds[what]; }
+  void count(const std::string& what) { ++stats_.faults[what]; }
   void note(const std::string& line) { trace_.add(since_start(), line); }
   const Parameters& parameters() const { return parameters_; }
   const FakeWeb& web() const { return web_; }
@@ -179,13 +179,13 @@ class World {
     events_.emplace(std::make_pair(std::max(at, now_), next_event_++), std::move(action));
   }
   std::size_t build_peer(std::optional<std::size_t> join, const std::function<void(LoadedSettings&)>& tweak);
-  void add_joiner(const Deed& deed);
-  void deal(const Deed& deed);
-  bool may_happen(const Deed& deed) const;
+  void add_joiner(const Fault& fault);
+  void inject(const Fault& fault);
+  bool may_happen(const Fault& fault) const;
   bool is_member(const SimPeer& peer) const;
   std::optional<std::size_t> a_member(std::size_t other_than) const;
-  void join(const Deed& deed);
-  void go_on(std::size_t peer, std::uint64_t life, bool tick_last);
+  void join(const Fault& fault);
+  void go_on(std::size_t peer, std::uint64_t generation, bool tick_last);
   void lose_disk(std::size_t peer, std::optional<Duration> back);
   void cut_power(std::size_t peer, std::uint64_t writes, Duration back);
   void disk_failed(std::size_t peer);
@@ -196,13 +196,13 @@ class World {
   const SimPeer* peer_with_work(std::size_t first) const;
   void die_of(std::size_t peer, const Request& request);
   void note_at_work(SimPeer& peer, const std::string& url);
-  void put_question(const Deed& deed);
-  std::string body_of(const Deed& deed) const;
+  void put_question(const Fault& fault);
+  std::string body_of(const Fault& fault) const;
   void mix_in_status(const SimPeer& peer);
   void note_answer(const std::string& body);
   Time clock_of(const SimPeer& peer) const { return now_ + peer.skew; }
   // The cut that holds a message of this way up the longest; null: none.
-  const Deed* cut_between(std::size_t from, std::size_t to) const;
+  const Fault* cut_between(std::size_t from, std::size_t to) const;
   Duration slowness_between(std::size_t from, std::size_t to) const;
   void step(std::size_t peer, Event event);
   void carry_out(std::size_t peer, Command& command);
@@ -212,11 +212,12 @@ class World {
   PageRead page_of(const Request& request);
   RobotsRead robots_of(const Request& request) const;
   void start_fetch(std::size_t peer, const StartFetch& fetch);
-  void end_fetch(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);
-  void tell_fetch_ended(std::size_t peer, std::uint64_t life, std::uint64_t job, bool cancelled);
-  void end_page(std::size_t peer, std::uint64_t life, std::uint64_t job);
-  void post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life, const ring::Message& message);
-  void deliver(std::size_t from, std::uint64_t from_life, std::size_t to, std::optional<std::uint64_t> only_life,
+  void end_fetch(std::size_t peer, std::uint64_t generation, std::uint64_t job, bool cancelled);
+  void tell_fetch_ended(std::size_t peer, std::uint64_t generation, std::uint64_t job, bool cancelled);
+  void end_page(std::size_t peer, std::uint64_t generation, std::uint64_t job);
+  void post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_generation,
+            const ring::Message& message);
+  void deliver(std::size_t from, std::uint64_t from_life, std::size_t to, std::optional<std::uint64_t> only_generation,
                const std::string& bytes);
   void exited(std::size_t peer, const Exit& exit);
   void set_wake(std::size_t peer);
@@ -255,7 +256,7 @@ class World {
   bool views_differed_ = false;
   bool disks_lost_ = false;
   std::optional<Time> disk_lost_at_;
-  std::map<std::uint64_t, Deed> disturbances_;  // cuts and slow links under way, by number
+  std::map<std::uint64_t, Fault> disturbances_;  // cuts and slow links in progress, by number
   std::uint64_t next_disturbance_ = 0;
   Trace trace_;
   WorldStats stats_;

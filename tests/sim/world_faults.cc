@@ -18,65 +18,65 @@ constexpr Duration killed_back{std::chrono::milliseconds{300}};
 
 }  // namespace
 
-void World::deal(const Deed& deed) {
+void World::inject(const Fault& fault) {
   if (!failures_.empty()) return;
-  if (deed.kind == Deed::Kind::join && ending_) start(deed.peer);  // or does not, it is too late
+  if (fault.kind == Fault::Kind::join && ending_) start(fault.peer);  // or does not, it is too late
   if (ending_) return;
-  if (!may_happen(deed)) return schedule(now_ + look_again, [this, deed] { deal(deed); });
+  if (!may_happen(fault)) return schedule(now_ + look_again, [this, fault] { inject(fault); });
   if (crawling_)
-    ++stats_.deeds[std::string(deed_name(deed.kind)) + (deed.kind == Deed::Kind::ask ? " " + deed.what : "")];
-  const auto back = deed.down > Duration{} ? std::optional<Duration>(deed.down) : std::nullopt;
-  switch (deed.kind) {
-    case Deed::Kind::crash:
-      return crash(deed.peer, deed.down);
-    case Deed::Kind::crash_all:
-      for (SimPeer& peer : peers_) crash(peer.number, deed.down + one_by_one * static_cast<int>(peer.number));
+    ++stats_.faults[std::string(fault_name(fault.kind)) + (fault.kind == Fault::Kind::ask ? " " + fault.what : "")];
+  const auto back = fault.down > Duration{} ? std::optional<Duration>(fault.down) : std::nullopt;
+  switch (fault.kind) {
+    case Fault::Kind::crash:
+      return crash(fault.peer, fault.down);
+    case Fault::Kind::crash_all:
+      for (SimPeer& peer : peers_) crash(peer.number, fault.down + one_by_one * static_cast<int>(peer.number));
       return;
-    case Deed::Kind::stop:
-      return stop(deed.peer, deed.down);
-    case Deed::Kind::leave:
-      return leave(deed.peer, back);
-    case Deed::Kind::join:
-      return join(deed);
-    case Deed::Kind::cut:
-    case Deed::Kind::one_way:
-    case Deed::Kind::slow:
-      return disturb(deed);
-    case Deed::Kind::pause:
-      return pause(deed.peer, deed.down, deed.tick_last);
-    case Deed::Kind::disk_error:
-      return break_disk(deed.peer, storage::ErrorKind::io, deed.writes, deed.down);
-    case Deed::Kind::disk_full:
-      return break_disk(deed.peer, storage::ErrorKind::disk_full, deed.writes, deed.down);
-    case Deed::Kind::disk_gone:
-      return lose_disk(deed.peer, back);
-    case Deed::Kind::power_cut:
-      return cut_power(deed.peer, deed.writes, deed.down);
-    case Deed::Kind::ask:
-    case Deed::Kind::recrawl:
-      return put_question(deed);
+    case Fault::Kind::stop:
+      return stop(fault.peer, fault.down);
+    case Fault::Kind::leave:
+      return leave(fault.peer, back);
+    case Fault::Kind::join:
+      return join(fault);
+    case Fault::Kind::cut:
+    case Fault::Kind::one_way:
+    case Fault::Kind::slow:
+      return disturb(fault);
+    case Fault::Kind::pause:
+      return pause(fault.peer, fault.down, fault.tick_last);
+    case Fault::Kind::disk_error:
+      return break_disk(fault.peer, storage::ErrorKind::io, fault.writes, fault.down);
+    case Fault::Kind::disk_full:
+      return break_disk(fault.peer, storage::ErrorKind::disk_full, fault.writes, fault.down);
+    case Fault::Kind::disk_gone:
+      return lose_disk(fault.peer, back);
+    case Fault::Kind::power_cut:
+      return cut_power(fault.peer, fault.writes, fault.down);
+    case Fault::Kind::ask:
+    case Fault::Kind::recrawl:
+      return put_question(fault);
   }
 }
 
-// Of some deeds the contract says nothing before the ring has formed, or when no other member would be left: seeds may
+// Of some faults the contract says nothing before the ring has formed, or when no other member would be left: seeds may
 // be on one disk only, whoever leaves hands over to nobody, whoever joins finds nobody.
-bool World::may_happen(const Deed& deed) const {
-  if (deed.kind == Deed::Kind::join) return a_member(deed.peer).has_value();
-  if (deed.is_question()) return crawling_ && peer_with_work(deed.peer) != nullptr;
-  if (deed.kind != Deed::Kind::leave && deed.kind != Deed::Kind::disk_gone) return true;
-  const SimPeer& peer = peers_[deed.peer];
-  if (peer.standing == Standing::gone) return true;  // nothing is done to it
+bool World::may_happen(const Fault& fault) const {
+  if (fault.kind == Fault::Kind::join) return a_member(fault.peer).has_value();
+  if (fault.is_question()) return crawling_ && peer_with_work(fault.peer) != nullptr;
+  if (fault.kind != Fault::Kind::leave && fault.kind != Fault::Kind::disk_gone) return true;
+  const SimPeer& peer = peers_[fault.peer];
+  if (peer.status == Status::gone) return true;  // nothing is done to it
   const bool formed =
       std::all_of(peers_.begin(), peers_.begin() + static_cast<std::ptrdiff_t>(parameters_.peers),
-                  [&](const SimPeer& one) { return one.standing == Standing::gone || is_member(one) || one.leaving; });
-  if (!crawling_ || !formed || !is_member(peer) || !a_member(deed.peer)) return false;
-  if (deed.kind == Deed::Kind::leave) return true;
+                  [&](const SimPeer& one) { return one.status == Status::gone || is_member(one) || one.leaving; });
+  if (!crawling_ || !formed || !is_member(peer) || !a_member(fault.peer)) return false;
+  if (fault.kind == Fault::Kind::leave) return true;
   const nlohmann::json counts = peer.core->own_status()["counts"];
-  return counts["copies_to_fill"] == 0 && counts["partitions_to_hand_over"] == 0;
+  return counts["copies_to_backfill"] == 0 && counts["partitions_to_hand_over"] == 0;
 }
 
 bool World::is_member(const SimPeer& peer) const {
-  return peer.standing == Standing::up && !peer.leaving && peer.core->own_status()["state"] == "active";
+  return peer.status == Status::up && !peer.leaving && peer.core->own_status()["state"] == "active";
 }
 
 // One that stays in the ring, other than this one.
@@ -86,17 +86,17 @@ std::optional<std::size_t> World::a_member(std::size_t other_than) const {
   return std::nullopt;
 }
 
-void World::join(const Deed& deed) {
-  if (!is_member(peers_[deed.through])) {
-    const auto other = a_member(deed.peer);
-    peers_[deed.peer].settings.values.join = {peers_[*other].address};
+void World::join(const Fault& fault) {
+  if (!is_member(peers_[fault.through])) {
+    const auto other = a_member(fault.peer);
+    peers_[fault.peer].settings.values.join = {peers_[*other].address};
   }
-  start(deed.peer);
+  start(fault.peer);
 }
 
 void World::crash(std::size_t number, std::optional<Duration> restart_after) {
   SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up) return;
+  if (peer.status != Status::up) return;
   note("peer " + std::to_string(number) + " crashes with " + std::to_string(peer.requests.size()) + " in flight");
   ++stats_.crashes;
   // Its worker's page is a suspect. The other pages wait for the worker.
@@ -113,7 +113,7 @@ void World::die_of(std::size_t number, const Request& request) {
   SimPeer& peer = peers_[number];
   note("peer " + std::to_string(number) + " dies of " + request.url);
   ++stats_.crashes;
-  ++stats_.deeds["a page that kills"];
+  ++stats_.faults["a page that kills"];
   note_at_work(peer, request.url);
   take_down(number);
   schedule(now_ + killed_back, [this, number] { start(number); });
@@ -129,7 +129,7 @@ void World::note_at_work(SimPeer& peer, const std::string& url) {
 }
 
 void World::stop(std::size_t number, std::optional<Duration> restart_after) {
-  if (peers_[number].standing != Standing::up) return;
+  if (peers_[number].status != Status::up) return;
   if (wait_until_it_goes_on(number, [this, number, restart_after] { stop(number, restart_after); })) return;
   peers_[number].restart_after = restart_after;
   peers_[number].leaving = false;  // a stop ends a leave
@@ -137,7 +137,7 @@ void World::stop(std::size_t number, std::optional<Duration> restart_after) {
 }
 
 void World::leave(std::size_t number, std::optional<Duration> restart_after) {
-  if (peers_[number].standing != Standing::up || peers_[number].core->stopping()) return;
+  if (peers_[number].status != Status::up || peers_[number].core->stopping()) return;
   if (wait_until_it_goes_on(number, [this, number, restart_after] { leave(number, restart_after); })) return;
   peers_[number].leaving = true;
   peers_[number].restart_after = restart_after;
@@ -148,22 +148,23 @@ void World::leave(std::size_t number, std::optional<Duration> restart_after) {
 
 void World::pause(std::size_t number, Duration lasts, bool tick_last) {
   SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up || peer.paused) return;
+  if (peer.status != Status::up || peer.paused) return;
   note("peer " + std::to_string(number) + " is paused");
   peer.paused = true;
-  schedule(now_ + lasts, [this, number, life = peer.life, tick_last] { go_on(number, life, tick_last); });
+  schedule(now_ + lasts,
+           [this, number, generation = peer.generation, tick_last] { go_on(number, generation, tick_last); });
 }
 
-void World::go_on(std::size_t number, std::uint64_t life, bool tick_last) {
+void World::go_on(std::size_t number, std::uint64_t generation, bool tick_last) {
   SimPeer& peer = peers_[number];
-  if (peer.life != life || !peer.paused) return;
+  if (peer.generation != generation || !peer.paused) return;
   peer.paused = false;
   peer.waiting_messages = 0;
   const std::vector<Action> waiting = std::exchange(peer.waiting, {});
   note("peer " + std::to_string(number) + " goes on, " + std::to_string(waiting.size()) + " events waited");
   if (!tick_last) step(number, TickEvent{});
   for (const Action& action : waiting) {
-    if (peer.life != life || peer.standing != Standing::up) return;
+    if (peer.generation != generation || peer.status != Status::up) return;
     action();
   }
   if (tick_last) step(number, TickEvent{});
@@ -190,31 +191,31 @@ bool World::wait_in_socket(std::size_t number, Action action) {
 
 // ---- links ----
 
-void World::disturb(const Deed& deed) {
+void World::disturb(const Fault& fault) {
   const std::uint64_t number = next_disturbance_++;
-  disturbances_[number] = deed;
+  disturbances_[number] = fault;
   disturbances_[number].at = since_start();
   note("begins: " + disturbances_[number].text());
-  schedule(now_ + deed.down, [this, number] {
+  schedule(now_ + fault.down, [this, number] {
     if (disturbances_.erase(number) > 0) note("a disturbance of the network ends");
   });
 }
 
-const Deed* World::cut_between(std::size_t from, std::size_t to) const {
-  const Deed* last = nullptr;
-  for (const auto& [number, deed] : disturbances_) {
-    const bool out = deed.side.contains(from) && !deed.side.contains(to);
-    const bool in = !deed.side.contains(from) && deed.side.contains(to);
-    const bool stops = deed.kind == Deed::Kind::cut ? out || in : deed.kind == Deed::Kind::one_way && out;
-    if (stops && (last == nullptr || last->at + last->down < deed.at + deed.down)) last = &deed;
+const Fault* World::cut_between(std::size_t from, std::size_t to) const {
+  const Fault* last = nullptr;
+  for (const auto& [number, fault] : disturbances_) {
+    const bool out = fault.side.contains(from) && !fault.side.contains(to);
+    const bool in = !fault.side.contains(from) && fault.side.contains(to);
+    const bool stops = fault.kind == Fault::Kind::cut ? out || in : fault.kind == Fault::Kind::one_way && out;
+    if (stops && (last == nullptr || last->at + last->down < fault.at + fault.down)) last = &fault;
   }
   return last;
 }
 
 Duration World::slowness_between(std::size_t from, std::size_t to) const {
   Duration slowness{};
-  for (const auto& [number, deed] : disturbances_)
-    if (deed.kind == Deed::Kind::slow && deed.side.contains(from) != deed.side.contains(to)) slowness += deed.by;
+  for (const auto& [number, fault] : disturbances_)
+    if (fault.kind == Fault::Kind::slow && fault.side.contains(from) != fault.side.contains(to)) slowness += fault.by;
   return slowness;
 }
 
@@ -222,19 +223,19 @@ Duration World::slowness_between(std::size_t from, std::size_t to) const {
 
 void World::break_disk(std::size_t number, storage::ErrorKind kind, std::uint64_t after, Duration back) {
   SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up || peer.disk_fault) return;
+  if (peer.status != Status::up || peer.disk_fault) return;
   note("peer " + std::to_string(number) + ": its disk fails after " + std::to_string(after) + " writes");
   peer.disk_fault = kind;
   peer.disk_back = back;
   peer.kv->fail_after(after, kind);
 }
 
-// The peer has ended for its disk's sake. The disk is mended, the peer is started again.
+// The peer has ended for its disk's sake. The disk is repaired, the peer is started again.
 void World::disk_failed(std::size_t number) {
   SimPeer& peer = peers_[number];
   peer.kv->heal();
   peer.disk_fault.reset();
-  peer.standing = Standing::down;
+  peer.status = Status::down;
   schedule(now_ + peer.disk_back.value_or(Duration{}), [this, number] { start(number); });
 }
 
@@ -247,7 +248,7 @@ void World::recount(SimPeer& peer) {
 
 void World::lose_disk(std::size_t number, std::optional<Duration> back) {
   SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up) return;
+  if (peer.status != Status::up) return;
   note("peer " + std::to_string(number) + " dies and its disk is gone");
   ++stats_.crashes;
   take_down(number);
@@ -259,7 +260,7 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
   disk_lost_at_ = now_;
   recount(peer);
   if (!back) {
-    peer.standing = Standing::gone;
+    peer.status = Status::gone;
     return;
   }
   peer.wait_for_peers = 1;
@@ -267,12 +268,12 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
   schedule(now_ + *back, [this, number] {
     // Who joined through it, or made the ring, joins through whoever is there.
     const auto other = std::find_if(peers_.begin(), peers_.end(), [&](const SimPeer& one) {
-      return one.number != number && one.standing == Standing::up;
+      return one.number != number && one.status == Status::up;
     });
     SimPeer& again = peers_[number];
     if (other != peers_.end()) again.settings.values.join = {other->address};
     if (other == peers_.end() || ending_) {
-      again.standing = Standing::gone;
+      again.status = Status::gone;
     } else {
       start(number);
     }
@@ -281,7 +282,7 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
 
 void World::cut_power(std::size_t number, std::uint64_t writes, Duration back) {
   SimPeer& peer = peers_[number];
-  if (peer.standing != Standing::up) return;
+  if (peer.status != Status::up) return;
   crash(number, back);
   if (peer.settings.values.durability == Durability::power) return;
   const std::size_t dropped = peer.kv->drop_unsynced(writes);

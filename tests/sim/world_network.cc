@@ -6,7 +6,7 @@
 
 namespace orbweaver::sim {
 
-void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_life,
+void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_generation,
                  const ring::Message& message) {
   const std::string bytes = ring::encode(message);
   trace_.mix_in(bytes);
@@ -26,7 +26,7 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
     return note("  lost: " + std::string(ring::type_name(message.body)) + " from p" + std::to_string(from) + " to p" +
                 std::to_string(to));
   }
-  const Deed* cut = cut_between(from, to);
+  const Fault* cut = cut_between(from, to);
   if (cut != nullptr && !cut->held) {
     ++stats_.messages_lost;
     return note("  cut off: " + std::string(ring::type_name(message.body)) + " from p" + std::to_string(from) +
@@ -35,25 +35,26 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
   const Time leaves = cut == nullptr ? now_ : start_ + cut->at + cut->down;
   const int copies = random_.chance(network.doubled) ? 2 : 1;
   for (int copy = 0; copy < copies; ++copy) {
-    Time arrives = leaves + random_.between(network.delay_min, network.delay_max) + slowness_between(from, to);
+    Time arrives = leaves + random_.between(network.delay_min, network.max_delay) + slowness_between(from, to);
     if (random_.chance(network.reordered)) {
       arrives += random_.between(Duration{}, network.late_max);
     } else {
       Time& last = link_[{from, to}];
       arrives = last = std::max(arrives, last);
     }
-    schedule(arrives, [this, from, life = peers_[from].life, to, only_life, bytes] {
-      deliver(from, life, to, only_life, bytes);
+    schedule(arrives, [this, from, generation = peers_[from].generation, to, only_generation, bytes] {
+      deliver(from, generation, to, only_generation, bytes);
     });
   }
 }
 
-void World::deliver(std::size_t from, std::uint64_t from_life, std::size_t to, std::optional<std::uint64_t> only_life,
-                    const std::string& bytes) {
+void World::deliver(std::size_t from, std::uint64_t from_life, std::size_t to,
+                    std::optional<std::uint64_t> only_generation, const std::string& bytes) {
   SimPeer& peer = peers_[to];
-  if (peer.standing != Standing::up || (only_life && *only_life != peer.life)) return;
-  if (wait_in_socket(to,
-                     [this, from, from_life, to, only_life, bytes] { deliver(from, from_life, to, only_life, bytes); }))
+  if (peer.status != Status::up || (only_generation && *only_generation != peer.generation)) return;
+  if (wait_in_socket(to, [this, from, from_life, to, only_generation, bytes] {
+        deliver(from, from_life, to, only_generation, bytes);
+      }))
     return;
   ring::Result<ring::Message> message = ring::decode(bytes);
   if (!message) return fail("wire", "a peer's own message cannot be decoded: " + message.error().message);

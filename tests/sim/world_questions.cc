@@ -32,46 +32,48 @@ const SimPeer* World::peer_with_work(std::size_t first) const {
   return nullptr;
 }
 
-std::string World::body_of(const Deed& deed) const {
+std::string World::body_of(const Fault& fault) const {
   json body = json::object();
-  if (deed.kind == Deed::Kind::recrawl) {
-    body["older_than_us"] = deed.by.count();
-    if (deed.what == "host") body["host"] = web_.host_name(deed.host);
-    if (deed.what == "match") body["match"] = again_match;
-  } else if (deed.what == "explain") {
-    body["url"] = web_.page_url(deed.host, deed.page);
-  } else if (deed.what == "explain_unknown") {
-    body["url"] = web_.unlinked_url(deed.host, deed.page);
-  } else if (deed.what == "explain_nothing") {
+  if (fault.kind == Fault::Kind::recrawl) {
+    body["older_than_us"] = fault.by.count();
+    if (fault.what == "host") body["host"] = web_.host_name(fault.host);
+    if (fault.what == "match") body["match"] = again_match;
+  } else if (fault.what == "explain") {
+    body["url"] = web_.page_url(fault.host, fault.page);
+  } else if (fault.what == "explain_unknown") {
+    body["url"] = web_.unlinked_url(fault.host, fault.page);
+  } else if (fault.what == "explain_nothing") {
     body["url"] = "mailto:nobody";
-  } else if (deed.what == "seed") {
-    body["urls"] = {web_.unlinked_url(deed.host, deed.page), "gopher://elsewhere.example/"};
-  } else if (deed.what == "readmit") {
+  } else if (fault.what == "seed") {
+    body["urls"] = {web_.unlinked_url(fault.host, fault.page), "gopher://elsewhere.example/"};
+  } else if (fault.what == "readmit") {
     body["readmit"] = true;
-    if (deed.page % 2 == 0) body["host"] = web_.host_name(deed.host);
-  } else if (deed.what == "forget") {
-    body["id"] = peers_[deed.peer].core == nullptr ? "" : peers_[deed.peer].core->id().hex();
-  } else if (deed.what == "unreadable") {
+    if (fault.page % 2 == 0) body["host"] = web_.host_name(fault.host);
+  } else if (fault.what == "forget") {
+    body["id"] = peers_[fault.peer].core == nullptr ? "" : peers_[fault.peer].core->id().hex();
+  } else if (fault.what == "unreadable") {
     return "{\"url\": [";
   }
   return body.dump();
 }
 
-void World::put_question(const Deed& deed) {
-  const SimPeer& peer = *peer_with_work(deed.peer);
+void World::put_question(const Fault& fault) {
+  const SimPeer& peer = *peer_with_work(fault.peer);
   const std::size_t answers = answers_.size();
-  if (deed.kind == Deed::Kind::recrawl) {
+  if (fault.kind == Fault::Kind::recrawl) {
     // Peers whose clocks are ahead of the asked one's take what they fetch now for later than it is, and those whose
     // clocks are behind for earlier.
     Duration ahead{};
     for (const SimPeer& other : peers_) ahead = std::max(ahead, peer.skew - other.skew);
-    recrawls_.push_back({now_ - deed.by + ahead, deed});
-    return ask(peer.number, "recrawl", body_of(deed));
+    recrawls_.push_back({now_ - fault.by + ahead, fault});
+    return ask(peer.number, "recrawl", body_of(fault));
   }
-  const std::string verb = deed.what.starts_with("explain") ? "explain" : deed.what == "readmit" ? "traps" : deed.what;
-  ask(peer.number, verb, body_of(deed));
+  const std::string verb = fault.what.starts_with("explain") ? "explain"
+                           : fault.what == "readmit"         ? "traps"
+                                                             : fault.what;
+  ask(peer.number, verb, body_of(fault));
   // What the peer has accepted is the ring's to crawl.
-  if (deed.what != "seed" || answers_.size() == answers) return;
+  if (fault.what != "seed" || answers_.size() == answers) return;
   const json answer = json::parse(answers_.back());
   for (const json& url : answer.value("accepted", json::array())) add_seed(url.get<std::string>());
 }
@@ -94,8 +96,8 @@ std::uint32_t World::visits_again(const std::string& url, Time first) const {
   return static_cast<std::uint32_t>(std::count_if(recrawls_.begin(), recrawls_.end(), [&](const SimRecrawl& recrawl) {
     if (web_.listed(url)) return true;  // its sitemap, visited again, may say that it has changed since
     if (first >= recrawl.before) return false;
-    if (recrawl.deed.what == "host") return host_in(url) == web_.host_name(recrawl.deed.host);
-    return recrawl.deed.what != "match" || url.find(again_match) != std::string::npos;
+    if (recrawl.fault.what == "host") return host_in(url) == web_.host_name(recrawl.fault.host);
+    return recrawl.fault.what != "match" || url.find(again_match) != std::string::npos;
   }));
 }
 

@@ -30,7 +30,7 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   SimPeer& peer = peers_[number];
   crawling_ = true;
   for (const SimPeer& other : peers_)
-    if (other.standing == Standing::up && other.ring != peer.ring) views_differed_ = true;
+    if (other.status == Status::up && other.ring != peer.ring) views_differed_ = true;
   ++stats_.requests;
   Request request;
   request.peer = number;
@@ -45,23 +45,25 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   if (page != nullptr && !page->validator.empty() && page->validator == request.answer.validator) {
     request.answer.status = 304;
     request.answer.links.clear();
-    ++stats_.deeds["an answer 304"];
+    ++stats_.faults["an answer 304"];
   }
   request.ended = now_ + request.answer.takes;
   note("  p" + std::to_string(number) + " fetches " + request.url + " job " + std::to_string(request.job));
   const auto [at, added] = peer.requests.emplace(request.job, request);
   if (!added) return fail("world", "job " + std::to_string(request.job) + " was started twice");
   tell([&](Checker& checker) { checker.request_begun(*this, at->second); });
-  schedule(request.ended, [this, number, life = peer.life, job = request.job] { end_fetch(number, life, job, false); });
+  schedule(request.ended, [this, number, generation = peer.generation, job = request.job] {
+    end_fetch(number, generation, job, false);
+  });
 }
 
 void World::parse_robots(std::size_t number, const ParseRobots& stored) {
   note("  p" + std::to_string(number) + " parses the stored robots.txt of " +
        std::get<RobotsParse>(stored.job.what).origin);
   const Duration takes = random_.between(Duration{}, parameters_.parse_max);
-  schedule(now_ + takes, [this, number, life = peers_[number].life, stored] {
+  schedule(now_ + takes, [this, number, generation = peers_[number].generation, stored] {
     const SimPeer& peer = peers_[number];
-    if (peer.life != life || peer.standing != Standing::up) return;
+    if (peer.generation != generation || peer.status != Status::up) return;
     if (wait_until_it_goes_on(number, [this, number, stored] { parse_robots(number, stored); })) return;
     PageDone done;
     done.id = stored.job.id;
@@ -75,34 +77,34 @@ void World::parse_robots(std::size_t number, const ParseRobots& stored) {
 void World::resolve_host(std::size_t number, const ResolveHost& resolve) {
   const Duration takes =
       random_.between(Duration{std::chrono::microseconds{50}}, Duration{std::chrono::milliseconds{20}});
-  schedule(now_ + takes, [this, number, life = peers_[number].life, resolve] {
+  schedule(now_ + takes, [this, number, generation = peers_[number].generation, resolve] {
     const SimPeer& peer = peers_[number];
-    if (peer.life != life || peer.standing != Standing::up) return;
+    if (peer.generation != generation || peer.status != Status::up) return;
     if (wait_until_it_goes_on(number, [this, number, resolve] { resolve_host(number, resolve); })) return;
     step(number, HostResolved{resolve.host, web_.address_of(resolve.name)});
   });
 }
 
 // The server's side of it.
-void World::end_fetch(std::size_t number, std::uint64_t life, std::uint64_t job, bool cancelled) {
+void World::end_fetch(std::size_t number, std::uint64_t generation, std::uint64_t job, bool cancelled) {
   SimPeer& peer = peers_[number];
   const auto found = peer.requests.find(job);
-  if (peer.life != life || found == peer.requests.end() || found->second.over) return;
+  if (peer.generation != generation || found == peer.requests.end() || found->second.over) return;
   Request& request = found->second;
   request.over = true;
   request.ended = now_;
   tell([&](Checker& checker) { checker.request_ended(*this, request, cancelled); });
-  if (wait_until_it_goes_on(number,
-                            [this, number, life, job, cancelled] { tell_fetch_ended(number, life, job, cancelled); }))
+  if (wait_until_it_goes_on(
+          number, [this, number, generation, job, cancelled] { tell_fetch_ended(number, generation, job, cancelled); }))
     return;
-  tell_fetch_ended(number, life, job, cancelled);
+  tell_fetch_ended(number, generation, job, cancelled);
 }
 
 // The peer's side of it: its fetcher notes the time when it sees the end.
-void World::tell_fetch_ended(std::size_t number, std::uint64_t life, std::uint64_t job, bool cancelled) {
+void World::tell_fetch_ended(std::size_t number, std::uint64_t generation, std::uint64_t job, bool cancelled) {
   SimPeer& peer = peers_[number];
   const auto found = peer.requests.find(job);
-  if (peer.life != life || found == peer.requests.end()) return;
+  if (peer.generation != generation || found == peer.requests.end()) return;
   Request& request = found->second;
   FetchEnded ended;
   ended.id = job;
@@ -114,7 +116,7 @@ void World::tell_fetch_ended(std::size_t number, std::uint64_t life, std::uint64
   const bool page_follows = ended.error == FetchError::none;
   if (page_follows) {
     const Duration parse = random_.between(Duration{}, parameters_.parse_max);
-    schedule(now_ + parse, [this, number, life, job] { end_page(number, life, job); });
+    schedule(now_ + parse, [this, number, generation, job] { end_page(number, generation, job); });
     return step(number, std::move(ended));
   }
   Request done = request;
@@ -124,10 +126,10 @@ void World::tell_fetch_ended(std::size_t number, std::uint64_t life, std::uint64
     tell([&](Checker& checker) { checker.crashed(*this, number, {done}); });
   } else {
     tell([&](Checker& checker) { checker.committed(*this, done); });
-    peer.at_hand = done;
+    peer.uncommitted = done;
   }
   step(number, std::move(ended));
-  peer.at_hand.reset();
+  peer.uncommitted.reset();
 }
 
 PageRead World::page_of(const Request& request) {
@@ -140,12 +142,13 @@ PageRead World::page_of(const Request& request) {
   }
   if (request.answer.redirect)
     if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.redirect)) page.redirect = std::move(*url);
-  if (request.answer.detour)
-    if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.detour)) page.detour = std::move(*url);
+  if (request.answer.canonical_redirect)
+    if (Result<CanonicalUrl> url = CanonicalUrl::parse(*request.answer.canonical_redirect))
+      page.canonical_redirect = std::move(*url);
   page.content = request.answer.content;
   page.validator = request.answer.validator;
-  if (page.detour) ++stats_.deeds["a detour"];
-  if (links.size() > many_links) ++stats_.deeds["a page in pieces"];
+  if (page.canonical_redirect) ++stats_.faults["a detour"];
+  if (links.size() > many_links) ++stats_.faults["a page in pieces"];
   // Any scores do, as long as a page gives its links the same ones again.
   std::vector<std::uint8_t> scores;
   if (parameters_.settings.order == CrawlOrder::best && parameters_.settings.best_by == BestBy::topic)
@@ -165,11 +168,11 @@ RobotsRead World::robots_of(const Request& request) const {
   return read;
 }
 
-void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) {
+void World::end_page(std::size_t number, std::uint64_t generation, std::uint64_t job) {
   SimPeer& peer = peers_[number];
   const auto found = peer.requests.find(job);
-  if (peer.life != life || found == peer.requests.end()) return;
-  if (wait_until_it_goes_on(number, [this, number, life, job] { end_page(number, life, job); })) return;
+  if (peer.generation != generation || found == peer.requests.end()) return;
+  if (wait_until_it_goes_on(number, [this, number, generation, job] { end_page(number, generation, job); })) return;
   if (found->second.kind == RequestKind::page && found->second.answer.status == 200 && web_.kills(found->second.url))
     return die_of(number, Request(found->second));
   const Request request = std::move(found->second);
@@ -182,9 +185,9 @@ void World::end_page(std::size_t number, std::uint64_t life, std::uint64_t job) 
     done.what = robots_of(request);
   }
   tell([&](Checker& checker) { checker.committed(*this, request); });
-  peer.at_hand = request;
+  peer.uncommitted = request;
   step(number, std::move(done));
-  peer.at_hand.reset();
+  peer.uncommitted.reset();
 }
 
 }  // namespace orbweaver::sim

@@ -24,7 +24,7 @@ AddressSlotBook::Ask by(std::uint8_t peer, Duration wanted = {}, Duration good_f
   return ask;
 }
 
-TEST(AddressSlots, Issue11_9_OnePeersTurnsAreADelayApart) {
+TEST(AddressSlots, OnePeersTurnsAreADelayApart) {
   AddressSlotBook slots(delay);
   for (int i = 0; i < 4; ++i) {
     const AddressSlotBook::Slot slot = slots.ask("a", by(1), {}, start);
@@ -47,7 +47,7 @@ TEST(AddressSlots, AnothersTurnComesAfterTheEndOfTheLast) {
   EXPECT_EQ(slots.ask("a", later, {}, start).at, start + 4 * delay + 3 * least);
 }
 
-TEST(AddressSlots, Issue11_9_NeverMoreThanTheHostsDelay) {
+TEST(AddressSlots, NeverMoreThanTheHostsDelay) {
   AddressSlotBook slots(delay);
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(slots.ask("a", by(1, milliseconds{20}), {}, start).at, start + i * milliseconds{20});
@@ -153,8 +153,8 @@ void check_polite_guest(int peers, double used_least) {
   EXPECT_LT(asked, 60'000) << "who is turned away does not ask all the time";
 }
 
-TEST(AddressSlots, Issue4_6_AThousandHostsAreOnePoliteGuest) { check_polite_guest(7, 2.0 / 3); }
-TEST(AddressSlots, Issue11_9_AThousandHostsOfOnePeerUseTheAddressWhole) { check_polite_guest(1, 0.95); }
+TEST(AddressSlots, AThousandHostsAreOnePoliteGuest) { check_polite_guest(7, 2.0 / 3); }
+TEST(AddressSlots, AThousandHostsOfOnePeerUseTheAddressWhole) { check_polite_guest(1, 0.95); }
 
 TEST(AddressSlots, WhoIsFarAwayTakesLonger) {
   AddressSlotBook slots(delay);

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 constexpr Duration begun = std::chrono::hours{5};
 
 // 100 bytes a second: above the usual limit for a standstill, and 80 s for a page of 8 KB.
-TEST(AverageSpeed, Issue11_3_ADripIsTooSlowOnceItHasHadItsTime) {
+TEST(AverageSpeed, ADripIsTooSlowOnceItHasHadItsTime) {
   AverageSpeed speed(1024, seconds{20});
   EXPECT_FALSE(speed.too_slow(begun)) << "nothing has come yet";
   for (int second = 0; second <= 20; ++second) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/crawl/outcome.h"
+#include "node/crawl/fetch_verdict.h"
 #include "tests/unit/peer_rig.h"
 
 namespace orbweaver {

@@ -83,7 +83,7 @@ TEST(CodecOutside, TextsAreUtf8) {
     EXPECT_NE(told(Answer{1, text}), "decoded");
     EXPECT_NE(told(Sync{false, {}, {text}}), "decoded");
     EXPECT_NE(told(Join{a_member(), {}, {{"contact", text}}}), "decoded");
-    EXPECT_NE(told(Sightings{{{1, text}}}), "decoded");
+    EXPECT_NE(told(PageFingerprints{{{1, text}}}), "decoded");
   }
   EXPECT_EQ(told(LeavesDiffer{1, "\xff"}), "decoded") << "binary, not text";
 }

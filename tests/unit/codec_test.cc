@@ -118,9 +118,9 @@ class Maker {
       case 22:
         return SlotAnswer{{{number(), coin(), number()}, {number(), coin(), number()}}};
       case 23:
-        return Sightings{{{number(), text()}, {number(), text()}}};
+        return PageFingerprints{{{number(), text()}, {number(), text()}}};
       case 24:
-        return SamePages{{{text(), text()}, {text(), text()}}};
+        return MirrorHints{{{text(), text()}, {text(), text()}}};
       case 25:
         return LeaseRequest{some(&Maker::lease_ask)};
       default:
@@ -253,12 +253,13 @@ struct Same {
       EXPECT_EQ(std::tie(a.leases[i].id, a.leases[i].given, a.leases[i].wait),
                 std::tie(b.leases[i].id, b.leases[i].given, b.leases[i].wait));
   }
-  void operator()(const Sightings& a, const Sightings& b) const {
-    ASSERT_EQ(a.sightings.size(), b.sightings.size());
-    for (std::size_t i = 0; i < a.sightings.size(); ++i)
-      EXPECT_EQ(std::tie(a.sightings[i].page, a.sightings[i].host), std::tie(b.sightings[i].page, b.sightings[i].host));
+  void operator()(const PageFingerprints& a, const PageFingerprints& b) const {
+    ASSERT_EQ(a.fingerprints.size(), b.fingerprints.size());
+    for (std::size_t i = 0; i < a.fingerprints.size(); ++i)
+      EXPECT_EQ(std::tie(a.fingerprints[i].page, a.fingerprints[i].host),
+                std::tie(b.fingerprints[i].page, b.fingerprints[i].host));
   }
-  void operator()(const SamePages& a, const SamePages& b) const {
+  void operator()(const MirrorHints& a, const MirrorHints& b) const {
     ASSERT_EQ(a.pages.size(), b.pages.size());
     for (std::size_t i = 0; i < a.pages.size(); ++i)
       EXPECT_EQ(std::tie(a.pages[i].host, a.pages[i].other), std::tie(b.pages[i].host, b.pages[i].other));
@@ -443,7 +444,7 @@ TEST(Codec, TypesAreNamed) {
   EXPECT_EQ(type_name(Body{Answer{}}), "answer");
   EXPECT_EQ(type_name(Body{LeavesDiffer{}}), "leaves_differ");
   EXPECT_EQ(type_name(Body{SlotRequest{}}), "slot_request");
-  EXPECT_EQ(type_name(Body{SamePages{}}), "same_pages");
+  EXPECT_EQ(type_name(Body{MirrorHints{}}), "same_pages");
   EXPECT_EQ(type_name(Body{LeaseAnswer{}}), "lease_answer");
 }
 

@@ -24,8 +24,8 @@ TEST(CrawlEnd, IsReadBackFromItsRow) {
   rig.end.remember(finish, commit);
   CrawlEnd other(rig.messenger);
   ASSERT_TRUE(other.restore(row_of(commit)));
-  EXPECT_EQ(other.told()->reason, finish.reason);
-  EXPECT_EQ(other.told()->totals, finish.totals);
+  EXPECT_EQ(other.announced()->reason, finish.reason);
+  EXPECT_EQ(other.announced()->totals, finish.totals);
 }
 
 TEST(CrawlEnd, TheFirstEndIsKept) {
@@ -34,7 +34,7 @@ TEST(CrawlEnd, TheFirstEndIsKept) {
   rig.end.remember(finish, commit);
   rig.end.remember({8, "another", {}}, commit);
   EXPECT_EQ(commit.meta.size(), 1u);
-  EXPECT_EQ(rig.end.told()->reason, finish.reason);
+  EXPECT_EQ(rig.end.announced()->reason, finish.reason);
 }
 
 TEST(CrawlEnd, WorkTakesItBackOnce) {
@@ -47,14 +47,14 @@ TEST(CrawlEnd, WorkTakesItBackOnce) {
   rig.end.reopen(again);
   rig.end.reopen(again);
   EXPECT_EQ(row_of(again), "");
-  EXPECT_FALSE(rig.end.told());
+  EXPECT_FALSE(rig.end.announced());
 }
 
 TEST(CrawlEnd, ARowThatCannotBeReadIsAnEndAnyway) {
   PeerRig rig;
   EXPECT_FALSE(rig.end.restore("rubbish"));
-  ASSERT_TRUE(rig.end.told());
-  EXPECT_EQ(rig.end.told()->reason, "the crawl has ended");
+  ASSERT_TRUE(rig.end.announced());
+  EXPECT_EQ(rig.end.announced()->reason, "the crawl has ended");
   EXPECT_FALSE(rig.end.restore(ring::encode(rig.messenger.message(ring::FinishAck{1}, {}))))
       << "another message is not one";
 }

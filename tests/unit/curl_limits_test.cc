@@ -31,7 +31,7 @@ TEST(CurlLimits, KeepAlive_AlsoWithMoreTransfersThanIdleConnectionsAllowed) {
 
 // Turns that go round more hosts than connections are kept: those that are kept are used again. Were the oldest closed
 // for each new one, none would be.
-TEST(CurlLimits, Issue11_10_KeptConnectionsServeTurnsOverMoreHosts) {
+TEST(CurlLimits, KeptConnectionsServeTurnsOverMoreHosts) {
   const RawServer server(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   CurlFetcherConfig config = loopback_config();
   config.idle_connections_max = 8;
@@ -49,7 +49,7 @@ TEST(CurlLimits, Issue11_10_KeptConnectionsServeTurnsOverMoreHosts) {
 
 // A kept connection that the server has closed: libcurl opens another, and needs the addresses again, which were taken
 // out of its table meanwhile.
-TEST(CurlLimits, Issue11_10_AKeptConnectionThatWasClosedIsOpenedAgain) {
+TEST(CurlLimits, AKeptConnectionThatWasClosedIsOpenedAgain) {
   const RawServer server([](RawConnection& connection) {
     if (!connection.read_request().empty()) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   });
@@ -197,7 +197,7 @@ TEST(CurlLimits, B30_EndlessHeaders) {
 TEST(CurlLimits, B30_OneEndlessHeaderLine) {
   CurlFetcherConfig config = loopback_config();
   for (const std::size_t limit : {std::size_t{64} << 10, std::size_t{1} << 20}) {  // below and above libcurl's own
-    config.header_bytes_max = limit;
+    config.max_header_bytes = limit;
     const FetchResponse response = fetch_once(
         [](RawConnection& connection) {
           connection.read_request();
@@ -295,7 +295,7 @@ TEST(CurlLimits, BodyMemoryIsBoundedAndNothingIsCut) {
   const RawServer server(
       always("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" + std::string(size, 'm')));
   CurlFetcherConfig config = loopback_config();
-  config.body_memory_max = 3 * size;
+  config.max_body_memory = 3 * size;
   Client client(config);
   for (std::uint64_t i = 0; i < 12; ++i) client.start(i, server.url(), size);
   for (std::uint64_t i = 0; i < 12; ++i) expect_whole(client.wait(i), 200, std::string(size, 'm'));
@@ -319,7 +319,7 @@ TEST(CurlLimits, WaitingForMemoryIsNotCountedAsTime) {
   const RawServer fast(always("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + "0\r\n\r\n"));
   CurlFetcherConfig config = loopback_config();
   config.fetch_timeout = milliseconds{700};
-  config.body_memory_max = 100000;  // one longest body: all but the oldest wait
+  config.max_body_memory = 100000;  // one longest body: all but the oldest wait
   Client client(config);
   client.start(1, slow.url(), 100000);
   client.start(2, fast.url(), 100000);
@@ -335,7 +335,7 @@ TEST(CurlLimits, AfterAWaitTheTimeoutStillEndsATransfer) {
   const RawServer stall(then_silence("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + std::string(20000, 's')));
   CurlFetcherConfig config = loopback_config();
   config.fetch_timeout = milliseconds{300};
-  config.body_memory_max = 100000;
+  config.max_body_memory = 100000;
   Client client(config);
   for (std::uint64_t i = 0; i < 3; ++i) client.start(i, stall.url(), 100000);
   for (std::uint64_t i = 0; i < 3; ++i) {

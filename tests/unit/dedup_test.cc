@@ -50,7 +50,7 @@ std::string random_url(std::mt19937_64& random) {
   return url;
 }
 
-TEST_P(DedupStructure, Issue5_1_AsASetOverRandomStreams) {
+TEST_P(DedupStructure, AsASetOverRandomStreams) {
   const std::unique_ptr<UrlSet> set = open();
   ASSERT_NE(set, nullptr);
   const bool approximate = dynamic_cast<ApproximateUrlSet*>(set.get()) != nullptr;
@@ -75,7 +75,7 @@ TEST_P(DedupStructure, Issue5_1_AsASetOverRandomStreams) {
   EXPECT_LT(static_cast<double>(wrong), 0.05 * static_cast<double>(fresh) + 5);
 }
 
-TEST_P(DedupStructure, Issue5_1_AUrlThatBeginsAnotherIsNotSeen) {
+TEST_P(DedupStructure, AUrlThatBeginsAnotherIsNotSeen) {
   const std::unique_ptr<UrlSet> set = open();
   EXPECT_FALSE(*set->seen("http://h/ab/cd.html"));
   for (const char* const url : {"http://h/ab/cd", "http://h/ab/", "http://h/a", "http://h/ab/cd.html?x"})
@@ -83,7 +83,7 @@ TEST_P(DedupStructure, Issue5_1_AUrlThatBeginsAnotherIsNotSeen) {
   for (const char* const url : {"http://h/ab/cd.html", "http://h/ab/", "http://h/a"}) EXPECT_TRUE(*set->seen(url));
 }
 
-TEST_P(DedupStructure, Issue5_1_ARestartKeepsWhatIsOnTheDiskAndNothingElse) {
+TEST_P(DedupStructure, ARestartKeepsWhatIsOnTheDiskAndNothingElse) {
   std::unique_ptr<UrlSet> set = open();
   for (int i = 0; i < 50; ++i) ASSERT_FALSE(*set->seen("http://h/" + std::to_string(i)));
   set.reset();
@@ -99,7 +99,7 @@ TEST_P(DedupStructure, Issue5_1_ARestartKeepsWhatIsOnTheDiskAndNothingElse) {
   }
 }
 
-TEST_P(DedupStructure, Issue5_1_BytesAreCounted) {
+TEST_P(DedupStructure, BytesAreCounted) {
   const std::unique_ptr<UrlSet> set = open();
   const std::uint64_t empty = set->memory_bytes();
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(set->seen("http://host-of-some-length/" + std::to_string(i)));
@@ -191,7 +191,7 @@ TEST(UrlStream, DifferentUrlsAreNumberedInOrder) {
   EXPECT_EQ(stream->checks_for(3), 4u);
 }
 
-TEST(UrlStream, Issue5_BadInputNamesFileAndLine) {
+TEST(UrlStream, BadInputNamesFileAndLine) {
   for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{
            {"", "urls.txt has no URL"},
            {"# only a comment\n\n", "urls.txt has no URL"},
@@ -251,7 +251,7 @@ DedupConfig config_in(const test::TempDir& directory) {
   return config;
 }
 
-TEST(LabDedup, Issue5_1_UnknownStructuresAreNamedAndANearOneSuggested) {
+TEST(LabDedup, UnknownStructuresAreNamedAndANearOneSuggested) {
   const auto near = chosen_kinds({"blom"});
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().message, "there is no structure 'blom'; did you mean 'bloom'?");
@@ -263,7 +263,7 @@ TEST(LabDedup, Issue5_1_UnknownStructuresAreNamedAndANearOneSuggested) {
   EXPECT_EQ(chosen_kinds({})->size(), 12u);
 }
 
-TEST(LabDedup, Issue5_BadSizesAndTooMuchMemoryAreErrorsBeforeAnythingIsWritten) {
+TEST(LabDedup, BadSizesAndTooMuchMemoryAreErrorsBeforeAnythingIsWritten) {
   const test::TempDir directory;
   const UrlStream stream = generate_url_stream({100, 0, 1});
   DedupConfig config = config_in(directory);
@@ -279,7 +279,7 @@ TEST(LabDedup, Issue5_BadSizesAndTooMuchMemoryAreErrorsBeforeAnythingIsWritten) 
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-TEST(LabDedup, Issue5_1_EveryStructureIsMeasuredAndCleansUp) {
+TEST(LabDedup, EveryStructureIsMeasuredAndCleansUp) {
   const test::TempDir directory;
   const UrlStream stream = generate_url_stream({300, 0.4, 1});
   DedupConfig config = config_in(directory);
@@ -308,7 +308,7 @@ TEST(LabDedup, Issue5_1_EveryStructureIsMeasuredAndCleansUp) {
   EXPECT_EQ(report.facts["structures"].size(), 24u);
 }
 
-TEST(LabDedup, Issue5_1_ABudgetStopsAndTheTableSaysSo) {
+TEST(LabDedup, ABudgetStopsAndTheTableSaysSo) {
   const test::TempDir directory;
   const UrlStream stream = generate_url_stream({5000, 0, 1});
   DedupConfig config = config_in(directory);

@@ -15,7 +15,7 @@
 namespace orbweaver {
 namespace {
 
-TEST(DirectoryLock, Issue2_BadInput_ASecondTakerIsToldWhoHasIt) {
+TEST(DirectoryLock, BadInput_ASecondTakerIsToldWhoHasIt) {
   const test::TempDir directory;
   std::optional<Result<DirectoryLock>> first(DirectoryLock::take(directory.file("data")));
   ASSERT_TRUE(*first) << first->error().message;
@@ -29,13 +29,13 @@ TEST(DirectoryLock, Issue2_BadInput_ASecondTakerIsToldWhoHasIt) {
   EXPECT_TRUE(DirectoryLock::take(directory.file("data"))) << "given back";
 }
 
-TEST(DirectoryLock, DirectoryLockH_MakesTheDirectoryAndItsParents) {
+TEST(DirectoryLock, MakesTheDirectoryAndItsParents) {
   const test::TempDir directory;
   ASSERT_TRUE(DirectoryLock::take(directory.file("a/b/c")));
   EXPECT_EQ(::access(directory.file("a/b/c").c_str(), W_OK), 0);
 }
 
-TEST(DirectoryLock, DirectoryLockH_AMovedLockHoldsOn) {
+TEST(DirectoryLock, AMovedLockHoldsOn) {
   const test::TempDir directory;
   auto taken = DirectoryLock::take(directory.path());
   ASSERT_TRUE(taken);
@@ -43,7 +43,7 @@ TEST(DirectoryLock, DirectoryLockH_AMovedLockHoldsOn) {
   EXPECT_FALSE(DirectoryLock::take(directory.path()));
 }
 
-TEST(DirectoryLock, DirectoryLockH_TheSystemFreesItWhenTheProcessDies) {
+TEST(DirectoryLock, TheSystemFreesItWhenTheProcessDies) {
   const test::TempDir directory;
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
@@ -75,7 +75,7 @@ TEST(DirectoryLock, DirectoryLockH_TheSystemFreesItWhenTheProcessDies) {
   ::close(ready[1]);
 }
 
-TEST(DirectoryLock, Attack6_WhoMayReadTheDataMayNotLockIt) {
+TEST(DirectoryLock, WhoMayReadTheDataMayNotLockIt) {
   const test::TempDir directory;
   const mode_t before = ::umask(0);
   std::ofstream(directory.file("lock")) << "1";  // of an earlier release: 0666 here

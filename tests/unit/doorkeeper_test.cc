@@ -43,8 +43,13 @@ class DoorkeeperTest : public testing::Test {
 
   PeerRig rig_;
   SeedSet seeds_{rig_.state, rig_.members, rig_.messenger, rig_.writer, rig_.end};
-  Doorkeeper door_{
-      rig_.state, rig_.members, rig_.messenger, rig_.lifecycle, seeds_, rig_.end, rig_.replication.keeper.tenures()};
+  Doorkeeper door_{rig_.state,
+                   rig_.members,
+                   rig_.messenger,
+                   rig_.lifecycle,
+                   seeds_,
+                   rig_.end,
+                   rig_.replication.partition_manager.tenures()};
 };
 
 TEST_F(DoorkeeperTest, AWelcomeHasTheRingItsSettingsAndItsMembers) {
@@ -72,14 +77,14 @@ TEST_F(DoorkeeperTest, ASettingThatDiffersIsNamedWithBothValues) {
 
 TEST_F(DoorkeeperTest, ASettingUnderTheNameOfTheReleaseBeforeCountsUnderItsNameOfNow) {
   ring::Join other = join(2);
-  other.given = {{"gone_after", "5m"}};
+  other.given = {{"presume_dead_after", "5m"}};
   ask(other);
   ASSERT_EQ(rig_.sent<ring::Welcome>().size(), 1u) << refusal();
   const ring::Settings welcomed = rig_.sent<ring::Welcome>()[0].settings;
-  EXPECT_EQ(std::ranges::count(welcomed, "gone_after", &std::pair<std::string, std::string>::first), 1)
+  EXPECT_EQ(std::ranges::count(welcomed, "presume_dead_after", &std::pair<std::string, std::string>::first), 1)
       << "a peer of the release before can read it";
   other = join(3);
-  other.given = {{"gone_after", "6m"}};
+  other.given = {{"presume_dead_after", "6m"}};
   expect_refused(other, "'presume_dead_after' is 5m in the ring and 6m");
 }
 

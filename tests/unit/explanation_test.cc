@@ -73,7 +73,7 @@ TEST_F(ExplanationTest, TellsTheFormTheOwnerAndWhatMadeItDiffer) {
 TEST_F(ExplanationTest, AnUnknownUrlMayBeInScopeOrNot) {
   EXPECT_EQ(explain()["state"], "unknown");
   EXPECT_EQ(explain("http://other.test/")["state"], "out of scope");
-  settings_.hops_off_site = 1;
+  settings_.max_hops_off_site = 1;
   start();
   EXPECT_EQ(explain("http://other.test/")["state"], "unknown") << "a hop away";
 }

@@ -14,7 +14,7 @@ class FenceTest : public testing::Test {
   // It holds all of its ring.
   void hold_everything() {
     storage::Commit commit;
-    ASSERT_TRUE(rig_.replication.keeper.learn(rig_.replication.keeper.make_ring(), commit));
+    ASSERT_TRUE(rig_.replication.partition_manager.learn(rig_.replication.partition_manager.make_ring(), commit));
   }
   ring::Sync answer(std::uint64_t nonce, bool confirmed) {
     ring::Sync sync;
@@ -70,7 +70,7 @@ TEST_F(FenceTest, AnAnswerToAnOlderQuestionDoesNotCount) {
   rig_.add_member(2, ring::MemberState::active);
   tick();
   const std::uint64_t old = rig_.sent<ring::Sync>().front().nonce;
-  fence_.doubt();
+  fence_.raise();
   EXPECT_FALSE(fence_.is_answer(answer(old, true)));
   fence_.hear(rig_id(2), answer(old, true));
   fence_.hear(rig_id(2), answer(0, true));
@@ -81,7 +81,7 @@ TEST_F(FenceTest, DoubtAsksAgain) {
   hold_everything();
   tick();
   ASSERT_TRUE(fence_.confirmed());
-  fence_.doubt();
+  fence_.raise();
   EXPECT_FALSE(fence_.confirmed());
   EXPECT_TRUE(fence_.next_deadline());
 }

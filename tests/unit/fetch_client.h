@@ -35,8 +35,8 @@ class Client {
                  }).value()) {}
   ~Client() { fetcher_->stop(); }
 
-  void start(std::uint64_t id, const std::string& url, std::size_t body_bytes_max = 1u << 20, bool any_type = true) {
-    FetchRequest request{id, CanonicalUrl::parse(url).value(), body_bytes_max};
+  void start(std::uint64_t id, const std::string& url, std::size_t max_body_bytes = 1u << 20, bool any_type = true) {
+    FetchRequest request{id, CanonicalUrl::parse(url).value(), max_body_bytes};
     request.any_type = any_type;
     fetcher_->start(std::move(request));
   }
@@ -49,9 +49,9 @@ class Client {
     EXPECT_EQ(answers_.count(id), 1u);
     return std::move(answers_.find(id)->second);  // once: its memory is given back when the test is done with it
   }
-  FetchResponse get(const std::string& url, std::size_t body_bytes_max = 1u << 20, bool any_type = true) {
+  FetchResponse get(const std::string& url, std::size_t max_body_bytes = 1u << 20, bool any_type = true) {
     const std::uint64_t id = next_id_++;
-    start(id, url, body_bytes_max, any_type);
+    start(id, url, max_body_bytes, any_type);
     return wait(id);
   }
   CurlFetcher& fetcher() { return *fetcher_; }
@@ -100,10 +100,10 @@ inline RawServer::Script then_silence(std::string answer) {
 }
 
 inline FetchResponse fetch_once(RawServer::Script script, CurlFetcherConfig config = loopback_config(),
-                                std::size_t body_bytes_max = 1u << 20, bool any_type = true) {
+                                std::size_t max_body_bytes = 1u << 20, bool any_type = true) {
   const RawServer server(std::move(script));
   Client client(std::move(config));
-  return client.get(server.url(), body_bytes_max, any_type);
+  return client.get(server.url(), max_body_bytes, any_type);
 }
 
 inline void expect_error(const FetchResponse& response, FetchError error) {

@@ -125,7 +125,7 @@ class LinkCachePolicies : public testing::Test {};
 using Kinds = testing::Types<Lru, Clock, AtRandom>;
 TYPED_TEST_SUITE(LinkCachePolicies, Kinds, Names);
 
-TYPED_TEST(LinkCachePolicies, LinkCacheH_AsASlowOneOverRandomStreams) {
+TYPED_TEST(LinkCachePolicies, AsASlowOneOverRandomStreams) {
   for (const std::uint32_t capacity : {0u, 1u, 2u, 3u, 7u, 64u, 300u}) {
     SCOPED_TRACE("capacity " + std::to_string(capacity));
     std::mt19937_64 random(capacity);
@@ -161,7 +161,7 @@ TYPED_TEST(LinkCachePolicies, LinkCacheH_AsASlowOneOverRandomStreams) {
 }
 
 // Runs of probes that collide and wrap around the end of the table: the four bytes that place an entry are few.
-TYPED_TEST(LinkCachePolicies, LinkCacheH_CollidingUrlsAreKeptApart) {
+TYPED_TEST(LinkCachePolicies, CollidingUrlsAreKeptApart) {
   std::mt19937_64 random(1);
   const auto made = TypeParam::make(16, 5);
   auto& cache = *made;
@@ -180,7 +180,7 @@ TYPED_TEST(LinkCachePolicies, LinkCacheH_CollidingUrlsAreKeptApart) {
   }
 }
 
-TYPED_TEST(LinkCachePolicies, LinkCacheH_AGreaterDepthThanNowIsAMiss) {
+TYPED_TEST(LinkCachePolicies, AGreaterDepthThanNowIsAMiss) {
   const auto made_cache = TypeParam::make(4, 1);
   auto& cache = *made_cache;
   cache.insert(url(1), 5);
@@ -194,7 +194,7 @@ TYPED_TEST(LinkCachePolicies, LinkCacheH_AGreaterDepthThanNowIsAMiss) {
   EXPECT_EQ(cache.size(), 1u);
 }
 
-TYPED_TEST(LinkCachePolicies, LinkCacheH_CapacityZeroMissesAlwaysAndOneHoldsOne) {
+TYPED_TEST(LinkCachePolicies, CapacityZeroMissesAlwaysAndOneHoldsOne) {
   const auto made_none = TypeParam::make(0, 1);
   auto& none = *made_none;
   none.insert(url(1), 0);

@@ -175,7 +175,7 @@ TEST_F(LinkFollowerTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {
 }
 
 TEST_F(LinkFollowerTest, SitemapsAtTheUsualPlacesAreAskedForWhereNoneIsNamed) {
-  settings_.sitemaps = SitemapUse::usual;
+  settings_.sitemaps = SitemapUse::well_known;
   storage::Commit commit;
   links_->add_named_sitemaps(robots(), nullptr, commit);
   EXPECT_TRUE(records(commit).contains("http://a.test/sitemap.xml"));

@@ -20,15 +20,15 @@ class LinkRouterTest : public VerdictRig {
     build();
   }
   // What a link leads to, in a write of its own that is durable afterwards.
-  storage::Commit route(const std::string& text, const Way& way) {
+  storage::Commit route(const std::string& text, const LinkContext& context) {
     storage::Commit commit;
-    router_->route(url(text), way, commit);
+    router_->route(url(text), context, commit);
     EXPECT_TRUE(store_.commit(commit));
     router_->remember(commit, commit.merges.size());
     return commit;
   }
-  storage::Commit route(std::size_t host, std::size_t page, const Way& way) {
-    return route(test::url_text(host, page), way);
+  storage::Commit route(std::size_t host, std::size_t page, const LinkContext& context) {
+    return route(test::url_text(host, page), context);
   }
   // A host that this peer owns in a ring of two, or does not.
   std::size_t a_host(bool own) const {
@@ -69,7 +69,7 @@ TEST_F(LinkRouterTest, WhatTheScopeKeepsOutGoesNowhere) {
 
 TEST_F(LinkRouterTest, SoManyHopsLeadOffTheSeedsSitesAndARequisiteAnother) {
   settings_.scope = ScopeKind::host;
-  settings_.hops_off_site = 1;
+  settings_.max_hops_off_site = 1;
   build();
   const storage::Commit first = route(2, 1, {.depth = 1});
   ASSERT_EQ(first.merges.size(), 1u);
@@ -116,7 +116,7 @@ TEST_F(LinkRouterTest, AForeignLinkIsRememberedUntilOwnersChange) {
 
 TEST_F(LinkRouterTest, BeyondTheDepthAndTheRedirectsAnOwnLinkIsExcluded) {
   settings_.max_depth = 3;
-  settings_.redirects_max = 2;
+  settings_.max_redirects = 2;
   EXPECT_EQ(route(1, 1, {.depth = 3, .steps = 2}).merges[0].record.state, UrlState::queued);
   const storage::UrlRecord deep = route(1, 2, {.depth = 4}).merges[0].record;
   EXPECT_EQ(deep.state, UrlState::excluded);
@@ -126,7 +126,7 @@ TEST_F(LinkRouterTest, BeyondTheDepthAndTheRedirectsAnOwnLinkIsExcluded) {
 }
 
 TEST_F(LinkRouterTest, WithoutRedirectsARequisiteIsStillOneStepAway) {
-  settings_.redirects_max = 0;
+  settings_.max_redirects = 0;
   EXPECT_EQ(route(1, 1, {.depth = 1, .steps = 1}).merges[0].record.reason, Reason::redirects);
   settings_.page_requisites = true;
   EXPECT_EQ(route(1, 2, {.depth = 1, .steps = 1}).merges[0].record.state, UrlState::queued);
@@ -152,13 +152,13 @@ TEST_F(LinkRouterTest, ASuspectBeyondItsBudgetIsExcluded) {
 TEST_F(LinkRouterTest, BestFirstAKnownUrlGoesOutAgainWhenItsScoreHasRisen) {
   settings_.order = CrawlOrder::best;
   settings_.best_by = BestBy::inlinks;
-  settings_.score_entries = 64;
+  settings_.max_score_entries = 64;
   build();
-  const Way way{.depth = 1, .gives = 1};
-  const std::uint16_t first = route(1, 1, way).merges[0].record.score;
+  const LinkContext context{.depth = 1, .gives = 1};
+  const std::uint16_t first = route(1, 1, context).merges[0].record.score;
   std::uint16_t last = first;
   for (int i = 0; i < 20; ++i)
-    for (const storage::Merge& merge : route(1, 1, way).merges) {
+    for (const storage::Merge& merge : route(1, 1, context).merges) {
       EXPECT_GT(merge.record.score, last);
       last = merge.record.score;
     }

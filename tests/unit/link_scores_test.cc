@@ -12,7 +12,7 @@ namespace {
 
 ring::Md5 url_of(std::size_t number) { return ring::md5("http://a.test/" + std::to_string(number)); }
 
-TEST(ScoreOfAmount, LinkScoresH_IsMonotoneWithFourStepsToADoubling) {
+TEST(ScoreOfAmount, IsMonotoneWithFourStepsToADoubling) {
   EXPECT_EQ(score_of_amount(0), 0);
   EXPECT_EQ(amount_of_score(0), 0u);
   std::uint16_t last = 0;
@@ -31,7 +31,7 @@ TEST(ScoreOfAmount, LinkScoresH_IsMonotoneWithFourStepsToADoubling) {
   EXPECT_EQ(amount_of_score(257), amount_of_score(256)) << "a peer's bytes may say anything";
 }
 
-TEST(LinkScores, LinkScoresH_ToldOnlyWhenTheScoreRises) {
+TEST(LinkScores, ToldOnlyWhenTheScoreRises) {
   LinkScores scores(1024);
   EXPECT_EQ(scores.add(url_of(1), 1), score_of_amount(1)) << "new";
   std::size_t told = 0;
@@ -49,7 +49,7 @@ TEST(LinkScores, LinkScoresH_ToldOnlyWhenTheScoreRises) {
   EXPECT_FALSE(scores.add(url_of(2), 0));
 }
 
-TEST(LinkScores, LinkScoresH_ATopicsScoreIsToldWhenItRises) {
+TEST(LinkScores, ATopicsScoreIsToldWhenItRises) {
   LinkScores scores(1024);
   EXPECT_EQ(scores.raise(url_of(1), 0), 0) << "new";
   EXPECT_FALSE(scores.raise(url_of(1), 0));

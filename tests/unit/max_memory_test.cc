@@ -46,17 +46,17 @@ TEST(MemoryPlan, ASettingNeverExceedsItsShareAndAWordIsSaid) {
   Settings settings = load_settings("", {{"max_memory", "512MiB"}}).value().values;
   const MemoryPlan plan = plan_memory(settings, 0);
   std::vector<std::string> told = fit_settings(settings, {}, plan);
-  EXPECT_EQ(settings.body_memory_max, plan.bodies);
-  EXPECT_LE(2 * settings.body_bytes_max, plan.bodies);
-  EXPECT_LE(2 * settings.decoded_bytes_max, plan.decoded);
-  EXPECT_EQ(settings.storage_memory + write_buffer_bytes(plan), plan.storage);
-  for (const char* name : {"body_bytes_max", "decoded_bytes_max", "hosts_in_memory"})
+  EXPECT_EQ(settings.max_body_memory, plan.bodies);
+  EXPECT_LE(2 * settings.max_body_bytes, plan.bodies);
+  EXPECT_LE(2 * settings.max_decoded_bytes, plan.decoded);
+  EXPECT_EQ(settings.max_storage_memory + write_buffer_bytes(plan), plan.storage);
+  for (const char* name : {"max_body_bytes", "max_decoded_bytes", "max_hosts_in_memory"})
     EXPECT_TRUE(std::any_of(told.begin(), told.end(), [&](const std::string& line) { return line.starts_with(name); }))
         << name;
 
-  Settings small = load_settings("", {{"body_memory_max", "1MiB"}, {"body_bytes_max", "1MiB"}}).value().values;
-  told = fit_settings(small, {{"body_memory_max", "flag"}}, plan_memory(small, 8192 * mib));
-  EXPECT_EQ(small.body_memory_max, mib);
+  Settings small = load_settings("", {{"max_body_memory", "1MiB"}, {"max_body_bytes", "1MiB"}}).value().values;
+  told = fit_settings(small, {{"max_body_memory", "flag"}}, plan_memory(small, 8192 * mib));
+  EXPECT_EQ(small.max_body_memory, mib);
   EXPECT_EQ(told, std::vector<std::string>());
 }
 

@@ -17,7 +17,7 @@ TEST(Members, OneThatIsDownMayComeBackUntilGoneAfter) {
   rig.members.accept_changes(rig.now);
   EXPECT_TRUE(rig.members.away(rig_id(2), rig.now));
   EXPECT_FALSE(rig.members.gone(rig_id(2), rig.now));
-  const Time later = rig.now + rig.state.settings.gone_after;
+  const Time later = rig.now + rig.state.settings.presume_dead_after;
   EXPECT_TRUE(rig.members.gone(rig_id(2), later));
   EXPECT_FALSE(rig.members.away(rig_id(2), later));
   EXPECT_TRUE(rig.members.waited_for(rig_id(2), later))
@@ -32,7 +32,7 @@ TEST(Members, WithReplicasOneThatIsGoneIsNotWaitedFor) {
   rig.add_member(2, MemberState::down);
   rig.members.accept_changes(rig.now);
   EXPECT_TRUE(rig.members.waited_for(rig_id(2), rig.now));
-  EXPECT_FALSE(rig.members.waited_for(rig_id(2), rig.now + settings.gone_after));
+  EXPECT_FALSE(rig.members.waited_for(rig_id(2), rig.now + settings.presume_dead_after));
 }
 
 TEST(Members, OneThatIsBackIsNotDownSinceBefore) {
@@ -47,7 +47,7 @@ TEST(Members, OneThatIsBackIsNotDownSinceBefore) {
   EXPECT_TRUE(rig.members.changed());
   rig.members.accept_changes(rig.now);
   EXPECT_FALSE(rig.members.changed());
-  EXPECT_FALSE(rig.members.gone(rig_id(2), rig.now + 10 * rig.state.settings.gone_after));
+  EXPECT_FALSE(rig.members.gone(rig_id(2), rig.now + 10 * rig.state.settings.presume_dead_after));
 }
 
 TEST(Members, OwnersChangeWhenAMemberBecomesActiveAndNotWhenItsSuspicionDoes) {
@@ -70,7 +70,7 @@ TEST(Members, OfAVersionOnlyThatOfMembersIsRemembered) {
 }
 
 TEST(Members, ASideWithFewerThanHalfPausesOnlyWhenItIsAskedTo) {
-  for (const OnCut on_cut : {OnCut::keep_on, OnCut::pause_minority}) {
+  for (const OnCut on_cut : {OnCut::continue_, OnCut::pause_minority}) {
     Settings settings = rig_settings();
     settings.on_cut = on_cut;
     PeerRig rig(settings);
@@ -93,7 +93,7 @@ TEST(Members, ThoseThatAreGoneForGoodDoNotCountForThePause) {
   rig.add_member(3, MemberState::down);
   rig.members.accept_changes(rig.now);
   EXPECT_TRUE(rig.members.paused());
-  rig.state.note_step(rig.now + settings.gone_after);
+  rig.state.note_step(rig.now + settings.presume_dead_after);
   EXPECT_FALSE(rig.members.paused());
 }
 

@@ -46,7 +46,7 @@ class Sim {
 
   double loss = 0;
   Duration delay_min{std::chrono::milliseconds(1)};
-  Duration delay_max{std::chrono::milliseconds(20)};
+  Duration max_delay{std::chrono::milliseconds(20)};
   std::function<bool(std::size_t from, std::size_t to)> is_cut = [](std::size_t, std::size_t) { return false; };
   std::function<void()> after_step = [] {};  // a checker; called when some peer's view changed
   MembershipConfig config;
@@ -200,7 +200,7 @@ class Sim {
           leading_bits(md5(std::to_string(transcript) + encoded + std::to_string(now.time_since_epoch().count())));
       const std::size_t to = number_of(send.to);
       const bool lost = std::uniform_real_distribution<>(0, 1)(random_) < loss;
-      const auto spread = static_cast<std::uint64_t>((delay_max - delay_min).count()) + 1;
+      const auto spread = static_cast<std::uint64_t>((max_delay - delay_min).count()) + 1;
       const Duration delay = delay_min + Duration(static_cast<Duration::rep>(random_() % spread));
       if (lost || is_cut(from, to)) continue;
       flying_.emplace(std::make_pair(now + delay + lateness(peers[to].late), ++order_), Flight{from, to, send.body});

@@ -29,7 +29,7 @@ TEST_P(MembershipSim, Converges_WithLossAndDelay) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Sim sim(seed);
     sim.loss = 0.05;
-    sim.delay_max = milliseconds(100);
+    sim.max_delay = milliseconds(100);
     sim.make_ring(GetParam());
     EXPECT_LE(sim.run_until(seconds(30), [&] { return sim.agreed(); }), seconds(30)) << "seed " << seed;
   }
@@ -98,7 +98,7 @@ TEST_P(MembershipSim, ARestartComesBackWithItsNewIncarnation) {
   const std::vector<Member> remembered = sim.peers[1].membership->member_list();
   sim.kill(1);
   EXPECT_LE(sim.run_until(seconds(30), [&] { return sim.all_see(1, MemberState::down); }), seconds(30));
-  // It finds the others from what it remembers, its own old record among it; nobody lets it in anew.
+  // It finds the others from what it remembers, its own old record among it; nobody lets it in again.
   sim.start(1);
   sim.peers[1].membership->restore(remembered, sim.now);
   EXPECT_LE(sim.run_until(seconds(40), [&] { return sim.agreed(); }), seconds(40));

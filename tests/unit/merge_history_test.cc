@@ -138,7 +138,7 @@ UrlRecord fold(const std::vector<UrlRecord>& records) {
 
 // --- by hand --------------------------------------------------------------------------------------------------------
 
-TEST(MergeHistory, Issue3_1_UrlsAnyOrderAnyPiecesDoubledIsWhatTheTwinSays) {
+TEST(MergeHistory, UrlsAnyOrderAnyPiecesDoubledIsWhatTheTwinSays) {
   Random random(1);
   std::map<UrlState, int> ends;
   for (int round = 0; round < 4'000; ++round) {
@@ -160,7 +160,7 @@ TEST(MergeHistory, Issue3_1_UrlsAnyOrderAnyPiecesDoubledIsWhatTheTwinSays) {
     EXPECT_GT(ends[state], 100) << "the histories must end in every state";
 }
 
-TEST(MergeHistory, Issue3_1_NothingThatWasKnownIsForgotten) {
+TEST(MergeHistory, NothingThatWasKnownIsForgotten) {
   Random random(2);
   for (int round = 0; round < 4'000; ++round) {
     const std::vector<UrlRecord> life = life_of(random, "http://h.test/", 2 + below(random, 8));
@@ -183,7 +183,7 @@ TEST(MergeHistory, Issue3_1_NothingThatWasKnownIsForgotten) {
   }
 }
 
-TEST(MergeHistory, Issue3_1_HostsAnyOrderAnyPiecesDoubledIsTheLatestAndTheMost) {
+TEST(MergeHistory, HostsAnyOrderAnyPiecesDoubledIsTheLatestAndTheMost) {
   Random random(3);
   for (int round = 0; round < 4'000; ++round) {
     std::vector<HostClock> life;
@@ -233,7 +233,7 @@ class MergeThroughStore : public test::StoreOnEachBackend {
   }
 };
 
-TEST_P(MergeThroughStore, Issue3_1_TheSameRecordsInAnyOrderAndBatchesGiveEqualRoots) {
+TEST_P(MergeThroughStore, TheSameRecordsInAnyOrderAndBatchesGiveEqualRoots) {
   const bool memory = GetParam() == test::Backend::memory;
   Random random(4);
   for (int round = 0; round < (memory ? 40 : 3); ++round) {
@@ -254,22 +254,22 @@ TEST_P(MergeThroughStore, Issue3_1_TheSameRecordsInAnyOrderAndBatchesGiveEqualRo
 }
 
 // Two sides of a cut, each with a part of the history, hand each other all they have, twice and in pieces.
-TEST_P(MergeThroughStore, Issue3_6_TwoSidesThatMeetEndEqual) {
+TEST_P(MergeThroughStore, TwoSidesThatMeetEndEqual) {
   const bool memory = GetParam() == test::Backend::memory;
   Random random(5);
   for (int round = 0; round < (memory ? 60 : 4); ++round) {
     const std::vector<Merge> history = history_of(random, 4, 4);
     MemoryKv kv;
     Store other = *Store::open(kv);
-    std::vector<Merge> here;
+    std::vector<Merge> local;
     for (const Merge& merge : history) {
       if (below(random, 2) == 0) {
-        here.push_back(merge);
+        local.push_back(merge);
       } else {
         ASSERT_TRUE(other.commit(test::commit_of({.merges = {merge}})));
       }
     }
-    apply(random, here);
+    apply(random, local);
     if (HasFatalFailure()) return;
     // Each gives what it has now, which may already be of both.
     for (int exchange = 0; exchange < 2; ++exchange) {
@@ -375,7 +375,7 @@ class MergeThroughPeer : public testing::Test {
   std::uint64_t sequence_ = 0;
 };
 
-TEST_F(MergeThroughPeer, Issue3_1_BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwinSays) {
+TEST_F(MergeThroughPeer, BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwinSays) {
   Random random(6);
   for (int round = 0; round < 25; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
@@ -421,7 +421,7 @@ TEST_F(MergeThroughPeer, Issue3_1_BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwin
 
 // Disabled: BatchIntake::take joins each with the store, not with what the same batch brings before it, so the last of
 // them wins and a wait can become shorter. Transfers send a host once a batch; a peer's bytes are outside input.
-TEST_F(MergeThroughPeer, Issue3_1_TwoRowsOfOneHostInOneBatchAreJoined) {
+TEST_F(MergeThroughPeer, TwoRowsOfOneHostInOneBatchAreJoined) {
   start();
   const std::string host = test::host_text(1), origin = "http://" + host;
   const HostClock longer{now_ + std::chrono::seconds(9), 1, host}, shorter{now_ + std::chrono::seconds(2), 3, host};
@@ -434,7 +434,7 @@ TEST_F(MergeThroughPeer, Issue3_1_TwoRowsOfOneHostInOneBatchAreJoined) {
 
 // Disabled: of two robots.txt fetched at the same time (by both sides of a cut, or an age that rounds alike) the one
 // that came first stays, so the order in which copies meet shows. storage/record.h has no merge for them.
-TEST_F(MergeThroughPeer, Issue3_1_OfTwoRobotsFetchedAtOneTimeAllPeersKeepTheSame) {
+TEST_F(MergeThroughPeer, OfTwoRobotsFetchedAtOneTimeAllPeersKeepTheSame) {
   const std::string origin = "http://" + test::host_text(1);
   const RobotsEntry one{now_ - std::chrono::seconds(1), now_ + std::chrono::seconds(9), 1, "one"};
   RobotsEntry other = one;

@@ -111,14 +111,14 @@ void expect_any_order_gives_the_same(Make make) {
   }
 }
 
-TEST(MergeUrlRecord, Design4_IsAJoinSemilattice) { expect_semilattice<UrlRecord>(random_record); }
-TEST(MergeUrlRecord, Design4_AnyOrderGivesTheSame) { expect_any_order_gives_the_same<UrlRecord>(random_record); }
-TEST(MergeHostClock, Design4_IsAJoinSemilattice) { expect_semilattice<HostClock>(random_clock); }
-TEST(MergeRobots, Design4_IsAJoinSemilattice) { expect_semilattice<RobotsEntry>(random_robots); }
-TEST(MergeRobots, Design4_AnyOrderGivesTheSame) { expect_any_order_gives_the_same<RobotsEntry>(random_robots); }
-TEST(MergeHostClock, Design4_AnyOrderGivesTheSame) { expect_any_order_gives_the_same<HostClock>(random_clock); }
+TEST(MergeUrlRecord, IsAJoinSemilattice) { expect_semilattice<UrlRecord>(random_record); }
+TEST(MergeUrlRecord, AnyOrderGivesTheSame) { expect_any_order_gives_the_same<UrlRecord>(random_record); }
+TEST(MergeHostClock, IsAJoinSemilattice) { expect_semilattice<HostClock>(random_clock); }
+TEST(MergeRobots, IsAJoinSemilattice) { expect_semilattice<RobotsEntry>(random_robots); }
+TEST(MergeRobots, AnyOrderGivesTheSame) { expect_any_order_gives_the_same<RobotsEntry>(random_robots); }
+TEST(MergeHostClock, AnyOrderGivesTheSame) { expect_any_order_gives_the_same<HostClock>(random_clock); }
 
-TEST(MergeUrlRecord, Design4_NeverForgets) {
+TEST(MergeUrlRecord, NeverForgets) {
   Random random(3);
   for (int round = 0; round < 20'000; ++round) {
     const UrlRecord a = random_record(random), b = random_record(random);
@@ -149,7 +149,7 @@ TEST(MergeUrlRecord, Design4_NeverForgets) {
   }
 }
 
-TEST(MergeUrlRecord, RecordH_EachStepOfTheRankBeatsTheOneBelow) {
+TEST(MergeUrlRecord, EachStepOfTheRankBeatsTheOneBelow) {
   const UrlRecord ladder[] = {{UrlState::excluded, Reason::depth, 9, 9, 9, 9, Time(Duration(9)), "u"},
                               {UrlState::queued, Reason::none, 1, 0, 0, 0, Time(Duration(0)), "u"},
                               {UrlState::excluded, Reason::robots, 1, 0, 0, 0, Time(Duration(1)), "u"},
@@ -163,7 +163,7 @@ TEST(MergeUrlRecord, RecordH_EachStepOfTheRankBeatsTheOneBelow) {
 }
 
 // What is known since later, whichever of the two it is: that a server answered, or that it never did.
-TEST(MergeRobots, Design5_TheOneKnownLaterWins) {
+TEST(MergeRobots, TheOneKnownLaterWins) {
   const RobotsEntry rules{.fetched = Time(Duration(5)), .kind = 1, .body = "a"};
   RobotsEntry silent{.kind = 3, .unreachable_since = Time(Duration(4)), .cause = Reason::dns};
   EXPECT_EQ(merge(rules, silent), rules);
@@ -171,7 +171,7 @@ TEST(MergeRobots, Design5_TheOneKnownLaterWins) {
   EXPECT_EQ(merge(rules, silent), silent);
 }
 
-TEST(MergeHostClock, Design5_TheLaterTimeAndTheLargerFailuresWin) {
+TEST(MergeHostClock, TheLaterTimeAndTheLargerFailuresWin) {
   const HostClock joined = merge(HostClock{Time(Duration(5)), 1, "h", Duration(9), 2, 900},
                                  HostClock{Time(Duration(3)), 7, "h", Duration(8), 3, 800});
   EXPECT_EQ(joined, (HostClock{Time(Duration(5)), 7, "h", Duration(9), 3, 900}));
@@ -190,7 +190,7 @@ std::string bytes_of(const HostClock& clock) {
   return out;
 }
 
-TEST(RecordBytes, RecordH_LayoutIsPinned) {
+TEST(RecordBytes, LayoutIsPinned) {
   const UrlRecord record{
       UrlState::failed, Reason::http_status, 0x0102, 3, 4, 0x01f4, Time(Duration(0x0102030405060708)), "http://a.b/"};
   EXPECT_EQ(bytes_of(record),
@@ -199,7 +199,7 @@ TEST(RecordBytes, RecordH_LayoutIsPinned) {
             std::string("\x06\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) + "a.b");
 }
 
-TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
+TEST(RecordBytes, HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   UrlRecord record{UrlState::queued, Reason::none, 1, 0, 0, 0, Time(Duration(2)), "http://a.b/"};
   EXPECT_EQ(bytes_of(record)[0], 1);
   record.off_site = 3;
@@ -265,7 +265,7 @@ TEST(RecordBytes, RecordH_HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   EXPECT_EQ(*decode_wait(wait, Time(Duration(1))), used);
 }
 
-TEST(RecordBytes, RecordH_RoundTrip) {
+TEST(RecordBytes, RoundTrip) {
   Random random(4);
   for (int round = 0; round < 5'000; ++round) {
     UrlRecord record = random_record(random);
@@ -292,7 +292,7 @@ TEST(RecordBytes, RecordH_RoundTrip) {
   }
 }
 
-TEST(RecordBytes, RecordH_EncodeAppends) {
+TEST(RecordBytes, EncodeAppends) {
   std::string out = "before";
   encode_record({UrlState::queued, Reason::none, 0, 0, 0, 0, {}, "u"}, out);
   encode_clock({{}, 0, "h"}, out);
@@ -351,7 +351,7 @@ std::string robots_of(const std::string& origin, const RobotsEntry& entry, Time 
   return out;
 }
 
-TEST(WireForms, RecordH_LayoutIsPinned) {
+TEST(WireForms, LayoutIsPinned) {
   EXPECT_EQ(wait_of({at_us(1'000'258), 5, "a.b", std::chrono::milliseconds(770)}, at_us(1'000'000)),
             std::string("\x03\x00\x00\x00\x00\x00\x00\x01\x02\x00\x00\x00\x05\x00\x00\x03\x02", 17) + "a.b");
   EXPECT_EQ(robots_of("http://a.b", {at_us(1'000'000 - 3), at_us(1'000'000 + 4), 9, "body"}, at_us(1'000'000)),
@@ -372,7 +372,7 @@ TEST(WireForms, RecordH_LayoutIsPinned) {
   }
 }
 
-TEST(StoredRobots, RecordH_LayoutIsPinned) {
+TEST(StoredRobots, LayoutIsPinned) {
   const auto stored = [](const RobotsEntry& robots) {
     std::string out;
     encode_stored_robots(robots, out);
@@ -398,23 +398,23 @@ TEST(StoredRobots, RecordH_LayoutIsPinned) {
 }
 
 // The two peers' clocks may differ by years: what is left of a wait is the same for both.
-TEST(WireForms, Issue3_8_WaitsSurviveClocksThatDiffer) {
+TEST(WireForms, WaitsSurviveClocksThatDiffer) {
   Random random(6);
   for (int round = 0; round < 5'000; ++round) {
-    const Time here = at_us(static_cast<std::int64_t>(random() >> 14)),
-               there = at_us(static_cast<std::int64_t>(random() >> 14));
+    const Time local = at_us(static_cast<std::int64_t>(random() >> 14)),
+               remote = at_us(static_cast<std::int64_t>(random() >> 14));
     const auto wait = static_cast<std::int64_t>(random() % (2 * day_us)) - day_us;
-    const HostClock clock{here + Duration(wait), static_cast<std::uint32_t>(random()), "h" + std::to_string(round)};
-    const auto read = decode_wait(wait_of(clock, here), there);
+    const HostClock clock{local + Duration(wait), static_cast<std::uint32_t>(random()), "h" + std::to_string(round)};
+    const auto read = decode_wait(wait_of(clock, local), remote);
     ASSERT_TRUE(read);
-    ASSERT_EQ(read->next_allowed, there + Duration(std::max<std::int64_t>(wait, 0))) << "round " << round;
+    ASSERT_EQ(read->next_allowed, remote + Duration(std::max<std::int64_t>(wait, 0))) << "round " << round;
     ASSERT_EQ(read->failures, clock.failures);
     ASSERT_EQ(read->host, clock.host);
 
     const auto age = static_cast<std::int64_t>(random() % day_us), left = static_cast<std::int64_t>(random() % day_us);
-    RobotsEntry entry{here - Duration(age), here + Duration(left), static_cast<std::uint8_t>(random()),
+    RobotsEntry entry{local - Duration(age), local + Duration(left), static_cast<std::uint8_t>(random()),
                       std::string(below(random, 50), static_cast<char>(random()))};
-    RobotsEntry wanted{there - Duration(age), there + Duration(left), entry.kind, entry.body};
+    RobotsEntry wanted{remote - Duration(age), remote + Duration(left), entry.kind, entry.body};
     if (below(random, 2) == 0) {
       for (RobotsEntry* robots : {&entry, &wanted}) {
         std::swap(robots->fetched, robots->unreachable_since);
@@ -423,7 +423,7 @@ TEST(WireForms, Issue3_8_WaitsSurviveClocksThatDiffer) {
       }
     }
     const std::string origin = "https://h" + std::to_string(round);
-    const auto robots = decode_robots(robots_of(origin, entry, here), there);
+    const auto robots = decode_robots(robots_of(origin, entry, local), remote);
     ASSERT_TRUE(robots);
     ASSERT_EQ(robots->first, origin);
     ASSERT_EQ(robots->second, wanted);
@@ -431,7 +431,7 @@ TEST(WireForms, Issue3_8_WaitsSurviveClocksThatDiffer) {
 }
 
 // Of two waits that travel the longer one wins, whenever each of them is read: the way never shortens one.
-TEST(WireForms, Issue3_8_TheWayOnlyMakesAWaitLonger) {
+TEST(WireForms, TheWayOnlyMakesAWaitLonger) {
   const HostClock clock{at_us(5'000'000), 2, "h"};
   const std::string sent = wait_of(clock, at_us(1'000'000));
   for (const std::int64_t later : {0, 1, 3'000'000, 90'000'000}) {
@@ -442,25 +442,25 @@ TEST(WireForms, Issue3_8_TheWayOnlyMakesAWaitLonger) {
   }
 }
 
-TEST(WireForms, RecordH_TheTimeOfHoldingTravelsAsAnAge) {
+TEST(WireForms, TheTimeOfHoldingTravelsAsAnAge) {
   std::string sent;
-  encode_unsure(at_us(1'000'000 - 258), at_us(1'000'000), sent);
+  encode_last_access_unknown(at_us(1'000'000 - 258), at_us(1'000'000), sent);
   EXPECT_EQ(sent, std::string("\x05\x00\x00\x00\x00\x00\x00\x01\x02", 9));
-  EXPECT_EQ(wire_kind(sent), WireKind::unsure);
-  EXPECT_EQ(*decode_unsure(sent, at_us(5'000)), at_us(5'000 - 258)) << "by the reader's clock";
+  EXPECT_EQ(wire_kind(sent), WireKind::last_access_unknown);
+  EXPECT_EQ(*decode_last_access_unknown(sent, at_us(5'000)), at_us(5'000 - 258)) << "by the reader's clock";
   std::string ahead;
-  encode_unsure(at_us(9), at_us(1), ahead);
-  EXPECT_EQ(*decode_unsure(ahead, at_us(3)), at_us(3)) << "never later than now";
+  encode_last_access_unknown(at_us(9), at_us(1), ahead);
+  EXPECT_EQ(*decode_last_access_unknown(ahead, at_us(3)), at_us(3)) << "never later than now";
   for (std::size_t size = 0; size <= sent.size() + 1; ++size) {
     std::string bytes = sent;
     bytes.resize(size);
-    const auto read = decode_unsure(bytes, at_us(1));
+    const auto read = decode_last_access_unknown(bytes, at_us(1));
     EXPECT_EQ(read.has_value(), size == 9) << size;
     if (!read) {
       EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
     }
   }
-  EXPECT_FALSE(decode_unsure(std::string(9, '\x03'), at_us(1)));
+  EXPECT_FALSE(decode_last_access_unknown(std::string(9, '\x03'), at_us(1)));
 }
 
 TEST(WireForms, BadInput_NoPeersMistakeMakesAWaitOfYears) {
@@ -505,7 +505,7 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
 // --- sums -----------------------------------------------------------------------------------------------------------
 
 // Every part that merge looks at shows in the digest, the URL through its own digest.
-TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
+TEST(RecordDigest, TellsRecordsThatDiffer) {
   std::array<std::uint8_t, 16> url{};
   const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
   std::vector<UrlRecord> others(15, record);
@@ -538,7 +538,7 @@ TEST(RecordDigest, StoreH_TellsRecordsThatDiffer) {
 }
 
 // Sums of few records that differ little do not meet.
-TEST(RecordDigest, StoreH_SumsOfDifferentSetsDiffer) {
+TEST(RecordDigest, SumsOfDifferentSetsDiffer) {
   Random random(7);
   std::map<std::uint64_t, std::vector<std::size_t>> sums;
   for (int round = 0; round < 20'000; ++round) {

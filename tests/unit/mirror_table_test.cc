@@ -110,23 +110,24 @@ TEST_F(MirrorTableTest, SightingsWaitForMoreAndGoToTheirOwner) {
   EXPECT_TRUE(mirrors_->tick({now_ + milliseconds{199}, out_}));
   EXPECT_TRUE(out_.empty());
   EXPECT_TRUE(mirrors_->tick({now_ + milliseconds{200}, out_}));
-  ASSERT_EQ(sent<ring::Sightings>().size(), 1u);
-  EXPECT_EQ(sent<ring::Sightings>().front().sightings.size(), 2u);
+  ASSERT_EQ(sent<ring::PageFingerprints>().size(), 1u);
+  EXPECT_EQ(sent<ring::PageFingerprints>().front().fingerprints.size(), 2u);
   EXPECT_FALSE(mirrors_->next_deadline());
 }
 
 TEST_F(MirrorTableTest, TheOwnersOfBothHostsHearOfAPageThatIsTheSame) {
   start({2});
   const std::string longest(255, 'h');
-  EXPECT_TRUE(mirrors_->on_sightings({now_, out_}, {{{1, "a.test"}, {1, "b.test"}, {2, longest}, {2, longest + "h"}}}));
-  ASSERT_EQ(sent<ring::SamePages>().size(), 1u) << "one peer owns both; a name that is too long is left out";
-  EXPECT_EQ(sent<ring::SamePages>().front().pages.size(), 2u);
+  EXPECT_TRUE(
+      mirrors_->on_page_fingerprints({now_, out_}, {{{1, "a.test"}, {1, "b.test"}, {2, longest}, {2, longest + "h"}}}));
+  ASSERT_EQ(sent<ring::MirrorHints>().size(), 1u) << "one peer owns both; a name that is too long is left out";
+  EXPECT_EQ(sent<ring::MirrorHints>().front().pages.size(), 2u);
 }
 
 TEST_F(MirrorTableTest, OnlyTheOwnerOfAHostJudgesIt) {
   fetch_both(1);
   start({2});
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(mirrors_->on_same_pages({now_, out_}, {{{"the-same.test", "one.test"}}}));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(mirrors_->on_mirror_hints({now_, out_}, {{{"the-same.test", "one.test"}}}));
   EXPECT_FALSE(row("the-same.test"));
 }
 

@@ -254,7 +254,7 @@ TEST_F(OutboxSenderTest, ARefusedBatchWaitsAMomentAndComesAgain) {
   EXPECT_EQ(store_.counts().outbox, 0u);
 }
 
-TEST_F(OutboxSenderTest, Design5_AnotherOwnerGetsWhatWasForTheFirst) {
+TEST_F(OutboxSenderTest, AnotherOwnerGetsWhatWasForTheFirst) {
   view_ = view_of(0, {0, 1, 2}, 64);
   start();
   add(1, 25);
@@ -299,7 +299,7 @@ TEST_F(OutboxSenderTest, AfterARestartTheOutboxIsSentFromDisk) {
   EXPECT_EQ(store_.counts().outbox, 0u);
 }
 
-TEST_F(OutboxSenderTest, Design5_APeerThatIsGoneAndComesBackGetsItAll) {
+TEST_F(OutboxSenderTest, APeerThatIsGoneAndComesBackGetsItAll) {
   start();
   add(1, 25);
   const auto first = tick();
@@ -416,7 +416,7 @@ TEST_F(OutboxSenderTest, Contract5_ManyOpenGroupsAreBoundedAndStaySafe) {
 
 // Random weather: batches and answers are dropped, doubled, late and out of order; owners refuse, come and go; this
 // peer restarts. What an owner has taken is written down; in the end each record was taken and the outbox is empty.
-class Weather : public OutboxSenderTest {
+class FaultyNetwork : public OutboxSenderTest {
  protected:
   void run(std::uint64_t seed);
   void deliver_some();
@@ -433,7 +433,7 @@ class Weather : public OutboxSenderTest {
   bool calm_ = false;
 };
 
-void Weather::deliver_some() {
+void FaultyNetwork::deliver_some() {
   std::shuffle(to_owners_.begin(), to_owners_.end(), random_);
   for (std::size_t left = to_owners_.size(); left > 0 && (calm_ || below(random_, 3) > 0); --left) {
     const BatchOut batch = to_owners_.back();
@@ -468,7 +468,7 @@ void Weather::deliver_some() {
   }
 }
 
-void Weather::change_owners() {
+void FaultyNetwork::change_owners() {
   const std::vector<std::vector<std::size_t>> rings = {{0, 1, 2}, {0, 1}, {0, 2}, {1, 2}, {0}, {0, 1, 2, 3}, {}};
   const View before = view_;
   view_ = view_of(0, rings[calm_ ? 0 : below(random_, rings.size())]);
@@ -477,7 +477,7 @@ void Weather::change_owners() {
   if (view_.ring().fingerprint() != before.ring().fingerprint()) sender_->owners_changed(view_);
 }
 
-void Weather::take_own() {
+void FaultyNetwork::take_own() {
   const auto own = sender_->take_own(view_, 1 + below(random_, 20));
   ASSERT_TRUE(own);
   test::CommitParts parts;
@@ -493,7 +493,7 @@ void Weather::take_own() {
 }
 
 // safe() never says more than is so; what an earlier process left is one group.
-void Weather::check_safe() const {
+void FaultyNetwork::check_safe() const {
   const std::uint64_t safe = sender_->safe();
   if (open_.empty()) {
     ASSERT_EQ(safe, UINT64_MAX);
@@ -504,7 +504,7 @@ void Weather::check_safe() const {
   }
 }
 
-void Weather::run(std::uint64_t seed) {
+void FaultyNetwork::run(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   random_.seed(seed);
   config_.batch.max_records = 1 + below(random_, 12);
@@ -550,7 +550,7 @@ void Weather::run(std::uint64_t seed) {
   ASSERT_FALSE(sender_->next_deadline());
 }
 
-TEST_F(Weather, Contract1_NothingIsLostAndTheOutboxEndsEmpty) {
+TEST_F(FaultyNetwork, Contract1_NothingIsLostAndTheOutboxEndsEmpty) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     taken_.clear();
     to_owners_.clear();

@@ -144,10 +144,10 @@ TEST(Scope, ASeedThatIsAResultPageWidensNothing) {
   ASSERT_TRUE(set_setting(settings, "result_pages", "^http://s[.]example/q"));
   Scope scope(settings, urls({"http://s.example/q?x", "http://a.test/"}));
   EXPECT_EQ(scope.place(url("http://s.example/q?x")), Scope::Place::in);
-  EXPECT_EQ(scope.place(url("http://s.example/q?y")), Scope::Place::beyond);
-  EXPECT_EQ(scope.place(url("http://s.example/")), Scope::Place::beyond);
+  EXPECT_EQ(scope.place(url("http://s.example/q?y")), Scope::Place::off_site);
+  EXPECT_EQ(scope.place(url("http://s.example/")), Scope::Place::off_site);
   EXPECT_NE(scope.explain(url("http://s.example/q?x")).find("a page of results"), std::string::npos);
-  EXPECT_EQ(scope.place(url("http://b.test/z")), Scope::Place::beyond);
+  EXPECT_EQ(scope.place(url("http://b.test/z")), Scope::Place::off_site);
   scope.add_seeds(urls({"http://b.test/"}));
   EXPECT_EQ(scope.place(url("http://b.test/z")), Scope::Place::in);
   EXPECT_EQ(scope.place(url("http://a.test/z")), Scope::Place::in);

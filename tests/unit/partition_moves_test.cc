@@ -17,7 +17,7 @@ class PartitionMovesTest : public testing::Test {
   // This peer holds its whole ring.
   void hold_everything() {
     storage::Commit commit;
-    rig_.replication.keeper.learn(rig_.replication.keeper.make_ring(), commit);
+    rig_.replication.partition_manager.learn(rig_.replication.partition_manager.make_ring(), commit);
     ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
   }
   std::vector<ring::PartitionTenure> claim(std::uint8_t holder) {
@@ -36,7 +36,7 @@ TEST_F(PartitionMovesTest, WhatAnotherPeerSaysIsDurableAndPlannedFor) {
   rig_.add_member(2, ring::MemberState::active);
   rig_.replication.plan_due = false;
   ASSERT_TRUE(moves_.hear(rig_.step(), claim(2)));
-  EXPECT_EQ(rig_.replication.keeper.tenures().of(3).holder, rig_id(2));
+  EXPECT_EQ(rig_.replication.partition_manager.tenures().of(3).holder, rig_id(2));
   EXPECT_TRUE(rig_.replication.plan_due);
   rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_TRUE(moves_.hear(rig_.step(), claim(2))) << "known already: nothing is written";
@@ -51,7 +51,7 @@ TEST_F(PartitionMovesTest, AStoreThatFailsIsToldOf) {
 TEST_F(PartitionMovesTest, APeerWithOtherTenuresIsSentTheseOnceInAWhile) {
   hold_everything();
   rig_.add_member(2, ring::MemberState::active);
-  moves_.compare(rig_.step(), rig_id(2), rig_.replication.keeper.tenures().fingerprint());
+  moves_.compare(rig_.step(), rig_id(2), rig_.replication.partition_manager.tenures().fingerprint());
   EXPECT_TRUE(rig_.out.empty());
   moves_.compare(rig_.step(), rig_id(2), 1);
   moves_.compare(rig_.step(), rig_id(2), 1);
@@ -62,12 +62,12 @@ TEST_F(PartitionMovesTest, APeerWithOtherTenuresIsSentTheseOnceInAWhile) {
 
 TEST_F(PartitionMovesTest, PartitionsThatNoPeerHoldsAreTakenOnlyWithLeave) {
   tick(false);
-  EXPECT_EQ(rig_.replication.keeper.held(), 0u);
+  EXPECT_EQ(rig_.replication.partition_manager.held(), 0u);
   rig_.replication.plan_due = true;
   rig_.clear();
   hold_everything();
   tick();
-  EXPECT_EQ(rig_.replication.keeper.held(), 16u);
+  EXPECT_EQ(rig_.replication.partition_manager.held(), 16u);
 }
 
 class PartitionMovesWithReplicas : public PartitionMovesTest {

@@ -18,7 +18,7 @@
 
 namespace orbweaver::test {
 
-struct Letter {
+struct Packet {
   Time at{};
   ring::PeerId from, to;
   ring::Body body;
@@ -26,48 +26,48 @@ struct Letter {
 
 class FakeWire {
  public:
-  struct Weather {
+  struct NetworkFaults {
     std::size_t lost = 0, doubled = 0;  // of a hundred
-    Duration delay_max{};
+    Duration max_delay{};
   };
   explicit FakeWire(std::uint64_t seed = 1) : random_(seed) {}
 
-  void set(const Weather& weather) { weather_ = weather; }
+  void set(const NetworkFaults& faults) { faults_ = faults; }
   void send(Time now, const ring::PeerId& from, const ring::PeerId& to, const ring::Body& body) {
-    if (below(random_, 100) < weather_.lost) return;
-    const int copies = below(random_, 100) < weather_.doubled ? 2 : 1;
-    for (int i = 0; i < copies; ++i) letters_.push_back({now + delay(), from, to, body});
+    if (below(random_, 100) < faults_.lost) return;
+    const int copies = below(random_, 100) < faults_.doubled ? 2 : 1;
+    for (int i = 0; i < copies; ++i) packets_.push_back({now + delay(), from, to, body});
   }
   // The letters that have come by now, in the order of their coming.
-  std::vector<Letter> take(Time now) {
-    std::stable_sort(letters_.begin(), letters_.end(), [](const Letter& a, const Letter& b) { return a.at < b.at; });
-    const auto end = std::find_if(letters_.begin(), letters_.end(), [&](const Letter& l) { return l.at > now; });
-    std::vector<Letter> come(letters_.begin(), end);
-    letters_.erase(letters_.begin(), end);
+  std::vector<Packet> take(Time now) {
+    std::stable_sort(packets_.begin(), packets_.end(), [](const Packet& a, const Packet& b) { return a.at < b.at; });
+    const auto end = std::find_if(packets_.begin(), packets_.end(), [&](const Packet& l) { return l.at > now; });
+    std::vector<Packet> come(packets_.begin(), end);
+    packets_.erase(packets_.begin(), end);
     return come;
   }
   std::optional<Time> next() const {
-    if (letters_.empty()) return std::nullopt;
-    return std::min_element(letters_.begin(), letters_.end(),
-                            [](const Letter& a, const Letter& b) { return a.at < b.at; })
+    if (packets_.empty()) return std::nullopt;
+    return std::min_element(packets_.begin(), packets_.end(),
+                            [](const Packet& a, const Packet& b) { return a.at < b.at; })
         ->at;
   }
-  void clear() { letters_.clear(); }
+  void clear() { packets_.clear(); }
   // A peer dies: what was on its way from or to it is lost.
   void cut(const ring::PeerId& peer) {
-    std::erase_if(letters_, [&](const Letter& letter) { return letter.from == peer || letter.to == peer; });
+    std::erase_if(packets_, [&](const Packet& packet) { return packet.from == peer || packet.to == peer; });
   }
 
  private:
   Duration delay() {
-    return weather_.delay_max.count() == 0 ? Duration{}
-                                           : Duration(static_cast<std::int64_t>(
-                                                 random_() % static_cast<std::uint64_t>(weather_.delay_max.count())));
+    return faults_.max_delay.count() == 0
+               ? Duration{}
+               : Duration(static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(faults_.max_delay.count())));
   }
 
   std::mt19937_64 random_;
-  Weather weather_;
-  std::vector<Letter> letters_;
+  NetworkFaults faults_;
+  std::vector<Packet> packets_;
 };
 
 inline storage::UrlKey key_of(const std::string& url, std::uint32_t partitions = few_partitions) {
@@ -105,7 +105,7 @@ inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch&
         EXPECT_EQ(commit.merges.back().key.host.partition, entry.partition) << "told to be of another partition";
         break;
       }
-      case storage::WireKind::unsure:
+      case storage::WireKind::last_access_unknown:
         break;
       case storage::WireKind::unknown:
         ADD_FAILURE() << "a record that no version knows";

@@ -19,7 +19,7 @@ CanonicalUrl url(const std::string& text) {
 
 constexpr std::uint32_t partitions = 1024;
 
-TEST(Partitioner, Issue5_5_ByHostItIsTheHostsDigest) {
+TEST(Partitioner, ByHostItIsTheHostsDigest) {
   Partitioner by(PartitionBy::host, partitions);
   for (const char* text : {"http://a.example.co.uk/x", "http://b.example.co.uk:8080/x?y", "http://192.0.2.1/"}) {
     const CanonicalUrl at = url(text);
@@ -29,7 +29,7 @@ TEST(Partitioner, Issue5_5_ByHostItIsTheHostsDigest) {
   }
 }
 
-TEST(Partitioner, Issue5_5_ByDomainHostsOfOneDomainFallTogether) {
+TEST(Partitioner, ByDomainHostsOfOneDomainFallTogether) {
   Partitioner by(PartitionBy::domain, partitions);
   const CanonicalUrl a = url("http://a.example.co.uk/x");
   EXPECT_EQ(by.partition(a), ring::partition_of(ring::md5("example.co.uk"), partitions));
@@ -41,7 +41,7 @@ TEST(Partitioner, Issue5_5_ByDomainHostsOfOneDomainFallTogether) {
   EXPECT_EQ(by.partition(a), ring::partition_of(ring::md5("example.co.uk"), partitions)) << "after other hosts";
 }
 
-TEST(Partitioner, Issue5_5_ByUrlAHostFallsIntoMany) {
+TEST(Partitioner, ByUrlAHostFallsIntoMany) {
   Partitioner by(PartitionBy::url, partitions);
   std::set<ring::Partition> found;
   for (int i = 0; i < 100; ++i) {

@@ -93,7 +93,7 @@ class PeerOutside : public testing::Test {
     now_ += std::chrono::milliseconds(1);
     peer_->step(now_, std::move(event), out);
     for (const Command& command : out)
-      if (const auto* note = std::get_if<Note>(&command)) notes_.push_back(*note);
+      if (const auto* note = std::get_if<LogEntry>(&command)) notes_.push_back(*note);
     return out;
   }
   Commands receive(ring::Body body, std::uint8_t from = 2) {
@@ -116,7 +116,7 @@ class PeerOutside : public testing::Test {
   }
   std::uint64_t count(const char* name) const { return peer_->own_status()["counts"][name].get<std::uint64_t>(); }
   bool noted(std::string_view event, std::string_view value) const {
-    return std::any_of(notes_.begin(), notes_.end(), [&](const Note& note) {
+    return std::any_of(notes_.begin(), notes_.end(), [&](const LogEntry& note) {
       return note.event == event && std::any_of(note.fields.begin(), note.fields.end(), [&](const auto& field) {
                return field.second.find(value) != std::string::npos;
              });
@@ -135,7 +135,7 @@ class PeerOutside : public testing::Test {
   ThrowingKv kv_;
   std::optional<storage::Store> store_;
   std::unique_ptr<Core> peer_;
-  std::vector<Note> notes_;
+  std::vector<LogEntry> notes_;
 };
 
 // ---- the boundary ----

@@ -34,7 +34,7 @@ struct PeerRig {
       : state(std::move(settings), plan_memory({}, std::uint64_t{2} << 30), store, rig_id(1), rig_id(200)),
         members(state, ring::Membership(self(), {}, 1)),
         replication(state, 1000),
-        messenger(state, members, replication.keeper.tenures()),
+        messenger(state, members, replication.partition_manager.tenures()),
         bench({}, store, [](std::uint16_t) { return true; }),
         writer(state, members, replication, bench),
         end(messenger),
@@ -80,7 +80,7 @@ struct PeerRig {
   }
   bool logged(std::string_view event) const {
     for (const Command& command : out)
-      if (const auto* note = std::get_if<Note>(&command); note != nullptr && note->event == event) return true;
+      if (const auto* note = std::get_if<LogEntry>(&command); note != nullptr && note->event == event) return true;
     return false;
   }
   void clear() { out.clear(); }

@@ -8,7 +8,7 @@
 namespace orbweaver {
 namespace {
 
-TEST(Printable, Attack13_EscapesAreShownAndNotObeyed) {
+TEST(Printable, EscapesAreShownAndNotObeyed) {
   EXPECT_EQ(printable("\x1b]0;owned\x07 \x1b[31m"), "\\x1b]0;owned\\x07 \\x1b[31m");
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m\x7f"),
@@ -29,7 +29,7 @@ TEST(Printable, Attack13_EscapesAreShownAndNotObeyed) {
 }
 
 // PropList.txt of Unicode 15: Bidi_Control.
-TEST(Printable, Attack7_EveryMarkThatTurnsTheDirectionOfWritingIsShown) {
+TEST(Printable, EveryMarkThatTurnsTheDirectionOfWritingIsShown) {
   for (const std::string mark : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
                                  "\u2066", "\u2067", "\u2068", "\u2069"}) {
     EXPECT_TRUE(printable("a" + mark + "b").starts_with("a\\x")) << printable(mark);

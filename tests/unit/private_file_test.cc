@@ -70,7 +70,7 @@ TEST_F(PrivateFile, BadInput_LinksThatGoInCirclesAreTold) {
   EXPECT_NE(refusal(at("round/x")), "");
 }
 
-TEST_F(PrivateFile, Attack3_WhereEverybodyMayWriteIsRefusedUnlessSticky) {
+TEST_F(PrivateFile, WhereEverybodyMayWriteIsRefusedUnlessSticky) {
   const std::string open = made("open", 0777);
   made("open/mine");
   EXPECT_NE(refusal(open), "");
@@ -84,7 +84,7 @@ TEST_F(PrivateFile, Attack3_WhereEverybodyMayWriteIsRefusedUnlessSticky) {
   EXPECT_EQ(refusal(made("of-a-group", 0775)), "");
 }
 
-TEST_F(PrivateFile, Attack3_APartOrALinkOfAnotherUserIsRefusedBeforeAnythingIsWritten) {
+TEST_F(PrivateFile, APartOrALinkOfAnotherUserIsRefusedBeforeAnythingIsWritten) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const std::string mine = made("mine");
   const std::string theirs = made("theirs");

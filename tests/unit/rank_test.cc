@@ -162,7 +162,7 @@ TEST(LinkGraph, OutOfCore_LittleMemoryGivesTheSameRanks) {
   EXPECT_EQ(found[0], found[1]) << "to the last bit: the sums are in the same order";
 }
 
-TEST(LinkGraph, Design_LeavesNothingBehind) {
+TEST(LinkGraph, LeavesNothingBehind) {
   const test::TempDir directory;
   { ASSERT_NE(graph_of(directory, drawn_edges()), nullptr); }
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));

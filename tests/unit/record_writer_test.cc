@@ -13,7 +13,7 @@ class RecordWriterTest : public testing::Test {
   explicit RecordWriterTest(Settings settings = rig_settings()) : rig_(std::move(settings)) {
     rig_.enter();
     storage::Commit commit;
-    rig_.replication.keeper.learn(rig_.replication.keeper.make_ring(), commit);
+    rig_.replication.partition_manager.learn(rig_.replication.partition_manager.make_ring(), commit);
   }
   storage::Commit page(const std::string& text, storage::UrlState state = storage::UrlState::queued) {
     const CanonicalUrl url = *CanonicalUrl::parse(text);

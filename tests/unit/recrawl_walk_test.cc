@@ -147,7 +147,7 @@ TEST_F(RecrawlWalkTest, ManyRecordsTakeSeveralStepsAndARestartGoesOnWhereItWas) 
   EXPECT_TRUE(walk_->was_told(stepped_));
   EXPECT_EQ(walk_to_end(), 2);
   EXPECT_EQ(queued(), pages);
-  const auto* note = std::get_if<Note>(&out_.back());
+  const auto* note = std::get_if<LogEntry>(&out_.back());
   ASSERT_NE(note, nullptr);
   EXPECT_EQ(note->fields.front().second, std::to_string(pages));
 }

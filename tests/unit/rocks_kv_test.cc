@@ -62,7 +62,7 @@ pid_t start_writer(const std::string& directory, int fd) {
   ::_exit(127);
 }
 
-TEST(RocksKv, Issue2_5_KilledInMidCommitWhatWasDoneIsThereAndNothingByHalf) {
+TEST(RocksKv, KilledInMidCommitWhatWasDoneIsThereAndNothingByHalf) {
   const test::TempDir directory;
   const std::string path = directory.file("db");
   std::mt19937_64 random(1);
@@ -149,7 +149,7 @@ TEST(RocksKv, BadInput_InUseByAnotherProcessAndFreeWhenItDies) {
   EXPECT_TRUE(open_rocks({directory.file("db"), 1u << 20, false}));
 }
 
-TEST(RocksKv, Issue2_5_AnotherFormatVersionIsRefused) {
+TEST(RocksKv, AnotherFormatVersionIsRefused) {
   const test::TempDir directory;
   {
     const auto kv = open_rocks({directory.file("db"), 1u << 20, false});
@@ -191,7 +191,7 @@ TEST(RocksKv, BadInput_GarbageInItsFilesIsAnErrorNotACrash) {
 }
 
 // multi_get answers key by key whatever is there, many at once and none at all.
-TEST(RocksKv, KvH_MultiGetAnswersEachKey) {
+TEST(RocksKv, MultiGetAnswersEachKey) {
   const test::TempDir directory;
   const auto kv = open_rocks({directory.file("db"), 1u << 20, false});
   ASSERT_TRUE(kv);

@@ -452,7 +452,7 @@ TEST(SampleCounts, SmallestGapAndMostAtOnce) {
 }
 
 // The default web is pinned by its other tests; with topics it has the same pages and other links and words.
-TEST(SampleTopics, SampleWebH_PagesStandTogetherAndLinkTheirOwn) {
+TEST(SampleTopics, PagesStandTogetherAndLinkTheirOwn) {
   SampleWebShape shape;
   shape.hosts = 20;
   shape.pages = 2000;
@@ -482,7 +482,7 @@ TEST(SampleTopics, SampleWebH_PagesStandTogetherAndLinkTheirOwn) {
   EXPECT_LT(own, links);
 }
 
-TEST(SampleTopics, SampleWebH_APageHasWordsOfItsTopicAlone) {
+TEST(SampleTopics, APageHasWordsOfItsTopicAlone) {
   SampleWebShape shape;
   shape.calm = true;
   shape.topics = 5;

@@ -104,7 +104,7 @@ TEST(UrlPatterns, TheFirstOfTheListThatMatchesAnywhereIsNamed) {
   EXPECT_EQ(one->first_match("http://x.org/aac"), nullptr);
 }
 
-// Expressions that take other engines for ever.
+// Expressions that take other engines forever.
 TEST(UrlPatterns, TimeIsLinearWhateverTheExpression) {
   const auto patterns = UrlPatterns::compile({"(a*)*b$", "(x+x+)+y"});
   ASSERT_TRUE(patterns);
@@ -112,12 +112,12 @@ TEST(UrlPatterns, TimeIsLinearWhateverTheExpression) {
 }
 
 TEST(Scope, EndingsAreOfThePathsLastSegment) {
-  const Scope deny = scope({{"endings_deny", "pdf,.tar.gz"}});
+  const Scope deny = scope({{"extensions_deny", "pdf,.tar.gz"}});
   for (const char* out : {"/a.pdf", "/a.PDF?x", "/b/a.tar.gz", "/a.b.tar.gz"})
     EXPECT_FALSE(deny.contains(url(std::string("http://www.example.org") + out))) << out;
   for (const char* in : {"/pdf", "/a.pdf/", "/a.pdf.html", "/a.gz", "/?a.pdf", "/a.pdfx"})
     EXPECT_TRUE(deny.contains(url(std::string("http://www.example.org") + in))) << in;
-  const Scope allow = scope({{"endings_allow", "html"}});
+  const Scope allow = scope({{"extensions_allow", "html"}});
   EXPECT_TRUE(allow.contains(url("http://www.example.org/a.html")));
   EXPECT_TRUE(allow.contains(url("http://www.example.org/v1.2/about"))) << "no ending: may be anything";
   EXPECT_FALSE(allow.contains(url("http://www.example.org/a.jpg")));
@@ -126,7 +126,7 @@ TEST(Scope, EndingsAreOfThePathsLastSegment) {
 // docs/how-to/scope.md: a seed itself; what keeps out, in order; surt_accept; the kind.
 TEST(Scope, OrderOfJudgementAndItsWords) {
   const Scope all = scope({{"surt_reject", "org,example,www,)/old/"},
-                           {"endings_deny", "zip"},
+                           {"extensions_deny", "zip"},
                            {"url_deny", "private"},
                            {"url_allow", "example"},
                            {"surt_accept", "org,other,example,"}},
@@ -135,7 +135,7 @@ TEST(Scope, OrderOfJudgementAndItsWords) {
   EXPECT_EQ(explain("http://www.example.org/old/private.zip"),
             "in scope: it is a seed, though surt_reject 'org,example,www,)/old/'");
   EXPECT_EQ(explain("http://www.example.org/old/b"), "out of scope: surt_reject 'org,example,www,)/old/'");
-  EXPECT_EQ(explain("http://www.example.org/private.zip"), "out of scope: endings_deny 'zip'");
+  EXPECT_EQ(explain("http://www.example.org/private.zip"), "out of scope: extensions_deny 'zip'");
   EXPECT_EQ(explain("http://example.other.org/private"), "out of scope: url_deny 'private'")
       << "what keeps out goes before what lets in";
   EXPECT_EQ(explain("http://example.other.org/a"), "in scope: surt_accept 'org,other,example,'");
@@ -149,13 +149,13 @@ TEST(Scope, OrderOfJudgementAndItsWords) {
 }
 
 TEST(Scope, OnlyWhatTheKindKeepsOutIsReachedByHopsOffSite) {
-  const Scope hops = scope({{"hops_off_site", "2"}, {"url_deny", "ads"}});
+  const Scope hops = scope({{"max_hops_off_site", "2"}, {"url_deny", "ads"}});
   EXPECT_EQ(hops.place(url("http://www.example.org/")), Scope::Place::in);
-  EXPECT_EQ(hops.place(url("http://other.net/")), Scope::Place::beyond);
+  EXPECT_EQ(hops.place(url("http://other.net/")), Scope::Place::off_site);
   EXPECT_EQ(hops.place(url("http://other.net/ads")), Scope::Place::out);
   EXPECT_EQ(hops.explain(url("http://other.net/")),
             "out of scope: scope = host: host 'other.net' is not a seed's host; links lead there for 2 hops "
-            "(hops_off_site)");
+            "(max_hops_off_site)");
 }
 
 TEST(Scope, MoreSeedsTheSameLists) {

@@ -23,7 +23,7 @@ class SeedFileTest : public testing::Test {
   test::TempDir directory_;
 };
 
-TEST_F(SeedFileTest, SeedFileH_OneUrlALineBlanksAndCommentsLeftOut) {
+TEST_F(SeedFileTest, OneUrlALineBlanksAndCommentsLeftOut) {
   const auto seeds = read(
       "# our sites\n"
       "http://one.test/\n"
@@ -39,7 +39,7 @@ TEST_F(SeedFileTest, SeedFileH_OneUrlALineBlanksAndCommentsLeftOut) {
                                       "http://four.test/last-line-without-end"}));
 }
 
-TEST_F(SeedFileTest, SeedFileH_LinesOfWindows) {
+TEST_F(SeedFileTest, LinesOfWindows) {
   const auto seeds = read("http://one.test/\r\n\r\n# comment\r\nhttp://two.test/\r\n");
   ASSERT_TRUE(seeds) << seeds.error().message;
   EXPECT_EQ(*seeds, (std::vector<std::string>{"http://one.test/", "http://two.test/"}));
@@ -53,7 +53,7 @@ TEST_F(SeedFileTest, BadInput_AByteOrderMarkIsNoPartOfAUrl) {
   ASSERT_TRUE(comment) << comment.error().message;
 }
 
-TEST_F(SeedFileTest, SeedFileH_AnEmptyFileHasNoSeeds) {
+TEST_F(SeedFileTest, AnEmptyFileHasNoSeeds) {
   for (const char* text : {"", "\n", "# nothing yet\n"}) {
     const auto seeds = read(text);
     ASSERT_TRUE(seeds);
@@ -121,7 +121,7 @@ TEST_F(SeedFileTest, BadInput_AnEndlessLineIsNotReadToItsEnd) {
   EXPECT_LT(seeds.error().message.size(), 2'000u);
 }
 
-TEST(CheckSeeds, SeedFileH_TheSameCheckForACommandLine) {
+TEST(CheckSeeds, TheSameCheckForACommandLine) {
   EXPECT_TRUE(check_seeds({}));
   EXPECT_TRUE(check_seeds({"http://one.test/", "https://two.test/x"}));
   const auto checked = check_seeds({"http://one.test/", "gopher://two.test/"});

@@ -70,7 +70,7 @@ TEST_F(SeedRedirectsTest, ATargetThatALaterSeedBringsIntoScopeIsNotTold) {
 }
 
 TEST_F(SeedRedirectsTest, WithHopsOffSiteOnlyAListLeadsOut) {
-  settings_.hops_off_site = 1;
+  settings_.max_hops_off_site = 1;
   build({"http://a.test/"});
   start();
   EXPECT_EQ(note("http://a.test/", "http://b.test/"), 0u);

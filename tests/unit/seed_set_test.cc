@@ -51,7 +51,7 @@ TEST_F(SeedSetTest, NewSeedsTakeUpACrawlThatHadEnded) {
   rig_.end.remember(ring::Finish{1, "all done", {}}, ended);
   ASSERT_TRUE(rig_.writer.commit(rig_.step(), ended));
   ASSERT_TRUE(seeds_.add(rig_.step(), {"http://a.test/"}));
-  EXPECT_FALSE(rig_.end.told());
+  EXPECT_FALSE(rig_.end.announced());
   EXPECT_EQ(row(meta_name::ended), "");
 }
 

@@ -67,7 +67,7 @@ class StoreWithSets : public test::StoreOnEachBackend {
 };
 
 // Pitfall 1 of the large crawl: a page's links to its own host cost no read of the disk, whether they are known or new.
-TEST_P(StoreWithSets, Issue11_10_LinksOfAHostThatIsCrawledCostNoRead) {
+TEST_P(StoreWithSets, LinksOfAHostThatIsCrawledCostNoRead) {
   fill(1);
   std::vector<Merge> page;
   for (std::size_t i = 0; i < 60; ++i) page.push_back(link_to(1, i));
@@ -79,7 +79,7 @@ TEST_P(StoreWithSets, Issue11_10_LinksOfAHostThatIsCrawledCostNoRead) {
   EXPECT_EQ(reads_of({link_to(1, 0), link_to(1, 0, 0)}), 0u) << "what has ended is changed by no link";
 }
 
-TEST_P(StoreWithSets, Issue11_10_ASetIsFilledFromTheRowsOfItsHost) {
+TEST_P(StoreWithSets, ASetIsFilledFromTheRowsOfItsHost) {
   std::vector<Merge> rows;
   for (std::size_t i = 0; i < 300; ++i) rows.push_back(link_to(1, i));
   for (std::size_t i = 0; i < 300; ++i) rows.push_back(link_to(2, i));
@@ -93,7 +93,7 @@ TEST_P(StoreWithSets, Issue11_10_ASetIsFilledFromTheRowsOfItsHost) {
 }
 
 // A slice of the rows, in the order of their digests, answers for its range.
-TEST_P(StoreWithSets, Issue11_10_AHalfFilledSetAnswersForItsRange) {
+TEST_P(StoreWithSets, AHalfFilledSetAnswersForItsRange) {
   std::vector<Merge> rows;
   for (std::size_t i = 0; i < 400; ++i) rows.push_back(link_to(1, i));
   commit({rows.begin(), rows.begin() + 200});
@@ -110,7 +110,7 @@ TEST_P(StoreWithSets, Issue11_10_AHalfFilledSetAnswersForItsRange) {
   EXPECT_LE(with_sets().seen().set_rows, 400u) << "no row is read twice";
 }
 
-TEST_P(StoreWithSets, Issue11_10_AShorterWayIsSeenThroughTheSet) {
+TEST_P(StoreWithSets, AShorterWayIsSeenThroughTheSet) {
   fill(1);
   commit({link_to(1, 0, 7)});
   EXPECT_EQ(reads_of({link_to(1, 0, 9)}), 0u);
@@ -126,7 +126,7 @@ TEST_P(StoreWithSets, Issue11_10_AShorterWayIsSeenThroughTheSet) {
 }
 
 // Fields have caps: what is at one says nothing.
-TEST_P(StoreWithSets, Issue11_10_WhatIsBeyondTheFieldsOfAWayIsAskedOfTheDisk) {
+TEST_P(StoreWithSets, WhatIsBeyondTheFieldsOfAWayIsAskedOfTheDisk) {
   fill(1);
   commit({link_to(1, 0, 600)});
   EXPECT_EQ(reads_of({link_to(1, 0, 601)}), 1u);
@@ -141,7 +141,7 @@ TEST_P(StoreWithSets, Issue11_10_WhatIsBeyondTheFieldsOfAWayIsAskedOfTheDisk) {
 }
 
 // Merges that were no links: what another peer handed over, and what is queued for another visit.
-TEST_P(StoreWithSets, Issue11_10_SetsHearOfEveryWrite) {
+TEST_P(StoreWithSets, SetsHearOfEveryWrite) {
   fill(1);
   Merge copy = fetched(1, 3);
   copy.link = false;
@@ -155,7 +155,7 @@ TEST_P(StoreWithSets, Issue11_10_SetsHearOfEveryWrite) {
 }
 
 // A partition that is given away: its sets go before its rows.
-TEST_P(StoreWithSets, Issue11_10_APartitionThatIsDroppedLeavesNoSet) {
+TEST_P(StoreWithSets, APartitionThatIsDroppedLeavesNoSet) {
   fill(1);
   commit({link_to(1, 0), link_to(1, 1), link_to(1, 2)});
   ASSERT_TRUE(with_sets().drop(host_key_of(1).partition, 1));
@@ -168,7 +168,7 @@ TEST_P(StoreWithSets, Issue11_10_APartitionThatIsDroppedLeavesNoSet) {
 }
 
 // Pitfall 3: a set never knows more than the disk.
-TEST_P(StoreWithSets, Issue11_10_ASetLearnsNothingOfAWriteThatFailed) {
+TEST_P(StoreWithSets, ASetLearnsNothingOfAWriteThatFailed) {
   if (memory() == nullptr) GTEST_SKIP() << "only the memory store fails on demand";
   fill(1);
   commit({link_to(1, 0)});
@@ -179,7 +179,7 @@ TEST_P(StoreWithSets, Issue11_10_ASetLearnsNothingOfAWriteThatFailed) {
   EXPECT_EQ(commit({fetched(1, 0)}).unqueued.size(), 1u);
 }
 
-TEST_P(StoreWithSets, Issue11_10_AReadErrorLeavesTheSetAsItWas) {
+TEST_P(StoreWithSets, AReadErrorLeavesTheSetAsItWas) {
   commit({link_to(1, 0)});
   begin(0);
   fill(1);
@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, StoreWithSets, testing::Values(test::Backend:
                          test::backend_name);
 
 // Sets of hosts that grow beyond the budget: never more bytes, and what does not fit is asked.
-TEST(SeenSets, Issue11_10_BytesStayWithinTheBudget) {
+TEST(SeenSets, BytesStayWithinTheBudget) {
   for (const std::uint64_t budget : {0u, 100u, 400u, 3000u, 40'000u, 400'000u, 3'000'000u}) {
     SeenSets sets({budget, 1});
     std::mt19937_64 random(budget);
@@ -342,7 +342,7 @@ class Twins {
   std::optional<Store> dumb_;
 };
 
-TEST(SeenSets, Issue11_10_AStoreWithSetsDoesWhatOneWithoutDoes) {
+TEST(SeenSets, AStoreWithSetsDoesWhatOneWithoutDoes) {
   for (std::uint64_t seed = 1; seed <= 60 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Twins(seed, seed % 3 == 0 ? 1200 : seed % 3 == 1 ? 3500 : plenty).run(600);

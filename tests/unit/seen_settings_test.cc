@@ -11,9 +11,9 @@
 namespace orbweaver {
 namespace {
 
-TEST(SeenSettings, Issue5_2_ExactIsTheDefault) { EXPECT_EQ(default_settings().seen, SeenSet::exact); }
+TEST(SeenSettings, ExactIsTheDefault) { EXPECT_EQ(default_settings().seen, SeenSet::exact); }
 
-TEST(SeenSettings, Issue5_2_TheRateIsANumberWithinBounds) {
+TEST(SeenSettings, TheRateIsANumberWithinBounds) {
   Settings settings = default_settings();
   for (const char* const good : {"0.5", "1e-6", "0.000001", "1e-12"}) {
     EXPECT_TRUE(set_setting(settings, "seen_false_positives", good)) << good;
@@ -27,14 +27,14 @@ TEST(SeenSettings, Issue5_2_TheRateIsANumberWithinBounds) {
   }
 }
 
-TEST(SeenSettings, Issue5_2_TheFilterFollowsFromTheSettings) {
+TEST(SeenSettings, TheFilterFollowsFromTheSettings) {
   Settings settings = default_settings();
   EXPECT_EQ(seen_filter_config(settings).urls, 10'000'000u);
   EXPECT_EQ(seen_filter_config(settings).rate, 1e-6);
   // As the setting's words say: 36 MB, and twice that where the way to a page matters.
   const std::uint64_t bytes = storage::SeenFilter::plan(seen_filter_config(settings)).bytes();
   EXPECT_NEAR(static_cast<double>(bytes), 36e6, 0.1e6);
-  for (const char* const name : {"max_depth", "hops_off_site"}) {
+  for (const char* const name : {"max_depth", "max_hops_off_site"}) {
     Settings limited = default_settings();
     ASSERT_TRUE(set_setting(limited, name, "3"));
     EXPECT_TRUE(seen_filter_config(limited).way_matters);
@@ -54,7 +54,7 @@ TEST(MemoryAvailable, Proc5_TheLineMemAvailable) {
   EXPECT_GT(memory_available().value_or(0), 1u << 20);
 }
 
-TEST(MemoryAvailable, Issue5_MoreThanThereIsIsAnErrorWithBothNumbers) {
+TEST(MemoryAvailable, MoreThanThereIsIsAnErrorWithBothNumbers) {
   EXPECT_TRUE(check_memory("it", 10, 10));
   const auto refused = check_memory("a filter", 3u << 20, std::uint64_t{1} << 20);
   ASSERT_FALSE(refused);

@@ -105,30 +105,30 @@ TEST(SettingsTable, HasARowForEveryFieldThatTheHeaderLeavesOpen) {
   const Settings s = default_settings();
   EXPECT_EQ(s.user_agent, "orbweaver/0.1");
   EXPECT_EQ(s.archive_level, 1U);
-  EXPECT_EQ(s.archive_file_bytes, 1ULL << 30);
+  EXPECT_EQ(s.max_archive_file_bytes, 1ULL << 30);
   EXPECT_EQ(s.connect_timeout, 10s);
   EXPECT_EQ(s.fetch_timeout, 120s);
   EXPECT_EQ(s.low_speed_bytes, 512U);
   EXPECT_EQ(s.average_speed_bytes, 1024U);
   EXPECT_EQ(s.low_speed_time, 20s);
-  EXPECT_EQ(s.body_bytes_max, 64ULL << 20);
-  EXPECT_EQ(s.decoded_bytes_max, 64ULL << 20);
-  EXPECT_EQ(s.body_memory_max, 256ULL << 20);
-  EXPECT_EQ(s.header_bytes_max, 256ULL << 10);
-  EXPECT_EQ(s.batch_records, 1024U);
-  EXPECT_EQ(s.batch_bytes, 256ULL << 10);
-  EXPECT_EQ(s.batch_age, 100ms);
-  EXPECT_EQ(s.batches_under_way, 4U);
+  EXPECT_EQ(s.max_body_bytes, 64ULL << 20);
+  EXPECT_EQ(s.max_decoded_bytes, 64ULL << 20);
+  EXPECT_EQ(s.max_body_memory, 256ULL << 20);
+  EXPECT_EQ(s.max_header_bytes, 256ULL << 10);
+  EXPECT_EQ(s.max_batch_records, 1024U);
+  EXPECT_EQ(s.max_batch_bytes, 256ULL << 10);
+  EXPECT_EQ(s.max_batch_age, 100ms);
+  EXPECT_EQ(s.max_batches_in_flight, 4U);
   EXPECT_EQ(s.batch_timeout, 5s);
-  EXPECT_EQ(s.outbox_memory_records, 65536U);
-  EXPECT_EQ(s.hosts_in_memory, 10000U);
-  EXPECT_EQ(s.host_queue_in_memory, 64U);
-  EXPECT_EQ(s.storage_memory, 64ULL << 20);
+  EXPECT_EQ(s.max_outbox_records_in_memory, 65536U);
+  EXPECT_EQ(s.max_hosts_in_memory, 10000U);
+  EXPECT_EQ(s.max_host_queue_in_memory, 64U);
+  EXPECT_EQ(s.max_storage_memory, 64ULL << 20);
   EXPECT_EQ(s.probe_every, 500ms);
   EXPECT_EQ(s.probe_timeout, 300ms);
   EXPECT_EQ(s.suspicion_time, 10s);
-  EXPECT_EQ(s.log_file_bytes, 16ULL << 20);
-  EXPECT_EQ(s.log_files, 8U);
+  EXPECT_EQ(s.max_log_file_bytes, 16ULL << 20);
+  EXPECT_EQ(s.max_log_files, 8U);
 }
 
 // The header's initialisers and the table say the same, where both speak.
@@ -140,8 +140,8 @@ TEST(SettingsTable, HeaderDefaultsAgreeWithTheTable) {
                            "max_depth",
                            "delay",
                            "stop_when_done",
-                           "redirects_max",
-                           "retries",
+                           "max_redirects",
+                           "max_retries",
                            "retry_delay",
                            "robots",
                            "listen",
@@ -151,8 +151,8 @@ TEST(SettingsTable, HeaderDefaultsAgreeWithTheTable) {
                            "archive",
                            "parser",
                            "text",
-                           "fetches_max",
-                           "link_cache_entries",
+                           "max_fetches",
+                           "max_link_cache_entries",
                            "workers",
                            "durability",
                            "status_listen",
@@ -178,7 +178,7 @@ TEST(SettingsTable, TextOfEveryValueIsReadBack) {
       {"parser", "tidy"},
       {"durability", "power"},
       {"log_level", "debug"},
-      {"body_bytes_max", "1MB"},
+      {"max_body_bytes", "1MB"},
       {"status_listen", "off"},
       {"join", ""},
   };
@@ -203,13 +203,13 @@ TEST(SettingsTable, BoundsHoldAndAreNamed) {
       {"delay", "25h"},
       {"delay", "-1s"},
       {"archive_level", "13"},
-      {"batch_bytes", "5MiB"},
-      {"batch_records", "65537"},
+      {"max_batch_bytes", "5MiB"},
+      {"max_batch_records", "65537"},
       {"max_pages", "-1"},
       {"max_pages", "1.5"},
       {"max_pages", "99999999999999999999999"},
       {"max_pages", ""},
-      {"fetches_max", "many"},
+      {"max_fetches", "many"},
       {"scope", "hosts"},
       {"robots", "maybe"},
       {"log_level", "INFO"},
@@ -244,8 +244,8 @@ TEST(SettingsTable, BoundsHoldAndAreNamed) {
 
 TEST(SettingsTable, ABatchFitsIntoAMessage) {
   Settings settings = default_settings();
-  ASSERT_TRUE(set_setting(settings, "batch_bytes", size_text(ring::message_bytes_max / 2)));
-  EXPECT_FALSE(set_setting(settings, "batch_bytes", size_text(ring::message_bytes_max)));
+  ASSERT_TRUE(set_setting(settings, "max_batch_bytes", size_text(ring::message_bytes_max / 2)));
+  EXPECT_FALSE(set_setting(settings, "max_batch_bytes", size_text(ring::message_bytes_max)));
 }
 
 TEST(SettingsTable, UnknownNameIsNamedWithItsNeighbour) {
@@ -284,8 +284,8 @@ TEST(EditDistance, AgreesWithRecursiveTwin) {
 TEST(SettingsFile, EveryKindIsRead) {
   const TempFile file(R"(# a crawl
 delay = "300ms"
-body_bytes_max = "1MiB"
-header_bytes_max = 65536
+max_body_bytes = "1MiB"
+max_header_bytes = 65536
 max_pages = 1_000
 robots = false
 scope = "domain"
@@ -295,8 +295,8 @@ user_agent = "mybot/1.0"
   const auto loaded = load_settings(file.path(), {});
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->values.delay, 300ms);
-  EXPECT_EQ(loaded->values.body_bytes_max, 1U << 20);
-  EXPECT_EQ(loaded->values.header_bytes_max, 65536U);
+  EXPECT_EQ(loaded->values.max_body_bytes, 1U << 20);
+  EXPECT_EQ(loaded->values.max_header_bytes, 65536U);
   EXPECT_EQ(loaded->values.max_pages, 1000U);
   EXPECT_FALSE(loaded->values.robots);
   EXPECT_EQ(loaded->values.scope, ScopeKind::domain);
@@ -383,15 +383,15 @@ TEST(SettingsFile, DamagedFilesNeverCrash) {
 TEST(SettingsSources, FlagOverEnvironmentOverFileOverDefault) {
   const TempFile file("delay = \"1m\"\nretries = 7\ncapacity = 50\n");
   const Variable delay("ORBWEAVER_DELAY", "2m");
-  const Variable retries("ORBWEAVER_RETRIES", "8");
+  const Variable retries("ORBWEAVER_MAX_RETRIES", "8");
   const auto loaded = load_settings(file.path(), {{"delay", "3m"}});
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->values.delay, 3min);
-  EXPECT_EQ(loaded->values.retries, 8U);
+  EXPECT_EQ(loaded->values.max_retries, 8U);
   EXPECT_EQ(loaded->values.capacity, 50U);
   EXPECT_EQ(loaded->values.max_pages, 0U);
   EXPECT_EQ(loaded->given.at("delay"), "flag --delay");
-  EXPECT_EQ(loaded->given.at("retries"), "ORBWEAVER_RETRIES");
+  EXPECT_EQ(loaded->given.at("max_retries"), "ORBWEAVER_MAX_RETRIES");
   EXPECT_EQ(loaded->given.at("capacity"), file.path() + ":3");
   EXPECT_EQ(loaded->given.size(), 3U);
 }
@@ -462,7 +462,7 @@ TEST(SettingsSources, UnknownVariableIsAnError) {
 TEST(SettingsTogether, ContradictionsNameBothSides) {
   const std::pair<std::pair<const char*, const char*>, const char*> cases[] = {
       {{"probe_timeout", "500ms"}, "probe_every"},     {{"suspicion_time", "400ms"}, "probe_every"},
-      {{"body_bytes_max", "1GiB"}, "body_memory_max"}, {{"outbox_memory_records", "1023"}, "batch_records"},
+      {{"max_body_bytes", "1GiB"}, "max_body_memory"}, {{"max_outbox_records_in_memory", "1023"}, "max_batch_records"},
       {{"listen", "0.0.0.0:7700"}, "ring_key_file"},
   };
   for (const auto& [given, other] : cases) {
@@ -471,7 +471,7 @@ TEST(SettingsTogether, ContradictionsNameBothSides) {
     EXPECT_NE(loaded.error().message.find(given.first), std::string::npos) << loaded.error().message;
     EXPECT_NE(loaded.error().message.find(other), std::string::npos) << loaded.error().message;
   }
-  EXPECT_TRUE(load_settings("", {{"body_bytes_max", "1GiB"}, {"body_memory_max", "1GiB"}}));
+  EXPECT_TRUE(load_settings("", {{"max_body_bytes", "1GiB"}, {"max_body_memory", "1GiB"}}));
   EXPECT_TRUE(load_settings("", {{"listen", "0.0.0.0:7700"}, {"ring_key_file", "ring.key"}}));
 }
 
@@ -485,7 +485,7 @@ TEST(RingWide, SortedTextsAreAppliedBack) {
   const auto& rows = setting_rows();
   EXPECT_EQ(static_cast<std::ptrdiff_t>(values.size()),
             std::count_if(rows.begin(), rows.end(), [](const SettingRow& row) { return row.ring_wide; }));
-  for (const char* name : {"replicas", "on_cut", "gone_after"})
+  for (const char* name : {"replicas", "on_cut", "presume_dead_after"})
     EXPECT_TRUE(std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.first == name; }))
         << name;
   Settings theirs = default_settings();
@@ -499,7 +499,8 @@ TEST(Lists, EntriesWithCommasAndFilesTravelRoundTheRing) {
   test::TempDir dir;
   const std::string path = dir.path() + "/deny.txt";
   std::ofstream(path) << "# what is not wanted\n\n  a{2,3}$ \n\\.php\\?\r\n";
-  const auto loaded = load_settings("", {{"url_deny", "@" + path}, {"url_deny", "x{1,2} y"}, {"endings_deny", "PDF"}});
+  const auto loaded =
+      load_settings("", {{"url_deny", "@" + path}, {"url_deny", "x{1,2} y"}, {"extensions_deny", "PDF"}});
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(loaded->values.url_deny, (std::vector<std::string>{"a{2,3}$", "\\.php\\?", "x{1,2}", "y"}));
   Settings theirs = default_settings();
@@ -514,7 +515,7 @@ TEST(Lists, WhatIsWrongIsNamed) {
                                                      {"url_deny", "(((a{500}){500}){500})"},
                                                      {"surt_accept", "http://("},
                                                      {"surt_reject", "+"},
-                                                     {"endings_deny", "a/b"},
+                                                     {"extensions_deny", "a/b"},
                                                      {"content_types_deny", "html"},
                                                      {"trap_rules", "calender"},
                                                      {"url_deny", "@/no/such/file"}};

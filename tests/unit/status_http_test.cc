@@ -250,7 +250,7 @@ TEST(StatusServer, DripsKeepNobodyOut) {
 }
 
 // Second review, finding 4: more at once than there are places, each with a whole request; they were closed unread.
-TEST(StatusServer, Attack4_WhoAskedIsAnsweredHoweverManyComeAtOnce) {
+TEST(StatusServer, WhoAskedIsAnsweredHoweverManyComeAtOnce) {
   StatusServer server;
   ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
   for (const std::size_t silent : {0u, 20u, 100u}) {

@@ -56,7 +56,7 @@ class StoreFilterTest : public test::StoreOnEachBackend {
   }
 };
 
-TEST_P(StoreFilterTest, Issue5_2_ALinkThatWasSeenCostsNoRead) {
+TEST_P(StoreFilterTest, ALinkThatWasSeenCostsNoRead) {
   use(wide);
   EXPECT_EQ(commit({link(1, 1), link(1, 2)}).outcomes, (std::vector{MergeOutcome::added, MergeOutcome::added}));
   EXPECT_EQ(store().seen().taken_as_new, 2u);
@@ -66,14 +66,14 @@ TEST_P(StoreFilterTest, Issue5_2_ALinkThatWasSeenCostsNoRead) {
   EXPECT_EQ(store().counts(), (Counts{.queued = 2}));
 }
 
-TEST_P(StoreFilterTest, Issue5_2_WithoutAFilterEveryUrlIsRead) {
+TEST_P(StoreFilterTest, WithoutAFilterEveryUrlIsRead) {
   commit({link(1, 1), link(1, 2)});
   commit({link(1, 1), link(1, 1), link(1, 3)});
   EXPECT_EQ(store().seen().reads, 4u);  // two, then two: a URL twice in one write is one read
   EXPECT_EQ(store().filter(), nullptr);
 }
 
-TEST_P(StoreFilterTest, Issue5_2_OutcomesSeedsAndCopiesAreReadAsEver) {
+TEST_P(StoreFilterTest, OutcomesSeedsAndCopiesAreReadAsEver) {
   use(wide);
   commit({link(1, 1)});
   EXPECT_EQ(commit({outcome(1, 1, UrlState::fetched)}).outcomes, std::vector{MergeOutcome::changed});
@@ -86,7 +86,7 @@ TEST_P(StoreFilterTest, Issue5_2_OutcomesSeedsAndCopiesAreReadAsEver) {
   EXPECT_EQ(store().counts(), (Counts{.fetched = 1, .failed = 1}));
 }
 
-TEST_P(StoreFilterTest, Issue5_2_ARestartFillsItFromTheStore) {
+TEST_P(StoreFilterTest, ARestartFillsItFromTheStore) {
   commit({link(1, 1), outcome(1, 2, UrlState::fetched), excluded_link(1, 3, 9, Reason::robots),
           excluded_link(1, 4, 9, Reason::depth)});
   reopen();
@@ -100,7 +100,7 @@ TEST_P(StoreFilterTest, Issue5_2_ARestartFillsItFromTheStore) {
   EXPECT_EQ(store().seen().taken_as_new, 1u);
 }
 
-TEST_P(StoreFilterTest, Issue5_2_AShorterWayQueuesWhatWasExcludedForNow) {
+TEST_P(StoreFilterTest, AShorterWayQueuesWhatWasExcludedForNow) {
   for (const SeenFilter::Config& config : {wide, wide_with_depth}) {
     replace();
     if (GetParam() == test::Backend::rocks && config.way_matters) return;  // one directory
@@ -114,7 +114,7 @@ TEST_P(StoreFilterTest, Issue5_2_AShorterWayQueuesWhatWasExcludedForNow) {
   }
 }
 
-TEST_P(StoreFilterTest, Issue5_2_WithAMaxDepthAShorterWayToAQueuedPageCounts) {
+TEST_P(StoreFilterTest, WithAMaxDepthAShorterWayToAQueuedPageCounts) {
   use(wide_with_depth);
   commit({link(1, 1, 5)});
   commit({link(1, 1, 2)});
@@ -126,7 +126,7 @@ TEST_P(StoreFilterTest, Issue5_2_WithAMaxDepthAShorterWayToAQueuedPageCounts) {
   EXPECT_EQ(store().seen().taken_as_seen, 1u);
 }
 
-TEST_P(StoreFilterTest, Issue5_2_ALinkThatAsksForAnotherVisitIsNoSeenOne) {
+TEST_P(StoreFilterTest, ALinkThatAsksForAnotherVisitIsNoSeenOne) {
   use(wide);
   commit({outcome(1, 1, UrlState::fetched)});
   Merge again = link(1, 1);
@@ -135,7 +135,7 @@ TEST_P(StoreFilterTest, Issue5_2_ALinkThatAsksForAnotherVisitIsNoSeenOne) {
   EXPECT_EQ(store().counts(), (Counts{.queued = 1}));
 }
 
-TEST_P(StoreFilterTest, Issue5_2_WhatWasDroppedHereIsStillSeen) {
+TEST_P(StoreFilterTest, WhatWasDroppedHereIsStillSeen) {
   use(wide);
   commit({link(1, 1)});
   const std::uint16_t partition = url_key_of(1, 1).host.partition;
@@ -148,7 +148,7 @@ TEST_P(StoreFilterTest, Issue5_2_WhatWasDroppedHereIsStillSeen) {
 
 // Links, outcomes, exclusions for now and restarts in random order: a filter that gives no false positive changes
 // nothing but the reads.
-TEST_P(StoreFilterTest, Issue5_2_AWideFilterIsAsGoodAsNone) {
+TEST_P(StoreFilterTest, AWideFilterIsAsGoodAsNone) {
   for (const bool way_matters : {false, true}) {
     SCOPED_TRACE(way_matters ? "with max_depth" : "without");
     if (way_matters && GetParam() == test::Backend::rocks) return;  // one directory
@@ -187,7 +187,7 @@ TEST_P(StoreFilterTest, Issue5_2_AWideFilterIsAsGoodAsNone) {
   }
 }
 
-TEST_P(StoreFilterTest, Issue5_2_TheEstimateIsAboutWhatIsLost) {
+TEST_P(StoreFilterTest, TheEstimateIsAboutWhatIsLost) {
   use({2000, 0.02, false});
   constexpr std::size_t links = 6000;  // three times what it was planned for
   for (std::size_t page = 0; page < links; page += 20) {
@@ -209,7 +209,7 @@ TEST_P(StoreFilterTest, Issue5_2_TheEstimateIsAboutWhatIsLost) {
   EXPECT_EQ(store().seen().missed, estimate);
 }
 
-TEST_P(StoreFilterTest, Issue5_2_AFailedWriteIsNotRemembered) {
+TEST_P(StoreFilterTest, AFailedWriteIsNotRemembered) {
   if (memory() == nullptr) GTEST_SKIP() << "only the store in memory has faults to switch on";
   use(wide);
   memory()->fail_after(0, ErrorKind::io);

@@ -1,5 +1,5 @@
 // Random histories of commits, failed commits and restarts against a slow obvious twin (ordered maps, everything
-// counted anew each time).
+// counted again each time).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -397,7 +397,7 @@ void StoreHistoryTest::run(std::uint64_t seed, int steps) {
   check_all();
 }
 
-TEST_P(StoreHistoryTest, Issue2_5_CountsRecordsAndQueuesAreWhatAFullScanFinds) {
+TEST_P(StoreHistoryTest, CountsRecordsAndQueuesAreWhatAFullScanFinds) {
   const bool memory = GetParam() == test::Backend::memory;
   for (const QueueOrder order : {QueueOrder::breadth, QueueOrder::depth, QueueOrder::best}) {
     SCOPED_TRACE("order " + std::to_string(static_cast<int>(order)));

@@ -43,7 +43,7 @@ class StorePartitionTest : public test::StoreOnEachBackend {
   }
 };
 
-TEST_P(StorePartitionTest, StoreH_HeldCountsArePartitionsThatAreHeld) {
+TEST_P(StorePartitionTest, HeldCountsArePartitionsThatAreHeld) {
   commit({.merges = {in(5, 1, 1), in(5, 1, 2, UrlState::fetched), in(6, 2, 1)}, .to_outbox = {{9, "a"}}});
   EXPECT_EQ(store().held(), (Counts{.outbox = 1}));
   store().hold(5, true);
@@ -64,7 +64,7 @@ TEST_P(StorePartitionTest, StoreH_HeldCountsArePartitionsThatAreHeld) {
   EXPECT_EQ(store().counts(7), (Counts{.queued = 1}));
 }
 
-TEST_P(StorePartitionTest, StoreH_AHeldPartitionThatIsEmptiedStaysHeld) {
+TEST_P(StorePartitionTest, AHeldPartitionThatIsEmptiedStaysHeld) {
   store().hold(5, true);
   commit({.merges = {in(5, 1, 1)}});
   EXPECT_TRUE(*store().drop(5, 10));
@@ -73,7 +73,7 @@ TEST_P(StorePartitionTest, StoreH_AHeldPartitionThatIsEmptiedStaysHeld) {
   EXPECT_EQ(store().held(), (Counts{.queued = 1}));
 }
 
-TEST_P(StorePartitionTest, StoreH_TheRootIsTheSumOfTheLeavesAndOfTheRecordsDigests) {
+TEST_P(StorePartitionTest, TheRootIsTheSumOfTheLeavesAndOfTheRecordsDigests) {
   EXPECT_EQ(store().root(5), 0u);
   std::uint64_t sum = 0;
   Leaves leaves{};
@@ -94,7 +94,7 @@ TEST_P(StorePartitionTest, StoreH_TheRootIsTheSumOfTheLeavesAndOfTheRecordsDiges
   EXPECT_EQ(*store().leaves(5), leaves);
 }
 
-TEST_P(StorePartitionTest, Issue3_5_RootsAreEqualExactlyWhenTheRecordsAre) {
+TEST_P(StorePartitionTest, RootsAreEqualExactlyWhenTheRecordsAre) {
   const std::vector<Merge> records = {in(5, 1, 1), in(5, 2, 1, UrlState::fetched), in(5, 3, 1, UrlState::failed)};
   // The same records elsewhere, the other way round and twice, by way of older ones.
   MemoryKv kv;
@@ -118,7 +118,7 @@ TEST_P(StorePartitionTest, Issue3_5_RootsAreEqualExactlyWhenTheRecordsAre) {
     EXPECT_EQ(ours[leaf] == theirs[leaf], leaf != deeper.key.url[0]) << "only the leaf of what differs";
 }
 
-TEST_P(StorePartitionTest, Design5_ScanHandsOverDropTakesAwayAndMergeBringsBack) {
+TEST_P(StorePartitionTest, ScanHandsOverDropTakesAwayAndMergeBringsBack) {
   test::CommitParts parts;
   std::map<UrlKey, UrlRecord> wanted;
   for (std::size_t host = 0; host < 12; ++host)
@@ -159,7 +159,7 @@ TEST_P(StorePartitionTest, Design5_ScanHandsOverDropTakesAwayAndMergeBringsBack)
   EXPECT_EQ(store().root(5), root);
 }
 
-TEST_P(StorePartitionTest, StoreH_HostsComeByPagesWithTheirClocksAndRobots) {
+TEST_P(StorePartitionTest, HostsComeByPagesWithTheirClocksAndRobots) {
   test::CommitParts parts;
   for (std::size_t host = 0; host < 9; ++host) {
     parts.clocks.emplace_back(host_in(5, host), HostClock{at_ms(static_cast<std::int64_t>(host)), 2, host_text(host)});
@@ -197,7 +197,7 @@ TEST_P(StorePartitionTest, StoreH_HostsComeByPagesWithTheirClocksAndRobots) {
   }
 }
 
-TEST_P(StorePartitionTest, StoreH_ACommitTellsWhatItChangedForTheCopies) {
+TEST_P(StorePartitionTest, ACommitTellsWhatItChangedForTheCopies) {
   commit({.merges = {in(5, 1, 1), in(5, 1, 2)}});
   const Merge fetched = in(5, 1, 1, UrlState::fetched), fresh = in(5, 1, 3);
   const CommitResult result = commit({.merges = {fetched, in(5, 1, 2), fresh}});
@@ -216,13 +216,13 @@ TEST_P(StorePartitionTest, StoreH_ACommitTellsWhatItChangedForTheCopies) {
   EXPECT_FALSE(joined.changed[0].record.url.empty());
 }
 
-TEST_P(StorePartitionTest, StoreH_MetaRowsComeByPrefix) {
+TEST_P(StorePartitionTest, MetaRowsComeByPrefix) {
   commit({.meta = {{"tenure/a", "1"}, {"tenure/b", "2"}, {"tenure0", "3"}, {"tenur", "4"}}});
   EXPECT_EQ(*store().meta_rows("tenure/"), (std::vector<std::pair<std::string, std::string>>{{"a", "1"}, {"b", "2"}}));
   EXPECT_TRUE(store().meta_rows("nothing/")->empty());
 }
 
-TEST_P(StorePartitionTest, StoreH_TheNextOutboxNumberIsTold) {
+TEST_P(StorePartitionTest, TheNextOutboxNumberIsTold) {
   const std::uint64_t first = store().next_outbox();
   const CommitResult result = commit({.to_outbox = {{5, "a"}, {6, "b"}}});
   EXPECT_EQ(result.outbox[0].key.sequence, first);

@@ -62,7 +62,7 @@ Merge retry(std::size_t host, std::size_t page, std::uint8_t attempts, std::int6
   return merge;
 }
 
-TEST_P(StoreTest, Issue2_5_AdmissionIsSeenAndQueuedAtOnce) {
+TEST_P(StoreTest, AdmissionIsSeenAndQueuedAtOnce) {
   EXPECT_FALSE(*store().find(url_key_of(1, 1)));
   const CommitResult result = merge_one(queued_merge(1, 1, 3));
   ASSERT_EQ(result.outcomes, std::vector{MergeOutcome::added});
@@ -79,7 +79,7 @@ TEST_P(StoreTest, Issue2_5_AdmissionIsSeenAndQueuedAtOnce) {
   EXPECT_EQ(store().counts(), (Counts{.queued = 1}));
 }
 
-TEST_P(StoreTest, Design4_WhatIsKnownChangesNothing) {
+TEST_P(StoreTest, WhatIsKnownChangesNothing) {
   merge_one(queued_merge(1, 1, 3));
   for (const std::uint16_t depth : std::initializer_list<std::uint16_t>{3, 4, 100}) {
     const CommitResult again = merge_one(queued_merge(1, 1, depth));
@@ -108,7 +108,7 @@ TEST_P(StoreTest, Contract1_EachOutcomeLeavesTheQueueAndStays) {
   EXPECT_TRUE(queue(1).empty());
 }
 
-TEST_P(StoreTest, StoreH_QueueIsByDepthThenByOrderOfAdmission) {
+TEST_P(StoreTest, QueueIsByDepthThenByOrderOfAdmission) {
   for (const auto& [page, depth] : std::vector<std::pair<std::size_t, std::uint16_t>>{
            {1, 2}, {2, 0}, {3, 1}, {4, 0}, {5, 300}, {6, 2}, {7, 1}, {8, 256}})
     merge_one(queued_merge(1, page, depth));
@@ -118,7 +118,7 @@ TEST_P(StoreTest, StoreH_QueueIsByDepthThenByOrderOfAdmission) {
   EXPECT_EQ(queued_texts(1), wanted);
 }
 
-TEST_P(StoreTest, StoreH_RetriesComeAfterTheUntriedByTheTimeTheyAreDue) {
+TEST_P(StoreTest, RetriesComeAfterTheUntriedByTheTimeTheyAreDue) {
   commit({.merges = {queued_merge(1, 1), queued_merge(1, 2), queued_merge(1, 3), queued_merge(1, 4, 9)}});
   merge_one(retry(1, 1, 1, 9'000));
   const CommitResult result = merge_one(retry(1, 2, 1, 5'000));
@@ -135,12 +135,12 @@ TEST_P(StoreTest, StoreH_RetriesComeAfterTheUntriedByTheTimeTheyAreDue) {
   EXPECT_EQ(store().counts().queued, 4u);
 }
 
-TEST_P(StoreTest, StoreH_ARetryMayBeDueAtTheSameTimeAsAnother) {
+TEST_P(StoreTest, ARetryMayBeDueAtTheSameTimeAsAnother) {
   commit({.merges = {retry(1, 1, 1, 5'000), retry(1, 2, 1, 5'000), retry(1, 3, 1, 5'000)}});
   EXPECT_EQ(queue(1).size(), 3u);
 }
 
-TEST_P(StoreTest, RecordH_ALesserDepthMovesAQueuedUrlForward) {
+TEST_P(StoreTest, ALesserDepthMovesAQueuedUrlForward) {
   merge_one(queued_merge(1, 1, 5));
   merge_one(queued_merge(1, 2, 3));
   const CommitResult result = merge_one(queued_merge(1, 1, 2));
@@ -152,7 +152,7 @@ TEST_P(StoreTest, RecordH_ALesserDepthMovesAQueuedUrlForward) {
   EXPECT_EQ(store().counts().queued, 2u);
 }
 
-TEST_P(StoreTest, RecordH_ALesserDepthOfARetryKeepsItsTime) {
+TEST_P(StoreTest, ALesserDepthOfARetryKeepsItsTime) {
   merge_one(queued_merge(1, 1, 5));
   Merge later = retry(1, 1, 2, 7'000);
   later.record.depth = 5;
@@ -165,7 +165,7 @@ TEST_P(StoreTest, RecordH_ALesserDepthOfARetryKeepsItsTime) {
   EXPECT_EQ(queued[0].position.not_before(), at_ms(7'000)) << "a new link does not shorten the wait";
 }
 
-TEST_P(StoreTest, RecordH_ExcludedForItsDepthIsQueuedByAShorterWay) {
+TEST_P(StoreTest, ExcludedForItsDepthIsQueuedByAShorterWay) {
   merge_one(outcome(1, 1, UrlState::excluded, Reason::depth, 5));
   EXPECT_EQ(store().counts(), (Counts{.excluded = 1}));
   EXPECT_TRUE(queue(1).empty());
@@ -177,7 +177,7 @@ TEST_P(StoreTest, RecordH_ExcludedForItsDepthIsQueuedByAShorterWay) {
   EXPECT_EQ(queued_texts(1), std::vector{url_text(1, 1)});
 }
 
-TEST_P(StoreTest, StoreH_OfSeveralWithOneKeyTheFirstTells) {
+TEST_P(StoreTest, OfSeveralWithOneKeyTheFirstTells) {
   const CommitResult result =
       commit({.merges = {queued_merge(1, 1, 5), queued_merge(2, 2), queued_merge(1, 1, 3), queued_merge(1, 1, 4)}});
   EXPECT_EQ(result.outcomes,
@@ -188,14 +188,14 @@ TEST_P(StoreTest, StoreH_OfSeveralWithOneKeyTheFirstTells) {
   EXPECT_EQ(store().counts(), (Counts{.queued = 2}));
 }
 
-TEST_P(StoreTest, StoreH_APageThatLinksToItselfIsFetchedOnce) {
+TEST_P(StoreTest, APageThatLinksToItselfIsFetchedOnce) {
   merge_one(queued_merge(1, 1));
   commit({.merges = {queued_merge(1, 1, 1), outcome(1, 1, UrlState::fetched, Reason::none, 5)}});
   EXPECT_EQ(store().counts(), (Counts{.queued = 0, .fetched = 1}));
   EXPECT_TRUE(queue(1).empty());
 }
 
-TEST_P(StoreTest, StoreH_QueueHeadPagesThroughAHost) {
+TEST_P(StoreTest, QueueHeadPagesThroughAHost) {
   std::vector<Merge> merges;
   for (std::size_t page = 0; page < 25; ++page)
     merges.push_back(queued_merge(1, page, static_cast<std::uint16_t>(page % 3)));
@@ -217,7 +217,7 @@ TEST_P(StoreTest, StoreH_QueueHeadPagesThroughAHost) {
   }
 }
 
-TEST_P(StoreTest, StoreH_NextQueuedHostVisitsEachHostOnce) {
+TEST_P(StoreTest, NextQueuedHostVisitsEachHostOnce) {
   EXPECT_FALSE(*store().next_queued_host(nullptr));
   std::set<HostKey> wanted;
   for (std::size_t host = 0; host < 40; ++host) {
@@ -243,7 +243,7 @@ TEST_P(StoreTest, StoreH_NextQueuedHostVisitsEachHostOnce) {
   ASSERT_EQ(store().queue_head(last, nullptr, 10)->size(), 1u);
 }
 
-TEST_P(StoreTest, Issue2_4_OutboxIsNumberedInOrderAndEmptiesByKey) {
+TEST_P(StoreTest, OutboxIsNumberedInOrderAndEmptiesByKey) {
   const CommitResult first = commit({.to_outbox = {{7, "a"}, {9, "b"}, {7, "c"}}});
   const CommitResult second = commit({.to_outbox = {{7, "d"}}});
   ASSERT_EQ(first.outbox.size(), 3u);
@@ -270,7 +270,7 @@ TEST_P(StoreTest, Issue2_4_OutboxIsNumberedInOrderAndEmptiesByKey) {
   EXPECT_EQ(store().counts().outbox, 4u);
 }
 
-TEST_P(StoreTest, StoreH_AKeyTwiceInOneCommitCountsOnce) {
+TEST_P(StoreTest, AKeyTwiceInOneCommitCountsOnce) {
   const CommitResult added =
       commit({.merges = {queued_merge(1, 1), queued_merge(1, 2)}, .to_outbox = {{7, "a"}, {7, "b"}}});
   const OutboxKey key = added.outbox[0].key;
@@ -298,7 +298,7 @@ TEST_P(StoreTest, Contract3_ClocksAndRobotsComeBackAsTheyWere) {
   EXPECT_EQ(store().counts(), Counts{});
 }
 
-TEST_P(StoreTest, StoreH_MetaComesBack) {
+TEST_P(StoreTest, MetaComesBack) {
   commit({.meta = {{"peer", "abc"}, {"seeds", std::string(100'000, 's')}}});
   reopen();
   EXPECT_EQ(*store().meta("peer"), "abc");
@@ -306,12 +306,12 @@ TEST_P(StoreTest, StoreH_MetaComesBack) {
   EXPECT_FALSE(*store().meta("nothing"));
 }
 
-TEST_P(StoreTest, StoreH_AnEmptyCommitWritesNothing) {
+TEST_P(StoreTest, AnEmptyCommitWritesNothing) {
   EXPECT_TRUE(commit({}).outcomes.empty());
   EXPECT_EQ(store().counts(), Counts{});
 }
 
-TEST_P(StoreTest, Issue2_5_OtherFormatsAreRefusedByName) {
+TEST_P(StoreTest, OtherFormatsAreRefusedByName) {
   ASSERT_TRUE(check_format(kv(), "the/directory")) << "a new store is marked";
   ASSERT_TRUE(check_format(kv(), "the/directory")) << "and read again";
   for (const std::string other : {"0", "1", "999", "", "1 ", "garbage"}) {

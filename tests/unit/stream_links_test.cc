@@ -34,7 +34,7 @@ std::vector<std::string> urls(std::string_view page) {
 
 using Strings = std::vector<std::string>;
 
-TEST(StreamLinks, Step1Point7_WhatIsFollowed) {
+TEST(StreamLinks, WhatIsFollowed) {
   const PageLinks page = links_in(
       "<link rel=canonical href=c><link rel='NEXT' href=n><link rel=prev href=p><link rel=alternate href=l>"
       "<meta http-equiv=Refresh content='3; url=r'><a href=a>x</a><map><area href=b></map><iframe src=i></iframe>");
@@ -45,7 +45,7 @@ TEST(StreamLinks, Step1Point7_WhatIsFollowed) {
   EXPECT_EQ(hrefs("<frameset><frame src=f></frameset>"), "f");
 }
 
-TEST(StreamLinks, Step1Point7_WhatIsNotFollowed) {
+TEST(StreamLinks, WhatIsNotFollowed) {
   EXPECT_EQ(hrefs("<img src=a><script src=b></script><link rel=stylesheet href=c><form action=d></form>"
                   "<video src=e></video><embed src=f><object data=g></object><a name=h>x</a><input src=i>"),
             "");

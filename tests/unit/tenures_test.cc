@@ -50,7 +50,7 @@ TEST(Tenures, AnotherPeersWordIsBelievedWithinAStepOfWhatIsKnown) {
   EXPECT_FALSE(tenures.believes(3, {epoch_max + 1, peer_id(1)}));
 }
 
-TEST(Tenures, TypesH_TheLargerEpochWinsThenTheLargerHolder) {
+TEST(Tenures, TheLargerEpochWinsThenTheLargerHolder) {
   const PeerId low = std::min(peer_id(1), peer_id(2)), high = std::max(peer_id(1), peer_id(2));
   Tenures tenures(few_partitions);
   EXPECT_EQ(tenures.of(3), Tenure{}) << "epoch 0: nobody is known to have held it";
@@ -78,7 +78,7 @@ TEST(Tenures, BadInput_PartitionsThatTheRingDoesNotHaveAreNoNews) {
   EXPECT_TRUE(tenures.contains(few_partitions - 1));
 }
 
-TEST(Tenures, Issue3_1_AnyOrderDoubledAndInPiecesGivesTheSameTable) {
+TEST(Tenures, AnyOrderDoubledAndInPiecesGivesTheSameTable) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 2'000; ++round) {
     std::vector<PartitionTenure> history;
@@ -121,7 +121,7 @@ TEST(Tenures, Issue3_1_AnyOrderDoubledAndInPiecesGivesTheSameTable) {
   }
 }
 
-TEST(Tenures, TenuresH_MergeTellsNewsExactlyWhenTheTableChanges) {
+TEST(Tenures, MergeTellsNewsExactlyWhenTheTableChanges) {
   std::mt19937_64 random(2);
   for (int round = 0; round < 300; ++round) {
     Tenures tenures(few_partitions);
@@ -139,7 +139,7 @@ TEST(Tenures, TenuresH_MergeTellsNewsExactlyWhenTheTableChanges) {
   }
 }
 
-TEST(Tenures, TenuresH_FingerprintsAreEqualExactlyWhenTheTablesAre) {
+TEST(Tenures, FingerprintsAreEqualExactlyWhenTheTablesAre) {
   std::mt19937_64 random(3);
   std::map<std::uint64_t, Table> seen;
   std::map<Table, std::uint64_t> of_table;

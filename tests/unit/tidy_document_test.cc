@@ -121,7 +121,7 @@ TEST(TidyGuard, ArenaReusesAndGrows) {
   }
 }
 
-// Tidy 5.6 goes round for ever on this page, adding nodes: the arena's bounds end it, and the tokenizer takes over.
+// Tidy 5.6 goes round forever on this page, adding nodes: the arena's bounds end it, and the tokenizer takes over.
 TEST(TidyGuard, APageTidyNeverFinishesEndsAtTheBound) {
   const std::string page =
       "text <<tr><li><dl></div></table><table></html><select><<!--<frame><frameset><a "

@@ -27,7 +27,7 @@ Topic topic_of(std::string_view words) {
   return topic ? *topic : Topic();
 }
 
-TEST(TopicWords, TopicH_FoldsCapitalsAndLeavesOutStopWords) {
+TEST(TopicWords, FoldsCapitalsAndLeavesOutStopWords) {
   EXPECT_EQ(topic_words("The Lantern, and the HARBOUR-light (1887)"),
             (std::vector<std::string>{"lantern", "harbour", "light", "1887"}));
   EXPECT_EQ(topic_words("ÜBER Ёлка МОСКВА ΑΘΗΝΑ"), (std::vector<std::string>{"über", "ёлка", "москва", "αθηνα"}));
@@ -47,7 +47,7 @@ TEST(Topic, BadInput_WithoutAWordIsAnError) {
   EXPECT_FALSE(Topic::of_document("the of and"));
 }
 
-TEST(Topic, TopicH_ADocumentsWordsComeWithHowOftenTheyAreThere) {
+TEST(Topic, ADocumentsWordsComeWithHowOftenTheyAreThere) {
   EXPECT_EQ(*Topic::of_document("Lantern light. The lantern, a LANTERN; and light, harbour"),
             "lantern^3 light^2 harbour^1");
   std::string many;
@@ -69,14 +69,14 @@ TEST(TopicScorer, Salton1988_CosineOfTfIdf) {
                    lantern / std::sqrt(2) / std::sqrt(lantern * lantern + 1));
 }
 
-TEST(TopicScorer, TopicH_WordsThatAllPagesHaveTellLess) {
+TEST(TopicScorer, WordsThatAllPagesHaveTellLess) {
   TopicScorer scorer(topic_of("lantern harbour"));
   for (int page = 0; page < 100; ++page) scorer.learn(counts_of("harbour page" + std::to_string(page)));
   EXPECT_GT(scorer.similarity(counts_of("lantern")), 0.9);
   EXPECT_LT(scorer.similarity(counts_of("harbour")), 0.3);
 }
 
-TEST(TopicScorer, TopicH_TheSamePagesInTheSameOrderGiveTheSameScores) {
+TEST(TopicScorer, TheSamePagesInTheSameOrderGiveTheSameScores) {
   TopicScorer a(topic_of("lantern^3 harbour")), b(topic_of("harbour lantern^3"));
   for (int page = 0; page < 50; ++page) {
     const WordCounts words = counts_of("lantern word" + std::to_string(page % 7) + " garden harbour");

@@ -21,7 +21,7 @@ storage::HostKey host(std::uint32_t number) {
   return key;
 }
 
-TEST(TransferShares, Issue11_3_AnEighthIsTheDefault) {
+TEST(TransferShares, AnEighthIsTheDefault) {
   EXPECT_EQ(TransferShares::limits(256, 0, 0), (TransferShares::Limits{256, 32, 32, 32}));
   EXPECT_EQ(TransferShares::limits(256, 5, 300), (TransferShares::Limits{256, 5, 300, 32}));
   EXPECT_EQ(TransferShares::limits(4, 0, 0), (TransferShares::Limits{4, 1, 1, 1}));
@@ -40,7 +40,7 @@ TEST(TransferShares, NetworksOfAddresses) {
   EXPECT_EQ(network_of("abc"), "");
 }
 
-TEST(TransferShares, Issue11_3_WhoIsAloneUsesAllButTheReserve) {
+TEST(TransferShares, WhoIsAloneUsesAllButTheReserve) {
   TransferShares shares(TransferShares::limits(256, 0, 0));
   std::uint64_t job = 0;
   while (shares.may_begin({"slow.example", "net"})) shares.begin(++job, {"slow.example", "net"});
@@ -50,7 +50,7 @@ TEST(TransferShares, Issue11_3_WhoIsAloneUsesAllButTheReserve) {
 }
 
 // What ends goes to those within their share, until the one that is beyond has no more than its share left.
-TEST(TransferShares, Issue11_3_WhileOthersWaitASlowDomainShrinksToItsShare) {
+TEST(TransferShares, WhileOthersWaitASlowDomainShrinksToItsShare) {
   TransferShares shares(TransferShares::limits(256, 0, 0));
   std::vector<std::uint64_t> slow;
   std::uint64_t job = 0;

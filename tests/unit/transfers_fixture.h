@@ -11,7 +11,7 @@
 
 namespace orbweaver::test {
 
-inline const ring::PeerId here = peer_id(1), there = peer_id(2);
+inline const ring::PeerId local = peer_id(1), remote = peer_id(2);
 
 class TransfersTest : public testing::Test {
  protected:
@@ -63,7 +63,7 @@ class TransfersTest : public testing::Test {
     std::vector<Transfers::Out> out;
     EXPECT_TRUE(transfers_->tick(now_, world(), out));
     for (const Transfers::Out& next : out) {
-      EXPECT_EQ(next.to, there);
+      EXPECT_EQ(next.to, remote);
       if (const auto* batch = std::get_if<ring::Batch>(&next.body)) check_batch(*batch);
       if (const auto* roots = std::get_if<ring::Roots>(&next.body)) {
         EXPECT_LE(roots->roots.size(), config_.roots_a_message);
@@ -128,20 +128,20 @@ class TransfersTest : public testing::Test {
     if (below(random_, 100) < refuses_) return ring::BatchRefused{batch->sequence, {}, {}};
     EXPECT_TRUE(theirs_.commit(commit_of_batch(theirs_, *batch, now_)));
     for (const ring::BatchRecord& record : batch->records)
-      if (storage::wire_kind(record.record) == storage::WireKind::unsure)
-        unsure_heard_[record.partition] = *storage::decode_unsure(record.record, now_);
+      if (storage::wire_kind(record.record) == storage::WireKind::last_access_unknown)
+        last_access_unknown_heard_[record.partition] = *storage::decode_last_access_unknown(record.record, now_);
     return ring::BatchAck{batch->sequence};
   }
   void hear(const ring::Body& body) {
-    if (const auto* compared = std::get_if<ring::RootsCompared>(&body)) transfers_->compared(there, *compared, now_);
-    if (const auto* differ = std::get_if<ring::LeavesDiffer>(&body)) transfers_->leaves_differ(there, *differ);
+    if (const auto* compared = std::get_if<ring::RootsCompared>(&body)) transfers_->compared(remote, *compared, now_);
+    if (const auto* differ = std::get_if<ring::LeavesDiffer>(&body)) transfers_->leaves_differ(remote, *differ);
     if (const auto* ack = std::get_if<ring::BatchAck>(&body)) {
       batches_out_.erase(ack->sequence);
-      (void)transfers_->acknowledged(there, ack->sequence);
+      (void)transfers_->acknowledged(remote, ack->sequence);
     }
     if (const auto* refused = std::get_if<ring::BatchRefused>(&body)) {
       batches_out_.erase(refused->sequence);
-      (void)transfers_->refused(there, refused->sequence, now_);
+      (void)transfers_->refused(remote, refused->sequence, now_);
     }
   }
   // Until nothing is left to do; time goes from one thing that is due to the next.
@@ -153,22 +153,22 @@ class TransfersTest : public testing::Test {
     }
   }
   void step_once() {
-    for (const Transfers::Out& next : tick()) wire_.send(now_, here, next.to, next.body);
+    for (const Transfers::Out& next : tick()) wire_.send(now_, local, next.to, next.body);
     std::optional<Time> at = wire_.next();
     if (const auto due = transfers_->next_deadline()) at = at ? std::min(*at, *due) : *due;
     ASSERT_TRUE(at || transfers_->tasks() == 0) << "asleep with work to do";
     if (at && *at > now_) now_ = *at;
-    for (const Letter& letter : wire_.take(now_)) {
-      if (letter.to != there) {
-        hear(letter.body);
-      } else if (const auto reply = answer(letter.body)) {
-        wire_.send(now_, there, here, *reply);
+    for (const Packet& packet : wire_.take(now_)) {
+      if (packet.to != remote) {
+        hear(packet.body);
+      } else if (const auto reply = answer(packet.body)) {
+        wire_.send(now_, remote, local, *reply);
       }
     }
     note_done();
   }
-  void want(ring::Partition partition, ring::TransferKind kind, bool told = false) {
-    transfers_->want({there, partition}, kind, told);
+  void want(ring::Partition partition, ring::TransferKind kind, bool already_sent = false) {
+    transfers_->want({remote, partition}, kind, already_sent);
   }
   // The other side knows all that this side knows of the partition.
   void expect_known(ring::Partition partition) {
@@ -202,7 +202,7 @@ class TransfersTest : public testing::Test {
   std::set<ring::Partition> not_ready_, later_;
   std::set<storage::UrlKey> held_back_;
   Time unsure_since_{};
-  std::map<ring::Partition, Time> unsure_heard_;
+  std::map<ring::Partition, Time> last_access_unknown_heard_;
   std::size_t refuses_ = 0;  // batches of a hundred
   std::uint64_t next_sequence_ = 1;
   Time now_ = at_ms(1'700'000'000'000);

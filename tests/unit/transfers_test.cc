@@ -13,16 +13,16 @@ using std::chrono::seconds;
 using storage::UrlState;
 using test::below;
 using test::few_partitions;
-using test::here;
+using test::local;
 using test::peer_id;
-using test::there;
+using test::remote;
 using test::TransfersTest;
 
 // --- what arrives ---------------------------------------------------------------------------------------------------
 
 class TransfersKind : public TransfersTest, public testing::WithParamInterface<TransferKind> {};
 
-TEST_P(TransfersKind, Issue3_3_TheReceiverKnowsAllRecordsWaitsAndRobots) {
+TEST_P(TransfersKind, TheReceiverKnowsAllRecordsWaitsAndRobots) {
   fill(ours_, 3, 5, 9);
   add_hosts(3);
   want(3, GetParam());
@@ -36,7 +36,7 @@ TEST_P(TransfersKind, Issue3_3_TheReceiverKnowsAllRecordsWaitsAndRobots) {
   ASSERT_EQ(done_.size(), 1u);
   EXPECT_EQ(done_[0].kind, GetParam());
   EXPECT_FALSE(done_[0].agreed) << "it had to be told: whether it has enough copies is another question";
-  const bool last_word = GetParam() == TransferKind::give_back || GetParam() == TransferKind::drop;
+  const bool last_word = GetParam() == TransferKind::return_ || GetParam() == TransferKind::release;
   EXPECT_EQ(completes_.contains(3), last_word);
   EXPECT_EQ(transfers_->records_sent(), 45u + 4u);
   EXPECT_GT(transfers_->bytes_sent(), 45u * storage::record_head_bytes);
@@ -44,7 +44,7 @@ TEST_P(TransfersKind, Issue3_3_TheReceiverKnowsAllRecordsWaitsAndRobots) {
   EXPECT_FALSE(transfers_->frozen(3));
 }
 
-TEST_P(TransfersKind, Issue3_5_EqualRootsSendNoRecord) {
+TEST_P(TransfersKind, EqualRootsSendNoRecord) {
   fill(ours_, 3, 5, 9);
   fill(theirs_, 3, 5, 9);
   add_hosts(3);
@@ -58,7 +58,7 @@ TEST_P(TransfersKind, Issue3_5_EqualRootsSendNoRecord) {
   if (hands_off) expect_known(3);
 }
 
-TEST_P(TransfersKind, Issue3_3_AnEmptyPartitionIsDoneAfterOneQuestion) {
+TEST_P(TransfersKind, AnEmptyPartitionIsDoneAfterOneQuestion) {
   want(3, GetParam());
   run();
   ASSERT_EQ(done_.size(), 1u);
@@ -119,11 +119,11 @@ std::string kind_name(const testing::TestParamInfo<TransferKind>& kind) {
   return names[static_cast<std::size_t>(kind.param)];
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, TransfersKind,
-                         testing::Values(TransferKind::fill, TransferKind::hand_off, TransferKind::give_back,
-                                         TransferKind::drop),
+                         testing::Values(TransferKind::backfill, TransferKind::hand_off, TransferKind::return_,
+                                         TransferKind::release),
                          kind_name);
 
-TEST_F(TransfersTest, Issue3_5_OfALargePartitionOnlyLeavesThatDifferAreSent) {
+TEST_F(TransfersTest, OfALargePartitionOnlyLeavesThatDifferAreSent) {
   config_.leaves_from = 200;
   start();
   fill(ours_, 3, 20, 20);
@@ -136,18 +136,18 @@ TEST_F(TransfersTest, Issue3_5_OfALargePartitionOnlyLeavesThatDifferAreSent) {
   for (const storage::Merge& merge : news.merges) leaves.insert(storage::leaf_of(merge.key.url));
   std::size_t in_leaves = 0;
   for (const auto& [key, record] : test::records_of(ours_, 3)) in_leaves += leaves.contains(storage::leaf_of(key.url));
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   run();
   EXPECT_EQ(transfers_->records_sent(), in_leaves);
   EXPECT_LT(in_leaves, 20u) << "of more than 400";
   EXPECT_EQ(theirs_.root(3), ours_.root(3));
 }
 
-TEST_F(TransfersTest, CopierH_OutcomesThatMustNotLeaveYetGoAsQueued) {
+TEST_F(TransfersTest, OutcomesThatMustNotLeaveYetGoAsQueued) {
   fill(ours_, 3, 1, 4);  // pages 0 and 3 are fetched
   const std::size_t host = test::hosts_in(3, 1)[0];
   held_back_ = {test::url_key_of(host, 3)};
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   run();
   const auto state = [&](std::size_t page) { return (**theirs_.find(test::url_key_of(host, page))).state; };
   EXPECT_EQ(state(0), UrlState::fetched);
@@ -155,22 +155,22 @@ TEST_F(TransfersTest, CopierH_OutcomesThatMustNotLeaveYetGoAsQueued) {
   EXPECT_EQ(state(3), UrlState::queued) << "a replica that takes over fetches it again and finds its links";
 }
 
-// Who takes over, or begins anew, does not know when hosts were last asked; nor does the one who gets the partition.
-TEST_F(TransfersTest, Issue3_8_AHandOffTellsSinceWhenTheSenderIsUnsure) {
+// Who takes over, or starts again, does not know when hosts were last asked; nor does the one who gets the partition.
+TEST_F(TransfersTest, AHandOffTellsSinceWhenTheSenderIsUnsure) {
   fill(ours_, 3, 1, 4);
   fill(theirs_, 3, 1, 4);
   unsure_since_ = now_ - seconds(30);
   want(3, TransferKind::hand_off);
   want(4, TransferKind::hand_off);
-  want(5, TransferKind::fill);
+  want(5, TransferKind::backfill);
   run();
-  EXPECT_EQ(unsure_heard_, (std::map<ring::Partition, Time>{{3, unsure_since_}, {4, unsure_since_}}))
+  EXPECT_EQ(last_access_unknown_heard_, (std::map<ring::Partition, Time>{{3, unsure_since_}, {4, unsure_since_}}))
       << "with equal roots and of empty partitions too; copies need not know";
-  unsure_heard_.clear();
+  last_access_unknown_heard_.clear();
   unsure_since_ = now_ - std::chrono::hours(1);
   want(3, TransferKind::hand_off);
   run();
-  EXPECT_TRUE(unsure_heard_.empty()) << "beyond any delay between two requests";
+  EXPECT_TRUE(last_access_unknown_heard_.empty()) << "beyond any delay between two requests";
 }
 
 // --- bounds ---------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ TEST_F(TransfersTest, Issue3_8_AHandOffTellsSinceWhenTheSenderIsUnsure) {
 TEST_F(TransfersTest, Contract5_PartitionsAndBatchesOnTheirWayAreBounded) {
   for (ring::Partition partition = 0; partition < 10; ++partition) {
     fill(ours_, partition, 4, 20);
-    want(partition, TransferKind::fill);
+    want(partition, TransferKind::backfill);
   }
   wire_.set({0, 0, milliseconds(50)});
   std::size_t most_asked = 0, most_batches = 0;
@@ -193,10 +193,10 @@ TEST_F(TransfersTest, Contract5_PartitionsAndBatchesOnTheirWayAreBounded) {
   for (ring::Partition partition = 0; partition < 10; ++partition) expect_known(partition);
 }
 
-TEST_F(TransfersTest, TransfersH_ManyPartitionsAreComparedInOneMessageUpToItsBound) {
+TEST_F(TransfersTest, ManyPartitionsAreComparedInOneMessageUpToItsBound) {
   config_.roots_a_message = 5;
   start();
-  for (ring::Partition partition = 0; partition < 12; ++partition) want(partition, TransferKind::fill);
+  for (ring::Partition partition = 0; partition < 12; ++partition) want(partition, TransferKind::backfill);
   // Empty ones do not count against active_max.
   std::vector<std::size_t> sizes;
   for (int i = 0; i < 4; ++i)
@@ -205,12 +205,12 @@ TEST_F(TransfersTest, TransfersH_ManyPartitionsAreComparedInOneMessageUpToItsBou
   EXPECT_EQ(sizes, (std::vector<std::size_t>{5, 5, 2}));
 }
 
-TEST_F(TransfersTest, TransfersH_ABatchIsBoundedInBytes) {
+TEST_F(TransfersTest, ABatchIsBoundedInBytes) {
   config_.batch.max_records = 1'000;
   config_.batch.max_bytes = 200;
   start();
   fill(ours_, 3, 2, 20);
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   hear(*answer(tick().at(0).body));
   const auto out = tick();
   ASSERT_EQ(out.size(), config_.batch.max_in_flight);
@@ -225,7 +225,7 @@ TEST_F(TransfersTest, TransfersH_ABatchIsBoundedInBytes) {
 
 // --- its course -----------------------------------------------------------------------------------------------------
 
-TEST_F(TransfersTest, Issue3_3_AHandOffFreezesUntilItEnds) {
+TEST_F(TransfersTest, AHandOffFreezesUntilItEnds) {
   fill(ours_, 3, 1, 5);
   not_ready_ = {3};
   want(3, TransferKind::hand_off);
@@ -242,10 +242,10 @@ TEST_F(TransfersTest, Issue3_3_AHandOffFreezesUntilItEnds) {
   EXPECT_EQ(done_[0].task.partition, 3);
 }
 
-TEST_F(TransfersTest, TransfersH_OnlyActiveHandOffsFreezeAndNoOtherKind) {
+TEST_F(TransfersTest, OnlyActiveHandOffsFreezeAndNoOtherKind) {
   for (ring::Partition partition = 0; partition < 6; ++partition) {
     fill(ours_, partition, 1, 3);
-    want(partition, partition < 5 ? TransferKind::hand_off : TransferKind::fill);
+    want(partition, partition < 5 ? TransferKind::hand_off : TransferKind::backfill);
   }
   (void)tick();
   std::size_t frozen = 0;
@@ -254,13 +254,13 @@ TEST_F(TransfersTest, TransfersH_OnlyActiveHandOffsFreezeAndNoOtherKind) {
   EXPECT_FALSE(transfers_->frozen(5));
 }
 
-TEST_F(TransfersTest, Issue3_3_AHandOffThatIsCalledOffThaws) {
+TEST_F(TransfersTest, AHandOffThatIsCalledOffThaws) {
   fill(ours_, 3, 1, 5);
   want(3, TransferKind::hand_off);
   (void)tick();
   EXPECT_TRUE(transfers_->frozen(3));
   EXPECT_TRUE(transfers_->take_thawed().empty());
-  transfers_->cancel({there, 3});
+  transfers_->cancel({remote, 3});
   EXPECT_FALSE(transfers_->frozen(3));
   EXPECT_EQ(transfers_->take_thawed(), std::vector<ring::Partition>{3});
   EXPECT_TRUE(transfers_->take_thawed().empty());
@@ -277,33 +277,33 @@ TEST_F(TransfersTest, Issue3_3_AHandOffThatIsCalledOffThaws) {
   expect_known(3);
 }
 
-TEST_F(TransfersTest, TransfersH_CancelledInMidTransferAndBegunAnewItSendsAll) {
+TEST_F(TransfersTest, CancelledInMidTransferAndBegunAnewItSendsAll) {
   fill(ours_, 3, 4, 12);
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   hear(*answer(tick().at(0).body));
   const auto first = tick();
   ASSERT_EQ(first.size(), 2u);
-  transfers_->cancel({there, 3});
+  transfers_->cancel({remote, 3});
   hear(ring::BatchAck{std::get<ring::Batch>(first[0].body).sequence});
   EXPECT_TRUE(tick_after(seconds(1)).empty());
   EXPECT_TRUE(done_.empty()) << "what was cancelled does not end";
-  want(3, TransferKind::fill);
-  want(3, TransferKind::fill);  // again: no change
+  want(3, TransferKind::backfill);
+  want(3, TransferKind::backfill);  // again: no change
   run();
   EXPECT_EQ(done_.size(), 1u);
   EXPECT_EQ(theirs_.root(3), ours_.root(3));
 }
 
 // The acknowledgement of a batch from before says nothing of what is sent now.
-TEST_F(TransfersTest, TransfersH_LateAnswersToWhatWasBegunAnewEndNothing) {
+TEST_F(TransfersTest, LateAnswersToWhatWasBegunAnewEndNothing) {
   fill(ours_, 3, 1, 8);  // one batch
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   const auto question = tick();
   hear(*answer(question.at(0).body));
   const auto first = tick();
   ASSERT_EQ(first.size(), 1u);
-  transfers_->cancel({there, 3});
-  want(3, TransferKind::fill);
+  transfers_->cancel({remote, 3});
+  want(3, TransferKind::backfill);
   hear(*answer(tick().at(0).body));
   const auto second = tick();
   ASSERT_EQ(second.size(), 1u);
@@ -317,11 +317,11 @@ TEST_F(TransfersTest, TransfersH_LateAnswersToWhatWasBegunAnewEndNothing) {
 }
 
 // Who holds the partition has changed: an answer that was on its way says nothing of the new holding.
-TEST_F(TransfersTest, TransfersH_WhatIsBegunAnewAsksAgainAndTakesNoEarlierAnswer) {
+TEST_F(TransfersTest, WhatIsBegunAnewAsksAgainAndTakesNoEarlierAnswer) {
   fill(ours_, 3, 1, 4);
   fill(ours_, 4, 1, 4);
-  want(3, TransferKind::drop);
-  want(4, TransferKind::drop);
+  want(3, TransferKind::release);
+  want(4, TransferKind::release);
   const auto question = tick();
   ASSERT_EQ(question.size(), 1u);
   transfers_->begin_anew(3);
@@ -330,37 +330,38 @@ TEST_F(TransfersTest, TransfersH_WhatIsBegunAnewAsksAgainAndTakesNoEarlierAnswer
   note_done();
   ASSERT_EQ(done_.size(), 1u) << "the other one's answer counts";
   EXPECT_EQ(done_[0].task.partition, 4);
-  EXPECT_TRUE(transfers_->wanted({there, 3}));
+  EXPECT_TRUE(transfers_->wanted({remote, 3}));
   run();
   EXPECT_EQ(done_.size(), 2u);
   expect_known(3);
 }
 
-TEST_F(TransfersTest, TransfersH_AnotherKindBeginsAnewAsThatKind) {
+TEST_F(TransfersTest, AnotherKindBeginsAnewAsThatKind) {
   fill(ours_, 3, 1, 5);
   want(3, TransferKind::hand_off);
   (void)tick();
-  want(3, TransferKind::drop);
+  want(3, TransferKind::release);
   EXPECT_FALSE(transfers_->frozen(3));
   EXPECT_EQ(transfers_->tasks(TransferKind::hand_off), 0u);
-  EXPECT_EQ(transfers_->tasks(TransferKind::drop), 1u);
+  EXPECT_EQ(transfers_->tasks(TransferKind::release), 1u);
   run();
   ASSERT_EQ(done_.size(), 1u);
-  EXPECT_EQ(done_[0].kind, TransferKind::drop);
+  EXPECT_EQ(done_[0].kind, TransferKind::release);
 }
 
-TEST_F(TransfersTest, TransfersH_CancelUnlessKeepsWhatItIsTold) {
-  for (ring::Partition partition = 0; partition < 4; ++partition) want(partition, TransferKind::fill);
-  want(9, TransferKind::drop);
-  transfers_->cancel_unless(
-      [](const Transfers::Task& task, TransferKind kind) { return kind == TransferKind::drop || task.partition == 2; });
+TEST_F(TransfersTest, CancelUnlessKeepsWhatItIsTold) {
+  for (ring::Partition partition = 0; partition < 4; ++partition) want(partition, TransferKind::backfill);
+  want(9, TransferKind::release);
+  transfers_->cancel_unless([](const Transfers::Task& task, TransferKind kind) {
+    return kind == TransferKind::release || task.partition == 2;
+  });
   EXPECT_EQ(transfers_->tasks(), 2u);
-  EXPECT_TRUE(transfers_->wanted({there, 2}) && transfers_->wanted({there, 9}));
+  EXPECT_TRUE(transfers_->wanted({remote, 2}) && transfers_->wanted({remote, 9}));
 }
 
-TEST_F(TransfersTest, TransfersH_WithoutAnswerQuestionsAndBatchesGoOutAgain) {
+TEST_F(TransfersTest, WithoutAnswerQuestionsAndBatchesGoOutAgain) {
   fill(ours_, 3, 1, 4);
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   ASSERT_EQ(tick().size(), 1u);
   EXPECT_TRUE(tick_after(config_.batch.timeout - milliseconds(1)).empty());
   const auto question = tick_after(milliseconds(1));
@@ -378,9 +379,9 @@ TEST_F(TransfersTest, TransfersH_WithoutAnswerQuestionsAndBatchesGoOutAgain) {
 }
 
 // Only the last question's answer counts, so it must come to be waited for long enough.
-TEST_F(TransfersTest, TransfersH_AWayLongerThanTheTimeoutEndsAllTheSame) {
+TEST_F(TransfersTest, AWayLongerThanTheTimeoutEndsAllTheSame) {
   const Duration way = 3 * config_.batch.timeout;
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   std::deque<std::pair<Time, ring::Body>> answers;
   std::size_t questions = 0;
   while (done_.empty()) {
@@ -395,9 +396,9 @@ TEST_F(TransfersTest, TransfersH_AWayLongerThanTheTimeoutEndsAllTheSame) {
   }
 }
 
-TEST_F(TransfersTest, TransfersH_ARefusedBatchBeginsItsPartitionsAnewAfterAMoment) {
+TEST_F(TransfersTest, ARefusedBatchBeginsItsPartitionsAnewAfterAMoment) {
   fill(ours_, 3, 2, 20);
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   hear(*answer(tick().at(0).body));
   const auto out = tick();
   ASSERT_EQ(out.size(), 2u);
@@ -406,18 +407,18 @@ TEST_F(TransfersTest, TransfersH_ARefusedBatchBeginsItsPartitionsAnewAfterAMomen
   const auto again = tick_after(milliseconds(20));
   ASSERT_EQ(again.size(), 1u);
   EXPECT_TRUE(std::holds_alternative<ring::Roots>(again[0].body)) << "from the question on";
-  for (const Transfers::Out& next : again) wire_.send(now_, here, there, next.body);
+  for (const Transfers::Out& next : again) wire_.send(now_, local, remote, next.body);
   run();
   EXPECT_EQ(theirs_.root(3), ours_.root(3));
 }
 
 // The last word comes after all else is acknowledged: it makes the holder fetch, or gives leave to drop.
-TEST_F(TransfersTest, KeeperH_TheLastWordOfWhatIsGivenBackComesLast) {
+TEST_F(TransfersTest, TheLastWordOfWhatIsGivenBackComesLast) {
   for (ring::Partition partition = 0; partition < few_partitions; ++partition) {
     fill(ours_, partition, 1, 20 + partition);
     done_.clear();
     completes_.clear();
-    want(partition, TransferKind::give_back);
+    want(partition, TransferKind::return_);
     wire_.set({0, 30, milliseconds(500)});
     for (int step = 0; step < 5'000 && transfers_->tasks() > 0; ++step) {
       const std::size_t known = test::records_of(theirs_, partition).size();
@@ -433,9 +434,9 @@ TEST_F(TransfersTest, KeeperH_TheLastWordOfWhatIsGivenBackComesLast) {
 }
 
 // All was sent before; only the word that there are copies enough is waited for.
-TEST_F(TransfersTest, KeeperH_WhatWasToldAsksWithAnEmptyRoot) {
+TEST_F(TransfersTest, WhatWasToldAsksWithAnEmptyRoot) {
   fill(ours_, 3, 1, 3);
-  want(3, TransferKind::drop, true);
+  want(3, TransferKind::release, true);
   later_ = {3};
   const auto first = tick();
   EXPECT_EQ(std::get<ring::Roots>(first.at(0).body).roots.at(0).root, 0u);
@@ -452,24 +453,24 @@ TEST_F(TransfersTest, KeeperH_WhatWasToldAsksWithAnEmptyRoot) {
 
 TEST_F(TransfersTest, BadInput_AnswersOfOthersAndToWhatWasNotAskedChangeNothing) {
   fill(ours_, 3, 1, 3);
-  want(3, TransferKind::fill);
+  want(3, TransferKind::backfill);
   const auto question = tick();
   const std::uint64_t sequence = std::get<ring::Roots>(question.at(0).body).sequence;
   transfers_->compared(peer_id(7), {sequence, {}, {}, {}}, now_);
-  transfers_->compared(there, {sequence + 1, {}, {}, {}}, now_);
-  transfers_->compared(there, {sequence + 1, {3}, {3}, {}}, now_);
-  transfers_->leaves_differ(there, {3, std::string(ring::leaves_max, '\1')});
+  transfers_->compared(remote, {sequence + 1, {}, {}, {}}, now_);
+  transfers_->compared(remote, {sequence + 1, {3}, {3}, {}}, now_);
+  transfers_->leaves_differ(remote, {3, std::string(ring::leaves_max, '\1')});
   EXPECT_TRUE(tick().empty()) << "none of them was the answer";
   hear(*answer(question[0].body));
   const auto batch = tick();
   const std::uint64_t batch_sequence = std::get<ring::Batch>(batch.at(0).body).sequence;
   EXPECT_FALSE(transfers_->acknowledged(peer_id(7), batch_sequence));
-  EXPECT_FALSE(transfers_->acknowledged(there, batch_sequence + 1));
+  EXPECT_FALSE(transfers_->acknowledged(remote, batch_sequence + 1));
   EXPECT_FALSE(transfers_->refused(peer_id(7), batch_sequence, now_));
-  transfers_->leaves_differ(there, {3, "short"});
+  transfers_->leaves_differ(remote, {3, "short"});
   EXPECT_TRUE(done_.empty());
-  EXPECT_TRUE(transfers_->acknowledged(there, batch_sequence));
-  EXPECT_FALSE(transfers_->acknowledged(there, batch_sequence));
+  EXPECT_TRUE(transfers_->acknowledged(remote, batch_sequence));
+  EXPECT_FALSE(transfers_->acknowledged(remote, batch_sequence));
   (void)tick();
   EXPECT_EQ(done_.size(), 1u);
 }

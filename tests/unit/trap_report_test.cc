@@ -20,8 +20,8 @@ class TrapReportTest : public VerdictRig {
     settings_.trap_depth = 5;
     build();
     storage::Commit made;
-    replication_.keeper.learn(replication_.keeper.make_ring(), made);
-    report_.emplace(store_, partitioner_, *traps_, *mirrors_, replication_.keeper, writer_);
+    replication_.partition_manager.learn(replication_.partition_manager.make_ring(), made);
+    report_.emplace(store_, partitioner_, *traps_, *mirrors_, replication_.partition_manager, writer_);
   }
   void keep_out(std::size_t host, std::size_t page, std::uint16_t depth) {
     storage::Merge merge = test::queued_merge(host, page, depth);
@@ -96,7 +96,7 @@ TEST_F(TrapReportTest, GoesOnBehindTheUrlOfAnEarlierAnswerAndOthersRestIsNotItsO
 TEST_F(TrapReportTest, PartitionsThatThePeerDoesNotHoldAreOthersToTell) {
   keep_out(1, 1, 6);
   const Replication other(state_, 1);
-  report_.emplace(store_, partitioner_, *traps_, *mirrors_, other.keeper, writer_);
+  report_.emplace(store_, partitioner_, *traps_, *mirrors_, other.partition_manager, writer_);
   EXPECT_EQ(ask()["traps"].size(), 0u);
 }
 

@@ -143,26 +143,26 @@ TEST(TrapRules, NoPageOfTheSampleWebIsSuspectAndItsCalendarIs) {
   EXPECT_EQ(verdict("/calendar/24313"), "calendar");
 }
 
-TEST(TrapBook, ABudgetForEachRuleAndHostReadAgainWhenForgotten) {
-  TrapBook book(2);
+TEST(TrapBudgets, ABudgetForEachRuleAndHostReadAgainWhenForgotten) {
+  TrapBudgets budgets(2);
   const auto host = [](std::uint8_t number) { return storage::HostKey{1, {number}}; };
   int loads = 0;
   const auto load = [&] {
     ++loads;
-    TrapBook::Counts counts{};
+    TrapBudgets::Counts counts{};
     counts[static_cast<std::size_t>(TrapRule::calendar)] = 2;
     return counts;
   };
-  EXPECT_TRUE(book.admit(host(1), TrapRule::calendar, 3, load)) << "two were admitted before";
-  EXPECT_FALSE(book.admit(host(1), TrapRule::calendar, 3, load));
-  EXPECT_TRUE(book.admit(host(1), TrapRule::long_query, 1, load)) << "another rule, another budget";
-  EXPECT_FALSE(book.admit(host(1), TrapRule::long_query, 1, load));
+  EXPECT_TRUE(budgets.admit(host(1), TrapRule::calendar, 3, load)) << "two were admitted before";
+  EXPECT_FALSE(budgets.admit(host(1), TrapRule::calendar, 3, load));
+  EXPECT_TRUE(budgets.admit(host(1), TrapRule::long_query, 1, load)) << "another rule, another budget";
+  EXPECT_FALSE(budgets.admit(host(1), TrapRule::long_query, 1, load));
   EXPECT_EQ(loads, 1);
-  EXPECT_TRUE(book.admit(host(2), TrapRule::calendar, 3, load));
-  EXPECT_TRUE(book.admit(host(3), TrapRule::calendar, 3, load));
-  EXPECT_EQ(book.hosts(), 2u) << "bounded";
+  EXPECT_TRUE(budgets.admit(host(2), TrapRule::calendar, 3, load));
+  EXPECT_TRUE(budgets.admit(host(3), TrapRule::calendar, 3, load));
+  EXPECT_EQ(budgets.hosts(), 2u) << "bounded";
   EXPECT_EQ(loads, 3);
-  EXPECT_FALSE(book.admit(host(3), TrapRule::calendar, 0, load)) << "budget 0: none at all";
+  EXPECT_FALSE(budgets.admit(host(3), TrapRule::calendar, 0, load)) << "budget 0: none at all";
 }
 
 TEST(ContentFingerprint, TheSiteUnderAnotherNameGivesTheSame) {

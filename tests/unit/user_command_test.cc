@@ -136,7 +136,7 @@ TEST_P(UserCommand, FaultsAreTold) {
 }
 
 // Review, finding 12: what a reader of hostile bytes had of the peer, each in turn.
-TEST_P(UserCommand, Attack12_TheEnvironmentIsSixVariables) {
+TEST_P(UserCommand, TheEnvironmentIsSixVariables) {
   ::setenv("MY_SECRET_TOKEN", "hunter2", 1);
   ::setenv("ORBWEAVER_PROXY", "http://u:hunter2@proxy/", 1);
   ::setenv("LANG", "C.UTF-8", 1);
@@ -154,7 +154,7 @@ TEST_P(UserCommand, Attack12_TheEnvironmentIsSixVariables) {
         << line;
 }
 
-TEST_P(UserCommand, Attack12_NoDescriptorOfThePeerIsInherited) {
+TEST_P(UserCommand, NoDescriptorOfThePeerIsInherited) {
   const test::TempDir directory;
   const int log = ::open(directory.file("peer.log").c_str(), O_WRONLY | O_CREAT, 0600);  // not close-on-exec
   const int far_away = ::fcntl(log, F_DUPFD, 700);
@@ -168,7 +168,7 @@ TEST_P(UserCommand, Attack12_NoDescriptorOfThePeerIsInherited) {
   EXPECT_LE(out.text.size(), 9u) << out.text;
 }
 
-TEST_P(UserCommand, Attack12_ADaemonInASessionOfItsOwnDoesNotOutliveIt) {
+TEST_P(UserCommand, ADaemonInASessionOfItsOwnDoesNotOutliveIt) {
   const std::string word = "31415926." + std::to_string(::getpid());
   // Left behind by a parent that ended, twice over, while the command goes on, and when it ends by itself.
   for (const char* last : {"", "; cat /dev/zero >/dev/null"}) {
@@ -179,7 +179,7 @@ TEST_P(UserCommand, Attack12_ADaemonInASessionOfItsOwnDoesNotOutliveIt) {
   }
 }
 
-TEST_P(UserCommand, Attack12_OneCommandsEndIsNotAnothersEnd) {
+TEST_P(UserCommand, OneCommandsEndIsNotAnothersEnd) {
   CommandOutput longer;
   std::thread other([&] { longer = shell("(sleep 1; echo orphan) & sleep 1.2; echo done"); });
   for (int i = 0; i < 20; ++i) EXPECT_EQ(shell("echo x").text, "x\n");
@@ -188,7 +188,7 @@ TEST_P(UserCommand, Attack12_OneCommandsEndIsNotAnothersEnd) {
   EXPECT_EQ(longer.text, "orphan\ndone\n");
 }
 
-TEST_P(UserCommand, Attack12_OneThatTakesTooMuchMemoryEnds) {
+TEST_P(UserCommand, OneThatTakesTooMuchMemoryEnds) {
   CommandLimits limits = usual;
   limits.memory_bytes = 64 << 20;
   const std::string hog = "head -c 200000000 /dev/zero | tail -c 199999999 | wc -c";
@@ -196,7 +196,7 @@ TEST_P(UserCommand, Attack12_OneThatTakesTooMuchMemoryEnds) {
   EXPECT_EQ(shell(hog, limits).text.find("199999999"), std::string::npos);
 }
 
-TEST_P(UserCommand, Attack12_NothingIsWritten) {
+TEST_P(UserCommand, NothingIsWritten) {
   const test::TempDir directory;
   std::ofstream(directory.file("log")) << "as it was";
   const std::string there = directory.file("");
@@ -214,14 +214,14 @@ TEST_P(UserCommand, Attack12_NothingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(directory.file("new")) && std::filesystem::file_size(directory.file("new")) > 0);
 }
 
-TEST_P(UserCommand, Attack12_RightsAndSession) {
+TEST_P(UserCommand, RightsAndSession) {
   const CommandOutput out = shell("grep -E '^(NoNewPrivs|CapEff):' /proc/self/status; ulimit -c; ulimit -f; ulimit -n");
   EXPECT_EQ(out.fault, "");
   EXPECT_NE(out.text.find("NoNewPrivs:\t1\n"), std::string::npos) << out.text;
   EXPECT_NE(out.text.find("0\n0\n64\n"), std::string::npos) << out.text;
 }
 
-TEST_P(UserCommand, Attack12_ThereIsNoNetwork) {
+TEST_P(UserCommand, ThereIsNoNetwork) {
   const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -239,7 +239,7 @@ TEST_P(UserCommand, Attack12_ThereIsNoNetwork) {
 }
 
 // Second review, finding 1: what was left of the world outside.
-TEST_P(UserCommand, Attack1_NoSocketOfAnyFamily) {
+TEST_P(UserCommand, NoSocketOfAnyFamily) {
   const test::TempDir directory;
   const int service = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
@@ -272,7 +272,7 @@ told('pair', lambda: socket.socketpair(30, socket.SOCK_STREAM))
   EXPECT_EQ(out.text, "by a pair\n") << "all else: EPERM";
 }
 
-TEST_P(UserCommand, Attack1_WhatIsSaidOfAFileStays) {
+TEST_P(UserCommand, WhatIsSaidOfAFileStays) {
   const test::TempDir directory;
   const std::string file = directory.file("tool");
   const std::string place = directory.file("place");
@@ -321,7 +321,7 @@ for number in 452, 463, 466, 469:
   EXPECT_EQ(after.st_mode & 07777U, 0700U);
 }
 
-TEST_P(UserCommand, Attack1_NoWayIntoOtherProcessesAndTheKernel) {
+TEST_P(UserCommand, NoWayIntoOtherProcessesAndTheKernel) {
   // By number, for Python has no names for them. All are refused whatever their arguments are.
   std::string calls;
   const auto add = [&calls](const char* name, long number) {
@@ -360,7 +360,7 @@ told('clone', lambda: check(call()" +
 }
 
 #if defined(__x86_64__)
-TEST_P(UserCommand, Attack1_CallsOfOtherArchitecturesEndIt) {
+TEST_P(UserCommand, CallsOfOtherArchitecturesEndIt) {
   const std::string killed = "ended by signal " + std::to_string(SIGSYS);
   // mov eax, 20; int 0x80; ret: getpid() of i386.
   EXPECT_EQ(python(R"(
@@ -374,7 +374,7 @@ print('lived'))")
 }
 #endif
 
-TEST_P(UserCommand, Attack1_NoOtherProcessIsSeen) {
+TEST_P(UserCommand, NoOtherProcessIsSeen) {
   if (GetParam() == UserCommands::Namespaces::never ||
       std::system("unshare --user --map-root-user --pid --mount --fork sh -c 'mount -t proc proc /proc' 2>/dev/null") !=
           0)

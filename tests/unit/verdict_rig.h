@@ -76,7 +76,7 @@ class VerdictRig : public testing::Test {
   Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
   ring::Membership& membership_ = members_.membership();
   Replication replication_{state_, 1};
-  Messenger messenger_{state_, members_, replication_.keeper.tenures()};
+  Messenger messenger_{state_, members_, replication_.partition_manager.tenures()};
   Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
   RecordWriter writer_{state_, members_, replication_, bench_};
   CrawlEnd end_{messenger_};

@@ -49,7 +49,7 @@ Count count(const std::string& path) {
   return counted;
 }
 
-TEST(WarcSuites, Mutants_RecordsOrErrors) {
+TEST(WarcSuites, MutantsGiveRecordsOrErrors) {
   NEEDS_SUITE("warc/mutants");
   // Damage to framing is an error; a wrong digest, date, id or type is for a validator, the record is still read.
   const std::map<std::string, Count> differ{
@@ -94,7 +94,7 @@ TEST(WarcSuites, OtherTools_ReadOrRefused) {
   for (const auto& [name, want] : expected) EXPECT_EQ(count(suite_path("warc/" + name)), want) << name;
 }
 
-TEST(WarcSuites, Mutants18And19_AreCutToTheirLastWholeRecord) {
+TEST(WarcSuites, MutantsAreCutToTheirLastWholeRecord) {
   NEEDS_SUITE("warc/mutants");
   const test::TempDir dir;
   const std::map<std::string, Count> expected{{"18-truncated-gzip", {11, 0}}, {"19-garbage-tail", {12, 0}}};

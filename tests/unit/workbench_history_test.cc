@@ -228,7 +228,7 @@ void History::turn_partitions() {
         if (host.partition == partition) allowed = std::max(allowed, allowed_on_disk(host));
     }
   }
-  bench_->turned(told);
+  bench_->fetchability_changed(told);
 }
 
 // A copy or a batch tells that some URLs are done with.

@@ -39,7 +39,7 @@ class WorkbenchHold : public testing::Test {
   Time now_ = test::at_ms(1'000'000);
 };
 
-TEST_F(WorkbenchHold, Issue11_3_AHeldHostStandsWhereItStoodWhenItGoesOn) {
+TEST_F(WorkbenchHold, AHeldHostStandsWhereItStoodWhenItGoesOn) {
   start();
   for (std::size_t host = 1; host <= 3; ++host) add(host, 0);
   BenchHost* const first = take();
@@ -59,7 +59,7 @@ TEST_F(WorkbenchHold, Issue11_3_AHeldHostStandsWhereItStoodWhenItGoesOn) {
   EXPECT_EQ(take(), nullptr);
 }
 
-TEST_F(WorkbenchHold, Issue11_3_AHeldHostThatIsToldOfALaterTimeWaitsForIt) {
+TEST_F(WorkbenchHold, AHeldHostThatIsToldOfALaterTimeWaitsForIt) {
   start();
   add(1, 0);
   BenchHost* const host = take();
@@ -72,7 +72,7 @@ TEST_F(WorkbenchHold, Issue11_3_AHeldHostThatIsToldOfALaterTimeWaitsForIt) {
 }
 
 // Else a domain without end would fill the bench with hosts that wait for it.
-TEST_F(WorkbenchHold, Issue11_3_HeldHostsMakeRoomForThoseOnDisk) {
+TEST_F(WorkbenchHold, HeldHostsMakeRoomForThoseOnDisk) {
   for (std::size_t host = 1; host <= 12; ++host) add(host, 0);
   start(4);
   std::set<std::string> seen;
@@ -86,7 +86,7 @@ TEST_F(WorkbenchHold, Issue11_3_HeldHostsMakeRoomForThoseOnDisk) {
 }
 
 // A host that may be asked does not go back behind thousands that may not.
-TEST_F(WorkbenchHold, Issue11_3_WhoIsNotHeldStaysWhileOthersAre) {
+TEST_F(WorkbenchHold, WhoIsNotHeldStaysWhileOthersAre) {
   for (std::size_t host = 1; host <= 12; ++host) add(host, 0);
   for (std::size_t page = 0; page < 60; ++page) add(7, page);
   start(4);
@@ -115,7 +115,7 @@ TEST_F(WorkbenchHold, Issue11_3_WhoIsNotHeldStaysWhileOthersAre) {
 }
 
 // Of a second, while hosts are held: what is on disk may be held too, and each that comes in costs reads.
-TEST_F(WorkbenchHold, Issue11_3_DiscoveriesAreBounded) {
+TEST_F(WorkbenchHold, DiscoveriesAreBounded) {
   for (std::size_t host = 1; host <= 2000; ++host) add(host, 0);
   start(4);
   std::size_t held = 0;
@@ -131,7 +131,7 @@ TEST_F(WorkbenchHold, Issue11_3_DiscoveriesAreBounded) {
   EXPECT_NE(take(), nullptr);
 }
 
-TEST_F(WorkbenchHold, Issue11_9_AHostMayBeTakenAheadOfItsTime) {
+TEST_F(WorkbenchHold, AHostMayBeTakenAheadOfItsTime) {
   start();
   for (std::size_t page = 0; page < 3; ++page) add(1, page);
   BenchHost* const host = take();
@@ -198,12 +198,12 @@ TEST_F(WorkbenchHold, APartitionThatGoesDoesNotWaitForAHostThatResumes) {
   const storage::HostKey key = waits->key;
   bench_->resume(*waits, now_ + seconds{1});
   fetched = false;
-  bench_->turned({key.partition});
+  bench_->fetchability_changed({key.partition});
   EXPECT_FALSE(bench_->partition_busy(key.partition));
   now_ += seconds{1};
   EXPECT_EQ(take(), nullptr);
   fetched = true;
-  bench_->turned({key.partition});
+  bench_->fetchability_changed({key.partition});
   BenchHost* const again = take();
   ASSERT_NE(again, nullptr) << "it is read again from disk when the partition comes back";
   EXPECT_EQ(again->key, key);

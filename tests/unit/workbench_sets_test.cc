@@ -80,7 +80,7 @@ class WorkbenchSets : public testing::Test {
   std::size_t pages_ = 0;
 };
 
-TEST_F(WorkbenchSets, Issue11_10_NoSetIsReadForLessThanAShareOfPages) {
+TEST_F(WorkbenchSets, NoSetIsReadForLessThanAShareOfPages) {
   start(6 * set_bytes, Duration{});
   while (fetch_one()) {
   }
@@ -92,7 +92,7 @@ TEST_F(WorkbenchSets, Issue11_10_NoSetIsReadForLessThanAShareOfPages) {
   EXPECT_LT(static_cast<double>(counting_.of_urls()) / static_cast<double>(pages_), 50.0) << "of 61 merges a page";
 }
 
-TEST_F(WorkbenchSets, Issue11_10_WithRoomForAllEachSetIsReadOnce) {
+TEST_F(WorkbenchSets, WithRoomForAllEachSetIsReadOnce) {
   start(100 * set_bytes, milliseconds{500});
   for (int turn = 0; turn < 1000; ++turn, now_ += milliseconds{100})
     while (fetch_one()) {
@@ -103,7 +103,7 @@ TEST_F(WorkbenchSets, Issue11_10_WithRoomForAllEachSetIsReadOnce) {
 }
 
 // A peer that has time serves hosts without a set rather than wait for those that have one.
-TEST_F(WorkbenchSets, Issue11_10_RoomForSetsHoldsNobodyUp) {
+TEST_F(WorkbenchSets, RoomForSetsHoldsNobodyUp) {
   start(6 * set_bytes, seconds{1});
   for (int turn = 0; turn < 10; ++turn) {
     std::size_t served = 0;
@@ -114,7 +114,7 @@ TEST_F(WorkbenchSets, Issue11_10_RoomForSetsHoldsNobodyUp) {
 }
 
 // What has nothing to do gives its room to what has.
-TEST_F(WorkbenchSets, Issue11_10_HostsThatAreDoneMakeRoomForSets) {
+TEST_F(WorkbenchSets, HostsThatAreDoneMakeRoomForSets) {
   start(6 * set_bytes, milliseconds{100});
   for (int turn = 0; turn < 400; ++turn, now_ += milliseconds{100})
     while (fetch_one()) {

@@ -71,7 +71,7 @@ class WorkbenchTest : public testing::Test {
 };
 
 // Finding of a reader: 100 links of 4,000 bytes on each page of 2,000 hosts took 947 MB, counted as 8.
-TEST_F(WorkbenchTest, Issue11_2_AHostsHeadIsBoundedInBytes) {
+TEST_F(WorkbenchTest, AHostsHeadIsBoundedInBytes) {
   bench_.emplace(Workbench::Config{.hosts_max = 100, .head_max = 64, .head_bytes_max = 20'000}, store_,
                  [](std::uint16_t) { return true; });
   for (std::size_t page = 0; page < 100; ++page) {
@@ -195,7 +195,7 @@ TEST_F(WorkbenchTest, Contract3_AHostPutAsideForOthersKeepsItsTime) {
   EXPECT_TRUE(fetch_one().starts_with("http://" + host_text(1) + "/"));
 }
 
-TEST_F(WorkbenchTest, Issue4_12_WhatAHostHasUsedComesWithItsClockAndNeverFalls) {
+TEST_F(WorkbenchTest, WhatAHostHasUsedComesWithItsClockAndNeverFalls) {
   start();
   add(1, 1);
   bench_->delay(host_key_of(1), {now_, 0, "h", {}, 5, 700});
@@ -226,7 +226,7 @@ TEST_F(WorkbenchTest, Contract3_AClockFromAnotherPeerCountsAtOnce) {
   EXPECT_NE(take(), nullptr);
 }
 
-TEST_F(WorkbenchTest, Issue2_6_BreadthFirstWithinAHost) {
+TEST_F(WorkbenchTest, BreadthFirstWithinAHost) {
   start();
   add(1, 1, 2);
   add(1, 2, 0);
@@ -239,7 +239,7 @@ TEST_F(WorkbenchTest, Issue2_6_BreadthFirstWithinAHost) {
   EXPECT_EQ(fetch_one(), "");
 }
 
-TEST_F(WorkbenchTest, Issue2_6_MoreUrlsThanFitAllComeInOrder) {
+TEST_F(WorkbenchTest, MoreUrlsThanFitAllComeInOrder) {
   start(100, 4);
   std::vector<std::string> wanted;
   for (std::size_t page = 0; page < 100; ++page) add(1, page, static_cast<std::uint16_t>(page % 5));
@@ -255,7 +255,7 @@ TEST_F(WorkbenchTest, Issue2_6_MoreUrlsThanFitAllComeInOrder) {
   EXPECT_EQ(got, wanted);
 }
 
-TEST_F(WorkbenchTest, WorkbenchH_UrlsBeforeAndAfterWhatIsLoadedFindTheirPlace) {
+TEST_F(WorkbenchTest, UrlsBeforeAndAfterWhatIsLoadedFindTheirPlace) {
   for (std::size_t page = 0; page < 20; ++page) add(1, page, 5);
   start(100, 4);
   EXPECT_EQ(fetch_one(), url_text(1, 0));  // 0 to 3 are loaded
@@ -272,7 +272,7 @@ TEST_F(WorkbenchTest, WorkbenchH_UrlsBeforeAndAfterWhatIsLoadedFindTheirPlace) {
   EXPECT_EQ(got, wanted);
 }
 
-TEST_F(WorkbenchTest, Issue2_6_EqualHostsAreServedEquallyOften) {
+TEST_F(WorkbenchTest, EqualHostsAreServedEquallyOften) {
   start();
   for (std::size_t host = 0; host < 7; ++host)
     for (std::size_t page = 0; page < 30; ++page) add(host, page);
@@ -290,7 +290,7 @@ TEST_F(WorkbenchTest, Issue2_6_EqualHostsAreServedEquallyOften) {
 }
 
 // The same when the clock stands still: many turns fit into one reading of it.
-TEST_F(WorkbenchTest, Issue2_6_EqualHostsAreServedEquallyOftenAtOneInstant) {
+TEST_F(WorkbenchTest, EqualHostsAreServedEquallyOftenAtOneInstant) {
   start();
   for (std::size_t host = 0; host < 7; ++host)
     for (std::size_t page = 0; page < 30; ++page) add(host, page);
@@ -305,7 +305,7 @@ TEST_F(WorkbenchTest, Issue2_6_EqualHostsAreServedEquallyOftenAtOneInstant) {
   }
 }
 
-TEST_F(WorkbenchTest, WorkbenchH_AStreamOfNewHostsDoesNotStarveAnOldOne) {
+TEST_F(WorkbenchTest, AStreamOfNewHostsDoesNotStarveAnOldOne) {
   start(1'000);
   for (std::size_t page = 0; page < 50; ++page) add(0, page);
   int old_one = 0;
@@ -319,7 +319,7 @@ TEST_F(WorkbenchTest, WorkbenchH_AStreamOfNewHostsDoesNotStarveAnOldOne) {
   EXPECT_GE(old_one, 5) << "the one that has waited longest goes first";
 }
 
-TEST_F(WorkbenchTest, WorkbenchH_MoreHostsThanFitAllGetServed) {
+TEST_F(WorkbenchTest, MoreHostsThanFitAllGetServed) {
   for (const std::size_t hosts_max : {1u, 2u, 5u}) {
     bench_.reset();
     start(hosts_max, 2);
@@ -342,7 +342,7 @@ TEST_F(WorkbenchTest, WorkbenchH_MoreHostsThanFitAllGetServed) {
 }
 
 // A host with an endless queue gives way to those on disk.
-TEST_F(WorkbenchTest, WorkbenchH_AHostThatHasServedItsShareMakesRoom) {
+TEST_F(WorkbenchTest, AHostThatHasServedItsShareMakesRoom) {
   start(1, 4);
   for (std::size_t page = 0; page < 100; ++page) add(1, page);
   add(2, 1);
@@ -358,7 +358,7 @@ TEST_F(WorkbenchTest, WorkbenchH_AHostThatHasServedItsShareMakesRoom) {
   EXPECT_LE(first_at.at(host_text(3)), 20);
 }
 
-TEST_F(WorkbenchTest, StoreH_ARetryIsNotIssuedBeforeItIsDue) {
+TEST_F(WorkbenchTest, ARetryIsNotIssuedBeforeItIsDue) {
   start();
   add(1, 1);
   BenchHost* host = take();
@@ -385,7 +385,7 @@ TEST_F(WorkbenchTest, StoreH_ARetryIsNotIssuedBeforeItIsDue) {
   EXPECT_EQ(fetch_one(), url_text(1, 1));
 }
 
-TEST_F(WorkbenchTest, WorkbenchH_AnotherPeersHostsLeaveAndComeBack) {
+TEST_F(WorkbenchTest, AnotherPeersHostsLeaveAndComeBack) {
   start();
   for (std::size_t host = 0; host < 10; ++host)
     for (std::size_t page = 0; page < 3; ++page) add(host, page);
@@ -393,7 +393,7 @@ TEST_F(WorkbenchTest, WorkbenchH_AnotherPeersHostsLeaveAndComeBack) {
   ASSERT_NE(busy, nullptr);
   const storage::QueuedUrl under_way = bench_->issue(*busy);
   foreign_ = all_;
-  bench_->turned(partitions_of(all_));
+  bench_->fetchability_changed(partitions_of(all_));
   EXPECT_EQ(fetch_one(), "");
   EXPECT_EQ(bench_->hosts(), 1u) << "only the one with a fetch under way is kept";
   bench_->release(*busy, now_);
@@ -408,14 +408,14 @@ TEST_F(WorkbenchTest, WorkbenchH_AnotherPeersHostsLeaveAndComeBack) {
   add(3, 50);  // a late batch
   EXPECT_EQ(fetch_one(), "");
   foreign_.clear();
-  bench_->turned(partitions_of(all_));
+  bench_->fetchability_changed(partitions_of(all_));
   std::set<std::string> got;
   for (std::string url = fetch_one(); !url.empty(); url = fetch_one()) EXPECT_TRUE(got.insert(url).second);
   EXPECT_EQ(got.size(), 30u);
 }
 
 // A hand-off freezes a partition without a word to the workbench; it is told when the partition may be fetched again.
-TEST_F(WorkbenchTest, WorkbenchH_ThePredicateIsAskedAtEveryTurn) {
+TEST_F(WorkbenchTest, ThePredicateIsAskedAtEveryTurn) {
   start();
   add(1, 1);
   add(1, 2);
@@ -426,7 +426,7 @@ TEST_F(WorkbenchTest, WorkbenchH_ThePredicateIsAskedAtEveryTurn) {
   EXPECT_EQ(fetch_one(), "");
   EXPECT_EQ(bench_->find(host_key_of(1)), nullptr) << "put away";
   foreign_.clear();
-  bench_->turned({host_key_of(1).partition});
+  bench_->fetchability_changed({host_key_of(1).partition});
   EXPECT_EQ(fetch_one(), url_text(1, 1));
   EXPECT_EQ(fetch_one(), url_text(1, 2));
 }
@@ -439,13 +439,13 @@ TEST_F(WorkbenchTest, Contract3_AHostThatComesBackWaitsForItsStoredClockAndForTh
   BenchHost* host = take();
   ASSERT_NE(host, nullptr);
   const storage::QueuedUrl url = bench_->issue(*host);
-  // The partition goes and comes back while the fetch is under way: the host is the same one.
+  // The partition goes and comes back while the fetch is in progress: the host is the same one.
   foreign_ = {host->key.partition};
-  bench_->turned(partitions_of(foreign_));
+  bench_->fetchability_changed(partitions_of(foreign_));
   commit({.clocks = {{host->key, {now_ + seconds(4), 0, host_text(1)}}}});  // as the other peer left it
   earliest[host->key.partition] = now_ + seconds(6);
   foreign_.clear();
-  bench_->turned({host->key.partition});
+  bench_->fetchability_changed({host->key.partition});
   bench_->release(*host, now_ + seconds(1));
   bench_->committed(url.key);
   now_ += seconds(6) - milliseconds(1);
@@ -454,14 +454,14 @@ TEST_F(WorkbenchTest, Contract3_AHostThatComesBackWaitsForItsStoredClockAndForTh
   EXPECT_EQ(take(), host);
   bench_->release(*host, now_);
   commit({.clocks = {{host->key, {now_ + seconds(9), 0, host_text(1)}}}});
-  bench_->turned({host->key.partition});
+  bench_->fetchability_changed({host->key.partition});
   now_ += seconds(8);
   EXPECT_EQ(take(), nullptr) << "what the store has learnt counts for a host that stayed";
   now_ += seconds(1);
   EXPECT_EQ(take(), host);
 }
 
-TEST_F(WorkbenchTest, WorkbenchH_WhatAnotherPeerHasFetchedIsWithdrawn) {
+TEST_F(WorkbenchTest, WhatAnotherPeerHasFetchedIsWithdrawn) {
   start(4, 2);
   for (std::size_t page = 0; page < 6; ++page) add(1, page);
   add(2, 1);
@@ -484,7 +484,7 @@ TEST_F(WorkbenchTest, WorkbenchH_WhatAnotherPeerHasFetchedIsWithdrawn) {
   EXPECT_FALSE(bench_->next_deadline()) << "nothing is left to wait for";
 }
 
-TEST_F(WorkbenchTest, WorkbenchH_WhatIsWithdrawnFromABusyHostLeavesItBusy) {
+TEST_F(WorkbenchTest, WhatIsWithdrawnFromABusyHostLeavesItBusy) {
   start();
   add(1, 1);
   add(1, 2);
@@ -500,7 +500,7 @@ TEST_F(WorkbenchTest, WorkbenchH_WhatIsWithdrawnFromABusyHostLeavesItBusy) {
   EXPECT_EQ(take(), nullptr);
 }
 
-TEST_F(WorkbenchTest, WorkbenchH_WithNothingToDoItSleeps) {
+TEST_F(WorkbenchTest, WithNothingToDoItSleeps) {
   start();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(take(), nullptr);
   EXPECT_FALSE(bench_->next_deadline());

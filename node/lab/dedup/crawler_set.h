@@ -14,7 +14,7 @@ namespace orbweaver {
 Result<std::unique_ptr<UrlSet>> open_crawler_set(const std::string& directory, std::uint32_t cache_entries);
 
 // The same behind a Bloom filter, as with seen = bloom (docs/inside/seen-set.md): planned for `urls` at a
-// false-positive rate of `rate`, and made anew from the store when it is opened. Approximate.
+// false-positive rate of `rate`, and made again from the store when it is opened. Approximate.
 Result<std::unique_ptr<UrlSet>> open_filtered_crawler_set(const std::string& directory, std::uint32_t cache_entries,
                                                           std::uint64_t urls, double rate);
 

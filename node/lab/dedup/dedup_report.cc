@@ -20,7 +20,7 @@ double each(std::uint64_t bytes, std::uint64_t urls) {
 
 Cell restart(const DedupRow& row) {
   if (row.asked_again == row.survived) return std::string("yes");
-  // A bitmap that begins anew takes a few for seen by chance.
+  // A bitmap that starts again takes a few for seen by chance.
   if (row.survived * 20 <= row.asked_again) return std::string("no");
   return std::to_string(row.survived) + " of " + std::to_string(row.asked_again);
 }

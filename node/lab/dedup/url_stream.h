@@ -56,7 +56,7 @@ struct UrlGenerator {
 };
 // The same configuration gives the same stream on every machine. Hosts: one for 50 URLs, a few with most of them. A
 // host's URLs share its directories, eight names a level, up to five levels; one in 16 is a directory itself, which
-// other URLs begin with. Some 66 bytes a URL. Repeats: half of one of the last 1,000, half of any, the early ones more
+// other URLs begin with. About 66 bytes a URL. Repeats: half of one of the last 1,000, half of any, the early ones more
 // often.
 UrlStream generate_url_stream(const UrlGenerator& generator);
 // What a stream will take in memory while it is made, bytes.

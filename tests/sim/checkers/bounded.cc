@@ -14,7 +14,7 @@ class Bounded final : public Checker {
 
   void request_begun(World& world, const Request& request) override {
     const SimPeer& peer = world.peers()[request.peer];
-    if (peer.requests.size() > peer.settings.values.fetches_max)
+    if (peer.requests.size() > peer.settings.values.max_fetches)
       world.fail(name(), "peer " + std::to_string(request.peer) + " has " + std::to_string(peer.requests.size()) +
                              " fetches under way");
   }
@@ -24,17 +24,17 @@ class Bounded final : public Checker {
     if (batch == nullptr) return;
     const Settings& settings = world.peers()[from].settings.values;
     Link& link = links_[{from, to}];
-    if (link.life != world.peers()[from].life) link = {world.peers()[from].life, {}};
+    if (link.generation != world.peers()[from].generation) link = {world.peers()[from].generation, {}};
     // Links, copies and transfers have places of their own.
     std::map<std::uint64_t, Time>& under_way = link.under_way[batch->kind];
     // One that nobody waits for any more is not sent again, and forgotten when it is late.
     std::erase_if(under_way, [&](const auto& sent) { return world.now() - sent.second > settings.batch_timeout; });
     under_way[batch->sequence] = world.now();
     // To a peer that came back with a new disk: to its former self too.
-    if (under_way.size() > settings.batches_under_way * (1 + world.peers()[to].disks))
+    if (under_way.size() > settings.max_batches_in_flight * (1 + world.peers()[to].disks))
       world.fail(name(), "peer " + std::to_string(from) + " has " + std::to_string(under_way.size()) +
                              " batches under way to peer " + std::to_string(to));
-    if (batch->records.size() > 2 * std::size_t{settings.batch_records})
+    if (batch->records.size() > 2 * std::size_t{settings.max_batch_records})
       world.fail(name(), "a batch of " + std::to_string(batch->records.size()) + " records");
   }
 
@@ -45,7 +45,7 @@ class Bounded final : public Checker {
     }
   }
 
-  // What was under way is sorted out anew.
+  // What was in progress is sorted out again.
   void owners_changed(World&, std::size_t peer) override {
     for (auto& [ends, link] : links_)
       if (ends.first == peer) link.under_way.clear();
@@ -53,7 +53,7 @@ class Bounded final : public Checker {
 
  private:
   struct Link {
-    std::uint64_t life = 0;
+    std::uint64_t generation = 0;
     std::map<ring::BatchKind, std::map<std::uint64_t, Time>> under_way;  // by sequence: when it was last sent
   };
   std::map<std::pair<std::size_t, std::size_t>, Link> links_;

@@ -23,9 +23,9 @@ class Budget final : public Checker {
     const auto partition = world.partition_of(request);
     Use use{{partition.value_or(0), request.host},
             {request.peer, world.peers()[request.peer].disks, registrable_domain(request.host)}};
-    last_[request.peer] = {request.job, world.peers()[request.peer].life, use};
+    last_[request.peer] = {request.job, world.peers()[request.peer].generation, use};
     // Further forms of the URL are parts of the same visit.
-    if (request.answer.detour) {
+    if (request.answer.canonical_redirect) {
       last_[request.peer].counts = false;
       return;
     }
@@ -33,15 +33,16 @@ class Budget final : public Checker {
     const std::uint64_t of_domain = ++domains_[use.domain];
     if (settings.max_pages_per_host > 0 && of_host > settings.max_pages_per_host)
       beyond(world, request, of_host, request.host, world.ring_moved() || world.disks_lost());
-    // A domain that is not in memory any more is read again without the pages that are under way.
+    // A domain that is not in memory any more is read again without the pages that are in progress.
     if (settings.max_pages_per_domain > 0 && of_domain > settings.max_pages_per_domain)
-      beyond(world, request, of_domain, "its domain", world.disks_lost() || settings.hosts_in_memory < 10);
+      beyond(world, request, of_domain, "its domain", world.disks_lost() || settings.max_hosts_in_memory < 10);
   }
 
   // The step in which it was taken note of was the one in which the disk failed.
   void crashed(World& world, std::size_t peer, const std::vector<Request>& open) override {
     const auto last = last_.find(peer);
-    if (last == last_.end() || last->second.life != world.peers()[peer].life || !last->second.counts) return;
+    if (last == last_.end() || last->second.generation != world.peers()[peer].generation || !last->second.counts)
+      return;
     for (const Request& request : open) {
       if (request.job != last->second.job) continue;
       --hosts_[last->second.use.host];
@@ -56,7 +57,7 @@ class Budget final : public Checker {
   };
   struct Last {
     std::uint64_t job = 0;
-    std::uint64_t life = 0;
+    std::uint64_t generation = 0;
     Use use;
     bool counts = true;
   };

@@ -47,7 +47,7 @@ class Ends final : public Checker {
     // Nobody stayed to hand over to: it says so, and what it holds is on its disk.
     const auto& peers = world.peers();
     const bool alone = std::none_of(peers.begin(), peers.end(), [&](const SimPeer& other) {
-      return other.number != number && other.standing == Standing::up && !other.leaving;
+      return other.number != number && other.status == Status::up && !other.leaving;
     });
     if (peer.leaving && alone && exit.message.find("remain in the data directory") != std::string::npos) return;
     if (peer.leaving && (peer.counts.discovered() > 0 || peer.counts.outbox > 0))

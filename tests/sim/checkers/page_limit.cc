@@ -1,5 +1,5 @@
 // The page limit is the ring's: without faults never more pages are fetched, and as many as there are up to it. After a
-// crash a peer's allowance is what it has used, and one under way to it may be spent by another too: counted, not
+// crash a peer's allowance is what it has used, and one in progress to it may be spent by another too: counted, not
 // failed.
 #include <algorithm>
 

@@ -21,7 +21,7 @@ class Shares final : public Checker {
   void request_begun(World& world, const Request& request) override {
     const Settings& settings = world.parameters().settings;
     const TransferShares::Limits limits =
-        TransferShares::limits(settings.fetches_max, settings.max_domain_fetches, settings.max_network_fetches);
+        TransferShares::limits(settings.max_fetches, settings.max_fetches_per_domain, settings.max_fetches_per_network);
     const std::string domain = domain_of(request.host);
     const std::string network = world.web().address_of(request.host).substr(0, 3);
     std::size_t all = 0;

@@ -1,4 +1,4 @@
-#include "node/crawl/manners.h"
+#include "node/crawl/host_pacing.h"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ constexpr std::uint8_t slow_row_max = 4;
 constexpr Duration jitter = std::chrono::milliseconds{50};
 
 // True: its answers have become slow.
-bool note_latency(const Answer& answer, Manners& host) {
+bool note_latency(const Answer& answer, HostPacing& host) {
   const bool slow = host.usual > Duration{} && answer.took > 2 * host.usual + jitter;
   host.slow_row = slow ? static_cast<std::uint8_t>(host.slow_row + 1) : std::uint8_t{0};
   // What is slow for long becomes the usual: the host may have moved.
@@ -23,10 +23,10 @@ bool note_latency(const Answer& answer, Manners& host) {
 
 }  // namespace
 
-Duration wait_after(const MannersRules& rules, Duration crawl_delay, const Answer& answer, Manners& host) {
+Duration next_delay(const PacingRules& rules, Duration crawl_delay, const Answer& answer, HostPacing& host) {
   const Duration delay = std::max(rules.delay, crawl_delay);
   if (rules.delay == Duration{}) return delay;
-  const Duration longest = std::max(rules.delay_max, delay);
+  const Duration longest = std::max(rules.max_delay, delay);
   host.pace = std::min(host.pace, longest);  // it may have come from another peer
   const bool slow = answer.came && note_latency(answer, host);
   if (answer.too_much || slow) {

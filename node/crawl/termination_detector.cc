@@ -1,4 +1,4 @@
-#include "node/crawl/waves.h"
+#include "node/crawl/termination_detector.h"
 
 #include <algorithm>
 
@@ -29,8 +29,8 @@ std::uint64_t next_number(std::uint64_t last, Time now) {
 
 }  // namespace
 
-void Waves::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out,
-                  const ring::PeerId& self) {
+void TerminationDetector::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out,
+                                const ring::PeerId& self) {
   wave_ = next_number(wave_, now);
   under_way_ = true;
   sent_ = now;
@@ -49,8 +49,9 @@ void Waves::begin(Time now, const std::vector<ring::PeerId>& members, std::vecto
   }
 }
 
-void Waves::tick(Time now, const ring::PeerId& self, const std::vector<ring::PeerId>& members, bool complete,
-                 std::uint64_t ring_fingerprint, const ring::WaveReply& own, std::vector<Probe>& out) {
+void TerminationDetector::tick(Time now, const ring::PeerId& self, const std::vector<ring::PeerId>& members,
+                               bool complete, std::uint64_t ring_fingerprint, const ring::WaveReply& own,
+                               std::vector<Probe>& out) {
   own_grant_.reset();
   const bool lowest = !members.empty() && *std::min_element(members.begin(), members.end()) == self;
   active_ = lowest && complete && !end_ && (config_.stop_when_done || limited());
@@ -61,7 +62,7 @@ void Waves::tick(Time now, const ring::PeerId& self, const std::vector<ring::Pee
     return;
   }
   const std::size_t first = out.size();
-  if (under_way_ && members != members_) under_way_ = false;  // begun anew below
+  if (under_way_ && members != members_) under_way_ = false;  // begun again below
   if (!under_way_) {
     if (now < next_ && members == members_) return;
     begin(now, members, out, self);
@@ -83,13 +84,13 @@ void Waves::tick(Time now, const ring::PeerId& self, const std::vector<ring::Pee
   if (replies_.size() == members_.size()) evaluate(now, self);
 }
 
-void Waves::on_reply(const ring::PeerId& from, const ring::WaveReply& reply) {
+void TerminationDetector::on_reply(const ring::PeerId& from, const ring::WaveReply& reply) {
   if (!under_way_ || reply.wave != wave_) return;
   if (std::find(members_.begin(), members_.end(), from) == members_.end()) return;
   replies_[from] = reply;
 }
 
-void Waves::evaluate(Time now, const ring::PeerId& self) {
+void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
   under_way_ = false;
   bool all_passive = true;
   bool one_view = true;
@@ -138,7 +139,7 @@ void Waves::evaluate(Time now, const ring::PeerId& self) {
 
 // What is neither fetched nor in the cap of any peer is shared among those that want pages, a part at a time, so that
 // the last pages go where the work is.
-void Waves::share_out(const ring::PeerId& self) {
+void TerminationDetector::share_out(const ring::PeerId& self) {
   grants_.clear();
   std::uint64_t held = 0;
   std::uint64_t bytes = 0;
@@ -164,7 +165,7 @@ void Waves::share_out(const ring::PeerId& self) {
   }
 }
 
-std::optional<Time> Waves::next_deadline() const {
+std::optional<Time> TerminationDetector::next_deadline() const {
   if (!active_ || end_) return std::nullopt;
   return under_way_ ? sent_ + config_.resend : next_;
 }

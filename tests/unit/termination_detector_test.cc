@@ -1,7 +1,7 @@
 // The waves, message by message: several members with queues, outboxes and fetches, a network that delays, doubles,
 // drops and reorders, and an observer that sees all of it. The waves must not say that the crawl has ended while
 // anything is left anywhere, and must say so in the end.
-#include "node/crawl/waves.h"
+#include "node/crawl/termination_detector.h"
 
 #include <gtest/gtest.h>
 
@@ -60,8 +60,8 @@ class World {
   }
 
   void step();
-  bool ended() const { return waves_->end().has_value(); }
-  // Anything left to do anywhere, or under way.
+  bool ended() const { return detector_->end().has_value(); }
+  // Anything left to do anywhere, or in progress.
   bool anything_left() const {
     for (const Member& m : members_)
       if (m.in_flight > 0 || !m.outbox.empty() || (m.queued > 0 && !limit_reached())) return true;
@@ -100,14 +100,14 @@ class World {
     ++m.incarnation;
   }
   void lose_everything_under_way() { network_.clear(); }
-  const Waves& waves() const { return *waves_; }
+  const TerminationDetector& detector() const { return *detector_; }
 
  private:
   void start_waves() {
-    Waves::Config config;
+    TerminationDetector::Config config;
     config.max_pages = max_pages_;
     config.stop_when_done = true;
-    waves_.emplace(config);
+    detector_.emplace(config);
   }
   bool may_start(const Member& m) const { return max_pages_ == 0 || m.fetched + m.in_flight < m.cap; }
   bool passive(const Member& m) const {
@@ -144,7 +144,7 @@ class World {
   std::uint64_t max_pages_;
   std::vector<Member> members_;
   std::vector<ring::PeerId> ids_;
-  std::optional<Waves> waves_;  // of members_[0], the lowest id
+  std::optional<TerminationDetector> detector_;  // of members_[0], the lowest id
   Time now_ = test::at_ms(1'000'000);
   std::multimap<Time, std::tuple<std::size_t, std::size_t, Packet>> network_;
   std::uint64_t pages_left_to_beget_ = 0;
@@ -164,7 +164,7 @@ void World::deliver(std::size_t from, std::size_t to, const Packet& packet) {
     reply.wave = probe->wave;
     send(to, from, reply);
   } else if (const auto* reply = std::get_if<ring::WaveReply>(&packet)) {
-    waves_->on_reply(members_[from].id, *reply);
+    detector_->on_reply(members_[from].id, *reply);
   } else if (const auto* batch = std::get_if<Batch>(&packet)) {
     if (m.committed.emplace(from, batch->sequence).second) m.queued += batch->urls;
     ++m.received;
@@ -201,14 +201,14 @@ void World::work(std::size_t at) {
 
 void World::waves_tick() {
   Member& self = members_[0];
-  if (waves_->end() || (!passive(self) && max_pages_ == 0)) return;
-  std::vector<Waves::Probe> probes;
-  waves_->tick(now_, self.id, ids_, true, 1, reply_of(self), probes);
-  for (const Waves::Probe& probe : probes) {
+  if (detector_->end() || (!passive(self) && max_pages_ == 0)) return;
+  std::vector<TerminationDetector::Probe> probes;
+  detector_->tick(now_, self.id, ids_, true, 1, reply_of(self), probes);
+  for (const TerminationDetector::Probe& probe : probes) {
     const auto to = std::find(ids_.begin(), ids_.end(), probe.to) - ids_.begin();
     send(0, static_cast<std::size_t>(to), probe.probe);
   }
-  if (const auto grant = waves_->own_grant()) self.cap = std::max(self.cap, *grant);
+  if (const auto grant = detector_->own_grant()) self.cap = std::max(self.cap, *grant);
 }
 
 void World::step() {
@@ -252,7 +252,7 @@ void run_to_the_end(std::uint64_t seed, const Run& run, Disturb disturb) {
     }
   }
   ASSERT_TRUE(world.ended()) << "never ended";
-  const Waves::End end = *world.waves().end();
+  const TerminationDetector::End end = *world.detector().end();
   EXPECT_EQ(end.totals.at("fetched"), world.pages_fetched());
   EXPECT_FALSE(end.reason.empty());
   if (run.max_pages > 0) {
@@ -311,8 +311,8 @@ INSTANTIATE_TEST_SUITE_P(Rings, WavesTest,
 class WaveRules : public testing::Test {
  protected:
   WaveRules() { std::sort(ids_.begin(), ids_.end()); }
-  static Waves::Config ending(std::uint64_t max_pages = 0) {
-    Waves::Config config;
+  static TerminationDetector::Config ending(std::uint64_t max_pages = 0) {
+    TerminationDetector::Config config;
     config.stop_when_done = true;
     config.max_pages = max_pages;
     return config;
@@ -326,127 +326,127 @@ class WaveRules : public testing::Test {
     reply.received = received;
     return reply;
   }
-  std::vector<Waves::Probe> tick(Waves& waves, const ring::WaveReply& own = passive()) {
-    std::vector<Waves::Probe> probes;
+  std::vector<TerminationDetector::Probe> tick(TerminationDetector& detector, const ring::WaveReply& own = passive()) {
+    std::vector<TerminationDetector::Probe> probes;
     now_ += milliseconds(100);
-    waves.tick(now_, ids_[0], ids_, true, 1, own, probes);
+    detector.tick(now_, ids_[0], ids_, true, 1, own, probes);
     return probes;
   }
   // One wave: asks, has everyone answer `theirs`, and evaluates.
-  void wave(Waves& waves, ring::WaveReply theirs, const ring::WaveReply& own = passive()) {
-    std::vector<Waves::Probe> probes;
-    for (int tries = 0; tries < 20 && probes.empty(); ++tries) probes = tick(waves, own);
+  void wave(TerminationDetector& detector, ring::WaveReply theirs, const ring::WaveReply& own = passive()) {
+    std::vector<TerminationDetector::Probe> probes;
+    for (int tries = 0; tries < 20 && probes.empty(); ++tries) probes = tick(detector, own);
     ASSERT_EQ(probes.size(), ids_.size() - 1);
     theirs.wave = probes[0].probe.wave;
-    for (const Waves::Probe& probe : probes) waves.on_reply(probe.to, theirs);
-    tick(waves, own);
+    for (const TerminationDetector::Probe& probe : probes) detector.on_reply(probe.to, theirs);
+    tick(detector, own);
   }
   std::vector<ring::PeerId> ids_{peer_id(0), peer_id(1), peer_id(2)};
   Time now_ = test::at_ms(5'000'000);
 };
 
 TEST_F(WaveRules, Mattern_TwoEqualPassiveWavesAreTheEndAndOneIsNot) {
-  Waves waves(ending());
-  wave(waves, passive(3, 4));
-  EXPECT_FALSE(waves.end());
-  wave(waves, passive(3, 4));
-  ASSERT_TRUE(waves.end());
-  EXPECT_FALSE(waves.next_deadline()) << "nothing more to ask";
+  TerminationDetector detector(ending());
+  wave(detector, passive(3, 4));
+  EXPECT_FALSE(detector.end());
+  wave(detector, passive(3, 4));
+  ASSERT_TRUE(detector.end());
+  EXPECT_FALSE(detector.next_deadline()) << "nothing more to ask";
 }
 
 TEST_F(WaveRules, Mattern_ACountThatMovedBetweenTheWavesIsNoEnd) {
   for (const auto& second : {passive(3, 5), passive(4, 4), passive(4, 5)}) {
-    Waves waves(ending());
-    wave(waves, passive(3, 4));
-    wave(waves, second);
-    EXPECT_FALSE(waves.end());
-    wave(waves, second);
-    EXPECT_TRUE(waves.end());
+    TerminationDetector detector(ending());
+    wave(detector, passive(3, 4));
+    wave(detector, second);
+    EXPECT_FALSE(detector.end());
+    wave(detector, second);
+    EXPECT_TRUE(detector.end());
   }
 }
 
-TEST_F(WaveRules, WavesH_ARestartOrAnotherViewBetweenTheWavesIsNoEnd) {
+TEST_F(WaveRules, ARestartOrAnotherViewBetweenTheWavesIsNoEnd) {
   ring::WaveReply restarted = passive(3, 4), other_view = passive(3, 4), active = passive(3, 4);
   restarted.incarnation = 2;
   other_view.ring_fingerprint = 2;
   active.passive = false;
   for (const auto& second : {restarted, other_view, active}) {
-    Waves waves(ending());
-    wave(waves, passive(3, 4));
-    wave(waves, second);
-    EXPECT_FALSE(waves.end());
+    TerminationDetector detector(ending());
+    wave(detector, passive(3, 4));
+    wave(detector, second);
+    EXPECT_FALSE(detector.end());
   }
-  Waves waves(ending());
-  for (int i = 0; i < 5; ++i) wave(waves, other_view);
-  EXPECT_FALSE(waves.end()) << "views must agree";
+  TerminationDetector detector(ending());
+  for (int i = 0; i < 5; ++i) wave(detector, other_view);
+  EXPECT_FALSE(detector.end()) << "views must agree";
 }
 
-TEST_F(WaveRules, WavesH_OnlyTheLowestOfACompleteRingAsks) {
-  std::vector<Waves::Probe> probes;
-  Waves waves(ending());
-  waves.tick(now_, ids_[1], ids_, true, 1, passive(), probes);
+TEST_F(WaveRules, OnlyTheLowestOfACompleteRingAsks) {
+  std::vector<TerminationDetector::Probe> probes;
+  TerminationDetector detector(ending());
+  detector.tick(now_, ids_[1], ids_, true, 1, passive(), probes);
   EXPECT_TRUE(probes.empty());
-  EXPECT_FALSE(waves.next_deadline());
-  waves.tick(now_, ids_[0], ids_, false, 1, passive(), probes);
+  EXPECT_FALSE(detector.next_deadline());
+  detector.tick(now_, ids_[0], ids_, false, 1, passive(), probes);
   EXPECT_TRUE(probes.empty()) << "a member is down: its queue is unknown";
-  EXPECT_FALSE(waves.next_deadline());
-  waves.tick(now_, ids_[0], ids_, true, 1, passive(), probes);
+  EXPECT_FALSE(detector.next_deadline());
+  detector.tick(now_, ids_[0], ids_, true, 1, passive(), probes);
   EXPECT_EQ(probes.size(), 2u);
 }
 
-TEST_F(WaveRules, WavesH_ACrawlThatIsToGoOnNeverEnds) {
-  Waves waves(Waves::Config{});
-  for (int i = 0; i < 20; ++i) EXPECT_TRUE(tick(waves).empty());
-  EXPECT_FALSE(waves.end());
+TEST_F(WaveRules, ACrawlThatIsToGoOnNeverEnds) {
+  TerminationDetector detector(TerminationDetector::Config{});
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(tick(detector).empty());
+  EXPECT_FALSE(detector.end());
 }
 
-TEST_F(WaveRules, WavesH_AProbeNotAnsweredGoesOutAgainToThatMemberOnly) {
-  Waves waves(ending());
-  const auto first = tick(waves);
+TEST_F(WaveRules, AProbeNotAnsweredGoesOutAgainToThatMemberOnly) {
+  TerminationDetector detector(ending());
+  const auto first = tick(detector);
   ASSERT_EQ(first.size(), 2u);
   ring::WaveReply answer = passive();
   answer.wave = first[0].probe.wave;
-  waves.on_reply(first[0].to, answer);
-  std::vector<Waves::Probe> again;
-  for (int i = 0; i < 20 && again.empty(); ++i) again = tick(waves);
+  detector.on_reply(first[0].to, answer);
+  std::vector<TerminationDetector::Probe> again;
+  for (int i = 0; i < 20 && again.empty(); ++i) again = tick(detector);
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].to, first[1].to);
   EXPECT_EQ(again[0].probe.wave, first[1].probe.wave);
 }
 
 TEST_F(WaveRules, BadInput_RepliesOfOtherWavesAndOfStrangersCountForNothing) {
-  Waves waves(ending());
+  TerminationDetector detector(ending());
   for (int i = 0; i < 10; ++i) {
-    const auto probes = tick(waves);
-    for (const Waves::Probe& probe : probes) {
+    const auto probes = tick(detector);
+    for (const TerminationDetector::Probe& probe : probes) {
       ring::WaveReply stale = passive();
       stale.wave = probe.probe.wave - 1;
-      waves.on_reply(probe.to, stale);
+      detector.on_reply(probe.to, stale);
       stale.wave = probe.probe.wave;
-      waves.on_reply(peer_id(99), stale);
+      detector.on_reply(peer_id(99), stale);
     }
   }
-  EXPECT_FALSE(waves.end());
+  EXPECT_FALSE(detector.end());
 }
 
-TEST_F(WaveRules, WavesH_AnAnswerTakenIsNotAskedForTwiceAndTimeMovesOn) {
-  Waves waves(ending());
+TEST_F(WaveRules, AnAnswerTakenIsNotAskedForTwiceAndTimeMovesOn) {
+  TerminationDetector detector(ending());
   for (int i = 0; i < 50; ++i) {
-    (void)tick(waves);
-    const auto deadline = waves.next_deadline();
+    (void)tick(detector);
+    const auto deadline = detector.next_deadline();
     ASSERT_TRUE(deadline);
     EXPECT_GT(*deadline, now_) << "a deadline that has passed makes the loop spin";
   }
 }
 
-TEST_F(WaveRules, WavesH_TheOwnGrantIsGivenOnce) {
+TEST_F(WaveRules, TheOwnGrantIsGivenOnce) {
   ids_ = {ids_[0]};
-  Waves waves(ending(100));
+  TerminationDetector detector(ending(100));
   ring::WaveReply wanting = passive();
   wanting.counts = {{"fetched", 0}, {"cap", 0}, {"unspent", 0}, {"wants", 1}};
-  tick(waves, wanting);
-  ASSERT_TRUE(waves.own_grant());
-  const std::uint64_t granted = *waves.own_grant();
+  tick(detector, wanting);
+  ASSERT_TRUE(detector.own_grant());
+  const std::uint64_t granted = *detector.own_grant();
   EXPECT_GT(granted, 0u);
   // Its queue ran dry: it has given back what it did not use, and must not get it again unasked.
   ring::WaveReply satisfied;
@@ -454,8 +454,8 @@ TEST_F(WaveRules, WavesH_TheOwnGrantIsGivenOnce) {
   satisfied.incarnation = 1;
   satisfied.counts = {{"fetched", 1}, {"cap", 1}, {"unspent", 0}, {"wants", 0}};
   for (int i = 0; i < 20; ++i) {
-    tick(waves, satisfied);
-    EXPECT_FALSE(waves.own_grant() && *waves.own_grant() > 1);
+    tick(detector, satisfied);
+    EXPECT_FALSE(detector.own_grant() && *detector.own_grant() > 1);
   }
 }
 

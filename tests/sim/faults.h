@@ -11,7 +11,7 @@
 
 namespace orbweaver::sim {
 
-struct Deed {
+struct Fault {
   enum class Kind : std::uint8_t {
     crash,       // kill -9; started again over the same store after `down`
     crash_all,   // the same for every peer that is up
@@ -43,9 +43,9 @@ struct Deed {
   bool held = false;       // cut, one_way: what is sent meanwhile arrives after it; else it is lost
   bool tick_last = false;  // pause: the waiting events come before the clock's tick; else after it
 
-  bool operator==(const Deed&) const = default;
+  bool operator==(const Fault&) const = default;
   std::string text() const;  // "crash peer=1 at=5s for=700ms"
-  static Result<Deed> read(std::string_view text);
+  static Result<Fault> read(std::string_view text);
 
   // Concerns peer `peer` alone.
   bool of_one_peer() const;
@@ -54,6 +54,6 @@ struct Deed {
   bool disturbs_views() const;
 };
 
-std::string_view deed_name(Deed::Kind kind);
+std::string_view fault_name(Fault::Kind kind);
 
 }  // namespace orbweaver::sim

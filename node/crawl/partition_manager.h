@@ -31,7 +31,7 @@
 
 namespace orbweaver {
 
-class Keeper {
+class PartitionManager {
  public:
   struct Config {
     Transfers::Config transfers;
@@ -42,7 +42,7 @@ class Keeper {
   // A change of hands that this peer decides: to be on disk before anyone hears of it.
   using Changes = std::vector<ring::PartitionTenure>;
 
-  Keeper(Config config, const ring::PeerId& self, std::uint32_t partitions, storage::Store& store);
+  PartitionManager(Config config, const ring::PeerId& self, std::uint32_t partitions, storage::Store& store);
 
   // --- tenures ---
   const ring::Tenures& tenures() const { return tenures_; }
@@ -64,7 +64,7 @@ class Keeper {
                                            const ring::PeerId& from) const;
 
   // What the one who hands the partition over says of it: held_since(), once it is this peer's.
-  void unsure(ring::Partition partition, Time since) { unsure_[partition] = since; }
+  void last_access_unknown(ring::Partition partition, Time since) { last_access_unknown_[partition] = since; }
 
   // --- roles ---
   bool holds(ring::Partition partition) const { return held_.contains(partition); }
@@ -72,7 +72,7 @@ class Keeper {
   // No host of the partition is asked before its delay has passed since then.
   Time held_since(ring::Partition partition) const;
   // Partitions that may be fetched now and could not before, or the other way round, since the last call.
-  std::vector<ring::Partition> take_turned();
+  std::vector<ring::Partition> take_fetchability_changes();
 
   // Sorts out what is to be done after a change of the view or of tenures. `may_take`: partitions whose holder is gone
   // may be taken over.
@@ -101,19 +101,19 @@ class Keeper {
   // A peer has given back all that it had of these.
   void completed(const ring::PeerId& from, const std::vector<ring::Partition>& partitions);
   // Something was written into a partition that this peer does not hold, other than by the holder.
-  void late_write(ring::Partition partition) { given_back_.erase(partition); }
+  void late_write(ring::Partition partition) { returned_.erase(partition); }
 
   // Nothing is changing hands, and everything that this peer owns it fetches.
-  bool settled() const;
+  bool at_rest() const;
   std::size_t held() const { return held_.size(); }
   std::size_t to_gain() const { return to_gain_; }
   // Partitions that wait for what this peer may have of them, by peer.
   std::map<ring::PeerId, std::vector<ring::Partition>> awaited() const;
   std::size_t to_hand_over() const { return transfers_.tasks(ring::TransferKind::hand_off); }
-  std::size_t to_give_back() const {
-    return transfers_.tasks(ring::TransferKind::give_back) + transfers_.tasks(ring::TransferKind::drop);
+  std::size_t to_return() const {
+    return transfers_.tasks(ring::TransferKind::return_) + transfers_.tasks(ring::TransferKind::release);
   }
-  std::size_t to_fill() const { return transfers_.tasks(ring::TransferKind::fill); }
+  std::size_t to_backfill() const { return transfers_.tasks(ring::TransferKind::backfill); }
   const Transfers& transfers() const { return transfers_; }
   std::optional<Time> next_deadline() const;
 
@@ -125,8 +125,8 @@ class Keeper {
   bool copies_whole(ring::Partition partition, const View& view) const;
   void plan_own(ring::Partition partition, const View& view);
   void compare_slice(Time now, const View& view);
-  void turned(ring::Partition partition) { turned_.insert(partition); }
-  Result<void> drop_some(const View& view);
+  void fetchability_changed(ring::Partition partition) { fetchability_changed_.insert(partition); }
+  Result<void> release_some(const View& view);
 
   Config config_;
   ring::PeerId self_;
@@ -135,12 +135,12 @@ class Keeper {
   std::uint64_t tenures_refused_ = 0;
   Transfers transfers_;
   std::map<ring::Partition, Holding> held_;
-  std::set<ring::Partition> given_back_;                       // by this peer, as a replica
-  std::set<std::pair<ring::Partition, ring::PeerId>> filled_;  // copies that were compared and found or made equal
-  std::set<ring::Partition> dropping_;
-  std::set<ring::Partition> turned_;
-  std::map<ring::PeerId, Time> unknown_since_;  // holders that are not known as members
-  std::map<ring::Partition, Time> unsure_;      // of partitions that are being handed over to this peer
+  std::set<ring::Partition> returned_;                             // by this peer, as a replica
+  std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that were compared and found or made equal
+  std::set<ring::Partition> releasing_;
+  std::set<ring::Partition> fetchability_changed_;
+  std::map<ring::PeerId, Time> unknown_since_;           // holders that are not known as members
+  std::map<ring::Partition, Time> last_access_unknown_;  // of partitions that are being handed over to this peer
   std::size_t to_gain_ = 0;
   Time next_compare_{};
   ring::Partition compare_at_ = 0;

@@ -1,4 +1,4 @@
-#include "tests/sim/scene.h"
+#include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
 

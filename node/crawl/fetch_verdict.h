@@ -8,7 +8,7 @@
 
 namespace orbweaver {
 
-struct Outcome {
+struct FetchVerdict {
   enum class Kind : std::uint8_t { fetched, retry, failed } kind = Kind::fetched;
   storage::Reason reason = storage::Reason::none;
   Duration wait{};           // retry: at least this long
@@ -20,10 +20,10 @@ struct Outcome {
 //   end of the fetch                                      outcome                          reason
 //   --------------------------------------------------    -----------------------------    ---------------------
 //   status 2xx, 3xx                                       fetched
-//   status 408, 425, 429, 500, 502, 503, 504              retry, failed after `retries`    http_status
+//   status 408, 425, 429, 500, 502, 503, 504              retry, up to `max_retries`       http_status
 //   any other status                                      failed                           http_status
-//   dns, connect, timeout, empty_reply                    retry, failed after `retries`    same name; host_failed
-//   broken                                                retry, failed after `retries`    broken
+//   dns, connect, timeout, empty_reply                    retry, up to `max_retries`       same name; host_failed
+//   broken                                                retry, up to `max_retries`       broken
 //   tls, tls_expired, tls_wrong_name, tls_self_signed,
 //     tls_untrusted, headers_too_large, bad_response,
 //     address_refused, address_denied, no_contact         failed                           same name
@@ -31,8 +31,8 @@ struct Outcome {
 //
 // The wait before a retry: Settings::retry_delay, doubled with each try, or Retry-After if that is longer; at most
 // wait_max.
-Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
-                    const Settings& settings);
+FetchVerdict judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
+                         const Settings& settings);
 
 // The record of a queued URL that comes into this state at `at`.
 storage::UrlRecord record_of(const storage::QueuedUrl& queued, storage::UrlState state, storage::Reason reason,
@@ -44,7 +44,7 @@ storage::Reason reason_of(FetchError error);
 inline constexpr Duration wait_max = std::chrono::hours{1};
 // The circuit breaker: from this many tries in a row without any answer on, a host's queued URLs fail as host_down
 // without being tried, for host_down_time; then one is tried, and either the host is well again or that time begins
-// anew.
+// again.
 inline constexpr std::uint32_t host_failures_max = 10;
 inline constexpr Duration host_down_time = std::chrono::hours{1};
 

@@ -1,7 +1,7 @@
 // The end of a crawl, and the page limit, decided by counting waves over the ring (Mattern 1987, "Algorithms for
 // distributed termination detection": the four-counter method): the member with the lowest id asks all members what
 // they hold and what they sent and received; when two waves in a row find everyone passive with the same counts,
-// nothing is left anywhere and nothing is under way. Never a time-out guess. Pure. Thread rule: one owner (the peer's
+// nothing is left anywhere and nothing is in progress. Never a time-out guess. Pure. Thread rule: one owner (the peer's
 // loop).
 //
 // The page limit: each peer has a cumulative cap of pages that its process may fetch; what is fetched in all partitions
@@ -21,7 +21,7 @@
 
 namespace orbweaver {
 
-class Waves {
+class TerminationDetector {
  public:
   struct Config {
     std::uint64_t max_pages = 0;  // 0: no limit
@@ -41,7 +41,7 @@ class Waves {
     std::string reason;
     std::map<std::string, std::uint64_t> totals;
   };
-  explicit Waves(Config config) : config_(config) {}
+  explicit TerminationDetector(Config config) : config_(config) {}
 
   // Called with the members that must answer (reachable ones and this peer, by id) and this peer's own reply.
   // `complete` is false when some member is down: its queue is unknown, so the crawl cannot be called ended.

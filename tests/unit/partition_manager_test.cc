@@ -1,6 +1,6 @@
 // Keepers: who holds which partition through joins, leaves, crashes and returns; when copies may be dropped; and random
 // histories of all of it, in which nothing may be lost and no partition have two holders.
-#include "tests/unit/keeper_fixture.h"
+#include "tests/unit/partition_manager_fixture.h"
 
 namespace orbweaver {
 namespace {
@@ -10,27 +10,27 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::below;
 using test::few_partitions;
-using test::KeeperNode;
-using test::KeeperTest;
+using test::ManagedNode;
+using test::PartitionManagerTest;
 using test::peer_id;
 
-TEST_F(KeeperTest, KeeperH_WhoMakesTheRingHoldsAllOfItAndStillDoesAfterARestart) {
+TEST_F(PartitionManagerTest, WhoMakesTheRingHoldsAllOfItAndStillDoesAfterARestart) {
   begin(1);
   step();
-  EXPECT_EQ(node(1).keeper->held(), few_partitions);
-  EXPECT_TRUE(node(1).keeper->settled());
-  EXPECT_EQ(node(1).keeper->tenures().of(3), (ring::Tenure{1, peer_id(1)}));
-  EXPECT_EQ(node(1).turned.size(), few_partitions) << "the workbench is told";
+  EXPECT_EQ(node(1).partition_manager->held(), few_partitions);
+  EXPECT_TRUE(node(1).partition_manager->at_rest());
+  EXPECT_EQ(node(1).partition_manager->tenures().of(3), (ring::Tenure{1, peer_id(1)}));
+  EXPECT_EQ(node(1).changed.size(), few_partitions) << "the workbench is told";
   write_everywhere(node(1), 1);
   EXPECT_EQ(node(1).store->held(), node(1).store->counts());
   now_ += seconds(60);
   begin(1);
-  EXPECT_TRUE(node(1).keeper->holds(3));
-  EXPECT_EQ(node(1).keeper->held_since(3), now_) << "when its hosts were last asked is not known";
+  EXPECT_TRUE(node(1).partition_manager->holds(3));
+  EXPECT_EQ(node(1).partition_manager->held_since(3), now_) << "when its hosts were last asked is not known";
   EXPECT_EQ(node(1).store->held(), node(1).store->counts());
 }
 
-TEST_F(KeeperTest, Issue3_3_JoinersGetWhatTheyOwnWithEverythingInItWhileAllCrawl) {
+TEST_F(PartitionManagerTest, JoinersGetWhatTheyOwnWithEverythingInItWhileAllCrawl) {
   const Time made = now_;
   begin(1);
   run(seconds(1));
@@ -44,15 +44,15 @@ TEST_F(KeeperTest, Issue3_3_JoinersGetWhatTheyOwnWithEverythingInItWhileAllCrawl
   }
   settle();
   check_settled();
-  EXPECT_GT(node(3).keeper->held(), 0u);
+  EXPECT_GT(node(3).partition_manager->held(), 0u);
   EXPECT_GT(written_.size(), few_partitions * 6u) << "the crawl went on";
   for (const auto& [number, n] : nodes_)
     for (std::uint32_t i = 0; i < few_partitions; ++i)
-      EXPECT_LE(n->keeper->held_since(static_cast<ring::Partition>(i)), made + seconds(1))
+      EXPECT_LE(n->partition_manager->held_since(static_cast<ring::Partition>(i)), made + seconds(1))
           << "a hand-over brings the hosts' waits: no more is to be waited for than the first holder had to";
 }
 
-TEST_F(KeeperTest, Issue3_4_ALeaverHandsOverAllAndKeepsNothing) {
+TEST_F(PartitionManagerTest, ALeaverHandsOverAllAndKeepsNothing) {
   for (const std::size_t peer : {1u, 2u, 3u}) {
     begin(peer);
     run(seconds(3));
@@ -64,12 +64,12 @@ TEST_F(KeeperTest, Issue3_4_ALeaverHandsOverAllAndKeepsNothing) {
   }
   settle();
   check_settled();
-  EXPECT_EQ(node(2).keeper->held(), 0u);
+  EXPECT_EQ(node(2).partition_manager->held(), 0u);
   EXPECT_EQ(node(2).store->counts().discovered(), 0u);
 }
 
 // It waits for the replica, which has what the dead one wrote last, and then for the delay of each host.
-TEST_F(KeeperTest, Issue3_5_ATakeOverWaitsForWhatTheReplicasHave) {
+TEST_F(PartitionManagerTest, ATakeOverWaitsForWhatTheReplicasHave) {
   replicas_ = 3;
   for (const std::size_t peer : {1u, 2u, 3u, 4u}) {
     begin(peer);
@@ -78,11 +78,11 @@ TEST_F(KeeperTest, Issue3_5_ATakeOverWaitsForWhatTheReplicasHave) {
   settle();
   // A partition of peer 2's; its next owner lacks a record that the one after it has.
   ring::Partition partition = 0;
-  while (!node(2).keeper->holds(partition)) ++partition;
+  while (!node(2).partition_manager->holds(partition)) ++partition;
   kill(2);
   const std::vector<ring::PeerId> owners = node(1).view->owners(partition);
   ASSERT_EQ(owners.size(), 3u);
-  KeeperNode *next = nullptr, *other = nullptr;
+  ManagedNode *next = nullptr, *other = nullptr;
   for (auto& [number, n] : nodes_) {
     if (n->id == owners[1]) next = n.get();
     if (n->id == owners[2]) other = n.get();
@@ -92,29 +92,29 @@ TEST_F(KeeperTest, Issue3_5_ATakeOverWaitsForWhatTheReplicasHave) {
   // While the other's word does not come, it holds and does not fetch.
   lost_ = [&](std::size_t from, const Transfers::Out& out) {
     const auto* roots = std::get_if<ring::Roots>(&out.body);
-    return from == other->number && roots != nullptr && roots->kind == TransferKind::give_back;
+    return from == other->number && roots != nullptr && roots->kind == TransferKind::return_;
   };
   bury(2);
   run(seconds(3));
-  EXPECT_TRUE(next->keeper->holds(partition));
-  EXPECT_FALSE(next->keeper->fetches(partition));
-  EXPECT_GT(next->keeper->to_gain(), 0u);
-  EXPECT_TRUE(next->keeper->awaited().contains(other->id));
-  EXPECT_FALSE(next->keeper->settled());
+  EXPECT_TRUE(next->partition_manager->holds(partition));
+  EXPECT_FALSE(next->partition_manager->fetches(partition));
+  EXPECT_GT(next->partition_manager->to_gain(), 0u);
+  EXPECT_TRUE(next->partition_manager->awaited().contains(other->id));
+  EXPECT_FALSE(next->partition_manager->at_rest());
   lost_ = {};
-  for (int i = 0; i < 1'000 && !next->keeper->fetches(partition); ++i) {
-    EXPECT_TRUE(next->turned.erase(partition) == 0 || !next->keeper->fetches(partition));
+  for (int i = 0; i < 1'000 && !next->partition_manager->fetches(partition); ++i) {
+    EXPECT_TRUE(next->changed.erase(partition) == 0 || !next->partition_manager->fetches(partition));
     step();
   }
-  EXPECT_TRUE(next->keeper->fetches(partition));
-  EXPECT_TRUE(next->turned.contains(partition)) << "the workbench is told";
+  EXPECT_TRUE(next->partition_manager->fetches(partition));
+  EXPECT_TRUE(next->changed.contains(partition)) << "the workbench is told";
   EXPECT_TRUE(*next->store->find(last.key)) << "it fetches only with what the replica had";
-  EXPECT_GT(next->keeper->held_since(partition), now_ - seconds(30));
+  EXPECT_GT(next->partition_manager->held_since(partition), now_ - seconds(30));
   settle();
   check_settled();
 }
 
-TEST_F(KeeperTest, Issue3_5_OneThatIsAwaitedAndDiesIsAwaitedNoMore) {
+TEST_F(PartitionManagerTest, OneThatIsAwaitedAndDiesIsAwaitedNoMore) {
   replicas_ = 3;
   for (const std::size_t peer : {1u, 2u, 3u}) {
     begin(peer);
@@ -127,15 +127,15 @@ TEST_F(KeeperTest, Issue3_5_OneThatIsAwaitedAndDiesIsAwaitedNoMore) {
   states_[2] = ring::MemberState::down;
   publish();
   run(seconds(1));
-  EXPECT_FALSE(node(1).keeper->settled()) << "it waits for peer 3, which is not known to be gone";
+  EXPECT_FALSE(node(1).partition_manager->at_rest()) << "it waits for peer 3, which is not known to be gone";
   bury(3);
   run(seconds(1));
   for (std::uint32_t i = 0; i < few_partitions; ++i)
-    EXPECT_TRUE(node(1).keeper->fetches(static_cast<ring::Partition>(i)));
-  EXPECT_TRUE(node(1).keeper->settled());
+    EXPECT_TRUE(node(1).partition_manager->fetches(static_cast<ring::Partition>(i)));
+  EXPECT_TRUE(node(1).partition_manager->at_rest());
 }
 
-TEST_F(KeeperTest, Issue3_5_AfterACrashNothingThatHadTwoCopiesIsLost) {
+TEST_F(PartitionManagerTest, AfterACrashNothingThatHadTwoCopiesIsLost) {
   for (const std::size_t victim : {1u, 2u, 3u}) {
     SCOPED_TRACE("peer " + std::to_string(victim));
     nodes_.clear();
@@ -163,37 +163,37 @@ TEST_F(KeeperTest, Issue3_5_AfterACrashNothingThatHadTwoCopiesIsLost) {
 
 // Its tenures are outdated: what it sends is refused and answered with the newer ones; then it gives back what the
 // others lack, and is given what it owns.
-TEST_F(KeeperTest, Issue3_7_ADeadHolderThatComesBackIsFencedAndGivesBack) {
+TEST_F(PartitionManagerTest, ADeadHolderThatComesBackIsFencedAndGivesBack) {
   for (const std::size_t peer : {1u, 2u, 3u}) {
     begin(peer);
     run(seconds(3));
   }
   settle();
   ring::Partition partition = 0;
-  while (!node(2).keeper->holds(partition)) ++partition;
-  const ring::Tenure old = node(2).keeper->tenures().of(partition);
+  while (!node(2).partition_manager->holds(partition)) ++partition;
+  const ring::Tenure old = node(2).partition_manager->tenures().of(partition);
   // Written just before it died: it has no second copy.
   const storage::Merge last = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
   ASSERT_TRUE(node(2).store->commit(test::commit_of({.merges = {last}})));
   kill(2);
   bury(2);
   settle();
-  const ring::Tenure taken = node(1).keeper->tenures().of(partition);
+  const ring::Tenure taken = node(1).partition_manager->tenures().of(partition);
   EXPECT_EQ(taken.epoch, old.epoch + 1);
 
   const std::vector<ring::PartitionTenure> claim = {{partition, old}};
   for (const std::size_t peer : {1u, 3u}) {
-    const auto newer = node(peer).keeper->newer(claim, peer_id(2));
+    const auto newer = node(peer).partition_manager->newer(claim, peer_id(2));
     ASSERT_EQ(newer.size(), 1u) << "a batch under the old tenure is refused";
     EXPECT_EQ(newer[0].tenure, taken);
-    EXPECT_TRUE(node(peer).keeper->newer(claim, peer_id(1)).empty()) << "another's older word is no claim";
-    const ring::RootsCompared answer =
-        node(peer).keeper->on_roots(peer_id(2), {1, TransferKind::hand_off, {{partition, 0}}, claim}, *node(peer).view);
+    EXPECT_TRUE(node(peer).partition_manager->newer(claim, peer_id(1)).empty()) << "another's older word is no claim";
+    const ring::RootsCompared answer = node(peer).partition_manager->on_roots(
+        peer_id(2), {1, TransferKind::hand_off, {{partition, 0}}, claim}, *node(peer).view);
     EXPECT_EQ(answer.later, std::vector<ring::Partition>{partition});
     EXPECT_EQ(answer.tenures.size(), 1u);
   }
   begin(2);
-  EXPECT_TRUE(node(2).keeper->holds(partition)) << "as far as it knows";
+  EXPECT_TRUE(node(2).partition_manager->holds(partition)) << "as far as it knows";
   EXPECT_FALSE(fetches(node(2), partition)) << "until it has asked";
   run(seconds(2));
   settle();
@@ -204,7 +204,7 @@ TEST_F(KeeperTest, Issue3_7_ADeadHolderThatComesBackIsFencedAndGivesBack) {
     }
 }
 
-TEST_F(KeeperTest, KeeperH_NobodyDropsACopyBeforeTheOwnerAndItsReplicasHaveAll) {
+TEST_F(PartitionManagerTest, NobodyDropsACopyBeforeTheOwnerAndItsReplicasHaveAll) {
   replicas_ = 2;
   begin(1);
   run(seconds(1));
@@ -215,7 +215,7 @@ TEST_F(KeeperTest, KeeperH_NobodyDropsACopyBeforeTheOwnerAndItsReplicasHaveAll) 
   // Peer 3 joins; whatever is to fill a replica is lost for a while.
   lost_ = [](std::size_t, const Transfers::Out& out) {
     const auto* roots = std::get_if<ring::Roots>(&out.body);
-    return roots != nullptr && roots->kind == TransferKind::fill;
+    return roots != nullptr && roots->kind == TransferKind::backfill;
   };
   begin(3);
   run(seconds(20));
@@ -224,7 +224,7 @@ TEST_F(KeeperTest, KeeperH_NobodyDropsACopyBeforeTheOwnerAndItsReplicasHaveAll) 
     const auto partition = static_cast<ring::Partition>(i);
     for (auto& [number, n] : nodes_) {
       const bool stray = !n->view->keeps(partition) && n->store->counts(partition).discovered() > 0;
-      if (!stray || !n->keeper->settled()) kept += stray ? 1 : 0;
+      if (!stray || !n->partition_manager->at_rest()) kept += stray ? 1 : 0;
     }
   }
   EXPECT_GT(kept, 0u) << "copies wait";
@@ -234,47 +234,47 @@ TEST_F(KeeperTest, KeeperH_NobodyDropsACopyBeforeTheOwnerAndItsReplicasHaveAll) 
   check_settled();
 }
 
-TEST_F(KeeperTest, KeeperH_AHolderThatNobodyKnowsIsWaitedForBeforeItIsGone) {
+TEST_F(PartitionManagerTest, AHolderThatNobodyKnowsIsWaitedForBeforeItIsGone) {
   config_.unknown_wait = seconds(2);
   begin(1);
   run(seconds(1));
   hidden_ = {9};  // a newcomer whose deeds travel faster than its name
   learn(node(1), {{3, {2, peer_id(9)}}});
-  EXPECT_FALSE(node(1).keeper->holds(3));
+  EXPECT_FALSE(node(1).partition_manager->holds(3));
   run(seconds(1));
-  EXPECT_TRUE(node(1).keeper->holder_unknown());
-  EXPECT_FALSE(node(1).keeper->holds(3));
-  EXPECT_EQ(node(1).keeper->to_gain(), 1u);
-  EXPECT_FALSE(node(1).keeper->settled());
+  EXPECT_TRUE(node(1).partition_manager->holder_unknown());
+  EXPECT_FALSE(node(1).partition_manager->holds(3));
+  EXPECT_EQ(node(1).partition_manager->to_gain(), 1u);
+  EXPECT_FALSE(node(1).partition_manager->at_rest());
   run(milliseconds(1'100));
-  EXPECT_TRUE(node(1).keeper->fetches(3));
-  EXPECT_EQ(node(1).keeper->tenures().of(3), (ring::Tenure{3, peer_id(1)}));
-  EXPECT_FALSE(node(1).keeper->holder_unknown());
+  EXPECT_TRUE(node(1).partition_manager->fetches(3));
+  EXPECT_EQ(node(1).partition_manager->tenures().of(3), (ring::Tenure{3, peer_id(1)}));
+  EXPECT_FALSE(node(1).partition_manager->holder_unknown());
 }
 
-TEST_F(KeeperTest, KeeperH_WithoutLeaveToTakeOverNothingIsTaken) {
+TEST_F(PartitionManagerTest, WithoutLeaveToTakeOverNothingIsTaken) {
   begin(1);
   run(seconds(1));
   learn(node(1), {{3, {2, peer_id(2)}}});
   states_[2] = ring::MemberState::down;
   see(node(1));
-  EXPECT_TRUE(node(1).keeper->plan(*node(1).view, *node(1).membership, now_, false).empty());
-  EXPECT_EQ(node(1).keeper->to_gain(), 1u);
-  const auto taken = node(1).keeper->plan(*node(1).view, *node(1).membership, now_, true);
-  EXPECT_EQ(taken, (Keeper::Changes{{3, {3, peer_id(1)}}}));
-  EXPECT_FALSE(node(1).keeper->holds(3)) << "before it is on disk nobody acts on it";
+  EXPECT_TRUE(node(1).partition_manager->plan(*node(1).view, *node(1).membership, now_, false).empty());
+  EXPECT_EQ(node(1).partition_manager->to_gain(), 1u);
+  const auto taken = node(1).partition_manager->plan(*node(1).view, *node(1).membership, now_, true);
+  EXPECT_EQ(taken, (PartitionManager::Changes{{3, {3, peer_id(1)}}}));
+  EXPECT_FALSE(node(1).partition_manager->holds(3)) << "before it is on disk nobody acts on it";
 }
 
 // Both sides of a cut take over what the other held, and both what a dead one held; when they meet, one of two tenures
 // is valid for everybody.
-TEST_F(KeeperTest, Issue3_6_OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack) {
+TEST_F(PartitionManagerTest, OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack) {
   for (const std::size_t peer : {1u, 2u, 3u, 4u}) {
     begin(peer);
     run(seconds(3));
   }
   settle();
   views_differ_ = true;
-  const std::size_t of_the_dead = node(4).keeper->held();
+  const std::size_t of_the_dead = node(4).partition_manager->held();
   ASSERT_GT(of_the_dead, 0u);
   kill(4);
   states_[4] = ring::MemberState::down;
@@ -290,20 +290,20 @@ TEST_F(KeeperTest, Issue3_6_OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack)
   cut_off(2, {3});
   cut_off(3, {1, 2});
   run(seconds(1));
-  EXPECT_EQ(node(3).keeper->held(), few_partitions) << "it took all that it could not see any more";
-  EXPECT_EQ(node(1).keeper->held() + node(2).keeper->held(), few_partitions);
+  EXPECT_EQ(node(3).partition_manager->held(), few_partitions) << "it took all that it could not see any more";
+  EXPECT_EQ(node(1).partition_manager->held() + node(2).partition_manager->held(), few_partitions);
   std::size_t tied = 0;
   for (std::uint32_t i = 0; i < few_partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);
-    const ring::Tenure &here = node(1).keeper->tenures().of(partition),
-                       &there = node(3).keeper->tenures().of(partition);
-    tied += here.epoch == there.epoch && here.holder != there.holder ? 1 : 0;
+    const ring::Tenure &local = node(1).partition_manager->tenures().of(partition),
+                       &remote = node(3).partition_manager->tenures().of(partition);
+    tied += local.epoch == remote.epoch && local.holder != remote.holder ? 1 : 0;
   }
   EXPECT_EQ(tied, of_the_dead);
   write_everywhere(node(3), 1);
   for (std::uint32_t i = 0; i < few_partitions; ++i)
     for (const std::size_t peer : {1u, 2u})
-      if (const auto partition = static_cast<ring::Partition>(i); node(peer).keeper->holds(partition))
+      if (const auto partition = static_cast<ring::Partition>(i); node(peer).partition_manager->holds(partition))
         write(node(peer), partition, 600);
   cut_ = {};
   publish();
@@ -314,23 +314,23 @@ TEST_F(KeeperTest, Issue3_6_OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack)
   for (const auto& [key, record] : written_) EXPECT_GE(copies_of(key, record), 2u) << record.url;
 }
 
-TEST_F(KeeperTest, Issue3_5_ACopyThatDiffersIsFoundAndMended) {
+TEST_F(PartitionManagerTest, ACopyThatDiffersIsFoundAndMended) {
   begin(1);
   run(seconds(1));
   begin(2);
   run(seconds(3));
   settle();
   const ring::Partition partition = 5;
-  KeeperNode& owner = node(node(1).view->owns(partition) ? 1 : 2);
-  KeeperNode& replica = node(owner.number == 1 ? 2 : 1);
+  ManagedNode& owner = node(node(1).view->owns(partition) ? 1 : 2);
+  ManagedNode& replica = node(owner.number == 1 ? 2 : 1);
   ASSERT_TRUE(owner.store->commit(
       test::commit_of({.merges = {test::queued_merge(test::hosts_in(partition, 1)[0], 8'888, 1)}})));
   ASSERT_NE(owner.store->root(partition), replica.store->root(partition));
-  const std::uint64_t sent = owner.keeper->transfers().records_sent();
+  const std::uint64_t sent = owner.partition_manager->transfers().records_sent();
   // All are compared in turn, compare_partitions every compare_every.
   run(config_.compare_every * (2 + few_partitions / config_.compare_partitions) + seconds(2));
   EXPECT_EQ(owner.store->root(partition), replica.store->root(partition));
-  EXPECT_LE(owner.keeper->transfers().records_sent() - sent, owner.store->counts(partition).discovered())
+  EXPECT_LE(owner.partition_manager->transfers().records_sent() - sent, owner.store->counts(partition).discovered())
       << "what is equal is not sent";
   // Its copy is gone (a disk lost a part): the same.
   ASSERT_TRUE(*replica.store->drop(partition, 100'000));
@@ -339,15 +339,16 @@ TEST_F(KeeperTest, Issue3_5_ACopyThatDiffersIsFoundAndMended) {
 }
 
 // Disabled: a copy that is found equal just before its peer stops being a replica is noted after plan() has sorted out
-// the others (Keeper::tick, TransferKind::fill). When the peer is a replica again it counts as whole: nothing fills it,
-// and others get leave to drop theirs. Found by KeeperHistory, seed 22 of the calm ones with two copies.
-TEST_F(KeeperTest, KeeperH_WhoStoppedBeingAReplicaIsFilledAnew) {
+// the others (PartitionManager::tick, TransferKind::backfill). When the peer is a replica again it counts as whole:
+// nothing fills it, and others get leave to drop theirs. Found by KeeperHistory, seed 22 of the calm ones with two
+// copies.
+TEST_F(PartitionManagerTest, WhoStoppedBeingAReplicaIsFilledAnew) {
   begin(1);
   step();
   std::vector<std::uint64_t> questions;
   lost_ = [&](std::size_t, const Transfers::Out& out) {
     const auto* roots = std::get_if<ring::Roots>(&out.body);
-    if (roots != nullptr && roots->kind == TransferKind::fill && out.to == peer_id(2))
+    if (roots != nullptr && roots->kind == TransferKind::backfill && out.to == peer_id(2))
       questions.push_back(roots->sequence);
     return true;
   };
@@ -359,7 +360,7 @@ TEST_F(KeeperTest, KeeperH_WhoStoppedBeingAReplicaIsFilledAnew) {
   see_members(ring::MemberState::active, ring::MemberState::down);
   step();
   ASSERT_EQ(questions.size(), 1u);
-  node(1).keeper->on_compared(peer_id(2), {questions[0], {}, {}, {}}, now_);
+  node(1).partition_manager->on_compared(peer_id(2), {questions[0], {}, {}, {}}, now_);
   see_members(ring::MemberState::down, ring::MemberState::active);
   step();
   see_members(ring::MemberState::active, ring::MemberState::down);
@@ -369,31 +370,32 @@ TEST_F(KeeperTest, KeeperH_WhoStoppedBeingAReplicaIsFilledAnew) {
     const auto partition = static_cast<ring::Partition>(i);
     if (!node(1).view->owns(partition)) continue;
     ++own;
-    EXPECT_TRUE(node(1).keeper->transfers().wanted({peer_id(2), partition})) << "partition " << partition;
+    EXPECT_TRUE(node(1).partition_manager->transfers().wanted({peer_id(2), partition})) << "partition " << partition;
   }
   EXPECT_GT(own, 0u);
 }
 
-TEST_F(KeeperTest, BadInput_PartitionsThatTheRingDoesNotHaveAreLeftOut) {
+TEST_F(PartitionManagerTest, BadInput_PartitionsThatTheRingDoesNotHaveAreLeftOut) {
   begin(1);
   step();
-  ring::Roots roots{1, TransferKind::fill, {{few_partitions, 7}, {65535, 7}}, {{65535, {9, peer_id(2)}}}};
-  for (const auto kind : {TransferKind::fill, TransferKind::hand_off, TransferKind::give_back, TransferKind::drop}) {
+  ring::Roots roots{1, TransferKind::backfill, {{few_partitions, 7}, {65535, 7}}, {{65535, {9, peer_id(2)}}}};
+  for (const auto kind :
+       {TransferKind::backfill, TransferKind::hand_off, TransferKind::return_, TransferKind::release}) {
     roots.kind = kind;
-    const ring::RootsCompared answer = node(1).keeper->on_roots(peer_id(2), roots, *node(1).view);
+    const ring::RootsCompared answer = node(1).partition_manager->on_roots(peer_id(2), roots, *node(1).view);
     EXPECT_TRUE(answer.differ.empty() && answer.later.empty() && answer.tenures.empty());
   }
   std::vector<std::uint64_t> sums(ring::leaves_max);
-  EXPECT_FALSE(*node(1).keeper->on_leaves({65535, {}, sums}, *node(1).view));
-  EXPECT_TRUE(*node(1).keeper->on_leaves({3, {}, sums}, *node(1).view));
+  EXPECT_FALSE(*node(1).partition_manager->on_leaves({65535, {}, sums}, *node(1).view));
+  EXPECT_TRUE(*node(1).partition_manager->on_leaves({3, {}, sums}, *node(1).view));
   sums.pop_back();
-  EXPECT_FALSE(*node(1).keeper->on_leaves({3, {}, sums}, *node(1).view));
-  node(1).keeper->completed(peer_id(2), {3, 65535});
+  EXPECT_FALSE(*node(1).partition_manager->on_leaves({3, {}, sums}, *node(1).view));
+  node(1).partition_manager->completed(peer_id(2), {3, 65535});
   learn(node(1), {{65535, {9, peer_id(2)}}});
-  EXPECT_EQ(node(1).keeper->held(), few_partitions);
+  EXPECT_EQ(node(1).partition_manager->held(), few_partitions);
 }
 
-TEST_F(KeeperTest, BadInput_ATenureInTheDirectoryThatCannotBeReadOrTrueIsLeftOut) {
+TEST_F(PartitionManagerTest, BadInput_ATenureInTheDirectoryThatCannotBeReadOrTrueIsLeftOut) {
   begin(1);
   const auto of_self = [](std::uint8_t epoch_byte) {
     const ring::PeerId self = peer_id(1);
@@ -401,38 +403,39 @@ TEST_F(KeeperTest, BadInput_ATenureInTheDirectoryThatCannotBeReadOrTrueIsLeftOut
   };
   for (const std::string& row : {std::string("short"), std::string(25, 'x'), of_self(0xff)}) {
     ASSERT_TRUE(node(1).store->commit(test::commit_of({.meta = {{std::string("tenure/\0\3", 9), row}}})));
-    Keeper keeper(config_, peer_id(1), few_partitions, *node(1).store);
-    const auto restored = keeper.restore(now_);
+    PartitionManager partition_manager(config_, peer_id(1), few_partitions, *node(1).store);
+    const auto restored = partition_manager.restore(now_);
     ASSERT_TRUE(restored) << restored.error().message;
     EXPECT_EQ(restored->size(), 1u);
-    EXPECT_EQ(keeper.held(), few_partitions - 1u) << "the others are as they were";
+    EXPECT_EQ(partition_manager.held(), few_partitions - 1u) << "the others are as they were";
   }
   // A partition that the ring does not have.
   ASSERT_TRUE(node(1).store->commit(test::commit_of({.meta = {{std::string("tenure/\xff\xff", 9), of_self(0)}}})));
-  Keeper keeper(config_, peer_id(1), few_partitions, *node(1).store);
-  EXPECT_EQ(keeper.restore(now_)->size(), 2u);
-  EXPECT_FALSE(keeper.holds(65535));
+  PartitionManager partition_manager(config_, peer_id(1), few_partitions, *node(1).store);
+  EXPECT_EQ(partition_manager.restore(now_)->size(), 2u);
+  EXPECT_FALSE(partition_manager.holds(65535));
 }
 
-TEST_F(KeeperTest, BadInput_AnothersWordIsTakenWithinAStep_OnceAPartitionAMessage) {
+TEST_F(PartitionManagerTest, BadInput_AnothersWordIsTakenWithinAStep_OnceAPartitionAMessage) {
   begin(1);
-  Keeper& keeper = *node(1).keeper;
+  PartitionManager& partition_manager = *node(1).partition_manager;
   storage::Commit commit;
-  EXPECT_FALSE(keeper.hear({{3, {UINT64_MAX, peer_id(2)}}, {4, {ring::epoch_step_max + 2, peer_id(2)}}}, commit));
-  EXPECT_EQ(keeper.tenures_refused(), 2u);
+  EXPECT_FALSE(
+      partition_manager.hear({{3, {UINT64_MAX, peer_id(2)}}, {4, {ring::epoch_step_max + 2, peer_id(2)}}}, commit));
+  EXPECT_EQ(partition_manager.tenures_refused(), 2u);
   EXPECT_TRUE(commit.meta.empty());
   std::vector<ring::PartitionTenure> steps;
   for (std::uint64_t i = 1; i < 5; ++i) steps.push_back({3, {i * ring::epoch_step_max, peer_id(2)}});
-  EXPECT_TRUE(keeper.hear(steps, commit));
-  EXPECT_EQ(keeper.tenures().of(3).epoch, ring::epoch_step_max);
-  EXPECT_EQ(keeper.tenures_refused(), 5u);
-  EXPECT_FALSE(keeper.hear({{3, {1, peer_id(3)}}}, commit)) << "old news are not a fault";
-  EXPECT_EQ(keeper.tenures_refused(), 5u);
+  EXPECT_TRUE(partition_manager.hear(steps, commit));
+  EXPECT_EQ(partition_manager.tenures().of(3).epoch, ring::epoch_step_max);
+  EXPECT_EQ(partition_manager.tenures_refused(), 5u);
+  EXPECT_FALSE(partition_manager.hear({{3, {1, peer_id(3)}}}, commit)) << "old news are not a fault";
+  EXPECT_EQ(partition_manager.tenures_refused(), 5u);
 }
 
 // --- random histories -----------------------------------------------------------------------------------------------
 
-class KeeperHistory : public KeeperTest, public testing::WithParamInterface<std::uint32_t> {
+class KeeperHistory : public PartitionManagerTest, public testing::WithParamInterface<std::uint32_t> {
  protected:
   void run_history(std::uint64_t seed, bool calm);
   // One thing that happens to the ring.
@@ -506,16 +509,16 @@ void KeeperHistory::run_history(std::uint64_t seed, bool calm) {
   late_ = calm ? Duration{} : milliseconds(400);
   begin(1);
   run(seconds(1));
-  wire_.set(calm ? test::FakeWire::Weather{0, 0, milliseconds(60)}
-                 : test::FakeWire::Weather{10, 15, milliseconds(200)});
+  wire_.set(calm ? test::FakeWire::NetworkFaults{0, 0, milliseconds(60)}
+                 : test::FakeWire::NetworkFaults{10, 15, milliseconds(200)});
   for (int i = 0; i < 1'500 && !HasFatalFailure(); ++i) {
     if (below(random_, 40) == 0) happen();
     step();
     if (i % 20 == 0) check_copies();
     // A leaver that is done goes, once its last words are with the others.
     for (auto& [number, n] : nodes_) {
-      const bool done = n->alive && states_[number] == ring::MemberState::leaving && n->keeper->held() == 0 &&
-                        n->store->counts().discovered() == 0 && n->busy.empty();
+      const bool done = n->alive && states_[number] == ring::MemberState::leaving &&
+                        n->partition_manager->held() == 0 && n->store->counts().discovered() == 0 && n->busy.empty();
       if (!done) {
         done_since_.erase(number);
         continue;

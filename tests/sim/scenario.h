@@ -20,9 +20,9 @@ bool lasts(const Parameters& p);
 Parameters scene(std::uint64_t seed);
 
 // A named scenario, on several webs.
-class Scene : public testing::TestWithParam<std::uint64_t> {
+class Scenario : public testing::TestWithParam<std::uint64_t> {
  protected:
-  // The deed must come while the crawl is under way, else nothing is tried.
+  // The fault must come while the crawl is in progress, else nothing is tried.
   static void expect_under_way(World& world, Duration at) {
     world.at(at, [&world] { EXPECT_FALSE(world.ending()) << "the crawl was over before the scenario began"; });
   }

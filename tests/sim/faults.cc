@@ -1,4 +1,4 @@
-#include "tests/sim/deeds.h"
+#include "tests/sim/faults.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace orbweaver::sim {
 
 namespace {
 
-using Kind = Deed::Kind;
+using Kind = Fault::Kind;
 
 constexpr std::array<std::pair<Kind, std::string_view>, 15> names = {{
     {Kind::crash, "crash"},
@@ -54,24 +54,24 @@ bool read_duration(std::string_view text, Duration& duration) {
   return parsed.has_value();
 }
 
-bool read_word(std::string_view name, std::string_view value, Deed& deed) {
+bool read_word(std::string_view name, std::string_view value, Fault& fault) {
   std::uint64_t flag = 0;
-  if (name == "peer") return read_number(value, deed.peer);
-  if (name == "at") return read_duration(value, deed.at);
-  if (name == "for") return read_duration(value, deed.down);
-  if (name == "side") return read_side(value, deed.side);
-  if (name == "by") return read_duration(value, deed.by);
-  if (name == "writes") return read_number(value, deed.writes);
-  if (name == "through") return read_number(value, deed.through);
-  if (name == "host") return read_number(value, deed.host);
-  if (name == "page") return read_number(value, deed.page);
+  if (name == "peer") return read_number(value, fault.peer);
+  if (name == "at") return read_duration(value, fault.at);
+  if (name == "for") return read_duration(value, fault.down);
+  if (name == "side") return read_side(value, fault.side);
+  if (name == "by") return read_duration(value, fault.by);
+  if (name == "writes") return read_number(value, fault.writes);
+  if (name == "through") return read_number(value, fault.through);
+  if (name == "host") return read_number(value, fault.host);
+  if (name == "page") return read_number(value, fault.page);
   if (name == "what") {
-    deed.what = value;
+    fault.what = value;
     return !value.empty();
   }
   if (name == "held" || name == "tick_last") {
     if (!read_number(value, flag)) return false;
-    (name == "held" ? deed.held : deed.tick_last) = flag != 0;
+    (name == "held" ? fault.held : fault.tick_last) = flag != 0;
     return true;
   }
   return false;
@@ -79,23 +79,23 @@ bool read_word(std::string_view name, std::string_view value, Deed& deed) {
 
 }  // namespace
 
-std::string_view deed_name(Kind kind) {
+std::string_view fault_name(Kind kind) {
   const auto* const found =
       std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.first == kind; });
   return found == names.end() ? "unknown" : found->second;
 }
 
-bool Deed::of_one_peer() const {
+bool Fault::of_one_peer() const {
   return kind != Kind::crash_all && kind != Kind::cut && kind != Kind::one_way && kind != Kind::slow;
 }
 
-bool Deed::disturbs_views() const {
+bool Fault::disturbs_views() const {
   return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::stop && kind != Kind::disk_error &&
          kind != Kind::disk_full && !is_question();
 }
 
-std::string Deed::text() const {
-  std::string out(deed_name(kind));
+std::string Fault::text() const {
+  std::string out(fault_name(kind));
   const auto word = [&](std::string_view name, const std::string& value) {
     out += " " + std::string(name) + "=" + value;
   };
@@ -118,22 +118,22 @@ std::string Deed::text() const {
   return out;
 }
 
-Result<Deed> Deed::read(std::string_view text) {
-  Deed deed;
+Result<Fault> Fault::read(std::string_view text) {
+  Fault fault;
   const std::size_t space = std::min(text.find(' '), text.size());
   const auto* const kind =
       std::find_if(names.begin(), names.end(), [&](const auto& row) { return row.second == text.substr(0, space); });
-  if (kind == names.end()) return fail(ErrorCode::invalid_input, "no such deed: '" + std::string(text) + "'");
-  deed.kind = kind->first;
+  if (kind == names.end()) return fail(ErrorCode::invalid_input, "no such fault: '" + std::string(text) + "'");
+  fault.kind = kind->first;
   for (text.remove_prefix(space); !text.empty();) {
     text.remove_prefix(1);
     const std::string_view word = text.substr(0, text.find(' '));
     const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos || !read_word(word.substr(0, equals), word.substr(equals + 1), deed))
-      return fail(ErrorCode::invalid_input, "a deed cannot have '" + std::string(word) + "'");
+    if (equals == std::string_view::npos || !read_word(word.substr(0, equals), word.substr(equals + 1), fault))
+      return fail(ErrorCode::invalid_input, "a fault cannot have '" + std::string(word) + "'");
     text.remove_prefix(word.size());
   }
-  return deed;
+  return fault;
 }
 
 }  // namespace orbweaver::sim

@@ -1,4 +1,4 @@
-#include "node/crawl/outcome.h"
+#include "node/crawl/fetch_verdict.h"
 
 #include <algorithm>
 
@@ -80,24 +80,24 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, storage::UrlState
 
 storage::Reason reason_of(FetchError error) { return error == FetchError::none ? Reason::none : row_of(error).reason; }
 
-Outcome judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
-                    const Settings& settings) {
-  Outcome outcome;
+FetchVerdict judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
+                         const Settings& settings) {
+  FetchVerdict verdict;
   bool may_pass = false;
   if (error == FetchError::none) {
-    if (status >= 200 && status < 400) return outcome;
-    outcome.reason = Reason::http_status;
+    if (status >= 200 && status < 400) return verdict;
+    verdict.reason = Reason::http_status;
     may_pass = status_may_pass(status);
   } else {
     const Row row = row_of(error);
-    outcome.reason = row.reason;
-    outcome.host_failed = row.host_failed;
+    verdict.reason = row.reason;
+    verdict.host_failed = row.host_failed;
     may_pass = row.may_pass;
   }
-  outcome.kind = may_pass && attempts < settings.retries ? Outcome::Kind::retry : Outcome::Kind::failed;
+  verdict.kind = may_pass && attempts < settings.max_retries ? FetchVerdict::Kind::retry : FetchVerdict::Kind::failed;
   const Duration doubled = settings.retry_delay * (std::int64_t{1} << std::min<int>(attempts, 16));
-  outcome.wait = std::min(std::max(doubled, retry_after.value_or(Duration{})), wait_max);
-  return outcome;
+  verdict.wait = std::min(std::max(doubled, retry_after.value_or(Duration{})), wait_max);
+  return verdict;
 }
 
 }  // namespace orbweaver

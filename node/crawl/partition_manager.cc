@@ -1,4 +1,4 @@
-#include "node/crawl/keeper.h"
+#include "node/crawl/partition_manager.h"
 
 #include <algorithm>
 
@@ -16,12 +16,13 @@ constexpr Duration quiet_time = std::chrono::milliseconds{500};
 
 }  // namespace
 
-Keeper::Keeper(Config config, const ring::PeerId& self, std::uint32_t partitions, storage::Store& store)
+PartitionManager::PartitionManager(Config config, const ring::PeerId& self, std::uint32_t partitions,
+                                   storage::Store& store)
     : config_(config), self_(self), store_(&store), tenures_(partitions), transfers_(config.transfers, store) {}
 
 // ---- tenures ----
 
-Result<std::vector<std::string>> Keeper::restore(Time now) {
+Result<std::vector<std::string>> PartitionManager::restore(Time now) {
   std::vector<std::string> dropped;
   const auto rows = store_->meta_rows(std::string(tenure_prefix));
   if (!rows) return tl::make_unexpected(error_of(rows.error()));
@@ -43,19 +44,19 @@ Result<std::vector<std::string>> Keeper::restore(Time now) {
     if (tenure.holder != self_) continue;
     held_[partition] = {now, {}};
     store_->hold(partition, true);
-    turned(partition);
+    fetchability_changed(partition);
   }
   return dropped;
 }
 
-Keeper::Changes Keeper::make_ring() const {
+PartitionManager::Changes PartitionManager::make_ring() const {
   Changes changes;
   for (std::uint32_t i = 0; tenures_.contains(static_cast<ring::Partition>(i)) && i < ring::partitions_max; ++i)
     changes.push_back({static_cast<ring::Partition>(i), {1, self_}});
   return changes;
 }
 
-bool Keeper::hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool asked) {
+bool PartitionManager::hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool asked) {
   std::vector<ring::PartitionTenure> believed;
   std::set<ring::Partition> told;  // so that many steps in one message are one
   for (const ring::PartitionTenure& entry : tenures) {
@@ -70,7 +71,7 @@ bool Keeper::hear(const std::vector<ring::PartitionTenure>& tenures, storage::Co
   return learn(believed, commit);
 }
 
-bool Keeper::learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {
+bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {
   bool news = false;
   for (const auto& [partition, tenure] : tenures) {
     const ring::Tenure before = tenures_.contains(partition) ? tenures_.of(partition) : ring::Tenure{};
@@ -82,25 +83,26 @@ bool Keeper::learn(const std::vector<ring::PartitionTenure>& tenures, storage::C
     storage::put_be(row, tenure.epoch);
     row.append(reinterpret_cast<const char*>(tenure.holder.bytes.data()), tenure.holder.bytes.size());
     commit.meta.emplace_back(std::move(name), std::move(row));
-    given_back_.erase(partition);
+    returned_.erase(partition);
     transfers_.begin_anew(partition);
     if (tenure.holder == before.holder) continue;
     if (tenure.holder == self_) {
       // Handed over to this peer: with its hosts' waits, so that nothing more is to be waited for.
-      const auto unsure = unsure_.extract(partition);
-      held_[partition] = {unsure.empty() ? Time{} : unsure.mapped(), {}};
+      const auto last_access_unknown = last_access_unknown_.extract(partition);
+      held_[partition] = {last_access_unknown.empty() ? Time{} : last_access_unknown.mapped(), {}};
       store_->hold(partition, true);
-      dropping_.erase(partition);
-      turned(partition);
+      releasing_.erase(partition);
+      fetchability_changed(partition);
     } else if (held_.erase(partition) > 0) {
       store_->hold(partition, false);
-      turned(partition);
+      fetchability_changed(partition);
     }
   }
   return news;
 }
 
-void Keeper::took_over(const Changes& changes, const View& view, const ring::Membership& membership, Time now) {
+void PartitionManager::took_over(const Changes& changes, const View& view, const ring::Membership& membership,
+                                 Time now) {
   for (const auto& [partition, tenure] : changes) {
     const auto held = held_.find(partition);
     if (held == held_.end()) continue;
@@ -113,8 +115,8 @@ void Keeper::took_over(const Changes& changes, const View& view, const ring::Mem
   }
 }
 
-std::vector<ring::PartitionTenure> Keeper::newer(const std::vector<ring::PartitionTenure>& asked,
-                                                 const ring::PeerId& from) const {
+std::vector<ring::PartitionTenure> PartitionManager::newer(const std::vector<ring::PartitionTenure>& asked,
+                                                           const ring::PeerId& from) const {
   std::vector<ring::PartitionTenure> known;
   for (const auto& [partition, tenure] : asked) {
     if (!tenures_.contains(partition) || tenure.holder != from) continue;
@@ -125,38 +127,39 @@ std::vector<ring::PartitionTenure> Keeper::newer(const std::vector<ring::Partiti
 
 // ---- roles ----
 
-bool Keeper::fetches(ring::Partition partition) const {
+bool PartitionManager::fetches(ring::Partition partition) const {
   const auto found = held_.find(partition);
   return found != held_.end() && found->second.awaited.empty() && !transfers_.frozen(partition);
 }
 
-Time Keeper::held_since(ring::Partition partition) const {
+Time PartitionManager::held_since(ring::Partition partition) const {
   const auto found = held_.find(partition);
   return found == held_.end() ? Time{} : found->second.since;
 }
 
-std::vector<ring::Partition> Keeper::take_turned() {
-  for (const ring::Partition partition : transfers_.take_thawed()) turned(partition);
-  const std::vector<ring::Partition> partitions(turned_.begin(), turned_.end());
-  turned_.clear();
+std::vector<ring::Partition> PartitionManager::take_fetchability_changes() {
+  for (const ring::Partition partition : transfers_.take_thawed()) fetchability_changed(partition);
+  const std::vector<ring::Partition> partitions(fetchability_changed_.begin(), fetchability_changed_.end());
+  fetchability_changed_.clear();
   return partitions;
 }
 
-bool Keeper::copies_whole(ring::Partition partition, const View& view) const {
+bool PartitionManager::copies_whole(ring::Partition partition, const View& view) const {
   const std::vector<ring::PeerId>& owners = view.owners(partition);
   return std::all_of(owners.begin(), owners.end(), [&](const ring::PeerId& peer) {
-    return peer == self_ || filled_.contains({partition, peer});
+    return peer == self_ || backfilled_.contains({partition, peer});
   });
 }
 
 // The partition is this peer's to hold, and it does: its replicas get what they lack.
-void Keeper::plan_own(ring::Partition partition, const View& view) {
+void PartitionManager::plan_own(ring::Partition partition, const View& view) {
   for (const ring::PeerId& peer : view.owners(partition))
-    if (peer != self_ && !filled_.contains({partition, peer}))
-      transfers_.want({peer, partition}, ring::TransferKind::fill);
+    if (peer != self_ && !backfilled_.contains({partition, peer}))
+      transfers_.want({peer, partition}, ring::TransferKind::backfill);
 }
 
-Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membership, Time now, bool may_take) {
+PartitionManager::Changes PartitionManager::plan(const View& view, const ring::Membership& membership, Time now,
+                                                 bool may_take) {
   Changes changes;
   to_gain_ = 0;
   if (view.empty()) {
@@ -167,8 +170,8 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     const ring::Member* member = membership.find(peer);
     return member != nullptr && ring::reachable(*member);
   };
-  // A holder that is not known as a member is a newcomer whose name travels more slowly than its deeds, or one that was
-  // forgotten long ago.
+  // A holder that is not known as a member is a newcomer whose name travels more slowly than its messages, or one that
+  // was forgotten long ago.
   std::map<ring::PeerId, Time> unknown;
   const auto gone = [&](const ring::PeerId& holder) {
     if (membership.find(holder) != nullptr) return !reachable(holder);
@@ -176,7 +179,7 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     const Time since = unknown.emplace(holder, before == unknown_since_.end() ? now : before->second).first->second;
     return now - since >= config_.unknown_wait;
   };
-  std::erase_if(filled_, [&](const auto& copy) {
+  std::erase_if(backfilled_, [&](const auto& copy) {
     const std::vector<ring::PeerId>& owners = view.owners(copy.first);
     return owners.front() != self_ || std::find(owners.begin(), owners.end(), copy.second) == owners.end();
   });
@@ -186,11 +189,11 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     switch (kind) {
       case ring::TransferKind::hand_off:
         return held && owner;
-      case ring::TransferKind::give_back:
+      case ring::TransferKind::return_:
         return !held && owner && view.keeps(task.partition);
-      case ring::TransferKind::drop:
+      case ring::TransferKind::release:
         return !held && owner && !view.keeps(task.partition);
-      case ring::TransferKind::fill:
+      case ring::TransferKind::backfill:
         break;
     }
     const std::vector<ring::PeerId>& owners = view.owners(task.partition);
@@ -201,7 +204,7 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
     const ring::PeerId& owner = view.owner(partition);
     const ring::Tenure& tenure = tenures_.of(partition);
     // What an owner admits may be news to the next one.
-    if (owner == self_) given_back_.erase(partition);
+    if (owner == self_) returned_.erase(partition);
     if (const auto held = held_.find(partition); held != held_.end()) {
       std::set<ring::PeerId>& awaited = held->second.awaited;
       const bool waited = !awaited.empty();
@@ -209,7 +212,7 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
       std::erase_if(awaited, [&](const ring::PeerId& peer) {
         return !reachable(peer) || std::find(owners.begin(), owners.end(), peer) == owners.end();
       });
-      if (waited && awaited.empty()) turned(partition);
+      if (waited && awaited.empty()) fetchability_changed(partition);
       if (owner != self_) {
         transfers_.want({owner, partition}, ring::TransferKind::hand_off);
       } else {
@@ -227,13 +230,13 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
       continue;
     }
     const bool replica = view.keeps(partition);
-    if (replica) dropping_.erase(partition);
-    if (dropping_.contains(partition)) continue;
+    if (replica) releasing_.erase(partition);
+    if (releasing_.contains(partition)) continue;
     const bool has_some = store_->counts(partition).discovered() > 0;
-    if (replica && !given_back_.contains(partition)) {
-      transfers_.want({owner, partition}, ring::TransferKind::give_back);
+    if (replica && !returned_.contains(partition)) {
+      transfers_.want({owner, partition}, ring::TransferKind::return_);
     } else if (!replica && has_some) {
-      transfers_.want({owner, partition}, ring::TransferKind::drop);
+      transfers_.want({owner, partition}, ring::TransferKind::release);
     }
   }
   unknown_since_ = std::move(unknown);
@@ -242,30 +245,30 @@ Keeper::Changes Keeper::plan(const View& view, const ring::Membership& membershi
 
 // ---- work ----
 
-Result<void> Keeper::drop_some(const View& view) {
-  for (std::size_t left = drop_step; left > 0 && !dropping_.empty();) {
-    const ring::Partition partition = *dropping_.begin();
+Result<void> PartitionManager::release_some(const View& view) {
+  for (std::size_t left = drop_step; left > 0 && !releasing_.empty();) {
+    const ring::Partition partition = *releasing_.begin();
     if (holds(partition) || view.keeps(partition)) {
-      dropping_.erase(partition);
+      releasing_.erase(partition);
       continue;
     }
     const std::uint64_t before = store_->counts(partition).discovered();
     const auto gone = store_->drop(partition, left);
     if (!gone) return tl::make_unexpected(error_of(gone.error()));
-    if (*gone) dropping_.erase(partition);
+    if (*gone) releasing_.erase(partition);
     left -= std::min<std::size_t>(left, static_cast<std::size_t>(before - store_->counts(partition).discovered()) + 1);
   }
   return {};
 }
 
 // Anti-entropy: the roots of some partitions are compared with their replicas', all in turn.
-void Keeper::compare_slice(Time now, const View& view) {
+void PartitionManager::compare_slice(Time now, const View& view) {
   if (now < next_compare_) return;
   if (!candidates_.empty()) {
     for (const auto& [partition, root] : candidates_) {
       if (!holds(partition) || !view.owns(partition) || store_->root(partition) != root) continue;
       for (const ring::PeerId& peer : view.owners(partition))
-        if (peer != self_) transfers_.want({peer, partition}, ring::TransferKind::fill);
+        if (peer != self_) transfers_.want({peer, partition}, ring::TransferKind::backfill);
     }
     candidates_.clear();
     next_compare_ = now + config_.compare_every;
@@ -281,32 +284,32 @@ void Keeper::compare_slice(Time now, const View& view) {
   if (!candidates_.empty()) compare_at_ = static_cast<ring::Partition>(candidates_.back().first + 1);
 }
 
-Result<void> Keeper::tick(Time now, const View& view, const Transfers::World& world, std::vector<Transfers::Out>& out,
-                          Changes& changes) {
+Result<void> PartitionManager::tick(Time now, const View& view, const Transfers::World& world,
+                                    std::vector<Transfers::Out>& out, Changes& changes) {
   if (view.empty()) return {};
   compare_slice(now, view);
-  if (Result<void> dropped = drop_some(view); !dropped) return dropped;
+  if (Result<void> dropped = release_some(view); !dropped) return dropped;
   if (Result<void> ticked = transfers_.tick(now, world, out); !ticked) return ticked;
   for (const Transfers::Done& done : transfers_.take_done()) {
     const ring::Partition partition = done.task.partition;
     switch (done.kind) {
-      case ring::TransferKind::fill:
-        // Not one that stopped being a replica meanwhile: should it become one again, it is filled anew.
+      case ring::TransferKind::backfill:
+        // Not one that stopped being a replica meanwhile: should it become one again, it is filled again.
         if (const std::vector<ring::PeerId>& owners = view.owners(partition);
             owners.front() == self_ && std::find(owners.begin(), owners.end(), done.task.to) != owners.end())
-          filled_.insert({partition, done.task.to});
+          backfilled_.insert({partition, done.task.to});
         break;
       case ring::TransferKind::hand_off:
         if (holds(partition)) changes.push_back({partition, {tenures_.of(partition).epoch + 1, done.task.to}});
         break;
-      case ring::TransferKind::give_back:
-        given_back_.insert(partition);
+      case ring::TransferKind::return_:
+        returned_.insert(partition);
         break;
-      case ring::TransferKind::drop:
+      case ring::TransferKind::release:
         if (done.agreed) {
-          dropping_.insert(partition);
+          releasing_.insert(partition);
         } else {
-          transfers_.want(done.task, ring::TransferKind::drop, true);
+          transfers_.want(done.task, ring::TransferKind::release, true);
         }
         break;
     }
@@ -316,7 +319,7 @@ Result<void> Keeper::tick(Time now, const View& view, const Transfers::World& wo
 
 // ---- messages ----
 
-ring::RootsCompared Keeper::on_roots(const ring::PeerId& from, const ring::Roots& roots, const View& view) {
+ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const ring::Roots& roots, const View& view) {
   ring::RootsCompared answer;
   answer.sequence = roots.sequence;
   answer.tenures = newer(roots.tenures, from);
@@ -328,21 +331,21 @@ ring::RootsCompared Keeper::on_roots(const ring::PeerId& from, const ring::Roots
     bool later = outdated.contains(partition);
     bool equal = root == store_->root(partition);
     switch (roots.kind) {
-      case ring::TransferKind::fill:
+      case ring::TransferKind::backfill:
         later = later || !view.keeps(partition);
         break;
       case ring::TransferKind::hand_off:
         later = later || !owner;
         break;
-      case ring::TransferKind::give_back:
-      case ring::TransferKind::drop: {
+      case ring::TransferKind::return_:
+      case ring::TransferKind::release: {
         later = later || !owner || !holds(partition);
         equal = equal || root == 0;
         if (later || !equal) break;
         completed(from, {partition});
         const std::vector<ring::PeerId>& owners = view.owners(partition);
         const bool replica = std::find(owners.begin(), owners.end(), from) != owners.end();
-        later = roots.kind == ring::TransferKind::drop && (replica || !copies_whole(partition, view));
+        later = roots.kind == ring::TransferKind::release && (replica || !copies_whole(partition, view));
         break;
       }
     }
@@ -355,7 +358,7 @@ ring::RootsCompared Keeper::on_roots(const ring::PeerId& from, const ring::Roots
   return answer;
 }
 
-Result<std::optional<ring::LeavesDiffer>> Keeper::on_leaves(const ring::Leaves& leaves, const View& view) {
+Result<std::optional<ring::LeavesDiffer>> PartitionManager::on_leaves(const ring::Leaves& leaves, const View& view) {
   if (!tenures_.contains(leaves.partition) || leaves.leaves.size() != ring::leaves_max || !view.keeps(leaves.partition))
     return std::optional<ring::LeavesDiffer>();
   const auto own = store_->leaves(leaves.partition);
@@ -365,28 +368,28 @@ Result<std::optional<ring::LeavesDiffer>> Keeper::on_leaves(const ring::Leaves& 
   return std::optional<ring::LeavesDiffer>(std::move(answer));
 }
 
-void Keeper::completed(const ring::PeerId& from, const std::vector<ring::Partition>& partitions) {
+void PartitionManager::completed(const ring::PeerId& from, const std::vector<ring::Partition>& partitions) {
   for (const ring::Partition partition : partitions) {
     const auto held = held_.find(partition);
     if (held == held_.end() || held->second.awaited.erase(from) == 0 || !held->second.awaited.empty()) continue;
     if (to_gain_ > 0) --to_gain_;
-    turned(partition);
+    fetchability_changed(partition);
   }
 }
 
-std::map<ring::PeerId, std::vector<ring::Partition>> Keeper::awaited() const {
+std::map<ring::PeerId, std::vector<ring::Partition>> PartitionManager::awaited() const {
   std::map<ring::PeerId, std::vector<ring::Partition>> waits;
   for (const auto& [partition, holding] : held_)
     for (const ring::PeerId& peer : holding.awaited) waits[peer].push_back(partition);
   return waits;
 }
 
-bool Keeper::settled() const {
-  return to_gain_ == 0 && to_hand_over() == 0 && to_give_back() == 0 && dropping_.empty();
+bool PartitionManager::at_rest() const {
+  return to_gain_ == 0 && to_hand_over() == 0 && to_return() == 0 && releasing_.empty();
 }
 
-std::optional<Time> Keeper::next_deadline() const {
-  if (!dropping_.empty()) return Time{};
+std::optional<Time> PartitionManager::next_deadline() const {
+  if (!releasing_.empty()) return Time{};
   std::optional<Time> at = transfers_.next_deadline();
   if (!held_.empty()) at = at ? std::min(*at, next_compare_) : next_compare_;
   return at;

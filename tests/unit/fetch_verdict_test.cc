@@ -1,5 +1,5 @@
-// Every row of the table in node/crawl/outcome.h.
-#include "node/crawl/outcome.h"
+// Every row of the table in node/crawl/fetch_verdict.h.
+#include "node/crawl/fetch_verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -12,24 +12,24 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using storage::Reason;
-using Kind = Outcome::Kind;
+using Kind = FetchVerdict::Kind;
 
 Settings three_tries() {
   Settings settings;
-  settings.retries = 3;
+  settings.max_retries = 3;
   settings.retry_delay = seconds(5);
   return settings;
 }
 
-Outcome judge(FetchError error, int status, std::uint8_t attempts = 0, std::optional<Duration> retry_after = {}) {
+FetchVerdict judge(FetchError error, int status, std::uint8_t attempts = 0, std::optional<Duration> retry_after = {}) {
   return judge_fetch(error, status, retry_after, attempts, three_tries());
 }
 
-TEST(Outcome, OutcomeH_EveryStatusHasItsRow) {
+TEST(FetchVerdict, EveryStatusHasItsRow) {
   const std::set<int> may_pass = {408, 425, 429, 500, 502, 503, 504};
   for (int status = 200; status < 600; ++status) {
-    const Outcome first = judge(FetchError::none, status);
-    const Outcome last = judge(FetchError::none, status, 3);
+    const FetchVerdict first = judge(FetchError::none, status);
+    const FetchVerdict last = judge(FetchError::none, status, 3);
     EXPECT_FALSE(first.host_failed) << status << ": the host answered";
     if (status < 400) {
       EXPECT_EQ(first.kind, Kind::fetched) << status;
@@ -44,12 +44,12 @@ TEST(Outcome, OutcomeH_EveryStatusHasItsRow) {
   }
 }
 
-TEST(Outcome, OutcomeH_AStatusThatIsNoneIsNeverAPage) {
+TEST(FetchVerdict, AStatusThatIsNoneIsNeverAPage) {
   for (const int status : {-1, 0, 99, 100, 103, 199, 600, 999})
     EXPECT_EQ(judge(FetchError::none, status).kind, Kind::failed);
 }
 
-TEST(Outcome, OutcomeH_EveryErrorHasItsRow) {
+TEST(FetchVerdict, EveryErrorHasItsRow) {
   struct Row {
     FetchError error;
     Reason reason;
@@ -71,20 +71,20 @@ TEST(Outcome, OutcomeH_EveryErrorHasItsRow) {
   for (const Row& row : rows)
     for (const int status : {0, 200}) {  // a page that broke off in mid-body had a status: it is no page all the same
       const std::string which(storage::reason_name(row.reason));
-      const Outcome first = judge(row.error, status);
+      const FetchVerdict first = judge(row.error, status);
       EXPECT_EQ(first.kind, row.may_pass ? Kind::retry : Kind::failed) << which;
       EXPECT_EQ(first.reason, row.reason) << which;
       EXPECT_EQ(first.host_failed, row.host_failed) << which;
-      const Outcome last = judge(row.error, status, 3);
+      const FetchVerdict last = judge(row.error, status, 3);
       EXPECT_EQ(last.kind, Kind::failed) << which;
       EXPECT_EQ(last.reason, row.reason) << which;
     }
 }
 
-TEST(Outcome, Settings_RetriesAreFurtherTries) {
+TEST(FetchVerdict, Settings_RetriesAreFurtherTries) {
   Settings settings = three_tries();
   for (const std::uint32_t retries : {0u, 1u, 3u, 100u}) {
-    settings.retries = retries;
+    settings.max_retries = retries;
     std::uint32_t tries = 1;
     while (judge_fetch(FetchError::timeout, 0, {}, static_cast<std::uint8_t>(tries - 1), settings).kind ==
                Kind::retry &&
@@ -94,9 +94,9 @@ TEST(Outcome, Settings_RetriesAreFurtherTries) {
   }
 }
 
-TEST(Outcome, OutcomeH_TheWaitDoublesUpToAnHour) {
+TEST(FetchVerdict, TheWaitDoublesUpToAnHour) {
   Settings settings = three_tries();
-  settings.retries = 100;
+  settings.max_retries = 100;
   Duration wanted = seconds(5);
   for (int attempts = 0; attempts < 100; ++attempts) {
     const auto made = judge_fetch(FetchError::timeout, 0, {}, static_cast<std::uint8_t>(attempts), settings);
@@ -111,7 +111,7 @@ TEST(Outcome, OutcomeH_TheWaitDoublesUpToAnHour) {
   EXPECT_EQ(judge_fetch(FetchError::timeout, 0, {}, 7, settings).wait, Duration{});
 }
 
-TEST(Outcome, OutcomeH_RetryAfterIsObeyedUpToAnHour) {
+TEST(FetchVerdict, RetryAfterIsObeyedUpToAnHour) {
   EXPECT_EQ(judge(FetchError::none, 503, 0, seconds(120)).wait, seconds(120));
   EXPECT_EQ(judge(FetchError::none, 429, 0, minutes(59)).wait, minutes(59));
   EXPECT_EQ(judge(FetchError::none, 503, 0, hours(24 * 365)).wait, hours(1));

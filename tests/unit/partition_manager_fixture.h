@@ -8,36 +8,36 @@
 #include <memory>
 #include <set>
 
-#include "node/crawl/keeper.h"
+#include "node/crawl/partition_manager.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/partition_wire.h"
 
 namespace orbweaver::test {
 
-struct KeeperNode {
-  explicit KeeperNode(std::size_t n) : number(n), id(peer_id(n)) {}
+struct ManagedNode {
+  explicit ManagedNode(std::size_t n) : number(n), id(peer_id(n)) {}
   std::size_t number;
   ring::PeerId id;
   storage::MemoryKv kv;
   std::optional<storage::Store> store;
-  std::optional<Keeper> keeper;
+  std::optional<PartitionManager> partition_manager;
   std::optional<View> view;
   std::optional<ring::Membership> membership;
   bool alive = false;
   bool confirmed = true;  // has heard what the others know of who holds what
   bool plan_due = true;
   std::optional<Time> view_due;
-  std::map<ring::Partition, Time> busy;                            // fetches under way: when they end
-  std::set<ring::Partition> turned;                                // as told so far
+  std::map<ring::Partition, Time> busy;                            // fetches in progress: when they end
+  std::set<ring::Partition> changed;                               // as told so far
   std::vector<storage::Merge> to_copy;                             // what its copies do not have yet
   std::vector<std::pair<ring::PeerId, std::uint64_t>> unanswered;  // batches that are acknowledged after that
 };
 
-class KeeperTest : public testing::Test {
+class PartitionManagerTest : public testing::Test {
  protected:
   static constexpr Duration step_time = std::chrono::milliseconds(10);
 
-  KeeperTest() {
+  PartitionManagerTest() {
     config_.transfers.batch.max_records = 16;
     config_.transfers.active_max = 4;
     config_.transfers.batch.timeout = std::chrono::seconds(1);
@@ -47,21 +47,21 @@ class KeeperTest : public testing::Test {
   }
 
   // --- members ---
-  KeeperNode& node(std::size_t number) { return *nodes_.at(number); }
+  ManagedNode& node(std::size_t number) { return *nodes_.at(number); }
   // The first one makes the ring; a later one with an empty store joins; one with its old store comes back.
   void begin(std::size_t number) {
-    std::unique_ptr<KeeperNode>& slot = nodes_[number];
+    std::unique_ptr<ManagedNode>& slot = nodes_[number];
     const bool first = nodes_.size() == 1 && slot == nullptr;
-    if (slot == nullptr) slot = std::make_unique<KeeperNode>(number);
-    KeeperNode& n = *slot;
+    if (slot == nullptr) slot = std::make_unique<ManagedNode>(number);
+    ManagedNode& n = *slot;
     n.store.emplace(*storage::Store::open(n.kv));
-    n.keeper.emplace(config_, n.id, few_partitions, *n.store);
+    n.partition_manager.emplace(config_, n.id, few_partitions, *n.store);
     if (first) {
       storage::Commit commit;
-      n.keeper->learn(n.keeper->make_ring(), commit);
+      n.partition_manager->learn(n.partition_manager->make_ring(), commit);
       ASSERT_TRUE(n.store->commit(commit));
     }
-    ASSERT_TRUE(n.keeper->restore(now_));
+    ASSERT_TRUE(n.partition_manager->restore(now_));
     if (!n.view) n.view.emplace(n.id, few_partitions, replicas_);  // else as it saw the members last
     n.alive = true;
     n.confirmed = first;
@@ -93,7 +93,7 @@ class KeeperTest : public testing::Test {
                       ? Duration{}
                       : Duration(static_cast<std::int64_t>(below(random_, static_cast<std::size_t>(late_.count())))));
   }
-  void see(KeeperNode& n) {
+  void see(ManagedNode& n) {
     ring::Member own = active_member(n.number);
     own.state = states_.at(n.number);
     if (!ring::reachable(own)) own.state = ring::MemberState::active;  // it does not know what is said of it
@@ -113,7 +113,7 @@ class KeeperTest : public testing::Test {
   // --- one step of everybody ---
   void step() {
     now_ += step_time;
-    for (const Letter& letter : wire_.take(now_)) deliver(letter);
+    for (const Packet& packet : wire_.take(now_)) deliver(packet);
     for (auto& [number, n] : nodes_) {
       if (!n->alive) continue;
       if (n->view_due && now_ >= *n->view_due) see(*n);
@@ -129,16 +129,17 @@ class KeeperTest : public testing::Test {
   void run(Duration time) {
     for (const Time end = now_ + time; now_ < end && !HasFatalFailure();) step();
   }
-  bool settled() const {
+  bool at_rest() const {
     return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
-      const KeeperNode& n = *entry.second;
-      return !n.alive || (!n.view_due && n.confirmed && n.keeper->settled() && n.keeper->to_fill() == 0);
+      const ManagedNode& n = *entry.second;
+      return !n.alive ||
+             (!n.view_due && n.confirmed && n.partition_manager->at_rest() && n.partition_manager->to_backfill() == 0);
     });
   }
   void settle(int steps_max = 6'000) {
     crawling_ = false;
     for (int i = 0; i < 50; ++i) step();  // fetches end
-    for (int i = 0; !settled() && !HasFatalFailure(); ++i) {
+    for (int i = 0; !at_rest() && !HasFatalFailure(); ++i) {
       ASSERT_LT(i, steps_max) << "does not settle: " << what_is_left();
       step();
     }
@@ -147,39 +148,41 @@ class KeeperTest : public testing::Test {
     std::string text;
     for (const auto& [number, n] : nodes_)
       if (n->alive)
-        text += "[" + std::to_string(number) + ": holds " + std::to_string(n->keeper->held()) + ", to gain " +
-                std::to_string(n->keeper->to_gain()) + ", to hand over " + std::to_string(n->keeper->to_hand_over()) +
-                ", to give back " + std::to_string(n->keeper->to_give_back()) + ", to fill " +
-                std::to_string(n->keeper->to_fill()) + "] ";
+        text += "[" + std::to_string(number) + ": holds " + std::to_string(n->partition_manager->held()) +
+                ", to gain " + std::to_string(n->partition_manager->to_gain()) + ", to hand over " +
+                std::to_string(n->partition_manager->to_hand_over()) + ", to give back " +
+                std::to_string(n->partition_manager->to_return()) + ", to fill " +
+                std::to_string(n->partition_manager->to_backfill()) + "] ";
     return text;
   }
 
-  void work(KeeperNode& n) {
+  void work(ManagedNode& n) {
     if (!n.membership) return;  // it has not seen the ring yet
-    if (n.plan_due || n.keeper->holder_unknown()) {
+    if (n.plan_due || n.partition_manager->holder_unknown()) {
       n.plan_due = false;
-      const Keeper::Changes taken = n.keeper->plan(*n.view, *n.membership, now_, n.confirmed);
+      const PartitionManager::Changes taken = n.partition_manager->plan(*n.view, *n.membership, now_, n.confirmed);
       decide(n, taken);
-      if (!taken.empty()) n.keeper->took_over(taken, *n.view, *n.membership, now_), n.plan_due = true;
+      if (!taken.empty()) n.partition_manager->took_over(taken, *n.view, *n.membership, now_), n.plan_due = true;
     }
-    const Transfers::World world{n.keeper->tenures(),
+    const Transfers::World world{n.partition_manager->tenures(),
                                  [&n](ring::Partition p, ring::TransferKind kind) {
-                                   return kind == ring::TransferKind::fill ||
+                                   return kind == ring::TransferKind::backfill ||
                                           (!n.busy.contains(p) && n.to_copy.empty());
                                  },
                                  [](const storage::UrlKey&) { return false; },
                                  [this] { return next_sequence_++; },
-                                 [&n](ring::Partition p) { return n.keeper->held_since(p); },
+                                 [&n](ring::Partition p) { return n.partition_manager->held_since(p); },
                                  n.view->ring().fingerprint()};
     std::vector<Transfers::Out> out;
-    Keeper::Changes changes;
-    ASSERT_TRUE(n.keeper->tick(now_, *n.view, world, out, changes));
+    PartitionManager::Changes changes;
+    ASSERT_TRUE(n.partition_manager->tick(now_, *n.view, world, out, changes));
     for (const Transfers::Out& next : out)
       if (!lost_ || !lost_(n.number, next)) send(n, next.to, next.body);
     decide(n, changes);
-    for (const ring::Partition partition : n.keeper->take_turned()) n.turned.insert(partition);
+    for (const ring::Partition partition : n.partition_manager->take_fetchability_changes())
+      n.changed.insert(partition);
   }
-  void decide(KeeperNode& n, const Keeper::Changes& changes) {
+  void decide(ManagedNode& n, const PartitionManager::Changes& changes) {
     if (changes.empty()) return;
     learn(n, changes);
     changes_.insert(changes_.end(), changes.begin(), changes.end());
@@ -191,9 +194,9 @@ class KeeperTest : public testing::Test {
     sync.tenures = tenures;
     return sync;
   }
-  void learn(KeeperNode& n, const std::vector<ring::PartitionTenure>& tenures) {
+  void learn(ManagedNode& n, const std::vector<ring::PartitionTenure>& tenures) {
     storage::Commit commit;
-    if (!n.keeper->learn(tenures, commit)) return;
+    if (!n.partition_manager->learn(tenures, commit)) return;
     ASSERT_TRUE(n.store->commit(commit));
     n.plan_due = true;
   }
@@ -202,73 +205,75 @@ class KeeperTest : public testing::Test {
     for (auto& [number, n] : nodes_)
       for (auto& [other_number, other] : nodes_) {
         if (n == other || !n->alive || !other->alive) continue;
-        const bool same = n->keeper->tenures().fingerprint() == other->keeper->tenures().fingerprint();
+        const bool same =
+            n->partition_manager->tenures().fingerprint() == other->partition_manager->tenures().fingerprint();
         if (!n->confirmed || (other->confirmed && same)) continue;
-        ring::Sync all = sync_of(n->keeper->tenures().all());
+        ring::Sync all = sync_of(n->partition_manager->tenures().all());
         all.nonce = 1;  // an answer to one that asks what it may have missed
         send(*n, other->id, all);
       }
   }
 
-  static bool accepts(const KeeperNode& n, ring::Partition partition) {
-    return n.view->keeps(partition) || n.keeper->holds(partition);
+  static bool accepts(const ManagedNode& n, ring::Partition partition) {
+    return n.view->keeps(partition) || n.partition_manager->holds(partition);
   }
-  void send(const KeeperNode& n, const ring::PeerId& to, const ring::Body& body) {
+  void send(const ManagedNode& n, const ring::PeerId& to, const ring::Body& body) {
     for (const auto& [number, other] : nodes_)
       if (other->id == to && cut_ && cut_(n.number, number)) return;
     wire_.send(now_, n.id, to, body);
   }
-  void deliver(const Letter& letter) {
+  void deliver(const Packet& packet) {
     for (auto& [number, n] : nodes_)
-      if (n->id == letter.to && n->alive && n->view && n->membership) return handle(*n, letter);
+      if (n->id == packet.to && n->alive && n->view && n->membership) return handle(*n, packet);
   }
-  void handle(KeeperNode& n, const Letter& letter) {
-    const auto answer = [&](const ring::Body& body) { send(n, letter.from, body); };
-    if (const auto* sync = std::get_if<ring::Sync>(&letter.body)) {
+  void handle(ManagedNode& n, const Packet& packet) {
+    const auto answer = [&](const ring::Body& body) { send(n, packet.from, body); };
+    if (const auto* sync = std::get_if<ring::Sync>(&packet.body)) {
       learn(n, sync->tenures);
       if (!n.confirmed && sync->nonce != 0) n.confirmed = n.plan_due = true;
-    } else if (const auto* roots = std::get_if<ring::Roots>(&letter.body)) {
+    } else if (const auto* roots = std::get_if<ring::Roots>(&packet.body)) {
       learn(n, roots->tenures);
-      answer(n.keeper->on_roots(letter.from, *roots, *n.view));
-    } else if (const auto* compared = std::get_if<ring::RootsCompared>(&letter.body)) {
-      n.keeper->on_compared(letter.from, *compared, now_);
+      answer(n.partition_manager->on_roots(packet.from, *roots, *n.view));
+    } else if (const auto* compared = std::get_if<ring::RootsCompared>(&packet.body)) {
+      n.partition_manager->on_compared(packet.from, *compared, now_);
       learn(n, compared->tenures);
-    } else if (const auto* leaves = std::get_if<ring::Leaves>(&letter.body)) {
-      const auto differ = n.keeper->on_leaves(*leaves, *n.view);
+    } else if (const auto* leaves = std::get_if<ring::Leaves>(&packet.body)) {
+      const auto differ = n.partition_manager->on_leaves(*leaves, *n.view);
       ASSERT_TRUE(differ);
       if (*differ) answer(**differ);
-    } else if (const auto* leaves_differ = std::get_if<ring::LeavesDiffer>(&letter.body)) {
-      n.keeper->on_leaves_differ(letter.from, *leaves_differ);
-    } else if (const auto* ack = std::get_if<ring::BatchAck>(&letter.body)) {
-      (void)n.keeper->acknowledged(letter.from, ack->sequence);
-    } else if (const auto* refused = std::get_if<ring::BatchRefused>(&letter.body)) {
-      (void)n.keeper->refused(letter.from, refused->sequence, now_);
+    } else if (const auto* leaves_differ = std::get_if<ring::LeavesDiffer>(&packet.body)) {
+      n.partition_manager->on_leaves_differ(packet.from, *leaves_differ);
+    } else if (const auto* ack = std::get_if<ring::BatchAck>(&packet.body)) {
+      (void)n.partition_manager->acknowledged(packet.from, ack->sequence);
+    } else if (const auto* refused = std::get_if<ring::BatchRefused>(&packet.body)) {
+      (void)n.partition_manager->refused(packet.from, refused->sequence, now_);
       learn(n, refused->tenures);
-    } else if (const auto* batch = std::get_if<ring::Batch>(&letter.body)) {
+    } else if (const auto* batch = std::get_if<ring::Batch>(&packet.body)) {
       learn(n, batch->tenures);
-      auto newer = n.keeper->newer(batch->tenures, letter.from);
+      auto newer = n.partition_manager->newer(batch->tenures, packet.from);
       const bool takes = std::all_of(batch->records.begin(), batch->records.end(),
                                      [&](const ring::BatchRecord& r) { return accepts(n, r.partition); });
       if (!newer.empty() || !takes) return answer(ring::BatchRefused{batch->sequence, {}, std::move(newer)});
-      n.unanswered.emplace_back(letter.from, batch->sequence);
+      n.unanswered.emplace_back(packet.from, batch->sequence);
       for (const ring::BatchRecord& record : batch->records)
-        if (storage::wire_kind(record.record) == storage::WireKind::unsure)
-          n.keeper->unsure(record.partition, *storage::decode_unsure(record.record, now_));
-      n.keeper->completed(letter.from, batch->complete);
+        if (storage::wire_kind(record.record) == storage::WireKind::last_access_unknown)
+          n.partition_manager->last_access_unknown(record.partition,
+                                                   *storage::decode_last_access_unknown(record.record, now_));
+      n.partition_manager->completed(packet.from, batch->complete);
       (void)apply(n, commit_of_batch(*n.store, *batch, now_));
     }
   }
 
   // --- the crawl ---
-  bool fetches(const KeeperNode& n, ring::Partition partition) const {
-    return n.alive && n.confirmed && n.keeper->fetches(partition);
+  bool fetches(const ManagedNode& n, ring::Partition partition) const {
+    return n.alive && n.confirmed && n.partition_manager->fetches(partition);
   }
-  void begin_a_fetch(KeeperNode& n) {
+  void begin_a_fetch(ManagedNode& n) {
     const auto partition = static_cast<ring::Partition>(below(random_, few_partitions));
     if (!fetches(n, partition) || n.busy.contains(partition)) return;
     n.busy[partition] = now_ + std::chrono::milliseconds(below(random_, 80));
   }
-  void end_fetches(KeeperNode& n) {
+  void end_fetches(ManagedNode& n) {
     for (auto at = n.busy.begin(); at != n.busy.end();) {
       if (at->second > now_) {
         ++at;
@@ -279,15 +284,15 @@ class KeeperTest : public testing::Test {
     }
   }
   // What a commit changed in partitions that a peer owns or holds waits until its copies have it. True: they do.
-  bool apply(KeeperNode& n, const storage::Commit& commit) {
+  bool apply(ManagedNode& n, const storage::Commit& commit) {
     const auto done = n.store->commit(commit);
     EXPECT_TRUE(done);
     for (const storage::Merge& merge : done->changed)
-      if (n.view->owns(merge.key.host.partition) || n.keeper->holds(merge.key.host.partition))
+      if (n.view->owns(merge.key.host.partition) || n.partition_manager->holds(merge.key.host.partition))
         n.to_copy.push_back(merge);
     return copy(n);
   }
-  bool copy(KeeperNode& n) {
+  bool copy(ManagedNode& n) {
     std::vector<storage::Merge> left;
     for (const storage::Merge& merge : std::exchange(n.to_copy, {})) {
       bool whole = true;
@@ -307,7 +312,7 @@ class KeeperTest : public testing::Test {
     return true;
   }
   // A page is fetched and links to another.
-  void write(KeeperNode& n, ring::Partition partition, std::size_t page) {
+  void write(ManagedNode& n, ring::Partition partition, std::size_t page) {
     const std::size_t host = hosts_in(partition, 1)[0];
     CommitParts parts;
     parts.merges = {queued_merge(host, page, 1), queued_merge(host, page + 1, 1)};
@@ -321,7 +326,7 @@ class KeeperTest : public testing::Test {
       if (!added) at->second = storage::merge(at->second, merge.record);
     }
   }
-  void write_everywhere(KeeperNode& n, std::size_t pages) {
+  void write_everywhere(ManagedNode& n, std::size_t pages) {
     for (std::uint32_t partition = 0; partition < few_partitions; ++partition)
       for (std::size_t page = 0; page < pages; ++page) write(n, static_cast<ring::Partition>(partition), 2 * page);
   }
@@ -380,10 +385,11 @@ class KeeperTest : public testing::Test {
         if (!n->alive) continue;
         SCOPED_TRACE("peer " + std::to_string(number));
         ASSERT_FALSE(n->view->empty());
-        ASSERT_EQ(n->keeper->tenures().of(partition).holder, n->view->owner(partition)) << "the owner holds it";
-        ASSERT_EQ(n->keeper->holds(partition), n->view->owns(partition));
+        ASSERT_EQ(n->partition_manager->tenures().of(partition).holder, n->view->owner(partition))
+            << "the owner holds it";
+        ASSERT_EQ(n->partition_manager->holds(partition), n->view->owns(partition));
         ASSERT_EQ(fetches(*n, partition), n->view->owns(partition));
-        holders += n->keeper->holds(partition) ? 1 : 0;
+        holders += n->partition_manager->holds(partition) ? 1 : 0;
         if (n->view->keeps(partition)) {
           if (!root) root = n->store->root(partition);
           ASSERT_EQ(n->store->root(partition), *root) << "copies differ";
@@ -396,9 +402,9 @@ class KeeperTest : public testing::Test {
     check_copies();
   }
 
-  Keeper::Config config_;
+  PartitionManager::Config config_;
   std::uint32_t replicas_ = 2;
-  std::map<std::size_t, std::unique_ptr<KeeperNode>> nodes_;
+  std::map<std::size_t, std::unique_ptr<ManagedNode>> nodes_;
   std::map<std::size_t, ring::MemberState> states_;
   std::set<std::size_t> hidden_;  // members of whom nobody has heard
   bool views_differ_ = false;     // two may think that they own a partition
