@@ -232,8 +232,8 @@ struct LeavesDiffer {  // type 20: answer to Leaves
   std::string differ;  // one byte a leaf, 1: send its records
 };
 
-// Slots of IP addresses (node/crawl/address_slots.h): asked of the address's owner. A peer that does not own it does
-// not answer.
+// Slots of IP addresses (node/scheduling/address_slots.h): asked of the address's owner. A peer that does not own it
+// does not answer.
 struct SlotAsk {
   std::uint64_t id = 0;        // the asker's own number for it
   std::string address;         // 4 or 16 bytes
@@ -253,7 +253,7 @@ struct SlotAnswer {  // type 22: to SlotRequest
   std::vector<Slot> slots;
 };
 
-// Pages of hosts, told to the owner of their digest so that mirrors are found (node/crawl/mirrors.h). Not answered, not
+// Pages of hosts, told to the owner of their digest so that mirrors are found (node/links/mirrors.h). Not answered, not
 // repeated.
 struct PageFingerprint {
   std::uint64_t page = 0;  // of path and body
@@ -270,8 +270,8 @@ struct MirrorHints {  // type 24: to the hosts' owners
   std::vector<MirrorHint> pages;
 };
 
-// Leases of hosts (node/crawl/host_leases.h), under partition_by = url: asked of the owner of the host's digest. A peer
-// that does not own it does not answer. Numbers are on the wire: append only.
+// Leases of hosts (node/scheduling/host_leases.h), under partition_by = url: asked of the owner of the host's digest. A
+// peer that does not own it does not answer. Numbers are on the wire: append only.
 enum class LeaseAction : std::uint8_t {
   take = 0,
   renew = 1,    // the asker holds it

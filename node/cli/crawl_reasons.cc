@@ -6,7 +6,7 @@
 
 #include "node/cli/contact_check.h"
 #include "node/cli/export_command.h"
-#include "node/crawl/reason_words.h"
+#include "node/peer/reason_words.h"
 #include "node/scope/scope.h"
 #include "node/url/canonical_url.h"
 

@@ -27,7 +27,7 @@ struct Ledger {
   std::vector<std::string> differences;  // what does not balance
 };
 
-// `status`: the answer of a ring to the question "status" (node/crawl/peer_ask.cc).
+// `status`: the answer of a ring to the question "status" (node/peer/peer_status.cc).
 Ledger ledger_of(const nlohmann::json& status);
 nlohmann::json to_json(const Ledger& ledger);
 std::string to_text(const Ledger& ledger);

@@ -6,9 +6,9 @@
 
 #include "node/cli/peer_directories.h"
 #include "node/config/settings_table.h"
-#include "node/crawl/core.h"
 #include "node/crawl/peer_words.h"
 #include "node/errors/storage_error.h"
+#include "node/peer/core.h"
 #include "node/process/directory_lock.h"
 #include "node/process/peer_file.h"
 #include "node/system/clock.h"

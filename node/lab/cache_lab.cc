@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "node/crawl/link_cache.h"
+#include "node/frontier/link_cache.h"
 #include "node/lab/cache_replay.h"
 #include "node/lab/eviction.h"
 #include "node/lab/progress.h"

@@ -1,5 +1,5 @@
 // How often caches of URLs miss on a stream of links, by the methods of Broder, Najork and Wiener (2003). LRU
-// is the crawl's own cache (node/crawl/link_cache.h), CLOCK and RANDOM are in eviction.h; here are the policies that
+// is the crawl's own cache (node/frontier/link_cache.h), CLOCK and RANDOM are in eviction.h; here are the policies that
 // need to know the whole stream. Pure. Thread rule: free functions.
 #pragma once
 

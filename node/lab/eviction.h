@@ -1,4 +1,4 @@
-// Caches of URLs whose policy is not the crawl's (node/crawl/link_cache.h is LRU), for comparison (Broder, Najork,
+// Caches of URLs whose policy is not the crawl's (node/frontier/link_cache.h is LRU), for comparison (Broder, Najork,
 // Wiener 2003):
 //
 //   clock   the first without a mark that the hand meets makes room; a hit marks, the hand takes marks away

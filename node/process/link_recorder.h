@@ -7,7 +7,7 @@
 #include <string>
 
 #include "node/base.h"
-#include "node/crawl/core.h"
+#include "node/peer/core.h"
 #include "storage/link_trace.h"
 
 namespace orbweaver {

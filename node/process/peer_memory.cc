@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/link_scores.h"
+#include "node/frontier/link_scores.h"
 #include "node/process/log.h"
 #include "node/system/memory_available.h"
 #include "storage/seen_filter.h"

@@ -13,11 +13,11 @@
 #include <thread>
 #include <unordered_map>
 
-#include "node/crawl/core.h"
 #include "node/crawl/outside_json.h"
 #include "node/errors/storage_error.h"
 #include "node/fetch/fetcher_config.h"
 #include "node/http/http_message.h"
+#include "node/peer/core.h"
 #include "node/process/announcer.h"
 #include "node/process/directory_lock.h"
 #include "node/process/event_queue.h"

@@ -71,7 +71,7 @@ struct Settings {
   Duration max_crawl_delay{};      // of robots.txt
   std::uint32_t delay_factor = 0;  // with the next: node/crawl/host_pacing.h
   Duration max_delay{};
-  Duration address_delay{};        // node/crawl/address_slots.h
+  Duration address_delay{};        // node/scheduling/address_slots.h
   std::vector<std::string> sites;  // node/scope/site_rules.h
   std::uint32_t replicas = 2;      // copies of each partition: the owner's, and replicas - 1 more
   OnCut on_cut = OnCut::continue_;
@@ -163,7 +163,7 @@ struct Settings {
   std::vector<std::string> status_hosts;                  // names that the status port answers to
   DataAccess data_access = DataAccess::owner;
   std::uint64_t max_text_command_memory = 0;     // address space of a text command
-  std::uint32_t max_link_cache_entries = 65536;  // node/crawl/link_cache.h
+  std::uint32_t max_link_cache_entries = 65536;  // node/frontier/link_cache.h
   std::uint32_t max_batch_records = 0;
   std::uint64_t max_batch_bytes = 0;
   Duration max_batch_age{};

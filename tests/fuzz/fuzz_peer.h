@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/core.h"
+#include "node/peer/core.h"
 #include "ring/codec.h"
 #include "storage/memory_kv.h"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/link_follower.h"
 #include "node/html/links.h"
 #include "node/http/response_head.h"
+#include "node/links/link_follower.h"
 #include "node/memory/memory_share.h"
 #include "node/process/workers.h"
 #include "storage/record.h"

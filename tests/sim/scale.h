@@ -2,7 +2,7 @@
 // hash rings alone, for any number of peers; and whole peers that crawl a small web (world.h), for as many as a machine
 // can hold. Thread rule: functions of their arguments; the same arguments give the same numbers.
 //
-// The memberships do as node/crawl/peer_ring.cc does with them: a joiner asks one member, takes its view, and exchanges
+// The memberships do as node/peer/peer_ring.cc does with them: a joiner asks one member, takes its view, and exchanges
 // views with every member at once; who leaves tells every member.
 #pragma once
 

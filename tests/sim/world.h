@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "node/crawl/core.h"
+#include "node/peer/core.h"
 #include "storage/memory_kv.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/fake_web.h"

@@ -1,5 +1,5 @@
 // Slots of an address: never nearer than the delay, whoever owns it, and everyone has one in time.
-#include "node/crawl/address_slots.h"
+#include "node/scheduling/address_slots.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Asking to be let into a ring.
-#include "node/crawl/admission.h"
+#include "node/coordination/admission.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Batches from other peers: taken whole or refused whole.
-#include "node/crawl/batch_intake.h"
+#include "node/links/batch_intake.h"
 
 #include <gtest/gtest.h>
 
-#include "node/crawl/fetch_verdict.h"
+#include "node/frontier/fetch_verdict.h"
 #include "tests/unit/peer_rig.h"
 
 namespace orbweaver {

@@ -1,6 +1,6 @@
 // The window of batches that are sent and not answered: its bound, resends, acknowledgements, refusals; and that no
 // record is copied.
-#include "node/crawl/batch_window.h"
+#include "node/replication/batch_window.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Budgets of hosts and domains: what counts, when no further page is asked for, what survives a restart.
-#include "node/crawl/budgets.h"
+#include "node/frontier/budgets.h"
 
 #include <gtest/gtest.h>
 

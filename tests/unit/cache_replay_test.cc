@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "node/crawl/link_cache.h"
+#include "node/frontier/link_cache.h"
 #include "node/lab/cache_lab.h"
 #include "node/lab/eviction.h"
 #include "tests/unit/temp_dir.h"

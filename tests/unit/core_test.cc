@@ -1,5 +1,5 @@
 // A core before and after it knows its ring: a joiner asks, is let in or gives up, and becomes a peer once.
-#include "node/crawl/core.h"
+#include "node/peer/core.h"
 
 #include <gtest/gtest.h>
 

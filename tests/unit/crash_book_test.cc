@@ -1,5 +1,5 @@
 // Pages that kill the crawler: when one is given up, and what is kept of it (docs/reference/formats.md, meta table).
-#include "node/crawl/crash_book.h"
+#include "node/frontier/crash_book.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The end of the crawl as a peer was told it, and its row.
-#include "node/crawl/crawl_end.h"
+#include "node/coordination/crawl_end.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/crawl/view.h"
+#include "node/replication/view.h"
 #include "ring/md5.h"
 #include "storage/store.h"
 

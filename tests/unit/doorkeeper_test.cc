@@ -1,5 +1,5 @@
 // Who is let into the ring, and what a refused joiner is told.
-#include "node/crawl/doorkeeper.h"
+#include "node/coordination/doorkeeper.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The end of the crawl as one peer of the ring lives it: told, acknowledged, durable.
-#include "node/crawl/ending.h"
+#include "node/coordination/ending.h"
 
 #include <gtest/gtest.h>
 

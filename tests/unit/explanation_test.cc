@@ -1,5 +1,5 @@
 // The question "explain": the state of a URL and why it is so, as people are told.
-#include "node/crawl/explanation.h"
+#include "node/peer/explanation.h"
 
 #include <gtest/gtest.h>
 

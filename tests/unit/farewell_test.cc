@@ -1,5 +1,5 @@
 // The last words of a peer: one that leaves says so until another has heard it.
-#include "node/crawl/farewell.h"
+#include "node/coordination/farewell.h"
 
 #include <gtest/gtest.h>
 

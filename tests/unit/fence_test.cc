@@ -1,5 +1,5 @@
 // Whether a peer may act on its tenures: it asks first, and only answers to its own question count.
-#include "node/crawl/fence.h"
+#include "node/coordination/fence.h"
 
 #include <gtest/gtest.h>
 

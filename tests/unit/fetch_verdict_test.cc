@@ -1,5 +1,5 @@
-// Every row of the table in node/crawl/fetch_verdict.h.
-#include "node/crawl/fetch_verdict.h"
+// Every row of the table in node/frontier/fetch_verdict.h.
+#include "node/frontier/fetch_verdict.h"
 
 #include <gtest/gtest.h>
 

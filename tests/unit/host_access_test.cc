@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "node/config/sources/load_settings.h"
-#include "node/crawl/core.h"
+#include "node/peer/core.h"
 #include "storage/memory_kv.h"
 
 namespace orbweaver {

@@ -1,6 +1,6 @@
 // Leases of hosts: one asker at a time, the host's wait between two, also over a change of the owner; and everyone has
 // a turn in the end.
-#include "node/crawl/host_leases.h"
+#include "node/scheduling/host_leases.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Leases of hosts between peers, under partition_by = url: what the asker sends for each step of a lease, and what the
 // owner of the host's digest answers.
-#include "node/crawl/lease_desk.h"
+#include "node/scheduling/lease_desk.h"
 
 #include <gtest/gtest.h>
 

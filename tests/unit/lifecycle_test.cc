@@ -1,5 +1,5 @@
 // What a peer is about to do, and what of it ends what.
-#include "node/crawl/lifecycle.h"
+#include "node/coordination/lifecycle.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The link cache, and the laboratory's caches with other policies, against a slow obvious twin: places in a row.
-#include "node/crawl/link_cache.h"
+#include "node/frontier/link_cache.h"
 
 #include <gtest/gtest.h>
 

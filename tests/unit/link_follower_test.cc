@@ -1,5 +1,5 @@
 // The links of a page: the way on which each is found, in how many pieces they come, who may name a sitemap.
-#include "node/crawl/link_follower.h"
+#include "node/links/link_follower.h"
 
 #include <gtest/gtest.h>
 

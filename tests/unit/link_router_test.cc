@@ -1,5 +1,5 @@
 // What becomes of a link: in scope or not, own or foreign, known or news.
-#include "node/crawl/link_router.h"
+#include "node/links/link_router.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Scores by links (node/crawl/link_scores.h).
-#include "node/crawl/link_scores.h"
+// Scores by links (node/frontier/link_scores.h).
+#include "node/frontier/link_scores.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Members of the ring: who is gone for good, who is waited for, and when a side of a split pauses.
-#include "node/crawl/members.h"
+#include "node/replication/members.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/core.h"
+#include "node/peer/core.h"
 #include "storage/store.h"
 #include "tests/unit/crawl_keys.h"
 #include "tests/unit/store_backends.h"

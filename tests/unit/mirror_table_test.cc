@@ -1,5 +1,5 @@
 // Mirrors in the ring: who is told of a page, who is told of two that are the same, what becomes of the verdict.
-#include "node/crawl/mirror_table.h"
+#include "node/links/mirror_table.h"
 
 #include <gtest/gtest.h>
 

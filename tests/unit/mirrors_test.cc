@@ -1,5 +1,5 @@
 // Mirrors (docs/how-to/traps.md): who is told, who is one, which name is kept.
-#include "node/crawl/mirrors.h"
+#include "node/links/mirrors.h"
 
 #include <gtest/gtest.h>
 

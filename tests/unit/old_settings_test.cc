@@ -10,9 +10,9 @@
 
 #include "node/config/settings_table.h"
 #include "node/config/sources/load_settings.h"
-#include "node/crawl/admission.h"
-#include "node/crawl/core.h"
+#include "node/coordination/admission.h"
 #include "node/crawl/meta_names.h"
+#include "node/peer/core.h"
 #include "tests/unit/peer_rig.h"
 #include "tests/unit/temp_dir.h"
 

@@ -1,6 +1,6 @@
 // The outbox sender: bounds, batches, resends, refusals, changes of owners; and random weather in which nothing may be
 // lost.
-#include "node/crawl/outbox_sender.h"
+#include "node/replication/outbox_sender.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How many pages a peer may ask for under the ring's limits.
-#include "node/crawl/page_allowance.h"
+#include "node/frontier/page_allowance.h"
 
 #include <gtest/gtest.h>
 

@@ -4,14 +4,14 @@
 
 #include "node/config/settings_table.h"
 #include "node/config/sources/load_settings.h"
-#include "node/crawl/core.h"
 #include "node/crawl/partitioner.h"
+#include "node/peer/core.h"
 #include "storage/memory_kv.h"
 
 namespace orbweaver {
 namespace {
 
-constexpr std::size_t links_a_step = 1000;  // as links_a_commit in peer_crawl.cc
+constexpr std::size_t links_a_step = 1000;  // as links_a_commit in node/scheduling/fetch_outcomes.cc
 const char* const seed = "http://a.test/";
 
 class PagePieces : public testing::Test {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <set>
 
-#include "node/crawl/partition_manager.h"
+#include "node/replication/partition_manager.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/partition_wire.h"
 

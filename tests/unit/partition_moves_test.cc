@@ -1,5 +1,5 @@
 // Partitions that change hands, where the rules meet the disk and the other peers.
-#include "node/crawl/partition_moves.h"
+#include "node/replication/partition_moves.h"
 
 #include <gtest/gtest.h>
 

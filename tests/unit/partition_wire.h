@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/crawl/peer.h"
+#include "node/peer/peer.h"
 #include "ring/messages.h"
 #include "storage/store.h"
 #include "tests/unit/crawl_keys.h"

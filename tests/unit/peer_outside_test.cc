@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/core.h"
 #include "node/crawl/meta_names.h"
+#include "node/peer/core.h"
 #include "ring/codec.h"
 #include "storage/memory_kv.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/crawl_end.h"
-#include "node/crawl/farewell.h"
-#include "node/crawl/record_writer.h"
+#include "node/coordination/crawl_end.h"
+#include "node/coordination/farewell.h"
+#include "node/replication/record_writer.h"
 #include "storage/memory_kv.h"
 
 namespace orbweaver {

@@ -1,12 +1,12 @@
 // Questions to a peer and to the whole ring: who is asked, what is answered and when, what is refused.
-#include "node/crawl/questions.h"
+#include "node/peer/questions.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/members.h"
+#include "node/replication/members.h"
 #include "node/settings/settings.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"

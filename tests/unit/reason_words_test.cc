@@ -1,5 +1,5 @@
 // Every reason has a name and words; what a robots.txt could not be had for is told as that.
-#include "node/crawl/reason_words.h"
+#include "node/peer/reason_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A change of the store and what follows from it in memory: the frontier, the outbox, the copies.
-#include "node/crawl/record_writer.h"
+#include "node/replication/record_writer.h"
 
 #include <gtest/gtest.h>
 

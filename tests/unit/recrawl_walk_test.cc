@@ -1,5 +1,5 @@
 // Pages again: what is visited again, how a walk goes on, and what a sitemap's date does (docs/how-to/recrawl.md).
-#include "node/crawl/recrawl_walk.h"
+#include "node/links/recrawl_walk.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The replicator: what is written has its second copy before its outcome leaves; bounds, batches, resends, refusals,
 // changes of owners; and random histories against a slow twin.
-#include "node/crawl/replicator.h"
+#include "node/replication/replicator.h"
 
 #include <gtest/gtest.h>
 

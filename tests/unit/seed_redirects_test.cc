@@ -1,5 +1,5 @@
 // Seeds that lead out of scope: which are kept, for how long, and what is told of them.
-#include "node/crawl/seed_redirects.h"
+#include "node/links/seed_redirects.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The ring's seeds: durable with what they bring, sent to peers that have others, admitted by their owners.
-#include "node/crawl/seed_set.h"
+#include "node/coordination/seed_set.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The waves, message by message: several members with queues, outboxes and fetches, a network that delays, doubles,
 // drops and reorders, and an observer that sees all of it. The waves must not say that the crawl has ended while
 // anything is left anywhere, and must say so in the end.
-#include "node/crawl/termination_detector.h"
+#include "node/coordination/termination_detector.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct BatchAck {
 };
 using Packet = std::variant<ring::WaveProbe, ring::WaveReply, Batch, BatchAck>;
 
-// A crawling peer as the waves see it, after node/crawl/peer.h: pages beget pages, some of them elsewhere.
+// A crawling peer as the waves see it, after node/peer/peer.h: pages beget pages, some of them elsewhere.
 struct Member {
   ring::PeerId id;
   std::uint64_t incarnation = 1;

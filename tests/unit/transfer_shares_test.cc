@@ -1,5 +1,5 @@
 // Shares of transfers: whoever comes late finds room, whoever is alone uses what there is, nobody is forgotten.
-#include "node/crawl/transfer_shares.h"
+#include "node/frontier/transfer_shares.h"
 
 #include <gtest/gtest.h>
 

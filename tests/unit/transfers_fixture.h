@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "node/crawl/transfers.h"
+#include "node/replication/transfers.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/partition_wire.h"
 

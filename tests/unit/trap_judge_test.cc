@@ -1,5 +1,5 @@
 // Suspects: who is one, how many of them are admitted, and what a host's memory of bodies says (docs/how-to/traps.md).
-#include "node/crawl/trap_judge.h"
+#include "node/links/trap_judge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The question "traps": what it lists, what it queues again, where it goes on (docs/how-to/traps.md).
-#include "node/crawl/trap_report.h"
+#include "node/peer/trap_report.h"
 
 #include <gtest/gtest.h>
 

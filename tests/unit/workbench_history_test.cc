@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "node/crawl/workbench.h"
+#include "node/frontier/workbench.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"
 

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "node/crawl/workbench.h"
+#include "node/frontier/workbench.h"
 #include "node/url/canonical_url.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/crawl_keys.h"

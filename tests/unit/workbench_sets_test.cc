@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "node/crawl/workbench.h"
+#include "node/frontier/workbench.h"
 #include "ring/md5.h"
 #include "storage/memory_kv.h"
 #include "tests/unit/counting_kv.h"

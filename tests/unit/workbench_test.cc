@@ -1,5 +1,5 @@
 // The workbench, one rule a test. Random histories are in workbench_history_test.cc.
-#include "node/crawl/workbench.h"
+#include "node/frontier/workbench.h"
 
 #include <gtest/gtest.h>
 

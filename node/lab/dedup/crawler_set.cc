@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "node/crawl/link_cache.h"
 #include "node/errors/storage_error.h"
+#include "node/frontier/link_cache.h"
 #include "node/lab/dedup/disk_use.h"
 #include "ring/hash_ring.h"
 #include "ring/md5.h"

@@ -4,7 +4,7 @@
 // up.
 #include <map>
 
-#include "node/crawl/address_slots.h"
+#include "node/scheduling/address_slots.h"
 #include "node/settings/units.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "node/crawl/transfer_shares.h"
+#include "node/frontier/transfer_shares.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 

@@ -1,0 +1,90 @@
+#include "node/coordination/doorkeeper.h"
+
+#include <algorithm>
+
+#include "node/config/old_settings.h"
+#include "node/config/settings_table.h"
+#include "node/crawl/lead_text.h"
+
+namespace orbweaver {
+
+namespace {
+
+// Another process with a joiner's identity must be heard for this long before the joiner is refused: one that was
+// killed, and started again elsewhere, is not heard any more.
+constexpr Duration duplicate_wait = std::chrono::seconds{4};
+
+}  // namespace
+
+std::optional<std::string> Doorkeeper::fault(Time now, const ring::Join& join) const {
+  const ring::Membership& membership = members_->membership();
+  if (lifecycle_->crawl_finished()) return "the crawl has ended";
+  if (join.ring != ring::RingId{} && join.ring != state_->ring)
+    return "the data directory there belongs to ring " + join.ring.hex() + ", and this is ring " + state_->ring.hex() +
+           "; join with a new directory";
+  const ring::Settings given = of_now(join.given);
+  for (const auto& [name, value] : ring_wide_settings(state_->settings))
+    for (const auto& [given_name, given_value] : given)
+      if (given_name == name && given_value != value)
+        return "ring-wide setting '" + name + "' is " + value + " in the ring and " + given_value +
+               " at the joining peer; leave it out to take the ring's";
+  if (!membership.plausible(join.self, now))
+    return "its clock is more than " + lead_text() + " ahead of the ring's; set it right";
+  if (membership.find(join.self.id) == nullptr && membership.full())
+    return "the ring has " + std::to_string(ring::members_max) + " members, and no room for another";
+  return std::nullopt;
+}
+
+std::string Doorkeeper::duplicate_text(const ring::PeerId& id) const {
+  const ring::Member* other = members_->membership().find(id);
+  return "a peer with its identity is running at " + (other == nullptr ? std::string() : other->address) +
+         ": was its data directory copied? Start it with a new directory";
+}
+
+void Doorkeeper::on_join(const Step& step, const ring::Message& in, const ring::Join& join,
+                         const ring::ReplyPath& reply) {
+  if (lifecycle_->saying_goodbye() && !lifecycle_->crawl_finished()) return;
+  const auto refuse = [&](std::string reason) {
+    ++refused_;
+    step.log(LogLevel::warning, "ring", "join refused",
+             {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
+    messenger_->reply(reply, in.from, ring::Refuse{std::move(reason), true}, step.out);
+  };
+  // It may have been let in by another a moment ago.
+  if (lifecycle_->crawl_finished() && end_->announced())
+    messenger_->reply(reply, in.from, *end_->announced(), step.out);
+  if (std::optional<std::string> reason = fault(step.now, join)) return refuse(std::move(*reason));
+  const bool own_identity = join.self.id == state_->id;
+  if (own_identity || members_->membership().lives_elsewhere(join.self, step.now)) {
+    const Time since = duplicates_.try_emplace(join.self.id, step.now).first->second;
+    if (!own_identity && step.now - since < duplicate_wait) return;
+    duplicates_.erase(join.self.id);
+    return refuse(duplicate_text(join.self.id));
+  }
+  duplicates_.erase(join.self.id);
+  members_->membership().merge({join.self}, step.now);
+  welcome(step, in.from, reply);
+}
+
+// With those members that are waited for; others that are gone a newcomer need not know. Many seeds go in several
+// messages: the joiner is complete when its seeds' fingerprint is this peer's.
+void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, const ring::ReplyPath& reply) const {
+  std::vector<ring::Member> members;
+  for (const auto& [peer, member] : members_->membership().members())
+    if (ring::reachable(member) || members_->waited_for(peer, step.now)) members.push_back(member);
+  const std::vector<std::string> seeds(seeds_->all().begin(), seeds_->all().end());
+  for (std::size_t at = 0; at == 0 || at < seeds.size(); at += SeedSet::per_message) {
+    ring::Welcome welcome;
+    welcome.ring = state_->ring;
+    welcome.settings = of_the_release_before(ring_wide_settings(state_->settings));
+    welcome.members = members;
+    welcome.seeds.assign(
+        seeds.begin() + static_cast<std::ptrdiff_t>(at),
+        seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + SeedSet::per_message, seeds.size())));
+    welcome.seeds_fingerprint = seeds_->fingerprint();
+    welcome.tenures = tenures_->all();
+    messenger_->reply(reply, joiner, std::move(welcome), step.out);
+  }
+}
+
+}  // namespace orbweaver

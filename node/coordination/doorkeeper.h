@@ -1,0 +1,49 @@
+// Lets newcomers into the ring, or refuses them with the reason: another ring, other ring-wide settings, a clock that
+// is wrong, an identity that another process has. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "node/coordination/lifecycle.h"
+#include "node/coordination/seed_set.h"
+
+namespace orbweaver {
+
+class Doorkeeper {
+ public:
+  // All outlive it.
+  Doorkeeper(const PeerState& state, Members& members, const Messenger& messenger, const Lifecycle& lifecycle,
+             const SeedSet& seeds, const CrawlEnd& end, const ring::Tenures& tenures)
+      : state_(&state),
+        members_(&members),
+        messenger_(&messenger),
+        lifecycle_(&lifecycle),
+        seeds_(&seeds),
+        end_(&end),
+        tenures_(&tenures) {}
+
+  // Without an answer the joiner asks again.
+  void on_join(const Step& step, const ring::Message& in, const ring::Join& join, const ring::ReplyPath& reply);
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  std::optional<std::string> fault(Time now, const ring::Join& join) const;
+  std::string duplicate_text(const ring::PeerId& id) const;
+  void welcome(const Step& step, const ring::PeerId& joiner, const ring::ReplyPath& reply) const;
+
+  const PeerState* state_;
+  Members* members_;
+  const Messenger* messenger_;
+  const Lifecycle* lifecycle_;
+  const SeedSet* seeds_;
+  const CrawlEnd* end_;
+  const ring::Tenures* tenures_;
+  // Joiners whose identity another process seems to have, and when each first asked.
+  std::map<ring::PeerId, Time> duplicates_;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,173 @@
+#include "node/coordination/termination_detector.h"
+
+#include <algorithm>
+
+namespace orbweaver {
+
+namespace {
+
+// Pages allowed to a peer with one wave; under a limit of bytes few, for each may be a large one.
+constexpr std::uint64_t share_max = 4096;
+constexpr std::uint64_t share_by_bytes_max = 32;
+
+std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
+  const auto found = reply.counts.find(name);
+  return found == reply.counts.end() ? 0 : found->second;
+}
+
+bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
+  return a.incarnation == b.incarnation && a.sent == b.sent && a.received == b.received &&
+         a.ring_fingerprint == b.ring_fingerprint && a.tenures_fingerprint == b.tenures_fingerprint;
+}
+
+// Members take a lower number than the last for a late copy. This process may not be the first of this peer: numbers
+// follow the time, so that they rise over a restart too.
+std::uint64_t next_number(std::uint64_t last, Time now) {
+  const std::int64_t since_epoch = now.time_since_epoch().count();
+  return std::max(last + 1, since_epoch > 0 ? static_cast<std::uint64_t>(since_epoch) : 0);
+}
+
+}  // namespace
+
+void TerminationDetector::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out,
+                                const ring::PeerId& self) {
+  wave_ = next_number(wave_, now);
+  under_way_ = true;
+  sent_ = now;
+  members_ = members;
+  replies_.clear();
+  if (!grants_.empty()) grant_sequence_ = next_number(grant_sequence_, now);
+  for (const ring::PeerId& member : members_) {
+    if (member == self) continue;
+    ring::WaveProbe probe;
+    probe.wave = wave_;
+    if (const auto grant = grants_.find(member); grant != grants_.end()) {
+      probe.grant_sequence = grant_sequence_;
+      probe.grant_pages = grant->second;
+    }
+    out.push_back({member, probe});
+  }
+}
+
+void TerminationDetector::tick(Time now, const ring::PeerId& self, const std::vector<ring::PeerId>& members,
+                               bool complete, std::uint64_t ring_fingerprint, const ring::WaveReply& own,
+                               std::vector<Probe>& out) {
+  own_grant_.reset();
+  const bool lowest = !members.empty() && *std::min_element(members.begin(), members.end()) == self;
+  active_ = lowest && complete && !end_ && (config_.stop_when_done || limited());
+  if (!active_) {
+    under_way_ = false;
+    last_passive_.clear();
+    grants_.clear();
+    return;
+  }
+  const std::size_t first = out.size();
+  if (under_way_ && members != members_) under_way_ = false;  // begun again below
+  if (!under_way_) {
+    if (now < next_ && members == members_) return;
+    begin(now, members, out, self);
+  } else if (now - sent_ >= config_.resend) {
+    sent_ = now;
+    for (const ring::PeerId& member : members_) {
+      if (member == self || replies_.contains(member)) continue;
+      ring::WaveProbe probe;
+      probe.wave = wave_;
+      if (const auto grant = grants_.find(member); grant != grants_.end()) {
+        probe.grant_sequence = grant_sequence_;
+        probe.grant_pages = grant->second;
+      }
+      out.push_back({member, probe});
+    }
+  }
+  for (std::size_t i = first; i < out.size(); ++i) out[i].probe.ring_fingerprint = ring_fingerprint;
+  replies_[self] = own;
+  if (replies_.size() == members_.size()) evaluate(now, self);
+}
+
+void TerminationDetector::on_reply(const ring::PeerId& from, const ring::WaveReply& reply) {
+  if (!under_way_ || reply.wave != wave_) return;
+  if (std::find(members_.begin(), members_.end(), from) == members_.end()) return;
+  replies_[from] = reply;
+}
+
+void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
+  under_way_ = false;
+  bool all_passive = true;
+  bool one_view = true;
+  bool unchanged = last_passive_.size() == replies_.size();
+  bool wanting = false;
+  std::uint64_t pages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t partitions = 0;
+  for (const auto& [peer, reply] : replies_) {
+    all_passive = all_passive && reply.passive;
+    one_view = one_view && reply.ring_fingerprint == replies_.at(self).ring_fingerprint &&
+               reply.tenures_fingerprint == replies_.at(self).tenures_fingerprint;
+    partitions += count(reply, "partitions");
+    const auto before = last_passive_.find(peer);
+    unchanged = unchanged && before != last_passive_.end() && same_counts(before->second, reply);
+    wanting = wanting || count(reply, "wants") > 0;
+    pages += count(reply, "fetched");
+    bytes += count(reply, "bytes");
+  }
+  // Every partition is counted by its holder, and by nobody else.
+  one_view = one_view && partitions == config_.partitions;
+  next_ = now + (all_passive || wanting ? config_.quick : config_.slow);
+  const bool no_pages = config_.max_pages > 0 && pages >= config_.max_pages;
+  const bool limit_reached = no_pages || (config_.max_bytes > 0 && bytes >= config_.max_bytes);
+  // A peer that only lacks pages to spend is passive; that is an end only when the limit is reached.
+  if (!all_passive || !one_view || (wanting && !limit_reached)) {
+    last_passive_.clear();
+    if (limited() && one_view) share_out(self);
+    return;
+  }
+  grants_.clear();
+  if (!unchanged) {
+    last_passive_ = replies_;
+    return;
+  }
+  if (!config_.stop_when_done) return;
+  End end;
+  end.wave = wave_;
+  end.reason = no_pages        ? "the page limit is reached"
+               : limit_reached ? "the byte limit is reached"
+                               : "nothing is left to fetch";
+  for (const auto& [peer, reply] : replies_)
+    for (const auto& [name, value] : reply.counts) end.totals[name] += value;
+  end_ = std::move(end);
+}
+
+// What is neither fetched nor in the cap of any peer is shared among those that want pages, a part at a time, so that
+// the last pages go where the work is.
+void TerminationDetector::share_out(const ring::PeerId& self) {
+  grants_.clear();
+  std::uint64_t held = 0;
+  std::uint64_t bytes = 0;
+  std::vector<ring::PeerId> wanting;
+  for (const auto& [peer, reply] : replies_) {
+    held += count(reply, "fetched") + count(reply, "unspent");
+    bytes += count(reply, "bytes");
+    if (count(reply, "wants") > 0) wanting.push_back(peer);
+  }
+  if (config_.max_bytes > 0 && bytes >= config_.max_bytes) return;
+  const std::uint64_t most = config_.max_bytes > 0 ? share_by_bytes_max : share_max;
+  std::uint64_t free = config_.max_pages > held ? config_.max_pages - held : 0;
+  if (config_.max_pages == 0) free = wanting.size() * 2 * most;
+  for (std::size_t i = 0; i < wanting.size() && free > 0; ++i) {
+    const std::uint64_t share = std::clamp<std::uint64_t>(free / (2 * (wanting.size() - i)), 1, most);
+    free -= share;
+    const std::uint64_t cap = count(replies_.at(wanting[i]), "cap") + share;
+    if (wanting[i] == self) {
+      own_grant_ = cap;
+    } else {
+      grants_[wanting[i]] = cap;
+    }
+  }
+}
+
+std::optional<Time> TerminationDetector::next_deadline() const {
+  if (!active_ || end_) return std::nullopt;
+  return under_way_ ? sent_ + config_.resend : next_;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,193 @@
+#include "node/links/batch_intake.h"
+
+#include <algorithm>
+#include <set>
+
+#include "node/frontier/fetch_verdict.h"
+#include "node/try.h"
+
+namespace orbweaver {
+
+namespace {
+
+// Records read back from the outbox in one step when this peer turns out to be their owner.
+constexpr std::size_t own_outbox_step = 4096;
+
+}  // namespace
+
+bool BatchIntake::accepts(ring::Partition partition, ring::BatchKind kind) const {
+  const View& view = around_.members.view();
+  if (partition >= view.partitions()) return false;
+  if (kind == ring::BatchKind::forward) return view.owns(partition);
+  return view.keeps(partition) || around_.replication.partition_manager.holds(partition);
+}
+
+bool BatchIntake::read_wait(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
+  auto clock = storage::decode_wait(entry.record, now);
+  if (!clock) {
+    content.faults.push_back(clock.error().message);
+    return true;
+  }
+  const storage::HostKey host = around_.state.partitioner.host_key(clock->host, entry.partition);
+  if (!accepts(host.partition, kind)) return false;
+  if (const auto own = around_.state.store->clock(host); own && *own) *clock = storage::merge(**own, *clock);
+  const auto [at, added] = content.clocks.try_emplace(host, *clock);
+  if (!added) at->second = storage::merge(at->second, *clock);
+  return true;
+}
+
+bool BatchIntake::read_robots(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
+  auto robots = storage::decode_robots(entry.record, now);
+  if (!robots) {
+    content.faults.push_back(robots.error().message);
+    return true;
+  }
+  auto& [origin, fetched] = *robots;
+  // A canonical redirect asks another host by name (join_www), whose robots.txt is kept with the one it stands for.
+  const Result<CanonicalUrl> url = around_.state.canonicaliser.parse(origin + "/");
+  if (!url) {
+    content.faults.push_back(url.error().message);
+    return true;
+  }
+  const storage::HostKey host = around_.state.partitioner.host_key(url->host(), entry.partition);
+  if (!accepts(host.partition, kind)) return false;
+  const auto own = around_.state.store->robots(host, origin);
+  if (own && *own && storage::merge(**own, fetched) == **own) return true;
+  const auto [at, added] = content.robots.try_emplace({host, origin}, fetched);
+  if (!added) at->second = storage::merge(at->second, fetched);
+  return true;
+}
+
+bool BatchIntake::read_unsure(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
+  const auto since = storage::decode_last_access_unknown(entry.record, now);
+  if (!since) {
+    content.faults.push_back(since.error().message);
+    return true;
+  }
+  if (!accepts(entry.partition, kind)) return false;
+  around_.replication.partition_manager.last_access_unknown(entry.partition, *since);
+  return true;
+}
+
+bool BatchIntake::read_record(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
+  auto record = storage::decode_record(entry.record);
+  if (!record) {
+    content.faults.push_back(record.error().message);
+    return true;
+  }
+  Result<CanonicalUrl> url = around_.state.canonicaliser.parse(record->url);
+  if (!url) {
+    content.faults.push_back(url.error().message);
+    return true;
+  }
+  const storage::HostKey host = around_.state.partitioner.host_key(*url);
+  if (!accepts(host.partition, kind)) return false;
+  record->url = url->text();
+  // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other message
+  // about it. Only a link as it was found tells: a joined record may have its depth from one way and its steps from
+  // another.
+  if (kind == ring::BatchKind::forward && record->state == storage::UrlState::queued && record->depth == 0 &&
+      record->steps == 0 && record->off_site == 0)
+    content.seeds.push_back(record->url);
+  // No peer's clock or mistake delays a try forever.
+  if (record->state == storage::UrlState::queued) record->not_before = std::min(record->not_before, now + wait_max);
+  around_.router.limit(*record, now);
+  // A link brings nobody to a later visit but by a sitemap, which judge() sees to.
+  if (kind == ring::BatchKind::forward) record->visit = 0;
+  const bool link = kind == ring::BatchKind::forward && is_link(*record);
+  content.records.push_back({{host, url->digest()}, std::move(*record), link});
+  content.urls.push_back(std::move(*url));
+  return true;
+}
+
+// False: it is for another peer.
+bool BatchIntake::read(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
+  switch (storage::wire_kind(entry.record)) {
+    case storage::WireKind::wait:
+      return read_wait(now, entry, kind, content);
+    case storage::WireKind::robots:
+      return read_robots(now, entry, kind, content);
+    case storage::WireKind::last_access_unknown:
+      return read_unsure(now, entry, kind, content);
+    case storage::WireKind::record:
+    case storage::WireKind::unknown:
+      break;
+  }
+  return read_record(now, entry, kind, content);
+}
+
+// Links only: copies and moved records are as their holder judged them. Once, and not before all of the batch is read:
+// what is judged uses up a budget.
+void BatchIntake::judge(Content& content) {
+  for (storage::Merge& link : content.records) around_.walk.visit_if_newer(link.key, link.record);
+  if (!around_.traps.any_rule()) return;
+  std::set<storage::UrlKey> judged;
+  for (std::size_t i = 0; i < content.records.size(); ++i)
+    if (storage::Merge& link = content.records[i]; judged.insert(link.key).second)
+      around_.traps.judge(link.key, content.urls[i], link.record);
+}
+
+Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const ring::Batch& batch,
+                               const ring::ReplyPath& reply) {
+  // Full: the sender tries again. Copies are taken anyway: two peers that wait for each other's would wait forever.
+  if (batch.kind != ring::BatchKind::copy && around_.replication.replicator.items_full()) return {};
+  ORBWEAVER_TRY(around_.moves.hear(step, batch.tenures));
+  if (batch.seeds_fingerprint != 0) around_.seeds.compare(step, from, batch.seeds_fingerprint);
+  const auto refuse = [&](std::vector<ring::PartitionTenure> tenures) -> Result<void> {
+    const std::vector<ring::Member> members = around_.members.membership().member_list();
+    around_.messenger.reply(reply, from, ring::BatchRefused{batch.sequence, members, std::move(tenures)}, step.out);
+    return {};
+  };
+  if (std::vector<ring::PartitionTenure> newer = around_.replication.partition_manager.newer(batch.tenures, from);
+      !newer.empty())
+    return refuse(std::move(newer));
+  Content content;
+  const bool own = std::all_of(batch.records.begin(), batch.records.end(), [&](const ring::BatchRecord& entry) {
+    return read(step.now, entry, batch.kind, content);
+  });
+  for (const std::string& fault : content.faults)
+    step.log(LogLevel::warning, "ring", "malformed record", {{"peer", from.brief()}, {"cause", fault}}, true);
+  if (!own) return refuse({});
+  if (batch.kind == ring::BatchKind::forward) judge(content);
+  storage::Commit commit;
+  commit.merges = std::move(content.records);
+  commit.clocks.assign(content.clocks.begin(), content.clocks.end());
+  for (auto& [at, robots] : content.robots) commit.robots.emplace_back(at.first, at.second, std::move(robots));
+  if (!content.seeds.empty()) around_.seeds.add(content.seeds, commit);
+  ORBWEAVER_TRY(around_.writer.commit(step, commit));
+  for (const auto& [host, clock] : content.clocks) around_.bench.delay(host, clock);
+  around_.replication.partition_manager.completed(from, batch.complete);
+  if (batch.kind == ring::BatchKind::forward) ++counters_.batches;
+  counters_.records += batch.records.size();
+  counters_.malformed += content.faults.size();
+  // A copy's writer waits for this answer only. Other senders forget what they sent, so it must be in two places first.
+  if (batch.kind == ring::BatchKind::copy) {
+    around_.messenger.reply(reply, from, ring::BatchAck{batch.sequence}, step.out);
+  } else {
+    around_.moves.acknowledge(step, reply, from, batch.sequence);
+  }
+  return {};
+}
+
+Result<void> BatchIntake::take_own_outbox(const Step& step) {
+  auto own = around_.replication.outbox.take_own(around_.members.view(), own_outbox_step);
+  if (!own) return tl::make_unexpected(own.error());
+  if (own->empty()) return {};
+  storage::Commit commit;
+  for (const storage::OutboxEntry& entry : *own) {
+    commit.from_outbox.push_back(entry.key);
+    auto record = storage::decode_record(entry.record);
+    const auto url = record ? CanonicalUrl::of_stored(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
+    if (!url) continue;
+    around_.router.limit(*record, step.now);
+    const storage::UrlKey key{around_.state.partitioner.host_key(*url), url->digest()};
+    around_.walk.visit_if_newer(key, *record);
+    around_.traps.judge(key, *url, *record);
+    const bool link = is_link(*record);
+    commit.merges.push_back({key, std::move(*record), link});
+  }
+  ORBWEAVER_TRY(around_.writer.commit(step, commit));
+  return {};
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,72 @@
+// Batches of records from other peers. Their bytes are outside input: each record enters where a parsed link does, at
+// "canonicalise". A batch is taken whole or refused whole, in one write. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/coordination/seed_set.h"
+#include "node/links/link_router.h"
+#include "node/links/recrawl_walk.h"
+#include "node/links/trap_judge.h"
+#include "node/replication/partition_moves.h"
+
+namespace orbweaver {
+
+class BatchIntake {
+ public:
+  // What it reads and changes of the peer; all outlive it.
+  struct Around {
+    const PeerState& state;
+    const Members& members;
+    const Messenger& messenger;
+    Replication& replication;
+    Workbench& bench;
+    RecordWriter& writer;
+    PartitionMoves& moves;
+    SeedSet& seeds;
+    const LinkRouter& router;
+    const RecrawlWalk& walk;
+    TrapJudge& traps;
+  };
+  // Since the start of the process.
+  struct Counters {
+    std::uint64_t batches = 0;  // of links
+    std::uint64_t records = 0;  // of all batches
+    std::uint64_t malformed = 0;
+  };
+  explicit BatchIntake(Around around) : around_(around) {}
+
+  // The sender is told that the batch is taken, that it is refused, or nothing: then it sends the batch again.
+  Result<void> take(const Step& step, const ring::PeerId& from, const ring::Batch& batch, const ring::ReplyPath& reply);
+  // What this peer itself owns of its outbox, after a change of owners.
+  Result<void> take_own_outbox(const Step& step);
+  const Counters& counters() const { return counters_; }
+
+ private:
+  // What a batch holds, as it goes into the store.
+  struct Content {
+    std::vector<storage::Merge> records;
+    std::vector<CanonicalUrl> urls;  // theirs, one each
+    std::map<storage::HostKey, storage::HostClock> clocks;
+    std::map<std::pair<storage::HostKey, std::string>, storage::RobotsEntry> robots;  // by origin
+    std::vector<std::string> seeds;
+    std::vector<std::string> faults;  // of records that cannot be read
+  };
+
+  bool accepts(ring::Partition partition, ring::BatchKind kind) const;
+  bool read(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
+  bool read_wait(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
+  bool read_robots(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
+  bool read_unsure(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
+  bool read_record(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
+  void judge(Content& content);
+
+  Around around_;
+  Counters counters_;
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,170 @@
+#include "node/links/link_router.h"
+
+#include <utility>
+
+namespace orbweaver {
+
+namespace {
+
+using storage::Reason;
+using storage::UrlState;
+
+// By topic, what a seed has: the most there is.
+constexpr std::uint16_t topic_score_max = 255;
+
+storage::QueueOrder queue_order(CrawlOrder order) {
+  switch (order) {
+    case CrawlOrder::breadth:
+      return storage::QueueOrder::breadth;
+    case CrawlOrder::depth:
+      return storage::QueueOrder::depth;
+    case CrawlOrder::best:
+      return storage::QueueOrder::best;
+  }
+  return storage::QueueOrder::breadth;
+}
+
+}  // namespace
+
+LinkRouter::LinkRouter(Around around)
+    : around_(around),
+      cache_(around_.settings.max_link_cache_entries),
+      scores_(best_first() ? around_.settings.max_score_entries : 0) {
+  around_.store.set_order(queue_order(around_.settings.order));
+}
+
+bool LinkRouter::route(const CanonicalUrl& url, LinkContext context, storage::Commit& commit) {
+  const std::uint32_t hops_max = around_.settings.max_hops_off_site;
+  const Scope::Place place = around_.seeds.scope().place(url);
+  const bool off_site = place == Scope::Place::off_site;
+  if (place == Scope::Place::out || (off_site && !context.requisite && context.off_site >= hops_max)) {
+    ++counters_.out_of_scope;
+    return false;
+  }
+  if (!off_site || hops_max == 0) {
+    context.off_site = 0;
+  } else {
+    context.off_site = static_cast<std::uint8_t>(std::min<int>(context.off_site + 1, storage::off_site_max));
+  }
+  admit(url, context, commit);
+  return true;
+}
+
+void LinkRouter::admit_unless_listed(const CanonicalUrl& url, const LinkContext& context, storage::Commit& commit) {
+  if (around_.seeds.scope().place(url) == Scope::Place::out) {
+    ++counters_.out_of_scope;
+    return;
+  }
+  admit(url, context, commit);
+}
+
+// Whether a link changes nothing, as memory has it: the host's set, if this peer owns the host and is crawling it, or
+// else the cache.
+bool LinkRouter::is_known(const storage::UrlKey& key, const LinkContext& context) {
+  if (context.lastmod != Time{}) return false;
+  using Verdict = storage::SeenSets::Verdict;
+  Verdict verdict = Verdict::ask;
+  const storage::SeenSets* const sets = around_.store.sets();
+  if (sets != nullptr && around_.view.owns(key.host.partition) && context.steps <= max_redirects())
+    verdict = sets->judge(key, storage::SeenSets::Link{context.depth, context.steps, context.off_site});
+  if (verdict == Verdict::known) ++counters_.known_by_set;
+  return verdict == Verdict::known || (verdict == Verdict::ask && cache_.hit(key.url, context.depth));
+}
+
+void LinkRouter::admit(const CanonicalUrl& url, const LinkContext& context, storage::Commit& commit) {
+  const storage::UrlKey key{around_.partitioner.host_key(url), url.digest()};
+  const bool known = is_known(key, context);
+  std::uint16_t score = context.score;
+  if (best_first()) {
+    const std::optional<std::uint16_t> news = new_score(url, context);
+    if (known && !news) return;
+    if (known) ++counters_.scores_raised;
+    score = news.value_or(context.score);
+  } else if (known) {
+    return;
+  }
+  storage::UrlRecord record;
+  record.depth = context.depth;
+  record.steps = context.steps;
+  record.url = url.text();
+  record.off_site = context.off_site;
+  record.lastmod = context.lastmod;
+  record.sitemap_visit = context.sitemap_visit;
+  record.score = score;
+  if (around_.view.owns(key.host.partition)) {
+    ++counters_.own;
+    limit(record, Time{});
+    around_.walk.visit_if_newer(key, record);
+    around_.traps.judge(key, url, record, context.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
+    const bool link = is_link(record);
+    commit.merges.push_back({key, std::move(record), link});
+    return;
+  }
+  ++counters_.foreign;
+  std::string bytes;
+  storage::encode_record(record, bytes);
+  commit.to_outbox.emplace_back(key.host.partition, std::move(bytes));
+  // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens.
+  if (record.off_site <= 1) cache_.insert(url.digest(), context.depth);
+}
+
+void LinkRouter::limit(storage::UrlRecord& record, Time date) const {
+  if (record.state != UrlState::queued) return;
+  Reason reason = Reason::none;
+  if (around_.settings.max_depth > 0 && record.depth > around_.settings.max_depth) reason = Reason::depth;
+  if (record.steps > max_redirects()) reason = Reason::redirects;
+  if (reason == Reason::none) return;
+  record.state = UrlState::excluded;
+  record.reason = reason;
+  record.since = date;
+  record.not_before = Time{};
+}
+
+// What a host's set answers for takes no place in the cache. The cache tells lesser depths from larger ones, not hops
+// off-site: only the least of those are remembered.
+void LinkRouter::remember(const storage::Commit& commit, std::size_t links) {
+  const storage::SeenSets* const sets = around_.store.sets();
+  for (std::size_t i = 0; i < links; ++i) {
+    const storage::Merge& link = commit.merges[i];
+    if (link.record.off_site > 1 || (sets != nullptr && sets->covers(link.key))) continue;
+    cache_.insert(link.key.url, link.record.depth);
+  }
+}
+
+LinkContext LinkRouter::scored(LinkContext context, const storage::QueuedUrl& source,
+                               const std::vector<CanonicalUrl>& links, const std::vector<std::uint8_t>& scores,
+                               std::size_t link) const {
+  const BestBy best_by = around_.settings.best_by;
+  if (links[link].text() == source.url) return context;  // a page's word for itself does not count
+  // What a page gives it gives once.
+  if (source.visit > 0 && best_by != BestBy::topic) return context;
+  switch (best_by) {
+    case BestBy::topic:
+      context.score = link < scores.size() ? scores[link] : std::uint16_t{0};
+      break;
+    case BestBy::opic:
+      context.gives = std::max<std::uint64_t>(amount_of_score(source.score) / links.size(), 1);
+      break;
+    case BestBy::inlinks:
+      context.gives = 1;
+      break;
+  }
+  return context;
+}
+
+LinkContext LinkRouter::as_good_as(LinkContext context, const storage::QueuedUrl& source) {
+  context.score = source.score;
+  return context;
+}
+
+// What is to be told of a URL that a link was found to; nothing when it was told before.
+std::optional<std::uint16_t> LinkRouter::new_score(const CanonicalUrl& url, const LinkContext& context) {
+  if (context.gives > 0) return scores_.add(url.digest(), context.gives);
+  const bool seed = context.depth == 0 && context.steps == 0;
+  const BestBy best_by = around_.settings.best_by;
+  if (best_by == BestBy::topic) return scores_.raise(url.digest(), seed ? topic_score_max : context.score);
+  const std::uint64_t seeds_own = best_by == BestBy::opic ? seed_cash : 1;
+  return scores_.at_least(url.digest(), seed ? seeds_own : amount_of_score(context.score));
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,25 @@
+#include "node/links/links.h"
+
+namespace orbweaver {
+
+Links::Links(PeerState& state, const Members& members, const SeedSet& seeds, Workbench& bench, UrlVerdicts& verdicts)
+    : router({.settings = state.settings,
+              .store = *state.store,
+              .view = members.view(),
+              .partitioner = state.partitioner,
+              .seeds = seeds,
+              .traps = verdicts.traps,
+              .walk = verdicts.walk}),
+      redirects(state.settings, seeds),
+      follower({.settings = state.settings,
+                .canonicaliser = state.canonicaliser,
+                .view = members.view(),
+                .partitioner = state.partitioner,
+                .seeds = seeds,
+                .bench = bench,
+                .traps = verdicts.traps,
+                .mirrors = verdicts.mirrors,
+                .router = router,
+                .redirects = redirects}) {}
+
+}  // namespace orbweaver

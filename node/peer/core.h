@@ -1,0 +1,64 @@
+// A peer's core: the one object that the loop feeds with events and whose commands it carries out, in order; the
+// simulator does the same. Pure: step(now, event, commands); no socket, clock, thread or random device; the only thing
+// that it calls is the store. Before its ring is known it is a Joiner, then a Peer, once. Thread rule: one owner (the
+// peer's loop).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/peer/joiner.h"
+#include "node/peer/peer.h"
+#include "node/peer/peer_start.h"
+#include "node/settings/memory_plan.h"
+
+namespace orbweaver {
+
+class Core {
+ public:
+  // Reads what an earlier run left in the store; makes a ring, or prepares to join one, otherwise. Errors name the
+  // setting that differs from the ring's, or what in the directory cannot be read.
+  static Result<std::unique_ptr<Core>> open(PeerStart start, storage::Store& store, Time now);
+
+  void step(Time now, Event event, Commands& out);
+  // When to step again (with a TickEvent) if nothing else happens.
+  Time next_deadline(Time now) const { return peer_ ? peer_->next_deadline(now) : joiner_->next_deadline(now); }
+
+  const ring::PeerId& id() const { return peer_ ? peer_->id() : joiner_->id(); }
+  // All zero: not known yet.
+  const ring::RingId& ring_id() const { return peer_ ? peer_->ring_id() : joiner_->known_ring(); }
+  const Settings& settings() const { return peer_ ? peer_->settings() : joiner_->settings(); }
+  bool has_ring() const { return peer_ != nullptr; }
+  // What is being fetched may be cancelled.
+  bool stopping() const { return lifecycle().stopping(); }
+  // The partition's hosts may be asked by this peer now.
+  bool fetches(ring::Partition partition) const { return peer_ && peer_->fetches(partition); }
+  const ring::Tenures& tenures() const { return peer_ ? peer_->tenures() : no_tenures_; }
+
+  // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.
+  void note_link_trace(std::map<std::string, std::uint64_t> counts);
+  // What parts of this peer hold now, by the names of MemoryPlan::shares(), as far as it is known here.
+  std::map<std::string_view, std::uint64_t> memory_use() const;
+  // What the loop has found of all shares, for own_status().
+  void note_memory(MemoryUse use);
+  nlohmann::json own_status() const;
+  std::vector<std::pair<std::string, double>> metrics() const {
+    return peer_ ? peer_->status().metrics() : joiner_->metrics();
+  }
+
+ private:
+  explicit Core(std::uint32_t partitions) : no_tenures_(partitions) {}
+  const Lifecycle& lifecycle() const { return peer_ ? peer_->lifecycle() : joiner_->lifecycle(); }
+  Result<void> take(const Step& step, Event& event);
+
+  std::unique_ptr<Joiner> joiner_;  // one of these two
+  std::unique_ptr<Peer> peer_;
+  ring::Tenures no_tenures_;  // a joiner's
+  bool failed_ = false;
+};
+
+}  // namespace orbweaver

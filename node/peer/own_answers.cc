@@ -1,0 +1,107 @@
+#include "node/peer/own_answers.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "node/crawl/outside_json.h"
+#include "node/crawl/peer_words.h"
+#include "node/try.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+OwnAnswers::OwnAnswers(Around around)
+    : around_(around),
+      explanation_({.settings = around.state.settings,
+                    .canonicaliser = around.state.canonicaliser,
+                    .partitioner = around.state.partitioner,
+                    .store = *around.state.store,
+                    .seeds = around.seeds,
+                    .bench = around.records.bench,
+                    .router = around.links.router,
+                    .redirects = around.links.redirects,
+                    .traps = around.verdicts.traps,
+                    .mirrors = around.verdicts.mirrors,
+                    .membership = around.members.membership()}),
+      trap_report_(*around.state.store, around.state.partitioner, around.verdicts.traps, around.verdicts.mirrors,
+                   around.records.replication.partition_manager, around.records.writer) {}
+
+Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const json& body) {
+  if (verb == "status") return around_.status.status();
+  if (verb == "explain") return explanation_.answer(body);
+  if (verb == "seed") return around_.intake.answer(step, body);
+  if (verb == "traps") return traps(step, body);
+  if (verb == "recrawl") return recrawl(step, body);
+  if (verb == "forget") return forget(step, body);
+  if (verb == "leave") {
+    around_.ends.process.leave(step.now);
+    return json{{"leaving", around_.state.id.hex()}};
+  }
+  if (verb == "stop") {
+    around_.lifecycle.stop();
+    return json{{"stopping", around_.state.id.hex()}};
+  }
+  return json{{"error", "unknown question '" + verb.substr(0, ring::verb_bytes_max) +
+                            "'; this peer knows status, explain, seed, recrawl, traps, forget, leave, stop"}};
+}
+
+// What the rules have kept out (trap_report.h).
+Result<json> OwnAnswers::traps(const Step& step, const json& body) {
+  Result<json> answer = trap_report_.answer(step, around_.state.id.hex(), body);
+  if (!answer || answer->contains("error")) return answer;
+  (*answer)["id"] = around_.state.id.hex();
+  (*answer)["address"] = around_.members.membership().self().address;
+  return answer;
+}
+
+// Begins a walk (recrawl_walk.h), in place of one in flight that is another.
+Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
+  RecrawlWalk& walk = around_.verdicts.walk;
+  if (around_.lifecycle.stopping() || around_.lifecycle.ending() || around_.ends.search.found())
+    return json{{"error", "this peer is stopping"}};
+  Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read(body, step.now);
+  if (!wanted) return json{{"error", wanted.error().message}};
+  json begun = {
+      {"id", around_.state.id.hex()}, {"address", around_.members.membership().self().address}, {"walks", true}};
+  if (walk.was_told(wanted->before)) return begun;
+  storage::Commit commit;
+  walk.begin(std::move(*wanted), commit);
+  around_.ends.crawl.reopen(commit);
+  ORBWEAVER_TRY(around_.records.writer.commit(step, commit));
+  if (around_.gate.may_queue_again()) ORBWEAVER_TRY(walk.walk_on(step));
+  return begun;
+}
+
+// A peer that is down is gone for good, by a person's word. Should it live anyway, it refutes that.
+json OwnAnswers::forget(const Step& step, const json& body) {
+  const Result<std::string> digits = text_field(body, "id");
+  if (!digits) return {{"error", digits.error().message}};
+  ring::Membership& membership = around_.members.membership();
+  std::vector<ring::Member> matching;
+  for (const auto& [peer, member] : membership.members())
+    if (!digits->empty() && peer.hex().starts_with(*digits)) matching.push_back(member);
+  if (matching.size() != 1)
+    return {{"error", matching.empty() ? "no member's identity begins with '" + *digits + "'"
+                                       : "the identities of " + std::to_string(matching.size()) +
+                                             " members begin with '" + *digits + "'; give more digits"}};
+  ring::Member& gone = matching.front();
+  if (gone.state != ring::MemberState::down)
+    return {{"error", "peer " + gone.id.brief() + " is " + std::string(member_state_name(gone)) +
+                          ", not down; let it leave with: orbweaver leave --peer " + gone.address}};
+  gone.state = ring::MemberState::left;
+  membership.merge({gone}, step.now);
+  return {{"forgotten", gone.id.hex()}};
+}
+
+std::optional<ring::PeerId> OwnAnswers::who_knows(const CanonicalUrl& url) const {
+  const View& view = around_.members.view();
+  if (view.empty()) return std::nullopt;
+  const ring::Partition partition = around_.state.partitioner.partition(url);
+  const ring::PeerId& holder = around_.records.replication.partition_manager.tenures().of(partition).holder;
+  const ring::Member* member = around_.members.membership().find(holder);
+  const ring::PeerId& owner = member != nullptr && ring::reachable(*member) ? holder : view.owner(partition);
+  return owner == around_.state.id ? std::nullopt : std::optional(owner);
+}
+
+}  // namespace orbweaver

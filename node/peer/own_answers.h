@@ -1,0 +1,53 @@
+// This peer's own answers to questions (questions.h): status, explain, seed, traps, recrawl, forget, leave, stop.
+// Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "node/coordination/ends.h"
+#include "node/links/seed_intake.h"
+#include "node/links/url_verdicts.h"
+#include "node/peer/explanation.h"
+#include "node/peer/peer_status.h"
+#include "node/peer/trap_report.h"
+#include "node/replication/records.h"
+#include "node/scheduling/fetch_gate.h"
+
+namespace orbweaver {
+
+class OwnAnswers {
+ public:
+  // What it reads and changes of the peer; all outlive it.
+  struct Around {
+    PeerState& state;
+    Members& members;
+    Lifecycle& lifecycle;
+    Records& records;
+    Ends& ends;
+    SeedSet& seeds;
+    UrlVerdicts& verdicts;
+    Links& links;
+    SeedIntake& intake;
+    const FetchGate& gate;
+    const PeerStatus& status;
+  };
+  explicit OwnAnswers(Around around);
+
+  // {"error": text} when the question cannot be answered. Error: the store failed.
+  Result<nlohmann::json> answer(const Step& step, const std::string& verb, const nlohmann::json& body);
+  // The member that knows most of a URL: who holds it; with nobody there, who owns it. Nothing: this peer.
+  std::optional<ring::PeerId> who_knows(const CanonicalUrl& url) const;
+
+ private:
+  Result<nlohmann::json> traps(const Step& step, const nlohmann::json& body);
+  Result<nlohmann::json> recrawl(const Step& step, const nlohmann::json& body);
+  nlohmann::json forget(const Step& step, const nlohmann::json& body);
+
+  Around around_;
+  Explanation explanation_;
+  TrapReport trap_report_;
+};
+
+}  // namespace orbweaver

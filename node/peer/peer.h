@@ -1,0 +1,112 @@
+// A peer of its ring: the conductor of its parts. Pure: step(now, event, commands); no socket, clock, thread or random
+// device; the only thing that it calls is the store. Each part owns its state and its rules (decision 24); what
+// is here is the order in which they act: who takes which message, and what is due after it.
+//
+//   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
+//                                                               +- foreign -> link cache -> outbox -> batch -> owner
+//
+// Its files: peer.cc (start, step, what is due), peer_messages.cc (messages), peer_ring.cc (the ring, the end). Thread
+// rule: one owner (the peer's loop).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "node/coordination/doorkeeper.h"
+#include "node/coordination/ends.h"
+#include "node/coordination/fence.h"
+#include "node/links/batch_intake.h"
+#include "node/peer/outside_faults.h"
+#include "node/peer/own_answers.h"
+#include "node/peer/peer_status.h"
+#include "node/peer/questions.h"
+#include "node/peer/ring_entry.h"
+#include "node/replication/partition_moves.h"
+#include "node/scheduling/fetches.h"
+
+namespace orbweaver {
+
+class Peer {
+ public:
+  // A peer of its ring, with what an earlier run left in the store. Errors: what in the directory cannot be read.
+  static Result<std::unique_ptr<Peer>> enter(RingEntry entry, const Step& step);
+
+  // An error: the store or the archive failed, and the process has to end.
+  Result<void> step(const Step& step, Event& event);
+  // When to step again (with a TickEvent) if nothing else happens.
+  Time next_deadline(Time now) const;
+
+  const ring::PeerId& id() const { return state_.id; }
+  const ring::RingId& ring_id() const { return state_.ring; }
+  const Settings& settings() const { return state_.settings; }
+  // The partition's hosts may be asked by this peer now.
+  bool fetches(ring::Partition partition) const {
+    return fetches_.gate.open() && records_.replication.partition_manager.fetches(partition);
+  }
+  const ring::Tenures& tenures() const { return records_.replication.partition_manager.tenures(); }
+  const Lifecycle& lifecycle() const { return lifecycle_; }
+  PeerStatus& status() { return status_; }
+  const PeerStatus& status() const { return status_; }
+
+ private:
+  Peer(RingEntry&& entry, Time now);
+  Result<void> restore(const RingEntry& entry, const Step& step);
+  Result<void> restore_tenures(const RingEntry& entry, Time now);
+  Result<void> start_seen_set(std::uint64_t random_seed);
+  Result<void> restore_crawl(const RingEntry& entry, storage::Commit& commit);
+  Result<void> restore_counts(storage::Commit& commit);
+  // A row of the meta table.
+  Result<std::optional<std::string>> stored(std::string_view name) const;
+
+  // peer_messages.cc
+  Result<void> receive(const Step& step, MessageEvent& event);
+  Result<void> handle(const Step& step, MessageEvent& event);
+  Result<void> handle_of_anyone(const Step& step, MessageEvent& event);
+  Result<void> handle_of_ring(const Step& step, MessageEvent& event);
+  Result<void> on_welcome(const Step& step, const ring::Welcome& welcome);
+  Result<void> on_sync(const Step& step, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply);
+  void on_wave_probe(const Step& step, const ring::Message& in, const ring::WaveProbe& probe,
+                     const ring::ReplyPath& reply);
+
+  // What is due after any event.
+  Result<void> after(const Step& step);
+  Result<void> send_batches(const Step& step);
+  bool may_walk() const { return verdicts_.walk.under_way() && fetches_.gate.may_queue_again(); }
+
+  // peer_ring.cc
+  void ask_for_admission(const Step& step);
+  Result<void> membership_changed(const Step& step);
+  bool passive() const;
+  bool sends_waves() const;
+  ring::WaveReply wave_reply();
+  Result<void> end_tick(const Step& step);
+  Result<void> leave_tick(const Step& step);
+
+  PeerState state_;
+  Members members_;
+  Records records_;
+  Messenger messenger_;
+  Lifecycle lifecycle_;
+  Ends ends_;
+  Fence fence_;
+  PartitionMoves moves_;
+  SeedSet seeds_;
+  Admission admission_;
+  Doorkeeper doorkeeper_;
+  UrlVerdicts verdicts_;
+  Links links_;
+  SeedIntake intake_;
+  Fetches fetches_;
+  BatchIntake batches_;
+  OutsideFaults faults_;
+  PeerStatus status_;
+  OwnAnswers answers_;
+  Questions questions_;
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,124 @@
+// How the peer lives with the others: joining, members that come and go, the end of the crawl, leaving.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/config/settings_table.h"
+#include "node/crawl/meta_names.h"
+#include "node/peer/peer.h"
+#include "node/try.h"
+#include "ring/codec.h"
+
+namespace orbweaver {
+
+// A peer that was started with addresses of members asks to be known there too.
+void Peer::ask_for_admission(const Step& step) {
+  if (!admission_.due(step.now) || lifecycle_.stopping() || lifecycle_.ending()) return;
+  const ring::Join join = admission_.ask(step.now, members_.membership().self(), state_.ring, state_.settings);
+  for (const std::string& address : admission_.addresses())
+    if (address != members_.membership().self().address)
+      step.out.push_back(SendMessage{address, messenger_.message(join, {})});
+}
+
+Result<void> Peer::membership_changed(const Step& step) {
+  records_.replication.plan_due = true;
+  storage::Commit commit;
+  ring::Sync view;
+  for (const ring::Member& member : members_.membership().member_list())
+    if (member.id != id()) view.members.push_back(member);
+  commit.meta.emplace_back(meta_name::members, ring::encode(messenger_.message(std::move(view), {})));
+  ORBWEAVER_TRY(records_.writer.commit(step, commit));
+  const bool owners_changed = members_.accept_changes(step.now);
+  for (const auto& [peer, member] : members_.membership().members()) {
+    if (ring::reachable(member)) continue;
+    records_.replication.outbox.forget_peer(peer);
+    seeds_.forget_peer(peer);
+  }
+  fetches_.access.forget_strangers();
+  if (!owners_changed) return {};
+  step.log(LogLevel::info, "ring", "owners changed",
+           {{"peers", std::to_string(std::count_if(members_.membership().members().begin(),
+                                                   members_.membership().members().end(),
+                                                   [](const auto& m) { return ring::owns_partitions(m.second); }))},
+            {"own_partitions",
+             std::to_string(members_.view().empty() ? 0 : members_.view().ring().partitions_of(id()).size())}});
+  links_.router.forget();
+  seeds_.owners_changed();
+  fetches_.access.owners_changed(step.now);
+  records_.replication.outbox.owners_changed(members_.view());
+  records_.replication.replicator.owners_changed(members_.view(), step.now);
+  return {};
+}
+
+bool Peer::passive() const {
+  if (!fetches_.jobs.empty() || verdicts_.walk.under_way() || intake_.waits() || !seeds_.differing().empty() ||
+      seeds_.size() == 0 || moves_.acknowledges_later())
+    return false;
+  const storage::Counts& held = state_.store->held();
+  const bool only_lacks_pages = !fetches_.allowance.may_start();
+  return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && records_.replication.replicator.idle() &&
+         fence_.confirmed() && !records_.replication.plan_due && records_.replication.partition_manager.at_rest();
+}
+
+ring::WaveReply Peer::wave_reply() {
+  const storage::Counts& held = state_.store->held();
+  if (held.queued == 0) fetches_.allowance.give_back();
+  ring::WaveReply reply;
+  reply.ring_fingerprint = members_.view().ring().fingerprint();
+  reply.tenures_fingerprint = records_.replication.partition_manager.tenures().fingerprint();
+  reply.incarnation = static_cast<std::uint64_t>(std::max<std::int64_t>(state_.started.time_since_epoch().count(), 0));
+  reply.passive = passive();
+  reply.sent = records_.replication.outbox.batches_acknowledged();
+  reply.received = batches_.counters().batches;
+  reply.grant_sequence = ends_.search.grant_heard();
+  reply.counts = {{"fetched", held.fetched},
+                  {"failed", held.failed},
+                  {"excluded", held.excluded},
+                  {"queued", held.queued},
+                  {"outbox", held.outbox},
+                  {"forwarded", records_.replication.outbox.records_sent()},
+                  {"partitions", records_.replication.partition_manager.held()},
+                  {"cap", fetches_.allowance.cap()},
+                  {"unspent", fetches_.allowance.unspent()},
+                  {"wants", held.queued > 0 && !fetches_.allowance.may_start() ? 1u : 0u}};
+  if (state_.settings.max_bytes > 0) reply.counts["bytes"] = fetches_.allowance.bytes();
+  return reply;
+}
+
+// Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
+bool Peer::sends_waves() const { return passive() || fetches_.allowance.limited(); }
+
+Result<void> Peer::end_tick(const Step& step) {
+  Ending::Own own;
+  own.sends_waves = sends_waves();
+  own.rests = !verdicts_.walk.under_way() && fence_.confirmed() && fetches_.jobs.empty() && intake_.idle();
+  own.reply = [this] { return wave_reply(); };
+  const auto granted = ends_.search.tick(step, own);
+  if (!granted) return tl::make_unexpected(granted.error());
+  if (*granted) fetches_.allowance.grant(**granted);
+  return {};
+}
+
+Result<void> Peer::leave_tick(const Step& step) {
+  if (!lifecycle_.leaving() || lifecycle_.ending()) return {};
+  const storage::Counts& counts = state_.store->counts();
+  // Members that are down may only be cut off: they are waited for.
+  const auto& members = members_.membership().members();
+  const bool alone = members_.view().empty() && std::none_of(members.begin(), members.end(), [&](const auto& entry) {
+                       if (entry.first != id() && entry.second.state == ring::MemberState::joining) return true;
+                       return members_.away(entry.first, step.now);
+                     });
+  if (alone || step.now >= lifecycle_.leave_by()) {
+    lifecycle_.leave_now();  // transfers in flight are cancelled
+    if (!fetches_.jobs.empty()) return {};
+    return ends_.process.exit(step, 0,
+                              (alone ? "left; no peer is there to hand over to: " : "left; leave_timeout is over: ") +
+                                  std::to_string(counts.discovered()) + " URLs and " + std::to_string(counts.outbox) +
+                                  " links to other peers remain in the data directory");
+  }
+  if (fetches_.jobs.empty() && counts.outbox == 0 && counts.discovered() == 0 &&
+      records_.replication.partition_manager.held() == 0 && records_.replication.replicator.idle())
+    return ends_.process.exit(step, 0, "left; all partitions were handed over");
+  return {};
+}
+
+}  // namespace orbweaver

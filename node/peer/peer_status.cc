@@ -1,0 +1,278 @@
+#include "node/peer/peer_status.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/peer_words.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+// Empty: the seen-set is exact, and always was.
+json PeerStatus::seen_filter() const {
+  const storage::Store& store = *around_.state.store;
+  const storage::SeenCounts& seen = store.seen();
+  json status = json::object();
+  if (seen.missed > 0 || store.filter() != nullptr) status["missed"] = seen.missed;
+  const storage::SeenFilter* filter = store.filter();
+  if (filter == nullptr) return status;
+  status["memory_bytes"] = filter->memory_bytes();
+  status["hashes"] = filter->hashes();
+  status["fill"] = filter->fill();
+  status["false_positives"] = filter->rate();
+  status["false_positives_planned"] = filter->config().rate;
+  status["entries"] = filter->entries();
+  status["entries_planned"] = filter->entries_planned();
+  status["overfull"] = filter->overfull();
+  return status;
+}
+
+json PeerStatus::seen_sets() const {
+  const storage::SeenSets* const sets = around_.state.store->sets();
+  if (sets == nullptr) return json::object();
+  return {{"hosts", sets->hosts()},
+          {"urls", sets->entries()},
+          {"memory_bytes", sets->bytes()},
+          {"memory_bytes_max", sets->config().bytes}};
+}
+
+// Bytes.
+json PeerStatus::memory() const {
+  json shares = json::object();
+  for (const MemoryUse::Share& share : memory_.shares)
+    shares[std::string(share.name)] = {{"bound", share.bound}, {"used", share.used}, {"peak", share.peak}};
+  return {{"max_memory", around_.state.memory.total},
+          {"resident", memory_.resident},
+          {"resident_peak", memory_.resident_peak},
+          {"shares", std::move(shares)}};
+}
+
+std::map<std::string_view, std::uint64_t> PeerStatus::memory_use() const {
+  const storage::Store& store = *around_.state.store;
+  const Replication& replication = around_.records.replication;
+  return {{"messages_out", replication.outbox.bytes() + replication.replicator.bytes()},
+          {"link_cache", around_.links.router.cache().size() * LinkCache::entry_bytes},
+          {"robots", around_.fetches.robots.cache().bytes()},
+          {"seen_sets", store.sets() == nullptr ? 0 : store.sets()->bytes()},
+          {"frontier", around_.records.bench.bytes()}};
+}
+
+// Partitions whose holder is gone and that nobody has taken over yet, as far as this peer knows.
+std::uint64_t PeerStatus::orphaned() const {
+  const std::vector<ring::PartitionTenure> tenures = around_.records.replication.partition_manager.tenures().all();
+  return static_cast<std::uint64_t>(std::count_if(tenures.begin(), tenures.end(), [this](const auto& row) {
+    const ring::Member* holder = around_.members.membership().find(row.tenure.holder);
+    return holder == nullptr || !ring::reachable(*holder);
+  }));
+}
+
+// Pages in flight whose records this peer holds and counts as queued: not those of partitions that it lost meanwhile,
+// nor those of which another peer's outcome has come.
+std::uint64_t PeerStatus::held_in_flight() const {
+  std::uint64_t pages = 0;
+  around_.fetches.jobs.for_each([&](const Job& job) {
+    const PageFetch* const page = job.fetch.page();
+    if (page == nullptr || !around_.records.replication.partition_manager.holds(job.fetch.host.partition)) return;
+    const auto record = around_.state.store->find(page->queued.key);
+    if (record && *record && (*record)->state == storage::UrlState::queued) ++pages;
+  });
+  return pages;
+}
+
+std::uint64_t PeerStatus::messages_refused() const {
+  return around_.faults.counters().messages_refused + around_.doorkeeper.refused();
+}
+
+json PeerStatus::counts() const {
+  const storage::Store& store = *around_.state.store;
+  const storage::Counts& counts = store.held();
+  const Replication& replication = around_.records.replication;
+  const Fetches& fetches = around_.fetches;
+  return {{"discovered", store.held_records()},
+          {"queued", counts.queued},
+          {"fetched", counts.fetched},
+          {"failed", counts.failed},
+          {"excluded", counts.excluded},
+          {"outbox", counts.outbox},
+          {"in_flight", fetches.jobs.size()},
+          {"pages_in_flight", held_in_flight()},
+          {"hosts", around_.records.bench.hosts()},
+          {"fetches", fetches.scheduler.counters().fetches},
+          {"retries", fetches.outcomes.counters().retries},
+          {"robots_fetched", fetches.robots.counters().fetched},
+          {"bytes_received", fetches.outcomes.counters().bytes_received},
+          {"archive_bytes", fetches.outcomes.counters().archive_bytes},
+          {"links_found", around_.links.follower.found()},
+          {"links_skipped", around_.links.follower.skipped()},
+          {"links_over_budget", fetches.outcomes.counters().links_over_budget},
+          {"pages_cut", fetches.outcomes.counters().pages_cut},
+          {"links_out_of_scope", around_.links.router.counters().out_of_scope},
+          {"links_own", around_.links.router.counters().own},
+          {"links_foreign", around_.links.router.counters().foreign},
+          {"scores_raised", around_.links.router.counters().scores_raised},
+          {"link_cache_hits", around_.links.router.cache().hits()},
+          {"link_cache_misses", around_.links.router.cache().misses()},
+          {"link_cache_size", around_.links.router.cache().size()},
+          {"seen_set_hits", around_.links.router.counters().known_by_set},
+          {"seen_reads", store.seen().reads},
+          {"seen_set_rows", store.seen().set_rows},
+          {"seen_known_by_set", store.seen().known_by_set},
+          {"seen_new_by_set", store.seen().new_by_set},
+          {"seen_filter_hits", store.seen().taken_as_seen},
+          {"seen_filter_negatives", store.seen().taken_as_new},
+          {"batches_sent", replication.outbox.batches_sent()},
+          {"batch_bytes_sent", replication.outbox.bytes_sent()},
+          {"forwarded", replication.outbox.records_sent()},
+          {"batches_received", around_.batches.counters().batches},
+          {"records_received", around_.batches.counters().records},
+          {"records_malformed", around_.batches.counters().malformed},
+          {"messages_refused", messages_refused()},
+          {"claims_refused", around_.faults.counters().claims_refused},
+          {"rows_dropped", around_.faults.counters().rows_dropped},
+          {"partitions_held", replication.partition_manager.held()},
+          {"partitions_to_gain", replication.partition_manager.to_gain()},
+          {"partitions_orphaned", orphaned()},
+          {"partitions_to_hand_over", replication.partition_manager.to_hand_over()},
+          {"partitions_to_return", replication.partition_manager.to_return()},
+          {"copies_to_backfill", replication.partition_manager.to_backfill()},
+          {"copies", store.counts().discovered() - counts.discovered()},
+          {"copies_waiting", replication.replicator.waiting()},
+          {"copies_sent", replication.replicator.records_sent()},
+          {"copy_bytes_sent", replication.replicator.bytes_sent()},
+          {"records_moved", replication.partition_manager.transfers().records_sent()},
+          {"bytes_moved", replication.partition_manager.transfers().bytes_sent()}};
+}
+
+json PeerStatus::robots() const {
+  const Fetches& fetches = around_.fetches;
+  return {{"files", fetches.robots.cache().files()},
+          {"bytes", fetches.robots.cache().bytes()},
+          {"bytes_max", fetches.robots.cache().bytes_max()},
+          {"dropped", fetches.robots.cache().dropped()},
+          {"shared", fetches.robots.cache().shared()},
+          {"parsed_again", fetches.robots.counters().parsed_again},
+          {"rules_left_out", fetches.robots.counters().rules_left_out}};
+}
+
+json PeerStatus::status() const {
+  const storage::Store& store = *around_.state.store;
+  const Replication& replication = around_.records.replication;
+  const Fetches& fetches = around_.fetches;
+  const ring::Membership& membership = around_.members.membership();
+  const View& view = around_.members.view();
+  json members = json::array();
+  for (const auto& [peer, member] : membership.members())
+    members.push_back({{"id", peer.hex()},
+                       {"address", member.address},
+                       {"state", member_state_name(member)},
+                       {"capacity", member.capacity},
+                       {"protocol", member.protocol},
+                       {"spoken", around_.members.version_of(peer)},
+                       {"incarnation", member.incarnation}});
+  json awaited = json::object();
+  for (const auto& [peer, partitions] : replication.partition_manager.awaited()) awaited[peer.hex()] = partitions;
+  json status = {{"id", around_.state.id.hex()},
+                 {"address", membership.self().address},
+                 {"state", member_state_name(membership.self())},
+                 {"ring", around_.state.ring.hex()},
+                 {"version", ORBWEAVER_VERSION},
+                 {"protocol", ring::protocol_version},
+                 {"started", utc(around_.state.started)},
+                 {"partitions", view.empty() ? 0 : view.ring().partitions_of(around_.state.id).size()},
+                 {"ring_partitions", view.partitions()},
+                 {"confirmed", around_.fence.confirmed()},
+                 {"awaited", std::move(awaited)},
+                 {"held_back", fetches.gate.reasons()},
+                 {"ring_fingerprint", view.ring().fingerprint()},
+                 {"tenures_fingerprint", replication.partition_manager.tenures().fingerprint()},
+                 {"members", std::move(members)},
+                 {"seeds", around_.seeds.size()},
+                 {"seen", store.filter() == nullptr ? "exact" : "bloom"},
+                 {"seen_filter", seen_filter()},
+                 {"seen_sets", seen_sets()},
+                 {"counts", counts()}};
+  status["robots"] = robots();
+  if (!around_.links.redirects.empty()) status["redirects_out"] = around_.links.redirects.status();
+  if (!link_trace_.empty()) status["link_trace"] = link_trace_;
+  if (!memory_.shares.empty()) status["memory"] = memory();
+  return status;
+}
+
+std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
+  const storage::Store& store = *around_.state.store;
+  const Replication& replication = around_.records.replication;
+  const Fetches& fetches = around_.fetches;
+  const storage::Counts& counts = store.held();
+  std::map<std::string_view, double> members;
+  for (const auto& [peer, member] : around_.members.membership().members()) ++members[member_state_name(member)];
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  const storage::SeenFilter* filter = store.filter();
+  std::vector<std::pair<std::string, double>> values = {
+      {"pages_fetched_total", number(fetches.allowance.fetched())},
+      {"pages_failed_total", number((fetches.scheduler.counters().crashed + fetches.outcomes.counters().failed))},
+      {"retries_total", number(fetches.outcomes.counters().retries)},
+      {"urls_fetched", number(counts.fetched)},
+      {"urls_failed", number(counts.failed)},
+      {"urls_excluded", number(counts.excluded)},
+      {"urls_queued", number(counts.queued)},
+      {"fetches_in_flight", number(fetches.jobs.size())},
+      {"hosts_held", number(fetches.jobs.shares().held())},
+      {"hosts_held_total", number(fetches.jobs.shares().held_in_all())},
+      {"bytes_received_total", number(fetches.outcomes.counters().bytes_received)},
+      {"links_found_total", number(around_.links.follower.found())},
+      {"links_over_budget_total", number(fetches.outcomes.counters().links_over_budget)},
+      {"pages_cut_total", number(fetches.outcomes.counters().pages_cut)},
+      {"links_own_total", number(around_.links.router.counters().own)},
+      {"links_foreign_total", number(around_.links.router.counters().foreign)},
+      {"scores_raised_total", number(around_.links.router.counters().scores_raised)},
+      {"link_cache_hits_total", number(around_.links.router.cache().hits())},
+      {"link_cache_misses_total", number(around_.links.router.cache().misses())},
+      {"link_cache_size", number(around_.links.router.cache().size())},
+      {"link_cache_hit_ratio",
+       number(around_.links.router.cache().hits()) /
+           std::max(1.0, number(around_.links.router.cache().hits() + around_.links.router.cache().misses()))},
+      {"seen_reads_total", number(store.seen().reads)},
+      {"seen_set_hits_total", number(around_.links.router.counters().known_by_set)},
+      {"seen_set_rows_total", number(store.seen().set_rows)},
+      {"seen_sets_bytes", store.sets() == nullptr ? 0 : number(store.sets()->bytes())},
+      {"seen_sets_hosts", store.sets() == nullptr ? 0 : number(store.sets()->hosts())},
+      {"seen_filter_hits_total", number(store.seen().taken_as_seen)},
+      {"seen_filter_negatives_total", number(store.seen().taken_as_new)},
+      {"seen_filter_bytes", filter == nullptr ? 0 : number(filter->memory_bytes())},
+      {"seen_filter_fill", filter == nullptr ? 0 : filter->fill()},
+      {"seen_filter_false_positives", filter == nullptr ? 0 : filter->rate()},
+      {"pages_missed", store.seen().missed},
+      {"batches_sent_total", number(replication.outbox.batches_sent())},
+      {"batches_received_total", number(around_.batches.counters().batches)},
+      {"batch_bytes_sent_total", number(replication.outbox.bytes_sent())},
+      {"outbox_records", number(counts.outbox)},
+      {"hosts_active", number(around_.records.bench.hosts())},
+      {"messages_refused_total", number(messages_refused())},
+      {"claims_refused_total", number(around_.faults.counters().claims_refused)},
+      {"rows_dropped_total", number(around_.faults.counters().rows_dropped)},
+      {"members_active", members["active"]},
+      {"members_suspect", members["suspect"]},
+      {"members_down", members["down"]},
+      {"robots_fetched_total", number(fetches.robots.counters().fetched)},
+      {"robots_memory_bytes", number(fetches.robots.cache().bytes())},
+      {"robots_parsed_again_total", number(fetches.robots.counters().parsed_again)},
+      {"robots_rules_left_out_total", number(fetches.robots.counters().rules_left_out)},
+      {"archive_bytes_total", number(fetches.outcomes.counters().archive_bytes)}};
+  const auto traced = [&](const char* name) {
+    const auto found = link_trace_.find(name);
+    return found == link_trace_.end() ? 0.0 : number(found->second);
+  };
+  for (const MemoryUse::Share& share : memory_.shares) {
+    const std::string name(share.name);
+    values.emplace_back("memory_bound_bytes/" + name, number(share.bound));
+    values.emplace_back("memory_used_bytes/" + name, number(share.used));
+    values.emplace_back("memory_peak_bytes/" + name, number(share.peak));
+  }
+  values.emplace_back("memory_resident_bytes", number(memory_.resident));
+  values.emplace_back("link_trace_links_total", traced("links"));
+  values.emplace_back("link_trace_bytes", traced("bytes"));
+  return values;
+}
+
+}  // namespace orbweaver

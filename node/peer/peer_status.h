@@ -1,0 +1,64 @@
+// What a peer shows of itself: its status, as JSON, and its metrics. Reads only. Lifetime: the peer's. Thread rule: one
+// owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "node/coordination/doorkeeper.h"
+#include "node/coordination/fence.h"
+#include "node/links/batch_intake.h"
+#include "node/peer/outside_faults.h"
+#include "node/scheduling/fetches.h"
+
+namespace orbweaver {
+
+class PeerStatus {
+ public:
+  // What it reads of the peer; all outlive it.
+  struct Around {
+    const PeerState& state;
+    const Members& members;
+    const Records& records;
+    const Fence& fence;
+    const SeedSet& seeds;
+    const Doorkeeper& doorkeeper;
+    const Links& links;
+    const Fetches& fetches;
+    const BatchIntake& batches;
+    const OutsideFaults& faults;
+  };
+  PeerStatus(Around around, std::map<std::string, std::uint64_t> link_trace)
+      : around_(around), link_trace_(std::move(link_trace)) {}
+
+  // What the loop has recorded of links: pages, links, bytes, files_removed.
+  void note_link_trace(std::map<std::string, std::uint64_t> counts) { link_trace_ = std::move(counts); }
+  // What the loop has found of all shares of memory.
+  void note_memory(MemoryUse use) { memory_ = std::move(use); }
+  // What parts of this peer hold now, by the names of MemoryPlan::shares(), as far as it is known here.
+  std::map<std::string_view, std::uint64_t> memory_use() const;
+
+  nlohmann::json status() const;
+  std::vector<std::pair<std::string, double>> metrics() const;
+
+ private:
+  nlohmann::json counts() const;
+  nlohmann::json seen_filter() const;
+  nlohmann::json seen_sets() const;
+  nlohmann::json memory() const;
+  nlohmann::json robots() const;
+  std::uint64_t orphaned() const;
+  std::uint64_t held_in_flight() const;
+  std::uint64_t messages_refused() const;
+
+  Around around_;
+  std::map<std::string, std::uint64_t> link_trace_;  // empty: none is recorded
+  MemoryUse memory_;
+};
+
+}  // namespace orbweaver

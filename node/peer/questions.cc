@@ -1,0 +1,216 @@
+#include "node/peer/questions.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/outside_json.h"
+#include "node/crawl/peer_words.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+namespace {
+
+// What does not answer by then is listed as unreachable.
+constexpr Duration gather_time = std::chrono::seconds{2};
+// Questions to the whole ring in flight at a time.
+constexpr std::size_t under_way_max = 256;
+// Of the answers to one of them, in all: they go into one text of a message, with some words around them.
+constexpr std::size_t answer_bytes_max = ring::text_bytes_max - 64 * 1024;
+// Of one question, with all the copies of it that go to the others.
+constexpr std::size_t forwarded_bytes_max = 8u << 20;
+
+// What a message cannot hold its receiver would refuse.
+std::string fitting(std::string text) {
+  if (text.size() <= ring::text_bytes_max) return text;
+  return json_text({{"error", "the answer has " + std::to_string(text.size()) + " bytes, a message holds " +
+                                  std::to_string(ring::text_bytes_max) + "; ask for less at a time"}});
+}
+
+}  // namespace
+
+void Questions::answer(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
+                       const json& content) const {
+  around_.messenger.reply(reply, in.from, ring::Answer{ask.sequence, fitting(json_text(content))}, step.out);
+}
+
+void Questions::refuse(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
+                       const std::string& cause) const {
+  around_.refuse(step, in, cause);
+  answer(step, in, ask, reply, {{"error", "the question cannot be read: " + cause}});
+}
+
+bool Questions::asks_all(const ring::Ask& ask) const {
+  return ask.for_ring && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl");
+}
+
+Result<std::vector<ring::PeerId>> Questions::whom(const ring::Ask& ask, const json& body) const {
+  std::vector<ring::PeerId> others;
+  if (asks_all(ask)) {
+    for (const auto& [peer, member] : around_.membership.members())
+      if (ring::reachable(member) && peer != around_.membership.self().id) others.push_back(peer);
+  } else if (ask.for_ring && ask.verb == "explain") {
+    const Result<std::string> text = text_field(body, "url");
+    if (!text) return tl::make_unexpected(text.error());
+    // One that is not a URL this peer refuses as well as another.
+    if (const Result<CanonicalUrl> url = around_.canonicaliser.parse(*text))
+      if (const auto knows = around_.who_knows(*url)) others.push_back(*knows);
+  }
+  return others;
+}
+
+Result<void> Questions::on_ask(const Step& step, const ring::Message& in, const ring::Ask& ask,
+                               const ring::ReplyPath& reply) {
+  Result<json> read = parse_outside_json(ask.body.empty() ? "{}" : ask.body);
+  if (!read) {
+    refuse(step, in, ask, reply, read.error().message);
+    return {};
+  }
+  json body = std::move(*read);
+  // Told to all as one moment, whatever their clocks say.
+  if (ask.verb == "recrawl" && !body.contains("before_us")) {
+    const auto age = number_field(body, "older_than_us", 0, 0, step.now.time_since_epoch().count());
+    if (!age) {
+      refuse(step, in, ask, reply, age.error().message);
+      return {};
+    }
+    body["before_us"] = (step.now - Duration(*age)).time_since_epoch().count();
+  }
+  const Result<std::vector<ring::PeerId>> others = whom(ask, body);
+  if (!others) {
+    refuse(step, in, ask, reply, others.error().message);
+    return {};
+  }
+  if (!others->empty() || asks_all(ask)) return ask_others(step, in, ask, reply, std::move(body), *others);
+  const Result<json> own = around_.answer_own(step, ask.verb, body);
+  if (!own) return tl::make_unexpected(own.error());
+  answer(step, in, ask, reply, *own);
+  return {};
+}
+
+Result<void> Questions::ask_others(const Step& step, const ring::Message& in, const ring::Ask& ask,
+                                   const ring::ReplyPath& reply, json body, const std::vector<ring::PeerId>& others) {
+  const auto refused = [&](const std::string& cause) -> Result<void> {
+    refuse(step, in, ask, reply, cause);
+    return {};
+  };
+  if (under_way_.size() >= under_way_max) return refused("too many questions to the whole ring are in progress");
+  // Each member hears where it is to go on, not where the others are.
+  json common = body;
+  common.erase("after");
+  const std::string common_text = json_text(common);
+  if (common_text.size() > forwarded_bytes_max / std::max<std::size_t>(others.size(), 1))
+    return refused("it is too long for a question to " + std::to_string(others.size()) +
+                   " peers; ask one of them at a time, with less");
+  Gathering gathering{.reply = reply, .sequence = ask.sequence, .verb = ask.verb, .deadline = step.now + gather_time};
+  if (asks_all(ask)) {
+    const Result<json> own = around_.answer_own(step, ask.verb, body);
+    if (!own) return tl::make_unexpected(own.error());
+    take(gathering, json_text(*own));
+  }
+  const auto after = body.find("after");
+  for (const ring::PeerId& member : others) {
+    gathering.open.emplace(next_sequence_, member);
+    std::string text = common_text;
+    if (after != body.end() && after->is_object()) {
+      common["after"] = json::object();
+      if (const auto place = after->find(member.hex()); place != after->end()) common["after"][member.hex()] = *place;
+      text = json_text(common);
+    }
+    around_.messenger.send(member, ring::Ask{next_sequence_++, ask.verb, std::move(text), false}, step.out);
+  }
+  if (gathering.open.empty()) {
+    finish(step, gathering);
+  } else {
+    under_way_.push_back(std::move(gathering));
+  }
+  return {};
+}
+
+// One that cannot be read is none: at the deadline its peer is listed as silent.
+void Questions::on_answer(const Step& step, const ring::Message& in, const ring::Answer& answer) {
+  for (auto at = under_way_.begin(); at != under_way_.end(); ++at) {
+    const auto asked = at->open.find(answer.sequence);
+    if (asked == at->open.end()) continue;
+    if (asked->second != in.from) return around_.refuse(step, in, "it answers what another was asked");
+    if (const Result<json> read = parse_outside_json(answer.body); !read)
+      return around_.refuse(step, in, read.error().message);
+    at->open.erase(asked);
+    take(*at, answer.body);
+    if (at->open.empty()) {
+      finish(step, *at);
+      under_way_.erase(at);
+    }
+    return;
+  }
+}
+
+void Questions::take(Gathering& gathering, std::string text) const {
+  std::size_t held = 0;
+  for (const Gathering& one : under_way_) held += one.bytes;
+  const std::size_t held_max = std::max(static_cast<std::size_t>(around_.memory.messages_in / 2), answer_bytes_max);
+  if (gathering.bytes + text.size() > answer_bytes_max || held + text.size() > held_max) {
+    ++gathering.left_out;
+    return;
+  }
+  gathering.bytes += text.size();
+  gathering.answers.push_back(std::move(text));
+}
+
+void Questions::tick(const Step& step) {
+  for (auto at = under_way_.begin(); at != under_way_.end();) {
+    if (step.now < at->deadline) {
+      ++at;
+      continue;
+    }
+    finish(step, *at);
+    at = under_way_.erase(at);
+  }
+}
+
+std::optional<Time> Questions::next_deadline() const {
+  std::optional<Time> next;
+  for (const Gathering& gathering : under_way_) next = std::min(next.value_or(gathering.deadline), gathering.deadline);
+  return next;
+}
+
+void Questions::finish(const Step& step, Gathering& gathering) const {
+  json silent = json::array();
+  for (const auto& [sequence, peer] : gathering.open) {
+    const ring::Member* member = around_.membership.find(peer);
+    silent.push_back({{"id", peer.hex()}, {"address", member == nullptr ? "" : member->address}});
+  }
+  std::string text;
+  if (gathering.verb != "explain") {
+    text = answer_of_all(gathering, std::move(silent));
+  } else if (!gathering.answers.empty()) {
+    text = std::move(gathering.answers.front());
+  } else {
+    text = json_text({{"error", "the owner of this URL does not answer"}, {"owner", silent}});
+  }
+  step.out.push_back(
+      ReplyMessage{gathering.reply, around_.messenger.message(ring::Answer{gathering.sequence, fitting(text)}, {})});
+}
+
+// The answers were read when they came. They go on as they are: of 4 MiB of them a tree would be 100 times that.
+std::string Questions::answer_of_all(const Gathering& gathering, json silent) const {
+  json totals = json::object();
+  std::string peers;
+  for (const std::string& text : gathering.answers) {
+    const Result<json> peer = parse_outside_json(text);
+    if (!peer) continue;
+    if (const auto counts = peer->find("counts"); counts != peer->end() && counts->is_object())
+      add_counts(totals, *counts);
+    peers += (peers.empty() ? "" : ",") + text;
+  }
+  for (const auto& [id, member] : around_.membership.members())
+    if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
+  json content = {{"ring", around_.ring.hex()}, {"totals", std::move(totals)}, {"unreachable", std::move(silent)}};
+  if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than a message can hold
+  std::string text = json_text(content);
+  text.insert(text.size() - 1, ",\"peers\":[" + peers + "]");
+  return text;
+}
+
+}  // namespace orbweaver

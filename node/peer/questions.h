@@ -1,0 +1,78 @@
+// Questions from commands: to this peer, or by it to the whole ring. One to the ring goes on to the other members and
+// is answered when they all have, or after some seconds; who was silent is named in the answer. Bounded: questions
+// in flight, their bytes, and the bytes of the answers that wait. Lifetime: the peer's. Thread rule: one owner (the
+// peer's loop).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/crawl/step.h"
+#include "node/replication/messenger.h"
+#include "node/settings/memory_plan.h"
+#include "node/url/canonicaliser.h"
+
+namespace orbweaver {
+
+class Questions {
+ public:
+  // What it reads of the peer; all outlive it.
+  struct Around {
+    const ring::Membership& membership;
+    const ring::RingId& ring;
+    const Messenger& messenger;
+    const MemoryPlan& memory;
+    const Canonicaliser& canonicaliser;
+    // The member that knows most of a URL; nothing: this peer.
+    std::function<std::optional<ring::PeerId>(const CanonicalUrl&)> who_knows;
+    // This peer's own answer to a verb. Error: the store failed.
+    std::function<Result<nlohmann::json>(const Step&, const std::string& verb, const nlohmann::json& body)> answer_own;
+    // A message that is at fault is counted and named.
+    std::function<void(const Step&, const ring::Message&, const std::string& cause)> refuse;
+  };
+  explicit Questions(Around around) : around_(std::move(around)) {}
+
+  // A question for the ring (ask.for_ring) goes on to others; a peer without a ring clears that first.
+  Result<void> on_ask(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply);
+  void on_answer(const Step& step, const ring::Message& in, const ring::Answer& answer);
+  // Those that have waited long enough are answered with what there is.
+  void tick(const Step& step);
+  std::optional<Time> next_deadline() const;
+
+ private:
+  // A question that other peers must answer first.
+  struct Gathering {
+    ring::ReplyPath reply;
+    std::uint64_t sequence = 0;  // the asker's
+    std::string verb;
+    std::map<std::uint64_t, ring::PeerId> open{};  // our sequence -> whom we asked
+    std::vector<std::string> answers{};            // JSON objects, of answer_bytes_max in all
+    std::size_t bytes = 0;
+    std::size_t left_out = 0;  // answers beyond that
+    Time deadline{};
+  };
+  // Whom a question goes to. Error: it cannot be read.
+  Result<std::vector<ring::PeerId>> whom(const ring::Ask& ask, const nlohmann::json& body) const;
+  bool asks_all(const ring::Ask& ask) const;
+  Result<void> ask_others(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
+                          nlohmann::json body, const std::vector<ring::PeerId>& others);
+  void refuse(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
+              const std::string& cause) const;
+  void answer(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
+              const nlohmann::json& content) const;
+  void take(Gathering& gathering, std::string text) const;
+  void finish(const Step& step, Gathering& gathering) const;
+  std::string answer_of_all(const Gathering& gathering, nlohmann::json silent) const;
+
+  Around around_;
+  std::vector<Gathering> under_way_;
+  std::uint64_t next_sequence_ = 1;
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,40 @@
+// The question "traps": what the rules have kept out, by host and rule, from the records that this peer holds; and the
+// user's word to queue it anyway. Bounded: a question looks at a number of records, and its answer says where to
+// continue. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "node/links/trap_judge.h"
+#include "node/replication/partition_manager.h"
+
+namespace orbweaver {
+
+class TrapReport {
+ public:
+  // All outlive it.
+  TrapReport(storage::Store& store, Partitioner& partitioner, TrapJudge& judge, MirrorTable& mirrors,
+             const PartitionManager& partition_manager, RecordWriter& writer)
+      : store_(&store),
+        partitioner_(&partitioner),
+        judge_(&judge),
+        mirrors_(&mirrors),
+        partition_manager_(&partition_manager),
+        writer_(&writer) {}
+
+  // {"readmit": true} queues what it finds; "host" and "rule" narrow both. "after": {`self`: a URL} goes on where an
+  // answer ended that was not complete ("last"). Answers "traps", "last" and "readmitted", or "error" for a question
+  // that cannot be read. Error: the store cannot be written.
+  Result<nlohmann::json> answer(const Step& step, const std::string& self, const nlohmann::json& body);
+
+ private:
+  storage::Store* store_;
+  Partitioner* partitioner_;
+  TrapJudge* judge_;
+  MirrorTable* mirrors_;
+  const PartitionManager* partition_manager_;
+  RecordWriter* writer_;
+};
+
+}  // namespace orbweaver

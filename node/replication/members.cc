@@ -1,0 +1,80 @@
+#include "node/replication/members.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace orbweaver {
+
+Members::Members(const PeerState& state, ring::Membership membership)
+    : state_(&state),
+      membership_(std::move(membership)),
+      view_(state.id, state.settings.partitions, state.settings.replicas) {}
+
+std::vector<ring::PeerId> Members::reachable() const {
+  std::vector<ring::PeerId> members;
+  for (const auto& [id, member] : membership_.members())
+    if (ring::reachable(member)) members.push_back(id);
+  return members;
+}
+
+std::vector<ring::PeerId> Members::others() const {
+  std::vector<ring::PeerId> members = reachable();
+  std::erase(members, state_->id);
+  return members;
+}
+
+bool Members::is_reachable(const ring::PeerId& peer) const {
+  const ring::Member* member = membership_.find(peer);
+  return member != nullptr && ring::reachable(*member);
+}
+
+bool Members::gone(const ring::PeerId& peer, Time now) const {
+  const auto since = down_since_.find(peer);
+  return since != down_since_.end() && now - since->second >= state_->settings.presume_dead_after;
+}
+
+bool Members::waited_for(const ring::PeerId& peer, Time now) const {
+  const ring::Member* member = membership_.find(peer);
+  if (member == nullptr || member->state != ring::MemberState::down) return false;
+  return state_->settings.replicas < 2 || !gone(peer, now);
+}
+
+bool Members::paused() const {
+  if (state_->settings.on_cut != OnCut::pause_minority) return false;
+  std::size_t here = 0;
+  std::size_t away = 0;
+  bool lowest_here = true;
+  bool first = true;
+  for (const auto& [peer, member] : membership_.members()) {
+    if (member.state == ring::MemberState::left || member.state == ring::MemberState::joining) continue;
+    if (gone(peer, state_->stepped)) continue;
+    const bool answers = ring::reachable(member) && !member.suspect;
+    if (std::exchange(first, false)) lowest_here = answers;
+    ++(answers ? here : away);
+  }
+  return here < away || (here == away && !lowest_here);
+}
+
+bool Members::accept_changes(Time now) {
+  accepted_ = membership_.version();
+  for (const auto& [peer, member] : membership_.members()) {
+    if (member.state == ring::MemberState::down) {
+      down_since_.try_emplace(peer, now);
+    } else {
+      down_since_.erase(peer);
+    }
+  }
+  std::erase_if(versions_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
+  return view_.update(membership_);
+}
+
+void Members::note_version(const ring::PeerId& from, std::uint16_t version) {
+  if (membership_.find(from) != nullptr) versions_[from] = version;
+}
+
+std::uint16_t Members::version_of(const ring::PeerId& peer) const {
+  const auto found = versions_.find(peer);
+  return found == versions_.end() ? std::uint16_t{0} : found->second;
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,214 @@
+#include "node/replication/outbox_sender.h"
+
+#include <algorithm>
+
+#include "node/errors/storage_error.h"
+
+namespace orbweaver {
+
+namespace {
+
+// This many outbox entries are followed as one.
+constexpr std::uint64_t entries_a_group = 64;
+// Groups that are followed; beyond it, two neighbours become one.
+constexpr std::size_t groups_max = 8192;
+// Read back from the outbox at once.
+constexpr std::size_t entries_a_read = 1024;
+
+}  // namespace
+
+OutboxSender::OutboxSender(Config config, storage::Store& store, std::uint64_t first_sequence)
+    : config_(config), store_(&store), next_sequence_(first_sequence) {
+  if (store.counts().outbox > 0) open_[0] = store.counts().outbox;
+  newest_group_entries_ = entries_a_group;
+}
+
+void OutboxSender::add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now) {
+  for (const storage::OutboxEntry& entry : entries) {
+    if (open_.empty() || newest_group_entries_ >= entries_a_group) {
+      open_[entry.key.sequence] = 0;
+      newest_group_entries_ = 0;
+    }
+    ++newest_group_entries_;
+    ++open_.rbegin()->second;
+    if (view.empty() || view.owns(entry.key.partition)) {
+      own_on_disk_ = true;
+      continue;
+    }
+    Queue& queue = queue_of(view.owner(entry.key.partition));
+    // Once some are on disk only, later ones join them there: they are read back in order.
+    if (queue.on_disk || !has_room(queue)) {
+      queue.on_disk = true;
+      continue;
+    }
+    if (queue.waiting.empty()) queue.oldest = now;
+    queue.waiting_bytes += entry.record.size();
+    waiting_bytes_ += entry.record.size();
+    queue.waiting.push_back(entry);
+  }
+}
+
+void OutboxSender::taken_out(const std::vector<storage::OutboxKey>& keys) {
+  for (const storage::OutboxKey& key : keys) {
+    auto group = open_.upper_bound(key.sequence);
+    if (group == open_.begin()) continue;
+    --group;
+    if (--group->second > 0) continue;
+    if (std::next(group) == open_.end()) newest_group_entries_ = entries_a_group;  // the next entry begins a group
+    open_.erase(group);
+  }
+  if (open_.size() <= groups_max) return;
+  for (auto at = open_.begin(); at != open_.end() && std::next(at) != open_.end(); ++at) {
+    const auto next = std::next(at);
+    at->second += next->second;
+    open_.erase(next);
+  }
+}
+
+void OutboxSender::owners_changed(const View& view) {
+  for (auto& [owner, queue] : queues_) {
+    queue.waiting.clear();
+    waiting_bytes_ -= queue.waiting_bytes;
+    queue.waiting_bytes = 0;
+    // Late answers to these find nothing; the entries are sent again to whoever owns them now (merging is idempotent).
+    queue.window.clear();
+    queue.on_disk = false;  // found out below; with no owners there is nobody to read it for
+  }
+  if (store_->counts().outbox == 0) return;
+  own_on_disk_ = true;
+  if (view.empty()) return;
+  for (std::uint32_t partition = 0; partition < view.partitions(); ++partition) {
+    const ring::PeerId& owner = view.owner(static_cast<ring::Partition>(partition));
+    if (owner != view.self()) queue_of(owner).on_disk = true;
+  }
+}
+
+void OutboxSender::forget_peer(const ring::PeerId& peer) {
+  const auto found = queues_.find(peer);
+  if (found == queues_.end()) return;
+  if (!found->second.window.empty()) found->second.on_disk = true;
+  found->second.window.clear();
+}
+
+// Only when nothing is in memory or in flight is all that is on disk for an owner known to be unsent.
+Result<void> OutboxSender::reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now) {
+  queue.on_disk = false;
+  for (const ring::Partition partition : view.ring().partitions_of(owner)) {
+    std::uint64_t after = 0;
+    for (bool more = true; more;) {
+      // One at least, whatever the others have: an owner's batch may always go.
+      if (!queue.waiting.empty() && !has_room(queue)) {
+        queue.on_disk = true;
+        break;
+      }
+      const std::size_t limit = std::min(entries_a_read, config_.memory_records - queue.waiting.size());
+      auto found = store_->outbox_of(partition, after, limit);
+      if (!found) return tl::make_unexpected(error_of(found.error()));
+      more = found->size() == limit;
+      for (storage::OutboxEntry& entry : *found) {
+        after = entry.key.sequence;
+        queue.waiting_bytes += entry.record.size();
+        waiting_bytes_ += entry.record.size();
+        queue.waiting.push_back(std::move(entry));
+      }
+    }
+    if (queue.on_disk) break;
+  }
+  queue.oldest = now - config_.age;  // has waited long enough
+  return {};
+}
+
+bool OutboxSender::due(const Queue& queue, Time now) const {
+  return !config_.batch.has_room(queue.waiting.size(), queue.waiting_bytes) || now - queue.oldest >= config_.age;
+}
+
+void OutboxSender::send(const ring::PeerId& owner, Queue& queue, const View& view, Time now,
+                        std::vector<BatchOut>& out) {
+  Entries entries;
+  std::vector<ring::BatchRecord> records;
+  while (!queue.waiting.empty() && config_.batch.has_room(records.size(), entries.bytes)) {
+    storage::OutboxEntry& entry = queue.waiting.front();
+    entries.bytes += entry.record.size();
+    entries.keys.push_back(entry.key);
+    records.push_back({entry.key.partition, std::move(entry.record)});
+    queue.waiting.pop_front();
+  }
+  queue.waiting_bytes -= entries.bytes;
+  waiting_bytes_ -= entries.bytes;
+  queue.oldest = now;
+  ++batches_sent_;
+  bytes_sent_ += entries.bytes;
+  records_sent_ += records.size();
+  ring::Batch batch{
+      .sequence = next_sequence_++, .ring_fingerprint = view.ring().fingerprint(), .records = std::move(records)};
+  out.push_back({owner, queue.window.add(now, std::move(batch), std::move(entries))});
+}
+
+Result<void> OutboxSender::tick(Time now, const View& view, std::vector<BatchOut>& out) {
+  if (view.empty()) return {};
+  const auto refresh = [&view](ring::Batch& batch) { batch.ring_fingerprint = view.ring().fingerprint(); };
+  for (auto& [owner, queue] : queues_) {
+    queue.window.resend(now, owner, refresh, out);
+    if (now < queue.window.not_before()) continue;
+    if (must_reload(queue))
+      if (Result<void> loaded = reload(owner, queue, view, now); !loaded) return loaded;
+    while (!queue.waiting.empty() && queue.window.has_room() && due(queue, now)) send(owner, queue, view, now, out);
+  }
+  return {};
+}
+
+std::optional<Time> OutboxSender::next_deadline() const {
+  std::optional<Time> earliest;
+  const auto consider = [&](std::optional<Time> at) {
+    if (at) earliest = earliest ? std::min(*earliest, *at) : *at;
+  };
+  for (const auto& [owner, queue] : queues_) {
+    consider(queue.window.next_deadline());
+    if (!queue.waiting.empty() && queue.window.has_room())
+      consider(std::max(queue.oldest + config_.age, queue.window.not_before()));
+    if (must_reload(queue)) consider(queue.window.not_before());
+  }
+  return earliest;
+}
+
+std::vector<storage::OutboxKey> OutboxSender::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
+  const auto queue = queues_.find(from);
+  if (queue == queues_.end()) return {};
+  auto batch = queue->second.window.acknowledged(sequence);
+  if (!batch) return {};
+  ++batches_acknowledged_;
+  return std::move(batch->content.keys);
+}
+
+void OutboxSender::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
+  const auto queue = queues_.find(from);
+  if (queue != queues_.end() && queue->second.window.refused(sequence, now)) queue->second.on_disk = true;
+}
+
+Result<std::vector<storage::OutboxEntry>> OutboxSender::take_own(const View& view, std::size_t limit) {
+  std::vector<storage::OutboxEntry> own;
+  if (!own_on_disk_ || view.empty()) return own;
+  for (const ring::Partition partition : view.ring().partitions_of(view.self())) {
+    auto found = store_->outbox_of(partition, 0, limit - own.size());
+    if (!found) return tl::make_unexpected(error_of(found.error()));
+    for (storage::OutboxEntry& entry : *found) own.push_back(std::move(entry));
+    if (own.size() >= limit) return own;
+  }
+  own_on_disk_ = false;
+  return own;
+}
+
+std::uint64_t OutboxSender::bytes() const {
+  std::uint64_t bytes = waiting_bytes_;
+  for (const auto& [owner, queue] : queues_)
+    for (const auto& [sequence, flight] : queue.window.flights()) bytes += flight.content.bytes;
+  return bytes;
+}
+
+std::size_t OutboxSender::batches_in_flight() const {
+  std::size_t count = 0;
+  for (const auto& [owner, queue] : queues_) count += queue.window.size();
+  return count;
+}
+
+}  // namespace orbweaver

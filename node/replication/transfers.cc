@@ -1,0 +1,375 @@
+#include "node/replication/transfers.h"
+
+#include <algorithm>
+
+#include "node/errors/storage_error.h"
+
+namespace orbweaver {
+
+namespace {
+
+// Between two looks at whether a partition is ready, and after "not now".
+constexpr Duration ready_poll = std::chrono::milliseconds{20};
+constexpr Duration later_wait = std::chrono::milliseconds{300};
+// A question is asked again after the timeout, then after twice that, and so on up to this.
+constexpr Duration patience_max = std::chrono::minutes{1};
+// Beyond any delay between two requests to a host.
+constexpr Duration unsure_max = std::chrono::hours{1};
+// Rows of a partition's hosts that are read at a time.
+constexpr std::size_t host_rows = 256;
+
+bool returns(ring::TransferKind kind) {
+  return kind == ring::TransferKind::return_ || kind == ring::TransferKind::release;
+}
+
+}  // namespace
+
+void Transfers::want(const Task& task, ring::TransferKind kind, bool already_sent) {
+  const auto [at, added] = tasks_.try_emplace(task);
+  if (!added && at->second.kind == kind) return;
+  if (!added) cancel(task);
+  State& state = tasks_[task];
+  state.kind = kind;
+  state.already_sent = already_sent;
+  news_ = true;
+}
+
+void Transfers::set_stage(const Task& task, State& state, Stage stage) {
+  state.stage = stage;
+  if (state.kind != ring::TransferKind::hand_off) return;
+  if (stage == Stage::waiting) {
+    if (frozen_.erase(task.partition) > 0) thawed_.push_back(task.partition);
+  } else {
+    frozen_.insert(task.partition);
+  }
+}
+
+void Transfers::restart(const Task& task, State& state, Time not_before) {
+  target_of(task.to).window.change_contents([&task](Partitions& waiting) { waiting.erase(task.partition); });
+  const ring::TransferKind kind = state.kind;
+  const bool already_sent = state.already_sent;
+  set_stage(task, state, Stage::waiting);
+  state = State{};
+  state.kind = kind;
+  state.already_sent = already_sent;
+  state.since = not_before;
+  news_ = true;
+}
+
+void Transfers::cancel(const Task& task) {
+  const auto found = tasks_.find(task);
+  if (found == tasks_.end()) return;
+  restart(task, found->second, Time{});
+  tasks_.erase(found);
+}
+
+void Transfers::begin_anew(ring::Partition partition) {
+  for (auto& [task, state] : tasks_)
+    if (task.partition == partition) restart(task, state, Time{});
+}
+
+void Transfers::cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep) {
+  std::vector<Task> gone;
+  for (const auto& [task, state] : tasks_)
+    if (!keep(task, state.kind)) gone.push_back(task);
+  for (const Task& task : gone) cancel(task);
+}
+
+void Transfers::end(const Task& task, bool agreed) {
+  done_.push_back({task, tasks_.at(task).kind, agreed});
+  cancel(task);
+}
+
+// Batches whose transfers were cancelled or begun again count as in flight until they are answered or late.
+void Transfers::forget_what_nobody_waits_for(Time now) {
+  for (auto target = targets_.begin(); target != targets_.end();) {
+    target->second.window.drop_late(now, [](const Partitions& waiting) { return waiting.empty(); });
+    const auto task = tasks_.lower_bound({target->first, 0});
+    const bool wanted = task != tasks_.end() && task->first.to == target->first;
+    target = wanted || !target->second.window.empty() ? std::next(target) : targets_.erase(target);
+  }
+}
+
+std::vector<Transfers::Done> Transfers::take_done() { return std::exchange(done_, {}); }
+
+std::size_t Transfers::tasks(ring::TransferKind kind) const {
+  return static_cast<std::size_t>(
+      std::count_if(tasks_.begin(), tasks_.end(), [kind](const auto& task) { return task.second.kind == kind; }));
+}
+
+std::vector<ring::PeerId> Transfers::peers() const {
+  std::vector<ring::PeerId> peers;
+  for (const auto& [task, state] : tasks_)
+    if (peers.empty() || peers.back() != task.to) peers.push_back(task.to);
+  return peers;
+}
+
+// ---- what is due ----
+
+Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out) {
+  if (!news_ && (!due_ || now < *due_)) return {};
+  news_ = false;
+  forget_what_nobody_waits_for(now);
+  for (const ring::PeerId& to : peers()) {
+    std::vector<BatchOut> again;
+    // Its tenures stay as they were: what a batch completes is complete under these only.
+    const auto refresh = [&world](ring::Batch& batch) { batch.ring_fingerprint = world.fingerprint; };
+    target_of(to).window.resend(now, to, refresh, again);
+    for (BatchOut& batch : again) out.push_back({to, std::move(batch.batch)});
+    activate(now, to);
+    ask(now, world, to, out);
+    if (Result<void> asked = compare_leaves(now, world, to, out); !asked) return asked;
+    if (Result<void> sent = send(now, world, to, out); !sent) return sent;
+  }
+  due_.reset();
+  const auto consider = [&](std::optional<Time> at) {
+    if (at) due_ = due_ ? std::min(*due_, *at) : *at;
+  };
+  for (const auto& [task, state] : tasks_) {
+    if (state.stage == Stage::waiting) consider(std::max(state.since, now + ready_poll));
+    if (state.stage == Stage::getting_ready) consider(now + ready_poll);
+    if (state.stage == Stage::comparing) consider(state.since + state.patience);
+    if (state.stage == Stage::comparing_leaves) consider(state.since + config_.batch.timeout);
+  }
+  for (const auto& [to, target] : targets_) {
+    consider(target.window.next_deadline());
+    if (now < target.window.not_before()) consider(target.window.not_before());
+  }
+  return {};
+}
+
+void Transfers::activate(Time now, const ring::PeerId& to) {
+  std::size_t active = 0;
+  const auto first = tasks_.lower_bound({to, 0});
+  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) active += at->second.active() ? 1 : 0;
+  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
+    State& state = at->second;
+    if (state.stage != Stage::waiting || now < state.since) continue;
+    state.empty = store_->counts(at->first.partition).discovered() == 0;
+    if (!state.empty && active >= config_.active_max) continue;
+    active += state.empty ? 0 : 1;
+    set_stage(at->first, state, Stage::getting_ready);
+  }
+}
+
+// Compares the roots of all that are ready, and again of those that got no answer.
+void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
+  std::map<ring::TransferKind, ring::Roots> questions;
+  const auto first = tasks_.lower_bound({to, 0});
+  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
+    const ring::Partition partition = at->first.partition;
+    State& state = at->second;
+    const bool again = state.stage == Stage::comparing && now - state.since >= state.patience;
+    const bool ready = state.stage == Stage::getting_ready && world.ready(partition, state.kind);
+    if (!again && !ready) continue;
+    ring::Roots& question = questions[state.kind];
+    if (question.roots.size() >= config_.roots_a_message) continue;
+    question.roots.push_back({partition, state.already_sent ? 0 : store_->root(partition)});
+    question.tenures.push_back({partition, world.tenures.of(partition)});
+    if (question.sequence == 0) question.sequence = world.new_sequence();
+    // Only the last question's answer counts: on a way longer than the timeout none ever would.
+    state.patience = again ? std::min(2 * state.patience, patience_max) : config_.batch.timeout;
+    set_stage(at->first, state, Stage::comparing);
+    state.question = question.sequence;
+    state.since = now;
+  }
+  for (auto& [kind, question] : questions) {
+    question.kind = kind;
+    std::vector<ring::Partition>& asked = target_of(to).questions[question.sequence];
+    for (const ring::PartitionDigest& root : question.roots) asked.push_back(root.partition);
+    out.push_back({to, std::move(question)});
+  }
+  // Questions that never got an answer are not kept forever.
+  std::map<std::uint64_t, std::vector<ring::Partition>>& open = target_of(to).questions;
+  while (open.size() > config_.active_max) open.erase(open.begin());
+}
+
+void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& answer, Time now) {
+  const auto target = targets_.find(from);
+  if (target == targets_.end()) return;
+  const auto question = target->second.questions.find(answer.sequence);
+  if (question == target->second.questions.end()) return;
+  const std::vector<ring::Partition> asked = std::move(question->second);
+  target->second.questions.erase(question);
+  const std::set<ring::Partition> differ(answer.differ.begin(), answer.differ.end());
+  const std::set<ring::Partition> later(answer.later.begin(), answer.later.end());
+  news_ = true;
+  for (const ring::Partition partition : asked) {
+    const auto found = tasks_.find({from, partition});
+    if (found == tasks_.end() || found->second.stage != Stage::comparing) continue;
+    if (found->second.question != answer.sequence) continue;
+    State& state = found->second;
+    if (later.contains(partition)) {
+      restart(found->first, state, now + later_wait);
+    } else if (differ.contains(partition)) {
+      state.since = Time{};
+      const bool large = store_->counts(partition).discovered() >= config_.leaves_from;
+      set_stage(found->first, state, large ? Stage::comparing_leaves : Stage::sending);
+    } else if (state.kind == ring::TransferKind::hand_off) {
+      state.records_done = true;  // hosts' waits may be news
+      set_stage(found->first, state, Stage::sending);
+    } else {
+      end(Task(found->first), true);
+    }
+  }
+}
+
+Result<void> Transfers::compare_leaves(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
+  const auto first = tasks_.lower_bound({to, 0});
+  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
+    State& state = at->second;
+    if (state.stage != Stage::comparing_leaves || (state.since != Time{} && now - state.since < config_.batch.timeout))
+      continue;
+    const auto leaves = store_->leaves(at->first.partition);
+    if (!leaves) return tl::make_unexpected(error_of(leaves.error()));
+    out.push_back(
+        {to,
+         ring::Leaves{at->first.partition, world.tenures.of(at->first.partition), {leaves->begin(), leaves->end()}}});
+    state.since = now;
+    break;  // each costs a walk over the partition: one a step
+  }
+  return {};
+}
+
+void Transfers::leaves_differ(const ring::PeerId& from, const ring::LeavesDiffer& answer) {
+  const auto found = tasks_.find({from, answer.partition});
+  if (found == tasks_.end() || found->second.stage != Stage::comparing_leaves) return;
+  if (answer.differ.size() != ring::leaves_max) return;
+  found->second.differ = answer.differ;
+  set_stage(found->first, found->second, Stage::sending);
+  news_ = true;
+}
+
+// ---- sending ----
+
+Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition partition, State& state,
+                                   std::vector<ring::BatchRecord>& records, std::size_t& bytes) {
+  const auto room = [&] { return config_.batch.has_room(records.size(), bytes); };
+  const auto add = [&](std::string record) {
+    bytes += record.size();
+    records.push_back({partition, std::move(record)});
+  };
+  while (!state.records_done && room()) {
+    const std::size_t limit = config_.batch.max_records - records.size();
+    auto found = store_->scan(partition, state.cursor ? &*state.cursor : nullptr, limit);
+    if (!found) return tl::make_unexpected(error_of(found.error()));
+    state.records_done = found->size() < limit;
+    for (storage::Merge& merge : *found) {
+      if (!room()) {
+        state.records_done = false;
+        break;
+      }
+      state.cursor = merge.key;
+      if (!state.differ.empty() && state.differ[storage::leaf_of(merge.key.url)] == 0) continue;
+      if (world.held_back(merge.key)) {
+        merge.record.state = storage::UrlState::queued;
+        merge.record.reason = storage::Reason::none;
+        merge.record.status = 0;
+        merge.record.since = Time{};
+        merge.record.not_before = Time{};
+      }
+      std::string record;
+      storage::encode_record(merge.record, record);
+      add(std::move(record));
+    }
+  }
+  if (state.kind == ring::TransferKind::hand_off && state.records_done && !state.last_access_unknown_sent) {
+    state.last_access_unknown_sent = true;
+    if (const Time since = world.last_access_unknown_since(partition); now - since < unsure_max) {
+      std::string record;
+      storage::encode_last_access_unknown(since, now, record);
+      add(std::move(record));
+    }
+  }
+  while (state.records_done && !state.hosts_done && room()) {
+    auto rows = store_->hosts_of(partition, state.hosts_cursor, host_rows);
+    if (!rows) return tl::make_unexpected(error_of(rows.error()));
+    state.hosts_done = rows->size() < host_rows;
+    for (const storage::HostRow& row : *rows) {
+      if (!room()) {
+        state.hosts_done = false;
+        break;
+      }
+      state.hosts_cursor = row.row;
+      std::string record;
+      if (row.clock && (row.clock->next_allowed > now || row.clock->failures > 0 || row.clock->pace > Duration{} ||
+                        row.clock->used())) {
+        storage::encode_wait(*row.clock, now, record);
+      } else if (row.robots && row.robots->expires > now) {
+        storage::encode_robots(row.origin, *row.robots, now, record);
+      }
+      if (!record.empty()) add(std::move(record));
+    }
+  }
+  return {};
+}
+
+Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
+  Target& target = target_of(to);
+  while (target.window.open(now)) {
+    ring::Batch batch{.ring_fingerprint = world.fingerprint, .kind = ring::BatchKind::transfer};
+    std::vector<ring::BatchRecord> records;
+    Partitions partitions;
+    std::size_t bytes = 0;
+    std::vector<Task> over;  // nothing to send and nothing to say
+    const auto first = tasks_.lower_bound({to, 0});
+    for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
+      if (!config_.batch.has_room(records.size(), bytes)) break;
+      const ring::Partition partition = at->first.partition;
+      State& state = at->second;
+      if (state.stage != Stage::sending || (state.all_sent() && (state.in_flight > 0 || state.complete_sent))) continue;
+      const std::size_t before = records.size();
+      if (Result<void> filled = fill_batch(now, world, partition, state, records, bytes); !filled) return filled;
+      const bool completes = returns(state.kind) && state.all_sent() && state.in_flight == 0;
+      if (completes) {
+        batch.complete.push_back(partition);
+        state.complete_sent = true;
+      }
+      if (records.size() > before || completes) {
+        partitions.insert(partition);
+        batch.tenures.push_back({partition, world.tenures.of(partition)});
+        ++state.in_flight;
+      } else if (state.all_sent() && state.in_flight == 0) {
+        over.push_back(at->first);
+      }
+    }
+    for (const Task& task : over) end(task, false);
+    if (partitions.empty()) return {};
+    batch.sequence = world.new_sequence();
+    records_sent_ += records.size();
+    bytes_sent_ += bytes;
+    batch.records = std::move(records);
+    out.push_back({to, target.window.add(now, std::move(batch), std::move(partitions))});
+  }
+  return {};
+}
+
+bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
+  const auto target = targets_.find(from);
+  if (target == targets_.end()) return false;
+  const auto batch = target->second.window.acknowledged(sequence);
+  if (!batch) return false;
+  news_ = true;
+  for (const ring::Partition partition : batch->content) {
+    const auto task = tasks_.find({from, partition});
+    if (task == tasks_.end()) continue;
+    State& state = task->second;
+    --state.in_flight;
+    if (!state.all_sent() || state.in_flight > 0) continue;
+    if (!returns(state.kind) || state.complete_sent) end(Task(task->first), false);
+  }
+  return true;
+}
+
+bool Transfers::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
+  const auto target = targets_.find(from);
+  if (target == targets_.end()) return false;
+  const auto batch = target->second.window.refused(sequence, now);
+  if (!batch) return false;
+  for (const ring::Partition partition : batch->content)
+    if (const auto task = tasks_.find({from, partition}); task != tasks_.end())
+      restart(task->first, task->second, now + ring::refusal_wait);
+  return true;
+}
+
+}  // namespace orbweaver

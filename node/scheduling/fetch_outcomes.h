@@ -1,0 +1,72 @@
+// What becomes of a fetch: the exchange ends, and its host is free again; a worker has read the response; the page's
+// outcome and its links, own and foreign, go into the store in one atomic write. Lifetime: the peer's. Thread rule: one
+// owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "node/frontier/budgets.h"
+#include "node/frontier/canonical_redirects.h"
+#include "node/frontier/crash_book.h"
+#include "node/frontier/page_allowance.h"
+#include "node/links/seed_intake.h"
+#include "node/scheduling/host_access.h"
+#include "node/scheduling/robots_desk.h"
+
+namespace orbweaver {
+
+class FetchOutcomes {
+ public:
+  // What it reads and changes of the peer; all outlive it.
+  struct Around {
+    const PeerState& state;
+    Workbench& bench;
+    RecordWriter& writer;
+    JobTable& jobs;
+    RobotsDesk& robots;
+    HostAccess& access;
+    CanonicalRedirects& redirects;
+    PageAllowance& allowance;
+    Budgets& budgets;
+    CrashBook& crashes;
+    LinkRouter& router;
+    LinkFollower& links;
+    SeedIntake& seeds;
+  };
+  // Since the start of the process.
+  struct Counters {
+    std::uint64_t retries = 0;
+    std::uint64_t failed = 0;  // pages
+    std::uint64_t bytes_received = 0;
+    std::uint64_t archive_bytes = 0;
+    std::uint64_t links_over_budget = 0;  // of pages with more than max_link_bytes, or more than a page may have
+    std::uint64_t pages_cut = 0;          // not all of the page was read: beyond its bounds when unpacked
+  };
+  explicit FetchOutcomes(Around around) : around_(around) {}
+
+  Result<void> on_fetch_ended(const Step& step, const FetchEnded& event);
+  Result<void> on_page_done(const Step& step, PageDone& event);
+  // One write of the links of a page that has many.
+  Result<void> commit_piece(const Step& step);
+  bool any_in_pieces() const { return !in_pieces_.empty(); }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  void free_host(const FetchEnded& event, const Job& job, BenchHost& host);
+  void abandon(const Job& job);
+  Result<void> on_robots_read(const Step& step, std::uint64_t id, RobotsRead& read);
+  Result<void> on_page_read(const Step& step, Job& job, PageDone& done);
+  // `done`, `page`: null without a response.
+  Result<void> finish_page(const Step& step, Job& job, PageDone* done);
+  storage::UrlRecord judge(const Job& job, PageRead* page, bool redirected);
+  void count_use(Time now, const Job& job, bool counted, storage::Commit& commit);
+  Result<void> follow_later_visit(const storage::UrlKey& key, const storage::CommitResult& result, std::size_t outcome);
+  static RecordLinks trace_of(Time now, Job& job, std::uint16_t worker);
+
+  Around around_;
+  std::deque<std::uint64_t> in_pieces_;  // jobs whose links are being committed
+  Counters counters_;
+};
+
+}  // namespace orbweaver

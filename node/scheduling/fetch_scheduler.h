@@ -1,0 +1,84 @@
+// What is asked for next: one turn of a host at a time, a page or its robots.txt, as long as there is room for another
+// fetch. Whatever keeps a page from being asked for is decided here, in one order: `take_front`. Lifetime: the peer's.
+// Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "node/frontier/budgets.h"
+#include "node/frontier/canonical_redirects.h"
+#include "node/frontier/crash_book.h"
+#include "node/frontier/page_allowance.h"
+#include "node/scheduling/fetch_gate.h"
+#include "node/scheduling/host_access.h"
+#include "node/scheduling/robots_desk.h"
+
+namespace orbweaver {
+
+class FetchScheduler {
+ public:
+  // What it reads and changes of the peer; all outlive it.
+  struct Around {
+    const PeerState& state;
+    const FetchGate& gate;
+    const Replication& replication;
+    Workbench& bench;
+    RecordWriter& writer;
+    JobTable& jobs;
+    RobotsDesk& robots;
+    HostAccess& access;
+    CanonicalRedirects& redirects;
+    PageAllowance& allowance;
+    Budgets& budgets;
+    CrashBook& crashes;
+  };
+  // Since the start of the process.
+  struct Counters {
+    std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
+    std::uint64_t crashed = 0;  // pages given up, for they were at work when processes ended
+  };
+  explicit FetchScheduler(Around around) : around_(around) {}
+
+  // As many fetches as there are hosts and room for.
+  Result<void> tick(const Step& step);
+  std::optional<Time> next_deadline(Time now) const;
+  // The address of a host that was asked for.
+  void on_resolved(Time now, HostResolved& event);
+  const Counters& counters() const { return counters_; }
+
+ private:
+  // How a turn goes on.
+  enum class Next : std::uint8_t {
+    another,  // with the next URL
+    begun,    // something was asked for
+    over,     // nothing is asked for now
+    later,    // at the host's next_allowed
+    asked,    // the host stays acquired until its address, its slot or its lease is known
+    held,     // too much of its domain or network is in flight
+    parsed,   // the host stays acquired until a worker may parse its robots.txt
+  };
+  struct Turn {
+    BenchHost& host;
+    storage::Commit excluded{};  // URLs that end without a fetch
+  };
+
+  Result<BenchHost*> next_host(Time now);
+  Result<void> serve(const Step& step, BenchHost& host);
+  void end_turn(const Step& step, BenchHost& host, Next next);
+  Next take_front(const Step& step, Turn& turn);
+  // `another`: the page may be asked for, as far as robots.txt goes.
+  std::optional<Next> take_robots(const Step& step, Turn& turn, const CanonicalUrl& url);
+  Next start_robots(const Step& step, Turn& turn, RobotsSlot& slot, const CanonicalUrl& url);
+  Next start_page(const Step& step, Turn& turn, CanonicalUrl url);
+  std::optional<Next> wait_for_access(const Step& step, BenchHost& host, const CanonicalUrl& url);
+  void start_transfer(const Step& step, BenchHost& host, FetchJob fetch);
+  Next abandon(const Step& step, Turn& turn, storage::UrlState state, storage::Reason reason, std::uint16_t status = 0);
+
+  Around around_;
+  std::uint64_t robots_work_ = 0;  // of this step: rules compared
+  Counters counters_;
+};
+
+}  // namespace orbweaver

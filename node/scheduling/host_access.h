@@ -1,0 +1,84 @@
+// May this host be asked now? A host waits for its lease (lease_desk.h, under partition_by = url) and for a slot of its
+// address (address_slots.h), and stays acquired meanwhile, so that each is asked for once. Of an address that this peer
+// owns the slot is known at once: one that is there now needs no wait. The owner's part is here
+// too: it gives slots of the addresses that this peer owns. Thread rule: one owner (the peer's loop).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/crawl/step.h"
+#include "node/replication/messenger.h"
+#include "node/scheduling/address_slots.h"
+#include "node/scheduling/lease_desk.h"
+
+namespace orbweaver {
+
+class HostAccess {
+ public:
+  enum class Verdict : std::uint8_t {
+    now,
+    later,  // at its next_allowed
+    asked,  // it stays acquired until an answer has come
+  };
+
+  // All outlive it.
+  HostAccess(const Settings& settings, const ring::Membership& membership, const View& view, const SitePolicy& sites,
+             Workbench& bench, const Messenger& messenger, bool made_ring);
+  HostAccess(const HostAccess&) = delete;  // its parts point at each other
+  HostAccess& operator=(const HostAccess&) = delete;
+
+  // Of an acquired host whose address was looked up.
+  Verdict may_ask(Time now, BenchHost& host);
+  // The slot of an acquired host that is due soon is asked for; it stays acquired until the answer has come.
+  void ask_ahead(Time now, BenchHost& host);
+  // How long before it is due the host is to be taken for that. Zero: its slot is asked for when it is due.
+  Duration ask_ahead_by(const BenchHost& host) const;
+  // A request to the host begins now.
+  void note_request(Time now, const BenchHost& host);
+  LeaseDesk& leases() { return leases_; }
+
+  void tick(const Step& step);
+  std::optional<Time> next_deadline() const;
+  void on_request(const Step& step, const ring::Message& in, const ring::SlotRequest& request,
+                  const ring::ReplyPath& reply);
+  void on_answer(Time now, const ring::PeerId& from, const ring::SlotAnswer& answer);
+  void owners_changed(Time now) { since_.owners_changed(*view_, now); }
+  void forget_strangers();  // what is remembered of peers that are not members any more
+
+ private:
+  struct SlotWanted {
+    storage::HostKey host;
+    std::string address;
+    Duration delay{};     // that the request reserves the address for
+    Duration good_for{};  // as asked for last
+    Time due{};           // the host may not be asked before
+    Time asked{};
+  };
+  Verdict slot(Time now, BenchHost& host);
+  bool take_own_slot(Time now, BenchHost& host);
+  AddressSlotBook::Slot own_slot(const std::string& address, AddressSlotBook::Ask ask, Time now);
+  Duration address_delay(const BenchHost& host) const { return sites_->address_delay(host.name, host.crawl_delay); }
+  ring::PeerId owner_of(const std::string& address) const;
+  void send(const Step& step);
+
+  const Settings* settings_;
+  const ring::Membership* membership_;
+  const View* view_;
+  const SitePolicy* sites_;
+  Workbench* bench_;
+  const Messenger* messenger_;
+  OwnedSince since_;
+  std::uint64_t next_id_ = 1;
+  LeaseDesk leases_;
+  AddressSlotBook book_;  // the owner's
+  OwnRequests own_requests_;
+  std::map<std::uint64_t, SlotWanted> wanted_;  // by the id of the question
+  std::vector<std::uint64_t> unsent_;
+  std::map<ring::PeerId, Duration> slot_round_trip_;  // how long the last answer of each took
+  Time next_look_{};
+};
+
+}  // namespace orbweaver

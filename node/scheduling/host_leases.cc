@@ -1,0 +1,76 @@
+#include "node/scheduling/host_leases.h"
+
+#include <algorithm>
+
+namespace orbweaver {
+
+namespace {
+
+// Between two who were turned away: they come one after the other. Short, for most requests are.
+constexpr Duration apart = std::chrono::milliseconds{20};
+// Nobody is told to come back later than this: the host may be given back at any moment.
+constexpr Duration ask_again_max = std::chrono::seconds{2};
+constexpr Duration look_every = std::chrono::seconds{10};
+
+}  // namespace
+
+HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lease, bool renews, Duration delay,
+                                         Time since, Time now) {
+  forget(now);
+  auto found = hosts_.find(host);
+  if (found == hosts_.end()) {
+    if (hosts_.size() >= hosts_max) return {false, now + ask_again_max};
+    found = hosts_.try_emplace(host).first;
+    // Who comes to own it: a lease of before may still run, and the host may have been asked just now.
+    if (since != Time{}) found->second.free = since + lease_time + delay;
+  }
+  Host& at = found->second;
+  const bool leased = at.leased_until > now;
+  const bool owned_anew = since != Time{} && now < since + lease_time;
+  if ((leased && at.lease == lease) || (renews && !leased && owned_anew)) {
+    at.lease = lease;
+    at.leased_until = now + lease_time;
+    return {true, at.leased_until};
+  }
+  const bool others_first = at.another_waits && lease.peer == at.last && now < at.free + ask_again_max;
+  if (!leased && now >= at.free && !others_first) {
+    // A lease that ran out: what its holder asked of the host is not known.
+    const bool ran_out = at.lease != Lease{};
+    if (!ran_out || now >= at.leased_until + delay) {
+      at.lease = lease;
+      at.leased_until = now + lease_time;
+      at.ask_again = Time{};
+      at.last = lease.peer;
+      at.another_waits = false;
+      return {true, at.leased_until};
+    }
+    at.free = at.leased_until + delay;
+  }
+  at.another_waits = at.another_waits || lease.peer != at.last;
+  at.ask_again =
+      std::clamp(at.ask_again + apart, std::max(at.free, now + apart), std::max(at.free, now + ask_again_max));
+  return {false, at.ask_again};
+}
+
+void HostLeaseBook::give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now) {
+  wait = std::clamp(wait, Duration{}, wait_max);
+  const auto [entry, fresh] = hosts_.try_emplace(host);
+  Host& at = entry->second;
+  // One that is not known was leased by an owner of before, who may have leased it again: a word that comes late.
+  if (fresh && since != Time{}) at.free = since + lease_time + wait;
+  at.free = std::max(at.free, now + wait);
+  if (at.lease != lease) return;
+  at.lease = Lease{};
+  at.leased_until = Time{};
+}
+
+void HostLeaseBook::forget(Time now) {
+  if (now < next_look_) return;
+  next_look_ = now + look_every;
+  std::erase_if(hosts_, [now](const auto& entry) {
+    const Host& at = entry.second;
+    return at.leased_until + wait_max < now && at.free < now && at.ask_again < now;
+  });
+}
+
+}  // namespace orbweaver

@@ -1,0 +1,71 @@
+// Fetches in flight, and robots.txt files that workers parse; and the shares of transfers that they take
+// (transfer_shares.h). Bounded by Settings::max_fetches. Lifetime: the peer's. Thread rule: one owner (the peer's
+// loop).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "node/frontier/fetch_verdict.h"
+#include "node/frontier/transfer_shares.h"
+#include "node/frontier/workbench.h"
+#include "node/links/link_follower.h"
+
+namespace orbweaver {
+
+struct Job {
+  FetchJob fetch;
+  Time started{};
+  bool parsing = false;  // the exchange is over, PageDone is to come
+  int status = 0;
+  FetchVerdict verdict;
+  Time ended{};
+  FetchError tls_fault = FetchError::none;
+  std::uint64_t bytes = 0;  // of the response as received
+  // A page with many links, which are committed in pieces, one a step.
+  std::unique_ptr<PageDone> page = nullptr;
+  LinkFollower::Progress links = {};
+};
+
+class JobTable {
+ public:
+  // Both outlive it.
+  JobTable(const Settings& settings, Workbench& bench);
+
+  bool empty() const { return jobs_.empty(); }
+  std::size_t size() const { return jobs_.size(); }
+  bool full() const { return jobs_.size() >= settings_->max_fetches; }
+  // Gives it its id.
+  Job& add(Time now, FetchJob fetch);
+  // Null: there is none, or not any more.
+  Job* find(std::uint64_t id);
+  // It has ended, and its transfer with it.
+  Job take(std::uint64_t id);
+  void for_each(const std::function<void(const Job&)>& use) const;
+
+  // Whether another transfer from the host may begin.
+  bool may_begin(BenchHost& host) const { return shares_.may_begin(place_of(host)); }
+  void begin_transfer(std::uint64_t id, BenchHost& host) { shares_.begin(id, place_of(host)); }
+  // The job goes on without one: what remains is work on what was received.
+  void end_transfer(std::uint64_t id) { shares_.end(id); }
+  // An acquired host that may not begin waits in line.
+  void hold_back(BenchHost& host);
+  // The first in line that may begin by now goes on.
+  void resume_held();
+  bool any_may_resume() const { return shares_.any_may_go(); }
+  const TransferShares& shares() const { return shares_; }
+
+ private:
+  static TransferShares::Place place_of(BenchHost& host);
+
+  const Settings* settings_;
+  Workbench* bench_;
+  std::unordered_map<std::uint64_t, Job> jobs_;
+  TransferShares shares_;  // of them
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace orbweaver
