@@ -8,7 +8,7 @@
 namespace orbweaver::storage {
 namespace {
 
-TEST(StoredRobots, RecordH_LayoutIsPinned) {
+TEST(StoredRobots, LayoutIsPinned) {
   const auto stored = [](const RobotsEntry& robots) {
     std::string out;
     encode_stored_robots(robots, out);
