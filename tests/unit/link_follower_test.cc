@@ -156,8 +156,12 @@ TEST_F(LinkFollowerTest, ASitemapsDatesCountOnALaterVisitOnly) {
   PageRead page;
   page.listed = SitemapList{urls({"http://a.test/1"}), {}, {Time{seconds{500}}}};
   EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{});
+  EXPECT_EQ(add(page).at("http://a.test/1").sitemap_visit, 0);
   queued().visit = 1;
-  EXPECT_EQ(add(page).at("http://a.test/1").lastmod, Time{seconds{500}});
+  const storage::UrlRecord listed = add(page).at("http://a.test/1");
+  EXPECT_EQ(listed.lastmod, Time{seconds{500}});
+  EXPECT_EQ(listed.sitemap_visit, 0) << "the owner of the page, this peer, has judged the date";
+  EXPECT_EQ(listed.visit, 0) << "the sitemap's visit is not the page's";
 }
 
 TEST_F(LinkFollowerTest, ARobotsFileOfAnOriginInScopeNamesSitemapsAnywhere) {
