@@ -79,25 +79,4 @@ std::string old_setting_warning(std::string_view name, std::string_view value) {
   return text + "; release " + std::string(old_settings_end) + " will not accept the old name";
 }
 
-NamedValues of_now(NamedValues values) {
-  for (auto& [name, value] : values) {
-    name = name_of_now(name);
-    value = value_of_now(name, value);
-  }
-  std::ranges::sort(values);
-  return values;
-}
-
-NamedValues of_the_release_before(NamedValues values) {
-  for (auto& [name, value] : values) {
-    const auto old_value =
-        std::ranges::find_if(old_values(), [&](const OldValue& old) { return old.name == name && old.value == value; });
-    if (old_value != old_values().end()) value = old_value->was;
-    const auto old_name = std::ranges::find(old_names(), name, &OldName::name);
-    if (old_name != old_names().end()) name = old_name->was;
-  }
-  std::ranges::sort(values);
-  return values;
-}
-
 }  // namespace orbweaver

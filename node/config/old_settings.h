@@ -1,13 +1,12 @@
 // The settings of the release before this one, under the names that they have now. For one release the old names and
-// values are taken wherever a setting is given (file, environment, flag), with a warning that names the new one; from
-// the rows of a data directory and from other peers they are taken as they are. Peers send each other ring-wide
-// settings under the old names meanwhile, so that a ring is upgraded peer by peer. Then this file goes.
+// values are taken wherever a person gives a setting (file, environment, flag), with a warning that names the new one.
+// Then this file goes. Directories and peers have none: those of the release before have another store format and
+// protocol version.
 // Thread rule: free functions; the tables never change. Cost: a walk over a few dozen names.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "node/base.h"
@@ -34,11 +33,5 @@ std::string_view name_of_now(std::string_view name);
 std::string_view value_of_now(std::string_view name, std::string_view value);
 // What to tell a person who gave `value` to `name`, as both were written; "": both are of now.
 std::string old_setting_warning(std::string_view name, std::string_view value);
-
-// A list of (name, value) as the release before wrote it, under the names and values of now; and the other way round.
-// Both sort by name.
-using NamedValues = std::vector<std::pair<std::string, std::string>>;
-NamedValues of_now(NamedValues values);
-NamedValues of_the_release_before(NamedValues values);
 
 }  // namespace orbweaver

@@ -131,7 +131,7 @@ std::vector<std::pair<std::string, std::string>> ring_wide_settings(const Settin
 
 Result<void> apply_ring_wide(Settings& settings, const std::vector<std::pair<std::string, std::string>>& values) {
   Settings candidate = settings;  // all or nothing: a peer's bytes are outside input
-  for (const auto& [name, text] : of_now(values)) {
+  for (const auto& [name, text] : values) {
     const SettingDef* const def = find_setting(name);
     if (def == nullptr || !def->row.ring_wide) {
       return fail(ErrorCode::mismatch,

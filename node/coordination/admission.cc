@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "node/config/old_settings.h"
 #include "node/config/settings_table.h"
 
 namespace orbweaver {
@@ -14,7 +13,6 @@ ring::Join Admission::ask(Time now, const ring::Member& self, const ring::RingId
   join.ring = ring;
   for (const auto& [name, value] : ring_wide_settings(settings))
     if (given_.contains(name)) join.given.emplace_back(name, value);
-  join.given = of_the_release_before(std::move(join.given));
   return join;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "node/config/old_settings.h"
 #include "node/config/settings_table.h"
 #include "node/crawl/lead_text.h"
 
@@ -22,9 +21,8 @@ std::optional<std::string> Doorkeeper::fault(Time now, const ring::Join& join) c
   if (join.ring != ring::RingId{} && join.ring != state_->ring)
     return "the data directory there belongs to ring " + join.ring.hex() + ", and this is ring " + state_->ring.hex() +
            "; join with a new directory";
-  const ring::Settings given = of_now(join.given);
   for (const auto& [name, value] : ring_wide_settings(state_->settings))
-    for (const auto& [given_name, given_value] : given)
+    for (const auto& [given_name, given_value] : join.given)
       if (given_name == name && given_value != value)
         return "ring-wide setting '" + name + "' is " + value + " in the ring and " + given_value +
                " at the joining peer; leave it out to take the ring's";
@@ -76,7 +74,7 @@ void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, const rin
   for (std::size_t at = 0; at == 0 || at < seeds.size(); at += SeedSet::per_message) {
     ring::Welcome welcome;
     welcome.ring = state_->ring;
-    welcome.settings = of_the_release_before(ring_wide_settings(state_->settings));
+    welcome.settings = ring_wide_settings(state_->settings);
     welcome.members = members;
     welcome.seeds.assign(
         seeds.begin() + static_cast<std::ptrdiff_t>(at),

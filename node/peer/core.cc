@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "node/config/old_settings.h"
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
 #include "node/errors/storage_error.h"
@@ -51,7 +50,7 @@ Result<void> take_stored_settings(const std::string& stored, LoadedSettings& set
     return fail(ErrorCode::io,
                 std::string("the ring's settings in the data directory cannot be read: ") + error.what());
   }
-  for (const auto& [name, value] : of_now(values)) {
+  for (const auto& [name, value] : values) {
     const auto asked = settings.given.find(name);
     if (asked == settings.given.end() || setting_text(settings.values, name) == value) continue;
     return fail(ErrorCode::mismatch, "ring-wide setting '" + name + "' is " + value +

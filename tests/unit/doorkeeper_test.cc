@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "node/config/old_settings.h"
 #include "tests/unit/peer_rig.h"
 
 namespace orbweaver {
@@ -74,21 +73,6 @@ TEST_F(DoorkeeperTest, ASettingThatDiffersIsNamedWithBothValues) {
   ring::Join other = join(2);
   other.given = {{"partitions", "32"}};
   expect_refused(other, "'partitions' is 16 in the ring and 32");
-}
-
-TEST_F(DoorkeeperTest, ASettingUnderTheNameOfTheReleaseBeforeCountsUnderItsNameOfNow) {
-  ring::Join other = join(2);
-  other.given = of_the_release_before({{"presume_dead_after", "5m"}});
-  const std::string old_name = other.given[0].first;
-  ASSERT_NE(old_name, "presume_dead_after");
-  ask(other);
-  ASSERT_EQ(rig_.sent<ring::Welcome>().size(), 1u) << refusal();
-  const ring::Settings welcomed = rig_.sent<ring::Welcome>()[0].settings;
-  EXPECT_EQ(std::ranges::count(welcomed, old_name, &std::pair<std::string, std::string>::first), 1)
-      << "a peer of the release before can read it";
-  other = join(3);
-  other.given = of_the_release_before({{"presume_dead_after", "6m"}});
-  expect_refused(other, "'presume_dead_after' is 5m in the ring and 6m");
 }
 
 TEST_F(DoorkeeperTest, AClockThatIsADayAheadIsRefused) {

@@ -5,15 +5,10 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "node/config/settings_table.h"
 #include "node/config/sources/load_settings.h"
-#include "node/coordination/admission.h"
-#include "node/crawl/meta_names.h"
-#include "node/peer/core.h"
-#include "tests/unit/peer_rig.h"
 #include "tests/unit/temp_dir.h"
 
 namespace orbweaver {
@@ -106,66 +101,6 @@ TEST_F(OldSettings, NewNamesWarnOfNothing) {
   const auto loaded = load_settings(file("max_fetches = 7\nsitemaps = \"robots\"\n"), {});
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_TRUE(loaded->warnings.empty());
-}
-
-TEST_F(OldSettings, TranslatedThereAndBackIsTheSame) {
-  Settings settings = default_settings();
-  ASSERT_TRUE(set_setting(settings, "sitemaps", "well_known"));
-  const NamedValues now = ring_wide_settings(settings);
-  const NamedValues before = of_the_release_before(now);
-  EXPECT_NE(before, now);
-  EXPECT_EQ(of_now(before), now);
-  EXPECT_EQ(of_now(now), now) << "what is of now stays";
-  Settings other = default_settings();
-  ASSERT_TRUE(apply_ring_wide(other, before));
-  EXPECT_EQ(ring_wide_settings(other), now);
-}
-
-TEST_F(OldSettings, AJoinerAsksInTheOldNames) {
-  Admission admission({{"max_redirects", "flag --max-redirects"}}, {"10.0.0.2:7400"});
-  Settings settings = rig_settings();
-  ASSERT_TRUE(set_setting(settings, "max_redirects", "7"));
-  const ring::Join join = admission.ask({}, PeerRig::self(), {}, settings);
-  EXPECT_EQ(join.given, (ring::Settings{{"redirects_max", "7"}}));
-}
-
-// A directory of the release before, and the settings with which it is started again.
-Result<std::unique_ptr<Core>> open_old(storage::Store& store, LoadedSettings settings) {
-  Settings of_the_crawl = rig_settings();
-  EXPECT_TRUE(set_setting(of_the_crawl, "max_redirects", "7"));
-  storage::Commit commit;
-  commit.meta.emplace_back(meta_name::ring, rig_id(200).hex());
-  commit.meta.emplace_back(meta_name::peer, rig_id(1).hex());
-  commit.meta.emplace_back(meta_name::settings,
-                           nlohmann::json(of_the_release_before(ring_wide_settings(of_the_crawl))).dump());
-  EXPECT_TRUE(store.commit(commit));
-  PeerStart start;
-  start.settings = std::move(settings);
-  start.address = "10.0.0.1:7400";
-  start.fresh_id = rig_id(1);
-  start.fresh_ring = rig_id(200);
-  start.random_seed = 1;
-  return Core::open(std::move(start), store, Time(std::chrono::hours{480'000}));
-}
-
-TEST_F(OldSettings, ADirectoryOfTheReleaseBeforeStarts) {
-  storage::MemoryKv kv;
-  storage::Store store = *storage::Store::open(kv);
-  LoadedSettings given{.values = rig_settings(), .given = {{"max_redirects", "flag --max-redirects"}}, .warnings = {}};
-  ASSERT_TRUE(set_setting(given.values, "max_redirects", "7"));
-  const auto core = open_old(store, given);
-  ASSERT_TRUE(core) << core.error().message;
-  EXPECT_EQ(setting_text((*core)->settings(), "max_redirects"), "7");
-}
-
-TEST_F(OldSettings, ADirectoryOfTheReleaseBeforeRefusesAnotherValue) {
-  storage::MemoryKv kv;
-  storage::Store store = *storage::Store::open(kv);
-  LoadedSettings given{.values = rig_settings(), .given = {{"max_redirects", "flag --max-redirects"}}, .warnings = {}};
-  ASSERT_TRUE(set_setting(given.values, "max_redirects", "8"));
-  const auto core = open_old(store, given);
-  ASSERT_FALSE(core);
-  EXPECT_NE(core.error().message.find("'max_redirects' is 7"), std::string::npos) << core.error().message;
 }
 
 }  // namespace
