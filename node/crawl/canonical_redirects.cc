@@ -19,7 +19,7 @@ bool CanonicalRedirects::full() const { return forms_.size() >= forms_max; }
 bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageDone* page, bool again) {
   const auto before = forms_.find(url);
   if (page != nullptr && page->detour) {
-    if (before == forms_.end() && !full()) {
+    if (before == forms_.end() && !full() && settings_->redirects_max > 0) {
       forms_.emplace(url, Form{*page->detour, 1});
       return true;
     }
