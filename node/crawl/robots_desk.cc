@@ -205,8 +205,8 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, PageDone* page
   const Settings& settings = around_.state.settings;
   RobotsSlot& slot = RobotsDesk::slot(*host, job.fetch.origin);
   const int status = page == nullptr ? 0 : job.status;
-  const bool has_target = page != nullptr && page->redirect && !around_.lifecycle.stopping() &&
-                          !is_bad_port(page->redirect->port(), settings.allow_ports);
+  const bool has_target =
+      page != nullptr && page->redirect && !is_bad_port(page->redirect->port(), settings.allow_ports);
   const RobotsStep meaning = robots_step({status, has_target, job.fetch.hops, job.fetch.attempts < settings.retries});
   if (meaning == RobotsStep::follow) {
     // The next request to the host, like any other: after its delay.

@@ -1,6 +1,6 @@
 // robots.txt of the hosts that this peer asks: what is known of one, and what the answer to a request for one means
-// (node/robots/robots_fetch.h). Rules are in memory (robots_cache.h) and in the store; a long file is parsed by a worker,
-// and its host is held meanwhile. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// (node/robots/robots_fetch.h). Rules are in memory (robots_cache.h) and in the store; a long file is parsed by a
+// worker, and its host is held meanwhile. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "node/crawl/job_table.h"
-#include "node/crawl/lifecycle.h"
+#include "node/crawl/page_links.h"
 #include "node/crawl/record_writer.h"
 #include "node/robots/robots_fetch.h"
 
@@ -22,7 +22,6 @@ class RobotsDesk {
   // What it reads and changes of the peer; all outlive it.
   struct Around {
     const PeerState& state;
-    const Lifecycle& lifecycle;
     Workbench& bench;
     RecordWriter& writer;
     JobTable& jobs;
