@@ -16,9 +16,11 @@ using storage::UrlState;
 
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
-// Comparisons with robots rules in a step, in 16 bytes of path; some 10 ms. What is left is done in the next step, at
-// once, so that hosts with very many rules do not silence the peer.
-constexpr std::uint64_t robots_work_max = 1'000'000;
+// What is done in a step: comparisons with robots rules, in 16 bytes of path, and exclusions, each of which is a write;
+// some 10 ms. What is left is done in the next step, at once, so that hosts with very many rules, or with very many URLs
+// that are not asked for, do not silence the peer.
+constexpr std::uint64_t work_max = 1'000'000;
+constexpr std::uint64_t exclusion_work = 500;
 
 // A lookup costs a round trip, and addresses change seldom: the connection itself goes by the resolver's own lifetimes.
 constexpr Duration address_lifetime = std::chrono::minutes{10};
@@ -32,8 +34,8 @@ Result<void> FetchScheduler::tick(const Step& step) {
     around_.robots.release_held();
     return {};
   }
-  robots_work_ = 0;
-  while (!around_.jobs.full() && around_.allowance.may_start() && robots_work_ < robots_work_max) {
+  work_ = 0;
+  while (!around_.jobs.full() && around_.allowance.may_start() && work_ < work_max) {
     around_.jobs.resume_held();
     const Result<BenchHost*> host = next_host(step.now);
     if (!host) return tl::make_unexpected(host.error());
@@ -72,7 +74,7 @@ Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
   Turn turn{host};
   Next next = Next::another;
   while (next == Next::another && !host.head.empty() && turn.excluded.merges.size() < exclusions_step &&
-         robots_work_ < robots_work_max)
+         work_ < work_max)
     next = take_front(step, turn);
   end_turn(step, host, next);
   if (!turn.excluded.merges.empty()) ORBWEAVER_TRY(around_.writer.commit(step, turn.excluded));
@@ -141,7 +143,7 @@ std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step
     host.next_allowed = std::max(host.next_allowed, earliest);
     return Next::over;
   }
-  robots_work_ += rules->size() * (1 + url.path_and_query().size() / 16);
+  work_ += rules->size() * (1 + url.path_and_query().size() / 16);
   if (rules->allowed(url.path_and_query())) return std::nullopt;
   if (slot.unreachable == Reason::none) return give_up(step, turn, UrlState::excluded, Reason::robots);
   return give_up(step, turn, UrlState::excluded, slot.unreachable, slot.status);
@@ -208,6 +210,7 @@ void FetchScheduler::on_resolved(Time now, HostResolved& event) {
 // The first URL ends without a fetch.
 FetchScheduler::Next FetchScheduler::give_up(const Step& step, Turn& turn, UrlState state, Reason reason,
                                              std::uint16_t status) {
+  work_ += exclusion_work;
   const storage::QueuedUrl queued = around_.bench.discard(turn.host);
   around_.redirects.forget(queued.key.url);
   storage::UrlRecord record = record_of(queued, state, reason, step.now);

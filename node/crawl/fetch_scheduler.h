@@ -77,7 +77,7 @@ class FetchScheduler {
   Next give_up(const Step& step, Turn& turn, storage::UrlState state, storage::Reason reason, std::uint16_t status = 0);
 
   Around around_;
-  std::uint64_t robots_work_ = 0;  // of this step: rules compared
+  std::uint64_t work_ = 0;  // of this step: rules compared, URLs excluded
   Counters counters_;
 };
 

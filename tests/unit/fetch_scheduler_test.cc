@@ -357,6 +357,20 @@ TEST_F(FetchSchedulerTest, AHostWithManyUrlsToExcludeLeavesOthersTheirTurnAfterE
   EXPECT_EQ(kv_.writes() - before, 3u) << "256, 256 and 88";
 }
 
+TEST_F(FetchSchedulerTest, AHostWithVeryManyUrlsToExcludeDoesNotSilenceThePeer) {
+  start();
+  for (int i = 0; i < 5000; ++i) put("http://a.test:22/" + std::to_string(i));
+  std::uint64_t before = 0;
+  for (int steps = 0; store_->held().queued > 0; ++steps) {
+    ASSERT_LT(steps, 10);
+    tick();
+    EXPECT_LE(store_->held().excluded - before, 2000u) << "in one step";
+    EXPECT_GT(store_->held().excluded, before);
+    before = store_->held().excluded;
+    EXPECT_TRUE(store_->held().queued == 0 || next() <= now_) << "the rest is done at once";
+  }
+}
+
 TEST_F(FetchSchedulerTest, Rfc9309_2312_ARobotsRedirectIsTheHostsNextRequestAfterItsDelay) {
   settings().robots = true;
   start();
