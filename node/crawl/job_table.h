@@ -1,5 +1,6 @@
 // Fetches in flight, and robots.txt files that workers parse; and the shares of transfers that they take
-// (transfer_shares.h). Bounded by Settings::fetches_max. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// (transfer_shares.h). Bounded by Settings::fetches_max. Lifetime: the peer's. Thread rule: one owner (the peer's
+// loop).
 #pragma once
 
 #include <cstddef>
