@@ -17,8 +17,8 @@ using storage::UrlState;
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
 // What is done in a step: comparisons with robots rules, in 16 bytes of path, and exclusions, each of which is a write;
-// some 10 ms. What is left is done in the next step, at once, so that hosts with very many rules, or with very many URLs
-// that are not asked for, do not silence the peer.
+// some 10 ms. What is left is done in the next step, at once, so that hosts with very many rules, or with very many
+// URLs that are not asked for, do not silence the peer.
 constexpr std::uint64_t work_max = 1'000'000;
 constexpr std::uint64_t exclusion_work = 500;
 
