@@ -19,7 +19,7 @@ bool CanonicalRedirects::full() const { return forms_.size() >= forms_max; }
 bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageRead* page, bool again) {
   const auto before = forms_.find(url);
   if (page != nullptr && page->canonical_redirect) {
-    if (before == forms_.end() && !full()) {
+    if (before == forms_.end() && !full() && settings_->max_redirects > 0) {
       forms_.emplace(url, Form{*page->canonical_redirect, 1});
       return true;
     }

@@ -117,6 +117,8 @@ Result<void> SeedIntake::tick(const Step& step) {
     for (const json& refused : said->value("refused", json::array()))  // this peer's own words
       step.log(LogLevel::error, "crawl", "seed refused",
                {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
+    if (const std::uint64_t untold = said->value("refused_untold", std::uint64_t{0}); untold > 0)
+      step.log(LogLevel::error, "crawl", "more seeds refused", {{"seeds", std::to_string(untold)}});
   }
   return {};
 }

@@ -196,7 +196,7 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
     record.state = UrlState::failed;
     record.reason = job.verdict.reason;
     record.attempts = static_cast<std::uint8_t>(std::min<int>(queued.attempts + 1, 255));
-  } else if (page != nullptr && page->noindex) {
+  } else if (page != nullptr && page->noindex && record.state == UrlState::fetched) {
     record.reason = Reason::noindex;
   }
   if (page != nullptr && page->unwanted_type && record.state == UrlState::fetched) {

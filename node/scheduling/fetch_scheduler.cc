@@ -16,9 +16,11 @@ using storage::UrlState;
 
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
-// Comparisons with robots rules in a step, in 16 bytes of path; about 10 ms. What is left is done in the next step, at
-// once, so that hosts with very many rules do not silence the peer.
+// Comparisons with robots rules in a step, in 16 bytes of path, and URLs excluded in one; about 10 ms each. What is left
+// is done in the next step, at once, so that hosts with very many rules, or with very many URLs that are not asked for,
+// do not silence the peer.
 constexpr std::uint64_t robots_work_max = 1'000'000;
+constexpr std::uint64_t exclusions_max = 2000;
 
 // A lookup costs a round trip, and addresses change rarely: the connection itself goes by the resolver's own lifetimes.
 constexpr Duration address_lifetime = std::chrono::minutes{10};
@@ -34,7 +36,8 @@ Result<void> FetchScheduler::tick(const Step& step) {
     return {};
   }
   robots_work_ = 0;
-  while (!around_.jobs.full() && around_.allowance.may_start() && robots_work_ < robots_work_max) {
+  excluded_ = 0;
+  while (!around_.jobs.full() && around_.allowance.may_start() && !step_is_full()) {
     around_.jobs.resume_held();
     const Result<BenchHost*> host = next_host(step.now);
     if (!host) return tl::make_unexpected(host.error());
@@ -48,6 +51,8 @@ std::optional<Time> FetchScheduler::next_deadline(Time now) const {
   if (!around_.gate.open() || around_.jobs.full() || !around_.allowance.may_start()) return std::nullopt;
   return around_.robots.any_may_go_on() ? std::optional(now) : around_.bench.next_deadline();
 }
+
+bool FetchScheduler::step_is_full() const { return robots_work_ >= robots_work_max || excluded_ >= exclusions_max; }
 
 // A host that waits for a worker to parse its rules, or the next one whose turn has come.
 Result<BenchHost*> FetchScheduler::next_host(Time now) {
@@ -73,7 +78,7 @@ Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
   Turn turn{host};
   Next next = Next::another;
   while (next == Next::another && !host.head.empty() && turn.excluded.merges.size() < exclusions_step &&
-         robots_work_ < robots_work_max)
+         !step_is_full())
     next = take_front(step, turn);
   end_turn(step, host, next);
   if (!turn.excluded.merges.empty()) ORBWEAVER_TRY(around_.writer.commit(step, turn.excluded));
@@ -209,6 +214,7 @@ void FetchScheduler::on_resolved(Time now, HostResolved& event) {
 // The first URL ends without a fetch.
 FetchScheduler::Next FetchScheduler::abandon(const Step& step, Turn& turn, UrlState state, Reason reason,
                                              std::uint16_t status) {
+  ++excluded_;
   const storage::QueuedUrl queued = around_.bench.discard(turn.host);
   around_.redirects.forget(queued.key.url);
   storage::UrlRecord record = record_of(queued, state, reason, step.now);

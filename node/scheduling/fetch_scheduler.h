@@ -64,6 +64,7 @@ class FetchScheduler {
     storage::Commit excluded{};  // URLs that end without a fetch
   };
 
+  bool step_is_full() const;
   Result<BenchHost*> next_host(Time now);
   Result<void> serve(const Step& step, BenchHost& host);
   void end_turn(const Step& step, BenchHost& host, Next next);
@@ -78,6 +79,7 @@ class FetchScheduler {
 
   Around around_;
   std::uint64_t robots_work_ = 0;  // of this step: rules compared
+  std::uint64_t excluded_ = 0;     // of this step: URLs
   Counters counters_;
 };
 

@@ -11,7 +11,6 @@ Fetches::Fetches(const Around& around)
              around.records.bench, around.messenger, around.made_ring),
       jobs(around.state.settings, around.records.bench),
       robots({.state = around.state,
-              .lifecycle = around.lifecycle,
               .bench = around.records.bench,
               .writer = around.records.writer,
               .jobs = jobs,

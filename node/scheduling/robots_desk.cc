@@ -186,8 +186,8 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* re
   const RobotsFetch& fetch = *job.fetch.robots();
   RobotsSlot& slot = RobotsDesk::slot(*host, fetch.origin);
   const int status = read == nullptr ? 0 : job.status;
-  const bool has_target = read != nullptr && read->redirect && !around_.lifecycle.stopping() &&
-                          !is_bad_port(read->redirect->port(), settings.allow_ports);
+  const bool has_target =
+      read != nullptr && read->redirect && !is_bad_port(read->redirect->port(), settings.allow_ports);
   const RobotsStep meaning = robots_step({status, has_target, fetch.hops, fetch.attempts < settings.max_retries});
   if (meaning == RobotsStep::follow) {
     // The next request to the host, like any other: after its delay.
@@ -198,9 +198,9 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* re
   }
   slot.redirect.clear();
   slot.hops = 0;
-  if (is_own_refusal(job.verdict.reason)) {
+  if (is_own_refusal(job.verdict.reason) && fetch.hops == 0) {
     // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may
-    // change.
+    // change. What a host redirects to that this peer may not ask is no answer: the host's own pages would not fail.
     slot.rules = cache_.allow_all();
     slot.expires = job.ended + refused_lifetime;
     around_.bench.release(*host, host->next_allowed);

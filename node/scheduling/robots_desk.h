@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "node/coordination/lifecycle.h"
+#include "node/links/link_follower.h"
 #include "node/replication/record_writer.h"
 #include "node/robots/robots_fetch.h"
 #include "node/scheduling/job_table.h"
@@ -22,7 +22,6 @@ class RobotsDesk {
   // What it reads and changes of the peer; all outlive it.
   struct Around {
     const PeerState& state;
-    const Lifecycle& lifecycle;
     Workbench& bench;
     RecordWriter& writer;
     JobTable& jobs;

@@ -29,7 +29,32 @@ inline Settings rig_settings() {
   return settings;
 }
 
-struct PeerRig {
+// What a peer or its parts said, in the order in which it was said.
+struct CommandLog {
+  // The messages of one kind that were sent since the last call of clear().
+  template <class Body>
+  std::vector<Body> sent() const {
+    std::vector<Body> found;
+    for (const Command& command : out) {
+      const ring::Message* message = nullptr;
+      if (const auto* send = std::get_if<SendMessage>(&command)) message = &send->message;
+      if (const auto* reply = std::get_if<ReplyMessage>(&command)) message = &reply->message;
+      if (message != nullptr)
+        if (const auto* body = std::get_if<Body>(&message->body)) found.push_back(*body);
+    }
+    return found;
+  }
+  bool logged(std::string_view event) const {
+    for (const Command& command : out)
+      if (const auto* note = std::get_if<LogEntry>(&command); note != nullptr && note->event == event) return true;
+    return false;
+  }
+  void clear() { out.clear(); }
+
+  Commands out;
+};
+
+struct PeerRig : CommandLog {
   explicit PeerRig(Settings settings = rig_settings())
       : state(std::move(settings), plan_memory({}, std::uint64_t{2} << 30), store, rig_id(1), rig_id(200)),
         members(state, ring::Membership(self(), {}, 1)),
@@ -65,30 +90,10 @@ struct PeerRig {
     members.accept_changes(now);
   }
   Step step() { return {now, out}; }
-  // The messages of one kind that were sent since the last call of clear().
-  template <class Body>
-  std::vector<Body> sent() const {
-    std::vector<Body> found;
-    for (const Command& command : out) {
-      const ring::Message* message = nullptr;
-      if (const auto* send = std::get_if<SendMessage>(&command)) message = &send->message;
-      if (const auto* reply = std::get_if<ReplyMessage>(&command)) message = &reply->message;
-      if (message != nullptr)
-        if (const auto* body = std::get_if<Body>(&message->body)) found.push_back(*body);
-    }
-    return found;
-  }
-  bool logged(std::string_view event) const {
-    for (const Command& command : out)
-      if (const auto* note = std::get_if<LogEntry>(&command); note != nullptr && note->event == event) return true;
-    return false;
-  }
-  void clear() { out.clear(); }
 
   Time now = Time(std::chrono::hours{480'000});
   storage::MemoryKv kv;
   storage::Store store = *storage::Store::open(kv);
-  Commands out;
   PeerState state;
   Members members;
   Replication replication;

@@ -1,0 +1,195 @@
+// This peer's own answers to questions, verb by verb: node/peer/own_answers.h, docs/how-to/recrawl.md and traps.md.
+#include "node/peer/own_answers.h"
+
+#include "tests/unit/fetch_rig.h"
+
+namespace orbweaver {
+namespace {
+
+using nlohmann::json;
+using std::chrono::minutes;
+using storage::Reason;
+using storage::UrlState;
+
+class OwnAnswersTest : public FetchRig {
+ protected:
+  json ask(const std::string& verb, const json& body = json::object()) {
+    const Result<json> answer = parts_->answers.answer(step(), verb, body);
+    EXPECT_TRUE(answer) << verb;
+    return answer ? *answer : json();
+  }
+  std::string error_of(const std::string& verb, const json& body = json::object()) {
+    return ask(verb, body).value("error", "");
+  }
+  static bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+};
+
+TEST_F(OwnAnswersTest, StatusIsThisPeers) {
+  start();
+  EXPECT_EQ(ask("status")["id"], rig_id(1).hex());
+  EXPECT_TRUE(ask("status")["counts"].is_object());
+}
+
+TEST_F(OwnAnswersTest, ExplainTellsTheStateOfAUrl) {
+  start();
+  put("http://a.test/");
+  EXPECT_EQ(ask("explain", {{"url", "http://a.test/"}})["state"], "queued");
+}
+
+TEST_F(OwnAnswersTest, SeedsAreAdmitted) {
+  start();
+  EXPECT_EQ(ask("seed", {{"urls", {"http://a.test/"}}})["accepted"], json{"http://a.test/"});
+  EXPECT_EQ(store_->held().queued, 1u);
+}
+
+TEST_F(OwnAnswersTest, TrapsNamesThePeerThatAnswers) {
+  start();
+  const json answer = ask("traps");
+  EXPECT_EQ(answer["id"], rig_id(1).hex());
+  EXPECT_EQ(answer["address"], "10.0.0.1:7400");
+  EXPECT_TRUE(answer["traps"].is_array() || answer["traps"].is_object()) << answer;
+  EXPECT_FALSE(error_of("traps", {{"host", 7}}).empty());
+}
+
+TEST_F(OwnAnswersTest, AnUnknownVerbIsAnErrorThatNamesThoseThatAreKnown) {
+  start();
+  const std::string error = error_of("dance");
+  EXPECT_TRUE(has(error, "'dance'")) << error;
+  for (const char* verb : {"status", "explain", "seed", "traps", "recrawl", "forget", "leave", "stop"}) {
+    EXPECT_TRUE(has(error, verb)) << error;
+  }
+  for (const char* verb : {"status", "explain", "seed", "traps", "recrawl", "forget"})
+    EXPECT_FALSE(has(error_of(verb), "unknown question")) << verb;
+  EXPECT_LT(error_of(std::string(100'000, 'x')).size(), 1000u);
+}
+
+TEST_F(OwnAnswersTest, LeaveBeginsALeave) {
+  start();
+  EXPECT_EQ(ask("leave")["leaving"], rig_id(1).hex());
+  EXPECT_TRUE(parts_->lifecycle.leaving());
+  EXPECT_EQ(parts_->members.membership().self().state, ring::MemberState::leaving);
+  const Time by = parts_->lifecycle.leave_by();
+  advance(minutes(1));
+  EXPECT_EQ(ask("leave")["leaving"], rig_id(1).hex()) << "told twice it is one leave";
+  EXPECT_EQ(parts_->lifecycle.leave_by(), by);
+}
+
+TEST_F(OwnAnswersTest, StopStops) {
+  start();
+  EXPECT_EQ(ask("stop")["stopping"], rig_id(1).hex());
+  EXPECT_TRUE(parts_->lifecycle.stopping());
+}
+
+// --- recrawl
+
+TEST_F(OwnAnswersTest, RecrawlQueuesWhatEndedBeforeAndReopensTheCrawl) {
+  start();
+  storage::UrlRecord fetched;
+  fetched.state = UrlState::fetched;
+  fetched.status = 200;
+  fetched.since = now_ - minutes(1);
+  put("http://a.test/", fetched);
+  storage::Commit commit;
+  parts_->ends.crawl.remember({1, "done", {}}, commit);
+  ASSERT_TRUE(store_->commit(commit));
+  const json answer = ask("recrawl");
+  EXPECT_EQ(answer["walks"], true);
+  EXPECT_EQ(answer["id"], rig_id(1).hex());
+  EXPECT_EQ(answer["address"], "10.0.0.1:7400");
+  expect("http://a.test/", UrlState::queued, Reason::none);
+  EXPECT_EQ(record("http://a.test/").visit, 1);
+  EXPECT_FALSE(parts_->ends.crawl.announced());
+}
+
+TEST_F(OwnAnswersTest, ARecrawlToldTwiceIsOne) {
+  start();
+  storage::UrlRecord fetched;
+  fetched.state = UrlState::fetched;
+  fetched.since = now_ - minutes(1);
+  put("http://a.test/", fetched);
+  const json question = {{"before_us", now_.time_since_epoch().count()}};
+  const json first = ask("recrawl", question);
+  ASSERT_TRUE(answer(begin(), 200));
+  const std::uint64_t writes = kv_.writes();
+  advance(minutes(1));
+  EXPECT_EQ(ask("recrawl", question), first);
+  EXPECT_EQ(kv_.writes(), writes);
+  EXPECT_EQ(record("http://a.test/").state, UrlState::fetched);
+}
+
+TEST_F(OwnAnswersTest, ARecrawlThatCannotBeReadNamesItsField) {
+  start();
+  EXPECT_TRUE(has(error_of("recrawl", {{"before_us", "yesterday"}}), "before_us"));
+  EXPECT_FALSE(error_of("recrawl", {{"match", "("}}).empty());
+  EXPECT_FALSE(parts_->verdicts.walk.under_way());
+}
+
+TEST_F(OwnAnswersTest, APeerThatStopsBeginsNoRecrawl) {
+  start();
+  parts_->lifecycle.stop();
+  EXPECT_EQ(error_of("recrawl"), "this peer is stopping");
+}
+
+TEST_F(OwnAnswersTest, ARecrawlBeginsThoughItsWalkWaitsForThisPeersPlace) {
+  start();
+  parts_->fence.raise();
+  EXPECT_EQ(ask("recrawl")["walks"], true);
+  EXPECT_TRUE(parts_->verdicts.walk.under_way());
+  EXPECT_NE(meta(meta_name::recrawl), "") << "it survives a restart";
+}
+
+TEST_F(OwnAnswersTest, AStoreThatFailsIsAnError) {
+  start();
+  kv_.fail_after(0, storage::ErrorKind::io);
+  EXPECT_FALSE(parts_->answers.answer(step(), "recrawl", json::object()));
+  EXPECT_FALSE(parts_->answers.answer(step(), "seed", {{"urls", {"http://a.test/"}}}));
+}
+
+// --- forget
+
+TEST_F(OwnAnswersTest, ForgetTakesAPeerThatIsDownForGoneForGood) {
+  start();
+  add_member(2, ring::MemberState::down);
+  EXPECT_EQ(ask("forget", {{"id", rig_id(2).hex()}})["forgotten"], rig_id(2).hex());
+  EXPECT_EQ(parts_->members.membership().find(rig_id(2))->state, ring::MemberState::left);
+}
+
+TEST_F(OwnAnswersTest, ForgetTakesTheFirstDigitsWhenTheyNameOneMember) {
+  start();
+  add_member(0x20, ring::MemberState::down);
+  add_member(0x21, ring::MemberState::down);
+  EXPECT_TRUE(has(error_of("forget", {{"id", "2"}}), "2 members")) << error_of("forget", {{"id", "2"}});
+  EXPECT_EQ(parts_->members.membership().find(rig_id(0x20))->state, ring::MemberState::down);
+  EXPECT_EQ(ask("forget", {{"id", "21"}})["forgotten"], rig_id(0x21).hex());
+  EXPECT_EQ(parts_->members.membership().find(rig_id(0x20))->state, ring::MemberState::down);
+}
+
+TEST_F(OwnAnswersTest, ForgetRefusesWhomNobodyIsAndWhoIsNotDown) {
+  start();
+  add_member(2);
+  EXPECT_TRUE(has(error_of("forget", {{"id", "ff"}}), "'ff'"));
+  EXPECT_FALSE(error_of("forget").empty()) << "no digits name nobody";
+  EXPECT_FALSE(error_of("forget", {{"id", 2}}).empty());
+  const std::string active = error_of("forget", {{"id", rig_id(2).hex()}});
+  EXPECT_TRUE(has(active, "not down")) << active;
+  EXPECT_TRUE(has(active, "orbweaver leave --peer 10.0.0.2:7400")) << active;
+  EXPECT_FALSE(error_of("forget", {{"id", rig_id(1).hex()}}).empty()) << "not itself";
+}
+
+// --- who knows most of a URL
+
+TEST_F(OwnAnswersTest, TheHolderKnowsMostAndWithNobodyThereTheOwner) {
+  start();
+  const std::string page = "http://a.test/";
+  EXPECT_EQ(parts_->answers.who_knows(url(page)), std::nullopt) << "this peer";
+  add_member(2);
+  give_partition(page, 2);
+  EXPECT_EQ(parts_->answers.who_knows(url(page)), rig_id(2));
+  give_partition(page, 9);  // nobody knows it
+  const ring::PeerId owner = parts_->members.view().owner(key(page).host.partition);
+  EXPECT_EQ(parts_->answers.who_knows(url(page)),
+            owner == rig_id(1) ? std::nullopt : std::optional<ring::PeerId>(owner));
+}
+
+}  // namespace
+}  // namespace orbweaver
