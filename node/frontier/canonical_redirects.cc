@@ -2,34 +2,34 @@
 
 namespace orbweaver {
 
-namespace {
-
-// URLs that are led to another form at once.
-constexpr std::size_t forms_max = 16'384;
-
-}  // namespace
-
 const CanonicalUrl* CanonicalRedirects::form_of(const storage::UrlDigest& url) const {
   const auto found = forms_.find(url);
   return found == forms_.end() ? nullptr : &found->second.url;
 }
 
-bool CanonicalRedirects::full() const { return forms_.size() >= forms_max; }
+void CanonicalRedirects::forget(const storage::UrlDigest& url) {
+  const auto found = forms_.find(url);
+  if (found == forms_.end()) return;
+  in_order_.erase(found->second.number);
+  forms_.erase(found);
+}
 
 bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageRead* page, bool again) {
   const auto before = forms_.find(url);
-  if (page != nullptr && page->canonical_redirect) {
-    if (before == forms_.end() && !full() && settings_->max_redirects > 0) {
-      forms_.emplace(url, Form{*page->canonical_redirect, 1});
-      return true;
-    }
-    if (before != forms_.end() && before->second.hops < settings_->max_redirects) {
+  const bool leads = page != nullptr && page->canonical_redirect;
+  const std::uint32_t hops = before == forms_.end() ? 0 : before->second.hops;
+  if (leads && hops < settings_->max_redirects) {
+    if (before != forms_.end()) {
       before->second.url = *page->canonical_redirect;
       ++before->second.hops;
       return true;
     }
+    if (forms_.size() >= forms_max) forget(storage::UrlDigest(in_order_.begin()->second));
+    in_order_.emplace(next_number_, url);
+    forms_.emplace(url, Form{*page->canonical_redirect, 1, next_number_++});
+    return true;
   }
-  if (before != forms_.end() && !again) forms_.erase(before);
+  if (!again) forget(url);
   return false;
 }
 

@@ -1,7 +1,7 @@
 // URLs whose server redirects the fetch to another form of the same URL (docs/reference/canonical-form.md). Such a
 // redirect would be lost among the seen URLs, and the page with it: the form that the server names is asked for
-// instead, in another turn of the host. In memory only, and bounded. Lifetime: the peer's. Thread rule: one owner (the
-// peer's loop).
+// instead, in another turn of the host. In memory only, and bounded: the form that was noted first makes room, and its
+// URL, if it is asked for at all, is led there again. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,21 @@ class CanonicalRedirects {
   // What is asked for in place of the URL; null: itself.
   const CanonicalUrl* form_of(const storage::UrlDigest& url) const;
   // A fetch of the URL has ended. `page`: null without a response. True: it led to another form, which is asked for
-  // next. False: it did not, or there is no room, or no end to them; then, unless it is tried `again`, it is forgotten.
+  // next. False: it did not, or there is no end to them; then, unless it is tried `again`, it is forgotten.
   bool follow(const storage::UrlDigest& url, const PageRead* page, bool again);
-  void forget(const storage::UrlDigest& url) { forms_.erase(url); }
-  // No further URL has room: it waits.
-  bool full() const;
+  void forget(const storage::UrlDigest& url);
+  static constexpr std::size_t forms_max = 16'384;
 
  private:
   struct Form {
     CanonicalUrl url;  // CanonicalUrl's own form, no rule of the crawl applied
     std::uint8_t hops = 1;
+    std::uint64_t number = 0;
   };
   const Settings* settings_;
   std::map<storage::UrlDigest, Form> forms_;
+  std::map<std::uint64_t, storage::UrlDigest> in_order_;  // by number
+  std::uint64_t next_number_ = 0;
 };
 
 }  // namespace orbweaver

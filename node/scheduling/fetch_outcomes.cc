@@ -17,9 +17,6 @@ using storage::UrlState;
 // Links of one page in one write; further ones have steps of their own, so that others have their turn.
 constexpr std::size_t links_a_commit = 1000;
 
-// A page whose server redirects it within the canonical form waits so long while there is no room for such forms.
-constexpr Duration redirects_wait = std::chrono::minutes{1};
-
 // Tries that failed before this one.
 std::uint8_t attempts_of(const FetchJob& fetch) {
   return std::visit(Overloaded{[](const PageFetch& page) { return page.queued.attempts; },
@@ -175,12 +172,10 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
     record.attempts = queued.attempts;
     record.not_before = job.ended;
   } else if (page != nullptr && page->canonical_redirect) {
-    // Not taken: too many are in flight, and it is asked for again; or there is no end to them.
-    const bool no_end = !around_.redirects.full();
-    record.state = no_end ? UrlState::excluded : UrlState::queued;
-    record.reason = no_end ? Reason::redirects : Reason::none;
+    // There is no end to them.
+    record.state = UrlState::excluded;
+    record.reason = Reason::redirects;
     record.attempts = queued.attempts;
-    if (!no_end) record.not_before = job.ended + redirects_wait;
   } else if (job.verdict.kind == FetchVerdict::Kind::fetched) {
     around_.allowance.page_fetched();
     record.reason = reason_of(job.tls_fault);

@@ -16,9 +16,9 @@ using storage::UrlState;
 
 // URLs of one host excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
-// Comparisons with robots rules in a step, in 16 bytes of path, and URLs excluded in one; about 10 ms each. What is left
-// is done in the next step, at once, so that hosts with very many rules, or with very many URLs that are not asked for,
-// do not silence the peer.
+// Comparisons with robots rules in a step, in 16 bytes of path, and URLs excluded in one; about 10 ms each. What is
+// left is done in the next step, at once, so that hosts with very many rules, or with very many URLs that are not asked
+// for, do not silence the peer.
 constexpr std::uint64_t robots_work_max = 1'000'000;
 constexpr std::uint64_t exclusions_max = 2000;
 

@@ -77,16 +77,17 @@ TEST_F(CanonicalRedirectsTest, CanonicalForm_AtMostRedirectsMaxStepsForAUrl) {
   }
 }
 
-TEST_F(CanonicalRedirectsTest, SoManyUrlsAtOnceThenAFurtherOneWaitsForRoom) {
-  std::uint32_t number = 0;
-  while (!redirects_.full()) ASSERT_TRUE(follow(++number, "http://www.a.test/"));
-  EXPECT_EQ(number, 16'384u);
-  EXPECT_FALSE(follow(number + 1, "http://www.a.test/"));
-  EXPECT_EQ(form(number + 1), "");
-  EXPECT_TRUE(follow(1, "https://www.a.test/")) << "those that are there go on";
-  redirects_.forget(digest(2));
-  EXPECT_FALSE(redirects_.full());
-  EXPECT_TRUE(follow(number + 1, "http://www.a.test/"));
+TEST_F(CanonicalRedirectsTest, OfVeryManyUrlsTheFirstOneMakesRoom) {
+  const auto most = static_cast<std::uint32_t>(CanonicalRedirects::forms_max);
+  for (std::uint32_t number = 1; number <= most; ++number) ASSERT_TRUE(follow(number, "http://www.a.test/"));
+  EXPECT_TRUE(follow(1, "https://www.a.test/")) << "one that is there needs no room";
+  EXPECT_NE(form(1), "");
+  EXPECT_TRUE(follow(most + 1, "http://www.a.test/")) << "none is turned away: its URL would be asked for without end";
+  EXPECT_EQ(form(1), "");
+  EXPECT_NE(form(2), "");
+  redirects_.forget(digest(3));
+  EXPECT_TRUE(follow(most + 2, "http://www.a.test/"));
+  EXPECT_NE(form(2), "") << "there was room";
 }
 
 }  // namespace

@@ -279,24 +279,6 @@ TEST_F(FetchOutcomesTest, CanonicalForm_AnEndlessRedirectThatSaysNoindexIsStillO
   expect(page_url, UrlState::excluded, Reason::redirects, 301);
 }
 
-TEST_F(FetchOutcomesTest, CanonicalForm_WithoutRoomForAnotherFormThePageIsAskedForAgain) {
-  start();
-  for (std::uint32_t i = 0; !parts_->fetches.redirects.full(); ++i) {
-    PageRead other;
-    other.canonical_redirect = url("http://o.test/");
-    storage::UrlDigest digest{};
-    std::memcpy(digest.data(), &i, sizeof i);
-    ASSERT_TRUE(parts_->fetches.redirects.follow(digest, &other, false));
-  }
-  PageRead page;
-  page.canonical_redirect = url("http://www.a.test/");
-  ASSERT_TRUE(answer(begin_page(), 301, std::move(page)));
-  EXPECT_EQ(record(page_url).state, UrlState::queued);
-  EXPECT_EQ(record(page_url).reason, Reason::none);
-  advance(minutes(2));
-  EXPECT_EQ(begin().url.text(), page_url);
-}
-
 // --- many links
 
 TEST_F(FetchOutcomesTest, ManyLinksAreCommittedInPiecesAndTheOutcomeWithTheLast) {

@@ -1,5 +1,5 @@
-// What the answer to a request for robots.txt means, and what is known of an origin's rules: node/scheduling/robots_desk.h,
-// node/robots/robots_fetch.h, docs/reference/robots.md, RFC 9309.
+// What the answer to a request for robots.txt means, and what is known of an origin's rules:
+// node/scheduling/robots_desk.h, node/robots/robots_fetch.h, docs/reference/robots.md, RFC 9309.
 #include "node/scheduling/robots_desk.h"
 
 #include "tests/unit/fetch_rig.h"
