@@ -1,35 +1,23 @@
+// Whose turn it is: the queues of hosts in memory.
 #include "node/frontier/workbench.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "node/errors/storage_error.h"
-#include "node/url/canonical_url.h"
 
 namespace orbweaver {
 
 using storage::HostKey;
-using storage::Position;
 using storage::QueuedUrl;
 
 namespace {
-
-// At most this many hosts are looked up on disk for one take().
-constexpr std::size_t discover_step = 128;
 
 Time not_before(const QueuedUrl& url) { return url.position.not_before(); }
 
 // Rows of the store that are read for a host's set at one of its turns: about 0.4 ms, half of what a page costs whose
 // links are looked up one by one. So a host that goes before its set is whole costs half as much again, no more.
 constexpr std::size_t set_rows_step = 512;
-// Hosts that are looked at for room at one take().
-constexpr std::size_t room_step = 4;
-// A host that is not asked for this long needs no set meanwhile, if others do.
-constexpr Duration set_wait_max = std::chrono::minutes{1};
-// While hosts are held, so many come in from disk in a second: most may be held in their turn, and each costs two
-// reads. So this takes a twentieth of a core's time at most, and ten thousand hosts on disk are all looked at in 20 s.
-constexpr std::size_t discoveries_max = 512;
-constexpr Duration discoveries_every = std::chrono::seconds{1};
 
 // Under best_first: of this many turns one goes to the host that has waited longest.
 constexpr std::uint64_t fair_every = 4;
@@ -39,10 +27,6 @@ std::uint32_t priority_of(const QueuedUrl& url) {
   const storage::UntriedPlace* const untried = url.position.untried();
   return untried == nullptr ? UINT32_MAX : untried->priority;
 }
-
-std::size_t cost_of(const QueuedUrl& url) { return sizeof(QueuedUrl) + url.url.size(); }
-
-bool earlier(const QueuedUrl& a, const Position& b) { return a.position < b; }
 
 }  // namespace
 
@@ -58,109 +42,6 @@ Workbench::Workbench(Config config, storage::Store& store, std::function<bool(st
 BenchHost* Workbench::find(const HostKey& key) {
   const auto found = hosts_.find(key);
   return found == hosts_.end() ? nullptr : found->second.get();
-}
-
-BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
-  std::unique_ptr<BenchHost>& slot = hosts_[key];
-  slot = std::make_unique<BenchHost>();
-  slot->key = key;
-  slot->name = name;
-  slot->next_allowed = earliest_(key.partition, name);
-  if (const auto clock = store_->clock(key); clock && *clock) {
-    slot->next_allowed = std::max((*clock)->next_allowed, slot->next_allowed);
-    slot->failures = (*clock)->failures;
-    slot->pacing.pace = (*clock)->pace;
-    slot->pages = (*clock)->pages;
-    slot->bytes = (*clock)->bytes;
-  }
-  return *slot;
-}
-
-void Workbench::admit(const QueuedUrl& url, std::string_view host_name, bool moved) {
-  if (issued_.contains(url.key.url)) return;  // its outcome will find the record as it is then
-  BenchHost* host = find(url.key.host);
-  if (host == nullptr) {
-    if (!fetches_(url.key.host.partition)) return;
-    if (hosts_.size() >= config_.hosts_max || !room()) {
-      dormant_ = true;
-      pass_clean_ = false;
-      return;
-    }
-    host = &add_host(url.key.host, host_name);
-    // While hosts sleep on disk this may be one of them: its queue is read from the start. Else this is its only URL.
-    if (dormant_) {
-      host->more_on_disk = true;
-      schedule(*host);
-      return;
-    }
-  }
-  if (host->foreign) return;
-  if (moved) remove(*host, url.key.url);
-  if (host->more_on_disk && host->loaded < url.position) {
-    if (!host->busy) schedule(*host);
-    return;
-  }
-  insert(*host, url);
-  if (!host->busy) schedule(*host);
-}
-
-void Workbench::count(BenchHost& host, const QueuedUrl& url, bool comes) {
-  const std::size_t bytes = cost_of(url);
-  host.head_bytes = comes ? host.head_bytes + bytes : host.head_bytes - bytes;
-  head_bytes_ = comes ? head_bytes_ + bytes : head_bytes_ - bytes;
-}
-
-void Workbench::insert(BenchHost& host, const QueuedUrl& url) {
-  const auto at = std::lower_bound(host.head.begin(), host.head.end(), url.position, earlier);
-  host.head.insert(at, url);
-  count(host, url, true);
-  host.loaded = std::max(host.loaded, url.position);
-  if (host.head.size() > 2 * config_.head_max || host.head_bytes > config_.head_bytes_max) cut(host);
-}
-
-// To half of what a head may have: what leaves it is on disk.
-void Workbench::cut(BenchHost& host) {
-  while (host.head.size() > 1 &&
-         (host.head.size() > config_.head_max || host.head_bytes > config_.head_bytes_max / 2)) {
-    count(host, host.head.back(), false);
-    host.head.pop_back();
-    host.more_on_disk = true;
-    host.loaded = host.head.back().position;
-  }
-}
-
-void Workbench::clear_head(BenchHost& host) {
-  head_bytes_ -= host.head_bytes;
-  host.head_bytes = 0;
-  host.head.clear();
-}
-
-void Workbench::remove(BenchHost& host, const storage::UrlDigest& url) {
-  const auto at =
-      std::find_if(host.head.begin(), host.head.end(), [&](const QueuedUrl& queued) { return queued.key.url == url; });
-  if (at == host.head.end()) return;
-  count(host, *at, false);
-  host.head.erase(at);
-}
-
-Result<void> Workbench::refill(BenchHost& host) {
-  while (host.head.empty() && host.more_on_disk) {
-    const bool from_start = host.loaded == Position{};
-    auto found = store_->queue_head(host.key, from_start ? nullptr : &host.loaded, config_.head_max);
-    if (!found) return tl::make_unexpected(error_of(found.error()));
-    host.more_on_disk = found->size() == config_.head_max;
-    for (QueuedUrl& url : *found) {
-      if (!host.head.empty() && host.head_bytes + cost_of(url) > config_.head_bytes_max / 2) {
-        host.more_on_disk = true;
-        break;
-      }
-      host.loaded = url.position;
-      if (issued_.contains(url.key.url)) continue;
-      count(host, url, true);
-      host.head.push_back(std::move(url));
-    }
-  }
-  return {};
 }
 
 void Workbench::unschedule(BenchHost& host) {
@@ -197,91 +78,8 @@ void Workbench::schedule(BenchHost& host) {
   ready_.insert({host.queued_at, host.turn, &host});
 }
 
-void Workbench::erase(BenchHost& host) {
-  unschedule(host);
-  end_resume(host);
-  end_hold(host);
-  clear_head(host);
-  store_->close_set(host.key);
-  hosts_.erase(HostKey(host.key));
-}
-
-// For one more host, and the set that it is likely to have.
-bool Workbench::room() const {
-  return hosts_.size() < config_.hosts_max &&
-         (store_->sets() == nullptr || store_->sets()->room_for(hosts_.size() + 1));
-}
-
 bool Workbench::nobody_due() const {
   return due_.empty() && (ready_.empty() || std::get<Time>(*ready_.begin()) > taken_at_);
-}
-
-// Sets of hosts that have nothing to do, or nothing soon, go when others want theirs. A few hosts are looked at each
-// time, all in turn.
-void Workbench::make_room_for_sets() {
-  if (store_->sets() == nullptr || !store_->sets()->full()) return;
-  for (std::size_t step = 0; step < room_step && !hosts_.empty(); ++step) {
-    auto at = hosts_.upper_bound(hand_);
-    if (at == hosts_.end()) at = hosts_.begin();
-    hand_ = at->first;
-    BenchHost& host = *at->second;
-    if (host.busy || host.pending > 0 || !store_->sets()->open(host.key)) continue;
-    if (host.head.empty() && !host.more_on_disk) {
-      erase(host);
-    } else if (host.next_allowed - taken_at_ > set_wait_max) {
-      store_->close_set(host.key);
-    }
-  }
-}
-
-void Workbench::drop_if_idle(BenchHost& host) {
-  if (host.busy || host.pending > 0) return;
-  const bool empty = host.head.empty() && !host.more_on_disk;
-  // An idle host stays while there is room: its robots.txt and clock are at hand when the next link to it comes.
-  if (host.foreign || (empty && (hosts_.size() > config_.hosts_max / 2 || !room()))) erase(host);
-}
-
-// Only once an outcome of it is committed: its clock is then in the store. After a robots.txt, say, it is here alone.
-// Not while others are held: those make room, or hosts that may be asked would wait on disk behind hosts that may not.
-void Workbench::put_aside_after_its_share(BenchHost& host) {
-  if (host.busy || host.pending > 0 || host.served < config_.head_max || held_ > 0) return;
-  if (!dormant_ || room()) return;
-  pass_clean_ = false;
-  erase(host);
-}
-
-bool Workbench::wants_hosts() const {
-  if (!dormant_ || hosts_.size() >= config_.hosts_max || (!room() && !nobody_due())) return false;
-  return held_ == 0 || discoveries_ < discoveries_max;
-}
-
-Result<void> Workbench::discover() {
-  for (std::size_t step = 0; wants_hosts() && step < discover_step; ++step) {
-    ++discoveries_;
-    const auto found = store_->next_queued_host(cursor_ ? &*cursor_ : nullptr);
-    if (!found) return tl::make_unexpected(error_of(found.error()));
-    if (!*found) {
-      cursor_.reset();
-      if (pass_clean_) dormant_ = false;
-      pass_clean_ = true;
-      break;
-    }
-    cursor_ = **found;
-    if (!fetches_(cursor_->partition)) {
-      cursor_->host.fill(0xff);  // on to the next partition
-      continue;
-    }
-    if (find(*cursor_) != nullptr) continue;
-    BenchHost& host = add_host(*cursor_, {});
-    host.more_on_disk = true;
-    if (Result<void> filled = refill(host); !filled) return filled;
-    if (!host.head.empty()) {
-      host.name = CanonicalUrl::host_in(host.head.front().url);
-      host.next_allowed = std::max(host.next_allowed, earliest_(host.key.partition, host.name));
-    }
-    schedule(host);
-  }
-  return {};
 }
 
 Result<BenchHost*> Workbench::take(Time now) {
@@ -460,19 +258,6 @@ void Workbench::committed(const storage::UrlKey& key) {
   }
 }
 
-void Workbench::reread(const storage::UrlKey& key) {
-  BenchHost* host = find(key.host);
-  if (host == nullptr) {
-    dormant_ = true;
-    pass_clean_ = false;
-    return;
-  }
-  clear_head(*host);
-  host->loaded = {};
-  host->more_on_disk = true;
-  if (!host->busy && !host->foreign) schedule(*host);
-}
-
 void Workbench::delay(const HostKey& key, const storage::HostClock& clock) {
   BenchHost* host = find(key);
   if (host == nullptr) return;
@@ -487,54 +272,6 @@ bool Workbench::partition_busy(std::uint16_t partition) const {
   for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
     if (at->second->busy || at->second->pending > 0) return true;
   return false;
-}
-
-void Workbench::withdraw(const storage::UrlKey& key) {
-  BenchHost* host = find(key.host);
-  if (host == nullptr) return;
-  remove(*host, key.url);
-  if (host->busy) return;
-  schedule(*host);
-  drop_if_idle(*host);
-}
-
-// Should its partition come back, it is read again.
-void Workbench::put_away(BenchHost& host) {
-  host.foreign = true;
-  end_resume(host);
-  store_->close_set(host.key);
-  clear_head(host);
-  host.more_on_disk = true;
-  host.loaded = {};
-  unschedule(host);
-  drop_if_idle(host);
-}
-
-void Workbench::fetchability_changed(const std::vector<std::uint16_t>& partitions) {
-  for (const std::uint16_t partition : partitions) {
-    std::vector<BenchHost*> hosts;
-    for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
-      hosts.push_back(at->second.get());
-    const bool fetched = fetches_(partition);
-    for (BenchHost* host : hosts) {
-      if (!fetched) {
-        put_away(*host);
-        continue;
-      }
-      host->foreign = false;
-      host->next_allowed = std::max(host->next_allowed, earliest_(partition, host->name));
-      if (const auto clock = store_->clock(host->key); clock && *clock) {
-        host->next_allowed = std::max(host->next_allowed, (*clock)->next_allowed);
-        host->pages = std::max(host->pages, (*clock)->pages);
-        host->bytes = std::max(host->bytes, (*clock)->bytes);
-      }
-      if (!host->busy) schedule(*host);
-    }
-  }
-  if (partitions.empty()) return;
-  dormant_ = true;
-  pass_clean_ = true;
-  cursor_.reset();
 }
 
 std::optional<Time> Workbench::next_deadline() const {

@@ -11,6 +11,8 @@
 // (storage/seen_sets.h) have their bytes: hosts beyond those come in only when none of the others has its turn, and
 // go without a set as long as there is no room for it. So no set is read for less than head_max pages, and none is
 // missed by a peer that has time. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+//
+// Its files: workbench.cc (turns), workbench_memory.cc (what is in memory).
 #pragma once
 
 #include <cstdint>
@@ -139,6 +141,12 @@ class Workbench {
   }
 
  private:
+  // While hosts are held, so many come in from disk in a second: most may be held in their turn, and each costs two
+  // reads. So this takes a twentieth of a core's time at most, and ten thousand hosts on disk are all looked at in 20
+  // s.
+  static constexpr std::size_t discoveries_max = 512;
+  static constexpr Duration discoveries_every = std::chrono::seconds{1};
+
   struct DigestHash {
     std::size_t operator()(const storage::UrlDigest& digest) const;
   };

@@ -1,5 +1,7 @@
 // Of an address that this peer owns, the slot is known without a question: a page that may be asked for now is asked
 // for in the step that finds its host. A real Peer on a store in memory.
+#include "node/scheduling/host_access.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +10,8 @@
 #include "node/config/sources/load_settings.h"
 #include "node/peer/core.h"
 #include "storage/memory_kv.h"
+#include "tests/unit/crawl_keys.h"
+#include "tests/unit/peer_rig.h"
 
 namespace orbweaver {
 namespace {
@@ -85,6 +89,90 @@ TEST_F(HostAccessTest, HostsOfOneAddressAreAskedADelayApart) {
     EXPECT_GE(begun[i] - begun[i - 1], address_delay);
     EXPECT_LE(begun[i] - begun[i - 1], address_delay + milliseconds{5}) << "and no later than its slot";
   }
+}
+
+// The part alone, with an address that another peer owns.
+class SlotOfAnotherPeer : public testing::Test {
+ protected:
+  static Settings settings() {
+    Settings settings = rig_settings();
+    settings.delay = std::chrono::seconds{1};
+    settings.address_delay = address_delay;
+    return settings;
+  }
+  SlotOfAnotherPeer() {
+    rig_.add_member(2, ring::MemberState::active);
+    rig_.enter();
+    storage::Commit commit;
+    commit.merges.push_back(test::queued_merge(1, 1));
+    commit.merges.push_back(test::queued_merge(2, 1));
+    EXPECT_TRUE(rig_.writer.commit(rig_.step(), commit));
+  }
+  BenchHost* take() { return rig_.bench.take(rig_.now).value(); }
+  // The first address of those that peer 2 owns: its slot is asked for.
+  bool asks_for_slot(BenchHost& host) {
+    for (char number = 1; number < 100; ++number) {
+      host.address = std::string{10, 0, 0, number};
+      if (access_.may_ask(rig_.now, host) == HostAccess::Verdict::asked) return true;
+      host.address_slot = Time{};
+      host.next_allowed = Time{};
+    }
+    return false;
+  }
+  ring::SlotAsk question() {
+    rig_.clear();
+    access_.tick(rig_.step());
+    const auto requests = rig_.sent<ring::SlotRequest>();
+    EXPECT_EQ(requests.size(), 1u);
+    return requests.empty() ? ring::SlotAsk{} : requests[0].asks.at(0);
+  }
+
+  PeerRig rig_{settings()};
+  HostAccess access_{rig_.state.settings,
+                     rig_.members.membership(),
+                     rig_.members.view(),
+                     rig_.state.sites,
+                     rig_.bench,
+                     rig_.messenger,
+                     true};
+};
+
+TEST_F(SlotOfAnotherPeer, AGivenOneLeadsStraightToTheFetch) {
+  BenchHost* const host = take();
+  ASSERT_NE(host, nullptr);
+  ASSERT_TRUE(asks_for_slot(*host));
+  const ring::SlotAsk asked = question();
+  rig_.now += milliseconds{5};
+  access_.on_answer(rig_.now, rig_id(2), {{{.id = asked.id, .given = true, .wait = 30'000}}});
+  EXPECT_TRUE(host->busy) << "it waits for its slot, and nothing else is asked of it";
+  BenchHost* const other = take();
+  ASSERT_NE(other, nullptr);
+  EXPECT_NE(other, host) << "others have their turn meanwhile";
+  EXPECT_EQ(rig_.bench.next_deadline(), rig_.now + milliseconds{30});
+  rig_.now += milliseconds{30};
+  ASSERT_EQ(take(), host);
+  EXPECT_EQ(access_.may_ask(rig_.now, *host), HostAccess::Verdict::now);
+}
+
+TEST_F(SlotOfAnotherPeer, AHostThatGotNoneGoesBackToItsPlaceInLine) {
+  BenchHost* const host = take();
+  ASSERT_NE(host, nullptr);
+  ASSERT_TRUE(asks_for_slot(*host));
+  const ring::SlotAsk asked = question();
+  access_.on_answer(rig_.now, rig_id(2), {{{.id = asked.id, .given = false, .wait = 2'000'000}}});
+  EXPECT_FALSE(host->busy);
+  EXPECT_EQ(host->next_allowed, rig_.now + std::chrono::seconds{2});
+}
+
+TEST_F(SlotOfAnotherPeer, AnAnswerThatComesTwiceChangesNothing) {
+  BenchHost* const host = take();
+  ASSERT_NE(host, nullptr);
+  ASSERT_TRUE(asks_for_slot(*host));
+  const ring::SlotAsk asked = question();
+  for (int i = 0; i < 2; ++i) access_.on_answer(rig_.now, rig_id(2), {{{.id = asked.id, .given = true, .wait = 0}}});
+  EXPECT_EQ(take(), host);
+  access_.on_answer(rig_.now, rig_id(2), {{{.id = asked.id, .given = false, .wait = 1'000}}});
+  EXPECT_TRUE(host->busy) << "it is being fetched";
 }
 
 }  // namespace
