@@ -142,8 +142,7 @@ class Workbench {
 
  private:
   // While hosts are held, so many come in from disk in a second: most may be held in their turn, and each costs two
-  // reads. So this takes a twentieth of a core's time at most, and ten thousand hosts on disk are all looked at in 20
-  // s.
+  // reads. So this takes a twentieth of a core's time at most, and 10,000 hosts on disk are all looked at in 20 s.
   static constexpr std::size_t discoveries_max = 512;
   static constexpr Duration discoveries_every = std::chrono::seconds{1};
 
