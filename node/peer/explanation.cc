@@ -102,7 +102,7 @@ void Explanation::add_known(json& answer, const CanonicalUrl& url, const storage
   const bool by_page = known.off_site == 0 || known.steps > 0;
   if (around_.settings.page_requisites && by_page && !around_.seeds.scope().contains(url))
     answer["admitted"] = "as a requisite of a page";
-  if (known.off_site > 0) answer["max_hops_off_site"] = known.off_site;
+  if (known.off_site > 0) answer["hops_off_site"] = known.off_site;
   if (around_.router.best_first()) answer["score"] = known.score;
   if (known.visit > 0) answer["visit"] = known.visit + 1;
   if (!known.validator.empty()) answer["validator"] = known.validator;

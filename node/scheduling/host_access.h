@@ -34,7 +34,7 @@ class HostAccess {
   Verdict may_ask(Time now, BenchHost& host);
   // The slot of an acquired host that is due soon is asked for; it stays acquired until the answer has come.
   void ask_ahead(Time now, BenchHost& host);
-  // How long before it is due the host is to be treated as that. Zero: its slot is asked for when it is due.
+  // How long before it is due the host is to be taken for that. Zero: its slot is asked for when it is due.
   Duration ask_ahead_by(const BenchHost& host) const;
   // A request to the host begins now.
   void note_request(Time now, const BenchHost& host);
