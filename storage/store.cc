@@ -184,7 +184,11 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     tally.root += record_digest(key.url, record);
     Position position;
     if (record.state == UrlState::queued) {
-      position = position_of(record, key.url, order);
+      // A URL that stays as it is in the queue keeps its place: one that is led to another form of itself, say.
+      const bool stays = before && before->record.state == UrlState::queued && before->record.attempts == 0 &&
+                         record.attempts == 0 && before->record.depth == record.depth &&
+                         before->record.score == record.score && before->record.visit == record.visit;
+      position = stays ? before->position : position_of(record, key.url, order);
       batch.put(Table::frontier, frontier_key(key.host, position), frontier_value(record));
       const bool moved = before && before->record.state == UrlState::queued;
       result.queued.push_back({.url = {.key = key,

@@ -1,6 +1,14 @@
 #include "node/frontier/canonical_redirects.h"
 
+#include <algorithm>
+
 namespace orbweaver {
+
+namespace {
+
+constexpr std::size_t forms_least = 16'384;
+
+}  // namespace
 
 const CanonicalUrl* CanonicalRedirects::form_of(const storage::UrlDigest& url) const {
   const auto found = forms_.find(url);
@@ -14,6 +22,10 @@ void CanonicalRedirects::forget(const storage::UrlDigest& url) {
   forms_.erase(found);
 }
 
+std::size_t CanonicalRedirects::forms_max() const {
+  return std::max<std::size_t>(forms_least, std::size_t{settings_->max_hosts_in_memory} + settings_->max_fetches);
+}
+
 bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageRead* page, bool again) {
   const auto before = forms_.find(url);
   const bool leads = page != nullptr && page->canonical_redirect;
@@ -24,7 +36,7 @@ bool CanonicalRedirects::follow(const storage::UrlDigest& url, const PageRead* p
       ++before->second.hops;
       return true;
     }
-    if (forms_.size() >= forms_max) forget(storage::UrlDigest(in_order_.begin()->second));
+    if (forms_.size() >= forms_max()) forget(storage::UrlDigest(in_order_.begin()->second));
     in_order_.emplace(next_number_, url);
     forms_.emplace(url, Form{*page->canonical_redirect, 1, next_number_++});
     return true;

@@ -24,7 +24,8 @@ class CanonicalRedirects {
   // next. False: it did not, or there is no end to them; then, unless it is tried `again`, it is forgotten.
   bool follow(const storage::UrlDigest& url, const PageRead* page, bool again);
   void forget(const storage::UrlDigest& url);
-  static constexpr std::size_t forms_max = 16'384;
+  // At least as many as URLs can be next at their hosts or in flight: only forms of others make room.
+  std::size_t forms_max() const;
 
  private:
   struct Form {

@@ -83,7 +83,6 @@ bool Workbench::nobody_due() const {
 }
 
 Result<BenchHost*> Workbench::take(Time now) {
-  taken_at_ = now;
   if (Result<BenchHost*> host = take_resumed(now); !host || *host != nullptr) return host;
   if (now - discoveries_since_ >= discoveries_every) {
     discoveries_since_ = now;
@@ -109,6 +108,7 @@ Result<BenchHost*> Workbench::take(Time now) {
 }
 
 Result<BenchHost*> Workbench::take_resumed(Time now) {
+  taken_at_ = now;
   while (!resumed_.empty() && std::get<Time>(*resumed_.begin()) <= now) {
     BenchHost* const host = std::get<BenchHost*>(*resumed_.begin());
     end_resume(*host);
@@ -190,6 +190,7 @@ void Workbench::release(BenchHost& host, Time next_allowed) {
 
 void Workbench::resume(BenchHost& host, Time at) {
   end_resume(host);
+  if (host.foreign) return release(host, at);
   host.busy = true;
   host.next_allowed = std::max(host.next_allowed, at);
   host.resumes = true;
@@ -264,13 +265,14 @@ void Workbench::delay(const HostKey& key, const storage::HostClock& clock) {
   host->pages = std::max(host->pages, clock.pages);
   host->bytes = std::max(host->bytes, clock.bytes);
   if (host->next_allowed >= clock.next_allowed) return;
+  if (host->resumes) return release(*host, clock.next_allowed);
   host->next_allowed = clock.next_allowed;
   if (!host->busy) schedule(*host);
 }
 
 bool Workbench::partition_busy(std::uint16_t partition) const {
   for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
-    if (at->second->busy || at->second->pending > 0) return true;
+    if ((at->second->busy && !at->second->resumes) || at->second->pending > 0) return true;
   return false;
 }
 

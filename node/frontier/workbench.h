@@ -101,6 +101,8 @@ class Workbench {
   // The next host whose turn has come, acquired, with at least one URL at head.front() that may be tried now; null when
   // none.
   Result<BenchHost*> take(Time now);
+  // Of those that were to go on (resume()) the first whose time has come; null when none. take() gives it too.
+  Result<BenchHost*> take_resumed(Time now);
   // The front URL leaves the head and counts as issued.
   storage::QueuedUrl issue(BenchHost& host);
   // The front URL leaves the head for good (it was excluded or failed without a fetch).
@@ -133,7 +135,9 @@ class Workbench {
   std::size_t bytes() const { return hosts_.size() * bare_host_bytes + head_bytes_; }
   std::size_t issued() const { return issued_.size(); }
   bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
-  bool partition_busy(std::uint16_t partition) const;  // has issued URLs
+  // It has issued URLs, or acquired hosts but for those that resume: a partition that is not fetched any more does not
+  // wait for them.
+  bool partition_busy(std::uint16_t partition) const;
   // Neither a restart nor a take-over may shorten a wait: hosts that are loaded get at least this as their next allowed
   // time.
   void set_earliest(std::function<Time(std::uint16_t partition, std::string_view host)> earliest) {
@@ -162,7 +166,6 @@ class Workbench {
   void unschedule(BenchHost& host);
   BenchHost* next_host(Time now);
   void end_resume(BenchHost& host);
-  Result<BenchHost*> take_resumed(Time now);
   Result<bool> may_be_taken(BenchHost& host, Time now);
   bool room() const;
   bool nobody_due() const;

@@ -90,7 +90,8 @@ bool BatchIntake::read_record(Time now, const ring::BatchRecord& entry, ring::Ba
       record->steps == 0 && record->off_site == 0)
     content.seeds.push_back(record->url);
   // No peer's clock or mistake delays a try forever.
-  if (record->state == storage::UrlState::queued) record->not_before = std::min(record->not_before, now + wait_max);
+  if (record->state == storage::UrlState::queued)
+    record->not_before = std::clamp(record->not_before, Time{}, now + wait_max);
   around_.router.limit(*record, now);
   // A link brings nobody to a later visit but by a sitemap, which judge() sees to.
   if (kind == ring::BatchKind::forward) record->visit = 0;

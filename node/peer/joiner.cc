@@ -74,7 +74,9 @@ std::optional<RingEntry> Joiner::step(const Step& step, Event& event) {
     for (const std::string& address : entry_.admission.addresses()) tried += (tried.empty() ? "" : ", ") + address;
     end(step.now, static_cast<int>(ErrorCode::unreachable),
         "no member of the ring answered at " + tried +
-            "; check the address, that a peer runs there, and that it has the same ring key (--ring-key-file)");
+            "; check the address, that a peer runs there, that it has the same ring key (--ring-key-file), and that it "
+            "is of "
+            "this release or the one before (its log names a protocol version that it does not speak)");
   }
   if (!entry_.lifecycle.ending() && entry_.admission.due(step.now)) ask_members(step);
   if (const Exit* exit = entry_.lifecycle.end_if_due(step.now)) step.out.push_back(*exit);

@@ -56,6 +56,8 @@ bool FetchScheduler::step_is_full() const { return robots_work_ >= robots_work_m
 
 // A host that waits for a worker to parse its rules, or the next one whose turn has come.
 Result<BenchHost*> FetchScheduler::next_host(Time now) {
+  // Those whose rules have come go before others begin to parse, or theirs would take the place of these.
+  if (Result<BenchHost*> host = around_.bench.take_resumed(now); !host || *host != nullptr) return host;
   if (BenchHost* host = around_.robots.next_to_parse()) return host;
   return around_.bench.take(now);
 }
@@ -68,9 +70,11 @@ Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
     return {};
   }
   if (host.next_allowed > step.now) {  // taken ahead of its time, for its address's slot
-    if (around_.jobs.may_begin(host)) {
+    const Duration ahead = around_.access.ask_ahead_by(host);
+    if (host.next_allowed - step.now <= ahead && around_.jobs.may_begin(host)) {
       around_.access.ask_ahead(step.now, host);
     } else {
+      if (host.next_allowed - step.now > ahead) host.ahead = ahead;  // it was told of a later time meanwhile
       around_.bench.release(host, host.next_allowed);
     }
     return {};

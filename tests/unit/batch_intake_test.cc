@@ -98,6 +98,24 @@ TEST_F(BatchIntakeTest, ALinkOfDepthZeroIsASeed) {
   EXPECT_FALSE(seeds_.contains("http://b.test/")) << "a moved record tells nothing of how it was found";
 }
 
+TEST_F(BatchIntakeTest, AWaitThatNoClockKnowsIsNoWait) {
+  storage::UrlRecord failed;
+  failed.url = "http://a.test/x";
+  failed.depth = 1;
+  failed.attempts = 1;
+  for (const Time wait : {Time{std::chrono::microseconds{-1}}, Time{std::chrono::hours{10'000'000}}}) {
+    failed.not_before = wait;
+    std::string bytes;
+    storage::encode_record(failed, bytes);
+    ASSERT_TRUE(take({bytes}));
+    const CanonicalUrl url = *CanonicalUrl::parse(failed.url);
+    const auto known = rig_.store.find({rig_.state.partitioner.host_key(url), url.digest()});
+    ASSERT_TRUE(known && *known);
+    EXPECT_GE((*known)->not_before, Time{});
+    EXPECT_LE((*known)->not_before, rig_.now + wait_max);
+  }
+}
+
 TEST_F(BatchIntakeTest, WhenTheStoreFailsNothingIsAcknowledged) {
   rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_FALSE(take({record("http://a.test/x", 1)}));

@@ -77,8 +77,16 @@ TEST_F(CanonicalRedirectsTest, CanonicalForm_AtMostRedirectsMaxStepsForAUrl) {
   }
 }
 
+TEST_F(CanonicalRedirectsTest, ThereIsRoomForAllThatAreNextAtTheirHostsOrInFlight) {
+  settings_.max_hosts_in_memory = 50'000;
+  settings_.max_fetches = 300;
+  EXPECT_EQ(redirects_.forms_max(), 50'300u);
+  settings_.max_hosts_in_memory = 10;
+  EXPECT_EQ(redirects_.forms_max(), 16'384u);
+}
+
 TEST_F(CanonicalRedirectsTest, OfVeryManyUrlsTheFirstOneMakesRoom) {
-  const auto most = static_cast<std::uint32_t>(CanonicalRedirects::forms_max);
+  const auto most = static_cast<std::uint32_t>(redirects_.forms_max());
   for (std::uint32_t number = 1; number <= most; ++number) ASSERT_TRUE(follow(number, "http://www.a.test/"));
   EXPECT_TRUE(follow(1, "https://www.a.test/")) << "one that is there needs no room";
   EXPECT_NE(form(1), "");

@@ -444,7 +444,7 @@ TEST(Codec, TypesAreNamed) {
   EXPECT_EQ(type_name(Body{Answer{}}), "answer");
   EXPECT_EQ(type_name(Body{LeavesDiffer{}}), "leaves_differ");
   EXPECT_EQ(type_name(Body{SlotRequest{}}), "slot_request");
-  EXPECT_EQ(type_name(Body{MirrorHints{}}), "same_pages");
+  EXPECT_EQ(type_name(Body{MirrorHints{}}), "mirror_hints");
   EXPECT_EQ(type_name(Body{LeaseAnswer{}}), "lease_answer");
 }
 

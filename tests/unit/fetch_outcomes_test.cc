@@ -208,7 +208,7 @@ TEST_F(FetchOutcomesTest, AFaultOfACertificateThatIsOnlyRecordedIsInTheRecord) {
   event.tls_fault = FetchError::tls_expired;
   const FetchJob job = begin_page("https://a.test/");
   ASSERT_TRUE(end(job, event));
-  ASSERT_TRUE(read(job, {}));
+  ASSERT_TRUE(read(job, done(PageRead{})));
   expect("https://a.test/", UrlState::fetched, Reason::tls_expired, 200);
 }
 
@@ -218,7 +218,7 @@ TEST_F(FetchOutcomesTest, APageWithMoreLinksThanItMayHaveSaysSo) {
   page.links_over_budget = 7;
   PageDone whole = done(std::move(page));
   whole.decoded_cut = true;
-  ASSERT_TRUE(answer(begin_page(), 200, std::move(page)));
+  ASSERT_TRUE(answer(begin_page(), 200, std::move(whole)));
   expect(page_url, UrlState::fetched, Reason::links_over_budget, 200);
   EXPECT_EQ(counters().links_over_budget, 7u);
   EXPECT_EQ(counters().pages_cut, 1u);
@@ -357,13 +357,13 @@ TEST_F(FetchOutcomesTest, RetryAfterOfAnErrorHoldsTheHostUpToAnHour) {
   event.retry_after = minutes(20);
   FetchJob job = begin_page("http://a.test/");
   ASSERT_TRUE(end(job, event));
-  ASSERT_TRUE(read(job, {}));
+  ASSERT_TRUE(read(job, done(PageRead{})));
   EXPECT_EQ(host("http://a.test/").next_allowed, now_ + minutes(20));
   EXPECT_EQ(record("http://a.test/").not_before, now_ + minutes(20));
   event.retry_after = hours(5);
   job = begin_page("http://b.test/");
   ASSERT_TRUE(end(job, event));
-  ASSERT_TRUE(read(job, {}));
+  ASSERT_TRUE(read(job, done(PageRead{})));
   EXPECT_EQ(host("http://b.test/").next_allowed, now_ + hours(1));
 }
 

@@ -482,5 +482,19 @@ TEST_F(LongRobotsTest, WhenTheGateClosesNoHostStaysHeld) {
     EXPECT_FALSE(parts_->records.bench.partition_busy(key(page(i)).host.partition)) << page(i);
 }
 
+TEST_F(FetchSchedulerTest, ASlotIsNotAskedForLongBeforeItsHostIsDue) {
+  start();
+  put("http://a.test/1");
+  BenchHost* const taken = parts_->records.bench.take(now_).value();
+  ASSERT_NE(taken, nullptr);
+  parts_->records.bench.resume(*taken, now_);
+  taken->next_allowed = now_ + std::chrono::hours{1};  // by what another peer knew
+  tick_once();
+  EXPECT_FALSE(taken->busy) << "it would keep all other hosts of its address waiting";
+  parts_->fetches.access.tick(step());
+  EXPECT_EQ(asked(), Texts{});
+  EXPECT_TRUE(sent<ring::SlotRequest>().empty());
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -103,5 +103,19 @@ TEST_F(OldSettings, NewNamesWarnOfNothing) {
   EXPECT_TRUE(loaded->warnings.empty());
 }
 
+TEST_F(OldSettings, WhereBothAreGivenTheNewNameHolds) {
+  for (const bool old_last : {false, true}) {
+    std::vector<std::pair<std::string, std::string>> flags = {{"retries", "2"}, {"max_retries", "5"}};
+    if (old_last) std::swap(flags[0], flags[1]);
+    const auto by_flags = load_settings("", flags);
+    ASSERT_TRUE(by_flags) << by_flags.error().message;
+    EXPECT_EQ(setting_text(by_flags->values, "max_retries"), "5");
+    const auto by_file =
+        load_settings(file(old_last ? "max_retries = 5\nretries = 2\n" : "retries = 2\nmax_retries = 5\n"), {});
+    ASSERT_TRUE(by_file) << by_file.error().message;
+    EXPECT_EQ(setting_text(by_file->values, "max_retries"), "5");
+  }
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -85,7 +85,7 @@ TEST_F(RobotsDeskTest, Rfc9309_2314_AServerErrorDisallowsAllForADay) {
     EXPECT_TRUE(logged("robots.txt unreachable"));
     EXPECT_EQ(pages(), Texts{}) << status;
     expect(page, UrlState::excluded, Reason::robots_unreachable, status);
-    EXPECT_EQ(stored(page)->expires, stored(page)->fetched + hours(24)) << status;
+    EXPECT_EQ(stored(page)->expires, stored(page)->unreachable_since + hours(24)) << status;
   }
 }
 
@@ -156,7 +156,7 @@ TEST_F(RobotsDeskTest, RetryAfterIsObeyed) {
   event.retry_after = minutes(20);
   const FetchJob job = begin();
   ASSERT_TRUE(end(job, event));
-  ASSERT_TRUE(read(job, {}));
+  ASSERT_TRUE(read(job, done(RobotsRead{})));
   advance(minutes(19));
   clear();
   tick();
@@ -174,7 +174,7 @@ TEST_F(RobotsDeskTest, TheWaitOfAHostIsWrittenAndOutlivesTheProcess) {
   event.retry_after = minutes(20);
   const FetchJob job = begin();
   ASSERT_TRUE(end(job, event));
-  ASSERT_TRUE(read(job, {}));
+  ASSERT_TRUE(read(job, done(RobotsRead{})));
   const auto clock = *store_->clock(key("http://a.test/1").host);
   ASSERT_TRUE(clock);
   EXPECT_EQ(clock->next_allowed, now_ + minutes(20));

@@ -152,6 +152,18 @@ TEST_P(StoreTest, ALesserDepthMovesAQueuedUrlForward) {
   EXPECT_EQ(store().counts().queued, 2u);
 }
 
+TEST_P(StoreTest, AUrlThatStaysInTheQueueKeepsItsPlace) {
+  ASSERT_TRUE(
+      store().commit(test::commit_of({.merges = {queued_merge(1, 1), queued_merge(1, 2), queued_merge(1, 3)}})));
+  Merge again = queued_merge(1, 1);
+  again.record.not_before = test::at_ms(5);  // it was led to another form of itself
+  ASSERT_TRUE(store().commit(test::commit_of({.merges = {again}})));
+  const auto head = store().queue_head(again.key.host, nullptr, 10);
+  ASSERT_TRUE(head);
+  ASSERT_EQ(head->size(), 3u);
+  EXPECT_EQ((*head)[0].key, again.key);
+}
+
 TEST_P(StoreTest, ALesserDepthOfARetryKeepsItsTime) {
   merge_one(queued_merge(1, 1, 5));
   Merge later = retry(1, 1, 2, 7'000);

@@ -220,5 +220,46 @@ TEST_F(WorkbenchHold, AHostWithoutUrlsDoesNotResume) {
   EXPECT_FALSE(bench_->partition_busy(page.host.partition));
 }
 
+TEST_F(WorkbenchHold, APartitionThatIsFrozenDoesNotWaitForAHostThatResumes) {
+  bool fetched = true;
+  bench_.emplace(Workbench::Config{100, 8}, store_, [&](std::uint16_t) { return fetched; });
+  add(1, 1);
+  BenchHost* const waits = take();
+  EXPECT_TRUE(bench_->partition_busy(waits->key.partition));
+  bench_->resume(*waits, now_ + seconds{2});
+  fetched = false;  // and nobody says so
+  EXPECT_FALSE(bench_->partition_busy(waits->key.partition));
+  now_ += seconds{2};
+  EXPECT_EQ(take(), nullptr) << "it is put away instead";
+}
+
+TEST_F(WorkbenchHold, AHostWhosePartitionWentMeanwhileIsReleased) {
+  bool fetched = true;
+  bench_.emplace(Workbench::Config{100, 8}, store_, [&](std::uint16_t) { return fetched; });
+  add(1, 1);
+  BenchHost* const waits = take();
+  const std::uint16_t partition = waits->key.partition;
+  fetched = false;
+  bench_->fetchability_changed({partition});
+  bench_->resume(*waits, now_ + seconds{2});
+  EXPECT_FALSE(bench_->partition_busy(partition));
+  EXPECT_EQ(bench_->hosts(), 0u);
+}
+
+TEST_F(WorkbenchHold, AHostThatResumesIsToldOfALaterTimeLikeAnyOther) {
+  start();
+  add(1, 1);
+  BenchHost* const waits = take();
+  bench_->resume(*waits, now_ + seconds{1});
+  storage::HostClock clock;
+  clock.next_allowed = now_ + std::chrono::hours{1};
+  bench_->delay(waits->key, clock);
+  EXPECT_FALSE(waits->busy) << "its slot is over by then";
+  now_ += seconds{1};
+  EXPECT_EQ(take(), nullptr);
+  now_ += std::chrono::hours{1};
+  EXPECT_EQ(take(), waits);
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -110,7 +110,10 @@ Result<void> load_environment(LoadedSettings& loaded) {
 Result<void> load_flags(LoadedSettings& loaded, const std::vector<std::pair<std::string, std::string>>& flags) {
   // A list given as flags takes the place of the file's; several flags add up.
   std::map<std::string, std::string> lists;
-  for (const auto& [given, text] : flags) {
+  // Old names first: where both are given, the new one holds.
+  std::vector<std::pair<std::string, std::string>> ours = flags;
+  std::ranges::stable_partition(ours, [](const auto& flag) { return name_of_now(flag.first) != flag.first; });
+  for (const auto& [given, text] : ours) {
     const std::string where = "flag " + flag_name(given);
     if (leave_out_gone(loaded, given, where)) continue;
     const std::string name = named(loaded, given, text, where);

@@ -167,6 +167,8 @@ Result<std::vector<TomlEntry>> parse_toml_settings(std::string_view text, const 
   for (const auto& [key, node] : table) nodes.emplace_back(std::string(key.str()), &node);
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const auto& a, const auto& b) { return a.second->source().begin < b.second->source().begin; });
+  // Old names first: where both are given, the new one holds.
+  std::ranges::stable_partition(nodes, [](const auto& node) { return name_of_now(node.first) != node.first; });
   std::vector<TomlEntry> entries;
   for (const auto& [name, node] : nodes) {
     const std::string where = position(path, node->source());
