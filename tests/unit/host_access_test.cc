@@ -103,6 +103,7 @@ class SlotOfAnotherPeer : public testing::Test {
   SlotOfAnotherPeer() {
     rig_.add_member(2, ring::MemberState::active);
     rig_.enter();
+    access_.owners_changed(rig_.now);
     storage::Commit commit;
     commit.merges.push_back(test::queued_merge(1, 1));
     commit.merges.push_back(test::queued_merge(2, 1));

@@ -73,7 +73,7 @@ TEST_F(OldSettings, AFileAVariableAndAFlagAreTakenWithAWarningEach) {
   EXPECT_EQ(
       loaded->warnings[2],
       "ORBWEAVER_GONE_AFTER: gone_after is now called presume_dead_after; release 0.2.0 will not accept the old name");
-  EXPECT_EQ(loaded->warnings[3],
+  EXPECT_EQ(loaded->warnings[5],
             "flag --sitemaps: sitemaps = usual is now called well_known; release 0.2.0 will not accept the old name");
 }
 

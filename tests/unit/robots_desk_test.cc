@@ -219,7 +219,7 @@ TEST_F(RobotsDeskTest, Rfc9309_2314_AFirstFileThatStaysOutOfReachIsForgivenAfter
     advance(hours(25));
     put("http://a.test/" + std::to_string(now_.time_since_epoch().count()));
     answer_robots(500);
-    ASSERT_EQ(stored("http://a.test/1")->fetched, first) << "the first time counts";
+    ASSERT_EQ(stored("http://a.test/1")->unreachable_since, first) << "the first time counts";
   }
   pages();
   advance(hours(48));

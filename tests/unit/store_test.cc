@@ -153,15 +153,11 @@ TEST_P(StoreTest, ALesserDepthMovesAQueuedUrlForward) {
 }
 
 TEST_P(StoreTest, AUrlThatStaysInTheQueueKeepsItsPlace) {
-  ASSERT_TRUE(
-      store().commit(test::commit_of({.merges = {queued_merge(1, 1), queued_merge(1, 2), queued_merge(1, 3)}})));
-  Merge again = queued_merge(1, 1);
-  again.record.not_before = test::at_ms(5);  // it was led to another form of itself
-  ASSERT_TRUE(store().commit(test::commit_of({.merges = {again}})));
-  const auto head = store().queue_head(again.key.host, nullptr, 10);
-  ASSERT_TRUE(head);
-  ASSERT_EQ(head->size(), 3u);
-  EXPECT_EQ((*head)[0].key, again.key);
+  for (const std::size_t page : {1, 2, 3}) merge_one(queued_merge(1, page, 1));
+  Merge again = queued_merge(1, 1, 1);
+  again.record.not_before = at_ms(5);  // it was led to another form of itself
+  EXPECT_EQ(merge_one(again).outcomes, std::vector{MergeOutcome::changed});
+  EXPECT_EQ(queued_texts(1), (std::vector{url_text(1, 1), url_text(1, 2), url_text(1, 3)}));
 }
 
 TEST_P(StoreTest, ALesserDepthOfARetryKeepsItsTime) {
