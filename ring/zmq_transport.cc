@@ -99,6 +99,9 @@ std::optional<std::vector<zmq::message_t>> receive(zmq::socket_ref socket, std::
   return frames;
 }
 
+constexpr std::string_view no_memory_text =
+    "there is not enough memory, or no thread is to be had (ulimit -v, ulimit -u)";
+
 Error listen_error(const std::string& listen, int number) {
   const std::string start = "cannot listen on " + listen + ": ";
   if (number == EADDRINUSE) {
@@ -111,6 +114,7 @@ Error listen_error(const std::string& listen, int number) {
             "it is not a numeric address of this machine; --listen takes ADDR:PORT with one of its own addresses"};
   }
   if (number == EACCES) return {start + "ports below 1024 need root; choose another with --listen"};
+  if (number == EAGAIN || number == ENOMEM) return {start + std::string(no_memory_text)};
   return {start + zmq_strerror(number)};
 }
 
@@ -490,6 +494,8 @@ Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(Config config, OnMessag
     return std::unique_ptr<ZmqTransport>(new ZmqTransport(std::move(impl)));
   } catch (const zmq::error_t& error) {
     return tl::make_unexpected(listen_error(config.listen, error.num()));
+  } catch (const std::bad_alloc&) {
+    return tl::make_unexpected(listen_error(config.listen, ENOMEM));
   } catch (const std::exception& error) {
     return tl::make_unexpected(Error{"cannot listen on " + config.listen + ": " + error.what()});
   }

@@ -156,10 +156,13 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
       transport_ = std::move(*opened);
       return {};
     }
-    if (&listen == &tries.back())
-      return fail(
-          opened.error().message.find("in use") != std::string::npos ? ErrorCode::in_use : ErrorCode::invalid_setting,
-          opened.error().message);
+    if (&listen != &tries.back()) continue;
+    const std::string& cause = opened.error().message;
+    const auto says = [&cause](std::string_view words) { return cause.find(words) != std::string::npos; };
+    return fail(says("in use")              ? ErrorCode::in_use
+                : says("not enough memory") ? ErrorCode::out_of_memory
+                                            : ErrorCode::invalid_setting,
+                cause);
   }
   return {};
 }

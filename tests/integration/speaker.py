@@ -14,7 +14,7 @@ import time
 JOIN, PING, SYNC, BATCH, WAVE_PROBE, FINISH, ASK, ANSWER = 1, 4, 7, 8, 11, 13, 15, 16
 JOINING, ACTIVE, LEAVING, LEFT, DOWN = range(5)
 ZERO = bytes(16)
-VERSION = 2
+VERSION = 3
 
 
 class Text(bytes):

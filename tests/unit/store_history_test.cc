@@ -64,14 +64,20 @@ struct Twin {
           continue;
         }
       }
+      // A URL that stays as it is in the queue keeps its place.
+      const auto stood = places.find(key);
+      const bool stays = stood != places.end() && record.state == UrlState::queued && before->second.attempts == 0 &&
+                         record.attempts == 0 &&
+                         std::tie(before->second.depth, before->second.score, before->second.visit) ==
+                             std::tie(record.depth, record.score, record.visit);
       urls[key] = changed[key] = record;
-      places.erase(key);
+      if (!stays) places.erase(key);
       if (record.state != UrlState::queued) {
         if (was_queued) unqueued.insert(key);
         continue;
       }
       queued[key] = was_queued;
-      places[key] = place_of(record);
+      if (!stays) places[key] = place_of(record);
     }
     for (const OutboxKey& key : commit.from_outbox) outbox.erase(key);
     ASSERT_EQ(result.outbox.size(), commit.to_outbox.size());
