@@ -5,7 +5,7 @@
 
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
-#include "node/errors/storage_error.h"
+#include "node/peer/meta_row.h"
 #include "node/try.h"
 #include "ring/codec.h"
 
@@ -25,12 +25,6 @@ ring::MembershipConfig membership_config(const Settings& s) {
 }
 
 std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
-
-Result<std::optional<std::string>> row(storage::Store& store, std::string_view name) {
-  auto stored = store.meta(std::string(name));
-  if (!stored) return tl::make_unexpected(error_of(stored.error()));
-  return std::move(*stored);
-}
 
 // The incarnation that the last run ended with, by the view that it stored.
 std::uint64_t last_incarnation(const std::optional<std::string>& members, Time now) {
@@ -65,7 +59,7 @@ Result<ring::Member> own_member(const PeerStart& start, storage::Store& store,
                                 const std::optional<std::string>& members, Time now) {
   ring::Member self;
   self.id = start.fresh_id;
-  const auto stored = row(store, meta_name::peer);
+  const auto stored = meta_row(store, meta_name::peer);
   if (!stored) return tl::make_unexpected(stored.error());
   if (*stored) {
     const auto id = ring::PeerId::from_hex(**stored);
@@ -97,10 +91,10 @@ void restore_members(const std::string& stored, Time now, RingEntry& entry) {
 }  // namespace
 
 Result<std::unique_ptr<Core>> Core::open(PeerStart start, storage::Store& store, Time now) {
-  const auto settings = row(store, meta_name::settings);
-  const auto ring = row(store, meta_name::ring);
-  const auto left = row(store, meta_name::left);
-  const auto members = row(store, meta_name::members);
+  const auto settings = meta_row(store, meta_name::settings);
+  const auto ring = meta_row(store, meta_name::ring);
+  const auto left = meta_row(store, meta_name::left);
+  const auto members = meta_row(store, meta_name::members);
   for (const auto* read : {&settings, &ring, &left, &members})
     if (!*read) return tl::make_unexpected(read->error());
   Result<ring::Member> self = own_member(start, store, *members, now);

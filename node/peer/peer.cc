@@ -6,6 +6,7 @@
 #include "node/crawl/meta_names.h"
 #include "node/errors/storage_error.h"
 #include "node/overloaded.h"
+#include "node/peer/meta_row.h"
 #include "node/try.h"
 
 namespace orbweaver {
@@ -157,23 +158,17 @@ Result<void> Peer::start_seen_set(std::uint64_t random_seed) {
   return {};
 }
 
-Result<std::optional<std::string>> Peer::stored(std::string_view name) const {
-  auto row = state_.store->meta(std::string(name));
-  if (!row) return tl::make_unexpected(error_of(row.error()));
-  return std::move(*row);
-}
-
 // Seeds, a recrawl, the end. What was left out is written as it is now, so that the next start finds nothing to leave
 // out.
 Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit) {
-  const auto seeds = stored(meta_name::seeds);
+  const auto seeds = meta_row(*state_.store, meta_name::seeds);
   if (!seeds) return tl::make_unexpected(seeds.error());
   if (*seeds) {
     SeedSet::Restored restored = seeds_.restore(**seeds);
     for (const std::string& cause : restored.left_out) faults_.drop_row(meta_name::seeds, cause);
     if (!restored.left_out.empty()) commit.meta.emplace_back(meta_name::seeds, std::move(restored.row));
   }
-  const auto recrawl = stored(meta_name::recrawl);
+  const auto recrawl = meta_row(*state_.store, meta_name::recrawl);
   if (!recrawl) return tl::make_unexpected(recrawl.error());
   if (*recrawl && !(*recrawl)->empty())
     if (const Result<void> walk = verdicts_.walk.restore(**recrawl); !walk) {
@@ -185,7 +180,7 @@ Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit
     commit.meta.emplace_back(meta_name::ended, "");
     return {};
   }
-  const auto ended = stored(meta_name::ended);
+  const auto ended = meta_row(*state_.store, meta_name::ended);
   if (!ended) return tl::make_unexpected(ended.error());
   if (*ended && !(*ended)->empty())
     if (const Result<void> restored = ends_.crawl.restore(**ended); !restored) {
@@ -196,10 +191,10 @@ Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit
 }
 
 Result<void> Peer::restore_counts(storage::Commit& commit) {
-  const auto waited = stored(meta_name::waited);
+  const auto waited = meta_row(*state_.store, meta_name::waited);
   if (!waited) return tl::make_unexpected(waited.error());
   if (*waited) intake_.restore(**waited);
-  const auto bytes = stored(meta_name::bytes);
+  const auto bytes = meta_row(*state_.store, meta_name::bytes);
   if (!bytes) return tl::make_unexpected(bytes.error());
   if (*bytes) fetches_.allowance.restore(**bytes);
   const auto redirects = links_.redirects.restore(*state_.store, commit);

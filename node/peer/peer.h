@@ -60,8 +60,6 @@ class Peer {
   Result<void> start_seen_set(std::uint64_t random_seed);
   Result<void> restore_crawl(const RingEntry& entry, storage::Commit& commit);
   Result<void> restore_counts(storage::Commit& commit);
-  // A row of the meta table.
-  Result<std::optional<std::string>> stored(std::string_view name) const;
 
   // peer_messages.cc
   Result<void> receive(const Step& step, MessageEvent& event);

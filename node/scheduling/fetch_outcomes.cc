@@ -56,10 +56,7 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
   }
   if (host != nullptr) free_host(event, *job, *host);
   if (page) around_.access.leases().give_back(step.now, job->fetch.host);
-  if (event.error == FetchError::none) {
-    job->parsing = true;
-    return {};
-  }
+  if (event.error == FetchError::none) return {};  // a PageDone is to come
   Job ended = around_.jobs.take(event.id);
   if (page) return finish_page(step, ended, nullptr);
   ORBWEAVER_TRY(around_.robots.finish(step, ended, nullptr));

@@ -94,7 +94,7 @@ void FetchScheduler::end_turn(const Step& step, BenchHost& host, Next next) {
     case Next::begun:
     case Next::asked:
       return;
-    case Next::parsed:
+    case Next::to_parse:
       return around_.robots.wait_to_parse(host);
     case Next::later:
       return around_.bench.release(host, host.next_allowed);
@@ -132,14 +132,14 @@ FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
   return start_page(step, turn, std::move(*url));
 }
 
-// What robots.txt says of the page. Nothing: it may be asked for.
+// What robots.txt says of the page.
 std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step, Turn& turn, const CanonicalUrl& url) {
   BenchHost& host = turn.host;
   RobotsSlot& slot = RobotsDesk::slot(host, std::string(url.origin()));
   std::string unread;
   const std::shared_ptr<const RobotsRules> rules = around_.robots.rules(step.now, host, slot, unread);
   if (rules == nullptr && !unread.empty()) {
-    if (!around_.robots.parsing_may_start()) return Next::parsed;
+    if (!around_.robots.parsing_may_start()) return Next::to_parse;
     if (around_.robots.start_parsing(step, host, slot, std::move(unread))) return Next::begun;
     return abandon(step, turn, UrlState::failed, Reason::internal);
   }

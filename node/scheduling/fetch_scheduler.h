@@ -51,13 +51,13 @@ class FetchScheduler {
  private:
   // How a turn goes on.
   enum class Next : std::uint8_t {
-    another,  // with the next URL
-    begun,    // something was asked for
-    over,     // nothing is asked for now
-    later,    // at the host's next_allowed
-    asked,    // the host stays acquired until its address, its slot or its lease is known
-    held,     // too much of its domain or network is in flight
-    parsed,   // the host stays acquired until a worker may parse its robots.txt
+    another,   // with the next URL
+    begun,     // something was asked for
+    over,      // nothing is asked for now
+    later,     // at the host's next_allowed
+    asked,     // the host stays acquired until its address, its slot or its lease is known
+    held,      // too much of its domain or network is in flight
+    to_parse,  // the host stays acquired until a worker may parse its robots.txt
   };
   struct Turn {
     BenchHost& host;
@@ -69,7 +69,7 @@ class FetchScheduler {
   Result<void> serve(const Step& step, BenchHost& host);
   void end_turn(const Step& step, BenchHost& host, Next next);
   Next take_front(const Step& step, Turn& turn);
-  // `another`: the page may be asked for, as far as robots.txt goes.
+  // Nothing: the page may be asked for, as far as robots.txt goes.
   std::optional<Next> take_robots(const Step& step, Turn& turn, const CanonicalUrl& url);
   Next start_robots(const Step& step, Turn& turn, RobotsSlot& slot, const CanonicalUrl& url);
   Next start_page(const Step& step, Turn& turn, CanonicalUrl url);

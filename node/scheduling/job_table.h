@@ -19,7 +19,6 @@ namespace orbweaver {
 struct Job {
   FetchJob fetch;
   Time started{};
-  bool parsing = false;  // the exchange is over, PageDone is to come
   int status = 0;
   FetchVerdict verdict;
   Time ended{};

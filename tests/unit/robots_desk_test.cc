@@ -27,6 +27,15 @@ class RobotsDeskTest : public FetchRig {
     ASSERT_NE(job.robots(), nullptr) << job.url.text();
     ASSERT_TRUE(answer(job, status, std::move(page)));
   }
+  // With Retry-After.
+  void answer_later(int status, Duration wait) {
+    FetchEnded event;
+    event.status = status;
+    event.retry_after = wait;
+    const FetchJob job = begin();
+    ASSERT_TRUE(end(job, event));
+    ASSERT_TRUE(read(job, done(RobotsRead{})));
+  }
   void answer_rules(const std::string& body) { answer_robots(200, robots_page(body)); }
   std::optional<storage::RobotsEntry> stored(const std::string& page) {
     return *store_->robots(key(page).host, std::string(url(page).origin()));
@@ -151,12 +160,7 @@ TEST_F(RobotsDeskTest, RetryAfterIsObeyed) {
   settings().max_retries = 1;
   start();
   put("http://a.test/1");
-  FetchEnded event;
-  event.status = 429;
-  event.retry_after = minutes(20);
-  const FetchJob job = begin();
-  ASSERT_TRUE(end(job, event));
-  ASSERT_TRUE(read(job, done(RobotsRead{})));
+  answer_later(429, minutes(20));
   advance(minutes(19));
   clear();
   tick();
@@ -169,12 +173,7 @@ TEST_F(RobotsDeskTest, TheWaitOfAHostIsWrittenAndOutlivesTheProcess) {
   settings().max_retries = 1;
   start();
   put("http://a.test/1");
-  FetchEnded event;
-  event.status = 503;
-  event.retry_after = minutes(20);
-  const FetchJob job = begin();
-  ASSERT_TRUE(end(job, event));
-  ASSERT_TRUE(read(job, done(RobotsRead{})));
+  answer_later(503, minutes(20));
   const auto clock = *store_->clock(key("http://a.test/1").host);
   ASSERT_TRUE(clock);
   EXPECT_EQ(clock->next_allowed, now_ + minutes(20));
