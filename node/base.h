@@ -15,21 +15,21 @@ namespace orbweaver {
 using Duration = std::chrono::microseconds;
 using Time = std::chrono::sys_time<Duration>;
 
-// What kind of thing went wrong; the numbers are process exit codes too (docs/inside/architecture.md, "Exit codes").
+// The kind of failure; the numbers are also process exit codes (docs/inside/architecture.md, "Exit codes").
 enum class ErrorCode : std::uint8_t {
-  invalid_input = 2,    // a URL, file or message that cannot be read
+  invalid_input = 2,    // a URL, file or message that cannot be parsed
   invalid_setting = 3,  // an unknown key, a bad value, a contradiction
-  mismatch = 4,         // a ring or data directory that differs from what was asked
-  in_use = 5,           // a port or a data directory that another process holds
+  mismatch = 4,         // a ring or data directory that differs from the requested one
+  in_use = 5,           // a port or a data directory that another process uses
   unreachable = 6,      // a peer that does not answer
   io = 7,               // the operating system refused a read or a write
   disk_full = 8,        // no space left
-  unsupported = 9,      // a format version or feature this build does not know
-  internal = 10,        // a promise of our own that does not hold
+  unsupported = 9,      // a format version or feature that this build does not know
+  internal = 10,        // a promise of our own that is broken
   out_of_memory = 11,   // the system gives this process no more memory or threads
 };
 
-// A failure from outside. `message` names the offending thing and, where there is one, the fix.
+// A failure from outside. `message` names the cause and, where there is one, the fix.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;

@@ -1,5 +1,5 @@
-// How much a line of the log matters. Its own file, so that rules name it without knowing the log. Thread rule: a
-// value.
+// The importance of a line of the log. In its own file, so that
+// rules can name it without knowing the log. Thread rule: a value.
 #pragma once
 
 #include <cstdint>

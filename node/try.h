@@ -1,4 +1,4 @@
-// Leaves the function with the error of a call that failed: for calls that answer a Result whose value is not wanted.
+// Leaves the function with the error of a failed call: for calls that return a Result whose value is not needed.
 #pragma once
 
 #include <tl/expected.hpp>

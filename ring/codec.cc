@@ -20,7 +20,7 @@ namespace {
 // The wire: [version, type, ring, from, incarnation, body], body an array of the fields in the order of messages.h.
 // Ids and batch records are bin, texts are str, a member is an array, `counts` is a map. See docs/reference/formats.md.
 constexpr std::size_t envelope_fields = 6;
-constexpr std::size_t nesting_max = 8;  // ours need 4; the rest is room for fields of later versions, which are skipped
+constexpr std::size_t max_nesting = 8;  // ours need 4; the rest is room for fields of later versions, which are skipped
 
 template <class T, class Variant>
 struct IndexOf;
@@ -30,7 +30,7 @@ template <class T, class First, class... Rest>
 struct IndexOf<T, std::variant<First, Rest...>>
     : std::integral_constant<std::size_t, 1 + IndexOf<T, std::variant<Rest...>>::value> {};
 
-// Type numbers on the wire are the place in Body, from 1: so Body is append only.
+// The type number on the wire is the position in Body, counted from 1: so Body is append only.
 static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
               IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
               IndexOf<Answer, Body>::value + 1 == 16 && IndexOf<LeavesDiffer, Body>::value + 1 == 20 &&
@@ -57,7 +57,7 @@ struct LaterOut {
   const T& value;
 };
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-struct TextIn4Out {
+struct TextIn5Out {
   std::uint64_t value;
 };
 #endif
@@ -72,8 +72,8 @@ class Writer {
     return {value};
   }
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-  TextIn4Out text_in_4(std::uint64_t value) { return {value}; }
-  void write(const TextIn4Out& number) { version_ >= 4 ? write(std::to_string(number.value)) : write(number.value); }
+  TextIn5Out text_in_5(std::uint64_t value) { return {value}; }
+  void write(const TextIn5Out& number) { version_ >= 5 ? write(std::to_string(number.value)) : write(number.value); }
 #endif
 
   template <class... T>
@@ -102,7 +102,7 @@ class Writer {
     write(later.value);
   }
   void write(const PeerId& id) { write(id.bytes); }
-  void write(const Md5& bytes) {  // and the bytes of an id, which are of the same type
+  void write(const Md5& bytes) {  // also the bytes of an id, which have the same type
     packer_.pack_bin(static_cast<std::uint32_t>(bytes.size()));
     packer_.pack_bin_body(reinterpret_cast<const char*>(bytes.data()), static_cast<std::uint32_t>(bytes.size()));
   }
@@ -125,7 +125,7 @@ class Writer {
   void write(const T& record) { fields(*this, record, Is<T>{}); }
 
  private:
-  [[maybe_unused]] const std::uint16_t version_;  // of the message: fields may have another form in each
+  [[maybe_unused]] const std::uint16_t version_;  // of the message: a field may have another form in each version
   msgpack::packer<StringSink> packer_;
 };
 
@@ -159,29 +159,30 @@ struct LaterIn {
   T& value;
 };
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-struct TextIn4In {
+struct TextIn5In {
   std::uint64_t& value;
 };
 #endif
 
 constexpr MemberState last_of(Is<MemberState>) { return MemberState::down; }
 constexpr BatchKind last_of(Is<BatchKind>) { return BatchKind::transfer; }
-constexpr TransferKind last_of(Is<TransferKind>) { return TransferKind::release; }
+constexpr TransferKind last_of(Is<TransferKind>) { return TransferKind::ask; }
+constexpr EndStage last_of(Is<EndStage>) { return EndStage::taken_back; }
 constexpr LeaseAction last_of(Is<LeaseAction>) { return LeaseAction::return_; }
 
 template <class T>
-constexpr std::size_t count_max() {
-  if constexpr (std::is_same_v<T, BatchRecord>) return batch_records_max;
-  if constexpr (std::is_same_v<T, Member>) return members_max;
-  if constexpr (std::is_same_v<T, std::pair<std::string, std::string>>) return settings_max;
-  if constexpr (std::is_same_v<T, std::uint64_t>) return leaves_max;
-  if constexpr (std::is_same_v<T, SlotAsk> || std::is_same_v<T, Slot>) return asks_max;
-  if constexpr (std::is_same_v<T, LeaseAsk> || std::is_same_v<T, Lease>) return asks_max;
-  if constexpr (!std::is_same_v<T, std::string>) return partitions_max;  // lists by partition
-  return seeds_max;
+constexpr std::size_t max_count() {
+  if constexpr (std::is_same_v<T, BatchRecord>) return max_batch_records;
+  if constexpr (std::is_same_v<T, Member>) return max_members;
+  if constexpr (std::is_same_v<T, std::pair<std::string, std::string>>) return max_settings;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return max_leaves;
+  if constexpr (std::is_same_v<T, SlotAsk> || std::is_same_v<T, Slot>) return max_asks;
+  if constexpr (std::is_same_v<T, LeaseAsk> || std::is_same_v<T, Lease>) return max_asks;
+  if constexpr (!std::is_same_v<T, std::string>) return max_partitions;  // lists by partition
+  return max_seeds;
 }
 
-// Reads one array of fields; more elements than we know are a later version's and are left alone.
+// Reads one array of fields; elements beyond the known ones come from a later version and are skipped.
 class Reader {
  public:
   explicit Reader(const msgpack::object& object) {
@@ -196,9 +197,9 @@ class Reader {
     return {value};
   }
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-  TextIn4In text_in_4(std::uint64_t& value) { return {value}; }
-  static void read(const msgpack::object& from, TextIn4In& number) {
-    if (from.type != msgpack::type::STR) return read(from, number.value);  // version 3
+  TextIn5In text_in_5(std::uint64_t& value) { return {value}; }
+  static void read(const msgpack::object& from, TextIn5In& number) {
+    if (from.type != msgpack::type::STR) return read(from, number.value);  // version 4
     const char* const end = from.via.str.ptr + from.via.str.size;
     if (std::from_chars(from.via.str.ptr, end, number.value).ptr != end) throw Malformed("a text is no number");
   }
@@ -263,7 +264,7 @@ class Reader {
   }
   static void read(const msgpack::object& from, std::map<std::string, std::uint64_t>& counts) {
     if (from.type != msgpack::type::MAP) throw Malformed("a map of counts is missing");
-    if (from.via.map.size > counts_max) throw Malformed("too many counts");
+    if (from.via.map.size > max_counts) throw Malformed("too many counts");
     for (std::uint32_t i = 0; i < from.via.map.size; ++i) {
       const msgpack::object_kv& entry = from.via.map.ptr[i];
       std::string name;
@@ -279,8 +280,8 @@ class Reader {
   template <class T>
   static void read(const msgpack::object& from, std::vector<T>& values) {
     if (from.type != msgpack::type::ARRAY) throw Malformed("a list is missing");
-    if (from.via.array.size > count_max<T>())
-      throw Malformed("a list is longer than " + std::to_string(count_max<T>()));
+    if (from.via.array.size > max_count<T>())
+      throw Malformed("a list is longer than " + std::to_string(max_count<T>()));
     values.resize(from.via.array.size);
     for (std::uint32_t i = 0; i < from.via.array.size; ++i) read(from.via.array.ptr[i], values[i]);
   }
@@ -294,8 +295,8 @@ class Reader {
       if (record.address.size() != 4 && record.address.size() != 16)
         throw Malformed("an IP address has " + std::to_string(record.address.size()) + " bytes");
     if constexpr (std::is_same_v<T, Ask>)
-      if (record.verb.size() > verb_bytes_max)
-        throw Malformed("a question's verb is longer than " + std::to_string(verb_bytes_max) + " bytes");
+      if (record.verb.size() > max_verb_bytes)
+        throw Malformed("a question's verb is longer than " + std::to_string(max_verb_bytes) + " bytes");
   }
 
  private:
@@ -303,11 +304,9 @@ class Reader {
     if (member.id == PeerId{}) throw Malformed("a member has no identity");
     if (const auto address = parse_host_port(member.address); !address || address->port == 0)
       throw Malformed("the address of member " + member.id.brief() + " is not HOST:PORT");
-    if (member.capacity > capacity_max)
+    if (member.capacity > max_capacity)
       throw Malformed("capacity " + std::to_string(member.capacity) + " is too large");
-    // A process begins with an incarnation, and only raises it.
-    if (member.incarnation > incarnation_max || member.started > member.incarnation)
-      throw Malformed("an incarnation is out of bounds");
+    if (member.incarnation > max_incarnation) throw Malformed("an incarnation is out of bounds");
   }
 
   const msgpack::object* next_ = nullptr;
@@ -319,7 +318,7 @@ bool read_body(const msgpack::object& from, std::uint64_t type, Body& body, std:
   return ((type == Index + 1 && (Reader::read(from, body.emplace<Index>()), true)) || ...);
 }
 
-// Where the envelope's fields are.
+// Finds the envelope's fields.
 const msgpack::object* fields_of(const msgpack::object& envelope) {
   if (envelope.type != msgpack::type::ARRAY || envelope.via.array.size < envelope_fields) {
     throw Malformed("it is not an Orbweaver message");
@@ -347,7 +346,7 @@ Message read_message(const msgpack::object& envelope) {
   try {
     read_body(field[5], type, message.body, std::make_index_sequence<std::variant_size_v<Body>>{});
   } catch (const Malformed& error) {
-    // A command has no identity, and sends from no address that is known.
+    // A command has no identity and sends from no known address.
     const std::string sender = message.from == PeerId{} ? "" : " from " + message.from.brief();
     throw Malformed("in " + std::string(type_names[type - 1]) + sender + ": " + error.what());
   }
@@ -379,11 +378,11 @@ std::string encode(const Message& message) {
 
 namespace {
 
-// Larger messages are counted through before they are read: a list of small lists is many values in few bytes.
+// Larger messages are counted before they are read: a list of small lists is many values in few bytes.
 constexpr std::size_t counted_from_bytes = 256 * 1024;
 
 struct Counting : msgpack::null_visitor {
-  std::size_t left = values_max;
+  std::size_t left = max_values;
   // Each value is visited once; false ends the parse.
   bool visit_nil() { return one(); }
   bool visit_boolean(bool) { return one(); }
@@ -407,12 +406,12 @@ msgpack::object unpack(std::string_view bytes, msgpack::zone& zone) {
     Counting counting;
     std::size_t parsed = 0;
     msgpack::parse(bytes.data(), bytes.size(), parsed, counting);
-    if (counting.left == 0) throw Malformed("it holds more than " + std::to_string(values_max) + " values");
+    if (counting.left == 0) throw Malformed("it holds more than " + std::to_string(max_values) + " values");
   }
-  // A claimed length beyond these is refused before memory is taken for it; what passes costs at most 24 bytes for each
-  // value of the message and 1.5 MiB for each level of nesting.
-  const msgpack::unpack_limit limits(std::max(batch_records_max, members_max), counts_max, text_bytes_max,
-                                     text_bytes_max, 0, nesting_max);
+  // A claimed length beyond these is refused before memory is allocated for it. What passes costs at most 24 bytes for
+  // each value of the message and 1.5 MiB for each level of nesting.
+  const msgpack::unpack_limit limits(std::max(max_batch_records, max_members), max_counts, max_text_bytes,
+                                     max_text_bytes, 0, max_nesting);
   std::size_t used = 0;
   bool referenced = false;
   const auto refer = [](msgpack::type::object_type, std::size_t, void*) { return true; };
@@ -422,7 +421,7 @@ msgpack::object unpack(std::string_view bytes, msgpack::zone& zone) {
   return envelope;
 }
 
-// read() of what was unpacked, or why not.
+// read() of the unpacked message, or the error.
 template <class Read>
 auto reading(std::string_view bytes, Read read) -> Result<decltype(read(msgpack::object()))> {
   try {
@@ -442,7 +441,7 @@ auto reading(std::string_view bytes, Read read) -> Result<decltype(read(msgpack:
 }  // namespace
 
 Result<Message> decode(std::string_view bytes) {
-  if (bytes.size() > message_bytes_max) return bad("it is larger than " + std::to_string(message_bytes_max) + " bytes");
+  if (bytes.size() > max_message_bytes) return bad("it is larger than " + std::to_string(max_message_bytes) + " bytes");
   return reading(bytes, read_message);
 }
 
@@ -459,8 +458,8 @@ Result<std::vector<Member>> decode_stored_members(std::string_view bytes, std::v
     std::vector<Member> members;
     for (std::uint32_t i = 0; i < list.size; ++i) {
       try {
-        if (members.size() >= members_max)
-          throw Malformed("there are more than " + std::to_string(members_max) + " members");
+        if (members.size() >= max_members)
+          throw Malformed("there are more than " + std::to_string(max_members) + " members");
         Member member;
         Reader::read(list.ptr[i], member);
         members.push_back(std::move(member));
@@ -474,7 +473,7 @@ Result<std::vector<Member>> decode_stored_members(std::string_view bytes, std::v
 
 namespace {
 
-// Sums what the fields of a message hold beside their own size.
+// Sums the memory that the fields of a message take in addition to their own size.
 class Sizer {
  public:
   std::size_t bytes = 0;
@@ -485,7 +484,7 @@ class Sizer {
     return value;
   }
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-  std::uint64_t text_in_4(std::uint64_t value) { return value; }
+  std::uint64_t text_in_5(std::uint64_t value) { return value; }
 #endif
   template <class... T>
   void operator()(const T&... values) {
@@ -513,8 +512,8 @@ class Sizer {
     for (const T& value : values) add(value);
   }
   void add(const BatchRecords& records) {
-    constexpr std::size_t counts = 16;  // of those who share the list
-    if (!records.empty()) bytes += sizeof(records.list()) + counts;
+    constexpr std::size_t counts = 16;  // of the peers that share the list
+    if (!records.empty()) bytes += sizeof(std::vector<BatchRecord>) + counts;
     add(records.list());
   }
   void add(const PeerId&) {}

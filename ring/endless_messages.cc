@@ -18,10 +18,10 @@
 namespace orbweaver::ring {
 namespace {
 
-// Frames' heads, CURVE's nonces, commands.
-constexpr std::uint64_t overhead_max = 1u << 20;
+// Room for frame heads, CURVE's nonces and commands.
+constexpr std::uint64_t max_overhead = 1u << 20;
 
-// Both ends of a connection; nothing: not a connection of the internet's.
+// Both addresses of a connection; nothing when it is not a TCP/IP connection.
 std::optional<std::string> ends_of(int fd) {
   std::string ends;
   for (int (*which)(int, sockaddr*, socklen_t*) : {&::getsockname, &::getpeername}) {
@@ -33,7 +33,7 @@ std::optional<std::string> ends_of(int fd) {
   return ends;
 }
 
-// What libzmq has taken from the kernel.
+// The bytes that libzmq has taken from the kernel.
 std::optional<std::uint64_t> received(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -44,18 +44,18 @@ std::optional<std::uint64_t> received(int fd) {
   return info.tcpi_bytes_received > waiting ? info.tcpi_bytes_received - waiting : 0;
 }
 
-// libzmq may close the descriptor at any time, and its number may become another's: only a duplicate that is still
-// this connection is shut.
+// libzmq may close the descriptor at any time, and another file may get its number.
+// So only a duplicate that is still this connection is shut down.
 bool shut(int fd, const std::string& ends) {
-  const int held = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (held < 0) return false;
-  const bool same = ends_of(held) == ends;
+  const int duplicate = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (duplicate < 0) return false;
+  const bool same = ends_of(duplicate) == ends;
   if (same) {
     const linger now{1, 0};
-    ::setsockopt(held, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    ::shutdown(held, SHUT_RDWR);
+    ::setsockopt(duplicate, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    ::shutdown(duplicate, SHUT_RDWR);
   }
-  ::close(held);
+  ::close(duplicate);
   return same;
 }
 
@@ -77,7 +77,7 @@ std::size_t EndlessMessages::shut_endless(std::uint64_t unread) {
     const std::optional<std::uint64_t> bytes = received(fd);
     if (bytes && std::exchange(connection.delivered, false)) connection.received_before = *bytes;
     const std::uint64_t open = bytes ? *bytes - std::min(*bytes, connection.received_before) : 0;
-    const bool endless = open > message_bytes_max + overhead_max + unread;
+    const bool endless = open > max_message_bytes + max_overhead + unread;
     if (endless && shut(fd, connection.ends)) ++shut_now;
     at = endless || !bytes ? connections_.erase(at) : std::next(at);
   }

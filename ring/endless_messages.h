@@ -1,9 +1,9 @@
-// Shuts connections to the ring's port that send without ever completing a message: libzmq keeps the parts of a message
-// in memory until the last one has come, and bounds only the size of each part. Only for ring/zmq_transport.cc.
+// Shuts connections to the ring's port that send without ever completing a message. libzmq keeps the parts of a message
+// in memory until the last one has arrived, and bounds only the size of each part. Only for ring/zmq_transport.cc.
 //
-// The kernel counts what each connection has received. Of that, no more than one message of the largest can be without
-// its end, in addition to what the kernel itself still holds and whole messages that nobody has read yet. What a part
-// costs libzmq is 64 bytes and more, however short it is, so the bound in memory is some twenty times the one on the
+// The kernel counts what each connection has received. At most one message of the largest size can be
+// incomplete, plus what the kernel still buffers, plus whole messages that are not read yet. A part costs
+// libzmq at least 64 bytes, however short it is. So the bound in memory is about twenty times the bound on the
 // wire.
 //
 // Thread rule: the transport's I/O thread.
@@ -18,19 +18,19 @@ namespace orbweaver::ring {
 
 class EndlessMessages {
  public:
-  // A connection that libzmq told of, by its descriptor.
+  // libzmq reported this connection, by its descriptor.
   void accepted(int fd);
   void gone(int fd) { connections_.erase(fd); }
-  // A whole message came by it.
+  // A whole message arrived on this connection.
   void delivered(int fd);
-  // Now and then. `unread`: of whole messages that may wait inside libzmq. How many connections were shut.
+  // Call it from time to time. `unread`: bytes of whole messages that may wait inside libzmq. Returns how many it shut.
   std::size_t shut_endless(std::uint64_t unread);
 
  private:
   struct Connection {
-    std::string ends;                   // its two addresses: whether the descriptor is still the same connection
-    std::uint64_t received_before = 0;  // bytes, when its last whole message had come
-    bool delivered = false;             // since the last look
+    std::string ends;                   // its two addresses: whether the descriptor is still this connection
+    std::uint64_t received_before = 0;  // bytes, when its last whole message had arrived
+    bool delivered = false;             // since the last check
   };
   std::map<int, Connection> connections_;
 };

@@ -16,7 +16,7 @@ void GossipQueue::remove(const PeerId& id) {
   key_of_.erase(found);
 }
 
-std::vector<PeerId> GossipQueue::take(std::size_t count, std::uint32_t sends_max, const PeerId& skip) {
+std::vector<PeerId> GossipQueue::take(std::size_t count, std::uint32_t max_sends, const PeerId& skip) {
   std::vector<Key> taken;
   for (auto at = order_.begin(); at != order_.end() && taken.size() < count; ++at) {
     if (std::get<PeerId>(*at) != skip) taken.push_back(*at);
@@ -27,7 +27,7 @@ std::vector<PeerId> GossipQueue::take(std::size_t count, std::uint32_t sends_max
     ids.push_back(id);
     order_.erase(key);
     key_of_.erase(id);
-    if (sent + 1 >= sends_max) continue;
+    if (sent + 1 >= max_sends) continue;
     const Key later{sent + 1, age, id};
     order_.insert(later);
     key_of_.emplace(id, later);

@@ -42,7 +42,7 @@ std::vector<Owner> owners_among(const std::vector<Member>& members) {
   std::vector<Owner> owners;
   for (const Member& member : members) {
     if (!owns_partitions(member) || member.capacity == 0) continue;
-    owners.push_back({member.id, std::min(member.capacity, capacity_max)});
+    owners.push_back({member.id, std::min(member.capacity, max_capacity)});
   }
   std::sort(owners.begin(), owners.end());
   const auto same_id = [](const Owner& a, const Owner& b) { return a.id == b.id; };
@@ -53,7 +53,7 @@ std::vector<Owner> owners_among(const std::vector<Member>& members) {
 }  // namespace
 
 Partition partition_of(const Md5& host_digest, std::uint32_t partitions) {
-  if (!std::has_single_bit(partitions) || partitions > partitions_max) {
+  if (!std::has_single_bit(partitions) || partitions > max_partitions) {
     broken_promise("the number of partitions must be a power of two, at most 65536");
   }
   if (partitions == 1) return 0;  // a shift by 64 is undefined
@@ -72,14 +72,14 @@ std::uint64_t HashRing::fingerprint_of(const std::vector<Member>& members, std::
 
 HashRing::HashRing(const std::vector<Member>& members, std::uint32_t partitions, const HashRing& before)
     : partitions_(partitions), fingerprint_(fingerprint_of(members, partitions)) {
-  if (!std::has_single_bit(partitions) || partitions > partitions_max) {
+  if (!std::has_single_bit(partitions) || partitions > max_partitions) {
     broken_promise("the number of partitions must be a power of two, at most 65536");
   }
   const std::vector<Owner> owners = owners_among(members);
   std::uint64_t wanted = 0;
   for (const Owner& owner : owners) wanted += std::uint64_t{owner.capacity} * points_per_capacity;
   std::uint32_t divisor = 1;
-  while (wanted / divisor > points_max) divisor *= 2;
+  while (wanted / divisor > max_points) divisor *= 2;
   std::vector<std::uint32_t> counts;
   for (const Owner& owner : owners) {
     peers_.push_back(owner.id);
@@ -96,13 +96,13 @@ HashRing::HashRing(const std::vector<Member>& members, std::uint32_t partitions,
   }
 }
 
-// Points of peers that have as many as before are those of before: already in order, and theirs stays so, for peers are
-// sorted by id in both. Only the others' are computed.
+// Peers with as many points as before keep their points. These are already in order and stay so, because peers are
+// sorted by id in both rings. Only the points of the other peers are computed.
 void HashRing::take_points(const HashRing& before, const std::vector<std::uint32_t>& counts) {
   constexpr std::uint32_t gone = UINT32_MAX;
-  std::vector<std::uint32_t> now(before.peers_.size(), gone);  // index of before -> index
+  std::vector<std::uint32_t> now(before.peers_.size(), gone);  // index in the ring before -> index now
   std::vector<Point> fresh;
-  // peers_ is sorted, so a lower index is a lower id: the rule for equal points.
+  // peers_ is sorted, so a lower index is a lower id, which wins for equal points.
   const auto earlier = [](const Point& a, const Point& b) { return a.at != b.at ? a.at < b.at : a.peer < b.peer; };
   std::size_t old = 0;
   for (std::uint32_t index = 0; index < peers_.size(); ++index) {

@@ -2,13 +2,13 @@
 // that every peer with the same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
 //
 // Points: peer p has capacity*2 points (100 -> 200), point i at the leading 64 bits of MD5(p.id bytes, i as 4 bytes
-// big-endian). Partition k stands at the leading 64 bits of MD5("partition", k as 4 bytes big-endian); its owner is the
+// big-endian). Partition k is at the leading 64 bits of MD5("partition", k as 4 bytes big-endian). Its owner is the
 // peer of the first point at or after it (around the circle); its replicas are the next distinct peers. Equal points:
-// the lower peer id first. Capacity 0 owns nothing; beyond capacity_max counts as capacity_max. A ring has points_max
-// points at most, whatever its members claim: beyond, every peer has half as many points, or a quarter, and so on
-// (the first of them, at least one); 10,000 ordinary peers stay below. Immutable once made; cost of making: 0.2 us for
-// each point that the ring before did not have, and 10 ns for each that it had; owner(): O(1) from a table; owners(): a
-// walk. Thread rule: a value, immutable; share freely.
+// the lower peer id first. Capacity 0 owns nothing; beyond max_capacity counts as max_capacity. A ring has at most
+// max_points points, whatever its members claim: beyond that, every peer has half as many points, or a quarter, and so
+// on (its first points, at least one). 10,000 ordinary peers stay below. Immutable once made. Cost of making: 0.2 us
+// for each point that the ring before did not have, and 10 ns for each that it had.
+// owner(): O(1) from a table; owners(): a
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ class HashRing {
  public:
   HashRing() = default;  // owns nothing
   // Takes the members that own partitions (owns_partitions), in any order. `before`: the ring until now, whose points
-  // are used again; what is made does not depend on it.
+  // are reused; the result does not depend on it.
   HashRing(const std::vector<Member>& members, std::uint32_t partitions, const HashRing& before);
   HashRing(const std::vector<Member>& members, std::uint32_t partitions) : HashRing(members, partitions, HashRing()) {}
-  // fingerprint() of the ring that would be made.
+  // fingerprint() of the ring that these members would make.
   static std::uint64_t fingerprint_of(const std::vector<Member>& members, std::uint32_t partitions);
 
-  static constexpr std::uint64_t points_max = 1u << 21;  // 32 MiB
+  static constexpr std::uint64_t max_points = 1u << 21;  // 32 MiB
 
   bool empty() const { return peers_.empty(); }
   std::size_t points() const { return points_.size(); }
@@ -42,8 +42,8 @@ class HashRing {
   // The owner, then up to count-1 replicas, all distinct; fewer when the ring has fewer peers.
   std::vector<PeerId> owners(Partition partition, std::size_t count) const;
   std::vector<Partition> partitions_of(const PeerId& peer) const;
-  // Equal for two peers exactly when they compute the same owners: over (id, capacity) of the owners and the partition
-  // count. Suspicion, addresses and incarnations do not change it.
+  // Equal for two peers exactly when they compute the same owners: covers (id, capacity) of the owners and the
+  // partition count. Suspicion, addresses and incarnations do not change it.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -56,9 +56,9 @@ class HashRing {
   void take_points(const HashRing& before, const std::vector<std::uint32_t>& counts);
 
   std::vector<PeerId> peers_;          // sorted by id
-  std::vector<std::uint32_t> counts_;  // of their points
+  std::vector<std::uint32_t> counts_;  // number of points of each peer
   std::vector<Point> points_;
-  std::vector<std::uint64_t> places_;    // of the partitions
+  std::vector<std::uint64_t> places_;    // of the partitions, on the circle
   std::vector<std::uint32_t> owner_of_;  // by partition: index into peers_
   std::uint32_t partitions_ = 0;
   std::uint64_t fingerprint_ = 0;

@@ -33,10 +33,10 @@ bool HostPort::is_loopback() const {
 }
 
 std::optional<HostPort> parse_host_port(std::string_view text) {
-  constexpr std::size_t name_max = 253;  // RFC 1035, 2.3.4
-  if (text.size() > address_bytes_max) return std::nullopt;
+  constexpr std::size_t max_name = 253;  // RFC 1035, 2.3.4
+  if (text.size() > max_address_bytes) return std::nullopt;
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || colon > name_max) return std::nullopt;
+  if (colon == std::string_view::npos || colon == 0 || colon > max_name) return std::nullopt;
   HostPort parsed;
   const char* const end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data() + colon + 1, end, parsed.port);

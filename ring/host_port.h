@@ -17,8 +17,8 @@ struct HostPort {
   bool is_loopback() const;      // 127.0.0.0/8, ::1, localhost
 };
 
-// Nothing for anything else than "host:port", "1.2.3.4:port" and "[v6]:port" of address_bytes_max bytes at most; so
-// what passes is printable ASCII.
+// Accepts only "host:port", "1.2.3.4:port" and "[v6]:port" of at most max_address_bytes bytes, else returns nothing. So
+// an accepted address is printable ASCII.
 std::optional<HostPort> parse_host_port(std::string_view text);
 
 }  // namespace orbweaver::ring

@@ -1,15 +1,15 @@
 // How well this peer itself keeps up: Lifeguard's local health multiplier (Dadgar, Phillips, Currey 2018, "Lifeguard:
 // Local Health Awareness for More Accurate Failure Detection", LHA-Probe). A peer that handles its messages late sees
-// others as silent though they are well; the score says how much of what it sees may be its own fault, and probes are
-// stretched by it. Pure; thread rule: one owner (Membership).
+// others as silent although they are well. The score says how much of that may be its own fault, and stretches its
+// probes. Pure; thread rule: one owner (Membership).
 //
-// 0 is well, `max` is the worst. It falls by one with each probe that is answered, directly or through others. It rises
-// by one:
-// - with a probe that fails, unless every relay that was asked said that it had no answer either (their nacks reached
-//   us, so we hear well, and the silence is the target's). Nobody to ask: it rises. As in memberlist, which looks at
-//   nacks where there can be some; memberlist counts each missing nack, here several count as one, because half of the
-//   relays are silent when half of the ring is gone, and that is not this peer's fault.
-// - with each accusation of itself that this peer has to refute.
+// 0 is well, `max` is
+// the worst. It falls by
+// one with each probe
+// that is answered,
+// directly or through
+// others. It rises by
+// one:
 #pragma once
 
 #include <cstdint>

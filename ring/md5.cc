@@ -11,7 +11,7 @@ namespace orbweaver::ring {
 namespace {
 
 struct Hasher {
-  // Fetched once a thread: OpenSSL 3's implicit fetch costs more than the hash itself.
+  // Fetched once per thread: OpenSSL 3's implicit fetch costs more than the hash itself.
   std::unique_ptr<EVP_MD, decltype(&EVP_MD_free)> algorithm{EVP_MD_fetch(nullptr, "MD5", nullptr), &EVP_MD_free};
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
 };

@@ -11,10 +11,10 @@ namespace orbweaver::ring {
 
 namespace {
 
-constexpr std::size_t relays_max = 4096;          // probes for others in flight; beyond it they are not taken on
-constexpr std::uint32_t gossip_sends_factor = 3;  // times ceil(log2(n+1)): SWIM's lambda, for a loss of a few per cent
+constexpr std::size_t max_relays = 4096;          // probes for others in flight; further requests are ignored
+constexpr std::uint32_t gossip_sends_factor = 3;  // times ceil(log2(n+1)): SWIM's lambda, for a loss of a few percent
 
-// Suspicion and end of life within one incarnation: left over down over suspect over not suspect.
+// Orders suspicion and end of life within one incarnation: left over down over suspect over not suspect.
 int rank(const Member& member) {
   if (member.state == MemberState::left) return 3;
   if (member.state == MemberState::down) return 2;
@@ -36,9 +36,13 @@ bool supersedes(const Member& a, const Member& b) {
 }
 
 Membership::Membership(Member self, MembershipConfig config, std::uint64_t random_seed)
-    : self_id_(self.id), config_(config), random_(random_seed), health_(config.health_max) {
+    : self_id_(self.id),
+      config_(config),
+      random_(random_seed),
+      health_(config.max_health),
+      sequence_(self.incarnation << 24) {
   self.suspect = false;
-  self.started = self.incarnation;
+  if (self.started == 0) self.started = self.incarnation;
   self.protocol = protocol_version;
   put(self, Time{});
 }
@@ -48,7 +52,7 @@ Membership::Membership(Member self, MembershipConfig config, std::uint64_t rando
 std::vector<Member> Membership::restore(const std::vector<Member>& members, Time now) {
   std::vector<Member> refused;
   for (const Member& member : members) {
-    if (!plausible(member, now)) {
+    if (!plausible(member)) {
       refused.push_back(member);
       continue;
     }
@@ -60,16 +64,14 @@ std::vector<Member> Membership::restore(const std::vector<Member>& members, Time
     const bool fits = known == members_.end() ? !full() : supersedes(member, known->second);
     if (!fits) continue;
     put(member, now);
-    gossip_.remove(member.id);  // old knowledge is no news
+    gossip_.remove(member.id);  // a restored record is not news
   }
   return refused;
 }
 
-bool Membership::plausible(const Member& member, Time now) const {
-  const std::int64_t since_epoch = (now + clock_lead_max).time_since_epoch().count();
-  std::uint64_t most = since_epoch > 0 ? static_cast<std::uint64_t>(since_epoch) : 0;
-  if (const Member* known = find(member.id)) most = std::max(most, known->incarnation + incarnation_step_max);
-  return member.incarnation <= most;
+bool Membership::plausible(const Member& member) const {
+  const Member* const known = find(member.id);
+  return member.incarnation <= (known == nullptr ? max_first_incarnation : known->incarnation + max_incarnation_step);
 }
 
 void Membership::set_state(MemberState state, Time now) {
@@ -88,7 +90,7 @@ void Membership::merge(const std::vector<Member>& members, Time now) {
 void Membership::welcome(const std::vector<Member>& members, Time now) {
   for (const Member& member : members) {
     const bool unknown = !members_.contains(member.id);
-    if (unknown && member.state == MemberState::down && !full() && plausible(member, now)) {
+    if (unknown && member.state == MemberState::down && !full() && plausible(member)) {
       put(member, now);
       gossip_.remove(member.id);
     } else {
@@ -101,7 +103,7 @@ void Membership::merge_record(const Member& member, Time now) {
   const auto found = members_.find(member.id);
   const bool news = found == members_.end() ? reachable(member) : supersedes(member, found->second);
   if (!news) return;
-  if (!plausible(member, now) || (found == members_.end() && full())) {
+  if (!plausible(member) || (found == members_.end() && full())) {
     ++claims_refused_;
     return;
   }
@@ -109,8 +111,8 @@ void Membership::merge_record(const Member& member, Time now) {
   const Member& known = found->second;
   if (member.id == self_id_) return answer_claim(member, now);
   if (member.state == MemberState::down && reachable(known)) {
-    // Hearsay. It buries whom this peer has long suspected itself; anyone else may answer first, and the clock runs
-    // from the first doubt.
+    // The death is hearsay. It buries only a member that this peer itself has suspected for long. Any other member may
+    // answer first, and the clock runs from the first suspicion.
     const auto doubt = suspicions_.find(member.id);
     const bool doubted_already = doubt != suspicions_.end() && member.incarnation == known.incarnation;
     if (doubted_already && now < doubt->second.since + config_.suspicion_time / 2) return;
@@ -124,7 +126,7 @@ void Membership::merge_record(const Member& member, Time now) {
   put(member, now);
 }
 
-// The only place that changes a record: keeps the clocks, the counts, the round and the gossip in step with it.
+// The only place that changes a record: keeps the clocks, the counts, the round and the gossip consistent with it.
 void Membership::put(const Member& member, Time now) {
   const auto [at, added] = members_.try_emplace(member.id, member);
   Member& known = at->second;
@@ -156,11 +158,11 @@ void Membership::put(const Member& member, Time now) {
   ++version_;
 }
 
-// A record of this peer itself that supersedes its own: a false word about this process, or the word of another one.
+// A record of this peer itself that supersedes its own: a false claim about this process, or another process's record.
 void Membership::answer_claim(const Member& claim, Time now) {
   const bool well = rank(claim) == 0;
   if (well && claim.started != 0 && claim.started < self().started) {
-    duplicate_ = claim.address;  // the other was first: no answer, so that its word stands
+    duplicate_ = claim.address;  // the other process started first: no refutation, so that its record remains
     return;
   }
   if (!well) health_.worse();
@@ -169,7 +171,7 @@ void Membership::answer_claim(const Member& claim, Time now) {
 
 void Membership::refute(const Member& claim, Time now) {
   Member refuted = self();
-  refuted.incarnation = std::max(refuted.incarnation, claim.incarnation) + 1;  // a claim is far below incarnation_max
+  refuted.incarnation = std::max(refuted.incarnation, claim.incarnation) + 1;  // a claim is far below max_incarnation
   put(refuted, now);
 }
 
@@ -179,10 +181,10 @@ std::vector<Member> Membership::gossip_for(const PeerId& to) {
   std::vector<Member> records;
   if (config_.gossip_per_message == 0) return records;
   const auto receiver = members_.find(to);
-  // What is held against the receiver comes first: only it can refute it.
+  // The receiver's own record comes first when it is not well: only the receiver can refute that.
   if (receiver != members_.end() && rank(receiver->second) > 0) records.push_back(receiver->second);
-  const auto sends_max = gossip_sends_factor * static_cast<std::uint32_t>(std::bit_width(reachable_));
-  for (const PeerId& id : gossip_.take(config_.gossip_per_message - records.size(), sends_max, to)) {
+  const auto max_sends = gossip_sends_factor * static_cast<std::uint32_t>(std::bit_width(reachable_));
+  for (const PeerId& id : gossip_.take(config_.gossip_per_message - records.size(), max_sends, to)) {
     const auto member = members_.find(id);
     if (member != members_.end()) records.push_back(member->second);
   }
@@ -215,11 +217,11 @@ void Membership::on_ping_request(const PeerId& from, const PingRequest& request,
   heard_from(from, now);
   if (from == self_id_ || request.target.id == from) return;
   merge_record(request.target, now);
-  if (request.target.id == self_id_) return acknowledge(from, request.sequence, true, out);  // it is us: asked for here
+  if (request.target.id == self_id_) return acknowledge(from, request.sequence, true, out);  // this peer is the target
   const auto target = members_.find(request.target.id);
   if (target == members_.end() || !reachable(target->second)) return acknowledge(from, request.sequence, false, out);
   if (target->second.incarnation == request.target.incarnation) confirm(target->first, from);
-  if (relays_.size() >= relays_max) return;
+  if (relays_.size() >= max_relays) return;
   relays_.push_back({++sequence_, target->first, from, request.sequence, now + config_.probe_timeout});
   ping(target->first, sequence_, out);
 }
@@ -307,7 +309,7 @@ void Membership::follow_probes(Time now, std::vector<Send>& out) {
   }
 }
 
-// Those whose nack is due get it. They are kept for the rest of the asker's wait, for an answer that comes later.
+// Sends the nacks that are due. A relay is kept for the rest of the asker's wait, for an answer that comes later.
 void Membership::follow_relays(Time now, std::vector<Send>& out) {
   while (!relays_.empty() && relays_.front().nack_due + config_.probe_timeout <= now) relays_.pop_front();
   for (Relay& relay : relays_) {
@@ -328,7 +330,7 @@ void Membership::suspect(const PeerId& id, Time now) {
   put(doubted, now);
 }
 
-// `by` says at first hand that it has no answer from the suspect.
+// `by` reports at first hand that it has no answer from the suspect.
 void Membership::confirm(const PeerId& suspect, const PeerId& by) {
   const auto suspicion = suspicions_.find(suspect);
   const Member* witness = find(by);
@@ -342,12 +344,12 @@ Time Membership::end_of(const Suspicion& suspicion) const {
 }
 
 void Membership::bury_suspects(Time now) {
-  for (;;) {  // each burial may shorten the wait of others: the ring is smaller
+  for (;;) {  // each burial may shorten the wait of the others: the ring is smaller
     const auto due = std::find_if(suspicions_.begin(), suspicions_.end(),
                                   [&](const auto& entry) { return now >= end_of(entry.second); });
     if (due == suspicions_.end()) return;
     Member gone = members_.at(due->first);
-    // One that never became active holds nothing that could come back with it.
+    // A member that never became active has nothing that could return with it.
     gone.state = gone.state == MemberState::joining ? MemberState::left : MemberState::down;
     gone.suspect = false;
     put(gone, now);
@@ -376,7 +378,7 @@ void Membership::announce_leave(std::vector<Send>& out) {
 // ---- time ----
 
 void Membership::exchange(Time, std::vector<Send>& out) {
-  // One that is up, and one that is down: so that the two sides of a healed cut find each other.
+  // One member that is up, and one that is down: so that the two sides of a healed network split find each other.
   for (const bool down_ones : {false, true}) {
     for (const PeerId& id : random_peers(1, self_id_, down_ones)) {
       out.push_back({id, address_of(id), sync_message(true)});
@@ -384,8 +386,8 @@ void Membership::exchange(Time, std::vector<Send>& out) {
   }
 }
 
-// The loop calls at next_deadline(). Much later means that this process stood still, and heard nobody through no fault
-// of theirs.
+// The loop calls tick() at next_deadline(). Much later means that this
+// process was stopped, and that it received nothing through its own fault.
 void Membership::forgive_lateness(Time now) {
   const Time due = next_deadline();
   if (now <= due + probe_lifetime()) return;
@@ -440,12 +442,12 @@ Time Membership::next_deadline() const {
 
 // ---- the rest ----
 
-// Without the modulo's bias mattering (bounds are far below 2^64), and unlike std::uniform_int_distribution the same
+// The modulo's bias does not matter (bounds are far below 2^64). Unlike std::uniform_int_distribution this is the same
 // everywhere.
 std::uint64_t Membership::below(std::uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
 
-// Up to `count` distinct others, those that are down or those that are reachable; not this peer. Suspects only when
-// they are all.
+// Up to `count` distinct members that are down, or that are reachable;
+// never this peer. It takes suspects only when all of them are suspects.
 std::vector<PeerId> Membership::random_peers(std::size_t count, const PeerId& not_this, bool down_ones) {
   std::vector<PeerId> good;
   std::vector<PeerId> doubtful;

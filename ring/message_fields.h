@@ -1,4 +1,4 @@
-// The fields of each message and of what it holds, in the order of the wire. Private to ring/codec.cc.
+// The fields of each message and of its parts, in the order of the wire. Private to ring/codec.cc.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ template <class T>
 using Is = std::type_identity<T>;
 
 // One list of fields for each type, for both directions: `io(a, b, c)` writes or reads them in this order. The last
-// ones may be io.later(d): fields of a later version, which an older one does not send; what is missing keeps its
+// ones may be io.later(d): fields of a later version, which an older one does not send. A missing field keeps its
 // default.
 void fields(auto& io, auto& m, Is<Member>) {
   io(m.id, m.address, m.capacity, m.incarnation, m.state, m.suspect, m.started, m.protocol);
@@ -24,10 +24,10 @@ void fields(auto& io, auto& m, Is<Welcome>) {
 void fields(auto& io, auto& m, Is<Refuse>) { io(m.reason, m.join); }
 void fields(auto& io, auto& m, Is<Ping>) {
 #ifdef ORBWEAVER_PROTOCOL_AHEAD
-  // Stands for what a release may change: one more field, which readers of version 3 skip, and in version 4 alone
-  // another form of a field, which they refuse.
+  // Models what a release may change: one more field, which readers of version 4 skip; and, in version 5 alone, another
+  // form of a field, which they refuse.
   std::uint64_t of_the_next_release = 7;
-  io(io.text_in_4(m.sequence), m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, io.later(of_the_next_release));
+  io(io.text_in_5(m.sequence), m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, io.later(of_the_next_release));
 #else
   io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint);
 #endif
@@ -45,22 +45,24 @@ void fields(auto& io, auto& m, Is<Batch>) {
 }
 void fields(auto& io, auto& m, Is<BatchAck>) { io(m.sequence); }
 void fields(auto& io, auto& m, Is<BatchRefused>) { io(m.sequence, m.members, m.tenures); }
-void fields(auto& io, auto& m, Is<WaveProbe>) { io(m.wave, m.ring_fingerprint, m.grant_sequence, m.grant_pages); }
+void fields(auto& io, auto& m, Is<WaveProbe>) { io(m.wave, m.ring_fingerprint, m.grant_wave, m.grant_pages); }
 void fields(auto& io, auto& m, Is<WaveReply>) {
-  io(m.wave, m.ring_fingerprint, m.incarnation, m.passive, m.sent, m.received, m.grant_sequence, m.counts,
-     m.tenures_fingerprint);
+  io(m.wave, m.ring_fingerprint, m.life, m.passive, m.sent, m.received, m.counts, m.tenures_fingerprint,
+     m.seeds_fingerprint);
 }
-void fields(auto& io, auto& m, Is<Finish>) { io(m.wave, m.reason, m.totals); }
-void fields(auto& io, auto& m, Is<FinishAck>) { io(m.wave); }
+void fields(auto& io, auto& m, Is<Finish>) {
+  io(m.wave, m.reason, m.totals, m.stage, m.by, m.tenures_fingerprint, m.seeds_fingerprint);
+}
+void fields(auto& io, auto& m, Is<FinishAck>) { io(m.wave, m.stage, m.by, m.agrees, m.reason, m.asks); }
 void fields(auto& io, auto& m, Is<Ask>) { io(m.sequence, m.verb, m.body, m.for_ring); }
 void fields(auto& io, auto& m, Is<Answer>) { io(m.sequence, m.body); }
 void fields(auto& io, auto& m, Is<Tenure>) { io(m.epoch, m.holder); }
 void fields(auto& io, auto& m, Is<PartitionTenure>) { io(m.partition, m.tenure.epoch, m.tenure.holder); }
 void fields(auto& io, auto& m, Is<PartitionDigest>) { io(m.partition, m.root); }
-void fields(auto& io, auto& m, Is<Roots>) { io(m.sequence, m.kind, m.roots, m.tenures); }
+void fields(auto& io, auto& m, Is<Roots>) { io(m.sequence, m.kind, m.roots, m.tenures, m.give); }
 void fields(auto& io, auto& m, Is<RootsCompared>) { io(m.sequence, m.differ, m.later, m.tenures); }
-void fields(auto& io, auto& m, Is<Leaves>) { io(m.partition, m.tenure, m.leaves); }
-void fields(auto& io, auto& m, Is<LeavesDiffer>) { io(m.partition, io.binary(m.differ)); }
+void fields(auto& io, auto& m, Is<Leaves>) { io(m.partition, m.tenure, m.leaves, m.sequence); }
+void fields(auto& io, auto& m, Is<LeavesDiffer>) { io(m.partition, io.binary(m.differ), m.sequence); }
 void fields(auto& io, auto& m, Is<SlotAsk>) { io(m.id, io.binary(m.address), m.good_for, m.delay, m.in); }
 void fields(auto& io, auto& m, Is<SlotRequest>) { io(m.asks); }
 void fields(auto& io, auto& m, Is<Slot>) { io(m.id, m.given, m.wait); }

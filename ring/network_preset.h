@@ -14,16 +14,16 @@ enum class NetworkPreset : std::uint8_t { lan, wan, local };
 // | lan    | 500 ms      | 300 ms        | 10 s           | 3      | one site; MembershipConfig's own values |
 // | wan    | 2 s         | 1 s           | 30 s           | 4      | several sites |
 //
-// - probe_timeout: beyond nearly every answer that is not lost. Local answers take microseconds, so 100 ms is a busy
-//   machine's scheduling; the way around the world and back takes 300 ms, and TCP sends what was lost again after 200
-//   ms to 1 s (RFC 6298: 1 s before the first measurement).
-// - probe_every: room for the timeout and the way through others, and a load that does not matter: a peer sends about
-//   two messages a period.
-// - suspicion_time: what may pass before the suspect has heard of it and its answer is back, many times over: gossip
-//   takes a few periods. On one machine a stall is short and a death is common (tests, trials); over several sites a
-//   cut of half a minute is common, and moving partitions to and fro costs more than waiting.
-// - factor: what an unconfirmed suspicion waits (ring/suspicion.h). The more messages are lost, the less one peer's
-//   word is worth.
+// - probe_timeout: longer than nearly every answer that is not lost. Local answers take microseconds, so 100 ms allows
+//   for a busy machine's scheduling. A round trip around the world takes 300 ms, and TCP resends lost data after 200 ms
+//   to 1 s (RFC 6298: 1 s before the first measurement).
+// - probe_every: room for the timeout and the probes through others, and a load that does not matter: a peer sends
+//   about two messages per period.
+// - suspicion_time: many times what the suspect needs to learn of its suspicion and answer: gossip takes a few periods.
+//   On one machine a stall is short and a death is common (tests, trials). Over several sites a network split of half a
+//   minute is common, and moving partitions back and forth costs more than waiting.
+// - factor: how much longer an unconfirmed suspicion waits (ring/suspicion.h). The more messages are lost, the less one
+//   peer's claim is worth.
 MembershipConfig preset(NetworkPreset network);
 
 }  // namespace orbweaver::ring

@@ -6,13 +6,13 @@
 namespace orbweaver::ring {
 
 void Suspicion::confirm(const PeerId& by) {
-  if (confirmed_by.size() >= confirmations_max) return;
+  if (confirmed_by.size() >= max_confirmations) return;
   if (std::find(confirmed_by.begin(), confirmed_by.end(), by) == confirmed_by.end()) confirmed_by.push_back(by);
 }
 
 std::size_t confirmations_wanted(std::size_t reachable) {
   if (reachable < 4) return 0;
-  return std::min(reachable - 2, confirmations_max);
+  return std::min(reachable - 2, max_confirmations);
 }
 
 Duration suspicion_wait(Duration min, std::uint32_t factor, std::size_t reachable, std::size_t confirmations) {

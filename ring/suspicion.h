@@ -1,20 +1,20 @@
 // How long a suspicion waits for its refutation (Dadgar, Phillips, Currey 2018, "Lifeguard: Local Health Awareness for
 // More Accurate Failure Detection", LHA-Suspicion). Pure; thread rule: one owner (Membership).
 //
-// A suspicion that nobody confirms may be the fault of the peer that holds it, so it waits `factor` times the suspicion
+// A suspicion that no peer confirms may be the fault of the peer that has it, so it waits `factor` times the suspicion
 // time. With each distinct other member that confirms it the wait falls, logarithmically, to the suspicion time itself:
 //
 //   wait = max - (max - min) * log(C + 1) / log(K + 1),   min = suspicion time, max = factor * min
 //
-// C: confirmations, K: those wanted, 3 (Lifeguard's K), or the two others there are in a ring of four. With two or
-// three members there is at most one other to ask, so there the wait is always min (as in memberlist, when there are
-// fewer others than K).
+// C: confirmations, K: confirmations wanted. K is 3 (Lifeguard's K), or 2 in a ring of four, which has only two others.
+// With two or three members there is at most one other to ask, so the wait
+// is always min (as in memberlist, when there are fewer others than K).
 //
-// What confirms: the first-hand word of another member that it has no answer from the suspect either: its nack to our
-// probe (PingAck::reached), or its request that we probe the suspect for it. Not that it passes the suspicion on:
-// records carry no author, so the echo of a single accusation would confirm it. That is narrower than Lifeguard's
-// suspect messages and needs nothing more on the wire; whoever probes a dead member gets up to three confirmations at
-// once, buries it in time, and the others take its word for it (Membership: hearsay of a death).
+// What confirms it: the first-hand report of another member that it has no answer from the suspect either: its nack to
+// our probe (PingAck::reached), or its request that we probe the suspect for it. Passing the suspicion on does not
+// confirm it: records carry no author, so the echo of a single accusation would. This is narrower than Lifeguard's
+// suspect messages and needs nothing more on the wire. A peer that probes a dead member gets up to three confirmations
+// at once and buries it in time; the others accept its claim (Membership: hearsay of a death).
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,16 @@
 
 namespace orbweaver::ring {
 
-inline constexpr std::size_t confirmations_max = 3;
+inline constexpr std::size_t max_confirmations = 3;
 
 struct Suspicion {
   Time since{};
-  std::vector<PeerId> confirmed_by;  // distinct; at most confirmations_max
-  // Counted once for each; more than confirmations_max change nothing.
+  std::vector<PeerId> confirmed_by;  // distinct; at most max_confirmations
+  // Each peer counts once; more than max_confirmations change nothing.
   void confirm(const PeerId& by);
 };
 
-// K, by how many members are reachable, this peer and the suspects among them: 0, 2 or 3.
+// K, by the number of reachable members (this peer and the suspects included): 0, 2 or 3.
 std::size_t confirmations_wanted(std::size_t reachable);
 
 // From suspect to down. Integers only, so that it is the same on every machine; in steps of 1/10000 of the difference.

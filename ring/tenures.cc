@@ -30,8 +30,8 @@ bool Tenures::merge(Partition partition, const Tenure& tenure) {
 bool Tenures::believes(Partition partition, const Tenure& tenure, bool asked) const {
   if (!contains(partition)) return false;
   const std::uint64_t known = tenures_[partition].epoch;
-  if (known == 0 && asked) return tenure.epoch <= epoch_max;
-  return tenure.epoch <= std::min(epoch_max, known == 0 ? epoch_first_max : known + epoch_step_max);
+  if (known == 0 && asked) return tenure.epoch <= max_epoch;
+  return tenure.epoch <= std::min(max_epoch, known == 0 ? max_epoch_first : known + max_epoch_step);
 }
 
 std::vector<PartitionTenure> Tenures::all() const {

@@ -1,4 +1,4 @@
-// How bytes get to a peer; the simulator and tests have their own. The real one is ring/zmq_transport.h.
+// How bytes get to a peer. The simulator and the tests have their own; the real one is ring/zmq_transport.h.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ class Transport {
   // False: the queue to that address is full, or the address cannot be used; nothing was sent. Never blocks.
   // True means "handed to the network", not "arrived".
   virtual bool send(const std::string& address, std::string bytes) = 0;
-  // Answers a received message on the connection it came by. False as above.
+  // Answers a received message on the same connection. False as above.
   virtual bool reply(const ReplyPath& path, std::string bytes) = 0;
 };
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
-// The value of one hex digit, or -1. Upper case is read too: people paste ids from other tools.
+// The value of one hex digit, or -1. Accepts upper case too: people paste ids from other tools.
 int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;

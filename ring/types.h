@@ -12,7 +12,7 @@
 
 namespace orbweaver::ring {
 
-// One kind of time everywhere: microseconds since the Unix epoch, always passed in, never asked for.
+// One kind of time everywhere: microseconds since the Unix epoch, always passed in, never read from a clock.
 using Duration = std::chrono::microseconds;
 using Time = std::chrono::sys_time<Duration>;
 
@@ -39,42 +39,45 @@ using Partition = std::uint16_t;
 
 // The number of partitions is fixed when a ring is made: a power of two.
 inline constexpr std::uint32_t partitions_default = 1024;
-inline constexpr std::uint32_t partitions_max = 65536;
+inline constexpr std::uint32_t max_partitions = 65536;
 
-// A peer's weight on the ring is 0 (owns nothing) to this; ring points, and so memory, grow with it (2 points a unit,
+// A peer's weight on the ring is 0 (owns nothing) to this. Ring points, and so memory, grow with it (2 points per unit,
 // 16 bytes each).
-inline constexpr std::uint32_t capacity_max = 10000;
+inline constexpr std::uint32_t max_capacity = 10000;
 
 // Numbers are on the wire and on disk: append only.
 enum class MemberState : std::uint8_t {
   joining = 0,  // known, owns nothing yet
   active = 1,   // owns partitions
-  leaving = 2,  // owns nothing any more, hands over what it holds
-  left = 3,     // gone by its own word
-  down = 4,     // not heard of for longer than the suspicion time
+  leaving = 2,  // owns nothing any more, hands over the partitions that it holds
+  left = 3,     // gone, as it announced itself
+  down = 4,     // silent for longer than the suspicion time
 };
 
-// What is known of one peer. Precedence between two records of the same peer (SWIM, section 4.2): the higher
-// incarnation wins; with equal incarnations: left over down over suspect over not suspect; then the higher state.
+// The record of one peer. Precedence between two records of the same peer (SWIM, section 4.2): the higher incarnation
+// wins; with equal incarnations: left over down over suspect over not suspect; then the higher state.
 struct Member {
   PeerId id;
   std::string address;           // "host:port" that others reach it at
   std::uint32_t capacity = 100;  // its weight on the ring: 100 is an ordinary peer
-  std::uint64_t incarnation =
-      0;  // raised by the peer itself only: at start (microseconds since the epoch), to change state, to refute
+  // Raised by the peer itself only: at each start by 32,768 or more, to change state, to refute.
+  std::uint64_t incarnation = 0;
   MemberState state = MemberState::joining;
   bool suspect = false;  // does not answer probes; still owns its partitions
-  // The incarnation with which its process started: tells two processes with one identity (a copied data directory)
-  // apart from one that was started again.
+  // When its process started, by its machine's clock (microseconds since the epoch). It tells two processes with one
+  // identity apart (a copied data directory): equal means the same process. It orders nothing but these two.
   std::uint64_t started = 0;
   std::uint16_t protocol = 0;  // the newest protocol version that it speaks (messages.h); 0: not known
   bool operator==(const Member&) const = default;
 };
 
-// Who fetches a partition, since which change of hands. The epoch rises by one with every hand-off and take-over; of
-// two tenures of one partition the larger (epoch, then holder) is the valid one, so tenures merge as records do: a
-// message about an older one is refused, a peer that held under an older one has lost the partition. Epoch 0: nobody
-// yet.
+// So many for each life of a peer; a process begins in their lower half. Others suspect a living peer less often.
+inline constexpr std::uint64_t incarnations_a_life = 65536;
+
+// Who fetches a partition, and since which change of hands. The epoch rises by one with every hand-off and take-over.
+// Of two tenures of one partition the larger (epoch, then holder) is the valid one, so tenures merge as records do. A
+// message about an older tenure is refused;
+// a peer that held under an older one has lost the partition. Epoch 0: no peer has held it yet.
 struct Tenure {
   std::uint64_t epoch = 0;
   PeerId holder;

@@ -7,8 +7,8 @@ namespace orbweaver::ring {
 
 namespace {
 
-// What may follow a first byte (RFC 3629, section 4): how many bytes, and the range of the first of them; the others
-// are 80 to BF.
+// The bytes that may follow a first byte (RFC 3629, section 4):
+// how many, and the range of the first of them; the others are 80 to BF.
 struct Tail {
   std::size_t bytes = 0;
   std::uint8_t low = 0x80;

@@ -1,5 +1,5 @@
-// Whether bytes are UTF-8 (RFC 3629: no surrogates, nothing beyond U+10FFFF, no longer form than needed). Pure. Cost: a
-// look at each byte, eight at a time while they are ASCII.
+// Whether bytes are UTF-8 (RFC 3629: no surrogates, nothing beyond U+10FFFF, no longer form than needed). Pure. Cost:
+// one check of each byte, eight at a time while they are ASCII.
 #pragma once
 
 #include <string_view>

@@ -29,8 +29,8 @@ class ZmqClient::Impl {
       : peer_(std::move(peer)), address_(std::move(address)), keys_(std::move(keys)) {}
 
   Result<std::string> ask(std::string bytes, Duration timeout) {
-    if (bytes.size() > message_bytes_max)
-      return failure("the request is larger than " + std::to_string(message_bytes_max) + " bytes");
+    if (bytes.size() > max_message_bytes)
+      return failure("the request is larger than " + std::to_string(max_message_bytes) + " bytes");
     const auto until = Clock::now() + timeout;
     if (!dealer_) connect();
     bool sent = false;
@@ -53,12 +53,12 @@ class ZmqClient::Impl {
       }
       if (!sent) sent = dealer_.send(zmq::buffer(bytes), zmq::send_flags::dontwait).has_value();
     }
-    close();  // so that a late answer is not treated as the next one's
+    close();  // so that a late answer is not treated as the next question's
     const std::string seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(timeout).count());
     if (sent)
       return failure("no answer from " + address_ + " within " + seconds +
                      " s: the peer is busy or stuck; see its log");
-    return failure("nobody answers at " + address_ + ": is a peer running there? (tried for " + seconds + " s)");
+    return failure("no peer answers at " + address_ + ": is a peer running there? (tried for " + seconds + " s)");
   }
 
  private:
@@ -70,7 +70,7 @@ class ZmqClient::Impl {
     dealer_.set(zmq::sockopt::reconnect_ivl, reconnect_ms);
     constexpr int failures =
         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-    // A new name each time: ZeroMQ gives the old one free only some time after its socket is closed.
+    // A new name each time: ZeroMQ frees the old one only some time after its socket is closed.
     const std::string monitor_endpoint = "inproc://orbweaver.client." + std::to_string(++connects_);
     if (zmq_socket_monitor(dealer_.handle(), monitor_endpoint.c_str(), failures) != 0) throw zmq::error_t();
     monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
@@ -86,7 +86,7 @@ class ZmqClient::Impl {
     monitor_.close();
   }
 
-  // A whole message of one frame, once the question is out; anything else is dropped.
+  // A whole message of one frame, after the question is sent; anything else is dropped.
   std::optional<std::string> receive(bool wanted) {
     zmq::message_t frame;
     std::optional<std::string> answer;

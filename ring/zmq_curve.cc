@@ -12,20 +12,20 @@ namespace {
 
 constexpr std::size_t z85_key_chars = 40;
 constexpr std::size_t key_bytes = 32;
-// libzmq holds the limit against the frame as it travels; CURVE adds a nonce and an authenticator to it.
-constexpr std::int64_t frame_bytes_max = static_cast<std::int64_t>(message_bytes_max) + 256;
-// A connection over which nothing goes is asked by TCP whether the other end is there. Not by ZeroMQ's heartbeats:
-// libzmq 4.3.4 ends the process (assertion !_io_error) when it sends or answers one on a connection that broke while it
-// was not read, because receive_high_water messages waited.
+// libzmq compares the limit with the frame as it travels; CURVE adds a nonce and an authenticator to it.
+constexpr std::int64_t max_frame_bytes = static_cast<std::int64_t>(max_message_bytes) + 256;
+// On an idle connection TCP checks whether the other end is there. ZeroMQ's heartbeats are not used: libzmq 4.3.4 ends
+// the process (assertion !_io_error) when it sends or answers one on a connection that broke while it was not read
+// because receive_high_water messages waited.
 constexpr int keepalive_idle_s = 10;
 constexpr int keepalive_every_s = 5;
 constexpr int keepalive_tries = 2;
-// TCP doubles its waits: after a cut of a minute an attempt to connect that began in it, or data that was in flight,
-// would come through up to another minute later, in one direction and not the other. So both are given up and begun
+// TCP doubles its waits. After a network split of a minute, a connection attempt made during it, or data that was in
+// flight, would arrive up to a minute later, in one direction and not the other. So both are abandoned and started
 // again.
 constexpr int connect_timeout_ms = 2000;
 constexpr int unacknowledged_max_ms = 10000;
-constexpr int handshake_timeout_ms = 5000;  // a connection that says nothing is closed after this
+constexpr int handshake_timeout_ms = 5000;  // a connection that sends nothing is closed after this
 
 constexpr const char* zap_endpoint = "inproc://zeromq.zap.01";
 constexpr const char* zap_domain = "orbweaver";
@@ -55,7 +55,7 @@ void set_common_options(zmq::socket_t& socket, const HostPort& address) {
   // Not for names: libzmq tries only the first address of a name, and "localhost" would be ::1 where peers listen on
   // 127.0.0.1.
   socket.set(zmq::sockopt::ipv6, address.is_ipv6);
-  socket.set(zmq::sockopt::maxmsgsize, frame_bytes_max);
+  socket.set(zmq::sockopt::maxmsgsize, max_frame_bytes);
   socket.set(zmq::sockopt::sndhwm, ZmqTransport::send_high_water);
   socket.set(zmq::sockopt::rcvhwm, ZmqTransport::receive_high_water);
   socket.set(zmq::sockopt::tcp_keepalive, 1);

@@ -1,4 +1,4 @@
-// What the ZeroMQ transport and its client share: the ring key on a socket, and the ZAP handler. Only for
+// What the ZeroMQ transport and its client share: setting the ring key on a socket, and the ZAP handler. Only for
 // ring/zmq_*.cc.
 #pragma once
 
@@ -18,19 +18,19 @@ struct RingKeys {
 };
 Result<RingKeys> keys_from(const std::string& ring_secret);
 
-// Limits and timeouts that every socket has; `address` is the one to be bound or connected to. Names are looked up as
-// IPv4.
+// Limits and timeouts for every socket;
+// `address` is what the socket binds or connects to. Names are resolved to IPv4 only.
 void set_common_options(zmq::socket_t& socket, const HostPort& address);
 void act_as_server(zmq::socket_t& socket, const RingKeys& keys);
 void act_as_client(zmq::socket_t& socket, const RingKeys& keys);
 
-// ZAP (RFC 27 of ZeroMQ): libzmq asks it whether a client's public key is let in; only the ring's own is.
+// ZAP (RFC 27 of ZeroMQ): libzmq asks it whether to accept a client's public key; it accepts only the ring's own.
 // Made before the listening socket is bound; polled by the thread that made it.
 class ZapHandler {
  public:
   ZapHandler(zmq::context_t& context, const RingKeys& keys);
   zmq::socket_ref socket() { return socket_; }
-  // Answers one question; true when it was answered "no".
+  // Answers one question; true when the answer was "no".
   bool answer_one();
 
  private:

@@ -16,8 +16,8 @@ namespace orbweaver::ring {
 namespace {
 
 // What the listening side sends before it has seen the key: a greeting of 64 bytes, WELCOME of 170 (RFC 26 of ZeroMQ),
-// and at most an ERROR of 12. READY, which follows the key, has 60 or more. Without keys READY follows the greeting.
-constexpr std::uint64_t sent_to_strangers_max = 250;
+// at most an ERROR of 12. READY, which follows the key, has 60 or more bytes. Without keys READY follows the greeting.
+constexpr std::uint64_t max_sent_to_strangers = 250;
 constexpr std::uint64_t greeting_bytes = 64;
 
 union AnyAddress {
@@ -31,7 +31,7 @@ std::uint16_t port_of(const AnyAddress& address) {
   return address.any.sa_family == AF_INET6 ? ntohs(address.v6.sin6_port) : std::uint16_t{0};
 }
 
-// IPv4 each, IPv6 by /64: whoever has one address of those has all.
+// Each IPv4 address, IPv6 by /64: a machine with one address of a /64 has all of them.
 std::string place_of(const AnyAddress& address) {
   const auto bytes = [](const void* from, std::size_t count) {
     return std::string(static_cast<const char*>(from), count);
@@ -57,26 +57,26 @@ void ConnectionGate::close() {
 }
 
 void ConnectionGate::accepted(int fd) {
-  gone(fd);  // the number has had another connection, if any
-  const int held = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (held < 0) {
-    // None is free: the oldest makes room, and this one is left to libzmq's own five seconds.
+  gone(fd);  // another connection may have had this number before
+  const int duplicate = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (duplicate < 0) {
+    // No descriptor is free: the oldest makes room. This connection is left to libzmq's own limit of five seconds.
     if (errno == EMFILE && !by_age_.empty()) make_room(by_age_.front().address);
     return;
   }
-  // Between libzmq's word and now the number may have become anything else.
-  const auto here = ask(held, ::getsockname);
-  const auto there = ask(held, ::getpeername);
+  // Since libzmq's report the number may have become any other file.
+  const auto here = ask(duplicate, ::getsockname);
+  const auto there = ask(duplicate, ::getpeername);
   if (!here || !there || port_of(*here) != port_) {
-    ::close(held);
+    ::close(duplicate);
     return;
   }
   const std::string address = place_of(*there);
-  by_age_.push_back({fd, held, address});
+  by_age_.push_back({fd, duplicate, address});
   by_fd_[fd] = std::prev(by_age_.end());
   const std::size_t of_address = ++counts_[address];
-  if (of_address > address_max_) make_room(address);
-  if (by_age_.size() > unknown_max_) make_room(fullest());
+  if (of_address > max_address_) make_room(address);
+  if (by_age_.size() > max_unknown_) make_room(fullest());
 }
 
 void ConnectionGate::gone(int fd) {
@@ -94,28 +94,28 @@ void ConnectionGate::sweep() {
 bool ConnectionGate::is_known(const Unknown& unknown) const {
   tcp_info info{};
   socklen_t size = sizeof info;
-  if (::getsockopt(unknown.held, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
-  return info.tcpi_bytes_acked > (keyed_ ? sent_to_strangers_max : greeting_bytes);
+  if (::getsockopt(unknown.duplicate, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  return info.tcpi_bytes_acked > (keyed_ ? max_sent_to_strangers : greeting_bytes);
 }
 
 void ConnectionGate::forget(Place place) {
-  ::close(place->held);
+  ::close(place->duplicate);
   by_fd_.erase(place->fd);
   const auto count = counts_.find(place->address);
   if (--count->second == 0) counts_.erase(count);
   by_age_.erase(place);
 }
 
-// Of an address that has some, the oldest that is a peer's is forgotten or the oldest that is not is shut down.
+// For an address that has connections: the oldest is forgotten when it is a peer's, else shut down.
 void ConnectionGate::make_room(const std::string& address) {
   const auto oldest =
       std::find_if(by_age_.begin(), by_age_.end(), [&](const Unknown& unknown) { return unknown.address == address; });
   if (!is_known(*oldest)) {
     ++shut_;
-    // A reset when libzmq closes it, which it does at once: no port of ours stays behind in TIME-WAIT.
+    // A reset when libzmq closes it, which it does at once: none of our ports stays behind in TIME-WAIT.
     const linger now{1, 0};
-    ::setsockopt(oldest->held, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    ::shutdown(oldest->held, SHUT_RDWR);
+    ::setsockopt(oldest->duplicate, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    ::shutdown(oldest->duplicate, SHUT_RDWR);
   }
   forget(oldest);
 }

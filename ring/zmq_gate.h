@@ -1,13 +1,13 @@
-// Bounds the connections to the ring's port that have not shown the ring key yet, in all and from one address: libzmq
-// takes whatever comes. Only for ring/zmq_*.cc.
+// Bounds the connections to the ring's port that have not shown the ring key yet, in total and from one address: libzmq
+// accepts every connection. Only for ring/zmq_*.cc.
 //
-// libzmq tells the descriptor of a connection that it has taken, but not which one passed the handshake. So the gate
-// keeps a duplicate of each (its number cannot become another file's), asks the kernel how much of what was sent there
-// has arrived, and takes who has more than a stranger is ever sent for a peer. Of too many, the oldest of the address
-// that has the most is shut down: who comes next has its turn, whoever holds the others. libzmq itself ends a handshake
-// that takes longer than five seconds.
+// libzmq reports the descriptor of a connection that it accepted, but not which one passed the handshake. So the gate
+// keeps a duplicate of each (its number cannot become another file's), and asks the kernel how many of the bytes sent
+// there have arrived. A connection that got more than a stranger is ever sent is a peer's. Of too many, the oldest
+// connection of the address with the most is shut down: so newcomers get in, whoever opened the others. libzmq itself
+// ends a handshake that takes longer than five seconds.
 //
-// Addresses: IPv4 each, IPv6 by /64. Memory: about 200 bytes and one more descriptor for each unknown connection.
+// Addresses: each IPv4 address, IPv6 by /64. Memory: about 200 bytes and one more descriptor per unknown connection.
 // Thread rule: the transport's I/O thread.
 #pragma once
 
@@ -22,27 +22,27 @@ namespace orbweaver::ring {
 class ConnectionGate {
  public:
   // `keyed`: peers show a ring key; without one, any ZeroMQ greeting makes a connection known.
-  ConnectionGate(std::size_t unknown_max, std::size_t unknown_address_max, bool keyed)
-      : unknown_max_(unknown_max), address_max_(unknown_address_max), keyed_(keyed) {}
+  ConnectionGate(std::size_t max_unknown, std::size_t max_unknown_address, bool keyed)
+      : max_unknown_(max_unknown), max_address_(max_unknown_address), keyed_(keyed) {}
   ~ConnectionGate();
   ConnectionGate(const ConnectionGate&) = delete;
   ConnectionGate& operator=(const ConnectionGate&) = delete;
 
   void listens_on(std::uint16_t port) { port_ = port; }
-  // A connection that libzmq told of; it may have closed it since.
+  // libzmq reported this connection; it may have closed it since.
   void accepted(int fd);
   void gone(int fd);
-  // Forgets those that have shown the key. Now and then.
+  // Forgets the connections that have shown the key. Call it from time to time.
   void sweep();
   void close();  // forgets all
 
   std::size_t unknown() const { return by_age_.size(); }
-  std::uint64_t shut() const { return shut_; }  // connections shut down for others
+  std::uint64_t shut() const { return shut_; }  // connections shut down to make room
 
  private:
   struct Unknown {
-    int fd;    // libzmq's
-    int held;  // the duplicate
+    int fd;         // libzmq's
+    int duplicate;  // of fd: a number that libzmq does not close
     std::string address;
   };
   using Place = std::list<Unknown>::iterator;
@@ -52,8 +52,8 @@ class ConnectionGate {
   void make_room(const std::string& address);
   const std::string& fullest() const;
 
-  const std::size_t unknown_max_;
-  const std::size_t address_max_;
+  const std::size_t max_unknown_;
+  const std::size_t max_address_;
   const bool keyed_;
   std::uint16_t port_ = 0;
   std::uint64_t shut_ = 0;

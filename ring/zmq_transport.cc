@@ -11,9 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,39 +31,39 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t replies_queued_max = 4096;  // answers waiting for the I/O thread
-constexpr std::size_t received_at_a_time = 64;    // from one socket, before the others have their turn
-constexpr std::size_t events_at_a_time = 1024;    // of connections: two or three for each stranger
+constexpr std::size_t max_replies_queued = 4096;  // answers waiting for the I/O thread
+constexpr std::size_t received_at_a_time = 64;    // from one socket, before the others are read
+constexpr std::size_t events_at_a_time = 1024;    // events of connections: two or three for each stranger
 constexpr std::chrono::milliseconds housekeeping_every{1000};
-constexpr std::chrono::milliseconds look_every{200};  // for messages without an end
+constexpr std::chrono::milliseconds look_every{200};  // how often to check for endless messages
 constexpr int linger_at_stop_ms = 500;
 constexpr int reconnect_min_ms = 100;
 constexpr int reconnect_max_ms = 2000;
 constexpr const char* monitor_endpoint = "inproc://orbweaver.listener";
 
-// A message's bytes, and their place in the room until they are freed.
-struct Held {
+// A message's bytes, with their room reserved until they are freed.
+struct RoomedBytes {
   std::string bytes;
   std::string to;
   std::shared_ptr<SendRoom> room;
 
-  Held(std::string text, std::string destination, std::shared_ptr<SendRoom> taken_from)
+  RoomedBytes(std::string text, std::string destination, std::shared_ptr<SendRoom> taken_from)
       : bytes(std::move(text)), to(std::move(destination)), room(std::move(taken_from)) {}
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-  ~Held() { room->give_back(to, bytes.size()); }
+  RoomedBytes(const RoomedBytes&) = delete;
+  RoomedBytes& operator=(const RoomedBytes&) = delete;
+  ~RoomedBytes() { room->give_back(to, bytes.size()); }
 };
 
-// The bytes travel without a copy; ZeroMQ frees them, on a thread of its own, when they are sent.
-zmq::message_t message_of(std::unique_ptr<Held> held) {
-  const auto free_held = [](void*, void* hint) { delete static_cast<Held*>(hint); };
-  zmq::message_t message(held->bytes.data(), held->bytes.size(), free_held, held.get());
-  static_cast<void>(held.release());  // the message owns it now
+// The bytes travel without a copy; ZeroMQ frees them, on its own thread, when they are sent.
+zmq::message_t message_of(std::unique_ptr<RoomedBytes> waiting) {
+  const auto free_waiting = [](void*, void* hint) { delete static_cast<RoomedBytes*>(hint); };
+  zmq::message_t message(waiting->bytes.data(), waiting->bytes.size(), free_waiting, waiting.get());
+  static_cast<void>(waiting.release());  // the message owns it now
   return message;
 }
 
 struct Outgoing {
-  std::string address;  // empty: an answer, by `route`
+  std::string address;  // empty: an answer, sent by `route`
   std::string route;
   zmq::message_t message;
 };
@@ -83,9 +85,9 @@ struct Counters {
       endless{0};
 };
 
-// One message: its frames up to `frames_max` of them; nothing when none waits. More frames than that are read and
-// forgotten.
-std::optional<std::vector<zmq::message_t>> receive(zmq::socket_ref socket, std::size_t frames_max) {
+// One message: up to `max_frames` of its frames;
+// nothing when none waits. Further frames are read and discarded.
+std::optional<std::vector<zmq::message_t>> receive(zmq::socket_ref socket, std::size_t max_frames) {
   std::vector<zmq::message_t> frames;
   std::size_t count = 0;
   bool more = true;
@@ -93,9 +95,9 @@ std::optional<std::vector<zmq::message_t>> receive(zmq::socket_ref socket, std::
     zmq::message_t frame;
     if (!socket.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
     more = frame.more();
-    if (++count <= frames_max) frames.push_back(std::move(frame));
+    if (++count <= max_frames) frames.push_back(std::move(frame));
   }
-  if (count > frames_max) frames.clear();
+  if (count > max_frames) frames.clear();
   return frames;
 }
 
@@ -118,6 +120,17 @@ Error listen_error(const std::string& listen, int number) {
   return {start + zmq_strerror(number)};
 }
 
+constexpr std::size_t library_threads = 2;  // of a context: the reaper and one for I/O
+
+// libzmq ends the process when the system refuses it a thread. So as many are started and ended before, together; a
+// refusal throws std::system_error.
+void try_library_threads() {
+  std::vector<std::jthread> threads;  // joined after `started` is gone, which ends their wait
+  std::promise<void> started;
+  const std::shared_future<void> all_started = started.get_future().share();
+  while (threads.size() < library_threads) threads.emplace_back([all_started] { all_started.wait(); });
+}
+
 }  // namespace
 
 class ZmqTransport::Impl {
@@ -125,18 +138,19 @@ class ZmqTransport::Impl {
   Impl(RingKeys keys, const Config& config, OnMessage on_message)
       : keys_(std::move(keys)),
         on_message_(std::move(on_message)),
-        sends_(std::make_shared<SendRoom>(config.bytes_max / 2, queued_bytes_max)),
-        answers_(std::make_shared<SendRoom>(config.bytes_max / 2, config.bytes_max)),
+        sends_(std::make_shared<SendRoom>(config.max_bytes / 2, max_queued_bytes)),
+        answers_(std::make_shared<SendRoom>(config.max_bytes / 2, config.max_bytes)),
         wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-        gate_(config.unknown_max, config.unknown_address_max, !keys_.empty()) {
-    context_.set(zmq::ctxopt::max_sockets, static_cast<int>(addresses_max) + 64);
+        gate_(config.max_unknown, config.max_unknown_address, !keys_.empty()) {
+    try_library_threads();
+    context_.set(zmq::ctxopt::max_sockets, static_cast<int>(max_addresses) + 64);
     if (!keys_.empty()) zap_.emplace(context_, keys_);
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     act_as_server(router_, keys_);
     router_.set(zmq::sockopt::router_mandatory, true);
-    constexpr int told = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
-    if (zmq_socket_monitor(router_.handle(), monitor_endpoint, told) != 0) throw zmq::error_t();
+    constexpr int events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+    if (zmq_socket_monitor(router_.handle(), monitor_endpoint, events) != 0) throw zmq::error_t();
     monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
     monitor_.set(zmq::sockopt::linger, 0);
     monitor_.connect(monitor_endpoint);
@@ -172,23 +186,23 @@ class ZmqTransport::Impl {
     if (thread_.joinable()) thread_.join();
   }
 
-  // `address` empty: an answer, by `route`.
+  // `address` empty: an answer, sent by `route`.
   bool enqueue(const std::string& address, const std::string& route, std::string bytes) {
     const bool answer = address.empty();
-    const std::size_t messages_max = answer ? replies_queued_max : queued_messages_max;
+    const std::size_t max_messages = answer ? max_replies_queued : max_queued_messages;
     bool was_empty = false;
     {
       const std::lock_guard lock(mutex_);
-      if (stopping_ || bytes.size() > message_bytes_max) return refuse();
+      if (stopping_ || bytes.size() > max_message_bytes) return refuse();
       const auto queued = queued_.find(address);
-      if (queued == queued_.end() && queued_.size() >= addresses_max) return refuse();
-      if (queued != queued_.end() && queued->second >= messages_max) return refuse();
+      if (queued == queued_.end() && queued_.size() >= max_addresses) return refuse();
+      if (queued != queued_.end() && queued->second >= max_messages) return refuse();
       const std::shared_ptr<SendRoom>& room = answer ? answers_ : sends_;
       const std::string& to = answer ? route : address;
       if (!room->take(to, bytes.size())) return refuse();
       ++queued_[address];
       was_empty = outbox_.empty();
-      outbox_.push_back({address, route, message_of(std::make_unique<Held>(std::move(bytes), to, room))});
+      outbox_.push_back({address, route, message_of(std::make_unique<RoomedBytes>(std::move(bytes), to, room))});
     }
     if (was_empty) wake();
     return true;
@@ -201,12 +215,12 @@ class ZmqTransport::Impl {
 
   const std::string& listen_address() const { return listen_address_; }
   const Counters& counters() const { return counters_; }
-  std::size_t held_bytes() const { return sends_->bytes() + answers_->bytes(); }
+  std::size_t waiting_bytes() const { return sends_->bytes() + answers_->bytes(); }
 
  private:
   void wake() const {
     const std::uint64_t one = 1;
-    // It fails only when the counter is full, and then the thread is awake anyway.
+    // The write fails only when the counter is full, and then the thread is awake anyway.
     [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
   }
 
@@ -226,7 +240,7 @@ class ZmqTransport::Impl {
     close();
   }
 
-  // One turn of the loop; true when it was the last.
+  // One round of the loop; true when it was the last.
   bool step() {
     const bool last = take_outbox();
     for (auto& [address, link] : links_) flush(address, link);
@@ -284,13 +298,13 @@ class ZmqTransport::Impl {
     return stopping;
   }
 
-  // The DEALER to an address, made when there is none; null when it cannot be (out of file descriptors, too many
+  // The DEALER to an address, made when there is none; null when it cannot be made (out of file descriptors, too many
   // addresses).
   Link* link_to(const std::string& address) {
     const auto found = links_.find(address);
     if (found != links_.end()) return &found->second;
-    if (links_.size() >= addresses_max) return nullptr;
-    const HostPort peer = *parse_host_port(address);  // send() looked at it
+    if (links_.size() >= max_addresses) return nullptr;
+    const HostPort peer = *parse_host_port(address);  // send() has checked it
     try {
       zmq::socket_t dealer(context_, zmq::socket_type::dealer);
       set_common_options(dealer, peer);
@@ -324,10 +338,10 @@ class ZmqTransport::Impl {
     const std::size_t bytes = outgoing.message.size();
     try {
       const auto to = router_.send(zmq::buffer(outgoing.route), zmq::send_flags::sndmore | zmq::send_flags::dontwait);
-      if (!to) return drop(outgoing.address);  // it does not read its answers
+      if (!to) return drop(outgoing.address);  // the asker does not read its answers
       router_.send(outgoing.message, zmq::send_flags::dontwait);
       sent(outgoing.address, bytes);
-    } catch (const zmq::error_t&) {  // EHOSTUNREACH: it is gone
+    } catch (const zmq::error_t&) {  // EHOSTUNREACH: the asker is gone
       drop(outgoing.address);
     }
   }
@@ -367,10 +381,10 @@ class ZmqTransport::Impl {
     }
   }
 
-  // After all whole messages were read none wait inside libzmq; while more wait, they may be of any connection.
+  // After all whole messages were read, none wait inside libzmq; while more wait, they may belong to any connection.
   void look_for_endless() {
     const bool more = (router_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
-    counters_.endless += endless_.shut_endless(more ? (receive_high_water + 1) * message_bytes_max : 0);
+    counters_.endless += endless_.shut_endless(more ? (receive_high_water + 1) * max_message_bytes : 0);
   }
 
   void watch_connections() {
@@ -420,7 +434,7 @@ class ZmqTransport::Impl {
     gate_.sweep();
     for (auto at = links_.begin(); at != links_.end();) {
       auto& [address, link] = *at;
-      while (!link.waiting.empty() && now - link.waiting.front().since > queued_age_max) {
+      while (!link.waiting.empty() && now - link.waiting.front().since > max_queued_age) {
         drop(address);
         link.waiting.pop_front();
       }
@@ -440,7 +454,7 @@ class ZmqTransport::Impl {
     router_.close();
     monitor_.close();
     zap_.reset();
-    context_.close();  // waits for the linger, no longer
+    context_.close();  // waits for the linger time, no longer
   }
 
   const RingKeys keys_;
@@ -456,7 +470,7 @@ class ZmqTransport::Impl {
   std::map<std::string, std::size_t> queued_;  // messages by address ("": answers): in outbox_ or waiting in a link
   bool stopping_ = false;
 
-  zmq::context_t context_;  // after it: what must be closed before it
+  zmq::context_t context_;  // declared before everything that must be closed before it
   std::optional<ZapHandler> zap_;
   zmq::socket_t router_;
   zmq::socket_t monitor_;
@@ -473,7 +487,7 @@ ZmqTransport::ZmqTransport(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 
 ZmqTransport::~ZmqTransport() = default;
 
-Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(Config config, OnMessage on_message) {
+Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(const Config& config, OnMessage on_message) {
   std::optional<HostPort> listen = parse_host_port(config.listen);
   if (!listen) {
     return tl::make_unexpected(
@@ -494,6 +508,8 @@ Result<std::unique_ptr<ZmqTransport>> ZmqTransport::open(Config config, OnMessag
     return std::unique_ptr<ZmqTransport>(new ZmqTransport(std::move(impl)));
   } catch (const zmq::error_t& error) {
     return tl::make_unexpected(listen_error(config.listen, error.num()));
+  } catch (const std::system_error& error) {  // from std::thread
+    return tl::make_unexpected(listen_error(config.listen, error.code().value()));
   } catch (const std::bad_alloc&) {
     return tl::make_unexpected(listen_error(config.listen, ENOMEM));
   } catch (const std::exception& error) {
@@ -529,7 +545,7 @@ TransportStats ZmqTransport::stats() const {
   stats.unknown = now.unknown;
   stats.shut = now.shut;
   stats.endless = now.endless;
-  stats.held_bytes = impl_->held_bytes();
+  stats.waiting_bytes = impl_->waiting_bytes();
   return stats;
 }
 

@@ -17,16 +17,16 @@ namespace {
 Result<std::uint64_t> lock_and_measure(int fd, const std::string& path) {
   struct stat status {};
   int error = 0;
-  bool held_by_other = false;
+  bool locked_by_other = false;
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     error = errno;
-    held_by_other = error == EWOULDBLOCK;
+    locked_by_other = error == EWOULDBLOCK;
   } else if (::fstat(fd, &status) != 0) {
     error = errno;
   }
   if (error == 0 && status.st_nlink > 0) return static_cast<std::uint64_t>(status.st_size);
   ::close(fd);
-  if (held_by_other) return fail(ErrorKind::in_use, path + ": another process is writing this file");
+  if (locked_by_other) return fail(ErrorKind::in_use, path + ": another process is writing this file");
   if (error == 0) return fail(ErrorKind::in_use, path + ": another process removed this file");
   return io_error("cannot lock", path, error);
 }
@@ -155,7 +155,7 @@ Result<void> rename_durably(const std::string& from, const std::string& to) {
     // A file system without hard links.
     if (::rename(from.c_str(), to.c_str()) != 0) return io_error("cannot rename " + from + " to", to, errno);
   }
-  // Should this fail: after a power cut the old name may be back, which a reader of old names has to bear anyway.
+  // If this fails: after a power cut the old name may return, which a reader of old names has to handle anyway.
   const std::string directory = std::filesystem::path(to).parent_path().string();
   const int fd = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {

@@ -1,6 +1,6 @@
-// A file that grows by whole pieces: each append is one write(2) (more only when the system takes less), and after a
-// failure the file is cut back to its last whole piece. Locked with flock while open, so that another process sees that
-// it is in use. Thread rule: one owner.
+// A file that grows by whole pieces: each append is one write(2) (more only when the system takes less). After a
+// failure the file is cut back to its last whole piece. It is locked with flock while open, so that another process
+// sees that it is in use. Thread rule: one owner.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace orbweaver::storage {
 
 class AppendFile {
  public:
-  // Makes a file that must not be there yet (O_EXCL). A `waiter` waits out a lack of descriptors, here and below.
+  // Makes a file, which must not exist yet (O_EXCL). A `waiter` waits out a lack of descriptors, here and below.
   static Result<AppendFile> create(const std::string& path, OpenWaiter* waiter = nullptr);
-  // Opens a file that is there; fails with in_use when another process holds its lock.
+  // Opens an existing file; fails with in_use when another process has its lock.
   static Result<AppendFile> open_existing(const std::string& path, OpenWaiter* waiter = nullptr);
   AppendFile() = default;
   AppendFile(AppendFile&& other) noexcept;

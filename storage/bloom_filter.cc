@@ -20,7 +20,7 @@ struct BloomFilter::Walk {
     at += step;
     if (at >= bits) at -= bits;
     step += ++taken;
-    while (step >= bits) step -= bits;  // once at most, but in a filter of fewer bits than hashes
+    while (step >= bits) step -= bits;  // runs once at most, except in a filter with fewer bits than hashes
   }
   std::uint64_t bits;
   std::uint64_t at;

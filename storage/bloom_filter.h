@@ -1,5 +1,5 @@
-// A Bloom filter over 16-byte digests (Bloom 1970): a set in a fixed array of bits that never denies what was added and
-// now and then claims what was not. Digests are uniform already (MD5 of a URL), so nothing is hashed again: the k
+// A Bloom filter over 16-byte digests (Bloom 1970): a set in a fixed array of bits. It never denies what was added and
+// occasionally claims what was not. Digests are uniform already (MD5 of a URL), so nothing is hashed again: the k
 // positions follow from the digest's two halves by enhanced double hashing, h1 + i h2 + (i^3 - i)/6 mod m (Dillinger
 // and Manolios 2004). Plain double hashing has the rate of k independent hashes only asymptotically (Kirsch and
 // Mitzenmacher 2006): two progressions may run into each other, which a small filter with many hashes shows. With m
@@ -21,7 +21,7 @@ class BloomFilter {
     std::uint32_t hashes = 0;  // k
     std::uint64_t bytes() const { return (bits + 63) / 64 * 8; }
   };
-  // The least bits that keep `rate` (between 0 and 1) with `entries` digests, and the k that goes with them:
+  // The smallest number of bits that keeps `rate` (between 0 and 1) with `entries` digests, and the matching k:
   // m = n ln(1/p) / (ln 2)^2, k = m/n ln 2.
   static Plan plan(std::uint64_t entries, double rate);
   // The rate of such a filter with `entries` digests in it.
@@ -37,7 +37,7 @@ class BloomFilter {
   const Plan& plan() const { return plan_; }
   std::uint64_t bits_set() const { return set_; }
   double fill() const { return static_cast<double>(set_) / static_cast<double>(plan_.bits); }
-  // That a digest which is not in seems to be, by the bits that are really set: fill^k.
+  // The probability that an absent digest seems to be in, by the bits that are really set: fill^k.
   double rate() const;
 
  private:

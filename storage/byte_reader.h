@@ -1,5 +1,5 @@
-// Fields as storage/record.h lists them: numbers and times, written one after the other and taken from the front of
-// what is left. Private to storage/. Pure.
+// Reads fields as storage/record.h lists them: numbers and times, written one after the other and taken from the front
+// of the remaining bytes. Private to storage/. Pure.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ inline void put_time(Time time, std::string& out) {
   put_be(out, static_cast<std::uint64_t>(time.time_since_epoch().count()));
 }
 
-// False: the bytes are at their end, and nothing was taken; or the value is not as it was to be.
+// False: the bytes end too early, and nothing was taken; or the value is not the expected one.
 class ByteReader {
  public:
-  // What is taken is removed from `bytes`, which must outlive this.
+  // Taken bytes are removed from `bytes`, which must outlive this.
   explicit ByteReader(std::string_view& bytes) : bytes_(&bytes) {}
 
   template <class Number>

@@ -13,7 +13,7 @@ void put_be(std::string& out, Unsigned value) {
     out.push_back(static_cast<char>((value >> shift) & 0xff));
 }
 
-// The caller has checked that `bytes` holds sizeof(Unsigned) bytes at `at`.
+// The caller has checked that `bytes` has sizeof(Unsigned) bytes at `at`.
 template <class Unsigned>
 Unsigned get_be(std::string_view bytes, std::size_t at) {
   std::uint64_t value = 0;

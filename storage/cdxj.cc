@@ -12,7 +12,7 @@
 namespace orbweaver::storage {
 namespace {
 
-// What is kept of a block: the HTTP head is in it, or the record has no status and type.
+// How much of a block is kept: enough for the HTTP head, else the line has no status and type.
 constexpr std::uint64_t block_bytes_kept = 64 * 1024;
 
 std::string_view trim(std::string_view text) {
@@ -54,7 +54,7 @@ HttpFacts http_facts(std::string_view block) {
   return facts;
 }
 
-// "2026-01-02T03:04:05Z" as 14 digits; empty when it is no date.
+// "2026-01-02T03:04:05Z" as 14 digits; empty when it is not a date.
 std::string timestamp_of(std::string_view date) {
   std::string digits;
   for (const char c : date) {
@@ -66,7 +66,7 @@ std::string timestamp_of(std::string_view date) {
   return digits.size() == 14 ? digits : std::string();
 }
 
-// The record's line, or nothing when it is not one for the index.
+// The record's line, or nothing when the record does not belong in the index.
 std::string line_of(const WarcRecord& record, const std::string& file_name, const SurtKey& surt_key) {
   const std::string_view type = record.field("WARC-Type");
   if ((type != "response" && type != "revisit") || record.length == 0) return {};

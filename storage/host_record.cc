@@ -1,4 +1,4 @@
-// What is known of a host: its clock and its robots.txt files (storage/record.h).
+// The records of a host: its clock and its robots.txt files (storage/record.h).
 #include <algorithm>
 #include <tuple>
 
@@ -9,26 +9,29 @@ namespace orbweaver::storage {
 
 namespace {
 
-// No peer's mistake makes a wait of years: what is beyond a day is a day.
-constexpr Duration wire_duration_max = std::chrono::hours{24};
+// A peer's mistake must not cause a wait of years: longer durations are cut to a day.
+constexpr Duration max_wire_duration = max_host_wait;
 
 Duration wire_duration(std::uint64_t micros) {
-  return Duration(
-      static_cast<std::int64_t>(std::min(micros, static_cast<std::uint64_t>(Duration(wire_duration_max).count()))));
+  return Duration(static_cast<std::int64_t>(std::min(micros, static_cast<std::uint64_t>(max_wire_duration.count()))));
 }
 Duration wire_duration(std::string_view bytes, std::size_t at) {
   return wire_duration(get_be<std::uint64_t>(bytes, at));
 }
 
-constexpr std::size_t clock_head_bytes = 17;
-constexpr std::size_t used_clock_head_bytes = clock_head_bytes + 16;
+// On the wire; a stored one has four bytes more after its time.
+constexpr std::size_t wait_head_bytes = 17;
+constexpr std::size_t used_wait_head_bytes = wait_head_bytes + 16;
+constexpr std::size_t clock_time_bytes = 9;
 
+std::uint32_t whole_ms(std::chrono::milliseconds duration) {
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(duration.count(), 0, 0xffffffff));
+}
 std::uint32_t pace_in_ms(const HostClock& clock) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, 0xffffffff));
+  return whole_ms(std::chrono::duration_cast<std::chrono::milliseconds>(clock.pace));
 }
 
-// What follows the time in a clock and in a wait.
+// The fields after the time in a clock and in a wait.
 void put_rest(const HostClock& clock, std::string& out) {
   put_be(out, clock.failures);
   put_be(out, pace_in_ms(clock));
@@ -40,7 +43,7 @@ void put_rest(const HostClock& clock, std::string& out) {
 }
 
 bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
-  const std::size_t head = used ? used_clock_head_bytes : clock_head_bytes;
+  const std::size_t head = used ? used_wait_head_bytes : wait_head_bytes;
   if (bytes.size() <= head) return false;
   clock.failures = get_be<std::uint32_t>(bytes, 9);
   clock.pace = std::chrono::milliseconds{get_be<std::uint32_t>(bytes, 13)};
@@ -51,10 +54,10 @@ bool get_rest(std::string_view bytes, bool used, HostClock& clock) {
   return clock.used();
 }
 
-// Of a robots.txt: which it has.
+// Flags of a robots.txt entry: which fields it has.
 constexpr std::uint8_t fetched_field = 1, unreachable_field = 2, cause_field = 4, unknown_robots_fields = 0xf8;
 
-// `put_moment` writes a time as the disk or the wire has it.
+// `put_moment` writes a time in the form of the disk or of the wire.
 template <class PutMoment>
 void put_robots_fields(const RobotsEntry& robots, std::string& out, PutMoment put_moment) {
   const auto fields = static_cast<std::uint8_t>((robots.fetched != Time{} ? fetched_field : 0) |
@@ -68,7 +71,7 @@ void put_robots_fields(const RobotsEntry& robots, std::string& out, PutMoment pu
   put_be(out, robots.status);
 }
 
-// Takes them from the front. False: they are not as written.
+// Takes them from the front. False: they are malformed.
 template <class TakeMoment>
 bool get_robots_fields(std::string_view& bytes, RobotsEntry& robots, TakeMoment take_moment) {
   ByteReader reader(bytes);
@@ -83,7 +86,7 @@ bool get_robots_fields(std::string_view& bytes, RobotsEntry& robots, TakeMoment 
   return cause != 0 || robots.status != 0;
 }
 
-// Since when it is as it is.
+// The time of its present state.
 Time known_since(const RobotsEntry& robots) { return std::max(robots.fetched, robots.unreachable_since); }
 
 auto parts(const RobotsEntry& r) {
@@ -99,7 +102,8 @@ HostClock merge(const HostClock& a, const HostClock& b) {
           std::max(a.host, b.host),
           std::max(a.pace, b.pace),
           std::max(a.pages, b.pages),
-          std::max(a.bytes, b.bytes)};
+          std::max(a.bytes, b.bytes),
+          std::max(a.wait, b.wait)};
 }
 
 RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b) { return parts(a) < parts(b) ? b : a; }
@@ -125,21 +129,26 @@ Result<RobotsEntry> decode_stored_robots(std::string_view bytes) {
 void encode_clock(const HostClock& clock, std::string& out) {
   put_be(out, clock.used() ? used_clock_format : clock_format);
   put_be(out, static_cast<std::uint64_t>(clock.next_allowed.time_since_epoch().count()));
+  put_be(out, whole_ms(std::chrono::ceil<std::chrono::milliseconds>(clock.wait)));
   put_rest(clock, out);
 }
 
 Result<HostClock> decode_clock(std::string_view bytes) {
+  const std::size_t size = bytes.size();
+  const auto bad = [size] { return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(size) + " bytes"); };
   const int format = bytes.empty() ? 0 : static_cast<std::uint8_t>(bytes[0]);
+  if ((format != clock_format && format != used_clock_format) || size < clock_time_bytes + 4) return bad();
   HostClock clock;
-  if ((format != clock_format && format != used_clock_format) || !get_rest(bytes, format == used_clock_format, clock))
-    return fail(ErrorKind::corrupt, "a host's clock of " + std::to_string(bytes.size()) + " bytes");
   clock.next_allowed = Time(Duration(static_cast<std::int64_t>(get_be<std::uint64_t>(bytes, 1))));
-  return clock;
+  clock.wait =
+      std::min<Duration>(std::chrono::milliseconds{get_be<std::uint32_t>(bytes, clock_time_bytes)}, max_host_wait);
+  bytes.remove_prefix(4);  // what follows stands as in a wait
+  return get_rest(bytes, format == used_clock_format, clock) ? Result<HostClock>(std::move(clock)) : bad();
 }
 
 void encode_wait(const HostClock& clock, Time now, std::string& out) {
   put_be(out, clock.used() ? used_wait_format : static_cast<std::uint8_t>(WireKind::wait));
-  put_be(out, static_cast<std::uint64_t>(std::max(clock.next_allowed - now, Duration{}).count()));
+  put_be(out, static_cast<std::uint64_t>(std::max(clock.until(now) - now, Duration{}).count()));
   put_rest(clock, out);
 }
 
@@ -148,7 +157,8 @@ Result<HostClock> decode_wait(std::string_view bytes, Time now) {
   if (wire_kind(bytes) != WireKind::wait ||
       !get_rest(bytes, static_cast<std::uint8_t>(bytes[0]) == used_wait_format, clock))
     return fail(ErrorKind::corrupt, "a host's wait of " + std::to_string(bytes.size()) + " bytes");
-  clock.next_allowed = now + wire_duration(bytes, 1);
+  clock.wait = wire_duration(bytes, 1);
+  clock.next_allowed = now + clock.wait;
   return clock;
 }
 

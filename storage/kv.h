@@ -1,5 +1,5 @@
-// The ordered key-value store that everything durable stands on: what RocksDB gives, and no more. storage/rocks_kv.h is
-// the real one; storage/memory_kv.h the one of the tests and the simulator, with faults. Thread rule: one owner (the
+// The ordered key-value store under everything durable: what RocksDB offers, and no more. storage/rocks_kv.h is the
+// real one; storage/memory_kv.h is the one of the tests and the simulator, with faults. Thread rule: one owner (the
 // peer's loop).
 #pragma once
 
@@ -31,6 +31,9 @@ class KvBatch {
   };
   void put(Table table, std::string_view key, std::string_view value) { add(table, true, key, value); }
   void remove(Table table, std::string_view key) { add(table, false, key, {}); }
+  // It is on the disk itself when it counts, and all before it, whatever `durability` says.
+  void sync() { synced_ = true; }
+  bool synced() const { return synced_; }
   std::size_t size() const { return ops_.size(); }
   Op operator[](std::size_t i) const {
     const Stored& op = ops_[i];
@@ -53,9 +56,10 @@ class KvBatch {
   }
   std::string bytes_;
   std::vector<Stored> ops_;
+  bool synced_ = false;
 };
 
-// Reads a table in key order as it was when the cursor was made. Views are good until the next call.
+// Reads a table in key order as it was when the cursor was made. Views are valid until the next call.
 class KvCursor {
  public:
   virtual ~KvCursor() = default;
@@ -77,7 +81,7 @@ class Kv {
   // `upper_bound`: keys at or above it are not seen; empty: none. It must outlive the cursor.
   virtual std::unique_ptr<KvCursor> cursor(Table table, std::string_view upper_bound) = 0;
   virtual Result<void> write(const KvBatch& batch) = 0;
-  // What it holds in memory, as it counts it itself; 0 where that is not counted.
+  // The memory that it uses, by its own count; 0 where it does not count.
   virtual std::uint64_t memory_bytes() const { return 0; }
 };
 

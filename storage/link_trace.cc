@@ -25,7 +25,7 @@ std::optional<std::uint64_t> serial_of(std::string_view name, std::string_view p
   return serial;
 }
 
-// Where the last whole block ends; the file begins with `head`.
+// The end of the last whole block; the file begins with `head`.
 Result<std::uint64_t> whole_end(const AppendFile& file, std::uint64_t at) {
   std::string bytes(trace_block_head_bytes, '\0');
   std::string packed;
@@ -63,7 +63,7 @@ std::string LinkTraceWriter::path_of(std::uint64_t serial) const {
 
 Result<LinkTraceWriter> LinkTraceWriter::open(LinkTraceConfig config) {
   LinkTraceWriter writer(std::move(config));
-  writer.config_.bytes_max = std::max(writer.config_.bytes_max, trace_bytes_least);
+  writer.config_.max_bytes = std::max(writer.config_.max_bytes, trace_bytes_least);
   writer.head_ = encode_trace_head(writer.config_.facts);
   const std::string& directory = writer.config_.directory;
   if (auto made = make_directory(directory); !made) return tl::make_unexpected(made.error());
@@ -81,14 +81,14 @@ Result<LinkTraceWriter> LinkTraceWriter::open(LinkTraceConfig config) {
   writer.serial_ = writer.closed_.back().first;
   auto file = AppendFile::open_existing(writer.path_of(writer.serial_), writer.config_.waiter);
   if (!file) return tl::make_unexpected(file.error());
-  std::string begin(std::min<std::uint64_t>(file->size(), trace_head_bytes_max), '\0');
+  std::string begin(std::min<std::uint64_t>(file->size(), max_trace_head_bytes), '\0');
   const auto got = file->read_at(0, begin.data(), begin.size());
   if (!got) return tl::make_unexpected(got.error());
   begin.resize(static_cast<std::size_t>(*got));
   const auto head = decode_trace_head(begin);
   if (!head && head.error().kind == ErrorKind::version)
     return fail(ErrorKind::version, file->path() + ": " + head.error().message);
-  // A file whose head is torn holds nothing; one that is none of ours is left as it is.
+  // A file with a torn head is empty; a file that is not ours is left as it is.
   const bool torn = begin.size() < writer.head_.size() && writer.head_.starts_with(begin);
   if (torn) {
     if (auto cut = file->cut(0); !cut) return tl::make_unexpected(cut.error());
@@ -115,9 +115,9 @@ std::uint64_t LinkTraceWriter::bytes() const {
   return sum;
 }
 
-// Another file fits, however large it gets.
+// Makes room for another file, however large it gets.
 Result<void> LinkTraceWriter::make_room() {
-  while (!closed_.empty() && bytes() + file_bytes() > config_.bytes_max) {
+  while (!closed_.empty() && bytes() + file_bytes() > config_.max_bytes) {
     const std::string path = path_of(closed_.front().first);
     std::error_code error;
     std::filesystem::remove(path, error);
@@ -134,7 +134,7 @@ Result<void> LinkTraceWriter::begin_file() {
   if (!file) return tl::make_unexpected(file.error());
   if (auto written = file->append(head_); !written) {
     file->close();
-    std::error_code ignored;  // it holds nothing; the next open copes with it
+    std::error_code ignored;  // the file is empty; the next open handles it
     std::filesystem::remove(path_of(serial_), ignored);
     return written;
   }
@@ -174,7 +174,7 @@ void LinkTraceWriter::begin_page(const TracePage& page) {
 Result<void> LinkTraceWriter::add(const TracePage& page) {
   std::size_t longest = page.url.size();
   for (const TraceLink& link : page.links) longest = std::max(longest, link.url.size());
-  if (longest > trace_url_bytes_max)
+  if (longest > max_trace_url_bytes)
     return fail(ErrorKind::corrupt, "a URL of " + std::to_string(longest) + " bytes cannot go into a trace");
   begin_page(page);
   for (const TraceLink& link : page.links) {

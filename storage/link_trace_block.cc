@@ -56,8 +56,8 @@ Result<TraceBlockHead> TraceBlockHead::decode(std::string_view bytes) {
     *value = get_be<std::uint32_t>(bytes, at);
     at += 4;
   }
-  if (head.unpacked == 0 || head.unpacked > trace_block_bytes_max || head.packed == 0 ||
-      head.packed > trace_block_bytes_max)
+  if (head.unpacked == 0 || head.unpacked > max_trace_block_bytes || head.packed == 0 ||
+      head.packed > max_trace_block_bytes)
     return fail(ErrorKind::corrupt, "a block whose sizes cannot be right");
   return head;
 }

@@ -1,4 +1,4 @@
-// The pieces of a link trace's bytes, shared by its writer and its reader; the layout stands in link_trace.h. Pure.
+// The pieces of a link trace's bytes, shared by its writer and its reader; link_trace.h describes the layout. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 namespace orbweaver::storage {
 
 inline constexpr std::string_view trace_magic = "OWLT";
-inline constexpr std::size_t trace_head_bytes_max = 4 + 1 + 2 + 0xffff;
+inline constexpr std::size_t max_trace_head_bytes = 4 + 1 + 2 + 0xffff;
 inline constexpr std::size_t trace_block_head_bytes = 20;
 inline constexpr std::uint8_t trace_page_ends = 0xff;
 inline constexpr std::uint8_t trace_page_goes_on = 0xfe;
-// Of a block, unpacked: what ends it and the longest URL, with room to spare.
-inline constexpr std::size_t trace_block_bytes_max = 1u << 20;
+// The unpacked size of a block: what ends a block plus the longest URL, with room to spare.
+inline constexpr std::size_t max_trace_block_bytes = 1u << 20;
 
 struct TraceHead {
   std::map<std::string, std::string> facts;
   std::size_t bytes = 0;  // of the head in the file
 };
 std::string encode_trace_head(const std::map<std::string, std::string>& facts);
-// `begin`: of the file, as much of it as there is up to trace_head_bytes_max. The error says what it is instead.
+// `begin`: the start of the file, up to max_trace_head_bytes. The error says what the file is instead.
 Result<TraceHead> decode_trace_head(std::string_view begin);
 
 struct TraceBlockHead {

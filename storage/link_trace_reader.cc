@@ -20,7 +20,7 @@ struct DecompressorDeleter {
   void operator()(libdeflate_decompressor* it) const { libdeflate_free_decompressor(it); }
 };
 
-// Bytes read: less than asked for only at the end.
+// The number of bytes read: less than requested only at the end.
 Result<std::size_t> read_at(int fd, const std::string& path, std::uint64_t offset, char* to, std::size_t count) {
   std::size_t done = 0;
   while (done < count) {
@@ -69,7 +69,7 @@ Result<LinkTraceReader> LinkTraceReader::open(const std::string& path) {
 }
 
 Result<void> LinkTraceReader::read_head() {
-  std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(size_, trace_head_bytes_max)), '\0');
+  std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(size_, max_trace_head_bytes)), '\0');
   const auto got = read_at(fd_, path_, 0, begin.data(), begin.size());
   if (!got) return tl::make_unexpected(got.error());
   begin.resize(*got);
@@ -117,7 +117,7 @@ bool LinkTraceReader::get_url(std::string& url) {
   std::uint64_t shared = 0;
   std::uint64_t rest = 0;
   if (!get_varint(block_, at_, shared) || !get_varint(block_, at_, rest)) return false;
-  if (shared > last_url_.size() || rest > block_.size() - at_ || shared + rest > trace_url_bytes_max) return false;
+  if (shared > last_url_.size() || rest > block_.size() - at_ || shared + rest > max_trace_url_bytes) return false;
   last_url_.resize(static_cast<std::size_t>(shared));
   last_url_.append(block_, at_, static_cast<std::size_t>(rest));
   at_ += static_cast<std::size_t>(rest);
@@ -125,7 +125,7 @@ bool LinkTraceReader::get_url(std::string& url) {
   return true;
 }
 
-// Adds the page's links of this block. False: the bytes make no sense.
+// Adds the page's links of this block. False: the bytes are malformed.
 bool LinkTraceReader::read_page(TracePage& page, bool& goes_on) {
   std::uint64_t time = 0;
   std::uint64_t depth = 0;
@@ -155,9 +155,9 @@ Result<bool> LinkTraceReader::next(TracePage& page) {
   bool goes_on = false;
   do {
     if (at_ == block_.size()) {
-      const auto more = read_block();
+      auto more = read_block();
       if (!more) return more;
-      if (!*more) return goes_on;  // the rest of a page stands in the next file
+      if (!*more) return goes_on;  // the rest of the page is in the next file
     }
     if (!read_page(page, goes_on)) return spoilt("a page that cannot be read");
   } while (goes_on);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::milliseconds first_pause{10};
 constexpr std::chrono::milliseconds longest_pause{1000};
-constexpr std::chrono::milliseconds told_every{10'000};
+constexpr std::chrono::milliseconds report_every{10'000};
 
 }  // namespace
 
@@ -25,7 +25,7 @@ int OpenWaiter::open(const std::string& path, const std::function<int()>& attemp
   while (lacks_descriptors(error) && waited < patience_ && !stopped()) {
     if (waited >= tell_at) {
       if (on_wait_) on_wait_(path);
-      tell_at = waited + told_every;
+      tell_at = waited + report_every;
     }
     {
       std::unique_lock lock(mutex_);

@@ -1,5 +1,5 @@
-// Waits out a lack of file descriptors: a file that cannot be opened because the process or the system has too many
-// open (EMFILE, ENFILE) is tried again until one is free, instead of ending the peer.
+// Waits out a lack of file descriptors. When a file cannot be opened because the process or the system has too many
+// open (EMFILE, ENFILE), it tries again until one is free, instead of ending the peer.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@ namespace orbweaver::storage {
 
 bool lacks_descriptors(int error_number);  // EMFILE or ENFILE
 
-// Thread rule: any thread; it blocks the one that asks.
+// Thread rule: any thread; it blocks the calling thread.
 class OpenWaiter {
  public:
-  // `on_wait` is called, on the thread that waits, when a wait begins and about every ten seconds of it. After
-  // `patience` the error is the caller's. What `around` makes, on that thread too, is kept while it waits.
+  // `on_wait` is called, on the waiting thread, when a wait begins and about every ten seconds during it. After
+  // `patience` the caller gets the error. `around` makes an object, on that thread too, that exists while it waits.
   OpenWaiter(std::chrono::milliseconds patience, std::function<void(const std::string& path)> on_wait,
              std::function<std::shared_ptr<void>()> around = {})
       : patience_(patience), on_wait_(std::move(on_wait)), around_(std::move(around)) {}
@@ -29,9 +29,9 @@ class OpenWaiter {
   // answer: 0, or an errno.
   int open(const std::string& path, const std::function<int()>& attempt);
   std::uint64_t waits() const { return waits_; }  // opens that had to wait
-  // Whoever waits does so for no longer than this from now on; then nobody waits any more, and a lack is an error.
+  // All waits end within this time from now; after that nothing waits any more, and a lack is an error.
   void stop_in(std::chrono::milliseconds time);
-  bool stopped() const;  // that time is over
+  bool stopped() const;  // that time has passed
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -31,10 +31,10 @@ std::uint64_t mix(std::uint64_t value) {
 }
 
 constexpr std::string_view unknown_name = "unknown";
-// Reasons from here on say why a robots.txt could not be had: this and the reason's number.
+// Reasons from here on say why robots.txt could not be fetched: this plus that reason's number.
 constexpr std::uint8_t robots_causes = 64;
 
-// Of a long record: which it has.
+// Flags of a long record: which fields it has.
 constexpr std::uint8_t off_site_field = 1, score_field = 2, visit_field = 4, lastmod_field = 8, validator_field = 16,
                        not_before_field = 32, sitemap_visit_field = 64, unknown_fields = 128;
 
@@ -53,7 +53,7 @@ void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) 
   if ((fields & visit_field) != 0) put_be(out, record.visit);
   if ((fields & lastmod_field) != 0) put_time(record.lastmod, out);
   if ((fields & validator_field) != 0) {
-    const std::string_view validator = std::string_view(record.validator).substr(0, validator_bytes_max);
+    const std::string_view validator = std::string_view(record.validator).substr(0, max_validator_bytes);
     put_be(out, static_cast<std::uint8_t>(validator.size()));
     out.append(validator);
   }
@@ -61,19 +61,19 @@ void put_fields(const UrlRecord& record, std::uint8_t fields, std::string& out) 
   if ((fields & sitemap_visit_field) != 0) put_be(out, record.sitemap_visit);
 }
 
-// Takes them from the front; something must be left, the URL. False: they are not as written.
+// Takes them from the front; something must remain, the URL. False: they are malformed.
 bool get_fields(std::string_view& bytes, UrlRecord& record) {
   ByteReader reader(bytes);
   std::uint8_t fields = 0;
   if (!reader.take_some(fields) || (fields & unknown_fields) != 0) return false;
-  if ((fields & off_site_field) != 0 && (!reader.take_some(record.off_site) || record.off_site > off_site_max))
+  if ((fields & off_site_field) != 0 && (!reader.take_some(record.off_site) || record.off_site > max_off_site))
     return false;
   if ((fields & score_field) != 0 && !reader.take_some(record.score)) return false;
   if ((fields & visit_field) != 0 && !reader.take_some(record.visit)) return false;
   if ((fields & lastmod_field) != 0 && !reader.take_some(record.lastmod)) return false;
   if ((fields & validator_field) != 0) {
     std::uint8_t size = 0;
-    if (!reader.take_some(size) || size > validator_bytes_max || bytes.size() <= size) return false;
+    if (!reader.take_some(size) || size > max_validator_bytes || bytes.size() <= size) return false;
     record.validator = bytes.substr(0, size);
     // It goes into a request's header.
     if (!std::all_of(record.validator.begin(), record.validator.end(), [](char c) { return c >= ' ' && c <= '~'; }))
@@ -208,6 +208,16 @@ std::string_view state_name(UrlState state) {
       return "fetched";
   }
   return "unknown";
+}
+
+UrlRecord before_fetch(UrlRecord record) {
+  record.state = UrlState::queued;
+  record.reason = Reason::none;
+  record.status = 0;
+  record.since = Time{};
+  record.not_before = Time{};
+  record.validator.clear();  // an answer "not modified" would bring none of the links
+  return record;
 }
 
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b) {

@@ -1,15 +1,16 @@
-// What is known of one URL: the record, its bytes, and merge: the one operation that forwarding, hand-off, restart and
-// healing share.
+// One URL's record, its bytes, and merge:
+// the one operation that forwarding, hand-off, restart and healing share.
 //
-// Records of the same URL form a join-semilattice. A later visit (a URL is queued again after its end, to see what has
-// changed: docs/how-to/recrawl.md) knows more than an earlier one. Of the same visit a rank orders what is known:
+// Records of the same URL form a join-semilattice. A later visit supersedes an earlier one (a URL is queued again after
+// its end, to see what has changed: docs/how-to/recrawl.md). Within one visit a rank orders the states:
 //   excluded for now (depth, trap) < queued < excluded for good < failed < fetched
-// The higher rank wins. Between two queued records each part is joined for itself: the lesser depth, the lesser number
-// of steps and of hops off-site, the larger number of attempts and score, the later not_before and lastmod. Between two
-// others of equal rank the later one wins, then the larger bytes. So merge is commutative, associative and idempotent:
-// copies may come late, twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
+// The higher rank wins. Two queued records are joined part by part: the smaller depth, number of steps and number of
+// hops off-site, the larger number of attempts and score, the later not_before and lastmod. Of two others of equal rank
+// the later one wins, then the larger bytes. So merge is commutative, associative and idempotent: copies may come late,
+// twice, in any order (tests/unit/merge_test.cc). Thread rule: values.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -28,8 +29,8 @@ enum class Reason : std::uint8_t {
   none = 0,
   robots = 1,     // excluded: robots.txt disallows it
   depth = 2,      // excluded for now: deeper than max_depth; a shorter way to it queues it
-  redirects = 3,  // excluded: at the end of more than max_redirects steps
-  // excluded: robots.txt was answered with `status` (0: nothing is known of that), which disallows all (RFC 9309,
+  redirects = 3,  // excluded: reached only after more than max_redirects steps
+  // excluded: robots.txt was answered with `status` (0: the status is unknown), which disallows all (RFC 9309,
   // 2.3.1.4)
   robots_unreachable = 4,
   trap = 6,          // excluded for now: suspected by a trap rule beyond the host's trap_budget (docs/how-to/traps.md)
@@ -49,7 +50,7 @@ enum class Reason : std::uint8_t {
   bad_response = 25,
   host_down = 26,  // failed: its host did not answer ten times in a row
   internal = 27,
-  // failed: it was at work at two ends of the process in a row that were not clean (node/process/in_flight.h)
+  // failed: it was being processed when the process ended uncleanly, twice in a row (node/process/in_flight.h)
   crashes_crawler = 48,
   links_over_budget = 49,  // fetched, but not all of its links were taken: more than max_link_bytes, or too many
   // failed; or fetched, where faults of certificates are only recorded (tls_verify)
@@ -59,7 +60,7 @@ enum class Reason : std::uint8_t {
   tls_untrusted = 43,
   address_denied = 50,  // failed: its address is in deny_addresses; address_refused are private ones
   no_contact = 51,      // failed: its address is public, and no contact is set for people whose sites are crawled
-  // excluded: robots.txt could not be had, which disallows all, and why: 64 and the number of that reason
+  // excluded: robots.txt could not be fetched, which disallows all. The number is 64 plus that of the cause.
   robots_dns = 81,
   robots_connect = 82,
   robots_tls = 83,
@@ -75,8 +76,8 @@ enum class Reason : std::uint8_t {
   robots_tls_untrusted = 107,
 };
 std::string_view reason_name(Reason reason);  // "robots", "http_status"
-// What the pages of a host are excluded as whose robots.txt ended so: robots_dns for dns, robots_unreachable for
-// http_status and what has none of its own. And back: http_status for robots_unreachable; none when it is not one.
+// The reason that excludes a host's pages when its robots.txt ended so: robots_dns for dns, robots_unreachable for
+// http_status and others. And back: http_status for robots_unreachable; none for other reasons.
 Reason robots_reason(Reason cause);
 Reason robots_cause(Reason reason);
 std::string_view state_name(UrlState state);  // "queued"
@@ -84,27 +85,30 @@ std::string_view state_name(UrlState state);  // "queued"
 struct UrlRecord {
   UrlState state = UrlState::queued;
   Reason reason = Reason::none;
-  std::uint16_t depth = 0;    // links from a seed; what a step leads to has its source's depth
-  std::uint8_t steps = 0;     // in a row that led here and were not links: a redirect, to a requisite of a page, from a
-                              // sitemap's index to a sitemap
+  std::uint16_t depth = 0;    // links from a seed; the target of a step has its source's depth
+  std::uint8_t steps = 0;     // steps in a row that led here and were not links: a redirect, to a requisite of a page,
+                              // from a sitemap's index to a sitemap
   std::uint8_t attempts = 0;  // tries that failed so far
   std::uint16_t status = 0;   // HTTP status of the last answer, 0 when none
-  Time since{};               // when it came into this state; the epoch: it is queued, or not known
+  Time since{};               // when it entered this state; the epoch: it is queued, or the time is unknown
   std::string url;            // canonical text
-  std::uint8_t off_site = 0;  // links in a row that led here out of scope: 0 in scope, else at most off_site_max
-  std::uint16_t visit = 0;    // how often it was queued again after it had ended
-  Time lastmod{};             // of a link on a sitemap of a later visit: when the page changed, it says; else the epoch
-  // What the server gave to ask whether it has changed (RFC 9110, 8.8): an ETag, which begins with " or W/, or else a
-  // Last-Modified; up to validator_bytes_max, in ASCII.
+  std::uint8_t off_site = 0;  // consecutive links out of scope that led here: 0 in scope, else at most max_off_site
+  std::uint16_t visit = 0;    // how often it was queued again after its end
+  Time lastmod{};             // of a link on a sitemap of a later visit: the page's last change, it says; else epoch
+  // The server's validator for conditional requests (RFC 9110, 8.8): an ETag, which begins with " or W/, or else a
+  // Last-Modified; up to max_validator_bytes, in ASCII.
   std::string validator{};
-  std::uint16_t score = 0;  // under order = best (docs/how-to/orders.md): the highest that was told of it; else 0
-  Time not_before{};        // queued: it is not to be asked for before this time; the epoch: at any
-  std::uint16_t sitemap_visit = 0;  // with lastmod: which visit of the sitemap says it
+  std::uint16_t score = 0;  // under order = best (docs/how-to/orders.md): the highest that any link gave; else 0
+  Time not_before{};        // queued: no request before this time; the epoch: any time
+  std::uint16_t sitemap_visit = 0;  // with lastmod: the sitemap's visit that reported it
 
   bool operator==(const UrlRecord&) const = default;
 };
-inline constexpr std::uint8_t off_site_max = 15;
-inline constexpr std::size_t validator_bytes_max = 127;
+inline constexpr std::uint8_t max_off_site = 15;
+inline constexpr std::size_t max_validator_bytes = 127;
+
+// A fetched page as it was before: what another peer is sent while the page's links may be here alone.
+UrlRecord before_fetch(UrlRecord record);
 
 // The join of two records of the same URL.
 UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
@@ -112,8 +116,8 @@ UrlRecord merge(const UrlRecord& a, const UrlRecord& b);
 // Bytes of a record on the wire and in the outbox, version 1:
 //   u8 format=1, u8 state, u8 reason, u16 depth, u8 steps, u8 attempts, u16 status, i64 since (us since the epoch),
 //   rest: URL. Big-endian.
-// A record with more has format 9, and before the URL u8 fields, the sum of those that follow, in this order:
-//   1: u8 hops off-site, 1 to off_site_max; 2: u16 score, not 0; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0;
+// A record with more fields has format 9, and before the URL u8 fields, the sum of those that follow, in this order:
+//   1: u8 hops off-site, 1 to max_off_site; 2: u16 score, not 0; 4: u16 visit, not 0; 8: i64 lastmod (us), not 0;
 //   16: u8 bytes, validator; 32: i64 not_before (us), not 0; 64: u16 sitemap_visit, not 0
 inline constexpr std::uint8_t record_format = 1;
 inline constexpr std::uint8_t long_record_format = 9;
@@ -121,42 +125,48 @@ inline constexpr std::size_t record_head_bytes = 17;
 void encode_record(const UrlRecord& record, std::string& out);  // appends
 Result<UrlRecord> decode_record(std::string_view bytes);
 
-// Two records of the same URL are equal exactly when these are (but for a chance of 2^-64); the URL's digest goes in,
-// its text does not. Sums of these over a partition tell copies that differ: the order of additions does not matter.
+// Equal for two records of the same URL exactly when these are (but for a chance of 2^-64). It covers the URL's digest,
+// not its text. Sums over a partition show whether copies differ: the order of additions does not matter.
 std::uint64_t record_digest(const std::array<std::uint8_t, 16>& url_digest, const UrlRecord& record);
 
-// A host's clock travels with its partition. On disk, version 2: u8 format=6, i64 next_allowed (us since the epoch),
-// u32 failures, u32 pace (ms), rest: host. With what was used of a budget: u8 format=7, as before, u64 pages, u64
-// bytes, rest: host.
+// No host waits longer, whatever a peer or a row on disk says.
+inline constexpr Duration max_host_wait{std::chrono::hours{24}};
+
+// A host's clock travels with its partition. On disk, version 3: u8 format=11, i64 next_allowed (us since the epoch),
+// u32 wait (ms, rounded up), u32 failures, u32 pace (ms), rest: host. With usage counted for a budget: u8 format=12, as
+// before, u64 pages, u64 bytes, rest: host.
 struct HostClock {
-  Time next_allowed{};         // no request to the host before this
-  std::uint32_t failures = 0;  // tries in a row that got no answer
+  Time next_allowed{};         // no request to the host before this; see until()
+  std::uint32_t failures = 0;  // consecutive tries without an answer
   std::string host;
-  Duration pace{};  // the wait that it has asked for by 429 or 503 (node/crawl/host_pacing.h); whole ms, up to 49 days
+  Duration pace{};          // the wait requested by 429 or 503 (node/crawl/host_pacing.h); whole ms, up to 49 days
   std::uint64_t pages = 0;  // answered, and their bytes as received; counted only when a host has a budget
   std::uint64_t bytes = 0;
+  Duration wait = max_host_wait;  // next_allowed was at most this long ahead when it was set
+  // Until when the host waits. No longer than it was to wait at first: the clock may have been set back since.
+  Time until(Time now) const { return std::min(next_allowed, now + wait); }
   bool used() const { return pages > 0 || bytes > 0; }
   bool operator==(const HostClock&) const = default;
 };
-// The later time, the larger numbers.
+// Takes the later time, the longer wait and the larger numbers.
 HostClock merge(const HostClock& a, const HostClock& b);
-inline constexpr std::uint8_t clock_format = 6;
-inline constexpr std::uint8_t used_clock_format = 7;
+inline constexpr std::uint8_t clock_format = 11;
+inline constexpr std::uint8_t used_clock_format = 12;
 void encode_clock(const HostClock& clock, std::string& out);  // appends
 Result<HostClock> decode_clock(std::string_view bytes);
 
-// What is known of an origin's robots.txt.
+// The robots.txt of an origin.
 struct RobotsEntry {
   Time fetched{};  // when the server last answered; the epoch: it never did
   Time expires{};
   std::uint8_t kind = 0;  // node/robots/robots_fetch.h numbers them
   std::string body{};
-  Time unreachable_since{};     // when it was first asked for in vain, of a server that never answered; else the epoch
-  Reason cause = Reason::none;  // out of reach: why
-  std::uint16_t status = 0;     // out of reach: HTTP status of the last answer, 0 when none
+  Time unreachable_since{};     // the first vain request to a server that never answered; else the epoch
+  Reason cause = Reason::none;  // why it is unreachable
+  std::uint16_t status = 0;     // unreachable: HTTP status of the last answer, 0 when none
   bool operator==(const RobotsEntry&) const = default;
 };
-// The one that is known of later, then the larger: the two of one origin join like records do.
+// Takes the entry with the later known time, then the larger one: two entries of one origin join as records do.
 RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
 // On disk: u8 kind, i64 expires, u8 fields, the sum of those that follow, in this order, rest: body. Times in us since
 // the epoch.
@@ -164,14 +174,14 @@ RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
 void encode_stored_robots(const RobotsEntry& robots, std::string& out);  // appends
 Result<RobotsEntry> decode_stored_robots(std::string_view bytes);
 
-// On the wire both tell times from now on, so that clocks that differ do no harm: the way only makes a wait longer.
+// On the wire both give times relative to now, so different clocks do no harm: travel time only makes a wait longer.
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, u32 pace (ms), rest: host
 //           or u8 format=8, as before, u64 pages, u64 bytes, rest: host
 //   robots: u8 format=10, u8 kind, i64 us until it expires, u8 fields, those fields as on disk, but the us that
 //           have passed in place of a time, u16 bytes of origin, origin, rest: body
 //   last_access_unknown: u8 format=5, i64 us since the sender began to hold the partition without knowing when its
-//   hosts were last
-//           asked (a restart, a take-over): no host is asked before its delay has passed since then
+//           hosts were last asked (a restart, a take-over): no host is asked before its delay has
+//           passed since then
 inline constexpr std::uint8_t used_wait_format = 8;
 enum class WireKind : std::uint8_t {
   record = record_format,

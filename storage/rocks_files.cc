@@ -15,7 +15,7 @@ using rocksdb::IODebugContext;
 using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
-// RocksDB gives the error's words and not its number: strerror's, of which ENFILE's begin with EMFILE's.
+// RocksDB gives the error's text but not its number: strerror's text, which for ENFILE begins like that for EMFILE.
 int lack_in(const IOStatus& status) {
   return status.IsIOError() && status.ToString().find("Too many open files") != std::string::npos ? EMFILE : 0;
 }

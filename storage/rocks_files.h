@@ -10,7 +10,7 @@
 
 namespace orbweaver::storage {
 
-// The system's files; `waiter` outlives what is returned.
+// The system's files; `waiter` must outlive the returned Env.
 std::unique_ptr<rocksdb::Env> waiting_env(OpenWaiter& waiter);
 
 }  // namespace orbweaver::storage

@@ -37,9 +37,9 @@ tl::unexpected<Error> failed(const std::string& what, const rocksdb::Status& sta
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
 
-// RocksDB's own log is not kept: what goes wrong comes back as a status. Its log file on a full disk would end the
-// process: the write after a failed one breaks an assertion that distributions leave compiled in (WritableFileWriter,
-// RocksDB 7.8).
+// RocksDB's own log is off: errors come back as a status. On a full disk its log file would end the process: the
+// write after a failed one breaks an assertion that distributions
+// leave compiled in (WritableFileWriter, RocksDB 7.8).
 class NoLog final : public rocksdb::Logger {
  public:
   NoLog() : rocksdb::Logger(rocksdb::InfoLogLevel::FATAL_LEVEL) {}
@@ -94,7 +94,7 @@ class RocksKv final : public Kv {
   Result<void> multi_get(Table table, std::span<const std::string_view> keys,
                          std::vector<std::optional<std::string>>& values) override {
     values.assign(keys.size(), std::nullopt);
-    // RocksDB takes at most 32 keys a round inside; one call with all of them lets it share the block reads.
+    // Internally RocksDB reads at most 32 keys per round; one call with all keys lets it share the block reads.
     key_slices_.clear();
     for (const std::string_view key : keys) key_slices_.push_back(slice(key));
     found_.resize(keys.size());
@@ -126,13 +126,13 @@ class RocksKv final : public Kv {
       if (!status.ok()) return failed("preparing a write to " + config_.directory, status);
     }
     rocksdb::WriteOptions options;
-    options.sync = config_.sync_writes;
+    options.sync = config_.sync_writes || batch.synced();
     const rocksdb::Status status = db_->Write(options, &batch_);
     if (!status.ok()) return failed("writing to " + config_.directory, status);
     return {};
   }
 
-  // Write buffers, open tables' readers and the blocks in the cache, which is shared by all tables.
+  // Write buffers, the readers of open tables, and the blocks in the cache, which all tables share.
   std::uint64_t memory_bytes() const override {
     std::uint64_t bytes = 0;
     std::uint64_t part = 0;
@@ -148,7 +148,7 @@ class RocksKv final : public Kv {
   rocksdb::ColumnFamilyHandle* family(Table table) const { return families_[static_cast<std::size_t>(table)]; }
 
   RocksConfig config_;
-  std::unique_ptr<rocksdb::Env> env_;  // after it: what uses it
+  std::unique_ptr<rocksdb::Env> env_;  // declared before everything that uses it
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   rocksdb::WriteBatch batch_;
@@ -163,15 +163,15 @@ rocksdb::ColumnFamilyOptions table_options(const std::shared_ptr<rocksdb::Cache>
   blocks.block_cache = cache;
   blocks.cache_index_and_filter_blocks = true;  // bounded: counted in the cache
   blocks.pin_l0_filter_and_index_blocks_in_cache = true;
-  // In pieces of 4 KiB: a whole file's filter is about 100 KB to MBs, and once they do not all fit into the cache each
-  // read would bring one in and throw another out. The index of the pieces stays.
+  // In pieces of 4 KiB: a whole file's filter is 100 KB to several MB. Once they do not all fit into the cache, each
+  // read would load one and evict another. The index of the pieces stays.
   blocks.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   blocks.partition_filters = true;
   blocks.metadata_block_size = 4u << 10;
   blocks.pin_top_level_index_and_filter = true;
   blocks.block_size = 16u << 10;
   blocks.format_version = 5;
-  // Only the seen-set is asked for keys that are mostly absent.
+  // Only the seen-set is queried for keys that are mostly absent.
   if (table == Table::urls) blocks.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10, false));
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(blocks));
   options.compression = rocksdb::kLZ4Compression;
@@ -189,7 +189,7 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
   options.create_missing_column_families = true;
   options.max_background_jobs = 2;
   options.max_file_opening_threads = 1;  // with more, a thread that cannot be started ends the process
-  options.max_open_files = config.open_files_max;
+  options.max_open_files = config.max_open_files;
   options.db_write_buffer_size = config.write_buffer_bytes;
   std::unique_ptr<rocksdb::Env> env;
   if (config.waiter != nullptr) env = waiting_env(*config.waiter);
@@ -198,7 +198,7 @@ Result<std::unique_ptr<Kv>> open_rocks(const RocksConfig& config) {
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.max_total_wal_size = 64u << 20;
-  // A write-ahead log torn by a crash is read up to its last whole record: what was acknowledged is before that.
+  // A write-ahead log torn by a crash is read up to its last whole record: everything acknowledged is before that.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(config.cache_bytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;

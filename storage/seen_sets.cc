@@ -7,24 +7,24 @@ namespace orbweaver::storage {
 
 namespace {
 
-// Of a set that is in one piece: a resize of it takes about 0.1 ms.
-constexpr std::uint32_t slots_whole_max = 16'384;
+// For a set in one piece: resizing it takes about 0.1 ms.
+constexpr std::uint32_t max_slots_whole = 16'384;
 constexpr std::uint32_t slots_min = 8;
-constexpr std::size_t pieces_max = 256;
+constexpr std::size_t max_pieces = 256;
 constexpr std::uint64_t slot_bytes = 10;
-// The set itself and its place among the hosts.
+// The set itself and its entry in the map of hosts.
 constexpr std::uint64_t set_bytes = 160;
-constexpr std::uint64_t piece_bytes = 16 + 16;   // and what the allocator adds
-constexpr std::uint64_t split_bytes = 64 << 10;  // that a set in pieces takes at most beyond what it took in one
+constexpr std::uint64_t piece_bytes = 16 + 16;   // plus the allocator's overhead
+constexpr std::uint64_t split_bytes = 64 << 10;  // at most, what a set in pieces takes beyond its size in one piece
 
-// 16 bits: 2 what the URL is, 2 hops off-site, 3 steps, 9 depth. The largest number of a field stands for all from
-// there on, and says nothing of a link.
+// 16 bits: 2 for the URL's kind, 2 hops off-site, 3 steps, 9 depth. The largest number of a field means "this or more",
+// so it cannot be compared with a link's.
 enum class Kind : std::uint16_t {
   other = 0,    // a link may change it: it is excluded for now
   settled = 1,  // no link changes it: it has ended, or is on a later visit
   queued = 2,   // a shorter way changes it
 };
-constexpr std::uint16_t depth_max = 511, steps_max = 7, off_site_cap = 3;
+constexpr std::uint16_t max_depth = 511, max_steps = 7, off_site_cap = 3;
 
 std::uint16_t way_of_record(const UrlRecord& known) {
   const bool for_now =
@@ -34,20 +34,20 @@ std::uint16_t way_of_record(const UrlRecord& known) {
   if (known.visit == 0 && known.state == UrlState::queued) kind = Kind::queued;
   return static_cast<std::uint16_t>(
       static_cast<std::uint16_t>(kind) << 14 | std::min<std::uint16_t>(known.off_site, off_site_cap) << 12 |
-      std::min<std::uint16_t>(known.steps, steps_max) << 9 | std::min(known.depth, depth_max));
+      std::min<std::uint16_t>(known.steps, max_steps) << 9 | std::min(known.depth, max_depth));
 }
 
 Kind kind_of(std::uint16_t way) { return static_cast<Kind>(way >> 14); }
 
-// The field is the number itself, and a link that has `link` there is no better.
-bool no_better(std::uint16_t field, std::uint16_t field_max, std::uint16_t link) {
-  return field < field_max && field <= link;
+// The field is the exact number, and a link with `link` there is no better.
+bool no_better(std::uint16_t field, std::uint16_t max_field, std::uint16_t link) {
+  return field < max_field && field <= link;
 }
 
 bool settles(std::uint16_t way, const SeenSets::Link& link) {
   if (kind_of(way) == Kind::settled) return true;
-  return kind_of(way) == Kind::queued && no_better(way & 511, depth_max, link.depth) &&
-         no_better(way >> 9 & 7, steps_max, link.steps) && no_better(way >> 12 & 3, off_site_cap, link.off_site);
+  return kind_of(way) == Kind::queued && no_better(way & 511, max_depth, link.depth) &&
+         no_better(way >> 9 & 7, max_steps, link.steps) && no_better(way >> 12 & 3, off_site_cap, link.off_site);
 }
 
 std::uint64_t bytes_of_piece(std::uint32_t capacity) { return piece_bytes + capacity * slot_bytes; }
@@ -79,7 +79,7 @@ std::size_t SeenSets::place(const Piece& piece, std::uint64_t fingerprint) const
   return at;
 }
 
-// Null: not in it.
+// Null: the URL is not in the set.
 const std::uint16_t* SeenSets::way_of(const Set& set, std::uint64_t fingerprint) const {
   const std::size_t number = set.split ? fingerprint >> 56 : 0;
   if (number >= set.pieces.size() || set.pieces[number].used == 0) return nullptr;
@@ -101,7 +101,7 @@ SeenSets::Verdict SeenSets::judge(const UrlKey& key, const Link& link) const {
   return set->whole || at < set->end ? Verdict::fresh : Verdict::ask;
 }
 
-// By the order of storage/record.h.
+// Follows the order of storage/record.h.
 SeenSets::Verdict SeenSets::judge(const UrlKey& key, const UrlRecord& record) const {
   const Set* const set = find(key.host);
   if (set == nullptr) return Verdict::ask;
@@ -123,7 +123,7 @@ SeenSets::Verdict SeenSets::judge(const UrlKey& key, const UrlRecord& record) co
 std::optional<std::uint64_t> SeenSets::wanted_from(const HostKey& host) {
   if (const auto found = sets_.find(host); found != sets_.end()) {
     const Set& set = found->second;
-    const bool narrowed = set.split && set.pieces.size() < pieces_max;
+    const bool narrowed = set.split && set.pieces.size() < max_pieces;
     return set.whole || narrowed || full() ? std::nullopt : std::optional(set.end);
   }
   if (full() || bytes_ + set_bytes + bytes_of_piece(slots_min) > config_.bytes) return std::nullopt;
@@ -136,8 +136,8 @@ void SeenSets::loaded_to(const HostKey& host, std::optional<std::uint64_t> end) 
   const auto found = sets_.find(host);
   if (found == sets_.end()) return;
   Set& set = found->second;
-  // What was narrowed meanwhile has not all of them.
-  const bool all_pieces = !set.split || set.pieces.size() == pieces_max;
+  // A set that was narrowed meanwhile lacks some of the rows.
+  const bool all_pieces = !set.split || set.pieces.size() == max_pieces;
   set.whole = !end && all_pieces;
   const std::uint64_t bound = all_pieces ? UINT64_MAX : std::uint64_t{set.pieces.size()} << 56;
   set.end = std::min(end.value_or(bound), bound);
@@ -154,7 +154,7 @@ bool SeenSets::put(const UrlKey& key, const UrlRecord& known) {
     return true;
   }
   if (!make_room(set, at)) {
-    // A small set that knew only some of its host would have to leave out the URL that is just being written.
+    // A small set that has only part of its host would have to leave out the URL that is just being written.
     if (!set.split) erase(found);
     return false;
   }
@@ -167,14 +167,14 @@ bool SeenSets::put(const UrlKey& key, const UrlRecord& known) {
   return true;
 }
 
-// For one more. False: there is none; a set in pieces covers less of its host then, and not the fingerprint.
+// Makes room for one more. False: there is none. Then a set in pieces covers less of its host, without the fingerprint.
 bool SeenSets::make_room(Set& set, std::uint64_t fingerprint) {
   for (;;) {
     const std::size_t number = set.split ? fingerprint >> 56 : 0;
     if (number >= set.pieces.size()) return false;
     Piece& piece = set.pieces[number];
     if (piece.capacity > 0 && piece.used < std::uint64_t{piece.capacity} * 4 / 5) return true;
-    if (!set.split && piece.capacity >= slots_whole_max) {
+    if (!set.split && piece.capacity >= max_slots_whole) {
       if (bytes_ + split_bytes > config_.bytes) return false;
       split(set);
       continue;
@@ -205,17 +205,17 @@ void SeenSets::resize(Piece& piece, std::uint32_t capacity) {
   piece = std::move(larger);
 }
 
-// By the first byte, for each piece to grow by itself. The room for it is that of the piece that goes.
+// Splits by the first byte, so that each piece grows alone. The piece that is split provides the memory.
 void SeenSets::split(Set& set) {
   const Piece whole = std::move(set.pieces.front());
   bytes_ -= bytes_of_piece(whole.capacity);
   set.pieces.clear();
-  set.pieces.resize(pieces_max);
+  set.pieces.resize(max_pieces);
   set.split = true;
-  std::vector<std::uint32_t> counts(pieces_max, 0);
+  std::vector<std::uint32_t> counts(max_pieces, 0);
   for (std::uint32_t i = 0; i < whole.capacity; ++i)
     if (whole.slots[i] != 0) ++counts[whole.slots[i] >> 56];
-  for (std::size_t i = 0; i < pieces_max; ++i)
+  for (std::size_t i = 0; i < max_pieces; ++i)
     resize(set.pieces[i], std::max(slots_min, (counts[i] + counts[i] / 4 + 8) / 4 * 4));
   for (std::uint32_t i = 0; i < whole.capacity; ++i) {
     if (whole.slots[i] == 0) continue;
@@ -227,7 +227,7 @@ void SeenSets::split(Set& set) {
   }
 }
 
-// Gives the last piece up. False: the set has no piece to spare.
+// Gives up the last piece. False: the set has no piece to spare.
 bool SeenSets::narrow(Set& set) {
   if (!set.split || set.pieces.size() <= 1) return false;
   Piece& last = set.pieces.back();
@@ -262,7 +262,7 @@ void SeenSets::forget(std::uint16_t partition) {
 }
 
 bool SeenSets::room_for(std::size_t hosts) const {
-  return sets_.empty() ? !full() : bytes_ / sets_.size() * hosts < begin_max();
+  return sets_.empty() ? !full() : bytes_ / sets_.size() * hosts < max_begin();
 }
 
 }  // namespace orbweaver::storage

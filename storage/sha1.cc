@@ -9,7 +9,7 @@
 namespace orbweaver::storage {
 namespace {
 
-// Fetching an algorithm costs more than hashing a small page with it (OpenSSL 3), hence one for each thread.
+// Fetching an algorithm costs more than hashing a small page with it (OpenSSL 3), hence one per thread.
 struct Hasher {
   std::unique_ptr<EVP_MD, void (*)(EVP_MD*)> algorithm{EVP_MD_fetch(nullptr, "SHA1", nullptr), EVP_MD_free};
   std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context{EVP_MD_CTX_new(), EVP_MD_CTX_free};

@@ -1,4 +1,4 @@
-// SHA-1 as WARC digests have it: "sha1:" and base32. OpenSSL's EVP, fetched once a thread. Thread rule: any thread.
+// SHA-1 as WARC digests use it: "sha1:" and base32. OpenSSL's EVP, fetched once per thread. Thread rule: any thread.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace orbweaver::storage {
 
 using Sha1 = std::array<std::uint8_t, 20>;
 
-// Of the parts one after another.
+// The digest of the parts, one after another.
 Sha1 sha1(std::initializer_list<std::string_view> parts);
 // RFC 4648, 6, upper case; 32 characters.
 std::string base32(const Sha1& digest);

@@ -78,7 +78,7 @@ Result<Store> Store::open(Kv& kv) {
   return store;
 }
 
-// `order`: the number of the next admission; a URL that was never tried takes it.
+// `order`: the number of the next admission; a URL that was never tried gets it.
 Position Store::position_of(const UrlRecord& record, const UrlDigest& url, std::uint64_t& order) const {
   if (record.attempts > 0) return {RetryPlace{record.not_before}, url};
   const std::uint64_t number = order++;
@@ -93,8 +93,8 @@ Position Store::position_of(const UrlRecord& record, const UrlDigest& url, std::
   return {UntriedPlace{record.depth, number}, url};
 }
 
-// The keys in order, those of one URL together. What the filter can answer is not looked up; that a page's own outcome
-// is among a URL's merges makes no link of it.
+// Sorts the keys, so that those of one URL are together. What the filter can answer is not looked up. A group that
+// includes a page's own outcome does not count as a link.
 Store::Lookup Store::look_up(const Commit& commit) const {
   const std::size_t n = commit.merges.size();
   Lookup lookup;
@@ -107,7 +107,7 @@ Store::Lookup Store::look_up(const Commit& commit) const {
   std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
   lookup.groups.reserve(n);
   for (std::size_t first = 0; first < n;) {
-    // A link that asks for another visit changes what is settled.
+    // A link that requests another visit changes a settled record.
     const auto is_link = [&](std::size_t i) {
       return commit.merges[sorted[i]].link && commit.merges[sorted[i]].record.visit == 0;
     };
@@ -121,7 +121,7 @@ Store::Lookup Store::look_up(const Commit& commit) const {
   return lookup;
 }
 
-// Reads what is known of the keys, joins the new with it, and stages the rows that change.
+// Reads the known records of the keys, joins the new ones with them, and stages the rows that change.
 Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
                                  std::uint64_t& order, SeenCounts& seen) {
   result.outcomes.assign(commit.merges.size(), MergeOutcome::known);
@@ -134,7 +134,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     if (group.verdict == SeenFilter::Verdict::ask) wanted.push_back(keys[lookup.sorted[group.first]]);
   std::vector<std::optional<std::string>> rows;
   if (!wanted.empty())
-    if (Result<void> read = kv_->multi_get(Table::urls, wanted, rows); !read) return read;
+    if (Result<void> read = noted(kv_->multi_get(Table::urls, wanted, rows)); !read) return read;
   seen.reads += wanted.size();
 
   std::size_t next_row = 0;
@@ -184,7 +184,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     tally.root += record_digest(key.url, record);
     Position position;
     if (record.state == UrlState::queued) {
-      // A URL that stays as it is in the queue keeps its place: one that is led to another form of itself, say.
+      // A URL that stays unchanged in the queue keeps its place: one that leads to another form of itself, say.
       const bool stays = before && before->record.state == UrlState::queued && before->record.attempts == 0 &&
                          record.attempts == 0 && before->record.depth == record.depth &&
                          before->record.score == record.score && before->record.visit == record.visit;
@@ -208,7 +208,10 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
   return {};
 }
 
+Result<std::optional<std::string>> Store::get(Table table, std::string_view key) { return noted(kv_->get(table, key)); }
+
 Result<CommitResult> Store::commit(const Commit& commit) {
+  if (failure_) return tl::make_unexpected(*failure_);
   KvBatch batch;
   CommitResult result;
   Tallies tallies;
@@ -240,6 +243,7 @@ Result<CommitResult> Store::commit(const Commit& commit) {
     seen_ = seen;
     return result;
   }
+  if (commit.synced) batch.sync();
   stage(tallies, batch);
   if (seen.missed != seen_.missed) batch.put(Table::meta, missed_name, missed_row(seen.missed));
   if (in_outbox != counts_.outbox || order != next_order_ || outbox != next_outbox_) {
@@ -258,10 +262,10 @@ Result<CommitResult> Store::commit(const Commit& commit) {
 }
 
 Result<std::optional<UrlRecord>> Store::find(const UrlKey& key) {
-  const Result<std::optional<std::string>> row = kv_->get(Table::urls, bytes_of(key));
+  const Result<std::optional<std::string>> row = get(Table::urls, bytes_of(key));
   if (!row) return tl::make_unexpected(row.error());
   if (!*row) return std::optional<UrlRecord>();
-  Result<Stored> stored = decode_stored(**row, key.url);
+  Result<Stored> stored = noted(decode_stored(**row, key.url));
   if (!stored) return tl::make_unexpected(stored.error());
   return std::optional<UrlRecord>(std::move(stored->record));
 }
@@ -291,7 +295,7 @@ Result<std::vector<QueuedUrl>> Store::queue_head(const HostKey& host, const Posi
                      .attempts = get_be<std::uint8_t>(value, 3),
                      .off_site = text.off_site});
   }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   return found;
 }
 
@@ -304,27 +308,26 @@ Result<std::optional<HostKey>> Store::next_queued_host(const HostKey* after) {
     if (next.empty()) return std::optional<HostKey>();
     cursor->seek(next);
   }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   if (!cursor->valid()) return std::optional<HostKey>();
   if (cursor->key().size() < host_key_bytes) return fail(ErrorKind::corrupt, "a row of the frontier has a short key");
   return std::optional<HostKey>(host_key_at(cursor->key()));
 }
 
 Result<std::optional<HostClock>> Store::clock(const HostKey& host) {
-  const Result<std::optional<std::string>> row = kv_->get(Table::hosts, bytes_of(host) + clock_row);
+  const Result<std::optional<std::string>> row = get(Table::hosts, bytes_of(host) + clock_row);
   if (!row) return tl::make_unexpected(row.error());
   if (!*row) return std::optional<HostClock>();
-  Result<HostClock> clock = decode_clock(**row);
+  Result<HostClock> clock = noted(decode_clock(**row));
   if (!clock) return tl::make_unexpected(clock.error());
   return std::optional<HostClock>(std::move(*clock));
 }
 
 Result<std::optional<RobotsEntry>> Store::robots(const HostKey& host, std::string_view origin) {
-  const Result<std::optional<std::string>> row =
-      kv_->get(Table::hosts, bytes_of(host) + robots_row + std::string(origin));
+  const Result<std::optional<std::string>> row = get(Table::hosts, bytes_of(host) + robots_row + std::string(origin));
   if (!row) return tl::make_unexpected(row.error());
   if (!*row) return std::optional<RobotsEntry>();
-  Result<RobotsEntry> robots = decode_stored_robots(**row);
+  Result<RobotsEntry> robots = noted(decode_stored_robots(**row));
   if (!robots) return tl::make_unexpected(robots.error());
   return std::optional<RobotsEntry>(std::move(*robots));
 }
@@ -341,7 +344,7 @@ Result<std::vector<OutboxEntry>> Store::outbox_of(std::uint16_t partition, std::
     if (cursor->key().size() != 10) return fail(ErrorKind::corrupt, "a row of the outbox has a key of another size");
     found.push_back({{partition, get_be<std::uint64_t>(cursor->key(), 2)}, std::string(cursor->value())});
   }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   return found;
 }
 
@@ -359,19 +362,18 @@ Result<std::vector<Merge>> Store::scan(std::uint16_t partition, const UrlKey* af
     Result<Stored> stored = decode_stored(cursor->value(), key.url);
     if (!stored) return tl::make_unexpected(stored.error());
     if (stored->record.state == UrlState::queued) {
-      const Result<std::optional<std::string>> row =
-          kv_->get(Table::frontier, frontier_key(key.host, stored->position));
+      const Result<std::optional<std::string>> row = get(Table::frontier, frontier_key(key.host, stored->position));
       if (!row) return tl::make_unexpected(row.error());
       if (!*row || (*row)->size() < 4) return fail(ErrorKind::corrupt, "a queued URL has no row in the frontier");
       stored->record.url = frontier_url(**row).url;
     }
     found.push_back({key, std::move(stored->record)});
   }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   return found;
 }
 
-Result<std::optional<std::string>> Store::meta(std::string_view name) { return kv_->get(Table::meta, name); }
+Result<std::optional<std::string>> Store::meta(std::string_view name) { return get(Table::meta, name); }
 
 Result<std::vector<std::pair<std::string, std::string>>> Store::meta_rows(const std::string& prefix) {
   const std::string end = after_prefix(prefix);
@@ -379,7 +381,7 @@ Result<std::vector<std::pair<std::string, std::string>>> Store::meta_rows(const 
   std::vector<std::pair<std::string, std::string>> rows;
   for (cursor->seek(prefix); cursor->valid(); cursor->next())
     rows.emplace_back(cursor->key().substr(prefix.size()), cursor->value());
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   return rows;
 }
 

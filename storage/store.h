@@ -1,9 +1,9 @@
-// What a peer keeps: the seen-set and the URLs' states, the frontier, hosts' clocks and robots.txt files, the outbox,
+// What a peer stores: the seen-set and the URLs' states, the frontier, hosts' clocks and robots.txt files, the outbox,
 // and a few facts about itself. Everything changes through commit(): one atomic write. Keys begin with the partition,
-// so a partition is one range of each table; a page's links to one host fall together (docs/reference/formats.md lists
+// so a partition is one range of each table; a page's links to one host are adjacent (docs/reference/formats.md lists
 // the bytes).
 //
-// On a crash (kill -9) at any moment: a commit is there whole or not at all. Thread rule: one owner (the peer's loop).
+// After a crash (kill -9) at any moment a commit is there whole or not at all. Thread rule: one owner (the loop).
 #pragma once
 
 #include <array>
@@ -26,19 +26,19 @@
 
 namespace orbweaver::storage {
 
-inline constexpr std::uint32_t store_format = 5;  // raised with every change of the bytes on disk
+inline constexpr std::uint32_t store_format = 6;  // raised with every change of the bytes on disk
 // Refuses a store of another format; marks a new one. Called at open.
 Result<void> check_format(Kv& kv, const std::string& directory);
 
-// In which order a host's URLs are fetched; ring-wide, and fixed when the ring is made: positions on disk are as they
-// were written.
-//   breadth  the least depth first, then as admitted
+// The order in which a host's URLs are fetched. Ring-wide, and fixed when the ring is made: positions on disk are not
+// rewritten.
+//   breadth  the smallest depth first, then as admitted
 //   depth    the greatest depth first, then the one admitted last
 //   best     the highest score first, then as admitted
 enum class QueueOrder : std::uint8_t { breadth, depth, best };
 
 // A URL that was never tried. `priority` is the depth; for depth first it is 65535 - depth, for best first 65535 -
-// score. `number` is that of the admission; for depth first 2^64 - 1 - that.
+// score. `number` is that of the admission; for depth first it is 2^64 - 1 minus that.
 struct UntriedPlace {
   std::uint32_t priority = 0;
   std::uint64_t number = 0;
@@ -49,7 +49,7 @@ struct RetryPlace {
   Time not_before{};
   auto operator<=>(const RetryPlace&) const = default;
 };
-// Where a queued URL stands in its host's queue; lower is earlier. URLs that were never tried come before all that wait
+// The place of a queued URL in its host's queue; lower is earlier. URLs that were never tried come before all that wait
 // for another try.
 struct Position {
   std::variant<UntriedPlace, RetryPlace> place{};
@@ -65,7 +65,7 @@ struct Position {
   auto operator<=>(const Position&) const = default;  // by the alternative first
 };
 
-// In an order without gaps: there are many in memory.
+// Fields are ordered to leave no gaps: there are many of these in memory.
 struct QueuedUrl {
   UrlKey key;
   std::uint16_t depth = 0;
@@ -81,7 +81,7 @@ struct QueuedUrl {
 struct Merge {
   UrlKey key;
   UrlRecord record;
-  bool link = false;  // as it was found on a page: a filter may take it as seen
+  bool link = false;  // as found on a page: a filter may treat it as seen
 };
 
 struct OutboxKey {
@@ -96,12 +96,13 @@ struct OutboxEntry {
 
 // One atomic write.
 struct Commit {
-  std::vector<Merge> merges;  // links admitted, outcomes, batches, hand-overs: all the same
+  std::vector<Merge> merges;  // links admitted, outcomes, batches, hand-overs: all are merged the same way
   std::vector<std::pair<std::uint16_t, std::string>> to_outbox;  // partition, record
   std::vector<OutboxKey> from_outbox;                            // acknowledged; each must be in the outbox
   std::vector<std::pair<HostKey, HostClock>> clocks;
   std::vector<std::tuple<HostKey, std::string, RobotsEntry>> robots;  // by origin
   std::vector<std::pair<std::string, std::string>> meta;
+  bool synced = false;  // on the disk itself when it counts, and all before it, whatever `durability` says
 };
 
 enum class MergeOutcome : std::uint8_t { known, added, changed };
@@ -112,27 +113,27 @@ struct NewlyQueued {
 };
 
 struct CommitResult {
-  std::vector<MergeOutcome> outcomes;  // for each of Commit::merges (of several with one key, the first tells)
+  std::vector<MergeOutcome> outcomes;  // for each of Commit::merges (of several with one key, only the first is set)
   std::vector<NewlyQueued> queued;     // records that are newly queued, or queued at a new position
   std::vector<UrlKey> unqueued;        // records that were queued and are not any more
-  std::vector<Merge> changed;          // records that are new or not as they were, joined, with their URL
-  std::vector<OutboxEntry> outbox;     // as numbered
+  std::vector<Merge> changed;          // new or changed records, joined, with their URL
+  std::vector<OutboxEntry> outbox;     // with their numbers
 };
 
-// What the seen-set cost and may have lost.
+// The cost of the seen-set and its possible losses.
 struct SeenCounts {
   std::uint64_t reads = 0;          // keys that commits looked up on the disk, since the store was opened
   std::uint64_t taken_as_seen = 0;  // links that the filter dropped, likewise
-  std::uint64_t taken_as_new = 0;   // links that were written without a look, likewise
-  std::uint64_t known_by_set = 0;   // merges that a set of fingerprints knew to change nothing, likewise
-  std::uint64_t new_by_set = 0;     // merges that were written without a look since a set had them not, likewise
+  std::uint64_t taken_as_new = 0;   // links that were written without a look-up, likewise
+  std::uint64_t known_by_set = 0;   // merges that, by a set of fingerprints, change nothing, likewise
+  std::uint64_t new_by_set = 0;     // merges written without a look-up since a set lacked them, likewise
   std::uint64_t set_rows = 0;       // rows that were read to fill sets, likewise
-  // Pages that the filter may have lost, since the store was made: for each page that it let in, p/(1-p) others are
-  // expected not to have been, p being its rate of false positives at that time.
+  // Pages that the filter may have lost, since the store was made. For each page that it let in, p/(1-p) others are
+  // expected to have been lost, p being its rate of false positives at that time.
   double missed = 0;
 };
 
-// How many records there are; kept in every commit, so right after a crash too.
+// The numbers of records; written with every commit, so they are right even after a crash.
 struct Counts {
   std::uint64_t queued = 0;
   std::uint64_t fetched = 0;
@@ -143,17 +144,17 @@ struct Counts {
   bool operator==(const Counts&) const = default;
 };
 
-// A partition's digest tree has two levels: the root, kept with every commit, is the sum of the digests of its records
-// (record_digest); a leaf is the sum of those whose URL digest begins with its number. Sums, so that a change costs one
-// subtraction and one addition, in any order.
+// A partition's digest tree has two levels. The root, written with every commit, is the sum of the digests of its
+// records (record_digest). A leaf is the sum over the records whose URL digest begins with its number. With sums a
+// change costs one subtraction and one addition, in any order.
 using Leaves = std::array<std::uint64_t, 256>;
 inline std::uint8_t leaf_of(const UrlDigest& url) { return url[0]; }
 
-// What is kept of a host in addition to its URLs: its clock, or the robots.txt of one of its origins.
+// What is stored for a host in addition to its URLs: its clock, or the robots.txt of one of its origins.
 struct HostRow {
   HostKey host;
   std::optional<HostClock> clock;
-  std::string origin;  // of robots
+  std::string origin;  // of the robots.txt
   std::optional<RobotsEntry> robots;
   std::string row;  // for the next call
 };
@@ -163,38 +164,41 @@ class Store {
   // Reads the counts and the last sequence numbers. `kv` must outlive it.
   static Result<Store> open(Kv& kv);
 
-  // Of all records that are queued from here on: to be called right after open(), with the same value at every run.
+  // For all records that are queued from here on: call it right after open(), with the same value at every run.
   void set_order(QueueOrder order) { queue_order_ = order; }
 
   Result<CommitResult> commit(const Commit& commit);
+  // The first read that failed: of what it concerned nothing is known, not even that it is not there. From then on
+  // nothing more is written, and the process has to end (Core::step).
+  const std::optional<Error>& failure() const { return failure_; }
 
-  // From now on links are asked of a filter before the disk (seen_filter.h), which is filled from all records here: a
-  // read of each, about 0.6 us. A commit's link is then written without a look when it is new, and dropped when it
-  // seems to be known, with MergeOutcome::known; every other merge is read and joined as always.
+  // From now on a filter is asked about links before the disk (seen_filter.h). It is filled from all records here: one
+  // read of each, about 0.6 us. A commit's link is then written without a look-up when it is new, and dropped when it
+  // seems to be known, with MergeOutcome::known. Every other merge is read and joined as always.
   Result<void> use_filter(const SeenFilter::Config& config);
   const SeenFilter* filter() const { return filter_.get(); }  // null: the seen-set is exact
 
-  // From now on merges of hosts that are crawled are judged by sets of fingerprints before the disk (seen_sets.h). The
-  // store fills them and tells them of every write, once it is done.
+  // From now on sets of fingerprints judge merges of crawled hosts before the disk (seen_sets.h). The store fills them
+  // and updates them after every write.
   void use_sets(const SeenSets::Config& config) { sets_ = std::make_unique<SeenSets>(config); }
   const SeenSets* sets() const { return sets_.get(); }  // null: none
-  // The host is about to be crawled: its set is begun, or filled further by at most `rows`, about 0.8 us each.
+  // The host is about to be crawled: begins its set, or fills it further by at most `rows`, about 0.8 us each.
   Result<void> fill_set(const HostKey& host, std::size_t rows);
   // The host is not crawled any more.
   void close_set(const HostKey& host);
   const SeenCounts& seen() const { return seen_; }
 
-  // Of all records here, copies for other peers among them; and of the partitions that this peer holds (and fetches).
+  // For all records here, including copies for other peers; and for the partitions that this peer holds (and fetches).
   const Counts& counts() const { return counts_; }
   const Counts& held() const { return held_; }
   Counts counts(std::uint16_t partition) const;
-  // Rows in held partitions, counted as they come and go and not as the sum of the states: the other side of the
+  // Rows in held partitions, counted as they come and go, not as the sum of the states: the other side of the
   // ledger.
   std::uint64_t held_records() const { return held_records_; }
   std::uint64_t root(std::uint16_t partition) const;
   // The number that the next outbox entry will have.
   std::uint64_t next_outbox() const { return next_outbox_; }
-  // Whether the partition counts in held(); not kept on disk.
+  // Whether the partition counts in held(); not stored on disk.
   void hold(std::uint16_t partition, bool held);
   // A queued record comes without its URL's text, which the frontier has.
   Result<std::optional<UrlRecord>> find(const UrlKey& key);
@@ -214,7 +218,7 @@ class Store {
   Result<std::vector<Merge>> scan(std::uint16_t partition, const UrlKey* after, std::size_t limit);
   // Cost: a read of every record of the partition, about 0.5 us each.
   Result<Leaves> leaves(std::uint16_t partition);
-  // What is kept of a partition's hosts, after the row `after` (empty: from the first).
+  // The rows of a partition's hosts, after the row `after` (empty: from the first).
   Result<std::vector<HostRow>> hosts_of(std::uint16_t partition, const std::string& after, std::size_t limit);
   // Removes a partition's records and hosts, at most `limit` of each in one write. True: nothing of it is left.
   Result<bool> drop(std::uint16_t partition, std::size_t limit);
@@ -222,14 +226,20 @@ class Store {
   std::vector<std::uint16_t> partitions() const;
 
   Result<std::optional<std::string>> meta(std::string_view name);
-  // All rows of the meta table whose name begins with `prefix`: what follows it, and the value.
+  // All rows of the meta table whose name begins with `prefix`: the rest of the name, and the value.
   Result<std::vector<std::pair<std::string, std::string>>> meta_rows(const std::string& prefix);
 
  private:
   explicit Store(Kv& kv) : kv_(&kv) {}
   struct Stored;
+  template <class T>
+  Result<T> noted(Result<T> read) {
+    if (!read && !failure_) failure_ = read.error();
+    return read;
+  }
+  Result<std::optional<std::string>> get(Table table, std::string_view key);
   static Result<Stored> decode_stored(std::string_view bytes, const UrlDigest& url);
-  // What is kept of a partition in the meta table.
+  // The sums of a partition, stored in the meta table.
   struct Tally {
     std::uint64_t queued = 0;
     std::uint64_t fetched = 0;
@@ -244,16 +254,16 @@ class Store {
   };
   using Tallies = std::map<std::uint16_t, Tally>;
   Position position_of(const UrlRecord& record, const UrlDigest& url, std::uint64_t& order) const;
-  // What a commit asks of the table of URLs: one group for all merges of a key.
+  // The look-ups that a commit needs in the table of URLs: one group for all merges of a key.
   struct Lookup {
     std::vector<std::string> keys;  // of each merge
     std::vector<std::size_t> sorted;
     struct Group {
       std::size_t first = 0;  // into `sorted`
-      std::size_t last = 0;   // beyond
+      std::size_t last = 0;   // one past the end
       SeenFilter::Verdict verdict = SeenFilter::Verdict::ask;
       bool link = false;
-      bool by_set = false;  // the verdict
+      bool by_set = false;  // a set gave the verdict
     };
     std::vector<Group> groups;
   };
@@ -275,6 +285,7 @@ class Store {
   std::unique_ptr<SeenFilter> filter_;
   std::unique_ptr<SeenSets> sets_;
   SeenCounts seen_;
+  std::optional<Error> failure_;
   std::uint64_t next_order_ = 1;  // of admissions
   std::uint64_t next_outbox_ = 1;
 };

@@ -1,4 +1,4 @@
-// What the store knows of whole partitions: their counts and digests, hosts, and how they are dropped.
+// The store's functions for whole partitions: their counts and digests, hosts, and how they are dropped.
 #include "storage/store.h"
 #include "storage/store_rows.h"
 
@@ -26,7 +26,7 @@ void Store::Tally::add_to(Counts& counts, bool add) const {
   change(counts.excluded, excluded);
 }
 
-// The tally that a write is about to change: a copy of the one that holds.
+// The tally that a write is about to change: a copy of the current one.
 Store::Tally& Store::tally_of(Tallies& changed, std::uint16_t partition) const {
   const auto [at, added] = changed.try_emplace(partition);
   if (added)
@@ -48,7 +48,7 @@ void Store::stage(const Tallies& changed, KvBatch& batch) const {
   }
 }
 
-// The write is done: the sums follow.
+// The write is done: takes the new sums.
 void Store::take_over(const Tallies& changed) {
   for (const auto& [partition, tally] : changed) {
     Tally& known = tallies_[partition];
@@ -98,7 +98,7 @@ Result<Leaves> Store::leaves(std::uint16_t partition) {
     if (!stored) return tl::make_unexpected(stored.error());
     leaves[leaf_of(url)] += record_digest(url, stored->record);
   }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   return leaves;
 }
 
@@ -124,12 +124,12 @@ Result<std::vector<HostRow>> Store::hosts_of(std::uint16_t partition, const std:
     }
     found.push_back(std::move(row));
   }
-  if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+  if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   return found;
 }
 
 Result<bool> Store::drop(std::uint16_t partition, std::size_t limit) {
-  if (sets_ != nullptr) sets_->forget(partition);  // before the rows that they stand for
+  if (sets_ != nullptr) sets_->forget(partition);  // before the rows that they represent
   std::string prefix;
   put_be(prefix, partition);
   const std::string end = after_prefix(prefix);
@@ -152,17 +152,18 @@ Result<bool> Store::drop(std::uint16_t partition, std::size_t limit) {
         batch.remove(Table::frontier, frontier_key(key.host, stored->position));
       batch.remove(Table::urls, cursor->key());
     }
-    if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+    if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   }
   std::size_t hosts = 0;
   if (records < limit) {
     const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::hosts, end);
     for (cursor->seek(prefix); cursor->valid() && hosts < limit; cursor->next(), ++hosts)
       batch.remove(Table::hosts, cursor->key());
-    if (Result<void> status = cursor->status(); !status) return tl::make_unexpected(status.error());
+    if (Result<void> status = noted(cursor->status()); !status) return tl::make_unexpected(status.error());
   }
   if (batch.size() == 0) return true;
   stage(tallies, batch);
+  if (failure_) return tl::make_unexpected(*failure_);
   if (Result<void> written = kv_->write(batch); !written) return tl::make_unexpected(written.error());
   take_over(tallies);
   return records < limit && hosts < limit;

@@ -21,7 +21,7 @@ inline constexpr std::string_view missed_name = "seen_missed";  // SeenCounts::m
 inline constexpr std::size_t tally_bytes = 48;
 inline constexpr std::size_t host_key_bytes = 10;
 inline constexpr std::size_t position_bytes = 13;
-// What follows the host in a key of the table of hosts.
+// The rest of a key of the table of hosts, after the host.
 inline constexpr char clock_row = 0;
 inline constexpr char robots_row = 1;
 
@@ -50,8 +50,8 @@ inline std::string after_prefix(std::string prefix) {
   return prefix;
 }
 
-// A position: 13 bytes that sort as it does, then its URL's digest. u8 band, which says what follows: 0, u32 priority,
-// u64 number of a URL that was never tried; 1, u32 0, u64 not_before (us since the epoch) of one that waits for another
+// A position: 13 bytes that sort as it does, then its URL's digest. The u8 band says what follows. 0: u32 priority, u64
+// number of a URL that was never tried. 1: u32 0, u64 not_before (us since the epoch) of one that waits for another
 // try.
 inline constexpr std::uint8_t untried_band = 0;
 inline constexpr std::uint8_t retry_band = 1;
@@ -71,7 +71,7 @@ inline void append(std::string& out, const Position& position) {
   }
 }
 
-// The caller has checked that there are this many bytes. Nothing: its band is not known.
+// The caller has checked that there are enough bytes. Nothing: the band is unknown.
 inline std::optional<Position> position_at(std::string_view bytes, std::size_t at, const UrlDigest& url) {
   const auto band = get_be<std::uint8_t>(bytes, at);
   if (band == untried_band)
@@ -108,12 +108,12 @@ inline std::string outbox_key(const OutboxKey& key) {
   return out;
 }
 
-// No number of hops off-site, no letter.
+// Neither a number of hops off-site nor a letter.
 inline constexpr std::uint8_t score_mark = 16;
 inline constexpr std::uint8_t visit_mark = 17;
 
-// queued.depth, steps, attempts, hops off-site (only when there are any: a URL begins with a letter), score_mark
-// and score (only when there is one), visit_mark and visit (only from the second), URL
+// queued.depth, steps, attempts, hops off-site (only when there are any: a URL begins with a letter), score_mark and
+// score (only when there is one), visit_mark and visit (only from the second), URL
 inline std::string frontier_value(const UrlRecord& record) {
   std::string out;
   put_be(out, record.depth);
@@ -132,7 +132,7 @@ inline std::string frontier_value(const UrlRecord& record) {
   return out;
 }
 
-// What follows the first four bytes of such a row.
+// The part of such a row after the first four bytes.
 struct FrontierUrl {
   std::string_view url;
   std::uint8_t off_site = 0;
@@ -142,7 +142,7 @@ struct FrontierUrl {
 inline FrontierUrl frontier_url(std::string_view value) {
   FrontierUrl found{value.substr(4)};
   const auto first = [&] { return found.url.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(found.url.front()); };
-  if (first() >= 1 && first() <= off_site_max) {
+  if (first() >= 1 && first() <= max_off_site) {
     found.off_site = first();
     found.url.remove_prefix(1);
   }
@@ -177,8 +177,8 @@ std::vector<Key> each_once(std::vector<Key> keys) {
   return keys;
 }
 
-// A row of the urls table: the record without its URL when queued (the frontier's row has it), and where it stands in
-// the frontier.
+// A row of the urls table: the record, for a queued one without its URL (the frontier's row has it) and with its
+// position in the frontier.
 //   u8 state, then encode_record()'s bytes, and for a queued one 13 bytes of position before the (empty) URL.
 struct Store::Stored {
   UrlRecord record;

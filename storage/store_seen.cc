@@ -1,4 +1,4 @@
-// What answers for the table of URLs in memory: the filter, and the sets of fingerprints.
+// Answers for the table of URLs from memory: the filter, and the sets of fingerprints.
 #include <algorithm>
 #include <array>
 
@@ -7,8 +7,8 @@
 
 namespace orbweaver::storage {
 
-// A set is exact, so it is asked of every merge; the filter of links alone. Of several merges with one key: what each
-// of them does not change, all of them do not.
+// A set is exact, so it is asked about every merge; the filter is asked only about links. When none of several merges
+// with one key changes anything, all of them together change nothing.
 void Store::judge(const Commit& commit, const std::vector<std::size_t>& sorted, Lookup::Group& group) const {
   const auto merge_at = [&](std::size_t i) -> const Merge& { return commit.merges[sorted[i]]; };
   if (sets_ != nullptr) {
@@ -36,7 +36,7 @@ Result<void> Store::fill_set(const HostKey& host, std::size_t rows) {
   const std::string prefix = bytes_of(host);
   const std::string end = after_prefix(prefix);
   std::string begin = prefix;
-  put_be(begin, *from > 1 ? *from : std::uint64_t{0});  // 1 stands for 0 too
+  put_be(begin, *from > 1 ? *from : std::uint64_t{0});  // 1 represents 0 too
   const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, end);
   std::optional<std::uint64_t> reached;
   for (cursor->seek(begin); cursor->valid(); cursor->next()) {
@@ -52,7 +52,7 @@ Result<void> Store::fill_set(const HostKey& host, std::size_t rows) {
     --rows;
     ++seen_.set_rows;
   }
-  if (Result<void> status = cursor->status(); !status) return status;
+  if (Result<void> status = noted(cursor->status()); !status) return status;
   sets_->loaded_to(host, reached);
   return {};
 }
@@ -61,8 +61,8 @@ void Store::close_set(const HostKey& host) {
   if (sets_ != nullptr) sets_->close(host);
 }
 
-// Of a row only the state and the reason are read: u8 state, a queued one's position, then record_format, state,
-// reason (record.h).
+// Reads only the state and the reason of a row:
+// u8 state, a queued one's position, then record_format, state, reason (record.h).
 Result<void> Store::use_filter(const SeenFilter::Config& config) {
   auto filter = std::make_unique<SeenFilter>(config);
   const std::unique_ptr<KvCursor> cursor = kv_->cursor(Table::urls, {});
@@ -75,7 +75,7 @@ Result<void> Store::use_filter(const SeenFilter::Config& config) {
     filter->note(digest_at(cursor->key(), host_key_bytes), static_cast<UrlState>(row[record + 1]),
                  static_cast<Reason>(row[record + 2]));
   }
-  if (Result<void> status = cursor->status(); !status) return status;
+  if (Result<void> status = noted(cursor->status()); !status) return status;
   filter_ = std::move(filter);
   return {};
 }

@@ -52,7 +52,7 @@ Result<TextFile> TextFile::open(TextFileConfig config) {
   return text;
 }
 
-// Looks backwards for the last line feed and cuts what follows it.
+// Searches backwards for the last line feed and cuts what follows it.
 Result<void> TextFile::cut_torn_line() {
   std::uint64_t end = file_.size();
   std::string chunk;

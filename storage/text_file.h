@@ -1,6 +1,6 @@
-// JSON Lines files that only grow: one line an append, a new file when one is large enough, a torn last line cut off at
-// open. Files: <directory>/<prefix>-<serial 5 digits>.jsonl; the newest is gone on with. Thread rule: one owner.
-// Memory: none kept. On a crash at most the line being written is lost; lines reach the disk when the system writes
+// JSON Lines files that only grow: one line per append, a new file when one is large enough. A torn last line is cut
+// off at open. Files: <directory>/<prefix>-<serial 5 digits>.jsonl; writing continues in the newest. Thread rule: one
+// owner. Memory: none. On a crash at most the line being written is lost; lines reach the disk when the system writes
 // them out or at close().
 #pragma once
 
@@ -24,8 +24,8 @@ class TextFile {
  public:
   // Fails with in_use when another process has the newest file open.
   static Result<TextFile> open(TextFileConfig config);
-  // Adds the line and a line feed in one write; line ends inside it are written as spaces (JSON has none outside
-  // strings, and none inside). After a failure the file is as it was.
+  // Adds the line and a line feed in one write; line ends inside it become spaces (JSON on one line contains none).
+  // After a failure the file is unchanged.
   Result<void> append(std::string_view line);
   Result<void> close();
   const std::string& path() const { return file_.path(); }

@@ -1,5 +1,5 @@
-// A page's links as a crawl records them: what goes into a link trace (link_trace.h) and comes out of it. Pure. Thread
-// rule: values.
+// A page's links as a crawl records them, the entries of a
+// link trace (link_trace.h). Pure. Thread rule: values.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace orbweaver::storage {
 inline constexpr std::uint8_t link_trace_version = 1;
 inline constexpr std::string_view link_trace_ending = ".links";
 inline constexpr std::size_t trace_block_bytes = 256 * 1024;   // unpacked; a block ends with the link that reaches it
-inline constexpr std::size_t trace_url_bytes_max = 64 * 1024;  // longer ones are refused, in files too
-inline constexpr std::uint64_t trace_bytes_least = 4u << 20;   // of bytes_max: eight files, each with room for a block
+inline constexpr std::size_t max_trace_url_bytes = 64 * 1024;  // longer ones are refused, in files too
+inline constexpr std::uint64_t trace_bytes_least = 4u << 20;   // minimum of max_bytes: eight files, each with a block
 
 // Bits of a link's flags, append-only.
 enum class LinkFlag : std::uint8_t {
   foreign = 1,    // another peer owned the target's partition when it was found: the cross-peer stream
-  in_scope = 2,   // it went on to the link cache
+  in_scope = 2,   // it passed on to the link cache
   redirect = 4,   // the target of a redirect: one link, and the page's only one
   requisite = 8,  // a sub-resource, under page_requisites
 };
@@ -41,7 +41,7 @@ struct TracePage {
   Time at{};                     // when its links were taken in
   std::uint16_t depth = 0;       // links from a seed
   std::uint16_t worker = 0;      // the fetch worker that read it, from 0
-  std::vector<TraceLink> links;  // each target once a page
+  std::vector<TraceLink> links;  // each target once per page
   bool operator==(const TracePage&) const = default;
 };
 

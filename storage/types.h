@@ -17,7 +17,7 @@ enum class ErrorKind : std::uint8_t {
   io,         // the operating system or RocksDB refused
   disk_full,  // no space left
   corrupt,    // stored bytes that cannot be read
-  in_use,     // another process holds the directory
+  in_use,     // another process has the directory
   version,    // a format this build does not know
 };
 

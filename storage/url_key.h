@@ -1,4 +1,4 @@
-// By what the store finds a host and a URL. Pure.
+// The keys by which the store finds a host and a URL. Pure.
 #pragma once
 
 #include <array>

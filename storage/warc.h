@@ -1,4 +1,4 @@
-// WARC 1.1 (ISO 28500:2017) files: written by one worker each, one gzip member a record; read back; a torn tail cut.
+// WARC 1.1 (ISO 28500:2017) files: each written by one worker, one gzip member per record; read back; a torn tail cut.
 // storage/ includes neither ring/ nor node/.
 #pragma once
 
@@ -36,12 +36,12 @@ struct WarcExchange {
   std::string_view request_head;   // empty: no request record
   std::string_view response_head;  // through the blank line
   std::string_view body;           // as received
-  std::string_view payload;        // body without chunked framing, content coding kept: what the payload digest is over
+  std::string_view payload;        // body without chunked framing, content coding kept; the payload digest covers this
   std::string_view truncated;      // "", "length", "time", "disconnect"
   bool not_modified = false;       // the answer to a conditional request, 304: a revisit record (6.7.3)
 };
 
-// Where a response record went.
+// The location of a response record.
 struct WarcPosition {
   std::string file;          // name without directory
   std::uint64_t offset = 0;  // of its gzip member
@@ -49,12 +49,12 @@ struct WarcPosition {
 };
 
 // Open files are named "<final>.open" and renamed when closed. Thread rule: one owner. Each write is one append of
-// whole members; after a failed write the file is cut back to the last whole record and the error names the file and
-// the cause (disk full among them).
+// whole members. After a failed write the file is cut back to the last whole record, and the error names the file and
+// the cause (a full disk, for example).
 class WarcWriter {
  public:
-  // Repairs what an earlier process with the same prefix left open (see repair_warc), then is ready; the first file is
-  // made at the first write.
+  // Repairs what an earlier process with the same prefix left open (see repair_warc).
+  // The first file is made at the first write.
   static Result<std::unique_ptr<WarcWriter>> open(WarcConfig config);
   ~WarcWriter();
   // `now` names a new file and dates its warcinfo.
@@ -78,12 +78,12 @@ struct WarcRecord {
 };
 
 // Reads records one by one: gzip members or plain, CRLF or bare LF headers. A damaged record is an error that names the
-// offset; the caller may go on with next(), which looks for the next readable record. Memory: one record (blocks larger
-// than block_bytes_max are an error). Records that share one gzip member (which the standard advises against) all have
-// the member's offset and length 0.
+// offset; the caller may continue with next(), which looks for the next readable record. Memory: one record (blocks
+// larger than max_block_bytes are an error). Records that share one gzip member (which the standard advises against)
+// all have the member's offset and length 0.
 class WarcReader {
  public:
-  static Result<std::unique_ptr<WarcReader>> open(const std::string& path, std::uint64_t block_bytes_max = 1u << 30);
+  static Result<std::unique_ptr<WarcReader>> open(const std::string& path, std::uint64_t max_block_bytes = 1u << 30);
   ~WarcReader();
   // False: end of file.
   Result<bool> next(WarcRecord& out);
@@ -98,17 +98,17 @@ struct WarcRepair {
   std::uint64_t records = 0;    // whole records kept
   std::uint64_t bytes_cut = 0;  // torn tail removed
 };
-// Cuts a WARC file after its last whole record. Damage that whole records follow stays (the reader passes over it).
-// Fails with in_use when another process holds the file's lock.
+// Cuts a WARC file after its last whole record. Damage before a whole record stays (the reader skips it). Fails with
+// in_use when another process has the file's lock.
 Result<WarcRepair> repair_warc(const std::string& path);
 
 // Makes the sort key of a URI ("org,example)/path"). An empty key leaves the record out.
 using SurtKey = std::function<std::string(std::string_view uri)>;
 
-// Writes a CDXJ index of the files, sorted by bytes: one line a response or revisit record, "surt timestamp {json}"
-// with url, mime, status, digest, length, offset, filename (all strings, as pywb and wayback tools have them). Damaged
-// records are passed over. Returns the number of lines. Memory: the lines; of each record the first 64 KiB. Written
-// beside `out_path`, then renamed.
+// Writes a CDXJ index of the files, sorted by bytes: one line per response or revisit record, "surt timestamp {json}"
+// with url, mime, status, digest, length, offset, filename (all strings, as in pywb and wayback tools). Damaged records
+// are skipped. Returns the number of lines. Memory: the lines;
+// of each record the first 64 KiB. Written next to `out_path`, then renamed.
 Result<std::uint64_t> write_cdxj(const std::vector<std::string>& warc_paths, const std::string& out_path,
                                  const SurtKey& surt_key);
 

@@ -12,8 +12,8 @@
 
 namespace orbweaver::storage {
 
-// Record ids: version 4 UUIDs (RFC 9562, 5.4) from xoshiro256**, seeded once from the operating system.
-// 122 random bits: no two alike over all peers of any crawl. Thread rule: one owner.
+// Record ids: version 4 UUIDs (RFC 9562, 5.4) from xoshiro256**, seeded once from the operating system. 122 random
+// bits: no two are equal over all peers of any crawl. Thread rule: one owner.
 class RecordIds {
  public:
   RecordIds();
@@ -26,7 +26,7 @@ class RecordIds {
 
 std::string warc_date(Time when);  // "2026-01-02T03:04:05.678901Z"
 std::string stamp_14(Time when);   // "20260102030405"
-// The target URI without what a WARC-Target-URI may not hold: spaces, controls and angle brackets are percent-encoded.
+// The target URI with characters that WARC-Target-URI forbids percent-encoded: spaces, controls, angle brackets.
 std::string safe_uri(std::string_view uri);
 // The value without line ends, so that no text from outside can add a field.
 std::string safe_value(std::string_view value);

@@ -59,7 +59,7 @@ HeadParse parse_warc_head(std::string_view text, std::vector<std::pair<std::stri
     if (colon == std::string_view::npos) return bad("header line without a colon");
     fields.emplace_back(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
   }
-  if (text.size() >= warc_head_bytes_max) return bad("header longer than 64 KiB");
+  if (text.size() >= max_warc_head_bytes) return bad("header longer than 64 KiB");
   return {};
 }
 

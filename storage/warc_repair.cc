@@ -21,8 +21,8 @@ Result<OpenWarcRepair> repair_open_warc(AppendFile& file) {
       continue;
     }
     if (found.error().kind != ErrorKind::corrupt) return tl::make_unexpected(found.error());
-    // A record that the file's end cuts is the last: what looks like a record inside it is a part of an archived
-    // archive.
+    // A record that is cut by the end of the file is the last one:
+    // what looks like a record inside it is part of an archived archive.
     if (scan.torn()) break;
   }
   repair.done.bytes_cut = file.size() - whole_end;

@@ -13,16 +13,16 @@ namespace orbweaver::storage {
 namespace {
 
 constexpr std::size_t chunk_bytes = 64 * 1024;
-// After a member that does not inflate, the search continues this far before the place where it failed (or behind the
+// After a member that does not inflate, the search continues this far before the place where it failed (or after the
 // member's start, when that is later): the broken stream may have run over the head of the next member. The bound keeps
 // the search linear.
 constexpr std::uint64_t look_back_bytes = 64 * 1024;
 constexpr std::string_view gzip_magic = "\x1F\x8B\x08";
 constexpr std::string_view warc_magic = "WARC/";
-// Where an uncompressed record may begin in the middle of damage.
+// A mark of an uncompressed record in the middle of damage.
 constexpr std::string_view plain_record = "\nWARC/1.";
-// Compressed bytes that show whether a member starts with a record: a gzip header and a dynamic block's code lengths
-// fit.
+// Compressed bytes that show whether a member starts with a record:
+// enough for a gzip header and a dynamic block's code lengths.
 constexpr std::size_t probe_bytes = 1024;
 
 }  // namespace
@@ -34,7 +34,7 @@ WarcScan::~WarcScan() {
   if (stream_ready_) inflateEnd(&stream_);
 }
 
-// File bytes at `offset`: at least that many unless the file ends before.
+// File bytes at `offset`: at least `at_least` unless the file ends before.
 std::string_view WarcScan::window(std::uint64_t offset, std::size_t at_least) {
   const bool inside = offset >= buffer_begin_ && offset - buffer_begin_ <= buffer_.size();
   if (inside && buffer_.size() - (offset - buffer_begin_) >= at_least) {
@@ -99,12 +99,12 @@ Result<bool> WarcScan::next(ScannedRecord& out, std::uint64_t keep) {
 }
 
 Result<bool> WarcScan::next_plain(ScannedRecord& out, std::uint64_t keep) {
-  HeadParse head = parse_warc_head(window(start_, chunk_bytes).substr(0, warc_head_bytes_max), out.record.fields);
+  HeadParse head = parse_warc_head(window(start_, chunk_bytes).substr(0, max_warc_head_bytes), out.record.fields);
   if (head.state == HeadParse::State::bad) return damaged(head.problem);
   if (head.state == HeadParse::State::more) return torn_record("the file ends in its header");
   const std::uint64_t block = start_ + head.bytes;
   if (head.content_length > size_ - block) return torn_record("the file ends in its block");
-  // The end is looked at before the block is read: a wrong length costs nothing.
+  // The end is checked before the block is read: a wrong length costs nothing.
   const std::uint64_t block_end = block + head.content_length;
   const std::string tail(window(block_end, record_end_bytes).substr(0, record_end_bytes));
   if (tail != "\r\n\r\n" && !tail.starts_with("\n\n")) {
@@ -166,7 +166,7 @@ WarcScan::Inflate WarcScan::inflate_more() {
   return member_ended_ ? Inflate::ended : Inflate::failed;
 }
 
-// Whether plain() could be brought to that size.
+// Whether plain() reached that size.
 bool WarcScan::need(std::size_t bytes) {
   while (plain().size() < bytes) {
     if (inflate_more() != Inflate::more) return false;
@@ -178,7 +178,7 @@ Result<bool> WarcScan::next_in_member(ScannedRecord& out, std::uint64_t keep) {
   start_ = member_begin_;
   HeadParse head;
   for (;;) {
-    head = parse_warc_head(plain().substr(0, warc_head_bytes_max), out.record.fields);
+    head = parse_warc_head(plain().substr(0, max_warc_head_bytes), out.record.fields);
     if (head.state != HeadParse::State::more) break;
     if (need(plain().size() + 1)) continue;
     return damaged(member_failed_ ? "its gzip member is cut or corrupt" : "its gzip member ends in its header");
@@ -207,7 +207,7 @@ Result<void> WarcScan::read_member_block(ScannedRecord& out, std::uint64_t keep)
 }
 
 // After the block: CRLF CRLF and the member's end, or the next record. A member that ends right after the block is
-// taken too.
+// accepted too.
 Result<void> WarcScan::read_member_end(ScannedRecord& out) {
   need(record_end_bytes);
   const std::string_view tail = plain();
@@ -235,7 +235,7 @@ void WarcScan::end_member() {
   pos_ = member_pos_;
 }
 
-// Goes on behind the member of a damaged record: at its end when it inflates, else wherever a member begins next.
+// Moves past the member of a damaged record: to its end when it inflates, else to the start of the next member.
 void WarcScan::leave_member() {
   while (inflate_more() == Inflate::more) use(plain().size());
   torn_ = false;
@@ -246,14 +246,14 @@ void WarcScan::leave_member() {
   if (!find_next()) pos_ = size_;
 }
 
-// Moves pos_ to the next place behind start_ that begins a record; false when there is none.
+// Moves pos_ to the next record after start_; false when there is none.
 bool WarcScan::find_next() {
   std::uint64_t at = start_ + 1;
   while (at < size_) {
     std::string_view bytes = window(at, plain_record.size());
     if (bytes.size() < warc_magic.size()) return false;
     const std::size_t gzip = bytes.find(gzip_magic);
-    // Only up to the gzip place: what lies behind it is looked at when that place is done with.
+    // Only up to the gzip place: the bytes after it are searched when that place is done.
     if (gzip != std::string_view::npos) bytes = bytes.substr(0, gzip + plain_record.size() - 1);
     const std::size_t plain_line = bytes.find(plain_record);
     if (plain_line < gzip) {
@@ -274,8 +274,8 @@ bool WarcScan::find_next() {
   return false;
 }
 
-// Whether a gzip member at `offset` inflates to something that begins like a record. A few bytes of output are made, no
-// more.
+// Whether a gzip member at `offset` inflates to the beginning of a record.
+// It produces only a few bytes of output.
 bool WarcScan::member_starts_record(std::uint64_t offset) {
   const std::string_view bytes = window(offset, probe_bytes).substr(0, probe_bytes);
   z_stream probe{};
@@ -294,9 +294,9 @@ bool WarcScan::member_starts_record(std::uint64_t offset) {
 Result<std::unique_ptr<WarcScan>> scan_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return io_error("cannot open", path, errno);
-  const std::shared_ptr<const int> file(new int(fd), [](const int* held) {
-    ::close(*held);
-    delete held;
+  const std::shared_ptr<const int> file(new int(fd), [](const int* descriptor) {
+    ::close(*descriptor);
+    delete descriptor;
   });
   struct stat status {};
   if (::fstat(fd, &status) != 0) return io_error("cannot read", path, errno);

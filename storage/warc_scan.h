@@ -1,6 +1,6 @@
-// Walks over the records of a WARC file, gzip members or plain, whole or damaged: what the reader, the repair and the
-// index share. Outside bytes: never throws; memory is the kept part of one block and the buffers. Time: each byte of
-// the file is looked at a bounded number of times, however it is damaged. Thread rule: one owner.
+// Walks over the records of a WARC file, gzip members or plain, whole or damaged: shared by the reader, the repair and
+// the index. Outside bytes: never throws; memory is the kept part of one block and the buffers. Time: each byte of the
+// file is read a bounded number of times, however it is damaged. Thread rule: one owner.
 #pragma once
 
 #include <zlib.h>
@@ -14,16 +14,16 @@
 
 namespace orbweaver::storage {
 
-// The longest header block taken: a URI of some KiB and a dozen fields stay far below.
-inline constexpr std::size_t warc_head_bytes_max = 64 * 1024;
+// The longest accepted header block: a URI of some KiB and a dozen fields stay far below.
+inline constexpr std::size_t max_warc_head_bytes = 64 * 1024;
 // CRLF CRLF after every block.
 inline constexpr std::size_t record_end_bytes = 4;
 
-// Where the bytes come from: reads up to `count` bytes at `offset`; 0 at the end.
+// The source of bytes: reads up to `count` bytes at `offset`; 0 at the end.
 using ReadAt = std::function<Result<std::uint64_t>(std::uint64_t offset, char* to, std::uint64_t count)>;
 
 struct ScannedRecord {
-  WarcRecord record;              // block: its first bytes, as many as were asked for
+  WarcRecord record;              // block: its first bytes, as many as requested
   std::uint64_t block_bytes = 0;  // Content-Length
   std::uint64_t end = 0;          // offset after the record (after its member)
 };
@@ -36,7 +36,7 @@ class WarcScan {
   WarcScan(const WarcScan&) = delete;
 
   // The next record with at most `keep` bytes of its block. False: end of file. After an error the next call looks for
-  // the next readable record; `torn()` then tells whether the file ended in the middle of this one.
+  // the next readable record; `torn()` then says whether the file ended in the middle of this one.
   Result<bool> next(ScannedRecord& out, std::uint64_t keep);
   bool torn() const { return torn_; }
   std::uint64_t offset() const { return start_; }  // of the record that the last call was about
@@ -69,7 +69,7 @@ class WarcScan {
   std::uint64_t buffer_begin_ = 0;
   tl::expected<void, Error> read_error_;
 
-  std::uint64_t pos_ = 0;    // where the next record or member begins
+  std::uint64_t pos_ = 0;    // start of the next record or member
   std::uint64_t start_ = 0;  // of the record being read
   bool searching_ = false;   // after damage: find_next() first
   bool torn_ = false;
@@ -81,7 +81,7 @@ class WarcScan {
   bool member_failed_ = false;
   bool member_shared_ = false;  // holds more than one record
   std::uint64_t member_begin_ = 0;
-  std::uint64_t member_pos_ = 0;  // compressed bytes taken up to here
+  std::uint64_t member_pos_ = 0;  // compressed bytes consumed up to here
   std::string plain_;             // uncompressed bytes; those before plain_begin_ are used
   std::size_t plain_begin_ = 0;
 };

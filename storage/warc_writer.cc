@@ -16,16 +16,16 @@ namespace {
 
 constexpr std::string_view file_ending = ".warc.gz";
 constexpr std::string_view open_ending = ".open";
-// Scratch buffers larger than this are given back after the record that needed them.
+// Scratch buffers larger than this are freed after the record that needed them.
 constexpr std::size_t scratch_bytes_kept = 4u << 20;
-// Other names tried when a file of the wanted name is there.
-constexpr int name_tries_max = 1000;
+// How many other names are tried when a file of the wanted name exists.
+constexpr int max_name_tries = 1000;
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// "<prefix>-<14 digits>-<digits>.warc.gz.open", and not that of a longer prefix.
+// "<prefix>-<14 digits>-<digits>.warc.gz.open", and not one of a longer prefix.
 bool left_open_by(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix) || !name.ends_with(open_ending)) return false;
   name.remove_prefix(prefix.size());
@@ -49,8 +49,8 @@ void give_back(std::string& scratch) {
   if (scratch.capacity() > scratch_bytes_kept) scratch = std::string();
 }
 
-// Finishes what a dead process left: cut to whole records, renamed to its final name; removed when nothing was captured
-// in it.
+// Finishes a file that a dead process left:
+// cut to whole records, renamed to its final name; removed when it has no captures.
 Result<void> finish_left_open(const std::string& path, OpenWaiter* waiter) {
   auto locked = AppendFile::open_existing(path, waiter);
   if (!locked) return tl::make_unexpected(locked.error());
@@ -88,14 +88,14 @@ struct WarcWriter::Impl {
   void add_request(const WarcExchange& exchange, const std::string& response_id);
 };
 
-// Compresses one record into `out`. libdeflate wants its input in one piece: one copy, in a buffer that is kept.
+// Compresses one record into `out`. libdeflate needs its input in one piece: one copy, in a buffer that is reused.
 void WarcWriter::Impl::add_member(const std::string& head, std::initializer_list<std::string_view> block) {
   plain.assign(head);
   for (const std::string_view part : block) plain.append(part);
   plain.append(record_end);
   const std::size_t begin = out.size();
   out.resize(begin + libdeflate_gzip_compress_bound(compressor.get(), plain.size()));
-  // The bound is a promise of libdeflate: it does not fail.
+  // libdeflate guarantees the bound: it does not fail.
   const std::size_t made =
       libdeflate_gzip_compress(compressor.get(), plain.data(), plain.size(), out.data() + begin, out.size() - begin);
   out.resize(begin + made);
@@ -116,7 +116,7 @@ void WarcWriter::Impl::add_warcinfo(Time now) {
 }
 
 std::string WarcWriter::Impl::add_response(const WarcExchange& exchange) {
-  const std::string id = ids.next();
+  std::string id = ids.next();
   RecordHead head;
   head.field("WARC-Type", exchange.not_modified ? "revisit" : "response")
       .field("WARC-Record-ID", id)
@@ -151,7 +151,7 @@ void WarcWriter::Impl::add_request(const WarcExchange& exchange, const std::stri
 }
 
 Result<void> WarcWriter::Impl::begin_file(Time now) {
-  for (int tries = 0; tries < name_tries_max; ++tries) {
+  for (int tries = 0; tries < max_name_tries; ++tries) {
     std::string number = std::to_string(serial++);
     number.insert(0, number.size() < 5 ? 5 - number.size() : 0, '0');
     std::string name = config.name_prefix + "-" + stamp_14(now) + "-" + number + std::string(file_ending);
@@ -159,7 +159,7 @@ Result<void> WarcWriter::Impl::begin_file(Time now) {
     if (::access(path.c_str(), F_OK) == 0) continue;
     auto made = AppendFile::create(path + std::string(open_ending), config.waiter);
     if (!made) {
-      if (::access((path + std::string(open_ending)).c_str(), F_OK) == 0) continue;  // somebody else's
+      if (::access((path + std::string(open_ending)).c_str(), F_OK) == 0) continue;  // another writer's
       return tl::make_unexpected(made.error());
     }
     file = std::move(*made);
@@ -178,7 +178,7 @@ Result<void> WarcWriter::Impl::finish_file() {
     return {};
   }
   if (auto synced = file.sync(); !synced) return synced;
-  // Renamed before it is closed: the lock is held until no ".open" file is left that another process could repair.
+  // Renamed before it is closed: the lock lasts until no ".open" file is left that another process could repair.
   auto renamed = rename_durably(path, path.substr(0, path.size() - open_ending.size()));
   if (renamed) file.close();
   return renamed;

@@ -1,4 +1,4 @@
-// The order of evidence, and which decoder a page gets.
+// The order of evidence, and the choice of a page's decoder.
 #include "node/charset/charset.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace orbweaver {
 namespace {
 
-// No body comes near it; a text is converted into at most three times as many bytes.
+// No body is nearly as large; a text is converted into at most three times as many bytes.
 constexpr std::size_t max_decoded_bytes = std::size_t{512} << 20;
 
 bool is_ascii(std::string_view text) {
@@ -21,20 +21,20 @@ bool same_in_ascii(std::string_view charset) {
   return charset != "utf-16le" && charset != "utf-16be" && charset != "replacement" && charset != "iso-2022-jp";
 }
 
-// The order of the HTML standard, 13.2.3.2. The last guess is windows-1252 for ASCII too, as browsers have it; it
-// matters to queries alone.
+// The order of the HTML standard, 13.2.3.2.
+// The last guess is windows-1252 even for ASCII, as in browsers; that matters only to queries.
 std::string sniff(std::string_view bytes, std::string_view content_type, std::size_t& bom_bytes) {
   if (auto charset = html::charset_from_bom(bytes, bom_bytes)) return *charset;
   if (auto charset = html::charset_from_content_type(content_type)) return *charset;
   if (auto charset = html::charset_from_prescan(bytes)) return *charset;
   if (html::utf8_evidence(bytes) == html::Utf8Evidence::valid) return "utf-8";
-  if (bytes.size() > html::prescan_bytes_max) {
+  if (bytes.size() > html::max_prescan_bytes) {
     if (auto charset = html::charset_from_late_meta(bytes)) return *charset;
   }
   return html::charset_from_detection(bytes).value_or("windows-1252");
 }
 
-// The same for what is no HTML.
+// The same for text that is not HTML.
 std::string sniff_text(std::string_view bytes, std::string_view content_type, TextFormat format,
                        std::size_t& bom_bytes) {
   if (auto charset = html::charset_from_bom(bytes, bom_bytes)) return *charset;
@@ -58,13 +58,13 @@ class LegacyQueryEncoder final : public QueryEncoder {
   bool keeps_ascii_;
 };
 
-// `out.charset` is known, the mark is gone.
+// `out.charset` is set, the mark is removed.
 void decode(std::string_view bytes, DecodedText& out) {
   out.storage.clear();
   out.utf8 = bytes;
   if (out.charset == "utf-8" || (same_in_ascii(out.charset) && is_ascii(bytes))) return;
-  // A byte becomes three at most: some of those from 0x80 on, in a legacy charset.
-  const std::size_t taken = std::min(max_decoded_bytes, out.storage_bytes_max / 3);
+  // A byte becomes at most three: some bytes from 0x80 on, in a legacy charset.
+  const std::size_t taken = std::min(max_decoded_bytes, out.max_storage_bytes / 3);
   if (bytes.size() > taken) out.cut = true;
   if (html::decode_to_utf8(out.charset, bytes.substr(0, taken), out.storage)) out.utf8 = out.storage;
 }

@@ -1,4 +1,4 @@
-// One row an encoding, as the standard's table has them.
+// One row per encoding, as in the standard's table.
 #include "node/charset/charset_labels.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 namespace orbweaver::html {
 
-// The standard's name in lower case of a label in lower case without spaces around it; empty when it knows none.
+// The standard's name, in lower case, for a lower-case label without spaces around it; empty when there is none.
 std::string_view encoding_of_label(std::string_view lower_label);
 
 }  // namespace orbweaver::html

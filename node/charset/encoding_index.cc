@@ -8,7 +8,7 @@
 namespace orbweaver::html {
 namespace {
 
-// A stretch of an index from its first pointer on; U+FFFD fills holes.
+// A part of an index, from its first pointer on; U+FFFD fills holes.
 struct Segment {
   std::uint32_t first;
   std::u32string_view code_points;
@@ -64,7 +64,7 @@ std::vector<Row> sorted_rows(std::uint32_t size, CodePointAt at) {
 
 constexpr std::uint32_t size_of(const auto& table) { return static_cast<std::uint32_t>(table.size()); }
 
-// Each is made when it is first asked for, and never changed.
+// Each is made at its first use, and never changed.
 const std::vector<Row>& rows_of(PointerIndex index) {
   switch (index) {
     case PointerIndex::jis0208: {
@@ -110,7 +110,7 @@ constexpr std::array<char16_t, 23'940> gb18030_index = expanded<23'940>(gb18030_
 constexpr Big5Index big5_index = expanded_big5();
 
 const SingleByteIndex* single_byte_index(std::string_view charset) {
-  if (charset == "iso-8859-8-i") charset = "iso-8859-8";  // in logical order, which is no matter here
+  if (charset == "iso-8859-8-i") charset = "iso-8859-8";  // in logical order, which does not matter here
   const auto* found = std::find_if(std::begin(single_byte_indexes), std::end(single_byte_indexes),
                                    [&](const SingleByteIndex& i) { return i.charset == charset; });
   return found == std::end(single_byte_indexes) ? nullptr : found;
@@ -129,7 +129,7 @@ std::uint32_t gb18030_range_pointer(char32_t code_point) {
   if (code_point == 0xE7C7) return 7457;
   const auto* after = std::upper_bound(std::begin(gb18030_range_rows), std::end(gb18030_range_rows), code_point,
                                        [](char32_t c, const Range& range) { return c < range.code_point; });
-  const Range& range = *std::prev(after);  // the first begins at U+0080, and ASCII is never asked for
+  const Range& range = *std::prev(after);  // the first begins at U+0080, and ASCII is never looked up
   return range.pointer + (code_point - range.code_point);
 }
 

@@ -26,7 +26,7 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-// What a <meta> may not mean: it was readable as ASCII, so it is no UTF-16 (13.2.3.2, steps 13 and 14 of "meta").
+// A <meta> cannot mean UTF-16: it was readable as ASCII (13.2.3.2, steps 13 and 14 of "meta").
 std::optional<std::string> charset_from_meta_label(std::string_view label) {
   auto name = charset_from_label(label);
   if (name && (*name == "utf-16le" || *name == "utf-16be")) return "utf-8";
@@ -55,7 +55,7 @@ std::optional<std::string_view> label_in_meta_content(std::string_view content) 
   return std::nullopt;
 }
 
-// What a <meta>'s attributes say, met one after another.
+// Collects a <meta>'s attributes, one after another.
 class MetaCharset {
  public:
   void attribute(std::string_view name, std::string_view value) {
@@ -84,7 +84,7 @@ class MetaCharset {
   bool has_charset_ = false;
 };
 
-// The prescan's own, simpler reading of markup (13.2.3.2). Everything stops at the window's end.
+// The prescan's own, simpler parsing of markup (13.2.3.2). Everything stops at the window's end.
 class Prescan {
  public:
   explicit Prescan(std::string_view bytes) : bytes_(bytes) {}
@@ -96,7 +96,7 @@ class Prescan {
     while ((at_ = std::min(bytes_.find('<', at_), bytes_.size())) < bytes_.size()) {
       const std::string_view rest = bytes_.substr(at_);
       if (rest.starts_with("<!--")) {
-        // The dashes of "<!--" may be those of "-->".
+        // The dashes of "<!--" may also be those of "-->".
         const std::size_t end = bytes_.find("-->", at_ + 2);
         if (end == std::string_view::npos) return std::nullopt;
         at_ = end + 3;
@@ -134,7 +134,7 @@ class Prescan {
       seen.push_back(name_);
       found.attribute(name_, value_);
     }
-    // A tag that the window cuts off does not count.
+    // A tag that is cut off by the window does not count.
     return at_ < bytes_.size() ? found.result() : std::nullopt;
   }
 
@@ -186,7 +186,7 @@ class Prescan {
   std::string value_;
 };
 
-// Bytes of the UTF-8 sequence at `p` (Unicode, table 3-7), 0 when it is malformed.
+// The length of the UTF-8 sequence at `p` (Unicode, table 3-7), 0 when it is malformed.
 std::size_t utf8_sequence_bytes(const unsigned char* p, const unsigned char* end) {
   const auto left = static_cast<std::size_t>(end - p);
   const auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
@@ -224,7 +224,7 @@ std::optional<std::string> charset_from_bom(std::string_view bytes, std::size_t&
   return std::nullopt;
 }
 
-// The first parameter of that name counts. Spaces around its '=' are no part of a MIME type, but servers send them.
+// The first parameter of that name counts. A MIME type has no spaces around '=', but servers send them.
 std::optional<std::string> charset_from_content_type(std::string_view content_type) {
   std::size_t at = content_type.find(';');
   while (at < content_type.size()) {
@@ -276,13 +276,13 @@ std::optional<std::string> charset_from_xml_declaration(std::string_view bytes) 
 }
 
 std::optional<std::string> charset_from_prescan(std::string_view bytes) {
-  bytes = bytes.substr(0, prescan_bytes_max);
+  bytes = bytes.substr(0, max_prescan_bytes);
   if (auto charset = Prescan(bytes).run()) return charset;
   return charset_from_xml_declaration(bytes);
 }
 
 std::optional<std::string> charset_from_late_meta(std::string_view bytes) {
-  Tokenizer tokenizer(bytes.substr(0, late_meta_bytes_max));
+  Tokenizer tokenizer(bytes.substr(0, max_late_meta_bytes));
   TreeContext context(tokenizer);
   Token token;
   while (tokenizer.next(token)) {
@@ -313,7 +313,7 @@ std::optional<std::string> charset_from_late_meta(std::string_view bytes) {
 std::optional<std::string> charset_from_css(std::string_view bytes) {
   constexpr std::string_view begin = "@charset \"";
   if (!bytes.starts_with(begin)) return std::nullopt;
-  const std::string_view rest = bytes.substr(begin.size(), prescan_bytes_max - begin.size());
+  const std::string_view rest = bytes.substr(begin.size(), max_prescan_bytes - begin.size());
   const std::size_t end = rest.find('"');
   if (end == std::string_view::npos || !rest.substr(end).starts_with("\";")) return std::nullopt;
   std::optional<std::string> charset = charset_from_label(rest.substr(0, end));

@@ -16,12 +16,12 @@ constexpr char32_t replacement = 0xFFFD;
 
 constexpr bool between(Byte byte, Byte low, Byte high) { return byte >= low && byte <= high; }
 
-// Writes into a string made long enough beforehand.
+// Writes into a string that is made long enough before.
 class Writer {
  public:
-  // One character may be written as four bytes of which fewer count.
-  Writer(std::string& out, std::size_t bytes_max) : out_(out) {
-    out_.resize(bytes_max + 4);
+  // One character is written as four bytes, of which fewer may count.
+  Writer(std::string& out, std::size_t max_bytes) : out_(out) {
+    out_.resize(max_bytes + 4);
     at_ = out_.data();
   }
   void finish() { out_.resize(static_cast<std::size_t>(at_ - out_.data())); }
@@ -50,7 +50,7 @@ class Writer {
     std::memcpy(at_, bytes.data(), 4);
     at_ += packed >> 24;
   }
-  // Copies ASCII; where the first other byte is, or the end.
+  // Copies ASCII; returns the first other byte, or the end.
   const Byte* ascii(const Byte* from, const Byte* end) {
     std::uint64_t word = 0;
     while (end - from >= 8) {
@@ -73,25 +73,25 @@ class Writer {
 
 const Byte* begin_of(std::string_view bytes) { return reinterpret_cast<const Byte*>(bytes.data()); }
 
-// Of an encoding that has ASCII: `step` reads what begins with a byte of 0x80 or more and says how many bytes it took.
+// For an encoding with ASCII: `step` reads a sequence that begins with a byte of 0x80 or more, and returns its length.
 template <class Step>
 void decode_with_ascii(std::string_view bytes, std::string& out, Step step) {
   const auto high = static_cast<std::size_t>(
       std::count_if(bytes.begin(), bytes.end(), [](char c) { return static_cast<Byte>(c) >= 0x80; }));
-  Writer writer(out, bytes.size() + 2 * high);  // a high byte begins whatever becomes longer
+  Writer writer(out, bytes.size() + 2 * high);  // only sequences that begin with a high byte become longer
   const Byte* at = begin_of(bytes);
   const Byte* const end = at + bytes.size();
   while ((at = writer.ascii(at, end)) != end) at += step(at, static_cast<std::size_t>(end - at), writer);
   writer.finish();
 }
 
-// The meaning of two bytes, or that there is none: then the second is read again when it is ASCII.
+// Writes the character of two bytes. If they have none, the second is read again when it is ASCII.
 std::size_t put_pair(char32_t code_point, Byte trail, Writer& writer) {
   writer.put(code_point == 0 ? replacement : code_point);
   return code_point == 0 && trail < 0x80 ? 1 : 2;
 }
 
-// What a table has at a pointer that may be beyond its end.
+// The entry of a table at a pointer that may be beyond its end.
 template <std::size_t size>
 char32_t at_or_none(const std::array<char16_t, size>& index, std::size_t pointer) {
   return pointer < size ? index[pointer] : char16_t{0};
@@ -118,7 +118,7 @@ void decode_single_bytes(const std::array<char16_t, 128>& high, std::string_view
   });
 }
 
-// 10.2.1, of four bytes: how many of them were read.
+// 10.2.1, for four bytes: returns how many of them were read.
 std::size_t gb18030_four(const Byte* at, std::size_t left, Writer& writer) {
   if (left < 4 && (left < 3 || between(at[2], 0x81, 0xFE))) {  // the text ends within them
     writer.put(replacement);
@@ -206,7 +206,7 @@ std::size_t euc_kr_step(const Byte* at, std::size_t left, Writer& writer) {
   return put_pair(between(trail, 0x41, 0xFE) ? at_or_none(euc_kr_index, pointer) : U'\0', trail, writer);
 }
 
-// 12.2.1. An escape sequence chooses what the bytes after it mean.
+// 12.2.1. An escape sequence selects the meaning of the bytes after it.
 class Iso2022JpDecoder {
  public:
   Iso2022JpDecoder(std::string_view bytes, std::string& out)
@@ -227,7 +227,7 @@ class Iso2022JpDecoder {
  private:
   enum class Set { ascii, roman, katakana, jis0208 };
 
-  // Two escape sequences in a row are an error, for text may be hidden so; what is no escape sequence is one too.
+  // Two escape sequences in a row are an error, because they may hide text; so is an invalid escape sequence.
   void escape() {
     ++at_;
     const std::string_view rest(reinterpret_cast<const char*>(at_),

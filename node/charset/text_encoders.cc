@@ -17,7 +17,7 @@ void put_pair(std::string& out, std::uint32_t lead, std::uint32_t trail) {
   put(out, trail);
 }
 
-// What an encoder says of one code point: written, or that the encoding lacks it.
+// An encoder's answer for one code point: it was written, or the encoding lacks it.
 using Encode = bool (*)(char32_t, std::string&);
 
 bool put_index(PointerIndex index, char32_t code_point, std::uint32_t lead_base, std::uint32_t trail_base,
@@ -27,7 +27,7 @@ bool put_index(PointerIndex index, char32_t code_point, std::uint32_t lead_base,
   return pointer.has_value();
 }
 
-// Of the yen sign and the overline Shift_JIS and EUC-JP write what stands in their place.
+// For the yen sign and the overline, Shift_JIS and EUC-JP write the ASCII characters that these replace.
 bool put_in_place_of_ascii(char32_t code_point, std::string& out) {
   if (code_point != 0xA5 && code_point != 0x203E) return false;
   put(out, code_point == 0xA5 ? 0x5C : 0x7E);
@@ -37,7 +37,7 @@ bool put_in_place_of_ascii(char32_t code_point, std::string& out) {
 constexpr bool is_half_width_katakana(char32_t c) { return c >= 0xFF61 && c <= 0xFF9F; }
 constexpr char32_t with_full_width_minus(char32_t c) { return c == 0x2212 ? 0xFF0D : c; }
 
-// 10.2.2. GB 18030-2022 gave characters to what were private ones; these keep their old bytes.
+// 10.2.2. GB 18030-2022 assigned characters to former private ones; these keep their old bytes.
 bool put_gb18030_private(char32_t code_point, std::string& out) {
   if (code_point >= 0xE78D && code_point <= 0xE796) {
     const std::uint32_t at = code_point - 0xE78D;
@@ -145,7 +145,7 @@ void put_missing(char32_t code_point, std::string& out) {
   out += "%26%23" + std::to_string(static_cast<std::uint32_t>(code_point)) + "%3B";
 }
 
-// 12.2.2. An encoder with a state; what it lacks does not leave it.
+// 12.2.2. An encoder with a state; characters that it lacks do not change the state.
 class Iso2022JpEncoder {
  public:
   explicit Iso2022JpEncoder(std::string& out) : out_(out) {}
@@ -172,7 +172,7 @@ class Iso2022JpEncoder {
 
   void write_ascii(char32_t c) {
     if (set_ != Set::ascii && (set_ == Set::jis0208 || c == 0x5C || c == 0x7E)) enter(Set::ascii);
-    if (c == 0x0E || c == 0x0F || c == 0x1B) return put_missing(0xFFFD, out_);  // they would switch a reader's state
+    if (c == 0x0E || c == 0x0F || c == 0x1B) return put_missing(0xFFFD, out_);  // they would change a reader's state
     put(out_, c);
   }
   void enter(Set set) {
@@ -185,7 +185,7 @@ class Iso2022JpEncoder {
   Set set_ = Set::ascii;
 };
 
-// The code point that begins at `at`, which is moved behind it; U+FFFD for each byte that begins none.
+// The code point that begins at `at`, which moves past it; U+FFFD for each byte that begins none.
 char32_t next_code_point(std::string_view utf8, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return i < utf8.size() ? static_cast<unsigned char>(utf8[i]) : 0U; };
   const std::uint32_t lead = byte(at++);

@@ -14,7 +14,7 @@ namespace orbweaver {
 Result<std::vector<PeerAddress>> peer_addresses(const PeerTarget& target) {
   std::vector<PeerAddress> found;
   const auto directories = possible_peer_directories(target.directory);
-  // Who names a peer need not have its directory.
+  // A caller that names a peer does not need its directory.
   if (!directories && target.peer.empty()) return tl::make_unexpected(directories.error());
   for (const std::string& directory : directories.value_or(std::vector<std::string>())) {
     const Result<PeerFile> peer = read_peer_file(directory);
@@ -56,7 +56,7 @@ Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& ver
     auto client = ring::ZmqClient::open(address, *secret);
     if (!client) return fail(ErrorCode::invalid_input, client.error().message);
     ring::Message question;
-    question.version = ring::protocol_version_min;  // a command does not know what the peer speaks
+    question.version = ring::protocol_version_min;  // a command does not know the peer's version
     question.body = ring::Ask{1, verb, json_text(body), for_ring};
     const auto bytes = (*client)->ask(ring::encode(question), timeout);
     if (!bytes) {

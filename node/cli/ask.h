@@ -1,4 +1,4 @@
-// How commands reach a running peer: an address, or the directory that it runs in; a question, its JSON answer.
+// How commands reach a running peer: by address, or by the directory that it runs in. A question gets a JSON answer.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,19 +16,19 @@ struct PeerTarget {
 
 struct PeerAddress {
   std::string address;
-  std::string ring_key_file;  // what its peer.json names, unless the target names one
-  std::string directory;      // empty: not known
+  std::string ring_key_file;  // the file named by its peer.json, unless the target names one
+  std::string directory;      // empty: unknown
 };
 
-// All that have run, in order. A peer that `peer` names and whose directory is found in `directory` is asked with its
-// key. Errors: unreachable when none has run there; io when the directory may not be read.
+// All peers that have run, in order. If `peer` names one whose directory is found in `directory`, the key of that
+// directory is used. Errors: unreachable when no peer has run there; io when the directory may not be read.
 Result<std::vector<PeerAddress>> peer_addresses(const PeerTarget& target);
 
-// Those to ask: the one that `peer` names, or those whose processes hold their directories. Errors: as above;
-// unreachable when none runs there.
+// The peers to ask: the one that `peer` names, or those that run and have locked their directories. Errors: as above;
+// unreachable when no peer runs there.
 Result<std::vector<PeerAddress>> running_peers(const PeerTarget& target);
 
-// The answer of the first peer that answers. An {"error": …} in the answer is an error here.
+// The answer of the first peer that answers. {"error": …} in the answer is returned as an error.
 Result<nlohmann::json> ask_peer(const PeerTarget& target, const std::string& verb, const nlohmann::json& body,
                                 bool for_ring, Duration timeout = std::chrono::seconds{5});
 

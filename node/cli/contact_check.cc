@@ -15,7 +15,7 @@ bool is_below(std::string_view host, std::string_view domain) {
   return host == domain || host.ends_with("." + std::string(domain));
 }
 
-// Where a connection would go, as far as that is known without asking the DNS.
+// The address that a connection would go to, if it is known without DNS.
 std::optional<IpAddress> known_address(const UrlPlace& place, const Settings& settings) {
   for (const std::string& text : settings.resolve) {
     const auto entry = parse_resolve_entry(text);
@@ -28,7 +28,7 @@ std::optional<IpAddress> known_address(const UrlPlace& place, const Settings& se
 
 bool is_private(const UrlPlace& place, const Settings& settings) {
   if (const auto address = known_address(place, settings)) return !AddressGuard::is_public(*address);
-  // RFC 6761, 6.2 and 6.4: the public DNS has no such names.
+  // RFC 6761, 6.2 and 6.4: such names do not exist in the public DNS.
   return is_below(place.host, "test") || is_below(place.host, "invalid");
 }
 
@@ -43,7 +43,7 @@ Result<void> check_contact(const Settings& settings, const std::vector<std::stri
     return fail(ErrorCode::invalid_setting, "a crawl through a proxy needs a contact" + mend);
   for (const std::string& seed : seeds) {
     const Result<CanonicalUrl> url = CanonicalUrl::parse(seed);
-    if (!url || is_private(place_of(*url), settings)) continue;  // a bad URL is told elsewhere
+    if (!url || is_private(place_of(*url), settings)) continue;  // a bad URL is reported elsewhere
     return fail(ErrorCode::invalid_setting, "a crawl of " + seed + " needs a contact" + mend);
   }
   return {};

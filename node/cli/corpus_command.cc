@@ -17,7 +17,7 @@ struct Flags {
   bool as_json = false;
 };
 
-// The corpus itself may be on standard output.
+// Writes to standard error if the corpus itself goes to standard output.
 void tell(const Flags& flags, const std::string& text) {
   if (flags.options.out == "-") {
     say_aside(text);
@@ -36,14 +36,14 @@ int run(const Flags& flags) {
     complain("no page in %llu files; a crawl with --text writes them", static_cast<unsigned long long>(counts->files));
     return static_cast<int>(ErrorCode::invalid_input);
   }
-  const nlohmann::json told = {{"files", counts->files},         {"pages", counts->pages},
-                               {"again", counts->again},         {"exact", counts->exact},
-                               {"near", counts->near},           {"empty", counts->empty},
-                               {"words", counts->words},         {"torn", counts->torn},
-                               {"forgotten", counts->forgotten}, {"languages", counts->languages}};
+  const nlohmann::json summary = {{"files", counts->files},         {"pages", counts->pages},
+                                  {"again", counts->again},         {"exact", counts->exact},
+                                  {"near", counts->near},           {"empty", counts->empty},
+                                  {"words", counts->words},         {"torn", counts->torn},
+                                  {"forgotten", counts->forgotten}, {"languages", counts->languages}};
   std::ostringstream out;
   if (flags.as_json) {
-    out << told.dump(2) << "\n";
+    out << summary.dump(2) << "\n";
     tell(flags, out.str());
     return 0;
   }
@@ -56,7 +56,7 @@ int run(const Flags& flags) {
   if (counts->torn > 0) out << counts->torn << " last lines without an end are left out\n";
   if (counts->forgotten > 0)
     out << counts->forgotten
-        << " texts were evicted from the comparison table: repeats of those alone are not marked (--texts-max)\n";
+        << " texts were evicted from the comparison table: repeats of those alone are not marked (--max-texts)\n";
   tell(flags, out.str());
   return 0;
 }
@@ -73,7 +73,7 @@ void add_corpus_command(CLI::App& app, int& code) {
   command->add_option("--out", flags->options.out, "the corpus, one JSON line per page; -: standard output")
       ->type_name("FILE");
   command->add_flag("--drop-repeats", flags->options.drop_repeats, "leave out texts that repeat another");
-  command->add_option("--texts-max", flags->options.texts_max, "texts to compare with; about 130 bytes of memory each")
+  command->add_option("--max-texts", flags->options.max_texts, "texts to compare with; about 130 bytes of memory each")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
       ->capture_default_str();
   command->add_flag("--json", flags->as_json, "the counts as JSON");

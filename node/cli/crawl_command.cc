@@ -40,26 +40,26 @@ namespace {
 
 using nlohmann::json;
 
-// Exit code of a crawl that ended without a page.
+// Exit code of a crawl that ended without fetching a page.
 constexpr int nothing_fetched = 12;
 constexpr Duration poll_every = std::chrono::milliseconds{100};
 constexpr Duration progress_every = std::chrono::seconds{1};
-// How long a peer may take to end once asked to; then it is killed (nothing is lost by that).
-constexpr Duration stop_wait_max = std::chrono::seconds{20};
-// A peer that dies this often within restart_window is not started again.
-constexpr std::size_t restarts_max = 5;
+// How long a peer may take to end after a request; then it is killed (which loses nothing).
+constexpr Duration max_stop_wait = std::chrono::seconds{20};
+// A peer that dies more often than this within restart_window is not restarted.
+constexpr std::size_t max_restarts = 5;
 constexpr Duration restart_window = std::chrono::seconds{30};
 // From the first peer's end to the last's.
-constexpr Duration end_wait_max = std::chrono::seconds{15};
-constexpr Duration start_wait_max = std::chrono::seconds{60};
+constexpr Duration max_end_wait = std::chrono::seconds{15};
+constexpr Duration max_start_wait = std::chrono::seconds{60};
 
 struct Child {
   std::string directory;
   pid_t pid = -1;
   std::vector<Time> starts;
-  std::optional<int> ended;  // exit code, when it ended by itself
-  bool finished = false;     // with the crawl
-  bool started = false;      // at all
+  std::optional<int> ended;  // exit code, if it ended by itself
+  bool finished = false;     // it ended because the crawl was finished
+  bool started = false;      // it was started at least once
 };
 
 class Crawl {
@@ -82,7 +82,7 @@ class Crawl {
   const CrawlOptions& options_;
   Settings settings_;
   std::optional<Time> recrawl_before_;
-  std::vector<std::pair<std::string, std::string>> more_flags_;  // settings that follow from the queries
+  std::vector<std::pair<std::string, std::string>> more_flags_;  // settings that this command adds
   Clock clock_;
   std::optional<DirectoryLock> lock_;
   std::vector<Child> children_;
@@ -91,7 +91,7 @@ class Crawl {
   Time next_progress_{};
   std::uint64_t last_pages_ = 0;
   Time last_time_{};
-  std::uint64_t pages_before_ = 0;  // by earlier runs on this directory
+  std::uint64_t pages_before_ = 0;  // fetched by earlier runs in this directory
   bool pages_before_known_ = false;
   bool interrupted_ = false;
   sigset_t signals_{};
@@ -103,7 +103,7 @@ Result<void> check(const std::vector<std::string>& seeds, const Settings& settin
   return check_reachable(settings, seeds);
 }
 
-// Seeds, settings, the directory: all that can be wrong is said before a process is started.
+// Checks seeds, settings and the directory: all errors are reported before a process is started.
 Result<void> Crawl::prepare() {
   std::vector<std::string> seeds = options_.urls;
   if (!options_.seeds_file.empty()) {
@@ -120,7 +120,7 @@ Result<void> Crawl::prepare() {
     for (const std::string& entry : usual_result_pages(*queries)) more_flags_.emplace_back("result_pages", entry);
     SettingFlags with = options_.flags;
     with.given.insert(with.given.end(), more_flags_.begin(), more_flags_.end());
-    with.quiet = true;  // it was said above
+    with.quiet = true;  // the first load() has reported them
     settings = with.load();
     if (!settings) return tl::make_unexpected(settings.error());
   }
@@ -151,7 +151,7 @@ Result<void> Crawl::prepare() {
                                            " the queues of the others would wait unfetched. Use --peers " +
                                            std::to_string(before) + ", or let peers leave first (orbweaver leave)");
   }
-  // The first that strangers hear of it: by now it is who it is to be, and nothing else is in the way.
+  // The first requests to other hosts: only now, under the right user and after all other checks.
   Result<std::vector<std::string>> whole = with_schemes(std::move(seeds), settings->values);
   if (!whole) return tl::make_unexpected(whole.error());
   seeds = std::move(*whole);
@@ -170,7 +170,7 @@ Result<void> Crawl::prepare() {
   return {};
 }
 
-// Without a key every user of this machine could command the ring: it gets one of its own, unless it was given one.
+// Without a key every user of this machine could command the ring. So it gets its own, unless the user gave it one.
 Result<void> Crawl::prepare_key(const Settings& settings) {
   std::string path = settings.ring_key_file;
   if (path.empty()) {
@@ -198,7 +198,7 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   const Result<int> handed = hand_over(given);
   if (!handed) return tl::make_unexpected(handed.error());
   arguments.insert(arguments.end(), {"--settings-fd", std::to_string(*handed)});
-  // Not when it is started again after a crash: the walk that it began is on its disk. One moment for all peers.
+  // Not at a restart after a crash: the walk it began is on its disk. All peers get the same time.
   if (recrawl_before_ && !std::exchange(child.started, true))
     arguments.insert(arguments.end(),
                      {"--recrawl-before", std::to_string(recrawl_before_->time_since_epoch().count())});
@@ -206,6 +206,7 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   if (&child == &children_.front())
     arguments.insert(arguments.end(), {"--seeds", seed_path_, "--wait-for-peers", std::to_string(options_.peers)});
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   const pid_t parent = ::getpid();
@@ -213,9 +214,9 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   if (pid != 0) ::close(*handed);
   if (pid < 0) return fail(ErrorCode::io, std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGINT);  // ends as it is; SIGTERM would make it leave
+    ::prctl(PR_SET_PDEATHSIG, SIGINT);  // ends without leaving; SIGTERM would make it leave
     if (::getppid() != parent) ::_exit(0);
-    ::setpgid(0, 0);  // Ctrl-C is for the parent, which passes it on
+    ::setpgid(0, 0);  // Ctrl-C goes to the parent, which forwards it
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -229,9 +230,9 @@ Result<void> Crawl::start(Child& child, const std::string& join) {
   return {};
 }
 
-// The address that a peer just started writes into its directory; reaps it when it dies instead.
+// The address that a started peer writes into its directory; if the peer dies instead, reaps it and returns an error.
 Result<std::string> Crawl::wait_for_address(Child& child) {
-  const Time until = clock_.now() + start_wait_max;
+  const Time until = clock_.now() + max_start_wait;
   while (clock_.now() < until) {
     if (const Result<PeerFile> file = read_peer_file(child.directory); file && file->pid == child.pid)
       return file->address;
@@ -257,7 +258,7 @@ bool Crawl::any_running() const {
   return std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.pid > 0; });
 }
 
-// Takes note of peers that ended; starts again those that died.
+// Records peers that ended, and restarts those that died.
 Result<void> Crawl::reap() {
   for (Child& child : children_) {
     int status = 0;
@@ -267,26 +268,26 @@ Result<void> Crawl::reap() {
     const int code = by_itself ? WEXITSTATUS(status) : 0;
     if (by_itself && code == 0) {
       child.ended = 0;
-      // One that left says nothing about the others.
+      // A peer that left says nothing about the others.
       std::ifstream in(child.directory + "/ended.json");
       const json ended = json::parse(in, nullptr, false);
       child.finished = ended.is_object() && ended.value("finished", false);
       continue;
     }
-    // A cause that a new start does not repair: disk full, directory of another ring…
+    // Causes that a restart does not fix: disk full, directory of another ring…
     if (by_itself && code <= static_cast<int>(ErrorCode::internal)) {
       child.ended = code;
       return fail(static_cast<ErrorCode>(code),
                   "the peer in " + child.directory +
                       " could not continue (see above); the others are stopped, nothing is lost");
     }
-    // A peer that dies after the others were told of the end has nothing left to do.
+    // A peer that dies after another one finished the crawl has nothing left to do.
     const bool over =
         std::any_of(children_.begin(), children_.end(), [](const Child& other) { return other.finished; });
     if (interrupted_ || over) continue;
     const Time now = clock_.now();
     std::erase_if(child.starts, [&](Time at) { return now - at > restart_window; });
-    if (child.starts.size() > restarts_max)
+    if (child.starts.size() > max_restarts)
       return fail(ErrorCode::internal, "the peer in " + child.directory + " died " +
                                            std::to_string(child.starts.size()) +
                                            " times in a row; see its log/peer.log");
@@ -338,10 +339,10 @@ json Crawl::summary() const {
   json totals = json::object();
   json peers = json::array();
   json redirects_out = json::array();
-  json ring = json::object();  // ring-wide totals, which every peer of a crawl that ended has
+  json ring = json::object();  // ring-wide totals; every peer that finished has them
   std::string reason;
   bool finished = false;
-  std::optional<double> missed;  // by Bloom filters, expected
+  std::optional<double> missed;  // by Bloom filters, as expected
   for (const Child& child : children_) {
     std::ifstream in(child.directory + "/ended.json");
     const json ended = json::parse(in, nullptr, false);
@@ -381,7 +382,7 @@ json Crawl::summary() const {
                   {"totals", totals},
                   {"peers", peers},
                   {"reasons", json::array()}};
-  // Counted in the stores: exact, also over restarts and changes of hands.
+  // Counted in the stores, so it is exact even after restarts and hand-overs.
   if (number("failed") + number("excluded") > 0) {
     const Result<std::vector<CrawlReason>> reasons = crawl_reasons(options_.out);
     if (reasons) {
@@ -465,7 +466,7 @@ int Crawl::run() {
     }
   }
   bool stopping = trouble.has_value() || interrupted_;
-  Time kill_at = clock_.now() + stop_wait_max;
+  Time kill_at = clock_.now() + max_stop_wait;
   std::optional<Time> over_at;
   if (stopping) stop_all(SIGINT);
   while (any_running()) {
@@ -474,24 +475,24 @@ int Crawl::run() {
     const int signal = sigtimedwait(&signals_, &info, &wait);
     if (signal == SIGINT || signal == SIGTERM) {
       interrupted_ = stopping = true;
-      kill_at = clock_.now() + stop_wait_max;
+      kill_at = clock_.now() + max_stop_wait;
       stop_all(SIGINT);
     }
     if (Result<void> reaped = reap(); !reaped && !stopping) {
       trouble = reaped.error();
       stopping = true;
-      kill_at = clock_.now() + stop_wait_max;
+      kill_at = clock_.now() + max_stop_wait;
       stop_all(SIGINT);
     }
     const Time now = clock_.now();
-    // Once one peer has ended the crawl, all have been told. One that died just then, and was started again, would wait
-    // for the others forever.
+    // Once one peer has ended the crawl, all have been notified. A peer that died just then and was restarted would
+    // wait for the others forever.
     const bool over =
         std::any_of(children_.begin(), children_.end(), [](const Child& child) { return child.finished; });
     if (over && !over_at) over_at = now;
-    if (over_at && !stopping && now - *over_at > end_wait_max) {
+    if (over_at && !stopping && now - *over_at > max_end_wait) {
       stopping = true;
-      kill_at = now + stop_wait_max;
+      kill_at = now + max_stop_wait;
       stop_all(SIGINT);
     }
     if (stopping && now > kill_at) stop_all(SIGKILL);

@@ -32,6 +32,7 @@ Result<std::vector<CrawlReason>> crawl_reasons(const std::string& directory) {
   };
   if (Result<void> read = for_each_record(directory, take); !read) return tl::make_unexpected(read.error());
   std::vector<CrawlReason> reasons;
+  reasons.reserve(found.size());
   for (auto& [key, entry] : found) reasons.push_back(std::move(entry));
   std::stable_sort(reasons.begin(), reasons.end(), [](const CrawlReason& a, const CrawlReason& b) {
     return std::pair(a.state != UrlState::failed, b.count) < std::pair(b.state != UrlState::failed, a.count);

@@ -20,11 +20,10 @@ namespace orbweaver {
 namespace {
 
 using nlohmann::json;
-using storage::UrlState;
 
 constexpr std::size_t scan_step = 4096;
 
-// One peer's directory, read and not changed.
+// One peer's directory, which is only read.
 class OpenStore {
  public:
   static Result<std::unique_ptr<OpenStore>> open(const std::string& directory) {
@@ -42,7 +41,7 @@ class OpenStore {
   }
   std::vector<std::uint16_t> partitions() const { return store_->partitions(); }
 
-  // From a partition's first record on.
+  // Starts at a partition's first record.
   Result<void> begin(std::uint16_t partition) {
     partition_ = partition;
     rows_.clear();
@@ -125,7 +124,7 @@ Result<void> for_each_record(const std::string& directory, const std::function<b
     for (const auto& store : stores)
       if (Result<void> begun = store->begin(partition); !begun) return begun;
     for (;;) {
-      // Copies of one URL lie under one key in every store.
+      // Copies of one URL have the same key in every store.
       const storage::Merge* first = nullptr;
       for (const auto& store : stores)
         if (const storage::Merge* at = store->current(); at != nullptr && (first == nullptr || at->key < first->key))

@@ -1,4 +1,4 @@
-// `orbweaver export …`: what a crawl knows, for other programs. Reads stores that no peer has open. Thread rule: main
+// `orbweaver export …`: a crawl's data for other programs. Reads stores that no peer has open. Thread rule: main
 // thread.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace orbweaver {
 
-// Every URL record below `directory`, a peer's or a crawl's (its peers' stores joined: each URL comes once, with what
-// is known of it anywhere), partition by partition in key order. `take` returns false to end early. Errors: in_use when
-// a peer runs there, unreachable when none has, and what the stores say.
+// All URL records below `directory`, which is a peer's or a crawl's. The stores of a crawl's peers are merged: each URL
+// comes once, with all that any peer knows of it. Order: by partition, then by key. `take` returns false to end early.
+// Errors: in_use when a peer runs there, unreachable when no peer has, and errors of the stores.
 Result<void> for_each_record(const std::string& directory, const std::function<bool(const storage::UrlRecord&)>& take);
 
 void add_export_commands(CLI::App& app, int& code);

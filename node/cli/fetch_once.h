@@ -1,4 +1,4 @@
-// One GET for a tool, with the crawler's own fetcher: codings undone, redirects not followed.
+// One GET for a tool, with the crawler's own fetcher: codings removed, redirects not followed.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ struct FetchedPage {
   std::string body;                      // decoded
 };
 
-// `allow_private` as the setting of that name. The error names the URL and what went wrong.
+// `allow_private`: like the setting of that name. The error contains the URL and the cause.
 Result<FetchedPage> fetch_once(const std::string& url, const std::vector<std::string>& allow_private);
 
-// The whole file; "-" is standard input.
+// Reads the whole file; "-" is standard input.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace orbweaver

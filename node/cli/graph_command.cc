@@ -64,7 +64,7 @@ Result<void> give_out(const LinkGraph& graph, const GraphOptions& options, const
   if (!is_hits) head["damping"] = options.rank.damping;
   bool first = true;
   if (options.as_json) {
-    // Line by line: the list may be longer than memory.
+    // Written line by line: the list may be larger than memory.
     const std::string text = head.dump();
     say("%s,\"ranks\":[", text.substr(0, text.size() - 1).c_str());
   }
@@ -84,7 +84,7 @@ Result<void> give_out(const LinkGraph& graph, const GraphOptions& options, const
         first = false;
         return written();
       });
-  if (!given) return given;
+  if (!given) return tl::make_unexpected(given.error());
   if (options.as_json) say("\n]}\n");
   std::fflush(stdout);
   return written();
@@ -133,7 +133,7 @@ void add_graph_commands(CLI::App& app, int& code) {
   command->add_option("--tolerance", options->rank.tolerance, "stop when the sum of all changes is below this")
       ->check(CLI::Range(1e-15, 1.0))
       ->capture_default_str();
-  command->add_option("--iterations", options->rank.iterations_max, "fail after this many")
+  command->add_option("--iterations", options->rank.max_iterations, "fail after this many")
       ->check(CLI::Range(1u, 1'000'000u))
       ->capture_default_str();
   command->add_option("--memory", options->memory, "for sorting and sums; the rest is on disk")

@@ -1,4 +1,4 @@
-// `orbweaver graph …`: what can be worked out on a crawl's links. Thread rule: main thread.
+// `orbweaver graph …`: computations on the graph of a crawl's links. Thread rule: main thread.
 #pragma once
 
 #include <CLI/CLI.hpp>

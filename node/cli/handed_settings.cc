@@ -13,7 +13,7 @@ namespace orbweaver {
 
 namespace {
 
-constexpr std::size_t handed_bytes_max = 64U << 20;
+constexpr std::size_t max_handed_bytes = 64U << 20;
 constexpr std::array<std::string_view, 2> secret_flags{"--site-headers", "--proxy"};
 
 bool is_secret(std::string_view flag) {
@@ -23,7 +23,7 @@ bool is_secret(std::string_view flag) {
 }  // namespace
 
 Result<int> hand_over(const GivenSettings& settings) {
-  // Each name and each text ends with a NUL, which an argument cannot hold.
+  // Each name and each text ends with a NUL, which arguments cannot contain.
   std::string all;
   for (const auto& [name, text] : settings) {
     all += name;
@@ -51,7 +51,7 @@ Result<GivenSettings> take_over(int descriptor) {
   std::string all;
   std::array<char, 65536> buffer{};
   ssize_t got = 1;
-  while (got > 0 && all.size() <= handed_bytes_max) {
+  while (got > 0 && all.size() <= max_handed_bytes) {
     got = ::pread(descriptor, buffer.data(), buffer.size(), static_cast<off_t>(all.size()));
     if (got > 0) all.append(buffer.data(), static_cast<std::size_t>(got));
   }

@@ -1,5 +1,5 @@
-// Settings on their way from `orbweaver crawl` to the peers that it starts: through a descriptor, for arguments are
-// read by every user of the machine, and settings hold passwords (site_headers, proxy). Thread rule: none shared.
+// Passes settings from `orbweaver crawl` to the peers that it starts. It uses a descriptor: every user of the machine
+// can read arguments, and settings may contain passwords (site_headers, proxy). Thread rule: none shared.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace orbweaver {
 
 using GivenSettings = std::vector<std::pair<std::string, std::string>>;  // name and text, in order
 
-// A descriptor of a file in memory that holds them and that a child inherits; the caller closes it.
+// A descriptor of a file in memory that contains the settings. A child inherits it; the caller closes it.
 Result<int> hand_over(const GivenSettings& settings);
-// What is in such a descriptor, which is closed. invalid_input when it is not one.
+// Reads the settings from such a descriptor and closes it. invalid_input when it is not one.
 Result<GivenSettings> take_over(int descriptor);
 
-// Blots out of the arguments, as other users see them, what is given to settings that hold secrets.
+// In the arguments, which other users can see: overwrites the values of settings that contain secrets.
 void hide_secrets(int argc, char** argv);
 
 }  // namespace orbweaver

@@ -57,7 +57,7 @@ Ledger ledger_of(const json& status) {
     ledger.unsettled.push_back("peer " + silent.value("id", "").substr(0, 8) + " at " + silent.value("address", "") +
                                " does not answer");
   if (tenures.size() > 1)
-    ledger.unsettled.push_back("partitions are changing hands: not all peers agree which peer holds which");
+    ledger.unsettled.emplace_back("partitions are changing hands: not all peers agree which peer holds which");
   ledger.settled = ledger.unsettled.empty();
   if (ledger.settled && ledger.partitions_held != ledger.partitions)
     ledger.differences.push_back(unequal("partitions held", ledger.partitions_held, ledger.partitions));

@@ -1,5 +1,5 @@
-// The program `orbweaver`. Reads the command line and runs a command; the only place that sees everything but the
-// laboratory and the sample web, which are a program of their own (node/lab/commands/main.cc).
+// The program `orbweaver`. Reads the command line and runs a command. Only this file sees everything except the
+// laboratory and the sample web, which are a separate program (node/lab/commands/main.cc).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
@@ -61,7 +61,7 @@ struct NodeOptions {
   bool log_to_stderr = false;
   bool quiet = false;
   std::int64_t recrawl_before = 0;
-  int settings_fd = -1;  // of orbweaver crawl
+  int settings_fd = -1;  // set by orbweaver crawl
   std::string user;
   SettingFlags flags;
 };
@@ -123,7 +123,7 @@ void add_node(CLI::App& app, int& code) {
   command->callback([options, &code] { code = run_node(*options); });
 }
 
-// Commands of the second program, for `orbweaver --help`; main() hands over to it before anything is parsed.
+// Commands of the second program, for `orbweaver --help`; main() starts that program before anything is parsed.
 constexpr std::pair<const char*, const char*> lab_program_commands[] = {
     {"sampleweb", "serves a web made from a seed, for trying and testing crawlers"},
     {"lab", "the literature's experiments, run here: docs/inside/literature.md"}};
@@ -150,7 +150,7 @@ int run(int argc, char** argv) {
   add_corpus_command(app, code);
   for (const auto& [name, sentence] : lab_program_commands) app.add_subcommand(name, sentence);
   add_manual_commands(app, code);
-  // A copy: what other users see of the arguments is blotted out.
+  // A copy, because secrets in the arguments are overwritten for other users.
   const std::vector<std::string> copies(argv, argv + argc);
   hide_secrets(argc, argv);
   return run_command_line(app, copies, code);

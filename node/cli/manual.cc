@@ -122,7 +122,7 @@ std::string shell_word(std::string_view text) {
   return out + "'";
 }
 
-// "one of a, b" (a setting) and "{a,b}" (a checked flag): the values.
+// The values from "one of a, b" (a setting) and from "{a,b}" (a checked flag).
 std::vector<std::string> values_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   constexpr std::string_view one_of = "one of ";
@@ -152,8 +152,8 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 struct Script {
-  std::string paths;   // a word of the command line -> the command that it is part of
-  std::string values;  // a flag that takes a value -> what may be one
+  std::string paths;   // a word of the command line -> the command that it belongs to
+  std::string values;  // a flag that takes a value -> its possible values
   std::string words;   // a command -> its flags and commands
 };
 

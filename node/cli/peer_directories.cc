@@ -23,7 +23,7 @@ Result<std::vector<std::string>> possible_peer_directories(const std::string& di
 
 Result<std::vector<std::string>> peer_directories(const std::string& directory) {
   const auto possible = possible_peer_directories(directory);
-  if (!possible) return possible;
+  if (!possible) return tl::make_unexpected(possible.error());
   std::vector<std::string> found;
   for (const std::string& peer : *possible) {
     const Result<bool> store = is_there(peer + "/store");

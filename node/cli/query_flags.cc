@@ -32,7 +32,7 @@ void add_query_flags(CLI::App& command, QueryFlags& flags) {
   add("--count", flags.paging.count, "results per page: {count}, and the step of {startIndex}")
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
-  add("--queries-max", flags.queries_max, "maximum number of queries; each is sent to every engine")
+  add("--max-queries", flags.max_queries, "maximum number of queries; each is sent to every engine")
       ->check(CLI::Range(1u, 1'000'000u))
       ->capture_default_str();
 }
@@ -52,7 +52,7 @@ Result<QuerySeeds> query_seeds(const QueryFlags& flags) {
   for (const std::string& entry : *entries) all += (all.empty() ? "" : "\n") + entry;
   const Result<std::vector<std::string>> keywords = parse_keywords(all);
   if (!keywords) {
-    // Which of them it is, and for those of a file in which line.
+    // Finds the wrong entry, and its number and file if the entries come from a file.
     for (std::size_t at = 0; at < entries->size(); ++at) {
       const auto single = parse_keywords((*entries)[at]);
       if (single) continue;
@@ -75,13 +75,13 @@ Result<QuerySeeds> query_seeds(const QueryFlags& flags) {
     made.prefixes.push_back(engine->prefix());
     engines.push_back(std::move(*engine));
   }
-  const Queries queries = combine_keywords(*keywords, *how, flags.queries_max);
+  const Queries queries = combine_keywords(*keywords, *how, flags.max_queries);
   if (queries.words.empty())
     return fail(ErrorCode::invalid_input,
                 "these keywords make no query with --combine " + flags.combine + "; pairs need two keywords at least");
   if (queries.left_out > 0)
-    complain("%llu queries are left out beyond %llu (--queries-max)", static_cast<unsigned long long>(queries.left_out),
-             static_cast<unsigned long long>(flags.queries_max));
+    complain("%llu queries are left out beyond %llu (--max-queries)", static_cast<unsigned long long>(queries.left_out),
+             static_cast<unsigned long long>(flags.max_queries));
   Result<std::vector<std::string>> urls = search_urls(engines, queries.words, flags.paging);
   if (!urls) return tl::make_unexpected(urls.error());
   made.urls = std::move(*urls);
@@ -91,7 +91,7 @@ Result<QuerySeeds> query_seeds(const QueryFlags& flags) {
 std::vector<std::string> usual_result_pages(const QuerySeeds& seeds) {
   std::vector<std::string> entries;
   for (const std::string& prefix : seeds.prefixes) {
-    // The pages' URLs are canonical, so what they begin with is as well; a query's last name has no value yet.
+    // The pages' URLs are canonical, so their prefix must be too; the last name in a query has no value yet.
     const Result<CanonicalUrl> url = CanonicalUrl::parse(prefix);
     std::string pattern = "^";
     for (const char c : url ? url->text() : prefix) {

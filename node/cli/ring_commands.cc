@@ -55,7 +55,7 @@ void add_target(CLI::App& command, Options& options) {
 
 std::uint64_t number(const json& counts, const char* name) { return counts.value(name, std::uint64_t{0}); }
 
-// Of the peers whose seen-set is a Bloom filter, or was one before.
+// For peers whose seen-set is, or was, a Bloom filter.
 void print_seen(const json& answer) {
   std::uint64_t peers = 0, bytes = 0;
   double missed = 0, worst = 0;
@@ -78,7 +78,7 @@ void print_seen(const json& answer) {
   if (peers > 0 || missed > 0) say("pages that the seen-set's filter may have missed: %.3g expected\n", missed);
 }
 
-// Where the peers' memory is, by share.
+// The peers' memory, by share.
 void print_memory(const json& answer) {
   for (const json& peer : answer["peers"]) {
     const json memory = peer.value("memory", json::object());
@@ -127,7 +127,7 @@ void print_status(const json& answer) {
     if (!moves.empty())
       say("%-10s holds %llu partitions; %s\n", peer.value("id", "").substr(0, 8).c_str(),
           static_cast<unsigned long long>(number(counts, "partitions_held")), moves.c_str());
-    for (const json& reason : peer.value("held_back", json::array()))
+    for (const json& reason : peer.value("not_fetching_because", json::array()))
       say("%-10s asks for no page: %s\n", peer.value("id", "").substr(0, 8).c_str(), reason.get<std::string>().c_str());
   }
   for (const json& silent : answer["unreachable"])
@@ -168,11 +168,11 @@ int status(const Options& options) {
   return 0;
 }
 
-// Of one question. Its answer repeats the URLs, in their canonical form: each byte is three at most.
+// Limits per question. The answer repeats the URLs in canonical form, where each byte becomes up to three.
 constexpr std::size_t seeds_per_question = 16'384;
 constexpr std::size_t seed_bytes_per_question = 1u << 20;
 
-// Asked in as many questions as it takes; one answer of all.
+// Splits the URLs into several questions if needed, and joins the answers.
 Result<json> ask_for_seeds(const PeerTarget& target, const std::vector<std::string>& urls) {
   json all = {{"accepted", json::array()}, {"refused", json::array()}};
   for (std::size_t at = 0; at < urls.size();) {
@@ -191,7 +191,7 @@ Result<json> ask_for_seeds(const PeerTarget& target, const std::vector<std::stri
                                                        : ""));
     for (const char* list : {"accepted", "refused"})
       for (const json& url : answer->value(list, json::array())) all[list].push_back(url);
-    for (const char* count : {"accepted_untold", "refused_untold", "result_pages"})
+    for (const char* count : {"accepted_unlisted", "refused_unlisted", "result_pages"})
       all[count] = number(all, count) + number(*answer, count);
   }
   return all;
@@ -224,7 +224,7 @@ int seed(const Options& options) {
     for (const json& url : (*answer)["accepted"]) say("accepted %s\n", url.get<std::string>().c_str());
     for (const json& item : (*answer)["refused"])
       say("refused  %s: %s\n", item.value("url", "").c_str(), item.value("why", "").c_str());
-    for (const auto& [word, count] : {std::pair{"accepted", "accepted_untold"}, {"refused ", "refused_untold"}})
+    for (const auto& [word, count] : {std::pair{"accepted", "accepted_unlisted"}, {"refused ", "refused_unlisted"}})
       if (const std::uint64_t more = number(*answer, count); more > 0)
         say("%s %llu more\n", word, static_cast<unsigned long long>(more));
   }
@@ -260,13 +260,13 @@ int explain(const Options& options) {
   return 0;
 }
 
-// Of each rule and host, what all peers have: they hold different hosts, but for a while after a change of hands.
+// The traps of all peers, by rule and host. Peers have different hosts, except for a while after a hand-over.
 struct TrapsFound {
   std::map<std::pair<std::string, std::string>, json> entries;
   std::uint64_t readmitted = 0;
   std::map<std::string, json> unreachable;  // by identity
 
-  // What the peers that have more to tell are to go on from.
+  // Returns, for each peer that has more results, where to continue.
   json add(const json& answer) {
     json after = json::object();
     for (const json& peer : answer["peers"]) {
@@ -303,7 +303,7 @@ int traps(const Options& options) {
   TrapsFound found;
   for (json after = nullptr; after.is_null() || !after.empty();) {
     if (!after.is_null()) question["after"] = after;
-    // What is queued again must be written: that takes a peer that runs.
+    // URLs that are queued again must be written, which needs a running peer.
     const Result<json> answer = options.readmit ? ask_peer(options.target, "traps", question, true)
                                                 : ask_or_read(options.target, "traps", question);
     if (!answer) return failed(answer.error());

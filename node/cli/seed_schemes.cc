@@ -17,8 +17,8 @@ namespace orbweaver {
 namespace {
 
 struct Asked {
-  std::string silence;   // why the host does not answer by the URL's scheme; empty: it answers
-  bool refused = false;  // it was not asked: this crawl may not connect to its address
+  std::string silence;   // why the host does not answer by that scheme; empty: it answers
+  bool refused = false;  // no request was sent: this crawl may not connect to its address
 };
 
 Result<Asked> ask_host(const std::string& robots_txt, const Settings& settings) {
@@ -64,7 +64,7 @@ std::vector<std::string> by_https(std::vector<std::string> seeds) {
 
 Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, const Settings& settings) {
   std::map<std::string, std::string> scheme_of;  // host and port
-  std::string silent;                            // of the first that answers by neither
+  std::string silent;                            // for the first host that answers by neither
   std::vector<std::string> completed;
   bool any = seeds.empty();
   for (std::string& seed : seeds) {
@@ -82,7 +82,7 @@ Result<std::vector<std::string>> with_schemes(std::vector<std::string> seeds, co
       const Result<Asked> https = ask_host("https://" + place + "/robots.txt", settings);
       if (!https) return tl::make_unexpected(https.error());
       scheme = "https://";
-      any = any || https->silence.empty() || https->refused;  // what is refused is told elsewhere
+      any = any || https->silence.empty() || https->refused;  // refused addresses are reported elsewhere
       if (!https->silence.empty()) {
         const Result<Asked> by_http = ask_host("http://" + place + "/robots.txt", settings);
         if (!by_http) return tl::make_unexpected(by_http.error());

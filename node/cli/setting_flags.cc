@@ -30,7 +30,7 @@ void add_setting_flags(CLI::App& command, SettingFlags& flags, const std::vector
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (yes_or_no) option->expected(0, 1);
   }
-  // Flags that are gone, or have another name now: taken, and not in the help.
+  // Flags that no longer exist or were renamed: accepted, but not in the help.
   const auto add_hidden = [&command, &flags](std::string_view name, bool without_value) {
     std::string flag = "--" + std::string(name);
     std::replace(flag.begin(), flag.end(), '_', '-');

@@ -11,12 +11,12 @@
 
 namespace orbweaver {
 
-// Flags as they were given: setting name and text, in order. `config`: --config FILE. load() says on standard error
-// which settings are gone and were left out, unless `quiet`.
+// Flags as given: setting name and text, in order. `config`: --config FILE. Unless `quiet`, load() reports on standard
+// error which settings no longer exist and were ignored.
 struct SettingFlags {
   std::string config;
   std::vector<std::pair<std::string, std::string>> given;
-  bool quiet = false;  // whoever handed them over has said so
+  bool quiet = false;  // the caller has already reported them
   Result<LoadedSettings> load() const;
 };
 

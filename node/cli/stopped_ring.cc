@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// What one peer would answer if it ran. Its core is opened on its store, asked, and dropped; it does not write.
+// The answer that one peer would give if it ran. Opens its core on its store, asks it and drops it; nothing is written.
 Result<json> ask_one(const std::string& directory, const std::string& verb, const json& body) {
   storage::RocksConfig config;
   config.directory = directory + "/store";
@@ -53,7 +53,7 @@ Result<json> ask_one(const std::string& directory, const std::string& verb, cons
   return fail(ErrorCode::internal, directory + " gave no answer to '" + verb + "'");
 }
 
-// How much an answer to `explain` knows: copies of a record may lag behind.
+// Ranks answers to `explain` by how much they know, because copies of a record may be out of date.
 std::size_t knowledge(const json& answer) {
   constexpr std::array<std::string_view, 6> states = {"out of scope", "unknown", "queued",
                                                       "excluded",     "failed",  "fetched"};
@@ -79,7 +79,7 @@ Result<json> ask_stopped(const std::string& directory, const std::string& verb, 
     json best = *std::max_element(answers.begin(), answers.end(),
                                   [](const json& a, const json& b) { return knowledge(a) < knowledge(b); });
     best["read_from"] = json::array({best["directory"]});
-    best.erase("owner_address");  // nobody answers there
+    best.erase("owner_address");  // no peer answers there
     return best;
   }
   json totals = json::object();
@@ -89,7 +89,7 @@ Result<json> ask_stopped(const std::string& directory, const std::string& verb, 
     add_counts(totals, answer.value("counts", json::object()));
     if (ring.empty()) ring = answer.value("ring", "");
     answer["state"] = "stopped";
-    answer.erase("held_back");
+    answer.erase("not_fetching_because");
     peers.push_back(std::move(answer));
   }
   return json{{"ring", ring},

@@ -51,7 +51,7 @@ struct ToolOptions {
   PeerTarget target;
 };
 
-// The settings that say what a URL is and what counts as a link; all others mean nothing to a tool.
+// All settings except `wanted`: a tool needs only the wanted ones, and the others have no effect there.
 std::vector<std::string> settings_but(const std::vector<std::string>& wanted) {
   std::vector<std::string> others;
   for (const SettingRow& row : setting_rows())

@@ -1,4 +1,4 @@
-// The makers of rows: one for each kind of field, each with its reading, its bounds and its printing.
+// The makers of rows: one for each kind of field, with its parsing, bounds and printing.
 #include "node/config/setting_def.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 tl::unexpected<Error> bad(std::string message) { return fail(ErrorCode::invalid_setting, std::move(message)); }
 
-// A bound in the table that cannot be read is our own broken promise.
+// A bound in the table that cannot be parsed is a bug of our own.
 template <class T>
 T must(const Result<T>& result) {
   if (!result) std::abort();
@@ -76,8 +76,8 @@ bool has_control_character(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-constexpr std::size_t text_bytes_max = 4096;
-constexpr std::size_t entries_max = 65536;
+constexpr std::size_t max_text_bytes = 4096;
+constexpr std::size_t max_entries = 65536;
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -92,7 +92,7 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
   if (trim(text).empty()) return out;
   for (std::size_t start = 0; start <= text.size();) {
     const std::size_t end = std::min(text.find(separator, start), text.size());
-    // Spaces may stand beside one another; between two commas something is missing.
+    // Several spaces may follow each other; between two commas an entry is missing.
     const std::string_view entry = trim(text.substr(start, end - start));
     if (separator != ' ' || !entry.empty()) out.emplace_back(entry);
     start = end + 1;
@@ -154,8 +154,8 @@ SettingDef text_setting(Words words, Field<std::string> field, std::string_view 
                         TextCheck check) {
   SettingDef def = make(std::move(words), SettingKind::text, "text", std::string(default_text), std::string(bounds));
   def.set = [field, check = std::move(check)](Settings& settings, std::string_view text) -> Result<void> {
-    if (text.size() > text_bytes_max)
-      return bad(shown(text) + " is longer than " + std::to_string(text_bytes_max) + " bytes");
+    if (text.size() > max_text_bytes)
+      return bad(shown(text) + " is longer than " + std::to_string(max_text_bytes) + " bytes");
     if (has_control_character(text)) return bad(shown(text) + " holds a control character");
     if (const std::string wrong = check(text); !wrong.empty()) return bad(wrong);
     settings.*field = std::string(text);
@@ -172,7 +172,7 @@ SettingDef list_setting(Words words, Field<std::vector<std::string>> field, std:
   def.set = [field, separator, check = std::move(check_entry)](Settings& settings,
                                                                std::string_view text) -> Result<void> {
     std::vector<std::string> entries = split_list(text, separator);
-    if (entries.size() > entries_max) return bad("has more than " + std::to_string(entries_max) + " entries");
+    if (entries.size() > max_entries) return bad("has more than " + std::to_string(max_entries) + " entries");
     for (const std::string& entry : entries) {
       if (has_control_character(entry)) return bad(shown(entry) + " holds a control character");
       if (const std::string wrong = check(entry); !wrong.empty()) return bad(wrong);

@@ -1,5 +1,5 @@
-// What a row of the settings table is made of: the words for people, and how to read, check and print the field.
-// Only node/config/ includes this. Pure; the rows never change once made.
+// A row of the settings table: the words for people, and how to parse, check and print the field. Only node/config/
+// includes this. Pure; the rows never change once made.
 #pragma once
 
 #include <cstddef>
@@ -23,47 +23,47 @@ struct SettingDef {
   SettingKind kind = SettingKind::text;
   char separator = ',';    // of a list's entries
   bool from_file = false;  // a list: an entry "@FILE" stands for the lines of that file (list_file.h)
-  // The error is only what is wrong and what is allowed; set_setting() puts the name in front.
+  // The error only says what is wrong and what is allowed; set_setting() adds the name in front.
   std::function<Result<void>(Settings&, std::string_view)> set;
   std::function<std::string(const Settings&)> print;
 };
 
-// All rows: ring-wide ones first, in the order of the page of settings.
+// All rows: ring-wide ones first, in the order of docs/reference/settings.md.
 const std::vector<SettingDef>& setting_defs();
 
 // nullptr: there is no such setting.
 const SettingDef* find_setting(std::string_view name);
 
-// The setting whose name is near enough to be meant, or empty.
+// The setting with a similar name that was probably meant, or empty.
 std::string nearest_setting(std::string_view name);
 // "unknown setting 'dealy'; did you mean 'delay'?"
 std::string unknown_setting_text(std::string_view name);
 
-// Rows of the table that stand in settings_links.cc: the first two ring-wide, the last a peer's own.
+// The rows of settings_links.cc: the first two ring-wide, the last a peer's own.
 void add_canonical_settings(std::vector<SettingDef>& rows);
 void add_link_settings(std::vector<SettingDef>& rows);
 void add_text_command_settings(std::vector<SettingDef>& rows);
 
-// The rows of settings_limits.cc: bounds of what comes from outside. A peer's own.
+// The rows of settings_limits.cc: bounds of everything from outside. A peer's own.
 void add_limit_settings(std::vector<SettingDef>& rows);
 
 // The rows of settings_seen.cc: the seen-set. A peer's own.
 void add_seen_settings(std::vector<SettingDef>& rows);
 
-// The rows of settings_scope.cc: what belongs to the crawl, its budgets, its traps. Ring-wide.
+// The rows of settings_scope.cc: which URLs belong to the crawl, its budgets, its traps. Ring-wide.
 void add_scope_settings(std::vector<SettingDef>& rows);
 
-// The rows of settings_order.cc: the order of the crawl, ring-wide, and what is a peer's own of it.
+// The rows of settings_order.cc: the order of the crawl, ring-wide, and a peer's own settings for it.
 void add_order_settings(std::vector<SettingDef>& rows);
 void add_own_order_settings(std::vector<SettingDef>& rows);
-// What is wrong with order, best_by and topic together.
+// Checks order, best_by and topic together.
 Result<void> check_order(const Settings& settings);
 
-// Entries of a list in one text: separated by commas, or by spaces where entries hold commas (SettingDef::separator).
+// A list's entries in one text: separated by commas, or by spaces where entries contain commas (SettingDef::separator).
 std::vector<std::string> split_list(std::string_view text, char separator = ',');
 std::string join_list(const std::vector<std::string>& entries, char separator = ',');
 
-// What is wrong with a range of addresses ("10.0.0.0/8"), or empty.
+// The fault of a range of addresses ("10.0.0.0/8"), or empty.
 std::string check_cidr(std::string_view text);
 
 // Contradictions between settings that are each within bounds; the error names both.
@@ -71,7 +71,7 @@ Result<void> check_together(const Settings& settings);
 
 // --- makers of rows, one for each kind of field ---
 
-// What people read.
+// The texts for people.
 struct Words {
   std::string name;
   std::string sentence;
@@ -80,7 +80,7 @@ struct Words {
 
 template <class T>
 using Field = T Settings::*;
-// What is wrong with a text, or empty.
+// Returns the fault of a text, or an empty text.
 using TextCheck = std::function<std::string(std::string_view)>;
 
 SettingDef duration_setting(Words words, Field<Duration> field, std::string_view default_text, std::string_view min,
@@ -97,7 +97,7 @@ SettingDef text_setting(Words words, Field<std::string> field, std::string_view 
 SettingDef list_setting(Words words, Field<std::vector<std::string>> field, std::string_view bounds,
                         TextCheck check_entry, char separator = ',');
 
-// One of several names: `get` and `put` speak in positions of `names`.
+// One of several names: `get` and `put` use positions in `names`.
 SettingDef choice_setting(Words words, std::function<std::size_t(const Settings&)> get,
                           std::function<void(Settings&, std::size_t)> put, std::size_t by_default,
                           std::vector<std::string> names);

@@ -1,4 +1,4 @@
-// What the table means: finding, assigning, printing and checking settings.
+// The use of the table: finding, assigning, printing and checking settings.
 #include <algorithm>
 #include <cstdlib>
 
@@ -25,9 +25,9 @@ const GoneSetting* find_gone(std::string_view name) {
 }
 
 std::string nearest_setting(std::string_view name) {
-  // Names are 4 to 21 characters; a third of them wrong is no longer a slip of the fingers.
-  constexpr std::size_t name_max = 64;
-  if (name.size() > name_max) return {};
+  // Names are 4 to 21 characters; with a third of them wrong it is no longer a typing error.
+  constexpr std::size_t max_name = 64;
+  if (name.size() > max_name) return {};
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const SettingDef& def : setting_defs()) {
@@ -58,7 +58,7 @@ const std::vector<SettingRow>& setting_rows() {
 Settings default_settings() {
   Settings settings;
   for (const SettingDef& def : setting_defs()) {
-    // A default that its own row refuses is our own broken promise; a test sets each.
+    // A default that its own row refuses is a bug of our own; a test sets each default.
     if (!def.set(settings, def.row.default_text)) std::abort();
   }
   return settings;
@@ -79,7 +79,7 @@ std::string setting_text(const Settings& settings, std::string_view name) {
 
 Result<void> check_together(const Settings& s) {
   const auto contradiction = [](const std::string& message) { return fail(ErrorCode::invalid_setting, message); };
-  // Of two that contradict each other one may have come from the preset.
+  // When two contradict each other, one may come from the preset.
   const std::string preset = "; what of them was not given is set by network = " + setting_text(s, "network");
   if (s.probe_timeout >= s.probe_every) {
     return contradiction("probe_timeout (" + duration_text(s.probe_timeout) + ") must be less than probe_every (" +

@@ -1,4 +1,4 @@
-// Rows of the table: bounds of what comes from outside, in bytes, in time and in share.
+// Rows of the table: bounds of everything from outside, in bytes, in time and in share.
 #include "node/config/setting_def.h"
 #include "node/settings/endpoint.h"
 #include "node/text/shown.h"

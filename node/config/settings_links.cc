@@ -1,4 +1,4 @@
-// Rows of the table: the canonical form of URLs, what counts as a link, and the commands that make text of other
+// Rows of the table: the canonical form of URLs, what counts as a link, and the commands that extract text from other
 // formats.
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// docs/reference/settings.md, from the table; deploy/check compares the two.
+// Makes docs/reference/settings.md from the table; deploy/check compares the two.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -86,7 +86,7 @@ std::string old_names_table() {
   return out;
 }
 
-// What most people need, in the order in which they need it.
+// The settings that most people need, in the order in which they need them.
 constexpr std::array<std::string_view, 12> dozen = {"contact",    "scope",  "max_pages", "max_depth",
                                                     "url_deny",   "delay",  "text",      "page_requisites",
                                                     "max_memory", "listen", "join",      "ring_key_file"};

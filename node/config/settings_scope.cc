@@ -1,5 +1,5 @@
-// The rows of what belongs to the crawl: scope lists, limits and budgets, traps (docs/how-to/scope.md,
-// docs/how-to/traps.md). All ring-wide.
+// The rows of the crawl's scope: scope lists, limits and budgets,
+// traps (docs/how-to/scope.md, docs/how-to/traps.md). All ring-wide.
 #include <algorithm>
 
 #include "node/config/setting_def.h"
@@ -16,7 +16,7 @@ namespace {
 
 using Rows = std::vector<SettingDef>;
 
-constexpr std::uint64_t pages_max = 1'000'000'000'000;
+constexpr std::uint64_t max_pages = 1'000'000'000'000;
 
 void add_list(Rows& rows, Words words, Field<std::vector<std::string>> field, std::string_view bounds,
               const TextCheck& check, char separator = ',') {
@@ -90,7 +90,7 @@ void add_lists(Rows& rows) {
            &Settings::content_types_allow, types, check_content_type);
 }
 
-// Entries hold spaces and expressions, which hold commas: a semicolon ends one ("\\x3b" in an expression).
+// Entries contain spaces and expressions, which contain commas: a semicolon ends one ("\\x3b" in an expression).
 void add_page_rules(Rows& rows) {
   add_list(rows,
            {"result_pages",
@@ -117,13 +117,13 @@ void add_limits(Rows& rows) {
   rows.push_back(
       count_setting({"max_hops_off_site", "How many links in a row may lead out of `scope`; 0: none.",
                      "1 takes the pages that a site links to, and nothing behind them. The lists still keep URLs out."},
-                    &Settings::max_hops_off_site, 0U, 0U, std::uint32_t{storage::off_site_max}));
+                    &Settings::max_hops_off_site, 0U, 0U, std::uint32_t{storage::max_off_site}));
   rows.push_back(count_setting(
       {"max_depth", "Links followed from a seed, which has depth 0; 0: no limit.", "Most users want a whole site."},
       &Settings::max_depth, 0U, 0U, 65'535U));
   rows.push_back(count_setting(
       {"max_pages", "Pages that the ring fetches in total; 0: no limit.", "Most users want a whole site."},
-      &Settings::max_pages, std::uint64_t{0}, std::uint64_t{0}, pages_max));
+      &Settings::max_pages, std::uint64_t{0}, std::uint64_t{0}, max_pages));
   rows.push_back(size_setting(
       {"max_bytes", "Bytes of responses, as received, after which the ring requests no more pages; 0: no limit.",
        "Counted in waves, so the pages granted by then may exceed it: up to 32 per peer."},
@@ -131,7 +131,7 @@ void add_limits(Rows& rows) {
   rows.push_back(count_setting(
       {"max_pages_per_host", "Pages fetched from one host; its other URLs are excluded with reason budget.",
        "0: no limit. Exact: a host has one owner at a time, and its count moves with it."},
-      &Settings::max_pages_per_host, std::uint64_t{0}, std::uint64_t{0}, pages_max));
+      &Settings::max_pages_per_host, std::uint64_t{0}, std::uint64_t{0}, max_pages));
   rows.push_back(size_setting(
       {"max_bytes_per_host", "Bytes of one host's responses after which no more of its pages are requested.",
        "0: no limit. Exceeded by the page that reaches it."},
@@ -139,7 +139,7 @@ void add_limits(Rows& rows) {
   rows.push_back(count_setting({"max_pages_per_domain", "Pages that one peer fetches from one registered domain.",
                                 "0: no limit. A domain's hosts have different owners, and each counts for itself. So "
                                 "the ring fetches at most this times the number of peers."},
-                               &Settings::max_pages_per_domain, std::uint64_t{0}, std::uint64_t{0}, pages_max));
+                               &Settings::max_pages_per_domain, std::uint64_t{0}, std::uint64_t{0}, max_pages));
   rows.push_back(
       size_setting({"max_bytes_per_domain",
                     "Bytes of one registered domain's responses after which a peer requests no more from it.",

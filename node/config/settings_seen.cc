@@ -8,7 +8,7 @@ namespace orbweaver {
 namespace {
 
 constexpr double rate_min = 1e-12;
-constexpr double rate_max = 0.5;
+constexpr double max_rate = 0.5;
 
 Result<double> parse_rate(std::string_view text) {
   double rate = 0;
@@ -16,7 +16,7 @@ Result<double> parse_rate(std::string_view text) {
   if (error != std::errc{} || end != text.data() + text.size())
     return fail(ErrorCode::invalid_setting,
                 shown(text) + " is not a number: allowed is 1e-12 to 0.5, for example 0.000001 or 1e-6");
-  if (!(rate >= rate_min && rate <= rate_max))
+  if (!(rate >= rate_min && rate <= max_rate))
     return fail(ErrorCode::invalid_setting, shown(text) + " is out of bounds: allowed is 1e-12 to 0.5");
   return rate;
 }
@@ -55,7 +55,7 @@ storage::SeenFilter::Config seen_filter_config(const Settings& settings) {
   const Result<double> rate = parse_rate(settings.seen_false_positives);
   const bool way_matters =
       settings.max_depth > 0 || settings.max_hops_off_site > 0 || settings.order == CrawlOrder::best;
-  return {settings.seen_urls, rate.value_or(rate_max), way_matters};
+  return {settings.seen_urls, rate.value_or(max_rate), way_matters};
 }
 
 }  // namespace orbweaver

@@ -1,5 +1,5 @@
 // The table: every setting is one row here, and nowhere else. A new field of Settings needs one row and no other code:
-// file, environment, flags, the handshake and docs/reference/settings.md all follow from it.
+// file, environment, flags, the handshake and docs/reference/settings.md all use it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -34,7 +34,7 @@ std::string check_site(std::string_view text) {
 }
 
 // RFC 9309 2.2.1: a product token is letters, '_' and '-'; RFC 9110 10.1.5: then a version and comments. Visible ASCII
-// only, for it is a header line.
+// only, because it is a header line.
 std::string check_user_agent(std::string_view text) {
   const std::string_view token = text.substr(0, text.find_first_of("/ "));
   const auto token_char = [](char c) {
@@ -103,7 +103,7 @@ SettingDef partitions_setting() {
       count_setting({"partitions", "Slices of the host space that are owned, handed over and replicated as one.",
                      "1024 gives each of 100 peers about ten, so that shares are even; the table is 2 KiB. Fixed when "
                      "the ring is made. A power of two, because a partition is the leading bits of MD5(host)."},
-                    &Settings::partitions, ring::partitions_default, 1, ring::partitions_max);
+                    &Settings::partitions, ring::partitions_default, 1, ring::max_partitions);
   def.row.bounds += ", a power of two";
   def.set = [in_bounds = std::move(def.set)](Settings& settings, std::string_view text) -> Result<void> {
     Settings candidate = settings;
@@ -398,16 +398,16 @@ void add_forwarding(Rows& rows) {
   rows.push_back(
       count_setting({"max_link_cache_entries",
                      "Recently forwarded or admitted URLs to remember; a hit costs no message and no disk read.",
-                     "Links repeat within a site: 65,536 entries of 36 bytes are 2 MB. 0: no cache."},
+                     "Links repeat within a site: 65,536 entries of 40 bytes are 2.6 MB. 0: no cache."},
                     &Settings::max_link_cache_entries, 65'536U, 0U, 16'777'216U));
   rows.push_back(count_setting({"max_batch_records", "Maximum number of URLs in a batch; a full batch leaves at once.",
                                 "At about 100 bytes per URL this is 100 KB, which makes the cost of a message small."},
                                &Settings::max_batch_records, 1024U, 1U,
-                               static_cast<std::uint32_t>(ring::batch_records_max)));
+                               static_cast<std::uint32_t>(ring::max_batch_records)));
   rows.push_back(size_setting({"max_batch_bytes", "Maximum size of a batch; a full batch leaves at once.",
                                "Small compared with the largest message of 8 MiB. Half of that is the bound, so that "
                                "the last record fits too."},
-                              &Settings::max_batch_bytes, "256KiB", "1KiB", size_text(ring::message_bytes_max / 2)));
+                              &Settings::max_batch_bytes, "256KiB", "1KiB", size_text(ring::max_message_bytes / 2)));
   rows.push_back(
       duration_setting({"max_batch_age", "A batch leaves at this age even when it is not full.",
                         "Short compared with the delay between two requests to a host, so that no host waits for it."},
@@ -467,7 +467,8 @@ void add_membership(Rows& rows) {
       &Settings::suspicion_time, "10s", "100ms", "1h"));
   rows.push_back(duration_setting(
       {"leave_timeout",
-       "A peer that leaves ends after this time; what it could not hand over by then stays on its disk.",
+       "A peer that leaves stops after this time, with exit code 6, if it still has something to hand over: the ring "
+       "waits for that until the peer is started again.",
        "Handing over a million URLs takes seconds; a ring that accepts nothing for this long will not accept it "
        "later."},
       &Settings::leave_timeout, "10m", "0s", "7d"));

@@ -15,7 +15,7 @@ namespace orbweaver {
 
 class Admission {
  public:
-  // `given`: settings that the user set, which the ring's must agree with. No addresses: it asks no peer.
+  // `given`: settings that the user set; they must agree with the ring's. No addresses: it asks no peer.
   Admission(std::map<std::string, std::string> given, std::vector<std::string> addresses)
       : given_(std::move(given)), addresses_(std::move(addresses)) {}
 
@@ -24,7 +24,7 @@ class Admission {
   void note_welcome() { welcomed_ = true; }
   const std::vector<std::string>& addresses() const { return addresses_; }
 
-  // The question, when it is due, and whom to ask.
+  // The question, when it is due, and the addresses to ask.
   bool due(Time now) const { return asks() && now >= next_; }
   ring::Join ask(Time now, const ring::Member& self, const ring::RingId& ring, const Settings& settings);
   std::optional<Time> next_deadline() const { return asks() ? std::optional(next_) : std::nullopt; }

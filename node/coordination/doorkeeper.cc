@@ -3,19 +3,18 @@
 #include <algorithm>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/lead_text.h"
 
 namespace orbweaver {
 
 namespace {
 
-// Another process with a joiner's identity must be heard for this long before the joiner is refused: one that was
-// killed, and started again elsewhere, is not heard any more.
+// Another process with a joiner's identity must be heard for this long before the joiner is refused: a process that was
+// killed, and started again elsewhere, is no longer heard.
 constexpr Duration duplicate_wait = std::chrono::seconds{4};
 
 }  // namespace
 
-std::optional<std::string> Doorkeeper::fault(Time now, const ring::Join& join) const {
+std::optional<std::string> Doorkeeper::fault(const ring::Join& join) const {
   const ring::Membership& membership = members_->membership();
   if (lifecycle_->crawl_finished()) return "the crawl has ended";
   if (join.ring != ring::RingId{} && join.ring != state_->ring)
@@ -26,10 +25,11 @@ std::optional<std::string> Doorkeeper::fault(Time now, const ring::Join& join) c
       if (given_name == name && given_value != value)
         return "ring-wide setting '" + name + "' is " + value + " in the ring and " + given_value +
                " at the joining peer; leave it out to take the ring's";
-  if (!membership.plausible(join.self, now))
-    return "its clock is more than " + lead_text() + " ahead of the ring's; set it right";
+  if (!membership.plausible(join.self))
+    return "its incarnation, " + std::to_string(join.self.incarnation) +
+           ", is too far above the one that the ring has received; start it with a new directory";
   if (membership.find(join.self.id) == nullptr && membership.full())
-    return "the ring has " + std::to_string(ring::members_max) + " members, and no room for another";
+    return "the ring has " + std::to_string(ring::max_members) + " members, and no room for another";
   return std::nullopt;
 }
 
@@ -42,16 +42,18 @@ std::string Doorkeeper::duplicate_text(const ring::PeerId& id) const {
 void Doorkeeper::on_join(const Step& step, const ring::Message& in, const ring::Join& join,
                          const ring::ReplyPath& reply) {
   if (lifecycle_->saying_goodbye() && !lifecycle_->crawl_finished()) return;
+  // The others may end at any moment. If they do not, it is let in when it asks again.
+  if (end_->closed() && !lifecycle_->crawl_finished()) return;
   const auto refuse = [&](std::string reason) {
     ++refused_;
     step.log(LogLevel::warning, "ring", "join refused",
              {{"peer", join.self.id.brief()}, {"address", join.self.address}, {"reason", reason}}, true);
     messenger_->reply(reply, in.from, ring::Refuse{std::move(reason), true}, step.out);
   };
-  // It may have been let in by another a moment ago.
+  // Another peer may have let it in a moment ago.
   if (lifecycle_->crawl_finished() && end_->announced())
     messenger_->reply(reply, in.from, *end_->announced(), step.out);
-  if (std::optional<std::string> reason = fault(step.now, join)) return refuse(std::move(*reason));
+  if (std::optional<std::string> reason = fault(join)) return refuse(std::move(*reason));
   const bool own_identity = join.self.id == state_->id;
   if (own_identity || members_->membership().lives_elsewhere(join.self, step.now)) {
     const Time since = duplicates_.try_emplace(join.self.id, step.now).first->second;
@@ -64,8 +66,8 @@ void Doorkeeper::on_join(const Step& step, const ring::Message& in, const ring::
   welcome(step, in.from, reply);
 }
 
-// With those members that are waited for; others that are gone a newcomer need not know. Many seeds go in several
-// messages: the joiner is complete when its seeds' fingerprint is this peer's.
+// Sends the members that are reachable or waited for; a newcomer need not know others that are gone. Many seeds go in
+// several messages: the joiner has all when their fingerprint equals this peer's.
 void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, const ring::ReplyPath& reply) const {
   std::vector<ring::Member> members;
   for (const auto& [peer, member] : members_->membership().members())

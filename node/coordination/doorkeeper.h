@@ -16,7 +16,7 @@ class Doorkeeper {
  public:
   // All outlive it.
   Doorkeeper(const PeerState& state, Members& members, const Messenger& messenger, const Lifecycle& lifecycle,
-             const SeedSet& seeds, const CrawlEnd& end, const ring::Tenures& tenures)
+             const SeedSet& seeds, const AnnouncedEnd& end, const ring::Tenures& tenures)
       : state_(&state),
         members_(&members),
         messenger_(&messenger),
@@ -30,7 +30,7 @@ class Doorkeeper {
   std::uint64_t refused() const { return refused_; }
 
  private:
-  std::optional<std::string> fault(Time now, const ring::Join& join) const;
+  std::optional<std::string> fault(const ring::Join& join) const;
   std::string duplicate_text(const ring::PeerId& id) const;
   void welcome(const Step& step, const ring::PeerId& joiner, const ring::ReplyPath& reply) const;
 
@@ -39,7 +39,7 @@ class Doorkeeper {
   const Messenger* messenger_;
   const Lifecycle* lifecycle_;
   const SeedSet* seeds_;
-  const CrawlEnd* end_;
+  const AnnouncedEnd* end_;
   const ring::Tenures* tenures_;
   // Joiners whose identity another process seems to have, and when each first asked.
   std::map<ring::PeerId, Time> duplicates_;

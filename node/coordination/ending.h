@@ -1,6 +1,16 @@
-// The end of the crawl: waves over the ring find it (termination_detector.h), every peer is told, and the peer that
-// found it ends when all have heard. Under a limit of pages the waves bring what each peer may fetch too. Thread rule:
-// one owner (the peer's loop).
+// The end of the crawl. Waves over the ring find it (termination_detector.h); then it is agreed and decided, so that
+// nothing that a peer accepts meanwhile is left behind:
+//
+//   proposed     the peer that found it, the lowest, asks every member. One agrees when its state is what it answered
+//                to that wave; from then on it takes no new work from commands. Else it says why not
+//   decided      all have agreed. The finder writes that down, and repeats it until each has acknowledged it and ends
+//   taken back   one has work, or the members have changed: all go on, and the waves begin again
+//
+// What a peer knows of an end is on its disk. After a restart, the lowest that knows of a decision asks the members
+// once more, so no peer waits for others that have ended; the rest ask the lowest how far the end is. A peer that was
+// cut off for so long that others ended without it has another state: it does not end with them.
+//
+// Under a limit of pages, the waves also bring what each peer may fetch. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <functional>
@@ -9,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "node/coordination/crawl_end.h"
+#include "node/coordination/announced_end.h"
 #include "node/coordination/farewell.h"
 #include "node/coordination/termination_detector.h"
 
@@ -19,56 +29,83 @@ class Ending {
  public:
   // What this peer knows of itself.
   struct Own {
-    bool sends_waves = false;  // it has nothing to do, or there is a limit to share out
-    bool rests = false;        // nothing is begun that a new crawl would begin with
+    bool sends_waves = false;    // it has nothing to do, or there is a limit to share out
+    bool starting = false;       // since its start it has not learned what the others know, or its seeds wait
+    bool rests = false;          // no work here: no fetch, recrawl, seed or link, and nothing to fetch
+    bool holds_nothing = false;  // a newcomer: no record, link or partition is here
     std::function<ring::WaveReply()> reply;
   };
 
   // All outlive it.
   Ending(const PeerState& state, const Members& members, const Messenger& messenger, const Lifecycle& lifecycle,
-         RecordWriter& writer, CrawlEnd& end, Farewell& farewell);
+         RecordWriter& writer, AnnouncedEnd& end, Farewell& farewell);
 
-  bool found() const { return detector_.end().has_value(); }  // by this peer's own waves
-  // What a probe is refused for: both its numbers follow the sender's clock.
-  std::optional<std::string> fault(Time now, const ring::WaveProbe& probe) const;
-  // False: a late copy of one that was heard before. Else what it grants is in `granted`, if that is new.
+  // Why a probe is refused: a wave that its sender's life cannot have numbered would hold up the true ones.
+  std::optional<std::string> fault(const ring::PeerId& from, const ring::WaveProbe& probe) const;
+  // False: a late copy of an earlier probe. Else what it grants is in `granted`, if the grant holds.
   bool hear(Time now, const ring::PeerId& from, const ring::WaveProbe& probe, std::optional<std::uint64_t>& granted);
-  std::uint64_t grant_heard() const { return grant_heard_; }  // its number, for the reply
+  // What was answered to that probe: an end may be found on it.
+  void note_reply(const ring::PeerId& to, const ring::WaveReply& reply);
   void hear(const ring::PeerId& from, const ring::WaveReply& reply) { detector_.on_reply(from, reply); }
-  // Another peer found the end.
+  // Another peer proposes an end, has decided it, or takes it back.
   Result<void> hear(const Step& step, const ring::PeerId& from, const ring::Finish& finish,
+                    const ring::ReplyPath& reply, const Own& own);
+  // A member's answer, or its question.
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::FinishAck& ack,
                     const ring::ReplyPath& reply);
-  // A member knows the end.
-  void acknowledged(const ring::PeerId& from);
-  // The end is told once more to one that was let in while it was being told.
+  // Sends the end once more to a peer that was let in while the end was being sent.
   void tell_newcomer(const Step& step, const ring::PeerId& from, const ring::ReplyPath& reply) const;
 
-  // Pages that this peer grants itself are the answer.
+  // Returns the cap of pages that this peer grants itself, if any.
   Result<std::optional<std::uint64_t>> tick(const Step& step, const Own& own);
-  std::optional<Time> next_deadline() const { return detector_.next_deadline(); }
+  std::optional<Time> next_deadline(bool sends_waves) const;
 
  private:
+  // An end that this peer brings to the others.
+  struct Round {
+    ring::Finish end;
+    std::optional<ring::WaveReply> own;  // this peer's, in the wave that found it; nothing: an earlier life knew it
+    std::vector<ring::PeerId> members;   // the others
+    std::set<ring::PeerId> agreed;
+    bool decided = false;
+    Time decided_at{};
+    Time next_word{};
+  };
   bool complete(Time now) const;
-  std::vector<ring::PeerId> waiting(Time now) const;
-  Result<void> tell(const Step& step, const TerminationDetector::End& end);
-  Result<void> remember(const Step& step, const ring::Finish& finish);
+  bool lowest() const;
+  std::vector<ring::PeerId> waiting(const Round& round, Time now) const;
+  // Why this peer does not agree to an end; empty: it does.
+  std::string objection(const ring::PeerId& from, const ring::Finish& finish, const Own& own) const;
+  void answer(const Step& step, const ring::PeerId& from, const ring::Finish& finish, const ring::ReplyPath& reply,
+              std::string why) const;
+  void answer_question(const Step& step, const ring::PeerId& from, const ring::FinishAck& ack,
+                       const ring::ReplyPath& reply) const;
+  Result<void> write(const Step& step, const std::function<void(storage::Commit&)>& change);
+  Result<void> reopen(const Step& step);
+  Result<void> resolve(const Step& step, const Own& own);
+  Result<std::optional<std::uint64_t>> search(const Step& step, const Own& own);
+  void begin(const ring::Finish& end, std::optional<ring::WaveReply> own);
+  std::string obstacle(Time now, const Own& own) const;
+  Result<void> go_on(const Step& step, const Own& own);
+  Result<void> take_back(const Step& step, const std::string& why);
+  Result<void> tell(const Step& step);
 
   const PeerState* state_;
   const Members* members_;
   const Messenger* messenger_;
   const Lifecycle* lifecycle_;
   RecordWriter* writer_;
-  CrawlEnd* end_;
+  AnnouncedEnd* end_;
   Farewell* farewell_;
   TerminationDetector detector_;
-  std::uint64_t last_wave_ = 0;  // probes older than this are late copies, for a while
+  std::uint64_t last_wave_ = 0;  // the last one replied to; its sender's older probes are late copies, for a while
   Time last_wave_at_{};
   ring::PeerId last_wave_from_;
-  std::uint64_t grant_heard_ = 0;
-  std::set<ring::PeerId> acknowledged_;
-  std::vector<ring::PeerId> told_;  // the members when the end was found
-  Time found_at_{};
-  Time next_word_{};
+  std::optional<ring::WaveReply> replied_;  // to that wave
+  ring::PeerId replied_to_;
+  std::optional<Round> round_;
+  std::set<ring::PeerId> acknowledged_;  // members that know the decision
+  Time next_question_{};
 };
 
 }  // namespace orbweaver

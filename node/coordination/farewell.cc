@@ -9,9 +9,9 @@ namespace orbweaver {
 
 namespace {
 
-// The last word of a peer that leaves is said again until another answers, for this long at most.
+// A peer that leaves repeats its last message until another peer answers, at most for max_announce.
 constexpr Duration announce_every = std::chrono::milliseconds{300};
-constexpr Duration announce_max = std::chrono::minutes{1};
+constexpr Duration max_announce = std::chrono::minutes{1};
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Result<void> Farewell::exit(const Step& step, int code, std::string message) {
   left.meta.emplace_back(meta_name::left, "yes");
   if (state_->store->counts().discovered() == 0) ORBWEAVER_TRY(writer_->commit(step, left));
   members_->membership().set_state(ring::MemberState::left, step.now);
-  if (!members_->reachable().empty()) lifecycle_->exit_by(step.now + announce_max);
+  if (!members_->reachable().empty()) lifecycle_->exit_by(step.now + max_announce);
   announce(step);
   return {};
 }

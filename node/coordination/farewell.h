@@ -1,6 +1,6 @@
-// The end of this process: what it says to the others before it goes. A peer that leaves says so until another has
-// heard it, for a peer that is silent is down, and waited for; one that stops keeps its partitions and comes back.
-// Thread rule: one owner (the peer's loop).
+// The end of this process: what it sends to the others before it ends. A peer that leaves announces it until another
+// has received that, because a silent peer is down and is waited for. A peer that stops keeps its partitions and comes
+// back. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <map>
@@ -20,9 +20,9 @@ class Farewell {
            RecordWriter& writer)
       : state_(&state), members_(&members), lifecycle_(&lifecycle), messenger_(&messenger), writer_(&writer) {}
 
-  // Hands everything over, then ends; when no peer is there to take it, or after leave_timeout, ends as it is.
+  // Hands everything over, then ends; when no peer can take it, or after leave_timeout, ends as it is.
   void leave(Time now);
-  // The process ends once the last words are sent. One that leaves has left then.
+  // The process ends once its last messages are sent. A peer that leaves has left by then.
   Result<void> exit(const Step& step, int code, std::string message);
   Result<void> exit(const Step& step, ErrorCode code, std::string message) {
     return exit(step, static_cast<int>(code), std::move(message));
@@ -30,7 +30,7 @@ class Farewell {
   // The crawl has ended: every peer of the ring ends with the same totals, and keeps its partitions for a later run.
   void finish(const Step& step, std::string reason, std::map<std::string, std::uint64_t> totals);
 
-  // What another knows: perhaps that this peer has left.
+  // The members as another peer knows them: perhaps it knows that this peer has left.
   void hear(Time now, const std::vector<ring::Member>& members);
   void tick(const Step& step);
   std::optional<Time> next_deadline() const;

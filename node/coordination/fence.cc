@@ -7,7 +7,7 @@ namespace orbweaver {
 namespace {
 
 constexpr Duration question_every = std::chrono::milliseconds{300};
-// Peers asked at a time, all in turn: each question holds the whole table of tenures.
+// Peers asked at a time, one group after another: each question contains the whole table of tenures.
 constexpr std::size_t asked_at_a_time = 64;
 
 }  // namespace
@@ -37,17 +37,18 @@ Result<void> Fence::tick(const Step& step) {
   for (const auto& [peer, member] : membership.members())
     if (peer != state_->id && ring::reachable(member) && member.state != ring::MemberState::joining)
       all = all && answered_.contains(peer);
-  // One that was let in and never heard of again by those who let it in holds nothing: it must not begin the crawl
+  // A peer that was let in, and then lost contact with those that let it in, holds nothing: it must not begin the crawl
   // again.
   const bool at_home = !answered_.empty() ||
-                       (!members_lost_ && (partition_manager.held() > 0 || partition_manager.tenures().all().empty()));
+                       (!members_lost_ && (partition_manager.held() > 0 || state_->store->counts().discovered() > 0 ||
+                                           partition_manager.tenures().all().empty()));
   if (all && at_home) {
     confirm();
     return {};
   }
   if (step.now < next_question_) return {};
   next_question_ = step.now + question_every;
-  if (all && step.now - state_->started > join_wait_max)
+  if (all && step.now - state_->started > max_join_wait)
     return farewell_->exit(
         step, ErrorCode::unreachable,
         members_lost_

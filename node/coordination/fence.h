@@ -1,7 +1,7 @@
-// Whether this peer may act on its tenures. It may once it has heard, since the start or since its process last stood
-// still, what the others know of who holds what: from one that is confirmed itself, or from all. Until then nothing is
-// fetched, for another may have taken over. Only an answer to a question asked since counts (its nonce): what waited in
-// a socket meanwhile is old. Thread rule: one owner (the peer's loop).
+// Whether this peer may act on its tenures. It may once it has learned what the others know of the tenures, since its
+// start or since its process last stood still: from one peer that is confirmed itself, or from all. Until then nothing
+// is fetched, because another peer may have taken over. Only an answer to a question asked since then counts (its
+// nonce): what waited in a socket meanwhile is old. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <optional>
@@ -21,13 +21,13 @@ class Fence {
   bool confirmed() const { return confirmed_; }
   // The process stood still for so long that the others may have given it up.
   void raise();
-  // Not all members of the last run could be read from the directory, and one of those that are missing holds
+  // Not all members of the last run could be read from the directory, and one of the missing members holds
   // something.
   void note_lost_members() { members_lost_ = true; }
 
-  // The message answers the question that is asked now.
+  // The message answers the current question.
   bool is_answer(const ring::Sync& sync) const { return !sync.reply_wanted && sync.nonce != 0 && sync.nonce == nonce_; }
-  // An answer whose tenures have been heard.
+  // An answer whose tenures were learned already.
   void hear(const ring::PeerId& from, const ring::Sync& answer);
 
   Result<void> tick(const Step& step);

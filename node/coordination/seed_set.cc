@@ -12,13 +12,13 @@ namespace orbweaver {
 
 namespace {
 
-// Seed sets are exchanged no more often than this; new seeds are told at once.
+// Seed sets are exchanged no more often than this; new seeds are sent at once.
 constexpr Duration compare_every = std::chrono::milliseconds{500};
 
 }  // namespace
 
 SeedSet::SeedSet(const PeerState& state, Members& members, const Messenger& messenger, RecordWriter& writer,
-                 CrawlEnd& end)
+                 AnnouncedEnd& end)
     : state_(&state), members_(&members), messenger_(&messenger), writer_(&writer), end_(&end) {}
 
 SeedSet::Restored SeedSet::restore(const std::string& row) {
@@ -112,7 +112,7 @@ void SeedSet::compare(const Step& step, const ring::PeerId& from, std::uint64_t 
     differing_.erase(from);
     return;
   }
-  // A late message of one that is gone is not waited upon.
+  // A peer that is gone is not waited for because of a late message.
   if (members_->is_reachable(from)) differing_.insert(from);
   if (step.now < next_compare_) return;
   next_compare_ = step.now + compare_every;

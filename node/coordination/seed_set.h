@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "node/coordination/crawl_end.h"
+#include "node/coordination/announced_end.h"
 #include "node/replication/messenger.h"
 #include "node/replication/record_writer.h"
 #include "node/scope/scope.h"
@@ -18,29 +18,30 @@ namespace orbweaver {
 class SeedSet {
  public:
   // All outlive it.
-  SeedSet(const PeerState& state, Members& members, const Messenger& messenger, RecordWriter& writer, CrawlEnd& end);
+  SeedSet(const PeerState& state, Members& members, const Messenger& messenger, RecordWriter& writer,
+          AnnouncedEnd& end);
 
-  // The seeds of an earlier run. What is not a URL is left out: why, and the row as it is without.
+  // The seeds of an earlier run. Lines that are not URLs are left out: why, and the row without them.
   struct Restored {
     std::vector<std::string> left_out;
     std::string row;
   };
   Restored restore(const std::string& row);
-  // The scope, of the ring's settings and the seeds so far.
+  // Makes the scope from the ring's settings and the seeds so far.
   void make_scope();
 
-  // More seeds, durable at once. What is not a URL is left out: only what was canonical at another peer comes here.
+  // More seeds, durable at once. Texts that are not URLs are left out: another peer has made all of them canonical.
   Result<void> add(const Step& step, const std::vector<std::string>& seeds);
-  // The same, with the seeds' own records.
+  // The same, in the commit of the seeds' own records.
   void add(const std::vector<std::string>& seeds, storage::Commit& commit);
-  // Those that this peer owns are admitted, when they are new or when owners have changed.
+  // Admits the seeds that this peer owns, when they are new or when owners have changed.
   Result<void> admit_own(const Step& step);
   void owners_changed() { all_due_ = true; }
 
   // The other peer may have other seeds: then it is sent these, and sends its own for the same reason.
   void compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint);
   void send(const Step& step, const ring::PeerId& to, const std::vector<std::string>& seeds) const;
-  // Members whose last message told of other seeds than these. No page is read meanwhile: a link would be judged by a
+  // Members whose last message showed other seeds than these. No page is read meanwhile: a link would be judged by a
   // part of the scope.
   const std::set<ring::PeerId>& differing() const { return differing_; }
   void forget_peer(const ring::PeerId& peer) { differing_.erase(peer); }
@@ -52,7 +53,7 @@ class SeedSet {
   std::uint64_t fingerprint() const { return fingerprint_; }
   const Scope& scope() const { return *scope_; }
 
-  // So that a message stays well under ring::message_bytes_max.
+  // Keeps a message well under ring::max_message_bytes.
   static constexpr std::size_t per_message = 1000;
 
  private:
@@ -64,7 +65,7 @@ class SeedSet {
   Members* members_;
   const Messenger* messenger_;
   RecordWriter* writer_;
-  CrawlEnd* end_;
+  AnnouncedEnd* end_;
   std::set<std::string> seeds_;
   std::uint64_t fingerprint_ = 0;
   std::set<std::string, std::less<>> hosts_;

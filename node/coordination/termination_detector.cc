@@ -6,9 +6,9 @@ namespace orbweaver {
 
 namespace {
 
-// Pages allowed to a peer with one wave; under a limit of bytes few, for each may be a large one.
-constexpr std::uint64_t share_max = 4096;
-constexpr std::uint64_t share_by_bytes_max = 32;
+// Maximum pages that one wave grants a peer; under a limit of bytes few, because each may be a large one.
+constexpr std::uint64_t max_share = 4096;
+constexpr std::uint64_t max_share_by_bytes = 32;
 
 std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
   const auto found = reply.counts.find(name);
@@ -16,34 +16,29 @@ std::uint64_t count(const ring::WaveReply& reply, const std::string& name) {
 }
 
 bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
-  return a.incarnation == b.incarnation && a.sent == b.sent && a.received == b.received &&
-         a.ring_fingerprint == b.ring_fingerprint && a.tenures_fingerprint == b.tenures_fingerprint;
-}
-
-// Members take a lower number than the last for a late copy. This process may not be the first of this peer: numbers
-// follow the time, so that they rise over a restart too.
-std::uint64_t next_number(std::uint64_t last, Time now) {
-  const std::int64_t since_epoch = now.time_since_epoch().count();
-  return std::max(last + 1, since_epoch > 0 ? static_cast<std::uint64_t>(since_epoch) : 0);
+  return a.life == b.life && a.sent == b.sent && a.received == b.received && a.ring_fingerprint == b.ring_fingerprint &&
+         a.tenures_fingerprint == b.tenures_fingerprint && a.seeds_fingerprint == b.seeds_fingerprint;
 }
 
 }  // namespace
 
-void TerminationDetector::begin(Time now, const std::vector<ring::PeerId>& members, std::vector<Probe>& out,
-                                const ring::PeerId& self) {
-  wave_ = next_number(wave_, now);
+void TerminationDetector::begin(Time now, const std::vector<ring::PeerId>& members) {
+  wave_ = waves_.next();
   under_way_ = true;
   sent_ = now;
   members_ = members;
   replies_.clear();
-  if (!grants_.empty()) grant_sequence_ = next_number(grant_sequence_, now);
+}
+
+// Those that have not replied yet. A probe that is sent again has the wave's number again: whichever copy is answered,
+// the answer is of this wave.
+void TerminationDetector::ask(const ring::PeerId& self, std::uint64_t ring_fingerprint, std::vector<Probe>& out) const {
   for (const ring::PeerId& member : members_) {
-    if (member == self) continue;
-    ring::WaveProbe probe;
-    probe.wave = wave_;
+    if (member == self || replies_.contains(member)) continue;
+    ring::WaveProbe probe{.wave = wave_, .ring_fingerprint = ring_fingerprint};
     if (const auto grant = grants_.find(member); grant != grants_.end()) {
-      probe.grant_sequence = grant_sequence_;
-      probe.grant_pages = grant->second;
+      probe.grant_wave = grant->second.wave;
+      probe.grant_pages = grant->second.cap;
     }
     out.push_back({member, probe});
   }
@@ -61,25 +56,15 @@ void TerminationDetector::tick(Time now, const ring::PeerId& self, const std::ve
     grants_.clear();
     return;
   }
-  const std::size_t first = out.size();
   if (under_way_ && members != members_) under_way_ = false;  // begun again below
   if (!under_way_) {
     if (now < next_ && members == members_) return;
-    begin(now, members, out, self);
+    begin(now, members);
+    ask(self, ring_fingerprint, out);
   } else if (now - sent_ >= config_.resend) {
     sent_ = now;
-    for (const ring::PeerId& member : members_) {
-      if (member == self || replies_.contains(member)) continue;
-      ring::WaveProbe probe;
-      probe.wave = wave_;
-      if (const auto grant = grants_.find(member); grant != grants_.end()) {
-        probe.grant_sequence = grant_sequence_;
-        probe.grant_pages = grant->second;
-      }
-      out.push_back({member, probe});
-    }
+    ask(self, ring_fingerprint, out);
   }
-  for (std::size_t i = first; i < out.size(); ++i) out[i].probe.ring_fingerprint = ring_fingerprint;
   replies_[self] = own;
   if (replies_.size() == members_.size()) evaluate(now, self);
 }
@@ -92,6 +77,7 @@ void TerminationDetector::on_reply(const ring::PeerId& from, const ring::WaveRep
 
 void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
   under_way_ = false;
+  grants_.clear();  // all have received them
   bool all_passive = true;
   bool one_view = true;
   bool unchanged = last_passive_.size() == replies_.size();
@@ -102,7 +88,8 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
   for (const auto& [peer, reply] : replies_) {
     all_passive = all_passive && reply.passive;
     one_view = one_view && reply.ring_fingerprint == replies_.at(self).ring_fingerprint &&
-               reply.tenures_fingerprint == replies_.at(self).tenures_fingerprint;
+               reply.tenures_fingerprint == replies_.at(self).tenures_fingerprint &&
+               reply.seeds_fingerprint == replies_.at(self).seeds_fingerprint;
     partitions += count(reply, "partitions");
     const auto before = last_passive_.find(peer);
     unchanged = unchanged && before != last_passive_.end() && same_counts(before->second, reply);
@@ -110,7 +97,7 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
     pages += count(reply, "fetched");
     bytes += count(reply, "bytes");
   }
-  // Every partition is counted by its holder, and by nobody else.
+  // Every partition is counted by its holder, and by no other peer.
   one_view = one_view && partitions == config_.partitions;
   next_ = now + (all_passive || wanting ? config_.quick : config_.slow);
   const bool no_pages = config_.max_pages > 0 && pages >= config_.max_pages;
@@ -121,7 +108,6 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
     if (limited() && one_view) share_out(self);
     return;
   }
-  grants_.clear();
   if (!unchanged) {
     last_passive_ = replies_;
     return;
@@ -129,6 +115,7 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
   if (!config_.stop_when_done) return;
   End end;
   end.wave = wave_;
+  end.own = replies_.at(self);
   end.reason = no_pages        ? "the page limit is reached"
                : limit_reached ? "the byte limit is reached"
                                : "nothing is left to fetch";
@@ -137,21 +124,26 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
   end_ = std::move(end);
 }
 
-// What is neither fetched nor in the cap of any peer is shared among those that want pages, a part at a time, so that
-// the last pages go where the work is.
+void TerminationDetector::take_back(Time now) {
+  end_.reset();
+  last_passive_.clear();
+  next_ = now + config_.slow;
+}
+
+// What is neither fetched nor in the cap of any peer is shared among the peers that want pages, a part at a time, so
+// that the last pages go where the work is.
 void TerminationDetector::share_out(const ring::PeerId& self) {
-  grants_.clear();
-  std::uint64_t held = 0;
+  std::uint64_t granted = 0;
   std::uint64_t bytes = 0;
   std::vector<ring::PeerId> wanting;
   for (const auto& [peer, reply] : replies_) {
-    held += count(reply, "fetched") + count(reply, "unspent");
+    granted += count(reply, "fetched") + count(reply, "unspent");
     bytes += count(reply, "bytes");
     if (count(reply, "wants") > 0) wanting.push_back(peer);
   }
   if (config_.max_bytes > 0 && bytes >= config_.max_bytes) return;
-  const std::uint64_t most = config_.max_bytes > 0 ? share_by_bytes_max : share_max;
-  std::uint64_t free = config_.max_pages > held ? config_.max_pages - held : 0;
+  const std::uint64_t most = config_.max_bytes > 0 ? max_share_by_bytes : max_share;
+  std::uint64_t free = config_.max_pages > granted ? config_.max_pages - granted : 0;
   if (config_.max_pages == 0) free = wanting.size() * 2 * most;
   for (std::size_t i = 0; i < wanting.size() && free > 0; ++i) {
     const std::uint64_t share = std::clamp<std::uint64_t>(free / (2 * (wanting.size() - i)), 1, most);
@@ -160,9 +152,13 @@ void TerminationDetector::share_out(const ring::PeerId& self) {
     if (wanting[i] == self) {
       own_grant_ = cap;
     } else {
-      grants_[wanting[i]] = cap;
+      grants_[wanting[i]] = {.wave = wave_, .cap = cap};
     }
   }
+}
+
+bool same_state(const ring::WaveReply& before, const ring::WaveReply& now) {
+  return before.passive && now.passive && same_counts(before, now) && before.counts == now.counts;
 }
 
 std::optional<Time> TerminationDetector::next_deadline() const {

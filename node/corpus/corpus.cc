@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 // A page's text is at most its decoded body.
-constexpr std::size_t line_bytes_max = std::size_t{256} << 20;
+constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
 
 Result<std::vector<std::string>> files_of(const std::vector<std::string>& inputs) {
   std::vector<std::string> files;
@@ -44,7 +44,7 @@ Result<std::vector<std::string>> files_of(const std::vector<std::string>& inputs
 
 class Corpus {
  public:
-  explicit Corpus(const CorpusOptions& options) : options_(options), repeats_(options.texts_max) {}
+  explicit Corpus(const CorpusOptions& options) : options_(options), repeats_(options.max_texts) {}
 
   Result<CorpusCounts> make() {
     const auto files = files_of(options_.inputs);
@@ -81,7 +81,7 @@ class Corpus {
     std::uint64_t number = 0;
     for (std::string line; std::getline(in, line);) {
       ++number;
-      if (in.eof()) {  // no line feed behind it
+      if (in.eof()) {  // no line feed after it
         ++counts_.torn;
         return {};
       }
@@ -93,7 +93,7 @@ class Corpus {
   }
 
   Result<void> take(const std::string& text) {
-    if (text.size() > line_bytes_max) return fail(ErrorCode::invalid_input, "a line of more than 256 MiB");
+    if (text.size() > max_line_bytes) return fail(ErrorCode::invalid_input, "a line of more than 256 MiB");
     json line = json::parse(text, nullptr, false);
     if (!line.is_object()) return fail(ErrorCode::invalid_input, "it is not a JSON object");
     const auto url = line.find("url");

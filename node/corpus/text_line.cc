@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view digest_label = "md5:";
 
-// A date that a document states is one only when it can be read.
+// A date that a document states counts only when it can be parsed.
 std::optional<Time> date_of(std::string_view text) {
   if (const auto date = parse_w3c_date(text)) return date;
   return parse_mail_date(text);

@@ -1,4 +1,4 @@
-// A page's line of the text output (docs/how-to/corpus.md has its fields): what the page says, its language, its date,
+// A page's line of the text output (docs/how-to/corpus.md lists its fields): the page's text, its language, its date,
 // its fingerprints. Thread rule: free function; the caller locks TextRepeats when several threads share one.
 #pragma once
 
@@ -19,14 +19,14 @@ struct TextPage {
   int status = 0;
   std::string charset;
   std::string last_modified;  // of the response; empty: none
-  html::PageBlocks page;      // blocks are marked; a text that a command made has one block
+  html::PageBlocks page;      // blocks are marked; a text from a command has one block
   bool all = false;           // boilerplate stays in the text
 };
 
-// The line, but for "repeats"; `print`: of its text.
+// The line without "repeats"; `print`: of its text.
 nlohmann::json text_line(const TextPage& page, TextPrint& print);
 
-// Puts "repeats" into a line: what TextRepeats found.
+// Adds "repeats" to a line, as found by TextRepeats.
 void note_repeat(nlohmann::json& line, const std::optional<Repeat>& repeat);
 
 // The digest and the fingerprint of a line that text_line() made; the error says which is missing or malformed.

@@ -1,6 +1,6 @@
-// The texts that a peer has seen recently, for all its workers: which of them a new one repeats. In memory only; a peer
-// that is started again starts again, and `orbweaver corpus` compares everything (docs/how-to/corpus.md). Thread rule:
-// any thread; one lock, held for a few microseconds.
+// The texts that a peer has seen recently, for all its workers: it finds which of them a new one repeats. In memory
+// only: a restarted peer starts empty, and `orbweaver corpus` compares everything (docs/how-to/corpus.md). Thread rule:
+// any thread; one lock, locked for a few microseconds.
 #pragma once
 
 #include <mutex>
@@ -13,7 +13,7 @@ namespace orbweaver {
 
 class SharedRepeats {
  public:
-  explicit SharedRepeats(std::size_t texts_max) : repeats_(texts_max) {}
+  explicit SharedRepeats(std::size_t max_texts) : repeats_(max_texts) {}
 
   std::optional<Repeat> add(std::string_view name, const ring::Md5& digest, const TextPrint& print) {
     const std::lock_guard lock(mutex_);

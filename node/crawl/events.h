@@ -34,16 +34,16 @@ struct RobotsFetch {
   std::uint8_t hops = 0;           // redirects followed
   std::uint8_t attempts = 0;       // tries that failed before
 };
-// Nothing is fetched: a worker parses what the store has of an origin.
+// Nothing is fetched: a worker parses the robots.txt that the store has of an origin.
 struct RobotsParse {
   std::string origin;
 };
 
-// Leave to fetch one URL of a host that is held until the fetch ends. Only the core makes one.
+// Permission to fetch one URL of a host, which stays acquired until the fetch ends. Only the core makes one.
 struct FetchJob {
   std::uint64_t id = 0;
   CanonicalUrl url;
-  storage::HostKey host;  // whose turn it is
+  storage::HostKey host;  // the host that is acquired
   std::variant<PageFetch, RobotsFetch, RobotsParse> what;
 
   const PageFetch* page() const { return std::get_if<PageFetch>(&what); }
@@ -55,8 +55,8 @@ struct MessageEvent {
   ring::Message message;
   ring::ReplyPath reply;
 };
-// Notes whether a page is at work or waits: if the process dies, what was at work may be what killed it. A value that
-// may be empty; the page is neither any more when it is destroyed.
+// Notes whether a page is at work or waits: if the process dies, a page at work may be what killed it. A value that may
+// be empty; destroying it ends the page's note.
 class PageMark {
  public:
   class Holder {
@@ -94,39 +94,39 @@ struct LinkList {
   std::vector<CanonicalUrl> links;
   std::vector<std::uint8_t> scores;      // under order = best by topic, from 0 to 255 for each link; else empty
   std::vector<CanonicalUrl> requisites;  // under page_requisites: what the page or stylesheet needs to be shown
-  bool stylesheet = false;               // its requisites come whatever the scope says of it
+  bool stylesheet = false;               // its requisites are taken whatever the scope says of it
 };
 struct SitemapList {
   std::vector<CanonicalUrl> pages;
   std::vector<std::uint8_t> scores;  // as of links
-  std::vector<Time> lastmods;        // of each; the epoch: not told
+  std::vector<Time> lastmods;        // of each; the epoch: none given
 };
 struct SitemapIndexList {
   std::vector<CanonicalUrl> sitemaps;
-  std::vector<Time> lastmods;  // of each; the epoch: not told
+  std::vector<Time> lastmods;  // of each; the epoch: none given
 };
 struct ResultList {
   std::vector<CanonicalUrl> results;  // of a search: they are seeds
 };
 using Listed = std::variant<LinkList, SitemapList, SitemapIndexList, ResultList>;
 
-// What a worker has made of a response.
+// What a worker has read from a response.
 struct PageRead {
   Listed listed;
   std::string validator;                 // for the next visit
-  bool noindex = false;                  // not kept: it asked for that, and the setting obeys
-  bool unwanted_type = false;            // not archived: its content type is kept out
+  bool noindex = false;                  // not kept: the page asks for that, and the setting obeys
+  bool unwanted_type = false;            // not archived: its content type is excluded
   std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
-  // Target of a 3xx that the crawl's rules take for the URL itself, in the form that the server names.
+  // Target of a 3xx that the crawl's rules treat as the URL itself, in the form that the server names.
   std::optional<CanonicalUrl> canonical_redirect;
   std::string command_fault;        // why the user's command for its media type gave no text; empty: it did, or none
   std::uint32_t skipped_links = 0;  // other schemes, malformed, nofollow
   std::uint32_t links_over_budget = 0;  // left out: more than max_link_bytes, or more links than a page may have
   std::uint64_t content = 0;            // fingerprint of an HTML body without its own address in it; 0: none
 };
-// A robots.txt, fetched or of the store.
+// A robots.txt, fetched or from the store.
 struct RobotsRead {
-  std::string body;                      // of a 2xx: decoded, cut at robots_bytes_max
+  std::string body;                      // of a 2xx: decoded, cut at max_robots_bytes
   ParsedRobots parsed;                   // of the body
   std::vector<CanonicalUrl> sitemaps;    // that it names, each once
   std::optional<CanonicalUrl> redirect;  // target of a 3xx with a usable Location
@@ -145,16 +145,16 @@ struct PageDone {
   bool decoded_cut = false;  // not all of it was read: unpacked or in UTF-8 it is beyond its bounds
   std::uint64_t archived_bytes = 0;
   std::uint16_t worker = 0;  // which worker read it, from 0
-  // What the page holds of the process that reads it: memory of its body and of its links, its mark. Given back when
-  // this is destroyed: once the page is committed.
-  std::shared_ptr<void> body_held;
-  std::shared_ptr<void> links_held;
+  // What the page uses of the process that reads it: memory for its body and its links, and its mark. They are released
+  // when this is destroyed: once the page is committed.
+  std::shared_ptr<void> body_charge;
+  std::shared_ptr<void> links_charge;
   PageMark mark;
 };
 // Answer to ResolveHost.
 struct HostResolved {
   storage::HostKey host;
-  std::string address;  // 4 or 16 bytes, the least of them when there are several; empty: it has none
+  std::string address;  // 4 or 16 bytes, the lowest when there are several; empty: it has none
 };
 struct StopEvent {
   bool leave = false;  // hand everything over first
@@ -172,7 +172,7 @@ struct ParseRobots {
   FetchJob job;
   std::string body;
 };
-// Which address a host has; the fetcher's resolver knows or asks the DNS.
+// Asks which address a host has; the fetcher's resolver knows it or asks the DNS.
 struct ResolveHost {
   storage::HostKey host;
   std::string name;        // of the host; an IPv6 address without brackets
@@ -197,7 +197,7 @@ struct Exit {
   int code = 0;  // 0: done or stopped as asked; else an ErrorCode
   std::string message;
   bool finished = false;                        // the crawl has ended, ring-wide
-  std::map<std::string, std::uint64_t> totals;  // then: the ring's, equal on every peer
+  std::map<std::string, std::uint64_t> totals;  // when finished: the ring's, equal on every peer
 };
 
 // Under record_links: a page's links, for the trace. The page is durable.

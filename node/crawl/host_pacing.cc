@@ -6,7 +6,7 @@ namespace orbweaver {
 
 namespace {
 
-constexpr std::uint8_t slow_row_max = 4;
+constexpr std::uint8_t max_slow_row = 4;
 // Below this nothing is called slow: it is the network's jitter.
 constexpr Duration jitter = std::chrono::milliseconds{50};
 
@@ -14,9 +14,9 @@ constexpr Duration jitter = std::chrono::milliseconds{50};
 bool note_latency(const Answer& answer, HostPacing& host) {
   const bool slow = host.usual > Duration{} && answer.took > 2 * host.usual + jitter;
   host.slow_row = slow ? static_cast<std::uint8_t>(host.slow_row + 1) : std::uint8_t{0};
-  // What is slow for long becomes the usual: the host may have moved.
+  // A latency that stays slow becomes the usual one: the host may have moved.
   host.usual = host.usual == Duration{} ? std::max(answer.took, Duration{1}) : (7 * host.usual + answer.took) / 8;
-  if (host.slow_row < slow_row_max) return false;
+  if (host.slow_row < max_slow_row) return false;
   host.slow_row = 0;
   return true;
 }

@@ -1,7 +1,7 @@
 // How long a host is left alone after a request: the longest of
 //   delay     the setting, or its own in `sites`, or its robots.txt's Crawl-delay when that is longer
 //   latency   delay_factor times as long as the answer took (Heydon and Najork, Mercator, 1999; Heritrix's
-//             delay-factor), up to max_delay: who is slow is asked less
+//             delay-factor), up to max_delay: a slow host is asked less
 //   pace      0 as long as all is well. It doubles, from `delay`, up to max_delay, when the host says that it is too
 //             much (429, 503), or when four answers in a row took more than twice as long as is usual for it; each
 //             other answer takes an eighth off
@@ -18,7 +18,7 @@ namespace orbweaver {
 struct PacingRules {
   Duration delay{};
   std::uint32_t delay_factor = 0;  // 0: latency does not count
-  Duration max_delay{};            // of latency and pace; a longer delay stands
+  Duration max_delay{};            // of latency and pace; a longer `delay` still counts
 };
 
 // What is known of one host.
@@ -36,7 +36,7 @@ struct Answer {
   bool too_much = false;  // status 429 or 503
 };
 
-// Takes note of the answer; the wait from its end to the next request. `crawl_delay`: of its robots.txt.
+// Notes the answer; returns the wait from its end to the next request. `crawl_delay`: of its robots.txt.
 Duration next_delay(const PacingRules& rules, Duration crawl_delay, const Answer& answer, HostPacing& host);
 
 }  // namespace orbweaver

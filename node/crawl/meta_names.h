@@ -7,22 +7,25 @@ namespace orbweaver {
 
 namespace meta_name {
 inline constexpr std::string_view peer = "peer";          // identity, 32 hex digits
+inline constexpr std::string_view life = "life";          // processes that this directory has had, in decimal digits
 inline constexpr std::string_view ring = "ring";          // ring identity, 32 hex digits
 inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
 inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message
-inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one a line
+inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs, one per line
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
-// The end of the crawl as this peer was told it: a Finish message. Empty: new seeds came since.
+// The end of the crawl as this peer received it: a Finish message. Empty: new seeds came since.
 inline constexpr std::string_view ended = "ended";
+// Pages fetched up to this moment have their links on two disks: u64 big-endian, microseconds (copied_until.h).
+inline constexpr std::string_view copied_until = "copied_until";
 inline constexpr std::string_view bytes = "bytes";     // received in all, under max_bytes
 inline constexpr std::string_view domain = "domain/";  // + a registered domain: pages and bytes, under its budgets
 inline constexpr std::string_view recrawl =
     "recrawl";  // a walk in progress (docs/how-to/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =
-    "mirror/";  // + a host: the one that it is a mirror of; empty: none, says the user
+    "mirror/";  // + a host: the host that it is a mirror of; empty: none, the user says
 inline constexpr std::string_view crashed = "crashed/";             // + a page's key in hex: unclean ends; empty: none
 inline constexpr std::string_view redirects_out = "redirects_out";  // JSON object: seed, where it redirects to
-inline constexpr std::string_view waited = "waited";  // how many peers the ring had when its first seeds came
+inline constexpr std::string_view waited = "waited";  // the highest number of members that seeds waited for
 }  // namespace meta_name
 
 }  // namespace orbweaver

@@ -9,11 +9,11 @@ using nlohmann::json;
 namespace {
 
 struct Extent {
-  std::size_t depth = 0;   // the most arrays and objects within one another
+  std::size_t depth = 0;   // the deepest nesting of arrays and objects
   std::size_t values = 1;  // values and names of fields, or more: each but the first has one of [ { , : before it
 };
 
-// By the marks outside strings: right for JSON, and for other text numbers that do no harm.
+// Counts the marks outside strings: exact for JSON; for other text the numbers do no harm.
 Extent extent(std::string_view text) {
   Extent found;
   std::size_t depth = 0;
@@ -41,7 +41,7 @@ tl::unexpected<Error> wrong(std::string_view name, std::string_view wanted) {
   return fail(ErrorCode::invalid_input, "\"" + std::string(name) + "\" is not " + std::string(wanted));
 }
 
-// Nothing: there is no such field, or no object.
+// Nothing: there is no such field, or it is not an object.
 const json* field(const json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(std::string(name));
@@ -50,12 +50,12 @@ const json* field(const json& object, std::string_view name) {
 
 }  // namespace
 
-Result<json> parse_outside_json(std::string_view text, std::size_t values_max) {
+Result<json> parse_outside_json(std::string_view text, std::size_t max_values) {
   const Extent all = extent(text);
-  if (all.depth > json_depth_max)
-    return fail(ErrorCode::invalid_input, "JSON nested deeper than " + std::to_string(json_depth_max));
-  if (all.values > values_max)
-    return fail(ErrorCode::invalid_input, "JSON of more than " + std::to_string(values_max) +
+  if (all.depth > max_json_depth)
+    return fail(ErrorCode::invalid_input, "JSON nested deeper than " + std::to_string(max_json_depth));
+  if (all.values > max_values)
+    return fail(ErrorCode::invalid_input, "JSON of more than " + std::to_string(max_values) +
                                               " values; ask for less at a time, with several questions");
   json value = json::parse(text, nullptr, false);
   if (value.is_discarded() || !value.is_object()) return fail(ErrorCode::invalid_input, "it is not a JSON object");

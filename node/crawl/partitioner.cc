@@ -27,10 +27,10 @@ storage::HostKey Partitioner::host_key(const CanonicalUrl& url) {
   return host_key(url.host(), by_ == PartitionBy::url ? ring::partition_of(url.digest(), partitions_) : 0);
 }
 
-storage::HostKey Partitioner::host_key(std::string_view host, ring::Partition told_for) {
+storage::HostKey Partitioner::host_key(std::string_view host, ring::Partition url_partition) {
   look_at(host);
   storage::HostKey key;
-  key.partition = by_ == PartitionBy::url ? told_for : home_;
+  key.partition = by_ == PartitionBy::url ? url_partition : home_;
   std::copy_n(digest_.begin(), key.host.size(), key.host.begin());
   return key;
 }

@@ -1,7 +1,7 @@
 // Which partition a URL falls into, by the ring's `partition_by`: the leading bits of MD5(host), of MD5(registrable
-// domain), or of MD5(URL). By host or domain, all of a host lies in one partition, and who holds that asks the host. By
-// URL a host lies in many, and its holders take turns (host_leases.h). Pure. Thread rule: one owner (it remembers the
-// last host, for a page's links are mostly of one).
+// domain), or of MD5(URL). By host or domain, all of a host is in one partition, whose holder asks the host. By URL a
+// host is in many, and leases decide which of their holders asks it (host_leases.h). Pure. Thread rule: one owner (it
+// remembers the last host, because a page's links are mostly of one).
 #pragma once
 
 #include <string>
@@ -21,9 +21,9 @@ class Partitioner {
   ring::Partition partition(const CanonicalUrl& url);
   // The key of a URL's host in the store: that partition, and the first bytes of MD5(host).
   storage::HostKey host_key(const CanonicalUrl& url);
-  // Of a host that is told without a URL (its wait); by URL it is the partition that it is told for.
-  storage::HostKey host_key(std::string_view host, ring::Partition told_for);
-  // Where what concerns a whole host is looked after: its own partition; by URL that of MD5(host).
+  // Of a host that comes without a URL (with its wait); by URL the partition comes with it.
+  storage::HostKey host_key(std::string_view host, ring::Partition url_partition);
+  // The partition that looks after what concerns a whole host: its own; by URL that of MD5(host).
   ring::Partition home(std::string_view host);
   PartitionBy by() const { return by_; }
 

@@ -1,5 +1,5 @@
 // What every part of a peer may read and no part changes: its settings and what is made of them, its store, its
-// identity, the times that others go by. The peer itself sets the last step. Thread rule: one owner (the peer's loop).
+// identity, the times that the parts use. The peer itself sets the last step. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,22 @@
 
 namespace orbweaver {
 
+// Records of a partition from which a comparison of its leaves costs less than to send all of it.
+inline constexpr std::size_t default_leaves_from = 2048;
+
 struct PeerState {
-  PeerState(Settings values, MemoryPlan plan, storage::Store& opened, const ring::PeerId& self,
-            const ring::RingId& its_ring)
+  PeerState(Settings values, const MemoryPlan& plan, storage::Store& opened, const ring::PeerId& self,
+            const ring::RingId& its_ring, std::uint64_t its_life = 1, std::size_t leaves = default_leaves_from)
       : settings(std::move(values)),
-        memory(std::move(plan)),
+        memory(plan),
         canonicaliser(settings),
         partitioner(settings.partition_by, settings.partitions),
         sites(settings),
+        leaves_from(leaves),
         store(&opened),
         id(self),
-        ring(its_ring) {}
+        ring(its_ring),
+        life(its_life) {}
   PeerState(const PeerState&) = delete;  // parts of it point at its settings
   PeerState& operator=(const PeerState&) = delete;
 
@@ -36,9 +41,11 @@ struct PeerState {
   Canonicaliser canonicaliser;
   mutable Partitioner partitioner;  // it remembers the last host's digest
   SitePolicy sites;
+  std::size_t leaves_from;
   storage::Store* store;
   ring::PeerId id;
   ring::RingId ring;
+  std::uint64_t life;  // how many processes its directory has had, this one among them (rising_number.h)
   Time started{};
   Time restarted{};  // `started` when the directory had a crawl in it; else the epoch
   Time stepped{};    // the last step; never goes back, though clocks do

@@ -56,6 +56,7 @@ std::span<const std::string_view> count_names() {
                                                "copies",
                                                "copies_waiting",
                                                "copies_sent",
+                                               "outcomes_given_up",
                                                "copy_bytes_sent",
                                                "records_moved",
                                                "bytes_moved"};

@@ -11,7 +11,7 @@
 
 namespace orbweaver {
 
-// The names of a status's "counts"; core_test holds them to what a peer shows.
+// The names of a status's "counts"; core_test compares them with what a peer shows.
 std::span<const std::string_view> count_names();
 std::string utc(Time time);  // "2026-11-22T02:10:35Z"
 std::string_view member_state_name(const ring::Member& member);

@@ -3,13 +3,13 @@
 namespace orbweaver {
 namespace {
 
-// Of an entry beside its rules: the entry, its places in the list and the map.
+// Bytes of an entry apart from its rules: the entry, its places in the list and the map.
 constexpr std::uint64_t entry_bytes = 256;
 
 }  // namespace
 
-RobotsCache::RobotsCache(std::uint64_t bytes_max)
-    : bytes_max_(bytes_max), allow_all_(std::make_shared<Entry>()), disallow_all_(std::make_shared<Entry>()) {
+RobotsCache::RobotsCache(std::uint64_t max_bytes)
+    : max_bytes_(max_bytes), allow_all_(std::make_shared<Entry>()), disallow_all_(std::make_shared<Entry>()) {
   allow_all_->rules = std::make_shared<const RobotsRules>(RobotsRules::allow_all());
   disallow_all_->rules = std::make_shared<const RobotsRules>(RobotsRules::disallow_all());
   allow_all_->pinned = disallow_all_->pinned = true;
@@ -23,13 +23,13 @@ RobotsCache::Handle RobotsCache::put(const ParsedRobots& parsed) {
     recent_.splice(recent_.begin(), recent_, found->second->place);
     return found->second;
   }
-  const Handle entry = std::make_shared<Entry>();
+  Handle entry = std::make_shared<Entry>();
   entry->digest = parsed.digest;
   entry->rules = parsed.rules;
   entry->place = recent_.insert(recent_.begin(), entry);
   known_.emplace(parsed.digest, entry);
   bytes_ += charge(*parsed.rules);
-  while (bytes_ > bytes_max_ && recent_.size() > 1) {
+  while (bytes_ > max_bytes_ && recent_.size() > 1) {
     const Handle last = recent_.back();
     bytes_ -= charge(*last->rules);
     last->rules = nullptr;

@@ -1,5 +1,5 @@
-// The robots rules in memory: equal files once, whatever hosts they are of, and those least recently used dropped where
-// all would be more than a share of the peer's memory (MemoryPlan::robots). What is dropped is parsed again from the
+// The robots rules in memory. Equal files are kept once, whatever hosts they are of. Where all would be more than a
+// share of the peer's memory (MemoryPlan::robots), the least recently used are dropped, and parsed again from the
 // store. Pure. Thread rule: one owner (the peer's core); rules themselves are shared freely.
 #pragma once
 
@@ -29,7 +29,7 @@ class RobotsCache {
   };
   using Handle = std::shared_ptr<Entry>;
 
-  explicit RobotsCache(std::uint64_t bytes_max);
+  explicit RobotsCache(std::uint64_t max_bytes);
 
   // The entry of these rules. The rules put last stay, whatever their size.
   Handle put(const ParsedRobots& parsed);
@@ -40,19 +40,19 @@ class RobotsCache {
   const Handle& disallow_all() const { return disallow_all_; }
 
   std::uint64_t bytes() const { return bytes_; }
-  std::uint64_t bytes_max() const { return bytes_max_; }
+  std::uint64_t max_bytes() const { return max_bytes_; }
   std::size_t files() const { return known_.size(); }
   std::uint64_t dropped() const { return dropped_; }  // so far
-  std::uint64_t shared() const { return shared_; }    // puts of what was there
+  std::uint64_t shared() const { return shared_; }    // puts of rules that were there already
 
  private:
   static std::uint64_t charge(const RobotsRules& rules);
 
-  const std::uint64_t bytes_max_;
+  const std::uint64_t max_bytes_;
   std::uint64_t bytes_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t shared_ = 0;
-  std::list<Handle> recent_;  // the one used last in front
+  std::list<Handle> recent_;  // the last used in front
   std::map<ring::Md5, Handle> known_;
   Handle allow_all_;
   Handle disallow_all_;

@@ -16,8 +16,8 @@ RobotsRead read_robots(std::string body, const std::string& origin, const Settin
   const Result<Url> place = Url::parse(origin + "/robots.txt");
   if (settings.sitemaps == SitemapUse::off || !place) return read;
   read.sitemaps = resolve_sitemap_lines(read.parsed.rules->sitemaps(), *place, rules).urls;
-  if (read.sitemaps.size() > named_sitemaps_max)
-    read.sitemaps.erase(read.sitemaps.begin() + named_sitemaps_max, read.sitemaps.end());
+  if (read.sitemaps.size() > max_named_sitemaps)
+    read.sitemaps.erase(read.sitemaps.begin() + max_named_sitemaps, read.sitemaps.end());
   return read;
 }
 

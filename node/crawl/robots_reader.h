@@ -11,11 +11,11 @@
 
 namespace orbweaver {
 
-// Of those that one robots.txt names, up to this many are asked for. The largest sites name some hundred; an index
-// has room for 50,000.
-inline constexpr std::size_t named_sitemaps_max = 1000;
+// Up to this many of the sitemaps that one robots.txt names are asked for. The largest sites name a few hundred; an
+// index has room for 50,000.
+inline constexpr std::size_t max_named_sitemaps = 1000;
 
-// About 15 us for a usual file, some milliseconds for one of robots_bytes_max.
+// About 15 us for a usual file, some milliseconds for one of max_robots_bytes.
 ParsedRobots parse_robots(std::string_view body, std::string_view agent);
 
 // The body, its rules and, where the settings want them, the sitemaps that it names. `origin`: whose robots.txt it is.

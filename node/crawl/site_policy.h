@@ -30,7 +30,9 @@ class SitePolicy {
     const SiteRule* const rule = find(host);
     return rule != nullptr && rule->hours ? rule->hours->first_from(at) : at;
   }
-  // What a request to the host reserves its address for: never longer than the host's own delay.
+  // A robots.txt may ask for a longer wait than the crawl's own, up to a bound: else one file could stop a host.
+  Duration crawl_delay(Duration asked) const { return std::min(asked, settings_->max_crawl_delay); }
+  // How long a request to the host reserves its address: never longer than the host's own delay.
   Duration address_delay(std::string_view host, Duration crawl_delay) const {
     const Duration delay = pacing(host).delay;
     return delay == Duration{} ? Duration{} : std::min(settings_->address_delay, std::max(delay, crawl_delay));

@@ -11,7 +11,7 @@
 
 namespace orbweaver {
 
-// The longest the loop sleeps.
+// The longest time that the loop sleeps.
 inline constexpr Duration idle_wait = std::chrono::milliseconds{500};
 
 struct Step {

@@ -1,4 +1,4 @@
-// storage/ has errors of its own, for it does not know node/; here they become ours, with their exit codes. Pure.
+// storage/ has its own errors, because it does not know node/. This maps them to ours, with their exit codes. Pure.
 // Thread rule: free function.
 #pragma once
 
@@ -22,7 +22,7 @@ inline Error error_of(const storage::Error& error) {
   return {ErrorCode::io, error.message};
 }
 
-// Of a file that the user named: what it is at fault for is bad input; the rest is the system's.
+// For a file that the user named: a fault in the file is bad input; the rest is the system's fault.
 inline Error error_of_input(const storage::Error& error) {
   if (error.kind == storage::ErrorKind::corrupt) return {ErrorCode::invalid_input, error.message};
   return error_of(error);

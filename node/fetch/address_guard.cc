@@ -18,10 +18,10 @@ struct V4Row {
   const char* name;
 };
 
-// The IPv4 Special-Purpose Address Registry's rows that are not globally reachable: RFC 791, 1918, 6598, 1122, 3927,
-// 6890, 5737, 7526, 2544, 1112, 919, in that order of first mention; with multicast (RFC 5771), class E, and one public
-// address at which a cloud answers its own machines. 169.254.169.254, where clouds keep their machines' secrets, is
-// link-local, and 100.100.100.200 is shared address space.
+// The rows of the IPv4 Special-Purpose Address Registry that are not globally reachable: RFC 791, 1918, 6598, 1122,
+// 3927, 6890, 5737, 7526, 2544, 1112, 919, in order of first mention. Added: multicast (RFC 5771), class E, and one
+// public address at which a cloud answers its own machines. 169.254.169.254, where clouds keep their machines' secrets,
+// is link-local, and 100.100.100.200 is shared address space.
 constexpr V4Row v4_rows[] = {
     {0x00000000, 8, "0.0.0.0/8 (this network)"},
     {0x0a000000, 8, "10.0.0.0/8 (private use)"},
@@ -48,9 +48,9 @@ struct V6Row {
   const char* name;
 };
 
-// The IPv6 registry's: RFC 8215, 6666, 2928 (Teredo, RFC 4380, among them), 3849, 9637, 9602, 4193 (fd00:ec2::254 among
-// them), 4291, 3879. Rows outside 2000::/3 only give the refusal its name; the refusal itself comes from the last
-// rule.
+// The IPv6 registry's rows: RFC 8215, 6666, 2928 (which includes Teredo, RFC 4380), 3849, 9637, 9602, 4193 (which
+// includes fd00:ec2::254), 4291, 3879. Rows outside 2000::/3 only give the refusal its name: the last rule refuses them
+// anyway.
 constexpr V6Row v6_rows[] = {
     {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, "64:ff9b:1::/48 (local-use IPv4/IPv6 translation)"},
     {{0x01, 0x00}, 64, "100::/64 (discard-only)"},
@@ -95,7 +95,7 @@ const char* v6_special(const IpAddress& address) {
   return nullptr;
 }
 
-// The IPv4 address that an IPv6 address stands for: NAT64 (RFC 6052) or 6to4 (RFC 3056). Mapped addresses are v4
+// The IPv4 address embedded in an IPv6 address: NAT64 (RFC 6052) or 6to4 (RFC 3056). Mapped addresses are v4
 // already.
 std::optional<IpAddress> embedded_v4(const IpAddress& address) {
   constexpr std::array<std::uint8_t, 12> nat64{0x00, 0x64, 0xff, 0x9b};

@@ -1,6 +1,6 @@
-// Whether an answer comes too slowly on the whole: bytes a second from its first byte on, judged once it has taken a
-// while. Time in which this peer did not want more is not counted. It is asked as bytes come; what comes to a stop is
-// the low-speed limit's business. Pure. Thread rule: values.
+// Whether an answer is too slow on average: bytes per second from its first byte on, judged after a minimum time. Time
+// in which this peer paused the transfer does not count. It is checked when bytes arrive; an answer that stops
+// altogether is left to the low-speed limit. Pure. Thread rule: values.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace orbweaver {
 
 class AverageSpeed {
  public:
-  // `least`: bytes a second; 0: no such limit. `after`: not judged before.
+  // `least`: bytes per second; 0: no such limit. `after`: not judged before this time.
   AverageSpeed() = default;
   AverageSpeed(std::uint64_t least, Duration after) : least_(least), after_(after) {}
 
-  // `now`: of any clock that does not go back, the same one in all calls.
+  // `now`: from any clock that does not go back, and from the same one in all calls.
   void came(std::uint64_t bytes, Duration now) {
     if (!begun_) first_ = now;
     begun_ = true;
@@ -41,7 +41,7 @@ class AverageSpeed {
   std::uint64_t bytes_ = 0;
   bool begun_ = false;
   bool paused_ = false;
-  Duration first_{};  // byte, as if nothing had been paused since
+  Duration first_{};  // when the first byte came, plus all pauses since
   Duration paused_at_{};
 };
 

@@ -1,9 +1,9 @@
-// How much memory bodies may hold together, from the socket until their pages are committed, and who may take more.
-// Owned by the fetcher's thread; what was handed on is given back by others, through the share.
+// How much memory bodies may use together, from the socket until their pages are committed, and which transfer may take
+// more. Owned by the fetcher's thread; other threads give back what was handed on, through the share.
 //
-// The oldest transfer may grow while there is room; without any, it waits for what was handed on, and when nothing was,
-// it may always grow. So something always ends and memory comes back: no deadlock. For that to stay within the bound,
-// the other transfers leave room for one longest body: with them, all hold at most bound - longest body together.
+// The oldest transfer may grow while there is room. Without room it waits for bodies that were handed on; if there are
+// none, it may grow anyway. So some transfer always ends and returns memory: no deadlock. To keep this within the
+// bound, the other transfers leave room for one longest body: they may grow only up to bound - longest body.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class BodyBudget {
  public:
   explicit BodyBudget(std::shared_ptr<MemoryShare> share) : share_(std::move(share)) {}
 
-  // A body of up to `bytes` may come. Where longer than the bound, that one body is the bound.
+  // A body of up to `bytes` may come. If it is longer than the bound, that one body is the bound.
   void expect_body(std::size_t bytes) { longest_body_ = std::max(longest_body_, bytes); }
   bool may_take(std::size_t bytes, bool oldest) const {
     const std::uint64_t all = share_->used();
@@ -34,7 +34,7 @@ class BodyBudget {
     own_ -= bytes;
     share_->give_back(bytes);
   }
-  // The charge goes on with the body.
+  // The charge moves on with the body.
   MemoryCharge hand_on(std::size_t bytes) {
     own_ -= bytes;
     return {share_, bytes};
@@ -45,7 +45,7 @@ class BodyBudget {
  private:
   std::shared_ptr<MemoryShare> share_;
   std::size_t longest_body_ = 0;
-  std::uint64_t own_ = 0;  // of transfers in flight
+  std::uint64_t own_ = 0;  // bytes of transfers in flight
 };
 
 }  // namespace orbweaver

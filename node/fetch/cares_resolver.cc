@@ -26,7 +26,7 @@ bool is_localhost(std::string_view host) { return host == "localhost" || host.en
 class CaresResolver::Impl {
  public:
   Impl(ResolverConfig config, Watch watch)
-      : config_(std::move(config)), watch_(std::move(watch)), cache_(config_.entries_max) {}
+      : config_(std::move(config)), watch_(std::move(watch)), cache_(config_.max_entries) {}
   ~Impl() {
     closing_ = true;
     if (channel_ != nullptr) ares_destroy(channel_);
@@ -44,7 +44,7 @@ class CaresResolver::Impl {
   std::set<int> sockets_;
   std::vector<Finished> finished_;
   std::uint64_t queries_ = 0;
-  std::size_t under_way_ = 0;  // queries
+  std::size_t under_way_ = 0;  // queries in flight
   std::size_t most_ = 0;
 
  private:
@@ -53,10 +53,10 @@ class CaresResolver::Impl {
     std::vector<std::uint64_t> tokens;
     std::optional<DnsAnswer> v4;
     std::optional<DnsAnswer> v6;
-    bool told = false;
+    bool reported = false;
     int left = 2;  // queries that have not ended
   };
-  // One query's way back to its lookup, by number: a lookup may be gone.
+  // How a query finds its lookup: by number, since the lookup may no longer exist.
   struct Query {
     Impl* self;
     std::uint64_t lookup;
@@ -79,11 +79,11 @@ class CaresResolver::Impl {
   std::unordered_map<std::string, std::vector<IpAddress>> hosts_file_;
   DnsEntry from_file_;
   std::map<std::uint64_t, Lookup> lookups_;
-  std::unordered_map<std::string, std::uint64_t> by_host_;  // lookups that are not told yet
+  std::unordered_map<std::string, std::uint64_t> by_host_;  // lookups without a reported result
   std::deque<std::uint64_t> waiting_;
-  std::multimap<DnsTime, std::uint64_t> delays_;  // until when a lookup's IPv6 answer is waited for
+  std::multimap<DnsTime, std::uint64_t> delays_;  // until when a lookup waits for its IPv6 answer
   std::uint64_t next_number_ = 1;
-  DnsTime now_{};  // of the call that is being served
+  DnsTime now_{};  // from the current call
 };
 
 Result<void> CaresResolver::Impl::open() {
@@ -144,7 +144,7 @@ const DnsEntry* CaresResolver::Impl::resolve(const std::string& host, std::uint6
 }
 
 void CaresResolver::Impl::start_waiting() {
-  while (!waiting_.empty() && under_way_ + 2 <= std::max<std::size_t>(config_.queries_max, 2)) {
+  while (!waiting_.empty() && under_way_ + 2 <= std::max<std::size_t>(config_.max_queries, 2)) {
     const std::uint64_t number = waiting_.front();
     waiting_.pop_front();
     under_way_ += 2;
@@ -194,8 +194,8 @@ void CaresResolver::Impl::take(std::uint64_t number, DnsType type, DnsAnswer ans
 }
 
 void CaresResolver::Impl::tell(Lookup& lookup) {
-  if (lookup.told) return;
-  lookup.told = true;
+  if (lookup.reported) return;
+  lookup.reported = true;
   by_host_.erase(lookup.host);
   const DnsAnswer none;
   DnsEntry entry = join_answers(lookup.v6.value_or(none), lookup.v4.value_or(none), config_.lifetimes, now_);

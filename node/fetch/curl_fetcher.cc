@@ -32,13 +32,13 @@ std::string place_text(std::string_view host, std::uint16_t port) {
 
 }  // namespace
 
-// The thread's state. Everything but the inbox belongs to the thread.
+// The thread's state. Everything except the inbox belongs to the thread.
 class CurlFetcher::Loop {
  public:
   Loop(CurlFetcherConfig config, Done done) : shared_(std::move(config)), done_(std::move(done)) {}
   ~Loop();
 
-  // What is asked of the fetcher: an exchange, or only a host's address.
+  // A request to the fetcher for a host's address only, instead of an exchange.
   struct Lookup {
     std::string host;  // no brackets
     std::uint16_t port = 0;
@@ -96,7 +96,7 @@ class CurlFetcher::Loop {
   CURLM* multi_ = nullptr;
   std::thread thread_;
   Counts counts_;
-  std::atomic<std::uint64_t> connections_opened_{0};  // both for other threads to read
+  std::atomic<std::uint64_t> connections_opened_{0};  // for other threads to read, like the next two
   std::atomic<std::uint64_t> dns_queries_{0};
   std::atomic<std::uint64_t> descriptor_waits_{0};
 
@@ -106,12 +106,12 @@ class CurlFetcher::Loop {
 
   std::vector<Task> taken_;
   std::map<std::uint64_t, std::unique_ptr<CurlTransfer>> under_way_;  // by sequence: the first is the oldest
-  std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;            // once paused: when to end them
+  std::set<std::pair<SteadyTime, CurlTransfer*>> resumed_;            // resumed after a pause: when to end them
   std::unique_ptr<CaresResolver> resolver_;
-  std::map<std::uint64_t, Waiting> waiting_;      // for a name, by token: the first was asked for first
-  std::multimap<SteadyTime, Waiting> postponed_;  // no descriptor was free: by when they are tried again
+  std::map<std::uint64_t, Waiting> waiting_;      // for a name, by token: the oldest request first
+  std::multimap<SteadyTime, Waiting> postponed_;  // no descriptor was free: when to try again
   std::map<std::string, IpAddress> fixed_;        // the setting resolve: "HOST:PORT" or "*:PORT" -> address
-  std::string proxy_;                             // "HOST:PORT" to connect to; empty: the URL's own
+  std::string proxy_;                             // "HOST:PORT" to connect to; empty: the URL's host
   std::uint64_t next_sequence_ = 1;
   std::uint64_t next_token_ = 1;
   std::size_t most_under_way_ = 0;
@@ -124,7 +124,7 @@ CurlFetcher::Loop::~Loop() {
   // Order matters: handles before the multi handle, whose connections still call on_close_socket().
   under_way_.clear();
   if (multi_ != nullptr) curl_multi_cleanup(multi_);
-  resolver_.reset();  // its sockets are watched by shared_
+  resolver_.reset();  // shared_ watches its sockets
 }
 
 Result<void> CurlFetcher::Loop::open() {
@@ -160,19 +160,15 @@ Result<void> CurlFetcher::Loop::open() {
 }
 
 void CurlFetcher::Loop::start(Task task) {
-  bool first = false;
-  bool late = false;
-  {
-    const std::lock_guard lock(mutex_);
-    late = stopping_;
-    first = inbox_.empty();
-    if (!late) inbox_.push_back(std::move(task));
+  std::unique_lock lock(mutex_);
+  if (stopping_) {
+    lock.unlock();
+    return answer_unbegun(task, FetchError::cancelled, "the peer is stopping");
   }
-  if (late) {
-    answer_unbegun(task, FetchError::cancelled, "the peer is stopping");
-  } else if (first) {
-    shared_.sockets.wake();
-  }
+  const bool first = inbox_.empty();
+  inbox_.push_back(std::move(task));
+  lock.unlock();
+  if (first) shared_.sockets.wake();
 }
 
 void CurlFetcher::Loop::answer_without_response(const Task& task, Time started, FetchError error,
@@ -255,7 +251,7 @@ void CurlFetcher::Loop::run() {
     }
     const SteadyTime now = std::chrono::steady_clock::now();
     if (timer_ && *timer_ <= now) {
-      timer_.reset();  // libcurl sets it again when it wants to
+      timer_.reset();  // libcurl sets it again when it needs it
       curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
     }
     take_names(now);
@@ -271,7 +267,7 @@ void CurlFetcher::Loop::run() {
   counts_.dns_queries_most = resolver_->queries_most();
 }
 
-// False when it is time to stop.
+// False when the thread must stop.
 bool CurlFetcher::Loop::take_inbox() {
   {
     const std::lock_guard lock(mutex_);
@@ -283,8 +279,8 @@ bool CurlFetcher::Loop::take_inbox() {
   return true;
 }
 
-// A new easy handle for each transfer: libcurl 7.88 uses freed memory when a handle is used again and the next answer's
-// first header line begins with white space (curl issue 11101). Connections are kept by the multi handle anyway.
+// Makes an easy handle per transfer: libcurl 7.88 uses freed memory when a handle is reused and the next answer's first
+// header line begins with white space (curl issue 11101). Connections are kept by the multi handle anyway.
 std::unique_ptr<CurlTransfer> CurlFetcher::Loop::make_transfer() {
   auto transfer = std::make_unique<CurlTransfer>(shared_);
   return transfer->open() ? std::move(transfer) : nullptr;
@@ -292,7 +288,7 @@ std::unique_ptr<CurlTransfer> CurlFetcher::Loop::make_transfer() {
 
 void CurlFetcher::Loop::note_oldest() { shared_.oldest = under_way_.empty() ? 0 : under_way_.begin()->first; }
 
-// The name is looked up first, unless it is an address, the setting resolve has it, or its answer is still good.
+// Looks up the name first, unless it is an address, the setting resolve has it, or its answer is still valid.
 void CurlFetcher::Loop::take(Task task) {
   look_up({std::move(task), {}, shared_.config.clock(), std::chrono::steady_clock::now()});
 }
@@ -325,7 +321,7 @@ void CurlFetcher::Loop::look_up(Waiting waiting) {
   waiting_.emplace(token, std::move(waiting));
 }
 
-// That no descriptor is free is not the host's fault: the request is tried again, for as long as a fetch may take.
+// A lack of descriptors is not the host's fault: the request is tried again, for as long as a fetch may take.
 bool CurlFetcher::Loop::postpone(CurlTransfer& transfer, CURLcode code) {
   const SteadyTime now = std::chrono::steady_clock::now();
   if (!transfer.lacked_descriptor(code) || transfer.asked() + shared_.config.fetch_timeout <= now) return false;
@@ -346,9 +342,9 @@ void CurlFetcher::Loop::answer_unresolved(const Waiting& waiting, const std::str
   answer_without_response(waiting.task, waiting.started, FetchError::dns, words);
 }
 
-// Names that were looked up, and those that took too long.
+// Begins tasks whose names were looked up, and ends tasks whose look-ups took too long.
 void CurlFetcher::Loop::take_names(SteadyTime now) {
-  resolver_->tick(now);  // also for the second family's answer, when nobody waits any more
+  resolver_->tick(now);  // also when no task waits: the second family's answer may still be due
   if (waiting_.empty()) return;
   for (const CaresResolver::Finished& finished : resolver_->take_finished()) {
     auto found = waiting_.extract(finished.token);
@@ -371,7 +367,7 @@ std::string CurlFetcher::Loop::lowest(const std::vector<IpAddress>& addresses, c
   std::string lowest;
   if (addresses.empty())  // the host is an address
     if (const auto ip = parse_ip(connect_to.substr(0, connect_to.rfind(':')))) lowest = bytes(*ip);
-  // The order in which a name server gives them makes no difference.
+  // The lowest address, so that the order in which a name server lists them makes no difference.
   for (const IpAddress& address : addresses)
     if (lowest.empty() || bytes(address) < lowest) lowest = bytes(address);
   return lowest;
@@ -397,13 +393,13 @@ void CurlFetcher::Loop::begin_request(FetchRequest& request, const Waiting& wait
   if (curl_multi_add_handle(multi_, easy) != CURLM_OK) end(placed, CURLE_FAILED_INIT);
 }
 
-// libcurl's limit counts connections in use too, so it grows with the transfers: were it passed, no connection would be
-// kept.
+// libcurl's limit includes connections in use, so it grows with the transfers. If they exceeded it, no connection would
+// be kept.
 void CurlFetcher::Loop::allow_connections() {
   if (under_way_.size() <= most_under_way_) return;
   most_under_way_ = std::max(under_way_.size(), 2 * most_under_way_);
-  shared_.connections_max = most_under_way_ + shared_.config.idle_connections_max;
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(shared_.connections_max));
+  shared_.max_connections = most_under_way_ + shared_.config.max_idle_connections;
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(shared_.max_connections));
 }
 
 void CurlFetcher::Loop::end(CurlTransfer& transfer, CURLcode code) {
@@ -435,10 +431,10 @@ void CurlFetcher::Loop::collect() {
   }
 }
 
-// Oldest first, until one must wait again: for an older one, or for what was handed on, which wakes this thread when it
-// is given back.
+// Oldest first, until a transfer must wait again: for an older transfer, or for memory that was handed on. This thread
+// is woken when that memory is given back.
 void CurlFetcher::Loop::resume_paused() {
-  if (!shared_.paused.empty()) shared_.budget.share().want_room();  // before the look: none goes unseen
+  if (!shared_.paused.empty()) shared_.budget.share().want_room();  // before may_take(), so that no room is missed
   while (!shared_.paused.empty()) {
     const auto first = shared_.paused.begin();
     CurlTransfer& transfer = *first->second;
@@ -446,7 +442,7 @@ void CurlFetcher::Loop::resume_paused() {
     ++counts_.pauses;
     shared_.paused.erase(first);
     const CURLcode code = transfer.resume(std::chrono::steady_clock::now());
-    if (code != CURLE_OK) {  // libcurl does not end a transfer whose held-back bytes were turned down
+    if (code != CURLE_OK) {  // libcurl does not end a transfer that refuses its delayed bytes
       end(transfer, code);
       continue;
     }
@@ -459,7 +455,7 @@ void CurlFetcher::Loop::end_late(SteadyTime now) {
   while (!resumed_.empty() && resumed_.begin()->first <= now) {
     CurlTransfer& transfer = *resumed_.begin()->second;
     resumed_.erase(resumed_.begin());
-    // One that waits again, or waited in between, has a later deadline.
+    // A transfer that waits again, or waited in between, has a later deadline.
     if (!shared_.paused.contains(transfer.sequence()) && transfer.deadline() <= now)
       end(transfer, CURLE_OPERATION_TIMEDOUT);
   }

@@ -50,20 +50,20 @@ void CurlSockets::tell(int fd, Entry& entry, std::uint8_t what) {
   event.data.fd = fd;
   if ((what & readable) != 0) event.events |= EPOLLIN;
   if ((what & writable) != 0) event.events |= EPOLLOUT;
-  const int operation = what == 0 ? EPOLL_CTL_DEL : entry.told == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  const int operation = what == 0 ? EPOLL_CTL_DEL : entry.registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   if (epoll_ctl(epoll_, operation, fd, &event) != 0 && what != 0) {
-    // The number was closed and opened again behind our back: the other of ADD and MOD is right.
+    // The descriptor's number was closed and reused without our knowledge: the other of ADD and MOD is right.
     if (errno == EEXIST) epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);
     if (errno == ENOENT) epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
   }
-  entry.told = what;
+  entry.registered = what;
 }
 
 void CurlSockets::want(int fd, std::uint8_t what) {
   Entry& found = entry(fd);
   found.wanted = what;
   const bool lazy = what == 0 && found.ours;
-  if (what != found.told && !lazy) tell(fd, found, what);
+  if (what != found.registered && !lazy) tell(fd, found, what);
   if (what == 0 && !found.ours) found = Entry{};
 }
 

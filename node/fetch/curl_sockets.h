@@ -1,10 +1,10 @@
 // The epoll set under libcurl's multi interface: which sockets libcurl waits for, and for what.
 //
-// libcurl stops and starts to wait for a kept-alive connection once a transfer; telling the kernel each time would be
-// two system calls a page. So a socket of ours stays in the set until it speaks while nobody waits for it, or is
-// closed. That is only safe for sockets whose opening and closing pass through here (opened(), close_socket()); for
-// libcurl's own (its resolver's wake-up pair) the kernel is always told at once. Thread rule: the fetcher's thread;
-// wake() from any thread.
+// libcurl stops and starts waiting for a kept-alive connection once per transfer; passing that to the kernel would cost
+// two system calls per page. So one of our sockets stays in the set until it is closed, or has an event that libcurl
+// does not wait for. That is safe only for sockets whose opening and closing pass through here (opened(),
+// close_socket()). Changes to libcurl's own sockets (its resolver's wake-up pair) go to the kernel immediately. Thread
+// rule: the fetcher's thread; wake() from any thread.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class CurlSockets {
   Result<void> open();
   void opened(int fd);
   int close_socket(int fd);
-  std::size_t count() const { return count_; }  // of ours that are open
+  std::size_t count() const { return count_; }  // our open sockets
   // What libcurl waits for on `fd`; 0: nothing more.
   void want(int fd, std::uint8_t what);
   // Waits at most `milliseconds` (-1: forever). The events stay valid until the next wait.
@@ -44,7 +44,7 @@ class CurlSockets {
  private:
   struct Entry {
     std::uint8_t wanted = 0;
-    std::uint8_t told = 0;  // what the kernel was told
+    std::uint8_t registered = 0;  // in the kernel's set
     bool ours = false;
   };
   Entry& entry(int fd);

@@ -38,7 +38,7 @@ int on_verify(int preverified, X509_STORE_CTX* store) {
     try {
       check->words = X509_verify_cert_error_string(error);
     } catch (const std::exception&) {
-      check->words.clear();  // no memory for the words; the fault itself is told
+      check->words.clear();  // no memory for the words; the fault itself is reported
     }
   }
   if (check->refuse) return 0;
@@ -57,7 +57,7 @@ CURLcode on_context(CURL*, void* context, void* argument) {
   if (named != 1) return CURLE_SSL_CONNECT_ERROR;
   SSL_CTX_set_app_data(ctx, check);
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, &on_verify);
-  // No second handshake on a connection (TLS 1.2): `check` is of the transfer that opened it.
+  // No second handshake on a connection (TLS 1.2): `check` belongs to the transfer that opened it.
   SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
   return CURLE_OK;
 }
@@ -65,8 +65,8 @@ CURLcode on_context(CURL*, void* context, void* argument) {
 }  // namespace
 
 void check_certificates(CURL* easy, TlsCheck& check) {
-  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);  // OpenSSL is to verify; the callback judges
-  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);  // by OpenSSL as well
+  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);  // OpenSSL verifies; the callback judges
+  curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);  // OpenSSL checks the name too
   curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, &on_context);
   curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, &check);
 }

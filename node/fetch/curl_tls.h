@@ -1,7 +1,7 @@
-// What is wrong with a server's certificate, by name, and whether that ends the transfer: OpenSSL's verification under
-// libcurl, which itself only tells that something failed.
+// The fault of a server's certificate, by name, and whether it ends the transfer. Uses OpenSSL's verification under
+// libcurl, because libcurl only reports that something failed.
 //
-// Chain, dates and name are judged by OpenSSL in one go (RFC 5280; the name by RFC 6125), the first fault counts.
+// OpenSSL judges chain, dates and name together (RFC 5280; the name by RFC 6125); the first fault counts.
 // Thread rule: the fetcher's thread.
 #pragma once
 
@@ -15,13 +15,13 @@ namespace orbweaver {
 
 // Filled while the handshake runs; must outlive it.
 struct TlsCheck {
-  std::string host;                     // name or IP address that the certificate must be for
+  std::string host;                     // the name or IP address that the certificate must be for
   bool refuse = true;                   // a fault ends the handshake
   FetchError fault = FetchError::none;  // tls_expired, tls_wrong_name, tls_self_signed, tls_untrusted
   std::string words;                    // OpenSSL's, for people
 };
 
-// Puts `check` into the handshakes of `easy`.
+// Makes the handshakes of `easy` fill `check`.
 void check_certificates(CURL* easy, TlsCheck& check);
 
 }  // namespace orbweaver

@@ -14,7 +14,7 @@ namespace orbweaver {
 namespace {
 
 constexpr long receive_buffer_bytes =
-    32L << 10;  // a 25 KB page in one read; 64 KB measured no cheaper, 16 KB a quarter more expensive
+    32L << 10;  // a 25 KB page in one read; 64 KB was not cheaper in measurements, 16 KB a quarter more expensive
 constexpr std::size_t first_body_bytes = 4u << 10;
 constexpr std::size_t trusted_length_bytes = 256u << 10;  // a Content-Length is believed, for memory, up to here
 
@@ -22,7 +22,7 @@ long milliseconds(Duration duration) {
   return static_cast<long>(std::chrono::ceil<std::chrono::milliseconds>(duration).count());
 }
 
-// Of the steady clock, since its beginning.
+// The time of the steady clock, since its epoch.
 Duration steady_now() { return std::chrono::duration_cast<Duration>(SteadyTime::clock::now().time_since_epoch()); }
 
 bool is_tls(CURLcode code) {
@@ -46,11 +46,11 @@ bool is_tls(CURLcode code) {
   }
 }
 
-// libcurl keeps the addresses that it is handed for this long: they are used at once, or when a kept connection turns
-// out to be closed.
+// libcurl keeps the addresses it gets for this long: it uses them at once, or when a kept connection turns out to be
+// closed.
 constexpr long resolved_seconds = 5;
-// Of the connections that are opened when there is room for no more, this many are closed after their transfer for each
-// one that is kept. What is kept longest goes for that one, and libcurl looks through all of them for it.
+// When the pool of connections is full, this many new ones are closed after their transfer for each one that is kept.
+// To keep one, libcurl closes the oldest, and looks through all of them to find it.
 constexpr std::uint64_t closed_for_one_kept = 64;
 
 long http_version(HttpVersion version) {
@@ -77,7 +77,7 @@ bool same_name(std::string_view a, std::string_view b) {
 bool append(Slist& list, const std::string& line) {
   curl_slist* longer = curl_slist_append(list.get(), line.c_str());
   if (longer == nullptr) return false;
-  list.release();
+  static_cast<void>(list.release());  // it is a part of the longer one
   list.reset(longer);
   return true;
 }
@@ -90,7 +90,7 @@ CurlTransfer::~CurlTransfer() {
   shared_.names_done.push_back(std::move(name_));
 }
 
-// What stays the same for every exchange is set once: resetting and setting some thirty options a page would be waste.
+// Sets the options that are the same for all exchanges once: setting about thirty options per page would be waste.
 bool CurlTransfer::open() {
   easy_ = curl_easy_init();
   if (easy_ == nullptr) return false;
@@ -105,10 +105,10 @@ bool CurlTransfer::open() {
   set(CURLOPT_HTTP09_ALLOWED, 0L);
   set(CURLOPT_HTTP_CONTENT_DECODING, 0L);
   set(CURLOPT_HTTP_TRANSFER_DECODING, 0L);
-  set(CURLOPT_PATH_AS_IS, 1L);  // the canonical URL is what is asked for
+  set(CURLOPT_PATH_AS_IS, 1L);  // the request uses the canonical URL unchanged
   set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   set(CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  // Never one from the environment: it would connect where nobody said that it may.
+  // Never a proxy from the environment: the user did not allow connections to it.
   set(CURLOPT_PROXY, config.proxy.c_str());
   set(CURLOPT_NOPROXY, config.proxy.empty() ? "*" : "");
   set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -130,7 +130,7 @@ bool CurlTransfer::open() {
   set(CURLOPT_WRITEDATA, this);
   set(CURLOPT_OPENSOCKETFUNCTION, &CurlTransfer::on_open_socket);
   set(CURLOPT_OPENSOCKETDATA, this);
-  // A connection outlives its transfer, so its closing is told to what all share.
+  // A connection outlives its transfer, so its closing is reported to the shared state.
   set(CURLOPT_CLOSESOCKETFUNCTION, &CurlTransfer::on_close_socket);
   set(CURLOPT_CLOSESOCKETDATA, &shared_);
   set(CURLOPT_PREREQFUNCTION, &CurlTransfer::on_connected);
@@ -171,15 +171,15 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
     tls_ = TlsCheck{std::string(place.host), shared_.config.tls_refuse, FetchError::none, {}};
     if (tls_.host.ends_with('.')) tls_.host.pop_back();
     check_certificates(easy_, tls_);
-    // A session that is taken up again is not verified again, so its fault would go unrecorded.
+    // A resumed session is not verified again, so its fault would not be recorded.
     if (!tls_.refuse) curl_easy_setopt(easy_, CURLOPT_SSL_SESSIONID_CACHE, 0L);
   }
   if (!addresses.empty() && !add_addresses(connect_to, addresses)) return false;
   return add_headers(started);
 }
 
-// libcurl goes through all the names that it has at the end of each transfer: those that no transfer needs any more are
-// taken out by the next one that has a name.
+// At the end of each transfer libcurl goes through all its names. So the next transfer with a name removes those that
+// no transfer needs any more.
 bool CurlTransfer::add_addresses(const std::string& connect_to, const std::vector<IpAddress>& addresses) {
   for (const std::string& name : std::exchange(shared_.names_done, {}))
     if (!shared_.names.contains(name) && !append(resolve_, "-" + name)) return false;
@@ -194,7 +194,7 @@ bool CurlTransfer::add_addresses(const std::string& connect_to, const std::vecto
   return true;
 }
 
-// The headers that all requests have, and those that only this one has.
+// Adds the headers that all requests have, and those of this request alone.
 bool CurlTransfer::add_headers(Time now) {
   const UrlPlace place = place_of(request_->url);
   std::vector<std::string> own;
@@ -215,7 +215,7 @@ bool CurlTransfer::add_headers(Time now) {
   for (const curl_slist* line = shared_.headers.get(); line != nullptr; line = line->next)
     if (!append(headers_, line->data)) return false;
   for (const std::string& line : own) {
-    // A value with a line end in it would be a header of its own.
+    // A value that contains a line end would make another header.
     if (line.find_first_of("\r\n") != std::string::npos) continue;
     if (!append(headers_, line)) return false;
   }
@@ -223,13 +223,13 @@ bool CurlTransfer::add_headers(Time now) {
   return true;
 }
 
-// libcurl wants to look up a name itself: never, it would take a thread. An address needs no look-up.
+// libcurl wants to look up a name itself: never allowed, it would take a thread. An address needs no look-up.
 int CurlTransfer::on_resolve(void*, void*, void* self) noexcept {
   const auto& transfer = *static_cast<CurlTransfer*>(self);
   return transfer.resolve_ ? 1 : 0;
 }
 
-// Takes what is secret out of the recorded request.
+// Removes secrets from the recorded request.
 void CurlTransfer::redact() {
   if (!secrets_ && shared_.config.proxy.empty()) return;
   std::string kept;
@@ -246,13 +246,13 @@ void CurlTransfer::redact() {
   request_head_ = std::move(kept);
 }
 
-// A kept connection's fault was seen by the transfer that opened it.
+// The fault of a kept connection was found by the transfer that opened it.
 void CurlTransfer::note_connection() {
   if (tls_.refuse) return;
   curl_socket_t fd = CURL_SOCKET_BAD;
   curl_easy_getinfo(easy_, CURLINFO_ACTIVESOCKET, &fd);
   connection_fault_ = tls_.fault;
-  if (fd == CURL_SOCKET_BAD) return;  // closed already: nobody uses it again
+  if (fd == CURL_SOCKET_BAD) return;  // already closed, so it is not used again
   if (tls_.fault != FetchError::none) {
     shared_.tls_faults[fd] = tls_.fault;
   } else if (const auto found = shared_.tls_faults.find(fd); found != shared_.tls_faults.end()) {
@@ -308,17 +308,17 @@ std::size_t CurlTransfer::take_body(const char* data, std::size_t size) {
   return taken == size ? size : 0;
 }
 
-// Bytes behind a body of known length were not asked for. libcurl 7.88 leaves them in the socket, and the next request
-// on the connection would take them for its answer, so the connection is not used again. (Over TLS a byte may be the
-// protocol's own; there libcurl sees the excess itself.)
+// Bytes after a body of known length were not requested. libcurl 7.88 leaves them in the socket, and the next request
+// on the connection would read them as its answer, so the connection is not reused. (Over TLS a byte may belong to the
+// protocol; there libcurl sees the excess itself.)
 void CurlTransfer::refuse_leftovers() {
   if (socket_ == CURL_SOCKET_BAD || request_->url.is_https()) return;
-  if (head_.text().starts_with("HTTP/2")) return;  // its frames say whose bytes they are
+  if (head_.text().starts_with("HTTP/2")) return;  // its frames show which response bytes belong to
   char byte = 0;
   if (::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) curl_easy_setopt(easy_, CURLOPT_FORBID_REUSE, 1L);
 }
 
-// The budget counts capacity, not length: that is what the process holds. Bodies grow by doubling.
+// The budget counts capacity, not length, because the process uses that much. Bodies grow by doubling.
 bool CurlTransfer::make_room(std::size_t size) {
   if (size <= charged_) return true;
   std::size_t wanted = std::max({size, 2 * charged_, first_body_bytes});
@@ -327,7 +327,7 @@ bool CurlTransfer::make_room(std::size_t size) {
         size, std::min<std::uint64_t>(head_.content_length().value_or(wanted), trusted_length_bytes));
   }
   wanted = std::max(size, std::min(wanted, request_->max_body_bytes));
-  // Room for all of it, not for the rest: while the bytes move, both places are held.
+  // Asks for room for the whole new size, not the difference: while the bytes are moved, both buffers exist.
   if (!shared_.budget.may_take(wanted, sequence_ == shared_.oldest)) return false;
   body_.reserve(wanted);
   shared_.budget.take(wanted - charged_);
@@ -345,11 +345,11 @@ void CurlTransfer::pause() {
 CURLcode CurlTransfer::resume(SteadyTime now) {
   deadline_ = now + left_;
   average_.go_on(std::chrono::duration_cast<Duration>(now.time_since_epoch()));
-  return curl_easy_pause(easy_, CURLPAUSE_CONT);  // hands over what was held back: may pause again
+  return curl_easy_pause(easy_, CURLPAUSE_CONT);  // delivers the delayed bytes, and may pause again
 }
 
-// Verbose mode makes libcurl format every step's story. Once the request is out, nobody listens, so it is switched off
-// until the next begin(): recording then costs next to nothing.
+// Verbose mode makes libcurl format a text for every step. It is only needed until the request is sent, so it is then
+// switched off until the next begin(): recording then costs next to nothing.
 int CurlTransfer::on_debug(CURL* easy, curl_infotype type, char* data, std::size_t size, void* self) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   if (type != CURLINFO_HEADER_OUT) return 0;
@@ -392,7 +392,7 @@ int CurlTransfer::on_connected(void* self, char* ip, char*, int, int) noexcept {
   auto& transfer = *static_cast<CurlTransfer*>(self);
   transfer.connected_ = true;
   TransferShared& shared = transfer.shared_;
-  if (transfer.socket_opened_ && shared.sockets.count() > shared.connections_max &&
+  if (transfer.socket_opened_ && shared.sockets.count() > shared.max_connections &&
       ++shared.connections_beyond % (closed_for_one_kept + 1) != 0)
     curl_easy_setopt(transfer.easy_, CURLOPT_FORBID_REUSE, 1L);
   try {
@@ -415,7 +415,7 @@ FetchError CurlTransfer::judge_timeout(Truncated& truncated) const {
 FetchError CurlTransfer::judge_lost(CURLcode code, Truncated& truncated) const {
   if (!connected_) return FetchError::connect;
   if (head_.bytes() == 0) return FetchError::empty_reply;
-  // libcurl tells a malformed chunk from a reset only in words (its CURLE_RECV_ERROR is both); a test pins them.
+  // Only libcurl's words separate a malformed chunk from a reset (both are CURLE_RECV_ERROR); a test pins them.
   const std::string_view text = error_buffer_.data();
   const bool bad_chunk = code == CURLE_RECV_ERROR && text.find("chunked-encoding") != std::string_view::npos;
   if (!head_.whole() || bad_chunk) return FetchError::broken;
@@ -464,11 +464,10 @@ FetchError CurlTransfer::judge(CURLcode code, Truncated& truncated) const {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
       return FetchError::broken;
-    case CURLE_UNSUPPORTED_PROTOCOL:  // HTTP/0.9 or an HTTP version that does not exist; or a URL of another scheme
+    case CURLE_UNSUPPORTED_PROTOCOL:   // HTTP/0.9 or an HTTP version that does not exist; or a URL of another scheme
+    case CURLE_BAD_FUNCTION_ARGUMENT:  // for a first header line that begins with white space
       return connected_ ? FetchError::bad_response : FetchError::internal;
-    case CURLE_BAD_FUNCTION_ARGUMENT:  // what it says of a first header line that begins with white space
-      return connected_ ? FetchError::bad_response : FetchError::internal;
-    case CURLE_OUT_OF_MEMORY:  // what libcurl 7.88 says of one header line longer than its own 100 KB
+    case CURLE_OUT_OF_MEMORY:  // from libcurl 7.88 for one header line longer than its own limit of 100 KB
       return connected_ && !head_.whole() ? FetchError::headers_too_large : FetchError::internal;
     case CURLE_ABORTED_BY_CALLBACK:
       return FetchError::cancelled;
@@ -531,7 +530,7 @@ FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
   }
   const std::size_t heads = response.request_head.capacity() + response.response_head.capacity();
   shared_.budget.take(heads);
-  response.held = shared_.budget.hand_on(charged_ + heads);
+  response.charge = shared_.budget.hand_on(charged_ + heads);
   charged_ = 0;
   return response;
 }

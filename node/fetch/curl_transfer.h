@@ -1,5 +1,5 @@
-// One exchange on one libcurl easy handle: its options, what its callbacks gather, and what its end means. Included
-// only by the fetcher. Thread rule: the fetcher's thread.
+// One exchange on one libcurl easy handle: its options, the data that its callbacks collect, and the meaning of its
+// end. Included only by the fetcher. Thread rule: the fetcher's thread.
 #pragma once
 
 #include <curl/curl.h>
@@ -37,7 +37,7 @@ bool append(Slist& list, const std::string& line);
 
 class CurlTransfer;
 
-// What all transfers of a fetcher share. Outlives them.
+// The state that all transfers of a fetcher share. Outlives them.
 struct TransferShared {
   explicit TransferShared(CurlFetcherConfig settings)
       : config(std::move(settings)),
@@ -47,12 +47,12 @@ struct TransferShared {
   BodyBudget budget;
   Slist headers;
   CookieJar cookies;
-  std::unordered_map<int, FetchError> tls_faults;  // of connections that were let through with one, by socket
+  std::unordered_map<int, FetchError> tls_faults;  // by socket: faults of connections that were kept despite them
   std::uint64_t oldest = 0;                        // sequence of the oldest transfer in flight
   std::map<std::uint64_t, CurlTransfer*> paused;   // waiting for body memory, by sequence
-  std::size_t connections_max = 0;                 // libcurl keeps this many, those in use counted
-  std::uint64_t connections_beyond = 0;            // opened when there were as many
-  // What libcurl has addresses of, as HOST:PORT: by how many transfers in flight, and what none needs any more.
+  std::size_t max_connections = 0;                 // libcurl's limit, including those in use
+  std::uint64_t connections_beyond = 0;            // opened when that many were open
+  // The names (HOST:PORT) that libcurl has addresses for: how many transfers in flight use each, and unused ones.
   std::unordered_map<std::string, std::uint32_t> names;
   std::vector<std::string> names_done;
 };
@@ -66,26 +66,26 @@ class CurlTransfer {
 
   // False when libcurl has no memory for a handle.
   bool open();
-  // `asked`: when the request came; names were looked up since. `addresses`: what the name to connect to stands for;
-  // empty: it is an address. False: no memory.
+  // `asked`: when the request was made, before names were looked up. `addresses`: the addresses of the name to connect
+  // to; empty: it is an address itself. False: no memory.
   bool begin(FetchRequest request, std::uint64_t sequence, Time started, SteadyTime asked, SteadyTime now,
              const std::string& connect_to, const std::vector<IpAddress>& addresses);
-  // While the handle is still in the multi handle: which connection it used, and what is wrong with that.
+  // Call it while the handle is in the multi handle. Notes the used connection's certificate fault, if any.
   void note_connection();
-  // The answer; the handle must be out of the multi handle. The body's charge goes with it.
+  // The answer. Call it after the handle left the multi handle. The body's charge moves to the response.
   FetchResponse finish(CURLcode code, Time ended);
 
   CURL* easy() const { return easy_; }
   std::uint64_t sequence() const { return sequence_; }
-  // libcurl's own timeout would count a pause, so it is off after one: the fetcher's thread ends the transfer at
+  // libcurl's own timeout would count a pause, so it is off after one, and the fetcher's thread ends the transfer at
   // deadline().
   CURLcode resume(SteadyTime now);
-  // The socket that this transfer waits on now.
+  // The socket that this transfer waits for now.
   void watch(curl_socket_t fd) { socket_ = fd; }
   SteadyTime deadline() const { return deadline_; }
-  // It ended only because no file descriptor was free.
+  // True if it ended only because no file descriptor was free.
   bool lacked_descriptor(CURLcode code) const { return code != CURLE_OK && lacked_descriptor_ && !connected_; }
-  // When it came, and what it asked for; for another try, after which this one is not finished any more.
+  // When the request was made, and the request itself, for another try; after take_request() there is no finish().
   SteadyTime asked() const { return asked_; }
   Time started() const { return started_; }
   FetchRequest take_request() { return *std::exchange(request_, std::nullopt); }
@@ -114,7 +114,7 @@ class CurlTransfer {
 
   TransferShared& shared_;
   CURL* easy_ = nullptr;
-  std::optional<FetchRequest> request_;  // from begin() on
+  std::optional<FetchRequest> request_;  // set by begin()
   std::uint64_t sequence_ = 0;
   Time started_{};
   SteadyTime asked_{};
@@ -123,14 +123,14 @@ class CurlTransfer {
   ResponseHead head_;
   std::string request_head_;
   std::string body_;
-  std::size_t charged_ = 0;  // body_'s share of the budget
+  std::size_t charged_ = 0;  // body_'s part of the budget
   std::string ip_;
-  Slist headers_;  // when this request's differ from the others'
+  Slist headers_;  // used if this request's headers differ from the common ones
   Slist resolve_;
   std::string name_;  // in shared_.names
   TlsCheck tls_;
-  std::optional<AddressRefusal> refused_;           // the guard's reason, of the first address refused
-  FetchError connection_fault_ = FetchError::none;  // of the certificate, where that is only recorded
+  std::optional<AddressRefusal> refused_;           // the guard's reason for the first refused address
+  FetchError connection_fault_ = FetchError::none;  // the certificate's fault, if faults are only recorded
   bool secrets_ = false;                            // a header of site_headers is sent
   bool socket_opened_ = false;                      // an address passed the guard
   bool connected_ = false;                          // a request could be sent (over a new or a kept connection)

@@ -6,7 +6,7 @@ namespace orbweaver {
 
 DnsEntry join_answers(const DnsAnswer& v6, const DnsAnswer& v4, const DnsLifetimes& lifetimes, DnsTime now) {
   DnsEntry entry;
-  Duration ttl = lifetimes.ttl_max;
+  Duration ttl = lifetimes.max_ttl;
   for (const DnsAnswer* answer : {&v6, &v4}) {
     if (answer->kind != DnsAnswer::Kind::addresses) continue;
     entry.addresses.insert(entry.addresses.end(), answer->addresses.begin(), answer->addresses.end());
@@ -26,9 +26,10 @@ DnsEntry join_answers(const DnsAnswer& v6, const DnsAnswer& v4, const DnsLifetim
     entry.expires = now + lifetimes.failure;
     return entry;
   }
-  // Either answer's SOA tells of the same zone; one that failed has none.
-  const Duration told = std::max<Duration>(v6.ttl, v4.ttl);
-  entry.expires = now + std::clamp(told, std::min(lifetimes.failure, lifetimes.negative_max), lifetimes.negative_max);
+  // Both answers' SOA records are for the same zone; a failed answer has none.
+  const Duration longest = std::max<Duration>(v6.ttl, v4.ttl);
+  entry.expires =
+      now + std::clamp(longest, std::min(lifetimes.failure, lifetimes.max_negative), lifetimes.max_negative);
   return entry;
 }
 
@@ -53,7 +54,7 @@ void DnsCache::put(const std::string& host, DnsEntry entry) {
   }
   order_.emplace_front(host, std::move(entry));
   index_.emplace(order_.front().first, order_.begin());
-  if (index_.size() <= entries_max_) return;
+  if (index_.size() <= max_entries_) return;
   index_.erase(order_.back().first);
   order_.pop_back();
 }
@@ -79,7 +80,7 @@ std::unordered_map<std::string, std::vector<IpAddress>> parse_hosts_file(std::st
       std::transform(name.begin(), name.end(), name.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
       std::vector<IpAddress>& addresses = hosts[name];
-      if (addresses.size() >= dns_addresses_max || std::count(addresses.begin(), addresses.end(), *address) > 0)
+      if (addresses.size() >= max_dns_addresses || std::count(addresses.begin(), addresses.end(), *address) > 0)
         continue;
       addresses.push_back(*address);
     }

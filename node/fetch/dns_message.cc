@@ -11,7 +11,7 @@ constexpr std::uint16_t type_cname = 5;
 constexpr std::uint16_t type_soa = 6;
 constexpr std::uint16_t class_internet = 1;
 
-// Reads big-endian numbers; once the bytes are not enough, everything is 0 and ok() is false.
+// Reads big-endian numbers; after the end of the bytes every number is 0 and ok() is false.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -119,7 +119,7 @@ DnsAnswer parse_dns_answer(std::string_view message, DnsType type) {
     least = std::min(least, record.ttl);
     const auto address =
         IpAddress::from_bytes({reinterpret_cast<const std::uint8_t*>(record.data.data()), record.data.size()});
-    if (address && answer.addresses.size() < dns_addresses_max) answer.addresses.push_back(*address);
+    if (address && answer.addresses.size() < max_dns_addresses) answer.addresses.push_back(*address);
   }
   answer.problem.clear();
   if (!answer.addresses.empty()) {
@@ -130,7 +130,7 @@ DnsAnswer parse_dns_answer(std::string_view message, DnsType type) {
   answer.kind = rcode == 3 ? DnsAnswer::Kind::no_name : DnsAnswer::Kind::no_data;
   for (std::uint16_t i = 0; i < authorities; ++i) {
     const Record record = next_record(in);
-    if (!in.ok()) break;  // what can be read says enough
+    if (!in.ok()) break;  // the records read so far are enough
     if (record.type != type_soa || record.klass != class_internet) continue;
     if (const auto ttl = negative_ttl(record)) answer.ttl = std::chrono::seconds(*ttl);
     break;

@@ -22,10 +22,10 @@ Result<CurlFetcherConfig> fetcher_config(const Settings& settings) {
   config.resolver.servers = settings.dns_servers;
   config.resolver.timeout = settings.dns_timeout;
   config.resolver.lifetimes.ttl_min = settings.min_dns_ttl;
-  config.resolver.lifetimes.ttl_max = settings.max_dns_ttl;
-  config.resolver.lifetimes.negative_max = settings.max_dns_negative_ttl;
-  config.resolver.entries_max = settings.max_dns_cache_entries;
-  config.resolver.queries_max = settings.max_dns_queries;
+  config.resolver.lifetimes.max_ttl = settings.max_dns_ttl;
+  config.resolver.lifetimes.max_negative = settings.max_dns_negative_ttl;
+  config.resolver.max_entries = settings.max_dns_cache_entries;
+  config.resolver.max_queries = settings.max_dns_queries;
   config.http_version = settings.http_version;
   config.min_tls = settings.min_tls;
   config.tls_refuse = settings.tls_verify == TlsVerify::refuse;

@@ -1,4 +1,4 @@
-// The settings as the fetcher takes them.
+// Converts the settings for the fetcher.
 #pragma once
 
 #include "node/base.h"
@@ -7,7 +7,7 @@
 
 namespace orbweaver {
 
-// All but the clock and record_requests. The error names the setting that cannot be read.
+// Sets all fields except the clock and record_requests. The error names the unreadable setting.
 Result<CurlFetcherConfig> fetcher_config(const Settings& settings);
 
 }  // namespace orbweaver

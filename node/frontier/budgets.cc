@@ -31,8 +31,8 @@ Budgets::DomainUsage& Budgets::domain(const CanonicalUrl& url) {
   if (const auto found = domains_.find(name); found != domains_.end()) return found->second;
   const auto row = store_->meta(std::string(meta_name::domain) + name);
   const DomainUsage usage = row && *row ? usage_of(**row) : DomainUsage{};
-  // Any may go: each change is on disk.
-  if (domains_.size() >= domains_max_ && !domains_.empty()) domains_.erase(domains_.begin());
+  // Any entry may go: each change is on disk.
+  if (domains_.size() >= max_domains_ && !domains_.empty()) domains_.erase(domains_.begin());
   return domains_.emplace(name, usage).first->second;
 }
 
@@ -53,7 +53,7 @@ void Budgets::page_begins(const CanonicalUrl& url) {
 void Budgets::page_ends(const CanonicalUrl& url) {
   if (!of_domains()) return;
   DomainUsage& usage = domain(url);
-  if (usage.under_way > 0) --usage.under_way;  // it is 0 when its domain had made room in memory
+  if (usage.under_way > 0) --usage.under_way;  // it is 0 when the domain's entry had made room in memory
 }
 
 bool Budgets::count(const CanonicalUrl& url, std::uint64_t bytes, BenchHost* host, storage::Commit& commit) {

@@ -1,11 +1,11 @@
-// Budgets: how many pages and bytes are taken of a host, and by this peer of a registered domain (max_pages_per_host
-// and its like). Pages that are not committed yet count too: of a host that answers them all no page is asked for
-// beyond its budget.
+// Budgets: how many pages and bytes are taken from a host, and by this peer from a registered domain
+// (max_pages_per_host and its like). Pages that are not committed yet count too: no page beyond the budget is asked
+// for, even when the host answers all of them.
 //
-// A host's use is in its place on the workbench and goes with its clock, to its next holder too. A domain's stands in
-// the meta table (meta_name::domain), so it survives a restart; in memory are those asked for recently, domains_max at
-// most. It stays with the peer that counted: a domain's hosts have different owners. Lifetime: the peer's. Thread rule:
-// one owner (the peer's loop).
+// A host's use is in its place on the workbench and goes with its clock, also to its next holder. A domain's use is in
+// the meta table (meta_name::domain), so it survives a restart. Domains asked for recently are in memory, max_domains
+// at most. It stays with the peer that counted: a domain's hosts have different owners. Lifetime: the peer's. Thread
+// rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,15 @@ namespace orbweaver {
 class Budgets {
  public:
   // Both outlive it.
-  Budgets(const Settings& settings, storage::Store& store, std::size_t domains_max)
-      : settings_(&settings), store_(&store), domains_max_(domains_max) {}
+  Budgets(const Settings& settings, storage::Store& store, std::size_t max_domains)
+      : settings_(&settings), store_(&store), max_domains_(max_domains) {}
 
   // No further page of the host, or of the URL's domain, is asked for.
   bool spent(const BenchHost& host, const CanonicalUrl& url);
   void page_begins(const CanonicalUrl& url);
   void page_ends(const CanonicalUrl& url);  // it was answered, or given up
-  // A page was answered, with `bytes`. The domain's row goes into `commit`. True: the host's use has changed, and
-  // its clock is to be written. `host`: null when it is not on the workbench any more.
+  // A page was answered, with `bytes`. The domain's row goes into `commit`. True: the host's use has changed, and its
+  // clock must be written. `host`: null when it is no longer on the workbench.
   bool count(const CanonicalUrl& url, std::uint64_t bytes, BenchHost* host, storage::Commit& commit);
 
  private:
@@ -47,7 +47,7 @@ class Budgets {
 
   const Settings* settings_;
   storage::Store* store_;
-  std::size_t domains_max_;
+  std::size_t max_domains_;
   std::map<std::string, DomainUsage> domains_;
 };
 

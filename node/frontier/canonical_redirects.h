@@ -1,7 +1,7 @@
 // URLs whose server redirects the fetch to another form of the same URL (docs/reference/canonical-form.md). Such a
-// redirect would be lost among the seen URLs, and the page with it: the form that the server names is asked for
-// instead, in another turn of the host. In memory only, and bounded: the form that was noted first makes room, and its
-// URL, if it is asked for at all, is led there again. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// redirect would be lost among the seen URLs, and the page with it. Instead, the form that the server names is asked
+// for, in another turn of the host. In memory only, and bounded: the form that was noted first makes room, and its URL,
+// if it is asked for at all, is redirected there again. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,16 @@ class CanonicalRedirects {
   // `settings` outlives it.
   explicit CanonicalRedirects(const Settings& settings) : settings_(&settings) {}
 
-  // What is asked for in place of the URL; null: itself.
-  const CanonicalUrl* form_of(const storage::UrlDigest& url) const;
+  // What is asked for in place of the URL; null: the URL itself.
+  const CanonicalUrl* form_of(const storage::UrlKey& url) const;
   // A fetch of the URL has ended. `page`: null without a response. True: it led to another form, which is asked for
-  // next. False: it did not, or there is no end to them; then, unless it is tried `again`, it is forgotten.
-  bool follow(const storage::UrlDigest& url, const PageRead* page, bool again);
-  void forget(const storage::UrlDigest& url);
-  // At least as many as URLs can be next at their hosts or in flight: only forms of others make room.
-  std::size_t forms_max() const;
+  // next. False: it did not, or there were too many; then, unless it is tried `again`, it is forgotten.
+  bool follow(const storage::UrlKey& url, const PageRead* page, bool again);
+  void forget(const storage::UrlKey& url);
+  // Another peer fetches them now.
+  void forget(ring::Partition partition);
+  // At least as many as URLs can be next at their hosts or in flight, so only forms of other URLs make room.
+  std::size_t max_forms() const;
 
  private:
   struct Form {
@@ -34,8 +36,8 @@ class CanonicalRedirects {
     std::uint64_t number = 0;
   };
   const Settings* settings_;
-  std::map<storage::UrlDigest, Form> forms_;
-  std::map<std::uint64_t, storage::UrlDigest> in_order_;  // by number
+  std::map<storage::UrlKey, Form> forms_;
+  std::map<std::uint64_t, storage::UrlKey> in_order_;  // by number
   std::uint64_t next_number_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace orbweaver {
 
 namespace {
 
-constexpr std::uint32_t ends_max = 2;
+constexpr std::uint32_t max_ends = 2;
 constexpr std::string_view digits = "0123456789abcdef";
 
 std::string text_of(const storage::UrlKey& key) {
@@ -29,7 +29,7 @@ std::string text_of(const storage::UrlKey& key) {
   return text;
 }
 
-// As text_of() wrote it; other rows are passed over.
+// Reads what text_of() wrote; other rows are skipped.
 std::optional<storage::UrlKey> key_of(std::string_view text) {
   storage::UrlKey key;
   std::array<std::uint8_t, 2 + std::tuple_size_v<storage::HostDigest> + std::tuple_size_v<storage::UrlDigest>> bytes{};
@@ -37,7 +37,7 @@ std::optional<storage::UrlKey> key_of(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t digit = digits.find(text[i]);
     if (digit == std::string_view::npos) return std::nullopt;
-    bytes[i / 2] = static_cast<std::uint8_t>(bytes[i / 2] << 4 | digit);
+    bytes[i / 2] = static_cast<std::uint8_t>(unsigned{bytes[i / 2]} << 4 | digit);
   }
   key.host.partition = static_cast<std::uint16_t>(bytes[0] << 8 | bytes[1]);
   std::copy_n(bytes.begin() + 2, key.host.host.size(), key.host.host.begin());
@@ -62,7 +62,7 @@ Result<void> CrashBook::restore(storage::Store& store, const std::vector<storage
 bool CrashBook::given_up(const storage::UrlKey& page) const {
   if (ends_.empty()) return false;
   const auto found = ends_.find(page);
-  return found != ends_.end() && found->second >= ends_max;
+  return found != ends_.end() && found->second >= max_ends;
 }
 
 void CrashBook::clear(const storage::UrlKey& page, storage::Commit& commit) {

@@ -80,6 +80,10 @@ storage::UrlRecord record_of(const storage::QueuedUrl& queued, storage::UrlState
 
 storage::Reason reason_of(FetchError error) { return error == FetchError::none ? Reason::none : row_of(error).reason; }
 
+Duration retry_wait(std::uint8_t attempts, const Settings& settings) {
+  return std::min(settings.retry_delay * (std::int64_t{1} << std::min<int>(attempts, 16)), max_wait);
+}
+
 FetchVerdict judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
                          const Settings& settings) {
   FetchVerdict verdict;
@@ -95,8 +99,7 @@ FetchVerdict judge_fetch(FetchError error, int status, std::optional<Duration> r
     may_pass = row.may_pass;
   }
   verdict.kind = may_pass && attempts < settings.max_retries ? FetchVerdict::Kind::retry : FetchVerdict::Kind::failed;
-  const Duration doubled = settings.retry_delay * (std::int64_t{1} << std::min<int>(attempts, 16));
-  verdict.wait = std::min(std::max(doubled, retry_after.value_or(Duration{})), wait_max);
+  verdict.wait = std::min(std::max(retry_wait(attempts, settings), retry_after.value_or(Duration{})), max_wait);
   return verdict;
 }
 

@@ -29,23 +29,25 @@ struct FetchVerdict {
 //     address_refused, address_denied, no_contact         failed                           same name
 //   anything else                                         failed                           internal
 //
-// The wait before a retry: Settings::retry_delay, doubled with each try, or Retry-After if that is longer; at most
-// wait_max.
+// The wait before a retry: retry_wait(), or Retry-After if that is longer; at most max_wait.
 FetchVerdict judge_fetch(FetchError error, int status, std::optional<Duration> retry_after, std::uint8_t attempts,
                          const Settings& settings);
 
-// The record of a queued URL that comes into this state at `at`.
+// Settings::retry_delay, doubled with each of the `attempts` that failed before; at most max_wait.
+Duration retry_wait(std::uint8_t attempts, const Settings& settings);
+
+// The record of a queued URL that enters this state at `at`.
 storage::UrlRecord record_of(const storage::QueuedUrl& queued, storage::UrlState state, storage::Reason reason,
                              Time at);
 
-// The reason that records have for it.
+// The reason that records give for the error.
 storage::Reason reason_of(FetchError error);
 
-inline constexpr Duration wait_max = std::chrono::hours{1};
-// The circuit breaker: from this many tries in a row without any answer on, a host's queued URLs fail as host_down
-// without being tried, for host_down_time; then one is tried, and either the host is well again or that time begins
+inline constexpr Duration max_wait = std::chrono::hours{1};
+// The circuit breaker: after this many tries in a row without any answer, a host's queued URLs fail as host_down
+// without being tried, for host_down_time. Then one is tried: either the host is well again, or that time begins
 // again.
-inline constexpr std::uint32_t host_failures_max = 10;
+inline constexpr std::uint32_t max_host_failures = 10;
 inline constexpr Duration host_down_time = std::chrono::hours{1};
 
 }  // namespace orbweaver

@@ -36,12 +36,13 @@ bool LinkCache::touch(const ring::Md5& url, std::uint16_t depth) {
   return true;
 }
 
-void LinkCache::insert(const ring::Md5& url, std::uint16_t depth) {
+void LinkCache::insert(const ring::Md5& url, std::uint16_t depth, std::uint32_t mark) {
   if (entries_.empty()) return;
   std::uint32_t slot = slot_of(url);
   std::uint32_t entry = slots_[slot];
   if (entry != none) {
     entries_[entry].depth = std::min(entries_[entry].depth, depth);
+    entries_[entry].mark = mark;
     unlink(entry);
     make_newest(entry);
     return;
@@ -56,6 +57,7 @@ void LinkCache::insert(const ring::Md5& url, std::uint16_t depth) {
   }
   entries_[entry].url = url;
   entries_[entry].depth = depth;
+  entries_[entry].mark = mark;
   slots_[slot] = entry;
   make_newest(entry);
 }

@@ -1,8 +1,8 @@
-// The in-memory cache of URLs lately forwarded or admitted (Broder, Najork, Wiener: Efficient URL Caching for World
-// Wide Web Crawling, 2003): a hit costs no message and no disk read. The URL that was used the longest ago makes room;
-// what other policies would miss is measured by `orbweaver lab cache` (docs/inside/lab-cache.md).
+// The in-memory cache of URLs recently forwarded or admitted (Broder, Najork, Wiener: Efficient URL Caching for World
+// Wide Web Crawling, 2003): a hit costs no message and no disk read. The least recently used URL makes room; `orbweaver
+// lab cache` measures what other policies would miss (docs/inside/lab-cache.md).
 //
-// Entries are in a doubly linked list by use and are found by open addressing: 36 bytes an entry with its two slots.
+// Entries are in a doubly linked list by use and are found by open addressing: 40 bytes per entry with its two slots.
 // Bounded: arrays of `capacity` entries, made at construction. Deterministic. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -16,20 +16,22 @@ namespace orbweaver {
 class LinkCache {
  public:
   // Bytes that one entry of a full cache takes, its share of the table included.
-  static constexpr std::uint64_t entry_bytes = 36;
+  static constexpr std::uint64_t entry_bytes = 40;
 
   // `capacity` 0: every look-up misses.
   explicit LinkCache(std::uint32_t capacity);
 
-  // True when the URL was put in at this depth or a lesser one. A greater depth than now is a miss: the owner must hear
-  // of the shorter way.
+  // True when the URL was put in at this depth or a lower one. If it was put in at a greater depth only, that is a
+  // miss: its owner must learn the lower depth.
   bool hit(const ring::Md5& url, std::uint16_t depth) {
     const bool known = touch(url, depth);
     ++(known ? hits_ : misses_);
     return known;
   }
-  // Puts it in (or lessens its depth); another leaves when full. Call only once the URL is durable.
-  void insert(const ring::Md5& url, std::uint16_t depth);
+  // Puts it in (or lowers its depth); another leaves when full. Call only once the URL is durable. `mark`: kept for it.
+  void insert(const ring::Md5& url, std::uint16_t depth, std::uint32_t mark = 0);
+  // Of the URL that was hit last.
+  std::uint32_t mark() const { return entries_[newest_].mark; }
   // Forgets all: after a change of the ring, what was admitted here may have another owner.
   void clear();
   std::uint32_t size() const { return size_; }
@@ -43,10 +45,11 @@ class LinkCache {
     ring::Md5 url{};
     std::uint32_t newer = none;
     std::uint32_t older = none;
+    std::uint32_t mark = 0;
     std::uint16_t depth = 0;
   };
   bool touch(const ring::Md5& url, std::uint16_t depth);
-  std::uint32_t slot_of(const ring::Md5& url) const;  // the slot that holds it, or the empty one where it would go
+  std::uint32_t slot_of(const ring::Md5& url) const;  // the slot that contains it, or the empty one where it would go
   void unlink(std::uint32_t entry);
   void make_newest(std::uint32_t entry);
   void erase_slot(std::uint32_t slot);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t set_entries = 4;
 constexpr unsigned steps_bits = 2;  // 2^2 steps to each doubling
-constexpr std::uint16_t score_max = 64u << steps_bits;
+constexpr std::uint16_t max_score = 64u << steps_bits;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::uint16_t score_of_amount(std::uint64_t amount) {
 
 std::uint64_t amount_of_score(std::uint16_t score) {
   if (score == 0) return 0;
-  const unsigned place = std::min(score, score_max) - 1u;
+  const unsigned place = std::min(score, max_score) - 1u;
   const unsigned top = place >> steps_bits;
   const std::uint64_t step = place & ((1u << steps_bits) - 1);
   const std::uint64_t first = std::uint64_t{1} << top;

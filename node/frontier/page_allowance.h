@@ -19,23 +19,23 @@ class PageAllowance {
   // `settings` outlives it.
   explicit PageAllowance(const Settings& settings) : settings_(&settings) {}
 
-  // The bytes of earlier runs, as the row has them.
+  // Reads the bytes of earlier runs from their row.
   void restore(std::string_view row);
 
   bool limited() const { return settings_->max_pages > 0 || settings_->max_bytes > 0; }
   // Another page may be asked for.
   bool may_start() const { return !limited() || used() < cap_; }
   void page_begins() { ++in_flight_; }
-  void page_ends() { --in_flight_; }   // its outcome is taken note of, or it was given up
+  void page_ends() { --in_flight_; }   // its outcome is noted, or it was given up
   void page_fetched() { ++fetched_; }  // one that counts as fetched
   // A response, with its bytes as received. Under max_bytes the row goes into `commit`.
   void count_bytes(std::uint64_t bytes, storage::Commit& commit);
 
   void grant(std::uint64_t cap) { cap_ = std::max(cap_, cap); }
-  // What a peer without work was granted is free for the others.
+  // This peer has no work: what it was granted becomes free for the others.
   void give_back() { cap_ = used(); }
 
-  // As the waves are told of them.
+  // As the replies to waves report them.
   std::uint64_t cap() const { return std::max(cap_, used()); }
   std::uint64_t unspent() const { return cap() - fetched_; }
   std::uint64_t fetched() const { return fetched_; }  // since the start of the process

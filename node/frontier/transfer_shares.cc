@@ -22,12 +22,12 @@ std::string network_of(std::string_view address) {
   return std::string(address.substr(0, v6_network_bytes));
 }
 
-TransferShares::Limits TransferShares::limits(std::uint32_t slots, std::uint32_t domain_max,
-                                              std::uint32_t network_max) {
+TransferShares::Limits TransferShares::limits(std::uint32_t slots, std::uint32_t max_domain,
+                                              std::uint32_t max_network) {
   const std::uint32_t share = std::max(1u, slots / 8);
   return {.slots = slots,
-          .domain_max = domain_max == 0 ? share : domain_max,
-          .network_max = network_max == 0 ? share : network_max,
+          .max_domain = max_domain == 0 ? share : max_domain,
+          .max_network = max_network == 0 ? share : max_network,
           .reserve = (slots + 4) / 8};
 }
 
@@ -63,25 +63,25 @@ void TransferShares::count(const std::string& line, bool begins) {
   Line& at = lines_[line];
   at.under_way = begins ? at.under_way + 1 : at.under_way - 1;
   note_open(line, at);
-  if (at.under_way == 0 && at.held.empty()) lines_.erase(line);
+  if (at.under_way == 0 && at.waiting.empty()) lines_.erase(line);
 }
 
 void TransferShares::note_open(const std::string& line, const Line& at) {
-  if (at.held.empty()) return;
+  if (at.waiting.empty()) return;
   if (has_room(line)) {
-    open_.emplace(at.held.begin()->first, line);
+    open_.emplace(at.waiting.begin()->first, line);
   } else {
-    open_.erase(at.held.begin()->first);
+    open_.erase(at.waiting.begin()->first);
   }
 }
 
-void TransferShares::hold(const storage::HostKey& host, const Place& place) {
+void TransferShares::wait(const storage::HostKey& host, const Place& place) {
   let_go(host);
   const std::string domain = domain_line(place);
   const std::string line = has_room(domain) ? network_line(place) : domain;
   const std::uint64_t number = next_ticket_++;
   Line& at = lines_[line];
-  at.held.emplace(number, host);
+  at.waiting.emplace(number, host);
   by_host_.emplace(host, Ticket{number, line});
   in_order_.emplace(number, host);
   note_open(line, at);
@@ -95,9 +95,9 @@ void TransferShares::let_go(const storage::HostKey& host) {
   in_order_.erase(ticket.number);
   open_.erase(ticket.number);
   const auto at = lines_.find(ticket.line);
-  at->second.held.erase(ticket.number);
+  at->second.waiting.erase(ticket.number);
   note_open(ticket.line, at->second);
-  if (at->second.under_way == 0 && at->second.held.empty()) lines_.erase(at);
+  if (at->second.under_way == 0 && at->second.waiting.empty()) lines_.erase(at);
 }
 
 bool TransferShares::any_may_go() const {
@@ -105,7 +105,7 @@ bool TransferShares::any_may_go() const {
   return beyond_reserve() || !open_.empty();
 }
 
-std::optional<storage::HostKey> TransferShares::next_held() {
+std::optional<storage::HostKey> TransferShares::next_waiting() {
   if (!any_may_go()) return std::nullopt;
   const storage::HostKey host = beyond_reserve() ? in_order_.begin()->second : in_order_.at(open_.begin()->first);
   let_go(host);

@@ -1,4 +1,4 @@
-// Whose turn it is: the queues of hosts in memory.
+// Which host's turn it is: the queues of hosts in memory.
 #include "node/frontier/workbench.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace {
 
 Time not_before(const QueuedUrl& url) { return url.position.not_before(); }
 
-// Rows of the store that are read for a host's set at one of its turns: about 0.4 ms, half of what a page costs whose
-// links are looked up one by one. So a host that goes before its set is whole costs half as much again, no more.
+// Rows of the store that are read for a host's set at one of its turns: about 0.4 ms, half the cost of a page whose
+// links are looked up one by one. So a host that leaves before its set is complete costs at most half as much again.
 constexpr std::size_t set_rows_step = 512;
 
-// Under best_first: of this many turns one goes to the host that has waited longest.
+// Under best_first: one turn of this many goes to the host that has waited longest.
 constexpr std::uint64_t fair_every = 4;
 
 // Lower is better. A URL that failed before is the last of its host.
@@ -56,13 +56,13 @@ void Workbench::unschedule(BenchHost& host) {
   ready_.erase({host.queued_at, host.turn, &host});
 }
 
-// Puts a host that is not busy where its next turn is; one with nothing to do leaves the queue. A host whose turn has
-// come keeps its place; one that is new in the queue stands behind those that wait already, however long it might have
-// been asked.
+// Puts a host that is not busy where its next turn is; a host with nothing to do leaves the queue. A host whose turn
+// has come keeps its place. A host that is new in the queue comes after those that wait already, however long ago it
+// might have been asked.
 void Workbench::schedule(BenchHost& host) {
   Time due = host.next_allowed - host.ahead;
   if (!host.head.empty()) due = std::max(due, not_before(host.head.front()));
-  const bool waits = !host.busy && !host.foreign && !host.held && (!host.head.empty() || host.more_on_disk);
+  const bool waits = !host.busy && !host.foreign && !host.parked && (!host.head.empty() || host.more_on_disk);
   if (waits && host.in_ready && host.queued_at <= taken_at_ && due <= taken_at_) {
     if (!host.is_due || host.head.empty() || host.due_priority == priority_of(host.head.front())) return;
     due_.erase({host.due_priority, host.turn, &host});
@@ -131,7 +131,7 @@ BenchHost* Workbench::next_host(Time now) {
                                                : std::get<BenchHost*>(*due_.begin());
 }
 
-// Of a host that is in no queue now. False: it is where it belongs, or gone.
+// For a host that is in no queue now. False: it is now where it belongs, or was erased.
 Result<bool> Workbench::may_be_taken(BenchHost& host, Time now) {
   if (!fetches_(host.key.partition)) {
     put_away(host);
@@ -149,7 +149,7 @@ Result<bool> Workbench::may_be_taken(BenchHost& host, Time now) {
   return true;
 }
 
-// Hosts whose turn has come, each with its head: from the queue by time into the one by score.
+// Moves hosts whose turn has come, each with its head, from the queue by time into the queue by score.
 Result<void> Workbench::note_due(Time now) {
   while (!ready_.empty() && std::get<Time>(*ready_.begin()) <= now) {
     BenchHost& host = *std::get<BenchHost*>(*ready_.begin());
@@ -199,7 +199,7 @@ void Workbench::resume(BenchHost& host, Time at) {
   resumed_.insert({host.queued_at, host.turn, &host});
 }
 
-// It is not acquired any more, and in no queue.
+// After this, the host is no longer acquired, and is in no queue.
 void Workbench::end_resume(BenchHost& host) {
   if (!host.resumes) return;
   resumed_.erase({host.queued_at, host.turn, &host});
@@ -214,34 +214,34 @@ void Workbench::release_resumed() {
   }
 }
 
-// When hosts wait on disk, half of the places is for hosts that are held; others go back to disk. One without a fetch
-// in flight, whose time has come, is not missed in memory: its clock is over.
-bool Workbench::hold(BenchHost& host) {
+// When hosts wait on disk, half of the places are for parked hosts; further ones go back to disk. A host without a
+// fetch in flight, whose time has come, is not missed in memory: its clock has run out.
+bool Workbench::park(BenchHost& host) {
   host.busy = false;
-  if (dormant_ && 2 * held_ >= config_.hosts_max && host.pending == 0) {
+  if (dormant_ && 2 * parked_ >= config_.max_hosts && host.pending == 0) {
     pass_clean_ = false;
     erase(host);
     return false;
   }
-  host.held = true;
-  ++held_;
+  host.parked = true;
+  ++parked_;
   store_->close_set(host.key);  // others have more use for its memory
   return true;
 }
 
 void Workbench::end_hold(BenchHost& host) {
-  if (!host.held) return;
-  host.held = false;
-  --held_;
+  if (!host.parked) return;
+  host.parked = false;
+  --parked_;
 }
 
-void Workbench::go_on(const HostKey& key) {
+void Workbench::unpark(const HostKey& key) {
   BenchHost* host = find(key);
-  if (host == nullptr || !host->held) return;
+  if (host == nullptr || !host->parked) return;
   end_hold(*host);
   const Time stood_at = host->queued_at;
   schedule(*host);
-  if (!host->in_ready || host->queued_at != taken_at_) return;  // it has been told of a later time meanwhile
+  if (!host->in_ready || host->queued_at != taken_at_) return;  // it was given a later time meanwhile
   ready_.erase({host->queued_at, host->turn, host});
   host->queued_at = stood_at;
   ready_.insert({host->queued_at, host->turn, host});
@@ -283,7 +283,7 @@ std::optional<Time> Workbench::next_deadline() const {
     if (!queue->empty()) at = std::min(at.value_or(Time::max()), std::get<Time>(*queue->begin()));
   if (!due_by_time_.empty()) return at;
   const Time more = discoveries_since_ + discoveries_every;
-  if (dormant_ && held_ > 0 && hosts_.size() < config_.hosts_max) at = std::min(at.value_or(more), more);
+  if (dormant_ && parked_ > 0 && hosts_.size() < config_.max_hosts) at = std::min(at.value_or(more), more);
   return at;
 }
 

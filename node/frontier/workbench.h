@@ -1,16 +1,16 @@
-// Whose turn it is: hosts in memory, ordered by when they may next be asked, each with a short head of its queue
-// (BUbiNG's workbench). A host is acquired by take() and given back by release(), so two requests to one host cannot
-// overlap. Within a host the frontier's order (storage::QueueOrder) holds. Between hosts it is fair: of those whose
-// turn has come the one that has waited longest goes first. Under best_first it is the one with the highest score at
-// its head, but every fourth time the one that has waited longest anyway: with n hosts whose turn has come none
+// Which host's turn it is: hosts in memory, ordered by when they may next be asked, each with a short head of its queue
+// (BUbiNG's workbench). A host is acquired by take() and released by release(), so two requests to one host cannot
+// overlap. Within a host, the frontier's order (storage::QueueOrder) decides. Between hosts it is fair: of the hosts
+// whose turn has come, the one that has waited longest goes first. Under best_first the host with the highest score at
+// its head goes first, and every fourth time the one that has waited longest. With n hosts whose turn has come, none
 // waits for more than 4n turns, however low its scores.
 //
-// Bounded: at most hosts_max hosts with at most 2*head_max URLs each, and of those no more than head_bytes_max bytes
-// (one URL at least); the rest is on disk and comes in as room is made. A host that has served head_max URLs makes room
-// when others wait on disk; hosts that are held make room first. The sets of what is known of the hosts
-// (storage/seen_sets.h) have their bytes: hosts beyond those come in only when none of the others has its turn, and
-// go without a set as long as there is no room for it. So no set is read for less than head_max pages, and none is
-// missed by a peer that has time. Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+// Bounded: at most max_hosts hosts with at most 2*max_head URLs each, and per host no more than max_head_bytes bytes of
+// URLs (but at least one URL). The rest is on disk and comes in as room is made. A host that has served max_head URLs
+// makes room when others wait on disk; parked hosts make room first. The sets of what is known of the hosts
+// (storage/seen_sets.h) have a limit of bytes: hosts beyond it come in only when no other host has its turn, and have
+// no set as long as there is no room for one. So no set is read for fewer than max_head pages, and a peer that has time
+// misses none. Pure except for reads of the store. Thread rule: one owner (the peer's loop).
 //
 // Its files: workbench.cc (turns), workbench_memory.cc (what is in memory).
 #pragma once
@@ -38,7 +38,7 @@ struct RobotsSlot {
   std::string origin;
   RobotsCache::Handle rules;  // null: not known yet
   Time expires{};
-  // Not none: rules stand for "could not be had" (disallow all), and its pages are excluded with these.
+  // Not none: the file could not be had, the rules disallow all, and pages are excluded with this reason.
   storage::Reason unreachable = storage::Reason::none;
   std::uint16_t status = 0;   // HTTP
   std::uint8_t attempts = 0;  // tries that failed so far
@@ -55,22 +55,22 @@ struct BenchHost {
   bool more_on_disk = false;            // there may be entries after `loaded`
   bool busy = false;                    // acquired
   bool foreign = false;                 // its partition is not fetched here now
-  bool held = false;                    // in no queue until go_on()
-  bool resumes = false;                 // acquired, and its turn goes on at queued_at
+  bool parked = false;                  // in no queue until unpark()
+  bool resumes = false;                 // acquired, and its turn continues at queued_at
   Duration ahead{};                     // it is taken this long before next_allowed, to ask for its address's slot
   Time next_allowed{};
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
-  std::uint64_t turn = 0;  // of hosts with the same time the one put in first is earlier
+  std::uint64_t turn = 0;  // of hosts with the same time, the one put in first is earlier
   bool in_ready = false;
   bool is_due = false;             // its turn has come: only under best_first
-  std::uint32_t due_priority = 0;  // its key among those, with turn
+  std::uint32_t due_priority = 0;  // its key among hosts whose turn has come, with turn
   std::uint32_t failures = 0;      // tries in a row without an answer
-  Time down_until{};               // with host_failures_max of them: not tried before this
+  Time down_until{};               // with max_host_failures of them: not tried before this
   HostPacing pacing;
   std::string domain;        // registered; empty: not looked for yet
-  std::string address_host;  // whose address it is: a canonical redirect asks by another name
+  std::string address_host;  // the name that `address` belongs to: a canonical redirect uses another
   std::string address;       // as last resolved; empty: not known, or it has none
-  Time address_until{};      // then it is looked up again
+  Time address_until{};      // from then on it is looked up again
   Time address_slot_until{};
   Time address_slot{};        // given by the address's owner; the epoch: none
   std::uint32_t pending = 0;  // issued and not yet committed
@@ -85,49 +85,49 @@ struct BenchHost {
 class Workbench {
  public:
   struct Config {
-    std::size_t hosts_max = 10'000;
-    std::size_t head_max = 64;
+    std::size_t max_hosts = 10'000;
+    std::size_t max_head = 64;
     bool best_first = false;
-    std::size_t head_bytes_max = 64u << 10;  // of one host's head
+    std::size_t max_head_bytes = 64u << 10;  // of one host's head
   };
   // A host in memory without its head.
   static constexpr std::size_t bare_host_bytes = 1024;
-  // `fetches`: whether a partition's hosts may be asked; asked at every turn.
+  // `fetches`: whether a partition's hosts may be asked; checked at every turn.
   Workbench(Config config, storage::Store& store, std::function<bool(std::uint16_t)> fetches);
 
-  // A URL that a commit queued. `moved`: it may stand in the head at an older position.
+  // A URL that a commit queued. `moved`: it may be in the head at an older position.
   void admit(const storage::QueuedUrl& url, std::string_view host, bool moved);
 
   // The next host whose turn has come, acquired, with at least one URL at head.front() that may be tried now; null when
   // none.
   Result<BenchHost*> take(Time now);
-  // Of those that were to go on (resume()) the first whose time has come; null when none. take() gives it too.
+  // Of the hosts that resume() queued, the first whose time has come; null when none. take() returns it too.
   Result<BenchHost*> take_resumed(Time now);
   // The front URL leaves the head and counts as issued.
   storage::QueuedUrl issue(BenchHost& host);
   // The front URL leaves the head for good (it was excluded or failed without a fetch).
   storage::QueuedUrl discard(BenchHost& host);
   void release(BenchHost& host, Time next_allowed);
-  // What an acquired host waited for has come: it stays acquired, and at that time take() gives it before all others,
-  // for its turn goes on. Not before its next_allowed.
+  // What an acquired host waited for has come: it stays acquired, and at that time take() returns it before all others,
+  // because its turn continues. Not before its next_allowed.
   void resume(BenchHost& host, Time at);
-  // Nothing may be asked now: whoever was to go on is released.
+  // Nothing may be asked now: releases the hosts that were to continue.
   void release_resumed();
-  // An acquired host whose turn has come, and that must wait for something other than time: it stands where it stood
-  // when go_on() is called. False: it made room for others, which wait on disk, and will be found there again.
-  bool hold(BenchHost& host);
-  void go_on(const storage::HostKey& key);
+  // Parks an acquired host whose turn has come, and that must wait for something other than time. After unpark() it is
+  // where it was. False: it made room for others that wait on disk, and will be found on disk again.
+  bool park(BenchHost& host);
+  void unpark(const storage::HostKey& key);
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
 
   BenchHost* find(const storage::HostKey& key);
-  // A record that its outcome did not settle, for it knew of a later visit: read again.
+  // A record that its outcome did not settle, because it has a later visit: read again.
   void reread(const storage::UrlKey& key);
-  // A host's clock that came from another peer: it is not asked before that, and has used this much.
+  // A host's clock from another peer: the host is not asked before that, and has used this much.
   void delay(const storage::HostKey& key, const storage::HostClock& clock);
-  // A queued URL became something else, by what another peer knew of it.
+  // A queued URL became something else, because another peer knew more of it.
   void withdraw(const storage::UrlKey& key);
-  // Partitions that may be fetched now, or not any more: their hosts are looked for on disk, or leave.
+  // Partitions that may be fetched now, or no longer: their hosts are looked for on disk, or leave.
   void fetchability_changed(const std::vector<std::uint16_t>& partitions);
 
   std::optional<Time> next_deadline() const;  // when take() is worth calling again
@@ -135,19 +135,26 @@ class Workbench {
   std::size_t bytes() const { return hosts_.size() * bare_host_bytes + head_bytes_; }
   std::size_t issued() const { return issued_.size(); }
   bool is_issued(const storage::UrlDigest& url) const { return issued_.contains(url); }
-  // It has issued URLs, or acquired hosts but for those that resume: a partition that is not fetched any more does not
-  // wait for them.
+  // It has issued URLs, or acquired hosts other than those that resume: a partition that is no longer fetched does not
+  // wait for those.
   bool partition_busy(std::uint16_t partition) const;
   // Neither a restart nor a take-over may shorten a wait: hosts that are loaded get at least this as their next allowed
   // time.
   void set_earliest(std::function<Time(std::uint16_t partition, std::string_view host)> earliest) {
     earliest_ = std::move(earliest);
   }
+  // Nor may a clock that was set back, or another peer's, make one longer: what comes from disk or from another peer
+  // waits at most as long from now as it was to wait. `now`: of this step. `retry`: the wait after so many tries that
+  // failed; a host that asked for more time waits as a host.
+  void set_longest(std::function<Time()> now, std::function<Duration(std::uint8_t attempts)> retry) {
+    now_ = std::move(now);
+    longest_retry_ = std::move(retry);
+  }
 
  private:
-  // While hosts are held, so many come in from disk in a second: most may be held in their turn, and each costs two
-  // reads. So this takes a twentieth of a core's time at most, and 10,000 hosts on disk are all looked at in 20 s.
-  static constexpr std::size_t discoveries_max = 512;
+  // While hosts are parked, this many come in from disk per second: most may be parked in their turn, and each costs
+  // two reads. So this takes a twentieth of a core's time at most, and 10,000 hosts on disk are all looked at in 20 s.
+  static constexpr std::size_t max_discoveries = 512;
   static constexpr Duration discoveries_every = std::chrono::seconds{1};
 
   struct DigestHash {
@@ -156,6 +163,7 @@ class Workbench {
   BenchHost& add_host(const storage::HostKey& key, std::string_view name);
   Result<void> discover();
   Result<void> refill(BenchHost& host);
+  void limit_wait(storage::QueuedUrl& url) const;
   void insert(BenchHost& host, const storage::QueuedUrl& url);
   void cut(BenchHost& host);
   void clear_head(BenchHost& host);
@@ -182,22 +190,24 @@ class Workbench {
   std::function<bool(std::uint16_t)> fetches_;
   std::map<storage::HostKey, std::unique_ptr<BenchHost>> hosts_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> ready_;
-  // Under best_first, hosts whose turn has come are here instead: by the place of their first URL, and by their time.
+  // Under best_first, hosts whose turn has come are here: by the priority of their first URL, and by their time.
   std::set<std::tuple<std::uint32_t, std::uint64_t, BenchHost*>> due_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> due_by_time_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> resumed_;
   std::size_t head_bytes_ = 0;  // of all hosts
-  std::size_t held_ = 0;        // hosts that are held
+  std::size_t parked_ = 0;      // hosts that are parked
   std::uint64_t taken_ = 0;
   std::uint64_t next_turn_ = 0;
   Time taken_at_{};  // of the last take()
   std::unordered_set<storage::UrlDigest, DigestHash> issued_;
   bool dormant_ = true;       // hosts with queued URLs may be on disk only
   bool pass_clean_ = true;    // nothing was left out since the walk over the disk began
-  Time discoveries_since_{};  // hosts that came in from disk since then
+  Time discoveries_since_{};  // `discoveries_` hosts came in from disk since then
   std::size_t discoveries_ = 0;
   std::optional<storage::HostKey> cursor_;
   storage::HostKey hand_;  // the last host that was looked at for room
+  std::function<Time()> now_ = [] { return Time(Time::duration::max() / 2); };
+  std::function<Duration(std::uint8_t)> longest_retry_ = [](std::uint8_t) { return Duration{}; };
   std::function<Time(std::uint16_t, std::string_view)> earliest_ = [](std::uint16_t, std::string_view) {
     return Time{};
   };

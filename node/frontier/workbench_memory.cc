@@ -1,4 +1,4 @@
-// What of the frontier is in memory: hosts come in from disk and make room, each with a short head of its queue.
+// The part of the frontier in memory: hosts come in from disk and make room, each with a short head of its queue.
 #include <algorithm>
 
 #include "node/errors/storage_error.h"
@@ -15,14 +15,15 @@ namespace {
 
 // At most this many hosts are looked up on disk for one take().
 constexpr std::size_t discover_step = 128;
-// Hosts that are looked at for room at one take().
+// Hosts that are looked at for room per take().
 constexpr std::size_t room_step = 4;
 // A host that is not asked for this long needs no set meanwhile, if others do.
-constexpr Duration set_wait_max = std::chrono::minutes{1};
+constexpr Duration max_set_wait = std::chrono::minutes{1};
 
 std::size_t cost_of(const QueuedUrl& url) { return sizeof(QueuedUrl) + url.url.size(); }
 
 bool earlier(const QueuedUrl& a, const Position& b) { return a.position < b; }
+bool before(const QueuedUrl& a, const QueuedUrl& b) { return a.position < b.position; }
 
 }  // namespace
 
@@ -33,7 +34,7 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   slot->name = name;
   slot->next_allowed = earliest_(key.partition, name);
   if (const auto clock = store_->clock(key); clock && *clock) {
-    slot->next_allowed = std::max((*clock)->next_allowed, slot->next_allowed);
+    slot->next_allowed = std::max((*clock)->until(now_()), slot->next_allowed);
     slot->failures = (*clock)->failures;
     slot->pacing.pace = (*clock)->pace;
     slot->pages = (*clock)->pages;
@@ -42,12 +43,22 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   return *slot;
 }
 
-void Workbench::admit(const QueuedUrl& url, std::string_view host_name, bool moved) {
-  if (issued_.contains(url.key.url)) return;  // its outcome will find the record as it is then
+// In memory only: on disk it keeps its place, which is the same for every peer.
+void Workbench::limit_wait(QueuedUrl& url) const {
+  if (auto* const retry = std::get_if<storage::RetryPlace>(&url.position.place))
+    retry->not_before =
+        std::min(retry->not_before,
+                 now_() + longest_retry_(static_cast<std::uint8_t>(std::max(url.attempts, std::uint8_t{1}) - 1)));
+}
+
+void Workbench::admit(const QueuedUrl& queued, std::string_view host_name, bool moved) {
+  if (issued_.contains(queued.key.url)) return;  // its outcome will find the record as it is then
+  QueuedUrl url = queued;
+  limit_wait(url);
   BenchHost* host = find(url.key.host);
   if (host == nullptr) {
     if (!fetches_(url.key.host.partition)) return;
-    if (hosts_.size() >= config_.hosts_max || !room()) {
+    if (hosts_.size() >= config_.max_hosts || !room()) {
       dormant_ = true;
       pass_clean_ = false;
       return;
@@ -81,13 +92,13 @@ void Workbench::insert(BenchHost& host, const QueuedUrl& url) {
   host.head.insert(at, url);
   count(host, url, true);
   host.loaded = std::max(host.loaded, url.position);
-  if (host.head.size() > 2 * config_.head_max || host.head_bytes > config_.head_bytes_max) cut(host);
+  if (host.head.size() > 2 * config_.max_head || host.head_bytes > config_.max_head_bytes) cut(host);
 }
 
-// To half of what a head may have: what leaves it is on disk.
+// Cuts a head to half of what it may have: what leaves it is on disk.
 void Workbench::cut(BenchHost& host) {
   while (host.head.size() > 1 &&
-         (host.head.size() > config_.head_max || host.head_bytes > config_.head_bytes_max / 2)) {
+         (host.head.size() > config_.max_head || host.head_bytes > config_.max_head_bytes / 2)) {
     count(host, host.head.back(), false);
     host.head.pop_back();
     host.more_on_disk = true;
@@ -112,19 +123,23 @@ void Workbench::remove(BenchHost& host, const storage::UrlDigest& url) {
 Result<void> Workbench::refill(BenchHost& host) {
   while (host.head.empty() && host.more_on_disk) {
     const bool from_start = host.loaded == Position{};
-    auto found = store_->queue_head(host.key, from_start ? nullptr : &host.loaded, config_.head_max);
+    auto found = store_->queue_head(host.key, from_start ? nullptr : &host.loaded, config_.max_head);
     if (!found) return tl::make_unexpected(error_of(found.error()));
-    host.more_on_disk = found->size() == config_.head_max;
+    host.more_on_disk = found->size() == config_.max_head;
     for (QueuedUrl& url : *found) {
-      if (!host.head.empty() && host.head_bytes + cost_of(url) > config_.head_bytes_max / 2) {
+      if (!host.head.empty() && host.head_bytes + cost_of(url) > config_.max_head_bytes / 2) {
         host.more_on_disk = true;
         break;
       }
       host.loaded = url.position;
       if (issued_.contains(url.key.url)) continue;
+      limit_wait(url);
       count(host, url, true);
       host.head.push_back(std::move(url));
     }
+    // Where waits were cut, the order by place on disk is not the order by time.
+    if (!std::is_sorted(host.head.begin(), host.head.end(), before))
+      std::sort(host.head.begin(), host.head.end(), before);
   }
   return {};
 }
@@ -138,14 +153,14 @@ void Workbench::erase(BenchHost& host) {
   hosts_.erase(HostKey(host.key));
 }
 
-// For one more host, and the set that it is likely to have.
+// Room for one more host, and for the set that it is likely to have.
 bool Workbench::room() const {
-  return hosts_.size() < config_.hosts_max &&
+  return hosts_.size() < config_.max_hosts &&
          (store_->sets() == nullptr || store_->sets()->room_for(hosts_.size() + 1));
 }
 
-// Sets of hosts that have nothing to do, or nothing soon, go when others want theirs. A few hosts are looked at each
-// time, all in turn.
+// Drops sets of hosts that have nothing to do, or nothing soon, when others need the room. A few hosts are looked at
+// each time, one after another.
 void Workbench::make_room_for_sets() {
   if (store_->sets() == nullptr || !store_->sets()->full()) return;
   for (std::size_t step = 0; step < room_step && !hosts_.empty(); ++step) {
@@ -156,7 +171,7 @@ void Workbench::make_room_for_sets() {
     if (host.busy || host.pending > 0 || !store_->sets()->open(host.key)) continue;
     if (host.head.empty() && !host.more_on_disk) {
       erase(host);
-    } else if (host.next_allowed - taken_at_ > set_wait_max) {
+    } else if (host.next_allowed - taken_at_ > max_set_wait) {
       store_->close_set(host.key);
     }
   }
@@ -166,21 +181,21 @@ void Workbench::drop_if_idle(BenchHost& host) {
   if (host.busy || host.pending > 0) return;
   const bool empty = host.head.empty() && !host.more_on_disk;
   // An idle host stays while there is room: its robots.txt and clock are at hand when the next link to it comes.
-  if (host.foreign || (empty && (hosts_.size() > config_.hosts_max / 2 || !room()))) erase(host);
+  if (host.foreign || (empty && (hosts_.size() > config_.max_hosts / 2 || !room()))) erase(host);
 }
 
-// Only once an outcome of it is committed: its clock is then in the store. After a robots.txt, say, it is here alone.
-// Not while others are held: those make room, or hosts that may be asked would wait on disk behind hosts that may not.
+// Only once an outcome of it is committed, since its clock is then in the store; after a robots.txt, say, the clock is
+// only here. Not while hosts are parked: those make room, or hosts that may be asked would wait on disk behind them.
 void Workbench::put_aside_after_its_share(BenchHost& host) {
-  if (host.busy || host.pending > 0 || host.served < config_.head_max || held_ > 0) return;
+  if (host.busy || host.pending > 0 || host.served < config_.max_head || parked_ > 0) return;
   if (!dormant_ || room()) return;
   pass_clean_ = false;
   erase(host);
 }
 
 bool Workbench::wants_hosts() const {
-  if (!dormant_ || hosts_.size() >= config_.hosts_max || (!room() && !nobody_due())) return false;
-  return held_ == 0 || discoveries_ < discoveries_max;
+  if (!dormant_ || hosts_.size() >= config_.max_hosts || (!room() && !nobody_due())) return false;
+  return parked_ == 0 || discoveries_ < max_discoveries;
 }
 
 Result<void> Workbench::discover() {
@@ -234,7 +249,7 @@ void Workbench::withdraw(const storage::UrlKey& key) {
   drop_if_idle(*host);
 }
 
-// Should its partition come back, it is read again.
+// If its partition comes back, it is read again.
 void Workbench::put_away(BenchHost& host) {
   host.foreign = true;
   end_resume(host);
@@ -260,7 +275,7 @@ void Workbench::fetchability_changed(const std::vector<std::uint16_t>& partition
       host->foreign = false;
       host->next_allowed = std::max(host->next_allowed, earliest_(partition, host->name));
       if (const auto clock = store_->clock(host->key); clock && *clock) {
-        host->next_allowed = std::max(host->next_allowed, (*clock)->next_allowed);
+        host->next_allowed = std::max(host->next_allowed, (*clock)->until(now_()));
         host->pages = std::max(host->pages, (*clock)->pages);
         host->bytes = std::max(host->bytes, (*clock)->bytes);
       }

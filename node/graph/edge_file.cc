@@ -23,7 +23,7 @@ std::string shortened(std::string_view text) {
   return text.size() <= 80 ? std::string(text) : std::string(text.substr(0, 77)) + "...";
 }
 
-// What is wrong with a line, or empty; `from` and `to` view it.
+// The fault of a line, or empty; `from` and `to` are views into it.
 std::string split(std::string_view line, std::string_view& from, std::string_view& to) {
   const std::size_t end = line.find_first_of("\t ");
   const std::size_t begin = line.find_first_not_of("\t ", end);
@@ -43,7 +43,7 @@ std::string split(std::string_view line, std::string_view& from, std::string_vie
 Result<void> read_edge_file(const std::string& path, const TakeEdge& take) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return fail(ErrorCode::io, "cannot read " + path + ": " + std::strerror(errno));
-  std::vector<char> buffer(edge_line_max);
+  std::vector<char> buffer(max_edge_line);
   std::string line;
   std::uint64_t number = 0;
   std::uint64_t edges = 0;
@@ -68,9 +68,9 @@ Result<void> read_edge_file(const std::string& path, const TakeEdge& take) {
     for (std::string_view rest(buffer.data(), got); !rest.empty();) {
       const std::size_t end = rest.find('\n');
       line.append(rest.substr(0, end));
-      if (line.size() > edge_line_max) {
+      if (line.size() > max_edge_line) {
         ++number;
-        return wrong("is longer than " + std::to_string(edge_line_max) + " bytes");
+        return wrong("is longer than " + std::to_string(max_edge_line) + " bytes");
       }
       if (end == std::string_view::npos) break;
       if (Result<void> taken = take_line(); !taken) return taken;

@@ -10,8 +10,8 @@ namespace orbweaver {
 
 namespace {
 
-// Runs that are merged at once; when there are as many they become one.
-constexpr std::size_t runs_max = 64;
+// Number of runs that are merged at once; when there are this many they become one.
+constexpr std::size_t max_runs = 64;
 constexpr std::size_t buffer_min = 4096;
 
 tl::unexpected<Error> failed(const std::string& what, const std::string& path) {
@@ -36,9 +36,9 @@ ExternalSort::~ExternalSort() {
 }
 
 Result<void> ExternalSort::add(std::string_view record) {
-  if (record.size() > sort_record_max)
+  if (record.size() > max_sort_record)
     return fail(ErrorCode::invalid_input, "a record of " + std::to_string(record.size()) + " bytes");
-  // What the two containers have set aside, not only what is in use: they double.
+  // The memory that the two containers have reserved, not only what is in use: they double.
   const std::uint64_t used = 2 * (bytes_.size() + record.size() + (places_.size() + 1) * sizeof(Place));
   if (used > memory_ && !places_.empty())
     if (Result<void> written = write_run(); !written) return written;
@@ -66,7 +66,7 @@ Result<void> ExternalSort::write_run() {
   if (std::fflush(file.get()) != 0) return failed("write", path);
   places_.clear();
   bytes_.clear();
-  return runs_.size() >= runs_max ? merge_runs() : Result<void>();
+  return runs_.size() >= max_runs ? merge_runs() : Result<void>();
 }
 
 Result<void> ExternalSort::advance(Run& run) {

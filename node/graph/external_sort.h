@@ -1,9 +1,9 @@
 // Sorts more records than fit in memory: runs in memory, sorted and written to files, then merged. A record is a string
 // of bytes; the order is that of memcmp, so integers in a key are big-endian.
 //
-// Bounds: `memory` bytes for the records at hand and the buffers of a merge, at least sort_memory_min; files in the
-// directory take about as much as the records, twice that while runs are merged; they go with the object. Errors name
-// the file. Thread rule: one owner.
+// Bounds: `memory` bytes for the current records and the buffers of a merge, at least sort_memory_min. Files in the
+// directory take about as much as the records, twice that while runs are merged; they are deleted with the object.
+// Errors name the file. Thread rule: one owner.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@ struct FileCloser {
 using File = std::unique_ptr<std::FILE, FileCloser>;
 
 inline constexpr std::uint64_t sort_memory_min = 64u << 10;
-inline constexpr std::size_t sort_record_max = 1u << 20;
+inline constexpr std::size_t max_sort_record = 1u << 20;
 
 class ExternalSort {
  public:
-  // `name`: of the files; unique in the directory. `unique`: of equal records one is given.
+  // `name`: of the files; unique in the directory. `unique`: of equal records only one is returned.
   ExternalSort(std::string directory, std::string name, std::uint64_t memory, bool unique);
   ~ExternalSort();
   ExternalSort(const ExternalSort&) = delete;
 
   Result<void> add(std::string_view record);
-  // No add() after this.
+  // Call no add() after this.
   Result<void> finish();
-  // The next record in order, valid until the next call; false: there is none left.
+  // The next record in order, valid until the next call; false: there are no more.
   Result<bool> next(std::string_view& record);
   std::size_t runs_written() const { return next_run_; }
 
@@ -70,7 +70,7 @@ class ExternalSort {
   std::size_t next_run_ = 0;
   std::size_t next_place_ = 0;
   bool any_given_ = false;
-  std::string given_;  // the last record that was given
+  std::string given_;  // the last record that was returned
 };
 
 }  // namespace orbweaver

@@ -18,7 +18,7 @@ using storage::get_be;
 using storage::put_be;
 
 constexpr std::size_t digest_bytes = 16;
-// Names seen recently, not handed to the sort again: pages name the same targets over and over.
+// Recently seen names are not given to the sort again: pages name the same targets repeatedly.
 constexpr std::size_t lately_entries = 4096;
 
 std::string_view bytes_of(const ring::Md5& digest) {
@@ -34,7 +34,7 @@ class NameCursor {
     if (!file_) return fail(ErrorCode::io, "cannot read " + path);
     return {};
   }
-  // Names are asked for in order; the number of the one with this digest.
+  // Names are looked up in order; the number of the name with this digest.
   Result<std::uint32_t> number_of(std::string_view digest) {
     while (!has_ || digest_ < digest) {
       std::string name;
@@ -126,7 +126,7 @@ Result<void> LinkGraph::take_edges(const ReadEdges& read_edges, ExternalSort& na
     record.assign(bytes_of(source)).append(bytes_of(target));
     return by_source.add(record);
   });
-  if (!read) return read;
+  if (!read) return tl::make_unexpected(read.error());
   if (Result<void> done = names.finish(); !done) return done;
   return by_source.finish();
 }
@@ -152,7 +152,7 @@ Result<void> LinkGraph::number_names(ExternalSort& names) {
   return {};
 }
 
-// Edges by their source's digest: numbers for the sources, and how many edges each has.
+// Reads edges by their source's digest: finds the sources' numbers, and how many edges each has.
 Result<void> LinkGraph::number_sources(ExternalSort& by_source, ExternalSort& by_target) {
   NameCursor names;
   NumberFile<std::uint32_t> degrees;
@@ -205,7 +205,7 @@ Result<void> LinkGraph::number_targets(ExternalSort& by_target, ExternalSort& fo
   return reverse == nullptr ? Result<void>() : reverse->finish();
 }
 
-// In a block: the node that a sum is of goes second, the one that is read from the vector first.
+// In a block the node whose sum is computed is second; the node that is read from the vector is first.
 Result<void> LinkGraph::write_blocks(ExternalSort& sorted, const std::string& name,
                                      std::vector<std::uint64_t>& blocks) {
   blocks.assign((nodes_ + block_nodes_ - 1) / block_nodes_, 0);
@@ -231,7 +231,7 @@ Result<void> LinkGraph::multiply(const std::string& vector, bool reverse,
   std::uint32_t first = 0;
   for (const std::uint64_t count : reverse ? reverse_blocks_ : forward_blocks_) {
     sums.assign(std::min(block_nodes_, nodes_ - first), 0.0);
-    std::uint32_t read = 0;  // numbers of the vector so far
+    std::uint32_t read = 0;  // how many numbers of the vector were read
     double value = 0;
     if (!values.rewind()) return values.failed();
     GraphEdge edge;

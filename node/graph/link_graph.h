@@ -1,12 +1,12 @@
 // A link graph on disk, for graphs that do not fit in memory: nodes numbered by the order of their names' MD5, each
-// edge once, in blocks (Haveliwala: "Efficient Computation of PageRank", 1999): a block has the edges into a range of
-// nodes that is small enough for one number a node in memory, sorted by where they come from. So one pass over a vector
-// on disk multiplies a block with it.
+// edge once, in blocks (Haveliwala: "Efficient Computation of PageRank", 1999). A block has the edges into a range of
+// nodes, sorted by their source. The range is small enough for one number per node in memory. So one pass over a vector
+// on disk multiplies a block by it.
 //
-// Bounds: `memory` bytes for sorting and for a block's numbers, at least graph_memory_min; on disk about 60 bytes an
-// edge and 16 bytes and its name a node while it is made, 8 bytes an edge (16 with the reverse) and its name a node
-// after that; up to 2^32 - 1 nodes. The files are below a directory of the graph's own that goes with it. Errors name
-// the file. Thread rule: one owner.
+// Bounds: `memory` bytes for sorting and for a block's numbers, at least graph_memory_min. On disk: while it is made,
+// about 60 bytes per edge, and 16 bytes plus the name per node; after that 8 bytes per edge (16 with the reverse) and
+// the name per node. Up to 2^32 - 1 nodes. The files are in the graph's own directory, deleted with it.
+// Errors name the file. Thread rule: one owner.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace orbweaver {
 
 inline constexpr std::uint64_t graph_memory_min = 1u << 20;
 
-// Numbers of one type in a file, read or written from the first to the last, 32 KiB at a time.
+// Numbers of one type in a file, read or written from first to last, 32 KiB at a time.
 template <class T>
 class NumberFile {
  public:
@@ -83,7 +83,7 @@ struct GraphEdge {
 
 class LinkGraph {
  public:
-  // `read_edges` gives all edges to its argument. `with_reverse`: both directions can be multiplied (HITS).
+  // `read_edges` passes all edges to its argument. `with_reverse`: both directions can be multiplied (HITS).
   using ReadEdges = std::function<Result<void>(const TakeEdge&)>;
   static Result<std::unique_ptr<LinkGraph>> make(const std::string& directory, std::uint64_t memory, bool with_reverse,
                                                  const ReadEdges& read_edges);
@@ -92,13 +92,13 @@ class LinkGraph {
 
   std::uint32_t nodes() const { return nodes_; }
   std::uint64_t edges() const { return edges_; }              // each counted once
-  std::uint64_t repeated() const { return given_ - edges_; }  // left out because they were there
+  std::uint64_t repeated() const { return given_ - edges_; }  // left out because they were already there
   std::uint32_t block_nodes() const { return block_nodes_; }
   std::string file(const std::string& name) const { return directory_ + "/" + name; }
   std::uint64_t memory() const { return memory_; }
 
-  // For every node in order: the sum of vector[from] over its edges (over [to] of the reverse ones), to `take`. The
-  // vector is a file of one double a node.
+  // For every node in order: passes to `take` the sum of vector[from] over its edges (over [to] of the reverse ones).
+  // The vector is a file of one double per node.
   Result<void> multiply(const std::string& vector, bool reverse, const std::function<Result<void>(double)>& take) const;
   // Out-degrees in the order of nodes are in file("degrees"), as u32. Names in that order:
   Result<void> each_name(const std::function<Result<void>(std::string_view)>& take) const;

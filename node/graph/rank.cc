@@ -14,7 +14,7 @@ Error too_slow(const RankOptions& options, double change) {
   char text[160];
   std::snprintf(text, sizeof text,
                 "after %u iterations two in a row still differ by %.3g; give a greater --tolerance or more iterations",
-                options.iterations_max, change);
+                options.max_iterations, change);
   return {ErrorCode::invalid_input, text};
 }
 
@@ -32,7 +32,7 @@ Result<void> rename_file(const std::string& from, const std::string& to) {
   return error ? fail(ErrorCode::io, "cannot rename " + from + ": " + error.message()) : Result<void>();
 }
 
-// Sums whose order does not matter to the last digits that are promised (Neumaier's form of Kahan's summation).
+// Sums whose order does not affect the promised digits (Neumaier's form of Kahan's summation).
 class Sum {
  public:
   void add(double value) {
@@ -47,7 +47,7 @@ class Sum {
   double lost_ = 0;
 };
 
-// One side of HITS: `to` becomes the sums over `from`, not yet of sum 1; the sum.
+// One side of HITS: `to` becomes the sums over `from`, not yet normalised; returns their sum.
 Result<double> hits_step(const LinkGraph& graph, const std::string& from, const std::string& to, bool reverse) {
   NumberFile<double> out;
   if (Result<void> opened = out.open(graph.file(to), "wb"); !opened) return tl::make_unexpected(opened.error());
@@ -61,7 +61,7 @@ Result<double> hits_step(const LinkGraph& graph, const std::string& from, const 
   return sum.total();
 }
 
-// `next`, divided by its sum, takes the place of `before`; how far they differ.
+// `next`, divided by its sum, replaces `before`; returns how far they differ.
 Result<double> normalise(const LinkGraph& graph, const std::string& next, const std::string& before, double sum) {
   NumberFile<double> in, old, out;
   for (const Result<void>& opened :
@@ -88,7 +88,7 @@ Result<double> normalise(const LinkGraph& graph, const std::string& next, const 
 Result<RankSummary> page_rank(const LinkGraph& graph, const RankOptions& options) {
   const double n = graph.nodes();
   RankSummary summary;
-  // What each node gives along each of its edges, and what those without edges have.
+  // The amount that each node gives along each of its edges, and the amount of the nodes without edges.
   double dangling = 0;
   {
     NumberFile<std::uint32_t> degrees;
@@ -108,7 +108,7 @@ Result<RankSummary> page_rank(const LinkGraph& graph, const RankOptions& options
   }
   if (Result<void> made = put_all(graph.file("rank"), graph.nodes(), 1 / n); !made)
     return tl::make_unexpected(made.error());
-  while (summary.iterations < options.iterations_max) {
+  while (summary.iterations < options.max_iterations) {
     NumberFile<std::uint32_t> degrees;
     NumberFile<double> rank, next, gives;
     for (const Result<void>& opened :
@@ -148,7 +148,7 @@ Result<RankSummary> hits(const LinkGraph& graph, const RankOptions& options) {
   for (const char* side : {"hub", "authority"})
     if (Result<void> made = put_all(graph.file(side), graph.nodes(), 1.0 / graph.nodes()); !made)
       return tl::make_unexpected(made.error());
-  while (summary.iterations < options.iterations_max) {
+  while (summary.iterations < options.max_iterations) {
     summary.change = 0;
     for (const bool reverse : {false, true}) {
       const std::string from = reverse ? "authority" : "hub";
@@ -171,7 +171,7 @@ Result<void> each_by_rank(const LinkGraph& graph, const std::string& file, const
   if (Result<void> opened = scores.open(file, "rb"); !opened) return opened;
   if (!second.empty())
     if (Result<void> opened = others.open(second, "rb"); !opened) return opened;
-  // Doubles that are not negative are in the order of their bits.
+  // Non-negative doubles are in the order of their bits.
   ExternalSort sorted(std::filesystem::path(graph.file("x")).parent_path(), "by-rank", graph.memory(), false);
   std::string record;
   const Result<void> read = graph.each_name([&](std::string_view name) -> Result<void> {
@@ -185,7 +185,7 @@ Result<void> each_by_rank(const LinkGraph& graph, const std::string& file, const
     storage::put_be(record, std::bit_cast<std::uint64_t>(other));
     return sorted.add(record);
   });
-  if (!read) return read;
+  if (!read) return tl::make_unexpected(read.error());
   if (Result<void> done = sorted.finish(); !done) return done;
   for (std::string_view at; top > 0; --top) {
     const Result<bool> more = sorted.next(at);

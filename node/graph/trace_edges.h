@@ -9,9 +9,9 @@
 
 namespace orbweaver {
 
-// A trace's file, or a directory, which is searched to its depths for them.
+// The file of a trace, or a directory, which is searched recursively for traces.
 bool is_trace(const std::string& path);
-// Errors name the file and the place in it. A trace without a link is one.
+// Errors name the file and the place in it. A trace without a link is an error.
 Result<void> read_trace_edges(const std::string& path, const TakeEdge& take);
 
 }  // namespace orbweaver

@@ -8,7 +8,7 @@ namespace orbweaver::html {
 namespace {
 
 struct NamedReference {
-  std::string_view name;  // with its ';' where the standard's has one
+  std::string_view name;  // with its ';' where the standard's name has one
   char32_t first;
   char32_t second;
 };
@@ -17,9 +17,9 @@ constexpr NamedReference named_references[] = {
 #include "node/html/named_references.inc"
 };
 
-// The longest name without ';' ("Aacute"), and with it ("CounterClockwiseContourIntegral;").
-constexpr std::size_t legacy_name_max = 6;
-constexpr std::size_t name_max = 32;
+// The length of the longest name without ';' ("Aacute") and with it ("CounterClockwiseContourIntegral;").
+constexpr std::size_t max_legacy_name = 6;
+constexpr std::size_t max_name = 32;
 
 const NamedReference* find_named(std::string_view name) {
   const auto* found = std::lower_bound(std::begin(named_references), std::end(named_references), name,
@@ -46,7 +46,7 @@ int digit_value(char c, unsigned base) {
   return base == 16 && low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
-// `p` stands after "&#". Returns where to continue, or `p` less the two when there is no digit.
+// `p` is after "&#". Returns where to continue: at the '&' itself when there is no digit.
 const char* numeric(const char* p, const char* end, std::string& out) {
   const char* const ampersand = p - 2;
   unsigned base = 10;
@@ -59,7 +59,7 @@ const char* numeric(const char* p, const char* end, std::string& out) {
   for (; p != end; ++p) {
     const int d = digit_value(*p, base);
     if (d < 0) break;
-    n = std::min<std::uint32_t>(n * base + static_cast<std::uint32_t>(d), 0x110000);  // too large stays too large
+    n = std::min<std::uint32_t>(n * base + static_cast<std::uint32_t>(d), 0x110000);  // capped: still too large
   }
   if (p == digits) return ampersand;
   append_utf8(numeric_meaning(n), out);
@@ -71,13 +71,13 @@ void append_named(const NamedReference& r, std::string& out) {
   if (r.second != 0) append_utf8(r.second, out);
 }
 
-// `p` stands at the '&'. Appends its meaning and returns where to continue; returns `p` when it is no reference.
+// `p` is at the '&'. Appends the meaning and returns where to continue; returns `p` when it is not a reference.
 const char* reference(const char* p, const char* end, bool in_attribute, std::string& out) {
   const char* const name = p + 1;
   if (name == end) return p;
   if (*name == '#') return numeric(name + 1, end, out);
   const char* run = name;
-  while (run != end && is_alnum(*run) && static_cast<std::size_t>(run - name) < name_max) ++run;
+  while (run != end && is_alnum(*run) && static_cast<std::size_t>(run - name) < max_name) ++run;
   const auto length = static_cast<std::size_t>(run - name);
   if (length == 0) return p;
   if (run != end && *run == ';') {
@@ -86,8 +86,8 @@ const char* reference(const char* p, const char* end, bool in_attribute, std::st
       return run + 1;
     }
   }
-  // Every name that ends in ';' needs the whole run, so only the old names without one are left.
-  for (std::size_t n = std::min(length, legacy_name_max); n >= 2; --n) {
+  // Names that end in ';' match only the whole run, so now only the old names without ';' remain.
+  for (std::size_t n = std::min(length, max_legacy_name); n >= 2; --n) {
     const auto* r = find_named({name, n});
     if (r == nullptr) continue;
     const char* const after = name + n;

@@ -1,5 +1,5 @@
-// The links of a page beside navigation: what HTML's and SVG's elements load, cite and submit to. Shared by both
-// extractors. Sources: HTML standard, "attributes" index, those of type URL; HTML 4.01, the %URI; attributes of table
+// A page's links apart from navigation: what elements of HTML and SVG load, cite and submit to. Both extractors use
+// this. Sources: HTML standard, "attributes" index, the rows of type URL; HTML 4.01, the %URI; attributes of table
 // "attributes"; SVG 2, "href".
 #include <algorithm>
 #include <array>
@@ -18,8 +18,8 @@ struct Row {
   LinkKind kind;
 };
 
-// One URL each. `ping` is for POST only, `usemap` names a part of the page, `classid` and `codebase` are of applets:
-// left out.
+// Attributes with one URL each. Left out: `ping` (only for POST), `usemap` (names a part of the page), `classid` and
+// `codebase` (for applets).
 constexpr Row rows[] = {
     {name_key("img"), "src", LinkKind::image},
     {name_key("img"), "longdesc", LinkKind::cite},
@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// A URL that loads or cites something: not empty, and not a part of the page itself.
+// Adds a URL that loads or cites something: not an empty one, and not a part of the page itself.
 void add(PageLinks& page, std::optional<std::string> value, LinkKind kind) {
   if (!value) return;
   const std::string_view text = trimmed(*value);
@@ -76,7 +76,7 @@ void add_srcset(PageLinks& page, const std::optional<std::string>& value) {
   for (std::string& url : parse_srcset(*value)) add_link(page, std::move(url), LinkKind::image);
 }
 
-// Submits with GET and no data: what is asked for with POST is not asked for by a crawler.
+// True for GET without data: a crawler sends no POST requests.
 bool is_get(const std::optional<std::string>& method) {
   return !method || (!equals_ignoring_case(*method, "post") && !equals_ignoring_case(*method, "dialog"));
 }

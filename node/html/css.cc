@@ -9,13 +9,13 @@
 namespace orbweaver::html {
 namespace {
 
-constexpr std::size_t open_max = 256;
+constexpr std::size_t max_open = 256;
 
 enum class Kind : std::uint8_t { string, url, function, at_keyword, open, close, semicolon, other, bad };
 
 struct CssToken {
   Kind kind = Kind::other;
-  std::string text;  // string, url, function, at_keyword: its value, escapes decoded
+  std::string text;  // of a string, url, function or at_keyword: its value, escapes decoded
 };
 
 // CSS Syntax 3, section 4.2: newline, whitespace, name code points.
@@ -85,7 +85,7 @@ class CssTokenizer {
     return is_digit(peek(at)) || (peek(at) == '.' && is_digit(peek(at + 1)));
   }
 
-  // White space and comments; an open comment goes on to the end (4.3.2).
+  // White space and comments; an unclosed comment extends to the end (4.3.2).
   void skip_blank() {
     while (at_ < css_.size()) {
       if (is_white(css_[at_])) {
@@ -106,7 +106,7 @@ class CssTokenizer {
       if (css_[at_] == '\0') {
         append_utf8(0xFFFD, out);
       } else {
-        out += css_[at_];  // further bytes of its UTF-8 follow as they stand
+        out += css_[at_];  // the other bytes of its UTF-8 sequence follow unchanged
       }
       ++at_;
       return;
@@ -247,8 +247,8 @@ bool holds_strings_that_are_urls(std::string_view function) {
 
 std::vector<CssUrl> css_urls(std::string_view css) {
   std::vector<CssUrl> urls;
-  std::vector<bool> open;    // of each open function or block: whether its strings are URLs
-  std::size_t deeper = 0;    // open ones beyond open_max
+  std::vector<bool> open;    // for each open function or block: whether its strings are URLs
+  std::size_t deeper = 0;    // the number of open ones beyond max_open
   bool import_next = false;  // the next token may be an @import's URL
   bool import_url = false;   // within the url() of an @import
   bool names_only = false;   // within an @namespace
@@ -278,7 +278,7 @@ std::vector<CssUrl> css_urls(std::string_view css) {
       case Kind::open:
         if (token.text == "{" && token.kind == Kind::open) names_only = false;
         if (token.kind == Kind::function && import) import_url = true;
-        if (open.size() < open_max) {
+        if (open.size() < max_open) {
           open.push_back(token.kind == Kind::function && holds_strings_that_are_urls(token.text));
         } else {
           ++deeper;

@@ -1,5 +1,5 @@
-// URLs in style sheets, by a tokenizer after CSS Syntax Module Level 3, section 4. Pure functions; linear in the text;
-// memory: one entry for each open function or block, open_max at most.
+// URLs in style sheets, by a tokenizer according to CSS Syntax Module Level 3, section 4. Pure functions; linear in the
+// text. Memory: one entry per open function or block, at most max_open.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace orbweaver::html {
 
 struct CssUrl {
   std::string url;      // escapes decoded, not yet resolved
-  bool import = false;  // of an @import: a style sheet itself
+  bool import = false;  // from an @import: it is a style sheet itself
 };
 
-// Of url(), src(), image-set() and @import; not of @namespace, whose URL is a name. Empty URLs and those of a fragment
-// alone load nothing and are left out. `css` is UTF-8: a style sheet, or the value of a style attribute.
+// The URLs of url(), src(), image-set() and @import; not of @namespace, whose URL is only a name. Empty URLs and mere
+// fragments are left out. `css` is UTF-8: a style sheet, or the value of a style attribute.
 std::vector<CssUrl> css_urls(std::string_view css);
 
 }  // namespace orbweaver::html

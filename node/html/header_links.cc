@@ -8,8 +8,8 @@
 namespace orbweaver::html {
 namespace {
 
-// One parameter of a link-value: name and value, a quoted one without its quotes and backslashes. False at the end of
-// the link-value.
+// Takes one parameter of a link-value: name and value, a quoted value without its quotes and backslashes. False at the
+// end of the link-value.
 bool take_parameter(std::string_view field, std::size_t& at, std::string& name, std::string& value) {
   const auto skip = [&] {
     while (at < field.size() && (field[at] == ' ' || field[at] == '\t')) ++at;
@@ -61,7 +61,7 @@ void note_link_fields(const std::vector<std::string>& values, LinkChoice choice,
       std::optional<LinkKind> kind = kind_of_link_rel(rel);
       if (!kind) kind = resource_kind_of_link_rel(rel);
       if (!kind || !choice.has(group_of(*kind))) continue;
-      if (page.links.size() >= links_per_page_max) {
+      if (page.links.size() >= max_links_per_page) {
         ++page.over_budget;
         continue;
       }
@@ -72,7 +72,7 @@ void note_link_fields(const std::vector<std::string>& values, LinkChoice choice,
 
 void note_refresh_field(std::string_view value, PageLinks& page) {
   std::optional<Refresh> refresh = parse_refresh(value);
-  if (!refresh || refresh->url.empty() || page.links.size() >= links_per_page_max) return;
+  if (!refresh || refresh->url.empty() || page.links.size() >= max_links_per_page) return;
   page.links.push_back({std::move(refresh->url), LinkKind::refresh, false, true});
 }
 

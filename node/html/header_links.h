@@ -8,12 +8,12 @@
 
 namespace orbweaver::html {
 
-// Adds the links of Link fields whose relation is one that <link> is followed for: canonical, alternate, next, prev,
-// and, as chosen, stylesheets and what is loaded with the page. `values` are the fields' values; what is malformed ends
-// its field (RFC 8288, appendix B.2). A link with an "anchor" is another resource's and left out.
+// Adds the links of Link fields whose relation is followed in <link> too: canonical, alternate, next, prev and, as
+// chosen, stylesheets and resources loaded with the page. `values` are the fields' values; a malformed part ends its
+// field (RFC 8288, appendix B.2). A link with an "anchor" is another resource's and is left out.
 void note_link_fields(const std::vector<std::string>& values, LinkChoice choice, PageLinks& page);
 
-// Adds the target of a Refresh field that names one: read like <meta http-equiv=refresh> (HTML standard, 7.4.6.2).
+// Adds the target of a Refresh field that has one: it is read like <meta http-equiv=refresh> (HTML standard, 7.4.6.2).
 void note_refresh_field(std::string_view value, PageLinks& page);
 
 }  // namespace orbweaver::html

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Calls `see` with each piece of `text` between characters that are separators.
+// Calls `see` with each piece of `text` between separator characters.
 template <class IsSeparator, class See>
 void each_piece(std::string_view text, IsSeparator is_separator, See see) {
   const auto* p = text.begin();
@@ -34,7 +34,7 @@ void each_piece(std::string_view text, IsSeparator is_separator, See see) {
   }
 }
 
-// What stands after the time: "url = 'x' y" is x, and so is plain x.
+// The part after the time: both "url = 'x' y" and plain x give x.
 std::string_view refresh_url(std::string_view input) {
   const std::string_view whole = input;
   if (!input.empty() && to_lower_ascii(input[0]) == 'u') {
@@ -92,7 +92,7 @@ std::optional<LinkKind> kind_of_link_rel(std::string_view rel) {
 }
 
 void note_meta_robots(std::string_view name, std::string_view content, PageLinks& page) {
-  if (!name.empty() && page.robots_tags.size() < robots_tags_max && has_robots_word(content))
+  if (!name.empty() && page.robots_tags.size() < max_robots_tags && has_robots_word(content))
     page.robots_tags.push_back({std::string(name), std::string(content)});
   if (!equals_ignoring_case(trimmed(name), "robots")) return;
   each_piece(
@@ -107,12 +107,12 @@ void note_meta_robots(std::string_view name, std::string_view content, PageLinks
 void note_meta_refresh(std::string_view http_equiv, std::string_view content, PageLinks& page) {
   if (!equals_ignoring_case(http_equiv, "refresh")) return;
   auto refresh = parse_refresh(content);
-  // Without a URL it reloads the page itself, whatever <base> says: no link.
+  // Without a URL it reloads the page itself, whatever <base> says, so it is not a link.
   if (refresh && !refresh->url.empty()) add_link(page, std::move(refresh->url), LinkKind::refresh);
 }
 
 void add_link(PageLinks& page, std::string href, LinkKind kind, bool nofollow) {
-  if (page.links.size() >= links_per_page_max || page.href_bytes >= href_bytes_max) {
+  if (page.links.size() >= max_links_per_page || page.href_bytes >= max_href_bytes) {
     ++page.over_budget;
     return;
   }

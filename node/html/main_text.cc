@@ -12,22 +12,22 @@ namespace orbweaver::html {
 namespace {
 
 // Kohlschuetter et al., algorithm 2.
-constexpr double link_density_max = 0.333333;
-constexpr double previous_link_density_max = 0.555556;
+constexpr double max_link_density = 0.333333;
+constexpr double max_previous_link_density = 0.555556;
 
 double link_density(const TextBlock* block) {
   return block == nullptr || block->words == 0 ? 0 : static_cast<double>(block->linked) / block->words;
 }
 
 bool is_content(const TextBlock* previous, const TextBlock& current, const TextBlock* next) {
-  if (current.outside || link_density(&current) > link_density_max) return false;
+  if (current.outside || link_density(&current) > max_link_density) return false;
   const std::uint32_t before = previous == nullptr ? 0 : previous->words;
   const std::uint32_t after = next == nullptr ? 0 : next->words;
-  if (link_density(previous) <= previous_link_density_max) return current.words > 16 || after > 15 || before > 4;
+  if (link_density(previous) <= max_previous_link_density) return current.words > 16 || after > 15 || before > 4;
   return current.words > 40 || after > 17;
 }
 
-// Open Graph; Dublin Core; schema.org; what publishers' systems write.
+// Open Graph; Dublin Core; schema.org; names that publishers' systems write.
 constexpr std::array<std::string_view, 12> date_names = {
     "article:published_time", "date",          "dc.date",     "dcterms.date", "dc.date.issued", "dcterms.created",
     "dcterms.issued",         "datepublished", "publishdate", "pubdate",      "citation_date",  "last-modified"};
@@ -39,7 +39,7 @@ std::string value_of(const Token& token, NameKey name) {
 }
 
 void note_date(const Token& token, PageBlocks& page) {
-  if (page.dates.size() >= page_dates_max) return;
+  if (page.dates.size() >= max_page_dates) return;
   if (token.key == name_key("time")) {
     const bool published = token.attribute(name_key("pubdate")) != nullptr ||
                            equals_ignoring_case(value_of(token, name_key("itemprop")), "datepublished");
@@ -59,7 +59,7 @@ void note_date(const Token& token, PageBlocks& page) {
 
 bool is_outside(NameKey key) { return key == name_key("nav") || key == name_key("footer"); }
 
-// Text is put into blocks; a word is a linked one when its text came within <a>.
+// Collects text in blocks; a word counts as linked when its text was within <a>.
 class Blocks {
  public:
   void text(std::string_view shown) {
@@ -114,7 +114,7 @@ PageBlocks page_blocks(std::string_view html) {
   std::string decoded;
   bool title_comes = false;
   bool has_title = false;
-  bool control = false;  // the text inside is a form control's
+  bool control = false;  // inside a form control
   while (tokenizer.next(token)) {
     if (token.kind == TokenKind::text) {
       context.text(token);
@@ -137,7 +137,7 @@ PageBlocks page_blocks(std::string_view html) {
     const bool start = token.kind == TokenKind::start_tag;
     const TagFacts& facts = tag_facts(token.key);
     const TextBreak edge = text_break(facts);
-    // A <br> breaks a line, not a thought.
+    // A <br> breaks a line, not a block.
     if (edge == TextBreak::space || facts.tag == Tag::br) blocks.space();
     if (edge == TextBreak::line && facts.tag != Tag::br) blocks.begin();
     title_comes = false;

@@ -10,7 +10,7 @@
 namespace orbweaver::html {
 namespace {
 
-// In lower case; a public identifier that begins with one of these.
+// Public identifiers that begin with one of these mean quirks mode. In lower case.
 constexpr std::array<std::string_view, 55> quirky_starts = {
     "+//silmaril//dtd html pro v0r11 19970101//",
     "-//as//dtd html 3.0 aswedit + extensions//",
@@ -68,7 +68,7 @@ constexpr std::array<std::string_view, 55> quirky_starts = {
     "-//webtechs//dtd mozilla html 2.0//",
     "-//webtechs//dtd mozilla html//"};
 
-// Takes words and quoted identifiers off the front.
+// Takes words and quoted identifiers from the front.
 class Doctype {
  public:
   explicit Doctype(std::string_view text) : rest_(text) {}
@@ -81,7 +81,7 @@ class Doctype {
       out += to_lower_ascii(rest_.front());
     return out;
   }
-  // Nothing when no quote opens here or none closes.
+  // Nothing when there is no opening quote here, or no closing one.
   std::optional<std::string> identifier() {
     skip_spaces();
     if (rest_.empty() || (rest_.front() != '"' && rest_.front() != '\'')) return std::nullopt;

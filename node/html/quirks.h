@@ -6,8 +6,8 @@
 
 namespace orbweaver::html {
 
-// `doctype`: what stands between "<!" and '>' ("DOCTYPE html PUBLIC …"); empty when the page has none, which is quirks
-// mode too.
+// `doctype`: the text between "<!" and '>' ("DOCTYPE html PUBLIC …"); empty when the page has no doctype, which also
+// means quirks mode.
 bool is_quirks_doctype(std::string_view doctype);
 
 }  // namespace orbweaver::html

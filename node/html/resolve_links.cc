@@ -28,7 +28,7 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
                             const LinkRules& rules) {
   ResolvedLinks out;
   const Url base = document_base(page, document, query_encoder);
-  // As written: pages repeat themselves, and parsing is the more expensive part.
+  // As written: pages often repeat a link, and parsing is more expensive than this look-up.
   std::unordered_set<std::string_view> hrefs;
   std::unordered_set<std::string_view> requisite_hrefs;
   std::unordered_set<ring::Md5, DigestHash> digests;
@@ -51,7 +51,7 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
       continue;
     }
     if (!link.from_header && !(requisite ? requisite_hrefs : hrefs).insert(link.href).second) continue;
-    // A header's URLs are no part of the document: not its base, not its charset.
+    // A header's URLs are not part of the document, so neither its base nor its charset applies.
     const Result<Url> url =
         link.from_header ? Url::parse(link.href, &document) : Url::parse(link.href, &base, query_encoder);
     if (!url) {
@@ -67,7 +67,7 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
       ++out.malformed;
     } else if ((requisite ? requisite_digests : digests).insert(canonical->digest()).second) {
       bytes += canonical->text().size();
-      if (bytes > rules.bytes_max) {
+      if (bytes > rules.max_bytes) {
         ++out.over_budget;
       } else {
         (requisite ? out.requisites : out.urls).push_back(*std::move(canonical));

@@ -11,7 +11,7 @@ namespace orbweaver::html {
 
 namespace {
 
-constexpr std::size_t compounds_max = 64;
+constexpr std::size_t max_compounds = 64;
 
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
@@ -42,11 +42,11 @@ bool has_class(std::string_view classes, std::string_view wanted) {
 
 bool is_void(NameKey key) { return tag_facts(key).is_void; }
 
-// Elements whose start tag closes an open one of the same group.
+// Groups of elements: the start tag of one closes an open one of the same group.
 constexpr std::array<NameKey, 2> terms = {name_key("dt"), name_key("dd")};
 constexpr std::array<NameKey, 2> cells = {name_key("td"), name_key("th")};
 constexpr std::array<NameKey, 3> sections = {name_key("tbody"), name_key("thead"), name_key("tfoot")};
-// Beyond these nothing is closed by what a list item or a cell inside them begins.
+// Limits of that: a list item or a cell closes nothing outside the innermost of these.
 constexpr std::array<NameKey, 8> walls = {name_key("ul"),   name_key("ol"),       name_key("dl"),     name_key("table"),
                                           name_key("html"), name_key("template"), name_key("button"), name_key("menu")};
 // Start tags that close an open <p> (HTML standard, 13.1.2.4).
@@ -63,10 +63,10 @@ bool among(const List& list, NameKey key) {
   return std::find(list.begin(), list.end(), key) != list.end();
 }
 
-// The open elements, and for each whether it or one around it is matched.
+// The open elements, and for each one whether it or an ancestor matches.
 class Path {
  public:
-  // A document has its root whether or not its tag is there.
+  // A document has its root element even without the tag.
   explicit Path(const Selector& selector) : selector_(selector) { open(name_key("html"), {"html", {}, {}}); }
 
   void open(NameKey key, SelectedElement element) {
@@ -77,7 +77,7 @@ class Path {
     keys_.push_back(key);
   }
   bool matched() const { return !matched_.empty() && matched_.back() != 0; }
-  bool full() const { return keys_.size() >= open_elements_max; }
+  bool full() const { return keys_.size() >= max_open_elements; }
   void pop() { shrink(keys_.size() - 1); }
   void close(NameKey key) {
     for (std::size_t at = keys_.size(); at-- > 1;)
@@ -172,7 +172,7 @@ Result<Selector> Selector::parse(std::string_view text) {
     compounds += one.size();
     made.alternatives_.push_back(std::move(one));
   }
-  if (compounds > compounds_max) return wrong(text, "it has more than " + std::to_string(compounds_max) + " parts");
+  if (compounds > max_compounds) return wrong(text, "it has more than " + std::to_string(max_compounds) + " parts");
   return made;
 }
 
@@ -182,7 +182,7 @@ bool Selector::Compound::matches(const SelectedElement& element) const {
                      [&](const std::string& wanted) { return has_class(element.classes, wanted); });
 }
 
-// The innermost must be the last element; of the others, taking the nearest ancestor that fits never loses a match.
+// The last compound must match the last element; for the others, the nearest fitting ancestor never loses a match.
 bool Selector::matches(const std::vector<SelectedElement>& path) const {
   if (path.empty()) return false;
   return std::any_of(alternatives_.begin(), alternatives_.end(), [&](const std::vector<Compound>& one) {
@@ -197,7 +197,7 @@ bool Selector::matches(const std::vector<SelectedElement>& path) const {
 std::vector<PageLink> selected_links(std::string_view html, const Selector& selector) {
   PageLinks found;
   Tokenizer tokenizer(html);
-  TreeContext context(tokenizer);  // what the tokenizer needs to know; and what is no element of the document
+  TreeContext context(tokenizer);  // decides how the tokenizer continues, and which tags make no element
   Path path(selector);
   Token token;
   while (tokenizer.next(token)) {

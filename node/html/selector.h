@@ -1,7 +1,7 @@
-// A small part of CSS selectors (Selectors Level 4), to say which links of a page are meant: compounds of a tag,
+// A small part of CSS selectors (Selectors Level 4), to name the links of a page that count: compounds of a tag,
 // classes and an id ("a.title", "#main", "li.result.web", "*"), one inside another ("div.results h3 a", the descendant
-// combinator), and lists of those between commas. Nothing else: attributes, pseudo-classes and the combinators '>',
-// '+', '~' are errors that say so. Thread rule: immutable once made; free functions.
+// combinator), and lists of these separated by commas. Attributes, pseudo-classes and the combinators '>', '+' and '~'
+// are refused with an error that says so. Thread rule: immutable once made; free functions.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace orbweaver::html {
 
-// An element as far as a selector asks: its tag in ASCII lower case, its id and its class attribute as written.
+// An element as selectors see it: its tag in ASCII lower case, its id and its class attribute as written.
 struct SelectedElement {
   std::string tag;
   std::string id;
@@ -27,7 +27,7 @@ class Selector {
   static Result<Selector> parse(std::string_view text);
 
   bool empty() const { return alternatives_.empty(); }
-  // Whether the last element of the path, which begins at the root, is matched.
+  // Whether the selector matches the last element of the path. The path begins at the root.
   bool matches(const std::vector<SelectedElement>& path) const;
 
  private:
@@ -41,10 +41,10 @@ class Selector {
   std::vector<std::vector<Compound>> alternatives_;  // each from the outermost to the innermost
 };
 
-// The links of <a> and <area> elements that the selector matches, or that stand inside an element that it matches, in
-// document order; at most links_per_page_max. The tree is the tokenizer's: elements whose end tag may be left out are
-// closed by what follows them (HTML standard, 13.1.2.4), an end tag closes what is open inside its element. Cost: one
-// pass; at most open_elements_max ancestors are kept, deeper elements match as if they stood there.
+// The links of <a> and <area> elements that match the selector, or that are inside an element that matches, in document
+// order; at most max_links_per_page. The tree is the tokenizer's: an element whose end tag may be left out is closed by
+// what follows it (HTML standard, 13.1.2.4); an end tag closes what is open inside its element. Cost: one pass. At most
+// max_open_elements ancestors are kept; deeper elements match as if they were at that depth.
 std::vector<PageLink> selected_links(std::string_view html, const Selector& selector);
 
 }  // namespace orbweaver::html

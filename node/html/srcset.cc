@@ -54,7 +54,7 @@ bool is_density(std::string_view text) {
   return text.empty() && std::strtod(std::string(whole).c_str(), nullptr) >= 0;
 }
 
-// Steps 9 to 15: whether the descriptors leave the candidate standing.
+// Steps 9 to 15: whether the candidate's descriptors are valid.
 bool are_fine(const std::vector<std::string>& descriptors) {
   bool width = false;
   bool density = false;

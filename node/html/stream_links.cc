@@ -41,7 +41,7 @@ void note_frame(const Token& token, LinkKind kind, PageLinks& page) {
 
 void note_link(const Token& token, PageLinks& page) {
   const std::string_view* href = token.attribute(name_key("href"));
-  if (href == nullptr || href->empty()) return;  // an empty href links nothing (4.2.4.3)
+  if (href == nullptr || href->empty()) return;  // an empty href is not a link (4.2.4.3)
   if (const auto kind = html::kind_of_link_rel(value_of(token, name_key("rel")))) {
     html::add_link(page, value_of(href), *kind);
   }
@@ -81,7 +81,7 @@ void note_element(Tag tag, const Token& token, PageLinks& page) {
   }
 }
 
-// What the head gave, to go back to when a <frameset> takes the body's place.
+// The results from the head, to return to when a <frameset> replaces the body.
 struct HeadOnly {
   bool taken = false;
   std::size_t links = 0;
@@ -136,7 +136,7 @@ class StreamExtractor final : public LinkExtractor {
       tokenizer.allow_cdata(context.in_foreign_content());
       if (verdict.model != html::TextModel::data) tokenizer.enter(verdict.model, token_.key);
       if (!head.taken && context.in_body()) head.take(page);
-      // Elements of SVG load images and scripts too.
+      // SVG elements load images and scripts too.
       if (elements_chosen_ && (verdict.inserted || (context.in_foreign_content() && !context.in_template())))
         note_chosen(page);
       if (verdict.svg && verdict.tag == Tag::a) note_svg_anchor(token_, page);
@@ -158,7 +158,7 @@ class StreamExtractor final : public LinkExtractor {
     html::note_chosen(token_.key, attribute, choice_, page);
   }
 
-  // What follows is one text token, or none.
+  // The element is followed by one text token, or by none.
   void begin_raw_text() {
     if (token_.key != name_key("style") && token_.key != name_key("script")) return;
     raw_element_ = token_.key;
@@ -173,11 +173,11 @@ class StreamExtractor final : public LinkExtractor {
     }
   }
 
-  Token token_;  // kept for its vector's memory
+  Token token_;  // a member, to reuse its vector's memory
   LinkChoice choice_;
   bool elements_chosen_;
   bool raw_text_chosen_;
-  html::NameKey raw_element_ = 0;  // the <style> or <script> that was opened last, until another tag comes
+  html::NameKey raw_element_ = 0;  // the <style> or <script> that was opened last, until the next tag
   std::string raw_type_;           // its type attribute
 };
 

@@ -87,10 +87,10 @@ constexpr Row rows[] = {
     {"plaintext", raw(Tag::plaintext, TextModel::plaintext)},
 };
 
-// Open addressing over a power of two that is more than four times the names: nearly every look-up is one probe.
+// Open addressing in a power of two, more than four times the number of names: nearly every look-up needs one probe.
 constexpr std::size_t slots = 512;
 struct Slot {
-  NameKey key = 0;  // 0 is no name's
+  NameKey key = 0;  // 0 is not the key of any name
   TagFacts facts;
 };
 

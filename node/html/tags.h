@@ -1,4 +1,4 @@
-// What tree construction needs to know of an element by its name: one small enum and a row of flags.
+// An element's facts for tree construction, by its name: one small enum and a row of flags.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class Tag : std::uint8_t {
   html,
   hr,
   iframe,
-  implied,  // p, rt…: closed by what follows, so kept on the stack only in foreign content
+  implied,  // p, rt…: closed by what follows, so it is on the stack only in foreign content
   input,
   link,
   list_item,
@@ -53,14 +53,14 @@ enum class Tag : std::uint8_t {
   void_,
 };
 
-// Of an HTML element: facts that hold wherever it stands.
+// Facts about an HTML element that hold wherever it is.
 struct TagFacts {
   Tag tag = Tag::other;
-  TextModel model = TextModel::data;  // what follows its start tag
+  TextModel model = TextModel::data;  // how its content is read
   bool is_void = false;               // never has content
   bool breaks_out = false;            // its start tag ends foreign content (13.2.6.5)
   bool clears_frameset_ok = false;    // its start tag in a body rules out a <frameset> after it
-  bool head_content = false;          // may stand before the body without opening it
+  bool head_content = false;          // may come before the body without opening it
   bool special = false;               // stops the search for an unknown end tag's element (13.2.4.2)
 };
 

@@ -43,7 +43,7 @@ std::string_view without_sentence_end(std::string_view url) {
   return url;
 }
 
-// What a script's string says, escapes decoded; those of line ends and of octal digits are left as they are.
+// The value of a script's string, escapes decoded; escapes of line ends and octal digits stay as they are.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -73,7 +73,7 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-// A path that ends as pages do: the part before '?' or '#' has one of these endings.
+// A path that ends like a page's: the part before '?' or '#' has one of these extensions.
 bool ends_like_a_page(std::string_view path) {
   path = path.substr(0, path.find_first_of("?#"));
   const std::size_t dot = path.rfind('.');
@@ -86,7 +86,7 @@ bool ends_like_a_page(std::string_view path) {
 }
 
 bool looks_like_a_url(std::string_view text) {
-  if (text.size() < 3 || text.size() > text_url_bytes_max) return false;
+  if (text.size() < 3 || text.size() > max_text_url_bytes) return false;
   const auto is_url_char = [](char c) { return !ends_text_url(c) && c != '\'' && c != '$'; };
   if (!std::all_of(text.begin(), text.end(), is_url_char)) return false;
   if (is_absolute(text)) return true;
@@ -128,7 +128,7 @@ class JsonUrls {
     return true;
   }
   bool string(string_t& text) {
-    const bool fits = text.size() <= text_url_bytes_max && !text.empty() && text.front() != '#' &&
+    const bool fits = text.size() <= max_text_url_bytes && !text.empty() && text.front() != '#' &&
                       text.find_first_of(" \n") == std::string::npos && !text.starts_with("_:");
     if (fits && !is_name_ && (is_url_ || is_absolute(text))) urls.push_back(text);
     return true;
@@ -138,8 +138,8 @@ class JsonUrls {
   std::vector<std::string> urls;
 
  private:
-  bool is_name_ = false;  // the last key: its value is no address
-  bool is_url_ = false;   // the last key: its value is one
+  bool is_name_ = false;  // whether the last key's value is a name, not an address
+  bool is_url_ = false;   // whether the last key's value is a URL
 };
 
 }  // namespace
@@ -152,8 +152,8 @@ std::vector<std::string> plain_text_urls(std::string_view text) {
     const std::string_view scheme = text.substr(begin, at - begin);
     const bool is_http = equals_ignoring_case(scheme, "http") || equals_ignoring_case(scheme, "https");
     std::size_t end = at + 3;
-    while (end < text.size() && end - begin <= text_url_bytes_max && !ends_text_url(text[end])) ++end;
-    if (is_http && end - begin <= text_url_bytes_max) {
+    while (end < text.size() && end - begin <= max_text_url_bytes && !ends_text_url(text[end])) ++end;
+    if (is_http && end - begin <= max_text_url_bytes) {
       const std::string_view url = without_sentence_end(text.substr(begin, end - begin));
       if (is_absolute(url)) urls.emplace_back(url);
     }
@@ -164,14 +164,14 @@ std::vector<std::string> plain_text_urls(std::string_view text) {
 
 std::vector<std::string> script_urls(std::string_view script) {
   std::vector<std::string> urls;
-  // A quote that nothing closes (an apostrophe in a comment, a regular expression) is passed over; looking for its end
-  // costs, so the whole is bounded.
+  // An unclosed quote (an apostrophe in a comment, a regular expression) is skipped. Looking for its end is expensive,
+  // so the total is bounded.
   std::size_t budget = script.size() * 8 + 1024;
   for (std::size_t at = 0; at < script.size() && budget > 0;) {
     const char quote = script[at++];
     if (quote != '"' && quote != '\'' && quote != '`') continue;
     std::size_t end = at;
-    while (end < script.size() && script[end] != quote && script[end] != '\n' && end - at <= text_url_bytes_max)
+    while (end < script.size() && script[end] != quote && script[end] != '\n' && end - at <= max_text_url_bytes)
       end += script[end] == '\\' ? 2 : 1;
     budget -= std::min(budget, end - at);
     if (end >= script.size() || script[end] != quote) continue;

@@ -1,5 +1,5 @@
-// The document tree by tidy-html5: its only home beside tidy_guard. Pages that tidy must not be given go through the
-// tokenizer instead.
+// The document tree by tidy-html5. Only this file and tidy_guard use that library. Pages that tidy must not get are
+// read by the tokenizer instead.
 #include <tidy/tidy.h>
 #include <tidy/tidybuffio.h>
 
@@ -13,8 +13,6 @@
 
 namespace orbweaver {
 namespace {
-
-using html::TextBreak;
 
 Bool TIDY_CALL no_report(TidyDoc /*doc*/, TidyReportLevel /*level*/, uint /*line*/, uint /*column*/, ctmbstr /*text*/) {
   return no;
@@ -36,8 +34,8 @@ void configure(TidyDoc doc, TidyOutputSink* silence) {
   tidyOptSetInt(doc, TidyUseCustomTags, TidyCustomBlocklevel);
 }
 
-// Parses into `doc`. False when tidy gave up: then neither `doc` nor anything of it may be touched. Holds nothing that
-// a jump would leak.
+// Parses into `doc`. False when tidy gave up: then neither `doc` nor anything in it may be touched. Owns nothing that a
+// jump would leak.
 bool parse(html::TidyArena& arena, std::string_view page, TidyOutputSink* silence, TidyDoc* doc) {
   if (setjmp(arena.panic_exit) != 0) return false;
   arena.panic_exit_is_set = true;
@@ -46,7 +44,7 @@ bool parse(html::TidyArena& arena, std::string_view page, TidyOutputSink* silenc
   configure(*doc, silence);
   TidyBuffer input;
   tidyBufInit(&input);
-  // Tidy only reads it.
+  // Tidy only reads the buffer, so the const_cast is safe.
   tidyBufAttach(&input, reinterpret_cast<byte*>(const_cast<char*>(page.data())), static_cast<uint>(page.size()));
   const int status = tidyParseBuffer(*doc, &input);
   tidyBufDetach(&input);
@@ -54,7 +52,7 @@ bool parse(html::TidyArena& arena, std::string_view page, TidyOutputSink* silenc
   return status >= 0;
 }
 
-// A parsed page. Its memory goes with the arena, so tidyRelease(), which would walk all of it, is not needed.
+// A parsed page. Its memory is freed with the arena, so tidyRelease(), which would walk all of it, is not needed.
 class TidyPage {
  public:
   explicit TidyPage(std::string_view page) : arena_(page.size()) {
@@ -80,13 +78,13 @@ bool is_element(TidyNode node) {
   return type == TidyNode_Start || type == TidyNode_StartEnd;
 }
 
-// Walks the tree below `root` in document order without calling itself. `enter` says whether to go into a node; `leave`
-// is called for those gone into.
-// A tree cannot have more nodes than tidy made allocations, so a ring in a broken tree ends at `nodes_max`.
+// Walks the tree below `root` in document order without recursion. `enter` says whether to go into a node; `leave`
+// is called after each node that was entered.
+// A tree has at most as many nodes as tidy made allocations, so a cycle in a broken tree ends at `max_nodes`.
 template <class Enter, class Leave>
-void walk(TidyNode root, std::size_t nodes_max, Enter enter, Leave leave) {
+void walk(TidyNode root, std::size_t max_nodes, Enter enter, Leave leave) {
   TidyNode node = root;
-  for (std::size_t seen = 0; node != nullptr && seen < nodes_max; ++seen) {
+  for (std::size_t seen = 0; node != nullptr && seen < max_nodes; ++seen) {
     if (enter(node)) {
       if (TidyNode child = tidyGetChild(node)) {
         node = child;
@@ -176,13 +174,13 @@ void note_element(TidyNode node, PageLinks& page) {
   }
 }
 
-// What the stream extractor hides too: see TreeContext.
+// Hides the same elements as the stream extractor: see TreeContext.
 bool hides_links(TidyNode node) {
   const TidyTagId id = tidyNodeGetId(node);
   return id == TidyTag_TEMPLATE || id == TidyTag_SVG || id == TidyTag_MATHML || id == TidyTag_SELECT;
 }
 
-// A buffer of tidy's own, given back at the end.
+// A buffer of tidy's, freed by the destructor.
 class NodeText {
  public:
   NodeText() { tidyBufInit(&buffer_); }
@@ -203,7 +201,7 @@ class NodeText {
   TidyBuffer buffer_{};
 };
 
-// Attributes by name: tidy has no number for all of them.
+// Finds attributes by name, because tidy has no number for some of them.
 std::optional<std::string> attribute_of(TidyNode node, std::string_view name) {
   for (TidyAttr attribute = tidyAttrFirst(node); attribute != nullptr; attribute = tidyAttrNext(attribute)) {
     const ctmbstr own = tidyAttrName(attribute);
@@ -223,7 +221,7 @@ class TidyExtractor final : public LinkExtractor {
     if (parsed.doc() == nullptr) return fallback_->extract(html_text);
     PageLinks page;
     walk(
-        tidyGetRoot(parsed.doc()), html::tidy_allocations_max(html_text.size()),
+        tidyGetRoot(parsed.doc()), html::max_tidy_allocations(html_text.size()),
         [&](TidyNode node) {
           if (is_element(node)) {
             note_element(node, page);
@@ -290,7 +288,7 @@ PageText extract_text(std::string_view html_text) {
   if (body == nullptr) return out;
   html::TextBuilder text;
   walk(
-      body, html::tidy_allocations_max(html_text.size()),
+      body, html::max_tidy_allocations(html_text.size()),
       [&](TidyNode node) {
         const TidyNodeType type = tidyNodeGetType(node);
         if (type == TidyNode_Text || type == TidyNode_CDATA) text.append(characters.of(doc, node));

@@ -16,17 +16,17 @@ bool is_inline(const TagFacts& facts) {
   return facts.tag == Tag::formatting || facts.tag == Tag::font || facts.tag == Tag::a || facts.tag == Tag::other;
 }
 
-// p, li, td…: a new one ends the one before.
+// p, li, td…: a new one closes the open one.
 bool is_one_at_a_time(const TagFacts& facts) {
   return facts.tag == Tag::implied || facts.tag == Tag::list_item || facts.tag == Tag::description ||
          facts.tag == Tag::option || facts.tag == Tag::row || facts.tag == Tag::cell;
 }
 
-// Counts open elements by name. An end tag closes one of its name; what was left open inside it stays counted: the sum
-// is a bound.
+// Counts open elements by name. An end tag closes one element of its name; elements left open inside it stay counted,
+// so the sum is an upper bound.
 class OpenCounts {
  public:
-  // False when a limit is passed.
+  // False when a limit is exceeded.
   bool start(NameKey key, const TagFacts& facts) {
     if (!is_inline(facts)) copies_ += inlines_;
     std::size_t& count = open_[key];
@@ -35,7 +35,7 @@ class OpenCounts {
       ++depth_;
       if (is_inline(facts)) ++inlines_;
     }
-    return depth_ <= tidy_open_elements_max && copies_ <= tidy_inline_copies_max;
+    return depth_ <= max_tidy_open_elements && copies_ <= max_tidy_inline_copies;
   }
   void end(NameKey key, const TagFacts& facts) {
     const auto found = open_.find(key);
@@ -55,20 +55,20 @@ class OpenCounts {
 }  // namespace
 
 bool tidy_can_take(std::string_view html) {
-  if (html.size() > tidy_page_bytes_max) return false;
+  if (html.size() > max_tidy_page_bytes) return false;
   Tokenizer tokenizer(html);
   Token token;
   OpenCounts open;
   std::size_t tags = 0;
   while (tokenizer.next(token)) {
     if (token.kind == TokenKind::text) continue;
-    if (++tags > tidy_tags_max || token.attributes.size() > tidy_attributes_per_tag_max) return false;
+    if (++tags > max_tidy_tags || token.attributes.size() > max_tidy_attributes_per_tag) return false;
     const TagFacts& facts = tag_facts(token.key);
     if (token.kind == TokenKind::end_tag) {
       open.end(token.key, facts);
       continue;
     }
-    // What is raw text to the standard (iframe, noframes…) is markup to tidy, but for these.
+    // Elements that are raw text to the standard (iframe, noframes…) are markup to tidy, except for these.
     const bool is_raw = facts.model == TextModel::script || token.key == name_key("style");
     if (is_raw) tokenizer.enter(facts.model, token.key);
     if (is_raw || facts.is_void) continue;
@@ -86,14 +86,14 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256} << 10;
 constexpr std::size_t alignment = alignof(std::max_align_t);
-// Each place carries the logarithm of its size in front.
+// Before each place is the logarithm of its size.
 constexpr std::size_t size_header_bytes = alignment;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// Places are powers of two from 32 bytes. Large ones are used again when released: tidy makes and drops a message of
-// some KiB for each thing it finds wrong. Small ones, the nodes and attributes, are not: what tidy 5.6 still points to
-// after it let go of it stays what it was.
+// Places have sizes that are powers of two from 32 bytes. Large places are reused after release: tidy allocates and
+// frees a message of some KiB for each fault that it finds. Small ones (nodes and attributes) are not reused: tidy 5.6
+// still points to some of them after their release, so their contents must stay.
 constexpr std::size_t reused_from = 10;  // 1 KiB
 
 std::size_t size_class(std::size_t bytes) {
@@ -108,9 +108,9 @@ const TidyAllocatorVtbl TidyArena::functions = {&TidyArena::allocate, &TidyArena
 TidyArena::TidyArena(std::size_t page_bytes)
     : TidyAllocator{&functions},
       stack_begin_(static_cast<const char*>(__builtin_frame_address(0))),
-      bytes_max_(tidy_memory_bytes_max(page_bytes)),
-      bytes_left_(bytes_max_),
-      allocations_left_(tidy_allocations_max(page_bytes)) {}
+      max_bytes_(max_tidy_memory_bytes(page_bytes)),
+      bytes_left_(max_bytes_),
+      allocations_left_(max_tidy_allocations(page_bytes)) {}
 
 TidyArena::~TidyArena() {
   while (blocks_ != nullptr) {
@@ -124,8 +124,8 @@ void* TidyArena::allocate(TidyAllocator* self, size_t bytes) {
   auto& arena = *static_cast<TidyArena*>(self);
   const auto* const stack = static_cast<const char*>(__builtin_frame_address(0));
   const auto stack_bytes = static_cast<std::size_t>(std::abs(arena.stack_begin_ - stack));
-  if (stack_bytes > tidy_stack_bytes_max) panic(self, "the bound on the stack is reached");
-  if (arena.allocations_left_ == 0 || bytes > arena.bytes_max_) panic(self, "the bound on allocations is reached");
+  if (stack_bytes > max_tidy_stack_bytes) panic(self, "the bound on the stack is reached");
+  if (arena.allocations_left_ == 0 || bytes > arena.max_bytes_) panic(self, "the bound on allocations is reached");
   --arena.allocations_left_;
   const std::size_t kind = size_class(bytes);
   if (void* const released = arena.released_[kind]) {

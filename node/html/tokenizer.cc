@@ -6,7 +6,7 @@
 namespace orbweaver::html {
 namespace {
 
-// What a byte is to the tokenizer's states, as bits of one table.
+// The classes of a byte that matter to the tokenizer's states, as bits of one table.
 enum : std::uint8_t {
   space_bit = 1,
   ends_name_bit = 2,
@@ -47,11 +47,11 @@ bool starts_with(const char* p, const char* end, std::string_view lower) {
   return static_cast<std::size_t>(end - p) >= lower.size() && equals_ignoring_case({p, lower.size()}, lower);
 }
 
-// A name's characters are added to its key as they are read; only long names are hashed, when they are whole.
+// A name's characters are added to its key as they are read; only long names are hashed, once they are complete.
 const char* scan_name(const char* p, const char* end, unsigned ends, NameKey& key) {
   const char* const begin = p;
   NameKey packed = 0;
-  if (p != end && *p == '\0') {  // U+FFFD, a character of the name (13.2.5.33); as 0 it would leave no trace in the key
+  if (p != end && *p == '\0') {  // U+FFFD, a character of the name (13.2.5.33); as 0 it would not change the key
     packed = 0xFF;
     ++p;
   }
@@ -71,7 +71,7 @@ const char* skip_spaces(const char* p, const char* end) {
   return p;
 }
 
-// `p` stands after "<!--". A comment ends at "-->" or "--!>"; "<!-->" and "<!--->" are whole (13.2.5.43 to 13.2.5.52).
+// `p` is after "<!--". A comment ends at "-->" or "--!>"; "<!-->" and "<!--->" are whole (13.2.5.43 to 13.2.5.52).
 const char* after_comment(const char* p, const char* end) {
   if (p != end && *p == '>') return p + 1;
   if (end - p >= 2 && p[0] == '-' && p[1] == '>') return p + 2;
@@ -117,7 +117,7 @@ bool Tokenizer::next(Token& token) {
       if (is_alpha(p[2])) {
         if (tag(token, p + 2, TokenKind::end_tag)) return true;
       } else {
-        at_ = after_bogus_comment(p + 2, end_);  // "</>" is nothing at all, and ends in the same place
+        at_ = after_bogus_comment(p + 2, end_);  // "</>" is dropped, and ends in the same place
       }
     } else if (c == '!') {
       bool is_text = false;
@@ -130,7 +130,7 @@ bool Tokenizer::next(Token& token) {
   return false;
 }
 
-// Whether the doctype counts is seen by what stands before it: white space, comments and the like.
+// A doctype counts only if nothing but white space, comments and the like comes before it.
 void Tokenizer::note_doctype(const char* p, const char* after) {
   const char* const markup = p - 2;
   for (const char* at = skip_spaces(begin_, end_); at < markup; at = skip_spaces(at, end_)) {
@@ -142,13 +142,13 @@ void Tokenizer::note_doctype(const char* p, const char* after) {
   doctype_ = {p, static_cast<std::size_t>(after - p) - (closed ? 1 : 0)};
 }
 
-// `p` stands after "<!".
+// `p` is after "<!".
 const char* Tokenizer::after_markup_declaration(const char* p, Token& token, bool& is_text) {
   if (end_ - p >= 2 && p[0] == '-' && p[1] == '-') return after_comment(p + 2, end_);
   constexpr std::string_view cdata = "[CDATA[";
   const auto left = static_cast<std::size_t>(end_ - p);
   if (!cdata_allowed_ || left < cdata.size() || std::string_view(p, cdata.size()) != cdata) {
-    const char* const after = after_bogus_comment(p, end_);  // a doctype ends at the first '>' too, in quotes or not
+    const char* const after = after_bogus_comment(p, end_);  // a doctype ends at the first '>' too, even in quotes
     if (doctype_.empty() && left > 7 && equals_ignoring_case({p, 7}, "doctype")) note_doctype(p, after);
     return after;
   }
@@ -162,7 +162,7 @@ const char* Tokenizer::after_markup_declaration(const char* p, Token& token, boo
   return length == std::string_view::npos ? end_ : p + length + 3;
 }
 
-// Gives the raw text, if there is any, and then leaves the end tag to next(). False: go on as data.
+// Returns the raw text, if there is any; the end tag is then left to next(). False: continue as data.
 bool Tokenizer::next_raw(Token& token) {
   const char* const begin = at_;
   const TextModel model = model_;
@@ -181,7 +181,7 @@ bool Tokenizer::next_raw(Token& token) {
   return true;
 }
 
-// `p` stands at "</": whether an end tag of the raw text's own element opens there ("appropriate end tag token").
+// `p` is at "</": whether the end tag of the raw text's own element begins here ("appropriate end tag token").
 bool Tokenizer::is_end_tag_of_raw_element(const char* p) const {
   if (end_ - p < 3 || p[1] != '/' || !is_alpha(p[2])) return false;
   const char* const name = p + 2;
@@ -199,8 +199,8 @@ const char* Tokenizer::raw_text_end(const char* p) const {
   return end_;
 }
 
-// Script data and its escaped states (13.2.5.4, 13.2.5.15 to 13.2.5.31): within "<!--" … "-->", a "<script" makes the
-// next "</script" close that one only.
+// Script data and its escaped states (13.2.5.4, 13.2.5.15 to 13.2.5.31): within "<!--" … "-->", a "<script" is what the
+// next "</script" closes.
 const char* Tokenizer::script_end(const char* p) const {
   enum class Escape : std::uint8_t { none, single, twice };
   Escape escape = Escape::none;
@@ -211,7 +211,7 @@ const char* Tokenizer::script_end(const char* p) const {
       if (is_end_tag_of_raw_element(p)) return p;
       if (starts_with(p, end_, "<!--")) {
         escape = Escape::single;
-        p += 2;  // its own two dashes count: "<!-->" opens and closes
+        p += 2;  // its own two dashes count: "<!-->" both opens and closes
       } else {
         ++p;
       }
@@ -237,7 +237,7 @@ const char* Tokenizer::script_end(const char* p) const {
   return end_;
 }
 
-// Reads a tag; false when the page ends inside it (13.2.5: no token then, and nothing after it).
+// Reads a tag; false when the page ends inside it (13.2.5: then there is no token, and nothing follows).
 bool Tokenizer::tag(Token& token, const char* name_begin, TokenKind kind) {
   token.kind = kind;
   token.self_closing = false;
@@ -251,7 +251,7 @@ bool Tokenizer::tag(Token& token, const char* name_begin, TokenKind kind) {
   return attributes(token, p);
 }
 
-// The attribute states (13.2.5.32 to 13.2.5.40). `p` stands after the tag's name.
+// The attribute states (13.2.5.32 to 13.2.5.40). `p` is after the tag's name.
 bool Tokenizer::attributes(Token& token, const char* p) {
   for (;;) {
     p = skip_spaces(p, end_);
@@ -267,7 +267,7 @@ bool Tokenizer::attributes(Token& token, const char* p) {
     }
     const char* const name = p;
     NameKey key = 0;
-    if (*p == '=') {  // a leading '=' belongs to the name, and no attribute that matters has one
+    if (*p == '=') {  // a leading '=' belongs to the name, and no relevant attribute has one
       while (++p != end_ && (class_of(*p) & ends_attribute_name_bit) == 0) {
       }
     } else {
@@ -292,7 +292,7 @@ bool Tokenizer::attributes(Token& token, const char* p) {
         value = {begin, static_cast<std::size_t>(p - begin)};
       }
     }
-    if (token.attributes.size() < attributes_per_tag_max) token.attributes.push_back({name_text, value, key});
+    if (token.attributes.size() < max_attributes_per_tag) token.attributes.push_back({name_text, value, key});
   }
   at_ = end_;
   return false;

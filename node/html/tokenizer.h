@@ -1,10 +1,10 @@
 // HTML tokenizer: the WHATWG tokenizer's states (HTML standard, 13.2.5) as far as links and text need them.
 //
-// It pulls one token at a time out of a whole page in memory and copies nothing: names, attribute values and text are
-// views of the page, to be decoded by decode_text() and decode_attribute() by whoever wants them. What tree
-// construction decides for the tokenizer (raw text after <script>, whether "<![CDATA[" opens a section) is told by its
-// driver: see TreeContext. Thread rule: one owner. Lifetime: the page outlives the tokenizer and its tokens. Memory:
-// the attributes kept, attributes_per_tag_max. Cost: about a nanosecond a byte; linear in the page whatever it holds.
+// It reads a whole page in memory one token at a time and copies nothing: names, attribute values and text are views of
+// the page. Callers that need their text use decode_text() and decode_attribute(). What tree construction decides for
+// the tokenizer (raw text after <script>, whether "<![CDATA[" opens a section) is set by its driver: see TreeContext.
+// Thread rule: one owner. Lifetime: the page outlives the tokenizer and its tokens. Memory: the kept attributes,
+// max_attributes_per_tag. Cost: about a nanosecond per byte; linear in the page, whatever its contents.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 
 namespace orbweaver::html {
 
-// A tag's or attribute's name, ASCII-lower-cased, in one word: the bytes themselves for names of up to 8 bytes, else a
-// hash of them with the top bit set. Two long names that share a hash are treated as one; a page can only fool itself
-// with that.
+// The name of a tag or attribute, ASCII-lower-cased, in one word: the bytes themselves if there are up to 8, else a
+// hash of them with the top bit set. Two long names with the same hash are treated as one; a page can only fool itself
+// that way.
 using NameKey = std::uint64_t;
 
 constexpr char to_lower_ascii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
@@ -34,8 +34,8 @@ constexpr NameKey name_key(std::string_view name) {
   return hash | 0x8000000000000000;
 }
 
-// Attributes of one tag that are kept; later ones are scanned and left out. Real tags have fewer than 50.
-inline constexpr std::size_t attributes_per_tag_max = 256;
+// The number of attributes that are kept per tag; later ones are skipped. Real tags have fewer than 50.
+inline constexpr std::size_t max_attributes_per_tag = 256;
 
 struct Attribute {
   std::string_view name;   // as written
@@ -45,20 +45,20 @@ struct Attribute {
 
 enum class TokenKind : std::uint8_t { text, start_tag, end_tag };
 
-// How the tokenizer reads what follows a start tag (HTML standard, 13.2.5.1 to 13.2.5.5). cdata is for text tokens
-// only.
+// How the tokenizer reads the text after a start tag (HTML standard, 13.2.5.1 to 13.2.5.5). cdata is only for text
+// tokens.
 enum class TextModel : std::uint8_t { data, rcdata, rawtext, script, plaintext, cdata };
 
 struct Token {
   TokenKind kind = TokenKind::text;
-  TextModel model = TextModel::data;  // text: where it stood. Only data and rcdata hold character references
+  TextModel model = TextModel::data;  // text: its model. Only data and rcdata have character references
   bool self_closing = false;
   NameKey key = 0;                    // tags
   std::string_view name;              // tags: as written
   std::string_view text;              // text: as written
-  std::vector<Attribute> attributes;  // start tags: in order; the first of a doubled name is the one that counts
+  std::vector<Attribute> attributes;  // start tags: in order; if a name is repeated, the first one counts
 
-  // The value as written of the first attribute of that name, or nothing.
+  // The value as written of the first attribute of that name; null if there is none.
   const std::string_view* attribute(NameKey wanted) const {
     for (const Attribute& a : attributes) {
       if (a.key == wanted) return &a.value;
@@ -71,17 +71,17 @@ class Tokenizer {
  public:
   explicit Tokenizer(std::string_view page) : at_(page.data()), end_(page.data() + page.size()), begin_(page.data()) {}
 
-  // The next token, in `token` (whose vector is reused); false at the end. Comments and doctypes are stepped over.
+  // The next token, in `token` (whose vector is reused); false at the end. Comments and doctypes are skipped.
   bool next(Token& token);
 
-  // After a start tag: reads on in `model` until the end tag of that element.
+  // After a start tag: continues in `model` until the end tag of that element.
   void enter(TextModel model, NameKey element) {
     model_ = model;
     raw_element_ = element;
   }
   // Whether the current node is outside the HTML namespace, so that "<![CDATA[" opens a section.
   void allow_cdata(bool allowed) { cdata_allowed_ = allowed; }
-  // The page's doctype, without "<!" and '>': what comes before any tag and any text but white space; else empty.
+  // The page's doctype, without "<!" and '>', if only white space, comments and the like come before it; else empty.
   std::string_view doctype() const { return doctype_; }
 
  private:
@@ -106,7 +106,7 @@ class Tokenizer {
 // Appends `raw` to `out` with character references decoded, CR and CR LF as LF (13.2.3.5), and NUL left out (as "in
 // body" does).
 void decode_text(std::string_view raw, std::string& out);
-// The same for an attribute's value: references by the attribute rules (13.2.5.73), NUL as U+FFFD.
+// The same for an attribute's value: references by the attribute rules (13.2.5.73), NUL becomes U+FFFD.
 void decode_attribute(std::string_view raw, std::string& out);
 // ASCII case-insensitive comparison with lower-case text.
 bool equals_ignoring_case(std::string_view text, std::string_view lower);

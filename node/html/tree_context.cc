@@ -8,7 +8,7 @@
 namespace orbweaver::html {
 namespace {
 
-// By name, of the foreign elements with rules of their own (13.2.4.2, 13.2.6.5).
+// Foreign elements that have rules of their own, by name (13.2.4.2, 13.2.6.5).
 bool is_math_text(NameKey key) {
   return key == name_key("mi") || key == name_key("mo") || key == name_key("mn") || key == name_key("ms") ||
          key == name_key("mtext");
@@ -58,7 +58,7 @@ bool closes_paragraph(const TagFacts& facts) {
   }
 }
 
-// Start tags before which formatting elements are opened again: those of inline elements.
+// Start tags before which formatting elements are opened again: the tags of inline elements.
 bool reopens_formatting(const TagFacts& facts) {
   switch (facts.tag) {
     case Tag::a:
@@ -105,7 +105,7 @@ bool TreeContext::html_rules_apply_to_start(NameKey key) const {
   return top.is_math && top.key == name_key("annotation-xml") && key == name_key("svg");
 }
 
-// In a frameset only frames and noframes are heard (13.2.6.4.20, .21).
+// In a frameset only frames and noframes count (13.2.6.4.20, .21).
 TreeContext::Verdict TreeContext::frameset_start(const Token& token, const TagFacts& facts) {
   Verdict verdict{.tag = facts.tag};
   if (facts.tag == Tag::noframes) verdict.model = facts.model;
@@ -182,7 +182,7 @@ TreeContext::Verdict TreeContext::html_start(const Token& token, const TagFacts&
       break;
     case Tag::implied:
     case Tag::option:
-      // Inside foreign content it matters that the current node is an HTML element.
+      // Inside foreign content it matters that the current node becomes an HTML element.
       if (in_foreign_content() && push(open, false)) keeps_implied_ = true;
       break;
     case Tag::list_item:
@@ -222,13 +222,13 @@ TreeContext::Verdict TreeContext::html_start(const Token& token, const TagFacts&
       push(open, false);
       break;
     default:
-      if (facts.model == TextModel::data) push(open, false);  // raw elements are closed before anything else is read
+      if (facts.model == TextModel::data) push(open, false);  // raw elements are closed before the next tag is read
   }
   return verdict;
 }
 
 bool TreeContext::push(const Open& open, bool structural) {
-  if (stack_.size() >= (structural ? open_elements_hard_max : open_elements_max)) return false;
+  if (stack_.size() >= (structural ? max_open_elements_hard : max_open_elements)) return false;
   stack_.push_back(open);
   return true;
 }
@@ -257,13 +257,13 @@ std::ptrdiff_t TreeContext::nearest_table() const {
   return -1;
 }
 
-// Of tbody and tr one entry is kept, right above the table, then the cell or caption. Outside a table its parts are
-// dropped.
+// For tbody and tr one entry is kept, right above the table; then comes the cell or caption. Outside a table, table
+// parts are dropped.
 void TreeContext::begin_table_part(NameKey key, Tag tag) {
   const std::ptrdiff_t table = nearest_table();
   Open open{.key = key, .tag = tag, .scope_end = true, .special = true};
   if (tag == Tag::table) {
-    // In a table, and not in a cell of it: the old table ends here.
+    // Inside a table but not in one of its cells: the old table ends here.
     const auto inside = table < 0 ? stack_.end() : stack_.begin() + table + 1;
     const bool in_cell =
         std::any_of(inside, stack_.end(), [](const Open& o) { return o.tag == Tag::cell || o.tag == Tag::caption; });
@@ -278,7 +278,7 @@ void TreeContext::begin_table_part(NameKey key, Tag tag) {
   if (tag == Tag::cell || tag == Tag::caption) push(open, true);
 }
 
-// Whether an end tag of the table's part has something to end.
+// Whether the end tag of a table part has an element to end.
 bool TreeContext::has_table_part(std::size_t content, NameKey key, Tag tag) const {
   if (tag == Tag::row) return stack_.size() > content && stack_[content].tag == Tag::row;
   const auto is_it = [key](const Open& open) { return open.key == key && !open.foreign; };
@@ -291,7 +291,7 @@ void TreeContext::end_tag(const Token& token) {
       mode_ = Mode::after_frameset;
     return;
   }
-  // The end of the current node, as nearly always.
+  // Nearly always it ends the current node.
   if (!stack_.empty() && stack_.back().key == token.key && stack_.back().tag != Tag::template_ && !in_select_) {
     stack_.pop_back();
     return;
@@ -398,7 +398,7 @@ void TreeContext::end_table_part(NameKey key, Tag tag) {
   }
 }
 
-// What the adoption agency algorithm (13.2.6.4.7) leaves of the stack: the element goes, the blocks in it stay.
+// The effect of the adoption agency algorithm (13.2.6.4.7) on the stack: the element goes, blocks inside it stay.
 void TreeContext::end_formatting(NameKey key) {
   std::erase_if(reopened_, [key](const Open& open) { return open.key == key; });
   std::size_t last_special = 0;  // index + 1
@@ -418,7 +418,7 @@ void TreeContext::end_formatting(NameKey key) {
   }
 }
 
-// "A start tag whose tag name is li", "dd" or "dt": the one before ends, if nothing else stands between (13.2.6.4.7).
+// "A start tag whose tag name is li", "dd" or "dt": ends the one before if nothing special is between (13.2.6.4.7).
 void TreeContext::end_previous_item(Tag tag) {
   for (std::size_t i = stack_.size(); i > 0; --i) {
     const Open& open = stack_[i - 1];
@@ -428,7 +428,7 @@ void TreeContext::end_previous_item(Tag tag) {
   }
 }
 
-// "Close a p element", when one is in button scope. It is on the stack only in foreign content.
+// "Close a p element" if one is in button scope. A <p> is on the stack only in foreign content.
 void TreeContext::close_paragraph(const TagFacts& facts) {
   if (facts.tag == Tag::table && is_quirks_doctype(tokenizer_.doctype())) return;
   for (std::size_t i = stack_.size(); i > 0; --i) {
@@ -438,11 +438,11 @@ void TreeContext::close_paragraph(const TagFacts& facts) {
   }
 }
 
-// Formatting elements that end with a block around them come again before the next text (13.2.4.3). That matters where
-// the current node then is theirs and no longer of SVG or MathML.
+// Formatting elements that ended with a block around them are opened again before the next text (13.2.4.3). That
+// matters when the current node then is one of them, and no longer an SVG or MathML element.
 void TreeContext::pop_to(std::size_t size) {
   if (keeps_implied_) {
-    for (std::size_t i = size; i < stack_.size() && reopened_.size() < open_elements_max; ++i)
+    for (std::size_t i = size; i < stack_.size() && reopened_.size() < max_open_elements; ++i)
       if (is_formatting(stack_[i].tag) && !stack_[i].foreign) reopened_.push_back(stack_[i]);
   }
   stack_.resize(size);

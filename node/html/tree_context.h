@@ -1,11 +1,11 @@
-// Just enough of the HTML standard's tree construction (13.2.6) to know, at each tag, whether an HTML element comes of
-// it, how the tokenizer reads on, and what is hidden: inside <template>, <select>, <svg> and <math>, or beside a
-// <frameset>.
+// Just enough of the HTML standard's tree construction (13.2.6) to know three things at each tag: whether it makes an
+// HTML element, how the tokenizer continues, and what is hidden (inside <template>, <select>, <svg> and <math>, or next
+// to a <frameset>).
 //
-// It keeps the stack of open elements without most elements whose end tags may be left out (p, option…) and makes no
-// tree. It differs from the standard only in what no link depends on: foster parenting, the formatting elements'
-// clones outside foreign content, heads opened late. Thread rule: one owner. Memory: open_elements_hard_max entries of
-// 16 bytes. Cost: a few nanoseconds a tag; a mismatched end tag looks through the stack at most once.
+// It keeps the stack of open elements without most elements whose end tags may be left out (p, option…) and builds no
+// tree. It differs from the standard only where no link depends on it: foster parenting, the formatting elements'
+// clones outside foreign content, heads opened late. Thread rule: one owner. Memory: max_open_elements_hard entries of
+// 16 bytes. Cost: a few nanoseconds per tag; a mismatched end tag looks through the stack at most once.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,28 @@
 
 namespace orbweaver::html {
 
-// Deeper elements are not kept (browsers stop too, Blink at 512). What changes the rules (tables, templates, svg…) may
-// go deeper. The bounds are also what a mismatched end tag costs at most, in steps.
-inline constexpr std::size_t open_elements_max = 256;
-inline constexpr std::size_t open_elements_hard_max = 512;
+// Deeper elements are not kept (browsers have limits too, Blink at 512). Elements that change the rules (tables,
+// templates, svg…) are kept up to the hard limit. The limits also bound the cost of a mismatched end tag, in steps.
+inline constexpr std::size_t max_open_elements = 256;
+inline constexpr std::size_t max_open_elements_hard = 512;
 
 class TreeContext {
  public:
-  // `tokenizer` outlives it: its doctype tells quirks mode.
+  // `tokenizer` outlives it: its doctype determines quirks mode.
   explicit TreeContext(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
   struct Verdict {
     Tag tag = Tag::other;
-    bool inserted = false;  // an HTML element comes of it, in the document and not in a template
+    bool inserted = false;  // it makes an HTML element, in the document and not in a template
     TextModel model = TextModel::data;
-    bool svg = false;  // an SVG element comes of it, in the document and not in a template; `inserted` is false then
+    bool svg = false;  // it makes an SVG element, in the document and not in a template; `inserted` is false then
   };
 
   Verdict start_tag(const Token& token);
   void end_tag(const Token& token);
   void text(const Token& token);
-  // Text matters only until the body is open and cannot give way to a <frameset> any more, and where formatting
-  // elements are to be opened again: text() does nothing otherwise.
+  // Text matters until the body is open and can no longer be replaced by a <frameset>, and where formatting elements
+  // must be opened again. Otherwise text() does nothing.
   bool text_matters() const { return mode_ == Mode::document && (!body_open_ || frameset_ok_ || !reopened_.empty()); }
 
   // The current node is an SVG or MathML element: CDATA sections are allowed.
@@ -45,7 +45,7 @@ class TreeContext {
   bool in_template() const { return template_depth_ != 0; }
   bool in_select() const { return in_select_; }
   bool in_body() const { return body_open_; }
-  // A <frameset> came and took the body's place: what was found in the body is gone.
+  // A <frameset> replaced the body: links found in the body no longer count.
   bool body_replaced() const { return body_replaced_; }
 
  private:
@@ -55,12 +55,12 @@ class TreeContext {
     NameKey key = 0;
     Tag tag = Tag::other;
     bool foreign : 1 = false;
-    bool is_math : 1 = false;           // of the MathML namespace, else SVG; when foreign
+    bool is_math : 1 = false;           // in the MathML namespace, else SVG; if foreign
     bool html_integration : 1 = false;  // HTML inside it (13.2.6.5)
     bool math_text : 1 = false;         // mi, mo, mn, ms, mtext
     bool scope_end : 1 = false;         // "has an element in scope" stops here (13.2.4.2)
     bool special : 1 = false;
-    bool select_before : 1 = false;  // of a template: whether it opened inside a select
+    bool select_before : 1 = false;  // for a template: whether it opened inside a select
   };
 
   Verdict foreign_start(const Token& token);
@@ -86,18 +86,18 @@ class TreeContext {
   bool push(const Open& open, bool structural);
   void push_foreign(const Token& token, bool is_math);
   bool has_table_part(std::size_t content, NameKey key, Tag tag) const;
-  // Index of the nearest table not beyond a template, or -1.
+  // Index of the nearest table within the innermost template, if one is open; -1: there is none.
   std::ptrdiff_t nearest_table() const;
 
   const Tokenizer& tokenizer_;
   std::vector<Open> stack_;
-  std::vector<Open> reopened_;  // within foreign content: formatting elements that ended with a block, to come again
+  std::vector<Open> reopened_;  // within foreign content: formatting elements that ended with a block, to be reopened
   std::uint32_t template_depth_ = 0;
   std::uint32_t frameset_depth_ = 0;
   Mode mode_ = Mode::document;
   bool in_select_ = false;
   bool select_in_table_ = false;
-  bool keeps_implied_ = false;  // elements with optional end tags have been put on the stack
+  bool keeps_implied_ = false;  // elements with optional end tags were put on the stack
   bool body_open_ = false;
   bool frameset_ok_ = true;
   bool body_replaced_ = false;

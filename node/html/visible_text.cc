@@ -40,9 +40,8 @@ bool hides_text(const TagFacts& facts) {
     case Tag::iframe:
     case Tag::noframes:
     case Tag::head:
+    case Tag::rawtext:  // style, noembed; xmp is shown, but hardly any page uses it
       return true;
-    case Tag::rawtext:
-      return true;  // style, noembed; xmp, which is shown, is nowhere used any more
     default:
       return false;
   }
@@ -105,7 +104,7 @@ PageText extract_text_by_stream(std::string_view html, std::vector<AnchorText>* 
     title_comes = false;
     if (facts.tag == Tag::a && anchors != nullptr) {
       const auto* href = token.kind == TokenKind::end_tag ? nullptr : token.attribute(name_key("href"));
-      in_anchor = href != nullptr && anchors->size() < links_per_page_max;
+      in_anchor = href != nullptr && anchors->size() < max_links_per_page;
       if (in_anchor) decode_attribute(*href, anchors->emplace_back().href);
     } else if (in_anchor && text_break(facts) != TextBreak::none) {
       anchors->back().text += ' ';

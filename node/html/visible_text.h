@@ -1,5 +1,5 @@
-// Visible text out of a page, white space folded, a newline between blocks: what tidy's tree and the tokenizer's stream
-// have in common.
+// A page's visible text, white space folded, a newline between blocks: the part that is common to tidy's tree and the
+// tokenizer's stream.
 #pragma once
 
 #include <string>
@@ -38,8 +38,8 @@ struct AnchorText {
   std::string text;
 };
 
-// By the tokenizer alone: for pages that tidy is not given. `anchors`: gets those with an href, links_per_page_max at
-// most; null: nobody wants them.
+// By the tokenizer alone: for pages that tidy must not get. `anchors`: receives the anchors that have an href, at most
+// max_links_per_page; null: none are collected.
 PageText extract_text_by_stream(std::string_view html, std::vector<AnchorText>* anchors = nullptr);
 
 }  // namespace orbweaver::html

@@ -14,26 +14,26 @@
 namespace orbweaver {
 namespace {
 
-// Output grows by steps between these: small pages take one step, large ones few.
+// The output grows in steps between these sizes: small pages take one step, large ones few.
 constexpr std::size_t step_bytes_min = 16 * 1024;
-constexpr std::size_t step_bytes_max = 1024 * 1024;
-// The largest zstd window taken: 8 MiB, the most that the "zstd" content coding may ask for (RFC 9659).
-constexpr int zstd_window_log_max = 23;
-// Deflate makes at most 1032 bytes of one, so a gzip trailer that claims more lies.
-constexpr std::size_t deflate_ratio_max = 1032;
+constexpr std::size_t max_step_bytes = 1024 * 1024;
+// The largest zstd window that is accepted: 8 MiB, the maximum for the "zstd" content coding (RFC 9659).
+constexpr int max_zstd_window_log = 23;
+// Deflate makes at most 1032 bytes from one, so a gzip trailer that claims more is wrong.
+constexpr std::size_t max_deflate_ratio = 1032;
 
-// Where the decoders write: grows in steps, never beyond the limit.
+// The decoders' output: it grows in steps, never beyond the limit.
 class Output {
  public:
-  Output(std::string& bytes, std::size_t bytes_max) : bytes_(bytes), bytes_max_(bytes_max) {}
+  Output(std::string& bytes, std::size_t max_bytes) : bytes_(bytes), max_bytes_(max_bytes) {}
 
-  bool full() const { return used_ == bytes_max_; }
+  bool full() const { return used_ == max_bytes_; }
   std::size_t used() const { return used_; }
   // Room to write to; at least one byte unless full().
   std::size_t room() {
     if (used_ == bytes_.size()) {
-      const std::size_t step = std::clamp(used_, step_bytes_min, step_bytes_max);
-      bytes_.resize(used_ + std::min(step, bytes_max_ - used_));
+      const std::size_t step = std::clamp(used_, step_bytes_min, max_step_bytes);
+      bytes_.resize(used_ + std::min(step, max_bytes_ - used_));
     }
     return bytes_.size() - used_;
   }
@@ -43,7 +43,7 @@ class Output {
 
  private:
   std::string& bytes_;
-  std::size_t bytes_max_;
+  std::size_t max_bytes_;
   std::size_t used_ = 0;
 };
 
@@ -71,12 +71,12 @@ struct Inflater {
   Inflater(const Inflater&) = delete;
 };
 
-// One zlib, gzip or raw deflate stream; takes what it read off `body`.
+// Decodes one zlib, gzip or raw deflate stream and removes the bytes that it read from `body`.
 End inflate_stream(std::string_view& body, int window_bits, Output& out) {
   Inflater inflater(window_bits);
   if (!inflater.ready) return End::corrupt;
   z_stream& z = inflater.stream;
-  char beyond = 0;  // shows whether a stream that filled the limit goes on
+  char beyond = 0;  // shows whether a stream that filled the limit has more
   for (;;) {
     const bool probing = out.full();
     const std::size_t room = probing ? 1 : std::min<std::size_t>(out.room(), UINT_MAX);
@@ -96,14 +96,14 @@ End inflate_stream(std::string_view& body, int window_bits, Output& out) {
   }
 }
 
-// The common case in one call: a single gzip member whose trailer tells a believable size. Twice to three times as fast
-// as zlib.
-bool gunzip_at_once(std::string_view body, std::string& bytes, std::size_t bytes_max) {
+// The common case in one call: a single gzip member whose trailer has a believable size. Two to three times as fast as
+// zlib.
+bool gunzip_at_once(std::string_view body, std::string& bytes, std::size_t max_bytes) {
   if (body.size() < 18) return false;
   std::size_t size = 0;
   for (std::size_t i = 0; i < 4; ++i)
     size |= std::size_t{static_cast<unsigned char>(body[body.size() - 4 + i])} << (8 * i);
-  if (size > bytes_max || size / deflate_ratio_max > body.size()) return false;
+  if (size > max_bytes || size / max_deflate_ratio > body.size()) return false;
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> decompressor(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   if (!decompressor) return false;
@@ -117,45 +117,45 @@ bool gunzip_at_once(std::string_view body, std::string& bytes, std::size_t bytes
   return false;
 }
 
-Decoded decode_gzip(std::string_view body, std::size_t bytes_max) {
+Decoded decode_gzip(std::string_view body, std::size_t max_bytes) {
   std::string bytes;
-  if (gunzip_at_once(body, bytes, bytes_max)) return result(std::move(bytes), End::whole, "gzip");
+  if (gunzip_at_once(body, bytes, max_bytes)) return result(std::move(bytes), End::whole, "gzip");
   bytes.clear();
-  Output out(bytes, bytes_max);
+  Output out(bytes, max_bytes);
   End end = End::truncated;
   do {
     end = inflate_stream(body, 16 + MAX_WBITS, out);
-    // What follows a whole member and is not another one is padding; browsers ignore it as well.
+    // Data after a whole member that is not another member is padding; browsers ignore it too.
   } while (end == End::whole && body.starts_with("\x1F\x8B"));
   out.finish();
   return result(std::move(bytes), end, "gzip");
 }
 
-// "deflate" is the zlib format (RFC 9110, 8.4.1.2), but servers that send raw deflate are as old as the name.
-Decoded decode_deflate(std::string_view body, std::size_t bytes_max) {
+// "deflate" is the zlib format (RFC 9110, 8.4.1.2), but servers have always sent raw deflate too.
+Decoded decode_deflate(std::string_view body, std::size_t max_bytes) {
   const auto byte = [body](std::size_t i) { return i < body.size() ? static_cast<unsigned char>(body[i]) : 0u; };
   const bool wrapped = (byte(0) & 0x0F) == 8 && (byte(0) * 256 + byte(1)) % 31 == 0;
   std::string bytes;
   if (wrapped) {
     std::string_view rest = body;
-    Output out(bytes, bytes_max);
+    Output out(bytes, max_bytes);
     const End end = inflate_stream(rest, MAX_WBITS, out);
     out.finish();
     if (end != End::corrupt || !bytes.empty()) return result(std::move(bytes), end, "deflate");
   }
   bytes.clear();
-  Output out(bytes, bytes_max);
+  Output out(bytes, max_bytes);
   const End end = inflate_stream(body, -MAX_WBITS, out);
   out.finish();
   return result(std::move(bytes), end, "deflate");
 }
 
-Decoded decode_brotli(std::string_view body, std::size_t bytes_max) {
+Decoded decode_brotli(std::string_view body, std::size_t max_bytes) {
   const std::unique_ptr<BrotliDecoderState, void (*)(BrotliDecoderState*)> state(
       BrotliDecoderCreateInstance(nullptr, nullptr, nullptr), BrotliDecoderDestroyInstance);
   std::string bytes;
   if (!state) return result(std::move(bytes), End::corrupt, "br");
-  Output out(bytes, bytes_max);
+  Output out(bytes, max_bytes);
   std::size_t in_left = body.size();
   const auto* in = reinterpret_cast<const std::uint8_t*>(body.data());
   End end = End::whole;
@@ -181,12 +181,12 @@ Decoded decode_brotli(std::string_view body, std::size_t bytes_max) {
   return result(std::move(bytes), end, "br");
 }
 
-Decoded decode_zstd(std::string_view body, std::size_t bytes_max) {
+Decoded decode_zstd(std::string_view body, std::size_t max_bytes) {
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
   std::string bytes;
   if (!context) return result(std::move(bytes), End::corrupt, "zstd");
-  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, zstd_window_log_max);
-  Output out(bytes, bytes_max);
+  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, max_zstd_window_log);
+  Output out(bytes, max_bytes);
   ZSTD_inBuffer in{body.data(), body.size(), 0};
   End end = body.empty() ? End::truncated : End::whole;
   char beyond = 0;
@@ -201,7 +201,7 @@ Decoded decode_zstd(std::string_view body, std::size_t bytes_max) {
     else if (probing && to.pos > 0)
       end = End::cut;
     else if (hint == 0 && in.pos == in.size)
-      break;  // a frame is done and nothing follows it
+      break;  // a frame has ended and nothing follows it
     else if (in.pos == in.size && to.pos < to.size)
       end = End::truncated;
   }
@@ -222,20 +222,20 @@ std::optional<ContentCoding> content_coding(std::string_view name) {
   return std::nullopt;
 }
 
-Decoded decode_one(std::string_view body, ContentCoding coding, std::size_t bytes_max) {
+Decoded decode_one(std::string_view body, ContentCoding coding, std::size_t max_bytes) {
   switch (coding) {
     case ContentCoding::gzip:
-      return decode_gzip(body, bytes_max);
+      return decode_gzip(body, max_bytes);
     case ContentCoding::deflate:
-      return decode_deflate(body, bytes_max);
+      return decode_deflate(body, max_bytes);
     case ContentCoding::brotli:
-      return decode_brotli(body, bytes_max);
+      return decode_brotli(body, max_bytes);
     case ContentCoding::zstd:
-      return decode_zstd(body, bytes_max);
+      return decode_zstd(body, max_bytes);
     case ContentCoding::identity:
       break;
   }
-  return {std::string(body.substr(0, bytes_max)), body.size() > bytes_max, false, {}};
+  return {std::string(body.substr(0, max_bytes)), body.size() > max_bytes, false, {}};
 }
 
 }  // namespace orbweaver

@@ -31,7 +31,7 @@ bool is_token(std::string_view text) {
   });
 }
 
-// Position of the first `end` outside quotes.
+// The position of the first `end` outside quotes.
 std::size_t find_unquoted(std::string_view text, char end, std::size_t at) {
   bool quoted = false;
   for (; at < text.size(); ++at) {
@@ -42,7 +42,7 @@ std::size_t find_unquoted(std::string_view text, char end, std::size_t at) {
   return text.size();
 }
 
-// "text/html" of a MIME type that can be read.
+// "text/html" from a readable MIME type.
 std::optional<std::string> essence_of(std::string_view value) {
   const std::string_view essence = trim(value.substr(0, value.find(';')));
   const std::size_t slash = essence.find('/');
@@ -51,7 +51,7 @@ std::optional<std::string> essence_of(std::string_view value) {
   return lower(essence);
 }
 
-// The charset parameter as written, quotes and all; empty when there is none.
+// The charset parameter as written, with its quotes; empty when there is none.
 std::string_view charset_of(std::string_view value) {
   for (std::size_t at = value.find(';'); at < value.size();) {
     const std::size_t end = find_unquoted(value, ';', at + 1);

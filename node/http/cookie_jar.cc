@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The digits at the start, at most `most` of them followed by no further digit.
+// The number that the text begins with, if it has between `least` and `most` digits.
 std::optional<int> leading_number(std::string_view text, std::size_t least, std::size_t most) {
   std::size_t n = 0;
   int value = 0;
@@ -86,7 +86,7 @@ std::string default_path(std::string_view path) {
   return last == std::string_view::npos || last == 0 ? "/" : std::string(path.substr(0, last));
 }
 
-// Under a public suffix everybody's hosts are neighbours; a name one label longer is then a registered domain itself.
+// Hosts below a public suffix belong to different owners; there, a name one label longer is itself a registered domain.
 bool is_public_suffix(const std::string& domain) {
   return registrable_domain("x." + domain) != registrable_domain(domain);
 }
@@ -123,7 +123,7 @@ std::optional<Time> parse_cookie_date(std::string_view text) {
 }
 
 bool CookieJar::take(const UrlPlace& place, std::string_view set_cookie, Time now) {
-  if (set_cookie.size() > cookie_bytes_max) return false;
+  if (set_cookie.size() > max_cookie_bytes) return false;
   for (const char c : set_cookie)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return false;  // RFC 6265bis, 5.6
   const std::string_view pair = set_cookie.substr(0, set_cookie.find(';'));
@@ -192,9 +192,9 @@ bool CookieJar::take(const UrlPlace& place, std::string_view set_cookie, Time no
     ++size_;
   }
   const auto of_domain = [&](const auto& entry) { return entry.second.domain == cookie_domain; };
-  if (std::count_if(known.begin(), known.end(), of_domain) > std::ptrdiff_t{domain_cookies_max})
+  if (std::count_if(known.begin(), known.end(), of_domain) > std::ptrdiff_t{max_domain_cookies})
     drop_oldest(key, cookie_domain);
-  if (size_ > cookies_max) drop_oldest_of_all();
+  if (size_ > max_cookies) drop_oldest_of_all();
   if (const auto found = domains_.find(key); found != domains_.end() && found->second.empty()) domains_.erase(found);
   return true;
 }

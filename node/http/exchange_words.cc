@@ -29,7 +29,7 @@ std::string as_http_1(std::string_view head) {
   return text;
 }
 
-std::string validator_of(std::string_view head, std::size_t bytes_max) {
+std::string validator_of(std::string_view head, std::size_t max_bytes) {
   std::string found;
   if (const auto tag = header_value(head, "etag"); tag && (tag->starts_with('"') || tag->starts_with("W/\""))) {
     found = *tag;
@@ -37,7 +37,7 @@ std::string validator_of(std::string_view head, std::size_t bytes_max) {
     found = *date;
   }
   const bool plain = std::all_of(found.begin(), found.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  return plain && found.size() <= bytes_max ? found : std::string();
+  return plain && found.size() <= max_bytes ? found : std::string();
 }
 
 }  // namespace orbweaver

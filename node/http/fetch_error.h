@@ -1,4 +1,4 @@
-// What may go wrong with one HTTP exchange, as the crawl's rules and its records know it. Pure. Thread rule: values.
+// The errors of one HTTP exchange, for the crawl's rules and its records. Pure. Thread rule: values.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ enum class FetchError : std::uint8_t {
   cancelled = 10,         // this peer is stopping
   internal = 11,          // the fetcher's own failure; the text says which
   tls_expired = 12,       // the certificate is not valid now
-  tls_wrong_name = 13,    // it is for other hosts
-  tls_self_signed = 14,   // nobody vouches for it
-  tls_untrusted = 15,     // any other fault of its chain: unknown authority, an authority in between missing, weak
+  tls_wrong_name = 13,    // the certificate is for other hosts
+  tls_self_signed = 14,   // no authority signed it
+  tls_untrusted = 15,     // any other fault of its chain: unknown or missing authority, weak algorithm
   address_denied = 16,    // the address is in deny_addresses
-  no_contact = 17,        // the address is public, and there is no contact for people whose sites are crawled
+  no_contact = 17,        // the address is public, and no contact is set for people whose sites are crawled
 };
 
-// Why a body is shorter than what the server meant to send; the names are WARC-Truncated's.
+// Why a body is shorter than the server intended; the names are WARC-Truncated's.
 enum class Truncated : std::uint8_t { no = 0, length = 1, time = 2, disconnect = 3 };
 
 }  // namespace orbweaver

@@ -9,8 +9,8 @@
 namespace orbweaver {
 namespace {
 
-// A wait longer than this is read as this, so that arithmetic on times cannot overflow.
-constexpr std::int64_t retry_after_seconds_max = 10LL * 366 * 24 * 3600;
+// A longer wait counts as this, so that arithmetic on times cannot overflow.
+constexpr std::int64_t max_retry_after_seconds = 10LL * 366 * 24 * 3600;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -26,7 +26,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// Takes one line off the front, without its CRLF or bare LF.
+// Removes and returns the first line, without its CRLF or bare LF.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);
@@ -35,7 +35,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// Calls visit(value) for each field of that name until it returns false.
+// Calls visit(value) for each field with that name until it returns false.
 template <class Visit>
 void each_value(std::string_view head, std::string_view name, Visit visit) {
   if (head.starts_with("HTTP/")) take_line(head);
@@ -87,7 +87,7 @@ std::optional<Time> make_time(std::string_view year, std::string_view month, std
   const auto d = number(day);
   const auto seconds = seconds_of_day(clock);
   if (!y || !m || !d || !seconds || (year.size() != 4 && year.size() != 2)) return std::nullopt;
-  // Two digits (RFC 850): no clock here to judge "50 years ahead", so the split is the one POSIX has for %y.
+  // Two digits (RFC 850): there is no clock here for "50 years ahead", so the years split as in POSIX's %y.
   const int full = year.size() == 4 ? *y : *y + (*y < 69 ? 2000 : 1900);
   const std::chrono::year_month_day date{std::chrono::year(full), std::chrono::month(*m),
                                          std::chrono::day(static_cast<unsigned>(*d))};
@@ -95,7 +95,7 @@ std::optional<Time> make_time(std::string_view year, std::string_view month, std
   return Time(std::chrono::sys_days(date)) + std::chrono::seconds(*seconds);
 }
 
-// Where a chunked body is being read.
+// A reader's position in a chunked body.
 class ChunkReader {
  public:
   explicit ChunkReader(std::string_view body) : rest_(body) {}
@@ -151,7 +151,7 @@ std::vector<std::string> header_values(std::string_view head, std::string_view n
   return found;
 }
 
-Decoded decode_chunked(std::string_view body, std::size_t bytes_max) {
+Decoded decode_chunked(std::string_view body, std::size_t max_bytes) {
   Decoded decoded;
   const auto stop = [&decoded](bool& flag, const char* why) {
     flag = true;
@@ -162,9 +162,9 @@ Decoded decode_chunked(std::string_view body, std::size_t bytes_max) {
   for (;;) {
     const std::optional<std::uint64_t> size = reader.size_line();
     if (!size) return stop(decoded.damaged, "chunked body without a readable chunk size");
-    if (*size == 0) return decoded;  // trailers are not looked at
+    if (*size == 0) return decoded;  // trailers are ignored
     const std::string_view data = reader.data(*size);
-    const std::size_t room = bytes_max - decoded.bytes.size();
+    const std::size_t room = max_bytes - decoded.bytes.size();
     decoded.bytes.append(data.substr(0, room));
     if (data.size() > room) return stop(decoded.cut, "chunked body longer than the limit");
     if (data.size() < *size) return stop(decoded.damaged, "chunked body ends inside a chunk");
@@ -172,7 +172,7 @@ Decoded decode_chunked(std::string_view body, std::size_t bytes_max) {
   }
 }
 
-Decoded decode_content(std::string_view body, std::string_view content_encoding, std::size_t bytes_max) {
+Decoded decode_content(std::string_view body, std::string_view content_encoding, std::size_t max_bytes) {
   std::vector<ContentCoding> codings;
   std::string_view rest = content_encoding;
   while (!rest.empty()) {
@@ -180,7 +180,7 @@ Decoded decode_content(std::string_view body, std::string_view content_encoding,
     const std::string_view name = trim(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const std::optional<ContentCoding> coding = content_coding(name);
-    if (!coding || codings.size() == content_codings_max) {
+    if (!coding || codings.size() == max_content_codings) {
       const std::string why =
           coding ? "too many content codings" : "unknown content coding '" + std::string(name.substr(0, 40)) + "'";
       return {std::string(body), false, true, why};
@@ -188,14 +188,14 @@ Decoded decode_content(std::string_view body, std::string_view content_encoding,
     if (*coding != ContentCoding::identity) codings.push_back(*coding);
   }
   if (codings.empty()) {
-    Decoded plain{std::string(body.substr(0, bytes_max)), body.size() > bytes_max, false, {}};
+    Decoded plain{std::string(body.substr(0, max_bytes)), body.size() > max_bytes, false, {}};
     if (plain.cut) plain.problem = "body longer than the limit";
     return plain;
   }
   Decoded decoded;
   for (auto coding = codings.rbegin(); coding != codings.rend(); ++coding) {
-    Decoded next = decode_one(coding == codings.rbegin() ? body : std::string_view(decoded.bytes), *coding, bytes_max);
-    // What an outer coding lost is lost; the first problem met explains the rest.
+    Decoded next = decode_one(coding == codings.rbegin() ? body : std::string_view(decoded.bytes), *coding, max_bytes);
+    // Bytes that an outer coding lost stay lost; the first problem explains the later ones.
     next.cut = next.cut || decoded.cut;
     next.damaged = next.damaged || decoded.damaged;
     if (!decoded.problem.empty()) next.problem = std::move(decoded.problem);
@@ -234,13 +234,13 @@ std::optional<Duration> retry_after(std::string_view head, Time now) {
   const std::optional<std::string> value = header_value(head, "retry-after");
   if (!value || value->empty()) return std::nullopt;
   if (value->find_first_not_of("0123456789") == std::string::npos) {
-    std::int64_t seconds = retry_after_seconds_max;
-    std::from_chars(value->data(), value->data() + value->size(), seconds);  // too large for the type: stays the most
-    return std::chrono::seconds(std::min(seconds, retry_after_seconds_max));
+    std::int64_t seconds = max_retry_after_seconds;
+    std::from_chars(value->data(), value->data() + value->size(), seconds);  // if too large for the type: the maximum
+    return std::chrono::seconds(std::min(seconds, max_retry_after_seconds));
   }
   const std::optional<Time> when = parse_http_date(*value);
   if (!when) return std::nullopt;
-  return std::clamp<Duration>(*when - now, Duration::zero(), std::chrono::seconds(retry_after_seconds_max));
+  return std::clamp<Duration>(*when - now, Duration::zero(), std::chrono::seconds(max_retry_after_seconds));
 }
 
 }  // namespace orbweaver

@@ -36,9 +36,9 @@ std::optional<int> status_of_line(std::string_view line) {
   return (code[0] - '0') * 100 + (code[1] - '0') * 10 + (code[2] - '0');
 }
 
-void ResponseHead::reset(std::size_t bytes_max) {
+void ResponseHead::reset(std::size_t max_bytes) {
   *this = ResponseHead();
-  bytes_max_ = bytes_max;
+  max_bytes_ = max_bytes;
 }
 
 ResponseHead::Verdict ResponseHead::take(std::string_view line) {
@@ -48,8 +48,8 @@ ResponseHead::Verdict ResponseHead::take(std::string_view line) {
 
 ResponseHead::Verdict ResponseHead::judge(std::string_view line) {
   bytes_ += line.size();
-  if (bytes_ > bytes_max_) return Verdict::too_large;
-  if (whole_) return Verdict::ok;  // trailers, should libcurl hand them over: counted, not kept
+  if (bytes_ > max_bytes_) return Verdict::too_large;
+  if (whole_) return Verdict::ok;  // trailers, if libcurl delivers any: counted, not kept
   if (status_line_due_) {
     text_.assign(line);
     length_.clear();
@@ -83,7 +83,7 @@ ResponseHead::Verdict ResponseHead::end_of_head() {
   return bad_length_ && !coded_ ? Verdict::bad_length : Verdict::ok;
 }
 
-// "5" or, from a proxy that joined lines, "5, 5" (RFC 9112, 6.3, rule 5).
+// "5" or, from a proxy that joined fields, "5, 5" (RFC 9112, 6.3, rule 5).
 bool ResponseHead::take_length(std::string_view value) {
   while (true) {
     const std::size_t comma = value.find(',');

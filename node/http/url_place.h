@@ -1,4 +1,4 @@
-// Where a URL's requests go. Pure; views into the URL, which outlives it.
+// Where a URL's requests are sent. Pure; views into the URL, which outlives it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct UrlPlace {
   bool tls = false;
   std::string_view host;  // lower case; an IPv6 address without brackets
   std::uint16_t port = 0;
-  std::string_view path;  // without query; at least "/"
+  std::string_view path;  // without query; always begins with "/"
 };
 
 inline UrlPlace place_of(const CanonicalUrl& url) {

@@ -51,13 +51,13 @@ const char* reason_phrase(unsigned status) {
   }
 }
 
-std::string answer_head(const HttpAnswer& answer, const std::string& kept_seconds, std::size_t requests_max) {
+std::string answer_head(const HttpAnswer& answer, const std::string& kept_seconds, std::size_t max_requests) {
   auto fields = answer.fields;
   if (answer.status != 204) fields.emplace_back("Content-Length", std::to_string(answer.body.size()));
   if (kept_seconds.empty()) {
     fields.emplace_back("Connection", "close");
   } else {
-    fields.emplace_back("Keep-Alive", "timeout=" + kept_seconds + ", max=" + std::to_string(requests_max));
+    fields.emplace_back("Keep-Alive", "timeout=" + kept_seconds + ", max=" + std::to_string(max_requests));
   }
   std::stable_sort(fields.begin(), fields.end(),
                    [](const auto& a, const auto& b) { return ::strcasecmp(a.first.c_str(), b.first.c_str()) < 0; });

@@ -8,11 +8,11 @@
 
 namespace orbweaver {
 
-// "Not Found"; "Unknown" for a status that has no name of its own here.
+// "Not Found"; "Unknown" for a status without a name here.
 const char* reason_phrase(unsigned status);
 
-// Status line, the fields in the order of their names, blank line. `kept_seconds`: how long the connection waits for
-// another request, empty when it ends with this answer.
-std::string answer_head(const HttpAnswer& answer, const std::string& kept_seconds, std::size_t requests_max);
+// Status line, fields in order of their names, blank line. `kept_seconds`: how long the connection waits for another
+// request; empty when it ends with this answer.
+std::string answer_head(const HttpAnswer& answer, const std::string& kept_seconds, std::size_t max_requests);
 
 }  // namespace orbweaver

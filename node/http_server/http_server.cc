@@ -37,40 +37,40 @@ using Milliseconds = std::chrono::milliseconds;
 
 constexpr int backlog = 4096;
 constexpr std::size_t chunk_bytes = 4096;
-constexpr Milliseconds accept_pause{50};  // when the system has no descriptor or no memory
-constexpr Milliseconds full_pause{20};    // when nobody connected may be closed yet
-// So long a connection may wait for its first read, and an answer be in progress, before others can take its place.
+constexpr Milliseconds accept_pause{50};  // when the system lacks descriptors or memory
+constexpr Milliseconds full_pause{20};    // when no connection may be closed yet
+// A connection may wait this long for its first read, or for an answer in progress, before another can replace it.
 constexpr Milliseconds kept_min{200};
-// After an answer that ends a connection, what still comes is read and forgotten: closed at once, the system would
-// reset the connection and take the answer back with it.
-constexpr Milliseconds linger_max{1000};
-constexpr std::size_t linger_bytes_max = 256u << 10;
+// After an answer that ends a connection, further input is read and dropped: if it were closed at once, the system
+// would reset the connection, and the client could lose the answer.
+constexpr Milliseconds max_linger{1000};
+constexpr std::size_t max_linger_bytes = 256u << 10;
 
 class Connection;
 
-// Who is connected, oldest first. Guarded by its mutex.
+// The connections, oldest first. Guarded by its mutex.
 struct Connections {
   std::mutex mutex;
-  std::list<std::shared_ptr<Connection>> idle;      // no whole request yet
+  std::list<std::shared_ptr<Connection>> idle;      // no complete request yet
   std::list<std::shared_ptr<Connection>> busy;      // an answer is in progress
-  std::list<std::shared_ptr<Connection>> answered;  // and it was the last: what still comes is forgotten
-  std::list<std::shared_ptr<Connection>> leaving;   // told to close
+  std::list<std::shared_ptr<Connection>> answered;  // it was the last answer: further input is dropped
+  std::list<std::shared_ptr<Connection>> leaving;   // requested to close
   std::size_t size() const { return idle.size() + busy.size() + answered.size() + leaving.size(); }
 };
 
-// What all connections of a server share.
+// The state that all connections of a server share.
 struct Shared {
   HttpServerConfig config;
   HttpServer::Handler handler;
   Connections connections;
 };
 
-// One client. Its handlers run on its strand, so never two at once.
+// One client. Its handlers run on its strand, so never two at the same time.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Shared& shared, net::io_context& context, const tcp& protocol, int fd)
       : shared_(shared), socket_(net::make_strand(context)), timer_(socket_.get_executor()) {
-    error_code ignored;  // a descriptor that epoll does not take: the first read tells
+    error_code ignored;  // a descriptor that epoll refuses: the first read fails
     socket_.assign(protocol, fd, ignored);
     if (ignored) ::close(fd);
   }
@@ -86,16 +86,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
     net::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
   }
 
-  // Guarded by Connections::mutex: where it is listed, and since when.
+  // Guarded by Connections::mutex: the list that it is in, and since when.
   std::list<std::shared_ptr<Connection>>* list = nullptr;
   std::list<std::shared_ptr<Connection>>::iterator place;
   Clock::time_point since;
 
  private:
   void begin_request() {
-    reader_.emplace(shared_.config.head_bytes_max);
+    reader_.emplace(shared_.config.max_head_bytes);
     begun_ = false;
-    limit(shared_.config.idle_max);
+    limit(shared_.config.max_idle);
     go_on();
   }
 
@@ -111,7 +111,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (closed_) return;
     if (!begun_ && !bytes_.empty()) {
       begun_ = true;
-      limit(shared_.config.head_max);
+      limit(shared_.config.max_head);
     }
     switch (reader_->read(bytes_)) {
       case HeadProgress::more:
@@ -142,7 +142,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       answer_ = text_answer(500, "this request could not be answered\n");
     }
     if (answer_.wait.count() == 0) return send();
-    limit(answer_.wait + shared_.config.answer_max);
+    limit(answer_.wait + shared_.config.max_answer);
     pause_.emplace(socket_.get_executor(), answer_.wait);
     pause_->async_wait([self = shared_from_this()](error_code error) {
       if (!error) self->send();
@@ -153,13 +153,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (closed_) return;
     tell_wait_is_over();
     ++requests_;
-    last_ = answer_.close || !head_.keep_alive || head_.body_follows || requests_ >= shared_.config.requests_max;
-    const bool kept = !last_ && shared_.config.requests_max > 1;
+    last_ = answer_.close || !head_.keep_alive || head_.body_follows || requests_ >= shared_.config.max_requests;
+    const bool kept = !last_ && shared_.config.max_requests > 1;
     const std::string kept_for =
-        kept ? std::to_string(std::chrono::duration_cast<std::chrono::seconds>(shared_.config.idle_max).count()) : "";
-    out_ = answer_head(answer_, kept_for, shared_.config.requests_max);
+        kept ? std::to_string(std::chrono::duration_cast<std::chrono::seconds>(shared_.config.max_idle).count()) : "";
+    out_ = answer_head(answer_, kept_for, shared_.config.max_requests);
     const bool with_body = head_.method != "HEAD" && answer_.status != 204 && answer_.status != 304;
-    limit(shared_.config.answer_max);
+    limit(shared_.config.max_answer);
     const std::array<net::const_buffer, 2> buffers = {net::buffer(out_),
                                                       net::buffer(with_body ? answer_.body : no_body_)};
     net::async_write(socket_, buffers, [self = shared_from_this()](error_code error, std::size_t) {
@@ -169,7 +169,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void tell_wait_is_over() {
-    if (const auto told = std::exchange(answer_.on_wait_over, {})) told();
+    if (const auto on_over = std::exchange(answer_.on_wait_over, {})) on_over();
   }
 
   void sent() {
@@ -183,8 +183,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     socket_.shutdown(tcp::socket::shutdown_send, error);
     if (error) return close();
     move_to(shared_.connections.answered);
-    limit(linger_max);
-    left_to_forget_ = linger_bytes_max;
+    limit(max_linger);
+    left_to_forget_ = max_linger_bytes;
     forget();
   }
 
@@ -196,18 +196,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  // The connection is closed when this much has passed, whatever comes until then.
+  // The connection is closed after this time, whatever arrives until then.
   void limit(Milliseconds time) {
     deadline_ = Clock::now() + time;
     if (armed_ && deadline_ < timer_.expiry()) arm();
   }
 
-  // The timer is set again only when it has run out or is too late: most deadlines are moved before they pass.
+  // Sets the timer again only if it ran out or is too late: most deadlines are moved before they pass.
   void arm() {
     armed_ = true;
     timer_.expires_at(deadline_);
     timer_.async_wait([self = shared_from_this()](error_code error) {
-      if (error || self->closed_) return;  // set again, or over
+      if (error || self->closed_) return;  // set again, or closed
       if (Clock::now() >= self->deadline_) return self->close();
       self->arm();
     });
@@ -242,20 +242,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Clock::time_point deadline_ = Clock::time_point::max();
   bool armed_ = false;
   bool closed_ = false;
-  bool begun_ = false;  // the first byte of a request is here
+  bool begun_ = false;  // the first byte of a request has arrived
   bool last_ = false;   // its answer ends the connection
   std::size_t requests_ = 0;
   std::size_t left_to_forget_ = 0;
   std::optional<RequestReader> reader_;
   RequestHead head_;
   HttpAnswer answer_;
-  std::string bytes_;  // read, not yet taken
+  std::string bytes_;  // read, but not used yet
   std::string out_;    // the head of the answer
   const std::string no_body_;
   std::array<char, chunk_bytes> chunk_{};
 };
 
-// The system's words; in_use for a port that is taken.
+// The system's words; in_use if the port is taken.
 tl::unexpected<Error> system_error(int number) {
   return fail(number == EADDRINUSE ? ErrorCode::in_use : ErrorCode::io, std::strerror(number));
 }
@@ -293,10 +293,10 @@ Result<void> HttpServer::Impl::listen() {
   if (error) return system_error(EADDRNOTAVAIL);
   const tcp::endpoint endpoint(address, shared.config.port);
   protocol = endpoint.protocol();
-  // Not Asio's own: it has no way to ask for SOCK_CLOEXEC, and a child would hold the port.
+  // Not Asio's own socket: it cannot have SOCK_CLOEXEC, and a child process would keep the port open.
   const int fd = ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
   if (fd < 0) return system_error(errno);
-  // Not SO_REUSEPORT, with which two servers would share a port and neither would notice.
+  // Not SO_REUSEPORT: with it two servers would share a port without noticing.
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   AnyAddress bound{};
@@ -327,14 +327,14 @@ void HttpServer::Impl::accept_again(Milliseconds after) {
   });
 }
 
-// Whether one more may come. When there are too many, or `pressed`, one is told to close: who has his answer, else the
-// oldest without a request, else the oldest whose answer is in progress; neither of these before it had its time. None:
-// all had too little, and newcomers wait in the system's queue.
+// Whether another connection may be accepted. If there are too many, or `pressed`, one is closed: one that got its last
+// answer, else the oldest without a request, else the oldest whose answer is in progress, but neither of these two
+// before kept_min. Room::none: none may be closed yet, and new clients wait in the system's queue.
 HttpServer::Impl::Room HttpServer::Impl::room(bool pressed) {
   Connections& all = shared.connections;
   const std::lock_guard lock(all.mutex);
-  if (!pressed && all.size() < shared.config.connections_max) return Room::there;
-  if (!all.leaving.empty()) return Room::none;  // theirs comes soon
+  if (!pressed && all.size() < shared.config.max_connections) return Room::there;
+  if (!all.leaving.empty()) return Room::none;  // one will be gone soon
   const auto now = Clock::now();
   for (auto* const list : {&all.answered, &all.idle, &all.busy}) {
     if (list->empty() || (list != &all.answered && now - list->front()->since < kept_min)) continue;
@@ -347,7 +347,7 @@ HttpServer::Impl::Room HttpServer::Impl::room(bool pressed) {
   return Room::none;
 }
 
-// False: no other is to be accepted at once; when, is arranged for.
+// False: do not accept another one now; a later attempt is scheduled.
 bool HttpServer::Impl::accept_one() {
   switch (room(false)) {
     case Room::there:
@@ -365,7 +365,7 @@ bool HttpServer::Impl::accept_one() {
     accept_again(accept_pause);
     return false;
   }
-  if (fd < 0) {  // nobody waits, or who waited has gone again
+  if (fd < 0) {  // no client waits, or it has disconnected
     wait_for_clients();
     return false;
   }
@@ -388,16 +388,16 @@ bool HttpServer::Impl::accept_one() {
   return true;
 }
 
-// A few at a time, and the others behind what those have to say: who connects and asks is read before there are too
-// many.
+// Accepts a few at a time and queues the rest behind the accepted ones' events: their requests are read before there
+// are too many connections.
 void HttpServer::Impl::accept_some() {
   try {
-    const std::size_t count = std::max<std::size_t>(shared.config.connections_max / 4, 1);
+    const std::size_t count = std::max<std::size_t>(shared.config.max_connections / 4, 1);
     for (std::size_t i = 0; i < count; ++i)
       if (!accept_one()) return;
     net::post(context, [this] { accept_some(); });
   } catch (const std::exception&) {
-    accept_again(accept_pause);  // no memory for one more
+    accept_again(accept_pause);  // no memory for another connection
   }
 }
 
@@ -407,7 +407,7 @@ void HttpServer::Impl::run() {
       context.run();
       return;
     } catch (const std::exception&) {
-      // No memory for one connection's next step: it is let go with its handler, the others continue.
+      // No memory for one connection's next step: it ends with its handler, the others continue.
     }
   }
 }

@@ -1,13 +1,13 @@
-// A small HTTP/1 server for GET and HEAD on Boost.Asio: the status port's and the sample web's.
+// A small HTTP/1 server for GET and HEAD on Boost.Asio, for the status port and the sample web.
 //
-// Everything that a client may hold is bounded: the bytes of a head, the time for it and for the answer (drips do not
-// make either longer), requests of a connection, connections. When there are too many, or no descriptor is left, one is
-// closed for a newcomer: who has his answer and still holds the connection, else the oldest that waits for a request,
-// else the oldest of all; none of the latter two in its first 200 ms, in which newcomers wait in the system's queue.
-// Bodies of requests are not read: such a connection is answered and closed. Ranges are not known.
+// All resources of a client are bounded: the bytes of a head, the time for it and for the answer (slow drips do not
+// extend either), requests per connection, connections. If there are too many, or no descriptor is left, one is closed
+// for a new client: one that got its last answer, else the oldest that waits for a request, else the oldest of all. The
+// latter two are never closed in their first 200 ms; until then new clients wait in the system's queue. Request bodies
+// are not read: such a connection is answered and closed. Ranges are not supported.
 //
-// Memory: a few KB a connection and its answer. Thread rule: open(), serve(), stop() and the destructor by one thread;
-// the handler runs on the server's `threads`, several at once when there are several.
+// Memory: a few KB per connection, plus its answer. Thread rule: open(), serve(), stop() and the destructor by one
+// thread. The handler runs on the server's `threads`, in parallel if there are several.
 #pragma once
 
 #include <chrono>
@@ -27,33 +27,33 @@ namespace orbweaver {
 struct HttpAnswer {
   unsigned status = 200;
   std::vector<std::pair<std::string, std::string>> fields{};  // without Content-Length and Connection
-  std::string body{};                                         // not sent to a HEAD, nor with 204 and 304
-  std::chrono::milliseconds wait{0};                          // before it is sent; holds no thread
-  std::function<void()> on_wait_over{};                       // called then, or when the client is gone before
+  std::string body{};                                         // not sent to a HEAD request, nor with 204 and 304
+  std::chrono::milliseconds wait{0};                          // delay before it is sent; blocks no thread
+  std::function<void()> on_wait_over{};                       // called after that, or when the client disconnects
   bool close = false;                                         // the connection ends with it
 };
 
-// An answer with a line of text.
+// An answer that contains one line of text.
 HttpAnswer text_answer(unsigned status, std::string text);
 
 struct HttpServerConfig {
   std::string address;     // an IP address
   std::uint16_t port = 0;  // 0: any free one
   std::size_t threads = 1;
-  std::size_t head_bytes_max = 8u << 10;
-  std::size_t connections_max = 32;
-  std::size_t requests_max = 1;                  // of a connection
-  std::chrono::milliseconds idle_max{5000};      // from an answer, or the connection's begin, to a request's first byte
-  std::chrono::milliseconds head_max{5000};      // from there to the end of its head
-  std::chrono::milliseconds answer_max{10'000};  // until all of the answer is taken, HttpAnswer::wait not counted
+  std::size_t max_head_bytes = 8u << 10;
+  std::size_t max_connections = 32;
+  std::size_t max_requests = 1;                  // per connection
+  std::chrono::milliseconds max_idle{5000};      // from an answer, or the connection's start, to a request's first byte
+  std::chrono::milliseconds max_head{5000};      // from there to the end of its head
+  std::chrono::milliseconds max_answer{10'000};  // until the client has received it all, without HttpAnswer::wait
 };
 
 class HttpServer {
  public:
-  // An exception of a handler is answered with 500.
+  // An exception from a handler is answered with 500.
   using Handler = std::function<HttpAnswer(const RequestHead&)>;
 
-  // Listens; nobody is answered yet. Errors: in_use when another process has the port, else io; the message is the
+  // Listens, but answers no request yet. Errors: in_use when another process has the port, else io; the message is the
   // system's.
   static Result<std::unique_ptr<HttpServer>> open(const HttpServerConfig& config);
   ~HttpServer();  // stops
@@ -61,7 +61,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   void serve(Handler handler);  // starts the threads
-  void stop();                  // ends all connections; the port is free again
+  void stop();                  // ends all connections and frees the port
   std::uint16_t port() const;
 
  private:

@@ -21,14 +21,14 @@ std::string text_of(boost::beast::string_view text) { return {text.data(), text.
 struct RequestReader::Parser {
   http::request_parser<http::empty_body> parser;
   bool begun = false;
-  std::size_t taken = 0;  // bytes of the head, so far
+  std::size_t taken = 0;  // bytes of the head so far
 };
 
-RequestReader::RequestReader(std::size_t head_bytes_max)
-    : head_bytes_max_(head_bytes_max), parser_(std::make_unique<Parser>()) {
-  // The limit is held here: Beast's counts what one call gets.
+RequestReader::RequestReader(std::size_t max_head_bytes)
+    : max_head_bytes_(max_head_bytes), parser_(std::make_unique<Parser>()) {
+  // The limit is enforced here: Beast's counts the bytes of one call.
   parser_->parser.header_limit(std::numeric_limits<std::uint32_t>::max());
-  // Nobody reads one. Not boost::none: Beast 1.74 then refuses a body of 0 bytes.
+  // Bodies are not read. Not boost::none: Beast 1.74 then refuses a body of 0 bytes.
   parser_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());
   parser_->parser.eager(false);  // stops after the head
 }
@@ -42,19 +42,19 @@ HeadProgress RequestReader::read(std::string& bytes) {
     parser_->begun = true;
   }
   if (bytes.empty()) return HeadProgress::more;
-  const std::size_t allowed = std::min(bytes.size(), head_bytes_max_ - parser_->taken);
+  const std::size_t allowed = std::min(bytes.size(), max_head_bytes_ - parser_->taken);
   boost::system::error_code error;
   const std::size_t used = parser_->parser.put(boost::asio::const_buffer(bytes.data(), allowed), error);
   parser_->taken += used;
   const bool all_given = allowed == bytes.size();
   bytes.erase(0, used);
-  if (error == http::error::need_more && all_given && parser_->taken + bytes.size() < head_bytes_max_)
+  if (error == http::error::need_more && all_given && parser_->taken + bytes.size() < max_head_bytes_)
     return HeadProgress::more;
   if (error == http::error::need_more) return HeadProgress::too_large;
   if (error || !parser_->parser.is_header_done()) return HeadProgress::bad;
   const auto& request = parser_->parser.get();
   if (request.version() != 10 && request.version() != 11) return HeadProgress::bad;
-  // Who sends two of them is after what two readers would make of them (RFC 9112, 3.2).
+  // A client that sends two hopes that two readers choose different ones (RFC 9112, 3.2).
   if (request.count(http::field::host) > 1) return HeadProgress::bad;
   return HeadProgress::whole;
 }

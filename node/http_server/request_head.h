@@ -1,5 +1,5 @@
-// The head of one HTTP/1 request (RFC 9112), read from bytes as they come: Boost.Beast's parser under our limit. Pure.
-// Nothing is read of a request whose head has not ended within its bytes, and no body ever is.
+// The head of one HTTP/1 request (RFC 9112), read from bytes as they arrive: Boost.Beast's parser under our limit.
+// Pure. A request whose head is longer than the limit gives nothing, and bodies are never read.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace orbweaver {
 
 struct RequestHead {
   std::string method;               // "GET"
-  std::string target;               // as it was sent; any bytes but spaces and controls
+  std::string target;               // as sent; any bytes except spaces and controls
   std::optional<std::string> host;  // the Host field; nothing when there is none
   std::string accept_encoding;      // "gzip, br"; empty when there is none
   bool http_1_0 = false;            // otherwise 1.1
@@ -22,28 +22,28 @@ struct RequestHead {
 enum class HeadProgress {
   more,       // the head has not ended yet
   whole,      // take() has it
-  too_large,  // more than the limit, and no end of it
+  too_large,  // more than the limit, without an end
   bad,        // not a request of HTTP/1.0 or 1.1
 };
 
-// One for each request. Memory: what the head takes, a few times over.
+// One per request. Memory: a few times the size of the head.
 class RequestReader {
  public:
-  // `head_bytes_max`: request line and fields together, so each line too.
-  explicit RequestReader(std::size_t head_bytes_max);
+  // `max_head_bytes`: request line and fields together, so it also limits each line.
+  explicit RequestReader(std::size_t max_head_bytes);
   ~RequestReader();
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
-  // `bytes`: what came and is not taken yet; the head is taken from its front, perhaps a part at a time. One empty line
-  // before the request line is skipped (RFC 9112, 2.2).
+  // `bytes`: received bytes that were not used yet; the head is removed from their front, perhaps in parts. One empty
+  // line before the request line is skipped (RFC 9112, 2.2).
   HeadProgress read(std::string& bytes);
-  // After `whole`.
+  // Call it only after `whole`.
   RequestHead take() const;
 
  private:
   struct Parser;
-  std::size_t head_bytes_max_;
+  std::size_t max_head_bytes_;
   std::unique_ptr<Parser> parser_;
 };
 

@@ -1,6 +1,6 @@
-// Ways to say which of n peers a key belongs to, to be compared (docs/inside/lab-partition.md). A key is 64 bits of a
-// digest. Peers are named by numbers that they keep: what moves when one joins or leaves can be counted. Pure; each is
-// made for one set of peers and never changes. Thread rule: immutable.
+// Several ways to choose the peer, of n, that a key belongs to, for comparison (docs/inside/lab-partition.md). A key is
+// 64 bits of a digest. Peers have permanent numbers, so that the keys that move when one joins or leaves can be
+// counted. Pure; each is made for one set of peers and never changes. Thread rule: immutable.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace orbweaver {
 class Assigner {
  public:
   virtual ~Assigner() = default;
-  // The peer's place in the list that it was made with.
+  // The owner's position in the list of peers that this was made with.
   virtual std::uint32_t owner(std::uint64_t key) const = 0;
 };
 
@@ -28,7 +28,7 @@ struct AssignerKind {
 // jump:       Lamping and Veach 2014: no table, numbers 0 to n-1, so that only the last can leave without others moving
 // rendezvous: Thaler and Ravishankar 1996: the peer with the highest hash of (peer, key); O(n)
 // consistent: Karger and others 1997: the first point at or after the key on a circle; `points` for each peer
-// ring:       the crawler's own (ring/hash_ring.h): consistent hashing of 1,024 partitions, 200 points a peer
+// ring:       the crawler's own (ring/hash_ring.h): consistent hashing of 1,024 partitions, 200 points per peer
 //
 // `peers`: their names, at least one, each once.
 std::unique_ptr<Assigner> make_assigner(const AssignerKind& kind, const std::vector<std::uint64_t>& peers);

@@ -20,15 +20,15 @@ namespace orbweaver {
 namespace {
 
 constexpr std::uint32_t paper_size = 50'000;  // where the paper's knee is
-constexpr double static_part = 0.1;           // of the stream, that the second STATIC knows
+constexpr double static_part = 0.1;           // of the stream: the part that the second STATIC knows
 
-// The streams of all peers, each through a cache of its own; the counts are summed up.
+// The streams of all peers, each through its own cache; the counts are added up.
 struct Streams {
   std::string name;
   std::vector<UrlStream> of_peer;
   std::vector<std::vector<std::uint32_t>> next;  // by peer, for MIN
   std::uint64_t links = 0;
-  std::size_t distinct_max = 0;  // of any peer
+  std::size_t max_distinct = 0;  // of any peer
 };
 
 enum Policy : std::size_t { infinite, min, lru, clock, random, statically, static_early, policies };
@@ -46,18 +46,18 @@ Streams make_streams(const LinkStreams& traces, std::string name, bool foreign_o
         stream.push_back(peer.targets[i]);
     if (stream.empty()) continue;
     streams.links += stream.size();
-    streams.distinct_max =
-        std::max<std::size_t>(streams.distinct_max, misses_of_infinite(stream, traces.digests.size()));
+    streams.max_distinct =
+        std::max<std::size_t>(streams.max_distinct, misses_of_infinite(stream, traces.digests.size()));
     streams.next.push_back(next_places(stream, traces.digests.size()));
     streams.of_peer.push_back(std::move(stream));
   }
   return streams;
 }
 
-// Powers of two until one holds all URLs of a peer.
+// Powers of two until one is large enough for all URLs of a peer.
 std::vector<std::uint32_t> usual_sizes(std::size_t distinct) {
   std::vector<std::uint32_t> sizes;
-  for (std::uint32_t exponent = 0; exponent <= cache_exponent_max; ++exponent) {
+  for (std::uint32_t exponent = 0; exponent <= max_cache_exponent; ++exponent) {
     sizes.push_back(std::uint32_t{1} << exponent);
     if (sizes.back() >= distinct) break;
   }
@@ -118,7 +118,7 @@ std::string size_name(std::uint32_t size) {
   return std::has_single_bit(size) ? "2^" + std::to_string(std::countr_zero(size)) : std::to_string(size);
 }
 
-// The knee of LRU's hit rate; sizes that hold every URL are one point, the last.
+// The knee of LRU's hit rate; sizes with room for every URL are one point, the last.
 std::string knee_note(const Streams& streams, const Misses& misses, const std::vector<std::uint32_t>& sizes) {
   std::vector<std::pair<double, double>> points;
   for (std::size_t s = 0; s < sizes.size(); ++s)
@@ -141,12 +141,12 @@ Table miss_table(const Streams& streams, const Misses& misses, const std::vector
     table.rows.push_back(std::move(row));
   }
   table.notes.push_back(std::to_string(streams.links) + " links of " + std::to_string(streams.of_peer.size()) +
-                        " peers, each with a cache of its own; at most " + std::to_string(streams.distinct_max) +
+                        " peers, each with a cache of its own; at most " + std::to_string(streams.max_distinct) +
                         " URLs a peer.");
   table.notes.emplace_back(
       "STATIC is filled before the first link with the most frequent URLs of the whole stream, or of its first tenth, "
       "and never changes: it need not miss a URL once to hold it, so it can be below INFINITE and MIN.");
-  if (sizes.back() >= streams.distinct_max && sizes.back() < std::uint32_t{1} << cache_exponent_max)
+  if (sizes.back() >= streams.max_distinct && sizes.back() < std::uint32_t{1} << max_cache_exponent)
     table.notes.emplace_back("Larger caches, up to 2^25, hold every URL of a peer too: they miss as INFINITE does.");
   return table;
 }
@@ -185,16 +185,16 @@ void add_plots(const Streams& streams, const Misses& misses, const std::vector<s
   report.plots.push_back(std::move(ratios));
 }
 
-// --- one cache a worker
+// --- one cache per worker
 
-// Who of `count` workers takes a page: the hash of its host, as Mercator gave hosts to its threads.
+// Which of `count` workers takes a page: by the hash of its host, as Mercator assigned hosts to its threads.
 std::uint32_t worker_by_host(const ring::Md5& digest, std::uint32_t count) {
   return (std::uint32_t{digest[12]} << 8 | digest[13]) % count;
 }
 
 struct Split {
   std::string name;
-  std::size_t count = 1;  // of caches, the most of any peer
+  std::size_t count = 1;  // of caches, the maximum of any peer
   std::function<std::uint32_t(const StreamPage&)> worker;
 };
 
@@ -215,7 +215,7 @@ std::uint64_t split_misses(const LinkStreams& traces, const Split& split, std::u
   return misses;
 }
 
-constexpr std::uint32_t worker_size_least = 64;  // entries in all
+constexpr std::uint32_t worker_size_least = 64;  // entries in total
 
 Table worker_table(const LinkStreams& traces, const Streams& full, const std::vector<std::uint32_t>& sizes,
                    const std::vector<std::uint32_t>& counts) {
@@ -340,7 +340,7 @@ Result<Report> run_cache_lab(const CacheLabOptions& options) {
   report.experiment = "cache";
   const Streams full = make_streams(*traces, "full", false);
   std::vector<std::uint32_t> sizes(options.sizes.begin(), options.sizes.end());
-  if (sizes.empty()) sizes = usual_sizes(full.distinct_max);
+  if (sizes.empty()) sizes = usual_sizes(full.max_distinct);
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   const auto add = [&](const Streams& streams) {

@@ -24,26 +24,26 @@ std::vector<std::uint32_t> next_places(const UrlStream& stream, std::size_t urls
   return next;
 }
 
-// The heap holds each cached URL under its next place. An entry of a URL that came again since is out of date, and its
-// place is past: smaller than that of any other, so it never comes to the top. They are swept out when they are half.
+// The heap contains each cached URL under its next place. When a URL occurs again, its old entry is outdated: its place
+// is past and below any other, so it never reaches the top. Outdated entries are removed when they are half.
 std::uint64_t misses_of_min(const UrlStream& stream, const std::vector<std::uint32_t>& next, std::size_t urls,
                             std::uint32_t size) {
   if (size == 0) return stream.size();
   using Entry = std::uint64_t;  // next place, URL
   std::vector<Entry> heap;
   std::vector<bool> cached(urls);
-  std::uint32_t held = 0;
+  std::uint32_t filled = 0;
   std::uint64_t misses = 0;
   for (std::size_t i = 0; i < stream.size(); ++i) {
     const std::uint32_t url = stream[i];
     if (!cached[url]) {
       ++misses;
-      if (held == size) {
+      if (filled == size) {
         std::pop_heap(heap.begin(), heap.end());
         cached[heap.back() & 0xffffffff] = false;
         heap.pop_back();
       } else {
-        ++held;
+        ++filled;
       }
       cached[url] = true;
     }
@@ -67,9 +67,10 @@ std::vector<std::uint64_t> misses_of_static(const UrlStream& stream, std::size_t
     if (i < known && early[stream[i]]++ == 0) order.push_back(stream[i]);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return early[a] > early[b]; });
-  std::vector<std::uint64_t> hits(order.size() + 1);  // of the first so many
+  std::vector<std::uint64_t> hits(order.size() + 1);  // of the first n URLs
   for (std::size_t i = 0; i < order.size(); ++i) hits[i + 1] = hits[i] + total[order[i]];
   std::vector<std::uint64_t> misses;
+  misses.reserve(sizes.size());
   for (const std::uint32_t size : sizes)
     misses.push_back(stream.size() - hits[std::min<std::size_t>(size, order.size())]);
   return misses;

@@ -43,11 +43,12 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
   std::vector<std::string> texts = {"orbweaver"};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(texts.size() + 1);
   for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) {  // other threads are not here: system calls only
+  if (pid == 0) {  // the child has no other threads: system calls only
     ::prctl(PR_SET_PDEATHSIG, SIGINT);
     if (::getppid() != parent) ::_exit(0);
     ::setpgid(0, 0);

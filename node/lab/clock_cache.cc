@@ -1,4 +1,4 @@
-// CLOCK: a hit marks its entry; for room the hand goes around, takes marks away, and stops at the first that has none.
+// CLOCK: a hit marks its entry; to make room the hand goes around, removes marks, and stops at the first without one.
 #include <algorithm>
 
 #include "node/lab/eviction.h"

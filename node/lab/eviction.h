@@ -1,12 +1,12 @@
 // Caches of URLs whose policy is not the crawl's (node/frontier/link_cache.h is LRU), for comparison (Broder, Najork,
 // Wiener 2003):
 //
-//   clock   the first without a mark that the hand meets makes room; a hit marks, the hand takes marks away
-//   random  any makes room, by a generator with a seed
+//   clock   the hand takes the first entry without a mark; a hit marks, the hand removes marks
+//   random  any entry makes room, by a generator with a seed
 //
-// Both are in the scatter table with circular chains that the paper recommends (scatter_table.h), 28 bytes an entry.
-// They answer as a LinkCache does. Bounded: arrays of `capacity` entries, made at construction. Deterministic.
-// Thread rule: one owner.
+// Both are in the scatter table with circular chains that the paper recommends (scatter_table.h), 28 bytes per entry.
+// They answer as a LinkCache does. Bounded:
+// arrays of `capacity` entries, made at construction. Deterministic. Thread rule: one owner.
 #pragma once
 
 #include <cstdint>

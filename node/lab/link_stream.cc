@@ -30,7 +30,7 @@ constexpr std::uint64_t bytes_per_link = 5;
 class Reader {
  public:
   Reader(const StreamLimits& limits, LinkStreams& streams) : limits_(limits), streams_(streams) {
-    memory_max_ = limits.memory_bytes > 0 ? limits.memory_bytes : machine_memory() / 4 * 3;
+    max_memory_ = limits.memory_bytes > 0 ? limits.memory_bytes : machine_memory() / 4 * 3;
   }
 
   Result<void> read(const std::string& file) {
@@ -45,13 +45,13 @@ class Reader {
       const auto more = reader->next(page);
       if (!more) return tl::make_unexpected(error_of_input(more.error()));
       if (!*more) return {};
-      if (limits_.links_max > 0 && stream.targets.size() >= limits_.links_max) return {};
+      if (limits_.max_links > 0 && stream.targets.size() >= limits_.max_links) return {};
       add(page, stream);
       progress_.at(links_);
-      if (streams_.digests.size() * bytes_per_url + links_ * bytes_per_link > memory_max_)
+      if (streams_.digests.size() * bytes_per_url + links_ * bytes_per_link > max_memory_)
         return fail(ErrorCode::invalid_input, file + ": " + std::to_string(links_) + " links with " +
                                                   std::to_string(streams_.digests.size()) + " URLs take more than " +
-                                                  bytes_text(memory_max_) + " of memory; --links reads fewer");
+                                                  bytes_text(max_memory_) + " of memory; --links reads fewer");
     }
   }
 
@@ -87,7 +87,7 @@ class Reader {
 
   StreamLimits limits_;
   LinkStreams& streams_;
-  std::uint64_t memory_max_ = 0;
+  std::uint64_t max_memory_ = 0;
   std::uint64_t links_ = 0;
   std::unordered_map<ring::Md5, std::uint32_t, DigestHash> numbers_;
   std::unordered_map<std::string, std::uint32_t> hosts_;

@@ -31,7 +31,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t plot_points = 200;
-constexpr double looks[] = {0.1, 0.25, 0.5};  // of all pages
+constexpr double looks[] = {0.1, 0.25, 0.5};  // when results are compared: shares of all pages
 
 class Scratch {
  public:
@@ -94,14 +94,15 @@ Result<JudgedWeb> judge(const sample::SampleWeb& web, const std::string& directo
 
 struct CrawlRun {
   double seconds = 0;
-  double cpu_seconds = 0;  // of the peers and what started them
+  double cpu_seconds = 0;  // of the peers and the processes that started them
 };
 
-// `arguments` to the crawler; its output goes to `output`.
+// Runs the crawler with `arguments`; its output goes to `output`.
 Result<CrawlRun> run_crawler(std::vector<std::string> arguments, const std::string& output) {
   const Result<std::string> program = program_beside(crawler_program);
   if (!program) return tl::make_unexpected(program.error());
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -167,7 +168,7 @@ Cell at_share(const std::vector<double>& values, double share, std::size_t pages
   return values[at - 1] * 100;
 }
 
-// What an order could reach that knew all from the start.
+// The best harvest of an order that knows everything from the start.
 Harvest best_possible(const std::vector<JudgedPage>& pages, bool by_topic) {
   std::vector<std::size_t> sorted(pages.size());
   std::iota(sorted.begin(), sorted.end(), std::size_t{0});

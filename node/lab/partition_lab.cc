@@ -17,7 +17,7 @@ enum class Scheme : std::uint8_t { host, domain, url };
 constexpr std::pair<Scheme, const char*> schemes[] = {
     {Scheme::host, "host"}, {Scheme::domain, "domain"}, {Scheme::url, "url"}};
 
-// What is assigned: by URL number, the 64 bits that decide.
+// The assigned keys: by URL number, the 64 bits that decide.
 std::vector<std::uint64_t> keys_of(const LinkStreams& traces, Scheme scheme) {
   std::vector<std::uint64_t> keys;
   keys.reserve(traces.digests.size());
@@ -47,7 +47,7 @@ struct Costs {
   double hosts = 0, pages = 0, links = 0;  // the largest share over the mean
   std::uint64_t robots_again = 0;          // robots.txt fetches beyond one for each host
   std::uint64_t hosts_shared = 0;          // hosts with pages on more than one peer
-  double handed = 0;                       // share of a host's pages that another peer asks than the page before
+  double handed = 0;                       // share of a host's pages requested by another peer than the page before
   std::uint64_t hosts_with_pages = 0;
 };
 
@@ -157,7 +157,7 @@ std::vector<std::uint64_t> host_keys(const LinkStreams& traces) {
   return keys;
 }
 
-// Hosts that are another peer's, as names go: `before` and `after` are the lists they were made with.
+// The share of hosts with another peer, by the peers' names: `before` and `after` are the lists of names.
 double moved(const std::vector<std::uint64_t>& keys, const AssignerKind& kind, const std::vector<std::uint64_t>& before,
              const std::vector<std::uint64_t>& after) {
   const auto first = make_assigner(kind, before);
@@ -168,7 +168,7 @@ double moved(const std::vector<std::uint64_t>& keys, const AssignerKind& kind, c
 }
 
 void add_assigners(const LinkStreams& traces, const PartitionLabOptions& options, Report& report) {
-  // A trace may have too few hosts to tell shares by: as many made-up ones are measured beside them.
+  // A trace may have too few hosts to measure shares: this many made-up ones are measured too.
   constexpr std::size_t made_up = 100'000;
   std::vector<std::uint64_t> keys;
   for (std::size_t i = 0; i < made_up; ++i)
@@ -232,9 +232,9 @@ void add_assigners(const LinkStreams& traces, const PartitionLabOptions& options
 Result<Report> run_partition_lab(const PartitionLabOptions& options) {
   if (options.peers.empty()) return fail(ErrorCode::invalid_setting, "--peers names no number of peers");
   for (const std::uint32_t peers : options.peers)
-    if (peers < 2 || peers > lab_peers_max)
+    if (peers < 2 || peers > max_lab_peers)
       return fail(ErrorCode::invalid_setting, "--peers holds " + std::to_string(peers) + "; 2 to " +
-                                                  std::to_string(lab_peers_max) + " are allowed");
+                                                  std::to_string(max_lab_peers) + " are allowed");
   if (options.repeats == 0) return fail(ErrorCode::invalid_setting, "--repeats is 0; at least one is measured");
   const auto traces = read_streams(options.traces, options.limits);
   if (!traces) return tl::make_unexpected(traces.error());

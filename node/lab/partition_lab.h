@@ -1,5 +1,5 @@
-// `orbweaver lab partition`: what partitioning by host, domain or URL costs, on recorded links, and how ways of giving
-// keys to peers compare (docs/inside/lab-partition.md). Thread rule: one thread.
+// `orbweaver lab partition`: the cost of partitioning by host, domain or URL, on recorded links, and a comparison of
+// ways to assign keys to peers (docs/inside/lab-partition.md). Thread rule: one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace orbweaver {
 
-inline constexpr std::uint32_t lab_peers_max = 1024;
+inline constexpr std::uint32_t max_lab_peers = 1024;
 
 struct PartitionLabOptions {
   std::vector<std::string> traces;
   std::vector<std::uint32_t> peers = {2, 4, 8, 16, 32, 64};
-  std::uint32_t repeats = 10;  // rings of other identities, for the comparison of assigners: balance is their mean
+  std::uint32_t repeats = 10;  // rings with other identities, for the comparison of assigners: balance is their mean
   StreamLimits limits;
 };
 

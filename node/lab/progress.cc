@@ -9,7 +9,7 @@ namespace orbweaver {
 
 namespace {
 
-constexpr std::uint64_t look_every = 256;  // items between two looks at the clock
+constexpr std::uint64_t look_every = 256;  // items between two readings of the clock
 constexpr int bar_width = 30;              // characters
 constexpr auto redraw = std::chrono::milliseconds(100);
 

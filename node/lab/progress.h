@@ -1,5 +1,5 @@
-// A line on standard error that tells how far a long experiment is: only on a terminal, redrawn at most ten times a
-// second, taken away at the end. Thread rule: one thread.
+// A line on standard error that shows how far a long experiment is: only on a terminal, redrawn at most ten times a
+// second, removed at the end. Thread rule: one thread.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace orbweaver {
 
 class Progress {
  public:
-  explicit Progress(std::string what, std::uint64_t total = 0);  // total 0: not known
+  explicit Progress(std::string what, std::uint64_t total = 0);  // total 0: unknown
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -19,7 +19,7 @@ class RandomCache final : public EvictingCache {
     } else if (table_.size() < table_.capacity()) {
       table_.add(url, depth);
     } else {
-      // The high half of the product: even to within capacity / 2^32.
+      // The high half of the product: uniform to within capacity / 2^32.
       table_.replace(static_cast<std::uint32_t>((draw() >> 32) * table_.capacity() >> 32), url, depth);
     }
   }

@@ -19,7 +19,7 @@ std::string shown(const Cell& cell, int decimals) {
   if (const auto* whole = std::get_if<std::uint64_t>(&cell)) return std::to_string(*whole);
   char buffer[64];
   const double value = std::get<double>(cell);
-  // What rounding would turn into nothing keeps its first digits.
+  // A value that rounding would turn into zero keeps its first digits.
   const bool tiny = value != 0 && std::abs(value) < 0.5 * std::pow(10.0, -decimals);
   if (tiny)
     std::snprintf(buffer, sizeof buffer, "%.2e", value);

@@ -1,5 +1,5 @@
-// What an experiment of `orbweaver lab` found: tables and plots, and the ways to give them out: text for a terminal,
-// Markdown for docs/, JSON for machines, SVG for the eye. Thread rule: values and free functions.
+// The results of an experiment of `orbweaver lab`: tables and plots, and the ways to print them: text for a terminal,
+// Markdown for docs/, JSON for machines, SVG to look at. Thread rule: values and free functions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace orbweaver {
 
-// Nothing stands for "was not measured": "-" in a table, null in JSON. Text says why.
+// An empty cell means "was not measured": "-" in a table, null in JSON. Text says why.
 using Cell = std::variant<std::monostate, std::string, std::uint64_t, double>;
 
 struct Column {
@@ -25,7 +25,7 @@ struct Table {
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // each as long as columns
-  std::vector<std::string> notes;       // sentences below it
+  std::vector<std::string> notes;       // sentences below the table
 };
 
 struct Series {
@@ -48,16 +48,16 @@ struct Report {
   std::string experiment;  // "dedup"
   std::vector<Table> tables;
   std::vector<Plot> plots;
-  nlohmann::json facts = nlohmann::json::object();  // what was run: sizes, seeds, files; for JSON only
+  nlohmann::json facts = nlohmann::json::object();  // the conditions of the run: sizes, seeds, files; for JSON only
 };
 
 std::string to_text(const Table& table);      // columns aligned, numbers to the right
 std::string to_markdown(const Table& table);  // a pipe table under its title
 nlohmann::json to_json(const Report& report);
-// One picture with the plots below each other, self-contained, readable on light and dark pages.
+// One picture with all plots, one below the other, self-contained, readable on light and dark pages.
 std::string to_svg(const std::vector<Plot>& plots);
 
-// How a report is given out; the same three flags of every experiment.
+// How a report is printed; every experiment has the same three flags.
 struct ReportOutput {
   bool as_json = false;
   bool as_markdown = false;

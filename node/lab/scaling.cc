@@ -25,19 +25,19 @@ using std::chrono::seconds;
 using Instant = std::chrono::steady_clock::time_point;
 
 constexpr milliseconds look_every{100};
-constexpr seconds warm_up_max{60};
-constexpr seconds stop_wait_max{60};
-// Hosts for each transfer that may be under way: a host is asked by one at a time, and the ring gives no peer exactly
-// its share of them.
+constexpr seconds max_warm_up{60};
+constexpr seconds max_stop_wait{60};
+// Hosts for each transfer that may be in flight:
+// a host gets one request at a time, and the ring gives no peer exactly its share of the hosts.
 constexpr std::uint32_t hosts_a_fetch = 4;
 constexpr std::uint32_t hosts_a_fetch_of_many = 2;
 constexpr std::uint32_t many_fetches = 200;
-// Connections beside one to each host: those that a crawl opens before it closes others.
+// Connections in addition to one per host: a crawl opens them before it closes others.
 constexpr std::size_t connections_spare = 64;
-// Pages of a host on the mean: more than it can be asked for.
+// Pages of a host on average: more than a crawl can request from it.
 constexpr std::uint32_t pages_spare = 40;
 constexpr std::uint32_t paper_threads = 20;
-// Of a thousand pages, so many fail at first: the paper's share (102 of 6,501).
+// Of a thousand pages, this many fail at first: the paper's share (102 of 6,501).
 constexpr unsigned failing = 16;
 
 struct Setup {
@@ -45,7 +45,7 @@ struct Setup {
   std::uint32_t fetches = paper_threads;
   std::uint32_t peers = 1;
   std::uint32_t hosts = 10;
-  bool calm = false;  // else some hosts are slow, some fail, some ask for a second between requests
+  bool calm = false;  // else some hosts are slow, some fail, some require a second between requests
   seconds period{20};
 };
 
@@ -54,7 +54,7 @@ double since(Instant begun) { return std::chrono::duration<double>(std::chrono::
 struct Seen {
   std::uint64_t pages = 0;
   std::uint64_t most_at_once = 0;
-  std::size_t hosts_known = 0;  // asked for their robots.txt
+  std::size_t hosts_known = 0;  // hosts whose robots.txt was requested
   std::map<std::string, std::uint64_t> by_host;
 };
 
@@ -142,11 +142,11 @@ Result<ScalingRun> Scaling::crawl(const Setup& setup) {
   served.shape.hosts = setup.hosts;
   const double paced = 1000.0 / static_cast<double>(std::max<milliseconds::rep>(options_.latency.count(), 1));
   const double wanted = static_cast<double>(setup.period.count()) * (paced + 10) * pages_spare * setup.hosts;
-  served.shape.pages = static_cast<unsigned>(std::min<double>(wanted, sample::pages_max));
+  served.shape.pages = static_cast<unsigned>(std::min<double>(wanted, sample::max_pages));
   served.shape.calm = setup.calm;
   served.latency = options_.latency;
   served.failing = setup.calm ? 0 : failing;
-  served.connections_max = setup.hosts * std::size_t{2} + connections_spare;
+  served.max_connections = setup.hosts * std::size_t{2} + connections_spare;
   const auto server = sample::SampleServer::start(served);
   if (!server) return tl::make_unexpected(server.error());
   const auto arguments_of = arguments(setup, **server, directory->path());
@@ -168,10 +168,10 @@ Result<ScalingRun> Scaling::crawl(const Setup& setup) {
     std::this_thread::sleep_for(look_every);
     if (!child->running()) return died();
     before = look(**server);
-  } while (before.hosts_known < setup.hosts && since(started) < static_cast<double>(warm_up_max.count()));
+  } while (before.hosts_known < setup.hosts && since(started) < static_cast<double>(max_warm_up.count()));
   run.until_even = since(started);
   if (before.hosts_known < setup.hosts)
-    return fail(ErrorCode::internal, "after " + std::to_string(warm_up_max.count()) + " s only " +
+    return fail(ErrorCode::internal, "after " + std::to_string(max_warm_up.count()) + " s only " +
                                          std::to_string(before.hosts_known) + " of " + std::to_string(setup.hosts) +
                                          " hosts had been asked; more fetches, or less latency");
   const Instant begun = std::chrono::steady_clock::now();
@@ -182,7 +182,7 @@ Result<ScalingRun> Scaling::crawl(const Setup& setup) {
   const Seen after = look(**server);
   run.seconds = since(begun);
   child->interrupt();
-  const std::optional<int> code = child->wait(stop_wait_max);
+  const std::optional<int> code = child->wait(max_stop_wait);
   if (!code || *code != 0) return died();
   run.cpu_seconds = child->cpu_seconds();
   const json summary = json::parse(text_of(out), nullptr, false);
@@ -356,7 +356,7 @@ Result<Report> Scaling::run() {
   return report;
 }
 
-// Thousands of connections: as many descriptors as this process may have, and its children after it.
+// For thousands of connections: raises the limit of descriptors for this process, and so for its children.
 Result<void> allow_descriptors(std::uint64_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)

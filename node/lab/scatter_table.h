@@ -1,7 +1,7 @@
 // A scatter table with circular chains, as Broder, Najork and Wiener recommend for caches whose policy picks a place
-// and not a URL (RANDOM, CLOCK): entries stand in one array, those with the same hash in a ring of `next` numbers, so
-// that the entry at any place can be taken out by walking its own ring. One slot an entry: 28 bytes an entry in all. A
-// place once taken stays taken: who comes takes the place of who leaves. Thread rule: one owner.
+// and not a URL (RANDOM, CLOCK). Entries are in one array; those with the same hash form a ring of `next` numbers. So
+// the entry at any place can be removed by walking its own ring. One slot per entry: 28 bytes per entry in total. A
+// used place stays in use: a new entry takes the place of a removed one. Thread rule: one owner.
 #pragma once
 
 #include <algorithm>
@@ -42,13 +42,13 @@ class ScatterTable {
     } while (place != last);
     return none;
   }
-  // A URL that is not in it takes the next free place; the table must not be full.
+  // Adds a URL that is not in it at the next free place; the table must not be full.
   std::uint32_t add(const ring::Md5& url, std::uint16_t depth) {
     const std::uint32_t place = size_++;
     link(place, url, depth);
     return place;
   }
-  // A URL that is not in it takes the place of another.
+  // Replaces an entry by a URL that is not in it.
   void replace(std::uint32_t place, const ring::Md5& url, std::uint16_t depth) {
     unlink(place);
     link(place, url, depth);
@@ -60,7 +60,7 @@ class ScatterTable {
 
  private:
   std::size_t slot_of(const ring::Md5& url) const {
-    // Any four bytes of an MD5 are as good a hash as any others.
+    // Any four bytes of an MD5 are an equally good hash.
     const std::uint32_t hash = std::uint32_t{url[8]} | std::uint32_t{url[9]} << 8 | std::uint32_t{url[10]} << 16 |
                                std::uint32_t{url[11]} << 24;
     return hash & (slots_.size() - 1);
@@ -84,7 +84,7 @@ class ScatterTable {
   }
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;  // the last of each ring
+  std::vector<std::uint32_t> slots_;  // the last entry of each ring
   std::uint32_t size_ = 0;
 };
 

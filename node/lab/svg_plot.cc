@@ -15,9 +15,9 @@ constexpr double width = 860, height = 380;
 constexpr double left = 76, right = 210, top = 44, bottom = 56;
 constexpr double inner_width = width - left - right, inner_height = height - top - bottom;
 constexpr double legend_line = 18;
-constexpr std::size_t points_max = 2000;  // of a series; of more every nth is drawn
+constexpr std::size_t max_points = 2000;  // of a series; of a longer one every nth is drawn
 
-// Told apart by most colour-blind readers (Okabe and Ito's set, darker where it is pale).
+// Most colour-blind readers can distinguish them (Okabe and Ito's set, darker where it is pale).
 constexpr std::array<const char*, 10> colours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                                  "#56b4e9", "#7a5195", "#8c6d31", "#637939", "#666666"};
 constexpr std::array<const char*, 3> dashes = {"", " stroke-dasharray='7 4'", " stroke-dasharray='2 3'"};
@@ -55,7 +55,7 @@ std::string mark_text(double value) {
   return buffer;
 }
 
-// One axis: where a value stands on it, from 0 to 1, and its marks.
+// One axis: the position of a value on it, from 0 to 1, and its marks.
 struct Scale {
   double low = 0, high = 1;
   bool logarithmic = false;
@@ -138,7 +138,7 @@ std::string line_of(const Plot& plot, const Series& series, std::size_t index, c
   const std::string colour = colours[index % colours.size()];
   const std::string dash = dashes[index / colours.size() % dashes.size()];
   std::string path, dots;
-  const std::size_t step = series.points.size() / points_max + 1;
+  const std::size_t step = series.points.size() / max_points + 1;
   const bool few = series.points.size() <= 40;
   for (std::size_t i = 0; i < series.points.size(); i += step) {
     if (!drawable(plot, series.points[i])) continue;

@@ -30,7 +30,10 @@ bool BatchIntake::read_wait(Time now, const ring::BatchRecord& entry, ring::Batc
   }
   const storage::HostKey host = around_.state.partitioner.host_key(clock->host, entry.partition);
   if (!accepts(host.partition, kind)) return false;
-  if (const auto own = around_.state.store->clock(host); own && *own) *clock = storage::merge(**own, *clock);
+  if (auto own = around_.state.store->clock(host); own && *own) {
+    (*own)->next_allowed = (*own)->until(now);
+    *clock = storage::merge(**own, *clock);
+  }
   const auto [at, added] = content.clocks.try_emplace(host, *clock);
   if (!added) at->second = storage::merge(at->second, *clock);
   return true;
@@ -43,7 +46,7 @@ bool BatchIntake::read_robots(Time now, const ring::BatchRecord& entry, ring::Ba
     return true;
   }
   auto& [origin, fetched] = *robots;
-  // A canonical redirect asks another host by name (join_www), whose robots.txt is kept with the one it stands for.
+  // A canonical redirect asks another host by name (join_www); its robots.txt is kept under the crawl's name for it.
   const Result<CanonicalUrl> url = around_.state.canonicaliser.parse(origin + "/");
   if (!url) {
     content.faults.push_back(url.error().message);
@@ -83,17 +86,16 @@ bool BatchIntake::read_record(Time now, const ring::BatchRecord& entry, ring::Ba
   const storage::HostKey host = around_.state.partitioner.host_key(*url);
   if (!accepts(host.partition, kind)) return false;
   record->url = url->text();
-  // Depth 0 is a seed's: its owner must know it as one before it reads its page, whatever became of the other message
-  // about it. Only a link as it was found tells: a joined record may have its depth from one way and its steps from
-  // another.
+  // Depth 0 means a seed: its owner must know it as one before it reads its page, even if the other message about it
+  // was lost. Only a link as it was found shows that: a merged record may have its depth from one link and its steps
+  // from another.
   if (kind == ring::BatchKind::forward && record->state == storage::UrlState::queued && record->depth == 0 &&
       record->steps == 0 && record->off_site == 0)
     content.seeds.push_back(record->url);
-  // No peer's clock or mistake delays a try forever.
-  if (record->state == storage::UrlState::queued)
-    record->not_before = std::clamp(record->not_before, Time{}, now + wait_max);
+  // Kept as it is, so that copies stay equal; the workbench waits no longer than its tries give.
+  if (record->state == storage::UrlState::queued) record->not_before = std::max(record->not_before, Time{});
   around_.router.limit(*record, now);
-  // A link brings nobody to a later visit but by a sitemap, which judge() sees to.
+  // A link leads to a later visit only by a sitemap, which judge() handles.
   if (kind == ring::BatchKind::forward) record->visit = 0;
   const bool link = kind == ring::BatchKind::forward && is_link(*record);
   content.records.push_back({{host, url->digest()}, std::move(*record), link});
@@ -101,7 +103,7 @@ bool BatchIntake::read_record(Time now, const ring::BatchRecord& entry, ring::Ba
   return true;
 }
 
-// False: it is for another peer.
+// False: the record is for another peer.
 bool BatchIntake::read(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
   switch (storage::wire_kind(entry.record)) {
     case storage::WireKind::wait:
@@ -117,8 +119,8 @@ bool BatchIntake::read(Time now, const ring::BatchRecord& entry, ring::BatchKind
   return read_record(now, entry, kind, content);
 }
 
-// Links only: copies and moved records are as their holder judged them. Once, and not before all of the batch is read:
-// what is judged uses up a budget.
+// Judges links only: copies and moved records are as their holder judged them. Each link is judged once, and only after
+// the whole batch is read, because judging uses up a budget.
 void BatchIntake::judge(Content& content) {
   for (storage::Merge& link : content.records) around_.walk.visit_if_newer(link.key, link.record);
   if (!around_.traps.any_rule()) return;
@@ -130,8 +132,12 @@ void BatchIntake::judge(Content& content) {
 
 Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const ring::Batch& batch,
                                const ring::ReplyPath& reply) {
-  // Full: the sender tries again. Copies are taken anyway: two peers that wait for each other's would wait forever.
-  if (batch.kind != ring::BatchKind::copy && around_.replication.replicator.items_full()) return {};
+  // Full: the sender tries again soon. Copies are taken anyway: peers that wait for each other's copies would wait
+  // forever.
+  if (batch.kind != ring::BatchKind::copy && around_.replication.replicator.items_full()) {
+    around_.messenger.reply(reply, from, ring::BatchRefused{batch.sequence, {}, {}}, step.out);
+    return {};
+  }
   ORBWEAVER_TRY(around_.moves.hear(step, batch.tenures));
   if (batch.seeds_fingerprint != 0) around_.seeds.compare(step, from, batch.seeds_fingerprint);
   const auto refuse = [&](std::vector<ring::PartitionTenure> tenures) -> Result<void> {
@@ -155,17 +161,21 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
   commit.clocks.assign(content.clocks.begin(), content.clocks.end());
   for (auto& [at, robots] : content.robots) commit.robots.emplace_back(at.first, at.second, std::move(robots));
   if (!content.seeds.empty()) around_.seeds.add(content.seeds, commit);
-  ORBWEAVER_TRY(around_.writer.commit(step, commit));
+  const bool copy = batch.kind == ring::BatchKind::copy;
+  Dependents& dependents = around_.replication.dependents;
+  const Dependents::Id dependent = copy ? 0 : dependents.begin(Dependents::Kind::batch);
+  ORBWEAVER_TRY(
+      around_.writer.commit(step, commit, {.given = batch.kind != ring::BatchKind::forward, .dependent = dependent}));
   for (const auto& [host, clock] : content.clocks) around_.bench.delay(host, clock);
-  around_.replication.partition_manager.completed(from, batch.complete);
+  around_.replication.partition_manager.completed(from, batch);
   if (batch.kind == ring::BatchKind::forward) ++counters_.batches;
   counters_.records += batch.records.size();
   counters_.malformed += content.faults.size();
   // A copy's writer waits for this answer only. Other senders forget what they sent, so it must be in two places first.
-  if (batch.kind == ring::BatchKind::copy) {
+  if (copy) {
     around_.messenger.reply(reply, from, ring::BatchAck{batch.sequence}, step.out);
   } else {
-    around_.moves.acknowledge(step, reply, from, batch.sequence);
+    around_.moves.acknowledge(step, reply, from, batch.sequence, dependent);
   }
   return {};
 }

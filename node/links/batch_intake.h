@@ -40,17 +40,17 @@ class BatchIntake {
   };
   explicit BatchIntake(Around around) : around_(around) {}
 
-  // The sender is told that the batch is taken, that it is refused, or nothing: then it sends the batch again.
+  // Answers that the batch is taken or that it is refused, or does not answer: then the sender sends it again.
   Result<void> take(const Step& step, const ring::PeerId& from, const ring::Batch& batch, const ring::ReplyPath& reply);
-  // What this peer itself owns of its outbox, after a change of owners.
+  // Takes the entries of its outbox that this peer itself owns after a change of owners.
   Result<void> take_own_outbox(const Step& step);
   const Counters& counters() const { return counters_; }
 
  private:
-  // What a batch holds, as it goes into the store.
+  // What a batch contains, as it goes into the store.
   struct Content {
     std::vector<storage::Merge> records;
-    std::vector<CanonicalUrl> urls;  // theirs, one each
+    std::vector<CanonicalUrl> urls;  // of `records`, one each
     std::map<storage::HostKey, storage::HostClock> clocks;
     std::map<std::pair<storage::HostKey, std::string>, storage::RobotsEntry> robots;  // by origin
     std::vector<std::string> seeds;

@@ -12,7 +12,7 @@ namespace {
 using storage::LinkFlag;
 
 // Indexes within each other, redirects between them included. The protocol allows none, real sites have one or two.
-constexpr std::uint8_t nested_sitemaps_max = 4;
+constexpr std::uint8_t max_nested_sitemaps = 4;
 
 std::uint16_t one_deeper(const storage::QueuedUrl& source) {
   return static_cast<std::uint16_t>(std::min<int>(source.depth + 1, 0xffff));
@@ -39,7 +39,7 @@ std::size_t LinkFollower::count(const PageRead& page) {
                     page.listed);
 }
 
-// Before the first link.
+// Called before the first link.
 void LinkFollower::begin(Time now, const FetchJob& job, const PageRead& page, Progress& progress) {
   found_ += count(page);
   skipped_ += page.skipped_links;
@@ -58,9 +58,9 @@ void LinkFollower::link_to(const CanonicalUrl& url, const LinkContext& context, 
   progress.trace.links.push_back({url.text(), flags});
 }
 
-// A page that was admitted as a requisite has none of its own, or there were no end to it; a stylesheet has, and may be
-// redirected to. Those steps count like redirects, the first too: without any, depth 0 is a seed's. A page that is a
-// few hops off-site is a page.
+// A page that was admitted as a requisite has no requisites of its own, or there would be no end to them. A stylesheet
+// has some, and may be redirected to. Those steps count like redirects, the first too, since depth 0 without steps
+// means a seed. A page that is a few hops off-site counts as a page.
 bool LinkFollower::in_scope(const storage::QueuedUrl& source) const {
   if (!around_.settings.page_requisites) return true;
   const Result<CanonicalUrl> url = CanonicalUrl::of_stored(source.url, source.key.url);
@@ -87,7 +87,7 @@ void LinkFollower::add(Time now, const FetchJob& job, const PageRead& page, std:
   if (end == all && page.redirect) add_redirect(from, page, progress, commit);
 }
 
-// The links, then the requisites.
+// Adds the links, then the requisites.
 void LinkFollower::add_link(const Source& from, const LinkList& list, std::size_t at, Progress& progress,
                             storage::Commit& commit) {
   if (at < list.links.size()) {
@@ -119,7 +119,7 @@ void LinkFollower::add_redirect(const Source& from, const PageRead& page, Progre
   around_.redirects.note(from.queued.url, *page.redirect, commit);
   ++found_;
   if (std::holds_alternative<ResultList>(page.listed) && around_.seeds.scope().is_result_page(*page.redirect)) {
-    // Its engine is no site of the crawl, yet that is where it has the results.
+    // The search engine is not a site of the crawl, but that is where the results are.
     around_.router.admit(*page.redirect, {.depth = from.queued.depth, .steps = one_further(from.queued)}, commit);
     return;
   }
@@ -149,7 +149,7 @@ void LinkFollower::add_named_sitemaps(const RobotsFetch& fetch, const RobotsRead
 void LinkFollower::add_sitemap(const Source& from, const SitemapIndexList& list, std::size_t at,
                                storage::Commit& commit) {
   const storage::QueuedUrl& index = from.queued;
-  if (index.steps >= nested_sitemaps_max) {
+  if (index.steps >= max_nested_sitemaps) {
     ++skipped_;
     return;
   }

@@ -1,13 +1,13 @@
-// The links of a page: what it lists goes to the router (link_router.h), with the way on which it was found. Sitemaps:
-// one is fetched, archived and recorded like any page; what it lists are its links. What differs is who may name one,
-// and how deep that is:
+// The links of a page go to the router (link_router.h), with the context in which they were found. A sitemap is
+// fetched, archived and recorded like any page; the URLs that it lists are its links. What differs is which files may
+// name a sitemap, and its depth:
 //
 //   - The robots.txt of an origin that has a URL in scope may name sitemaps anywhere, out of scope too (sitemaps.org,
-//     "Sitemaps & Cross Submits": a host vouches for them by its robots.txt). That of a host which is asked only for
-//     such a sitemap names none. They are one deeper than the URL that the robots.txt was asked for (a seed's: 1), as
-//     if that page linked them. Never 0: that would make a seed of them, and seeds widen the scope.
+//     "Sitemaps & Cross Submits": a host vouches for them by its robots.txt). The robots.txt of a host that is asked
+//     only for such a sitemap names none. The sitemaps are one deeper than the URL that the robots.txt was asked for
+//     (a seed's: 1), as if that page linked them. Never 0: that would make them seeds, and seeds widen the scope.
 //   - An index may name sitemaps of its own host, out of scope too, and others in scope. They have the index's depth
-//     and one redirect more than it: that bounds how deep indexes lie within each other, wherever they are fetched.
+//     and one redirect more than it. That bounds how deep indexes nest, wherever they are fetched.
 //   - Pages that a sitemap lists are admitted when they are in scope, like any link.
 //
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
@@ -38,22 +38,22 @@ class LinkFollower {
   };
   explicit LinkFollower(Around around) : around_(around) {}
 
-  // How far the links of one page have come.
+  // How many of one page's entries are done.
   struct Progress {
     std::size_t next = 0;        // of all that it lists: links, sitemaps, requisites
     bool copy = false;           // one more copy of a page (trap rule same_content)
     storage::TracePage trace{};  // under record_links: what is recorded of the links so far
   };
-  // Of those that are added one by one; results of a search are not.
+  // The number of entries that are added one by one; results of a search are not.
   static std::size_t count(const PageRead& page);
-  // The page's next links, `most` of them at most; with the last one its redirect.
+  // Adds the page's next entries, up to `most` of them; with the last one also its redirect.
   void add(Time now, const FetchJob& job, const PageRead& page, std::size_t most, Progress& progress,
            storage::Commit& commit);
-  // What the robots.txt of an origin names. `read`: what its rules were read from; null: there are none.
+  // Adds the sitemaps that the robots.txt of an origin names. `read`: what its rules were read from; null: no rules.
   void add_named_sitemaps(const RobotsFetch& fetch, const RobotsRead* read, storage::Commit& commit);
 
   void note_found(std::uint64_t links) { found_ += links; }
-  std::uint64_t found() const { return found_; }      // on pages, each once a page
+  std::uint64_t found() const { return found_; }      // on pages, each once per page
   std::uint64_t skipped() const { return skipped_; }  // other schemes, malformed, nofollow
 
  private:
@@ -64,7 +64,7 @@ class LinkFollower {
     bool in_scope;
   };
   void begin(Time now, const FetchJob& job, const PageRead& page, Progress& progress);
-  // One of what is listed.
+  // Each adds one of the listed entries.
   void add_link(const Source& from, const LinkList& list, std::size_t at, Progress& progress, storage::Commit& commit);
   void add_page(const Source& from, const SitemapList& list, std::size_t at, Progress& progress,
                 storage::Commit& commit);

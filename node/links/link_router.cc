@@ -9,8 +9,8 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// By topic, what a seed has: the most there is.
-constexpr std::uint16_t topic_score_max = 255;
+// Under best_by = topic, the score of a seed: the maximum.
+constexpr std::uint16_t max_topic_score = 255;
 
 storage::QueueOrder queue_order(CrawlOrder order) {
   switch (order) {
@@ -34,17 +34,17 @@ LinkRouter::LinkRouter(Around around)
 }
 
 bool LinkRouter::route(const CanonicalUrl& url, LinkContext context, storage::Commit& commit) {
-  const std::uint32_t hops_max = around_.settings.max_hops_off_site;
+  const std::uint32_t max_hops = around_.settings.max_hops_off_site;
   const Scope::Place place = around_.seeds.scope().place(url);
   const bool off_site = place == Scope::Place::off_site;
-  if (place == Scope::Place::out || (off_site && !context.requisite && context.off_site >= hops_max)) {
+  if (place == Scope::Place::out || (off_site && !context.requisite && context.off_site >= max_hops)) {
     ++counters_.out_of_scope;
     return false;
   }
-  if (!off_site || hops_max == 0) {
+  if (!off_site || max_hops == 0) {
     context.off_site = 0;
   } else {
-    context.off_site = static_cast<std::uint8_t>(std::min<int>(context.off_site + 1, storage::off_site_max));
+    context.off_site = static_cast<std::uint8_t>(std::min<int>(context.off_site + 1, storage::max_off_site));
   }
   admit(url, context, commit);
   return true;
@@ -58,8 +58,8 @@ void LinkRouter::admit_unless_listed(const CanonicalUrl& url, const LinkContext&
   admit(url, context, commit);
 }
 
-// Whether a link changes nothing, as memory has it: the host's set, if this peer owns the host and is crawling it, or
-// else the cache.
+// Whether a link changes nothing, as far as memory knows: by the host's set, if this peer owns the host and is crawling
+// it, or else by the cache.
 bool LinkRouter::is_known(const storage::UrlKey& key, const LinkContext& context) {
   if (context.lastmod != Time{}) return false;
   using Verdict = storage::SeenSets::Verdict;
@@ -68,7 +68,26 @@ bool LinkRouter::is_known(const storage::UrlKey& key, const LinkContext& context
   if (sets != nullptr && around_.view.owns(key.host.partition) && context.steps <= max_redirects())
     verdict = sets->judge(key, storage::SeenSets::Link{context.depth, context.steps, context.off_site});
   if (verdict == Verdict::known) ++counters_.known_by_set;
-  return verdict == Verdict::known || (verdict == Verdict::ask && cache_.hit(key.url, context.depth));
+  const bool in_cache = verdict == Verdict::ask && cache_.hit(key.url, context.depth);
+  if (verdict != Verdict::known && !in_cache) return false;
+  return noting_ == nullptr || note_known(key, in_cache);
+}
+
+// False: it may lack copies, so it does not count as known. The outbox's numbers rise by one from entry to entry; the
+// cache keeps the lower half of them.
+bool LinkRouter::note_known(const storage::UrlKey& key, bool in_cache) const {
+  const ring::Partition partition = key.host.partition;
+  if (around_.view.owns(partition)) {
+    if (!noting_->own.empty() && noting_->own.back() == partition) return true;
+    if (!noting_->copied(partition)) return false;
+    noting_->own.push_back(partition);
+    return true;
+  }
+  if (!in_cache) return true;
+  const std::uint64_t next = around_.store.next_outbox();
+  const std::uint64_t age = static_cast<std::uint32_t>(static_cast<std::uint32_t>(next) - cache_.mark());
+  if (age <= next) noting_->foreign.push_back(next - age);
+  return true;
 }
 
 void LinkRouter::admit(const CanonicalUrl& url, const LinkContext& context, storage::Commit& commit) {
@@ -105,7 +124,8 @@ void LinkRouter::admit(const CanonicalUrl& url, const LinkContext& context, stor
   storage::encode_record(record, bytes);
   commit.to_outbox.emplace_back(key.host.partition, std::move(bytes));
   // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens.
-  if (record.off_site <= 1) cache_.insert(url.digest(), context.depth);
+  const std::uint64_t number = around_.store.next_outbox() + commit.to_outbox.size() - 1;
+  if (record.off_site <= 1) cache_.insert(url.digest(), context.depth, static_cast<std::uint32_t>(number));
 }
 
 void LinkRouter::limit(storage::UrlRecord& record, Time date) const {
@@ -120,8 +140,8 @@ void LinkRouter::limit(storage::UrlRecord& record, Time date) const {
   record.not_before = Time{};
 }
 
-// What a host's set answers for takes no place in the cache. The cache tells lesser depths from larger ones, not hops
-// off-site: only the least of those are remembered.
+// A link that a host's set covers takes no place in the cache. The cache distinguishes depths, but not hops off-site:
+// only links with at most one hop are remembered.
 void LinkRouter::remember(const storage::Commit& commit, std::size_t links) {
   const storage::SeenSets* const sets = around_.store.sets();
   for (std::size_t i = 0; i < links; ++i) {
@@ -135,8 +155,8 @@ LinkContext LinkRouter::scored(LinkContext context, const storage::QueuedUrl& so
                                const std::vector<CanonicalUrl>& links, const std::vector<std::uint8_t>& scores,
                                std::size_t link) const {
   const BestBy best_by = around_.settings.best_by;
-  if (links[link].text() == source.url) return context;  // a page's word for itself does not count
-  // What a page gives it gives once.
+  if (links[link].text() == source.url) return context;  // a page's link to itself does not count
+  // Except by topic, a page gives its links something only on its first visit.
   if (source.visit > 0 && best_by != BestBy::topic) return context;
   switch (best_by) {
     case BestBy::topic:
@@ -157,12 +177,12 @@ LinkContext LinkRouter::as_good_as(LinkContext context, const storage::QueuedUrl
   return context;
 }
 
-// What is to be told of a URL that a link was found to; nothing when it was told before.
+// The score to send with a link to the URL; nothing when it was sent before.
 std::optional<std::uint16_t> LinkRouter::new_score(const CanonicalUrl& url, const LinkContext& context) {
   if (context.gives > 0) return scores_.add(url.digest(), context.gives);
   const bool seed = context.depth == 0 && context.steps == 0;
   const BestBy best_by = around_.settings.best_by;
-  if (best_by == BestBy::topic) return scores_.raise(url.digest(), seed ? topic_score_max : context.score);
+  if (best_by == BestBy::topic) return scores_.raise(url.digest(), seed ? max_topic_score : context.score);
   const std::uint64_t seeds_own = best_by == BestBy::opic ? seed_cash : 1;
   return scores_.at_least(url.digest(), seed ? seeds_own : amount_of_score(context.score));
 }

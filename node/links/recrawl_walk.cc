@@ -18,9 +18,9 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// Records looked at in one step: about 2 us each, so that the loop goes on.
+// Records looked at in one step: about 2 us each, so that the loop is not blocked.
 constexpr std::size_t walk_step = 2048;
-constexpr std::uint16_t visit_max = 0xffff;
+constexpr std::uint16_t max_visit = 0xffff;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known)
                             (known.reason == Reason::robots || storage::robots_cause(known.reason) != Reason::none ||
                              known.reason == Reason::bad_port);
   const bool ended = known.state == UrlState::fetched || known.state == UrlState::failed || judged_again;
-  if (!ended || known.visit == visit_max) return std::nullopt;
+  if (!ended || known.visit == max_visit) return std::nullopt;
   storage::UrlRecord record;
   record.depth = known.depth;
   record.steps = known.steps;
@@ -131,8 +131,8 @@ Result<void> RecrawlWalk::walk_on(const Step& step) {
   return {};
 }
 
-// A date that is to come is a mistake. The page gets no further than the visit of the sitemap that
-// says so: two that list each other would visit one another forever.
+// A date in the future is a mistake. The page's visit gets no higher than that of the sitemap: two sitemaps that list
+// each other would be visited forever.
 void RecrawlWalk::visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const {
   const std::uint16_t sitemap_visit = std::exchange(record.sitemap_visit, std::uint16_t{0});
   if (record.lastmod == Time{} || record.state != UrlState::queued || record.lastmod > *stepped_) return;

@@ -1,8 +1,8 @@
-// Pages again (docs/how-to/recrawl.md): a walk over the records queues those that ended before a moment for another
-// visit. The moment is the same for all. Each peer walks over all that it has, copies for others too: what it makes of
-// a record depends on the record and the moment alone, so that copies stay alike. No partition is handed over before
-// its walk. How far a walk came stands in the meta table (meta_name::recrawl), so it survives a restart. Lifetime: the
-// peer's. Thread rule: one owner (the peer's loop).
+// Pages again (docs/how-to/recrawl.md): a walk over the records queues every record that ended before a given moment
+// for another visit. The moment is the same on all peers. Each peer walks over all that it has, copies for others too.
+// The result for a record depends only on the record and the moment, so copies stay alike. No partition is handed over
+// before its walk. The progress of a walk is in the meta table (meta_name::recrawl), so it survives a restart.
+// Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace orbweaver {
 
-// What the record is when its URL is asked for once more; nothing when it cannot be. What robots.txt or its port kept
-// out is judged again; what else is excluded stays so: it would be again, or is lifted in another way
+// The record when its URL is asked for once more; nothing when it cannot be. A URL that robots.txt or its port kept out
+// is judged again. Other excluded URLs stay so: they would be excluded again, or are lifted in another way
 // (docs/how-to/traps.md).
 std::optional<storage::UrlRecord> visited_again(const storage::UrlRecord& known);
 
@@ -32,7 +32,7 @@ class RecrawlWalk {
     std::string match;                             // RE2, anywhere in the URL; empty: any
     std::shared_ptr<const UrlPatterns> pattern{};  // of `match`; null: any
   };
-  // {"before_us": n, "host": h, "match": RE2}, all optional; before_us of `now` at most. Errors name the field.
+  // {"before_us": n, "host": h, "match": RE2}, all optional; without before_us it is `now`. Errors name the field.
   static Result<Wanted> read(const nlohmann::json& given, Time now);
 
   // All outlive it. `stepped`: the time of the last step.
@@ -44,24 +44,24 @@ class RecrawlWalk {
         stepped_(&stepped),
         writer_(&writer) {}
 
-  // Of an earlier process, as its row has it. Errors: what cannot be read.
+  // Restores the walk of an earlier process from its row. Errors: what cannot be read.
   Result<void> restore(const std::string& row);
-  // The walk that was begun last had this moment: told twice, it is one walk.
-  bool was_told(Time before) const { return before == last_; }
+  // The walk that was begun last had this moment: two orders with one moment are one walk.
+  bool repeats(Time before) const { return before == last_; }
   // The row of a walk that begins.
   static std::string row_of(const Wanted& wanted) { return row_of(wanted, {}, 0); }
   // Begins a walk, in place of one in progress. Its row goes into `commit`.
   void begin(Wanted wanted, storage::Commit& commit);
 
   bool under_way() const { return walk_.has_value(); }
-  // The walk has still to pass this partition.
+  // The walk has not passed this partition yet.
   bool awaits(ring::Partition partition) const;
-  // Goes on a little, about 5 ms: what it queues and how far it came are one write.
+  // Continues for about 5 ms: what it queues and how far it came are one write.
   Result<void> walk_on(const Step& step);
 
   // A link that is to be admitted here. When a sitemap says that the page has changed since it was fetched
-  // (record.lastmod, by its record.sitemap_visit), the record becomes its next visit. The sitemap's visit is left out
-  // of it in any case: it was of the link.
+  // (record.lastmod, by its record.sitemap_visit), the record becomes its next visit. The sitemap's visit is removed in
+  // any case: it belongs to the link.
   void visit_if_newer(const storage::UrlKey& key, storage::UrlRecord& record) const;
 
  private:

@@ -15,13 +15,13 @@ using nlohmann::json;
 
 namespace {
 
-// Seeds in one question; and of those that are refused, up to this many are told one by one.
-constexpr std::size_t seeds_asked_max = ring::seeds_max;
-constexpr std::size_t refused_told_max = 100;
-// Of the accepted ones that are told, in all.
-constexpr std::size_t told_bytes_max = ring::text_bytes_max - 64 * 1024;
-// Of each that is told.
-constexpr std::size_t refused_bytes_max = 256;
+// Maximum number of seeds in one question, and of refused seeds that are listed one by one.
+constexpr std::size_t max_seeds_asked = ring::max_seeds;
+constexpr std::size_t max_refused_listed = 100;
+// Maximum bytes of all accepted seeds that are listed.
+constexpr std::size_t max_listed_bytes = ring::max_text_bytes - 64 * 1024;
+// Maximum bytes of each refused seed that is listed.
+constexpr std::size_t max_refused_bytes = 256;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ void SeedIntake::restore(const std::string& waited) {
   if (waited_ >= wait_for_peers_) wait_for_peers_ = 1;
 }
 
-// New seeds widen the scope everywhere before the first of them can be fetched: the word goes out ahead of the URLs, on
-// the same connections.
+// New seeds widen the scope everywhere before the first of them can be fetched: the message about them goes out ahead
+// of the URLs, on the same connections.
 Result<json> SeedIntake::answer(const Step& step, const json& body) {
   json accepted = json::array();
   json refused = json::array();
@@ -39,38 +39,38 @@ Result<json> SeedIntake::answer(const Step& step, const json& body) {
   std::vector<std::string> texts;
   const Result<std::span<const json>> items = list_field(body, "urls");
   if (!items) return json{{"error", items.error().message}};
-  if (items->size() > seeds_asked_max)
+  if (items->size() > max_seeds_asked)
     return json{{"error", std::to_string(items->size()) + " seeds are more than the " +
-                              std::to_string(seeds_asked_max) +
+                              std::to_string(max_seeds_asked) +
                               " that one question may have; ask with several, as orbweaver seed does"}};
-  std::size_t refused_untold = 0;
-  std::size_t accepted_untold = 0;
-  std::size_t told_bytes = 0;
+  std::size_t refused_unlisted = 0;
+  std::size_t accepted_unlisted = 0;
+  std::size_t listed_bytes = 0;
   for (const json& item : *items) {
     const std::string text = item.is_string() ? item.get<std::string>() : json_text(item);
     Result<CanonicalUrl> url = around_.state.canonicaliser.parse(text);
-    if (!url && refused.size() >= refused_told_max) {
-      ++refused_untold;
+    if (!url && refused.size() >= max_refused_listed) {
+      ++refused_unlisted;
       continue;
     }
     if (!url) {
-      refused.push_back({{"url", text.substr(0, refused_bytes_max)}, {"why", url.error().message}});
+      refused.push_back({{"url", text.substr(0, max_refused_bytes)}, {"why", url.error().message}});
       continue;
     }
-    told_bytes += json_text(url->text()).size() + 1;
-    if (told_bytes <= told_bytes_max) {
+    listed_bytes += json_text(url->text()).size() + 1;
+    if (listed_bytes <= max_listed_bytes) {
       accepted.push_back(url->text());
     } else {
-      ++accepted_untold;
+      ++accepted_unlisted;
     }
     texts.push_back(url->text());
     urls.push_back(std::move(*url));
   }
   storage::Commit commit;
   around_.seeds.add(texts, commit);
-  // To as many members as the memory for messages has room for; the others hear of new seeds by their fingerprint.
+  // To as many members as the memory for messages has room for; the others notice new seeds by their fingerprint.
   std::size_t bytes = 0;
-  for (const std::string& text : texts) bytes += text.size() + sizeof text;
+  for (const std::string& text : texts) bytes += text.size() + sizeof(std::string);
   std::uint64_t room = around_.state.memory.messages_out;
   for (const ring::PeerId& member : around_.members.others()) {
     if (bytes > room) break;
@@ -85,14 +85,14 @@ Result<json> SeedIntake::answer(const Step& step, const json& body) {
   ORBWEAVER_TRY(around_.writer.commit(step, commit));
   return json{{"accepted", std::move(accepted)},
               {"refused", std::move(refused)},
-              {"accepted_untold", accepted_untold},
-              {"refused_untold", refused_untold},
+              {"accepted_unlisted", accepted_unlisted},
+              {"refused_unlisted", refused_unlisted},
               {"result_pages", result_pages}};
 }
 
 Result<void> SeedIntake::tick(const Step& step) {
   if (wait_for_peers_ == 0) return {};
-  // Those that have left meanwhile, or died, were there too.
+  // Members that have left or died meanwhile count: they were there too.
   std::size_t seen = 0;
   for (const auto& [peer, member] : around_.members.membership().members())
     if (member.state != ring::MemberState::joining && !member.suspect) ++seen;
@@ -103,22 +103,22 @@ Result<void> SeedIntake::tick(const Step& step) {
   waited.meta.emplace_back(meta_name::waited, std::to_string(waited_));
   ORBWEAVER_TRY(around_.writer.commit(step, waited));
   std::vector<std::string> seeds = std::exchange(first_, {});
-  // A seed of the ring's is its owner's to admit. Said again after a restart it would be work where the others have
-  // found the end.
+  // A seed that the ring already has is its owner's to admit. Adding it again after a restart would be new work when
+  // the others have found the end.
   std::erase_if(seeds, [this](const std::string& seed) {
     const Result<CanonicalUrl> url = around_.state.canonicaliser.parse(seed);
     return url && around_.seeds.contains(url->text());
   });
-  for (std::size_t at = 0; at < seeds.size(); at += seeds_asked_max) {
+  for (std::size_t at = 0; at < seeds.size(); at += max_seeds_asked) {
     const auto begin = seeds.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(seeds_asked_max, seeds.size() - at));
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(max_seeds_asked, seeds.size() - at));
     const Result<json> said = answer(step, {{"urls", std::vector<std::string>(begin, end)}});
     if (!said) return tl::make_unexpected(said.error());
-    for (const json& refused : said->value("refused", json::array()))  // this peer's own words
+    for (const json& refused : said->value("refused", json::array()))  // made by this peer itself
       step.log(LogLevel::error, "crawl", "seed refused",
                {{"url", refused.value("url", "")}, {"why", refused.value("why", "")}});
-    if (const std::uint64_t untold = said->value("refused_untold", std::uint64_t{0}); untold > 0)
-      step.log(LogLevel::error, "crawl", "more seeds refused", {{"seeds", std::to_string(untold)}});
+    if (const std::uint64_t unlisted = said->value("refused_unlisted", std::uint64_t{0}); unlisted > 0)
+      step.log(LogLevel::error, "crawl", "more seeds refused", {{"seeds", std::to_string(unlisted)}});
   }
   return {};
 }

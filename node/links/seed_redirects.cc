@@ -11,8 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t seeds_max = 64;
-constexpr std::size_t target_bytes_max = 1024;  // of a target that is kept
+constexpr std::size_t max_seeds = 64;
+constexpr std::size_t max_target_bytes = 1024;  // of a target that is kept
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Result<std::optional<std::string>> SeedRedirects::restore(storage::Store& store,
     return "it is not a JSON object";
   }
   for (const auto& [seed, target] : read.items())
-    if (target.is_string() && targets_.size() < seeds_max) targets_.emplace(seed, target.get<std::string>());
+    if (target.is_string() && targets_.size() < max_seeds) targets_.emplace(seed, target.get<std::string>());
   return std::nullopt;
 }
 
@@ -37,8 +37,8 @@ bool SeedRedirects::leads_out(const CanonicalUrl& target) const {
 
 void SeedRedirects::note(const std::string& page, const CanonicalUrl& target, storage::Commit& commit) {
   const auto known = targets_.find(page);
-  const bool kept = leads_out(target) && target.text().size() <= target_bytes_max && seeds_->contains(page);
-  if (known == targets_.end() && (!kept || targets_.size() >= seeds_max)) return;
+  const bool kept = leads_out(target) && target.text().size() <= max_target_bytes && seeds_->contains(page);
+  if (known == targets_.end() && (!kept || targets_.size() >= max_seeds)) return;
   if (known != targets_.end() && kept && known->second == target.text()) return;
   if (kept) {
     targets_.insert_or_assign(page, target.text());

@@ -1,6 +1,6 @@
-// Seeds that redirect to what is not in scope: a crawl of example.org, which redirects to www.example.org, ends at
-// once. Where such a seed leads is kept, for its user to be told: in the row meta_name::redirects_out, a JSON object
-// from seed to target, of 64 seeds at most. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// Seeds that redirect out of scope: a crawl of example.org, which redirects to www.example.org, ends at once. The
+// target of such a seed is kept to show it to the user: in the row meta_name::redirects_out, a JSON object from seed to
+// target, of 64 seeds at most. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <map>
@@ -20,13 +20,13 @@ class SeedRedirects {
   // Both outlive it.
   SeedRedirects(const Settings& settings, const SeedSet& seeds) : settings_(&settings), seeds_(&seeds) {}
 
-  // Of earlier runs. A row that cannot be read is replaced in `commit`: why it cannot.
+  // Reads the targets of earlier runs. A row that cannot be read is replaced in `commit`; returns why it cannot.
   Result<std::optional<std::string>> restore(storage::Store& store, storage::Commit& commit);
   // A page was fetched and redirects: the latest visit counts.
   void note(const std::string& page, const CanonicalUrl& target, storage::Commit& commit);
 
   bool empty() const { return targets_.empty(); }
-  // Where a seed leads. Empty: nowhere, as far as is known, or by now the crawl's seeds have that in scope.
+  // The target of a seed. Empty: none is known, or the crawl's seeds have it in scope by now.
   std::string target_of(const std::string& seed) const;
   // [{"url": seed, "to": target}] of all that lead out.
   nlohmann::json status() const;

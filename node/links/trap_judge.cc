@@ -11,10 +11,10 @@ using storage::UrlState;
 
 // Records of a host that are read when its suspects are not known: their keys are digests, so the first are a sample of
 // all. At about 2 us each this is 20 ms, once for a host that has suspects.
-constexpr std::size_t suspects_scan_max = 10'000;
+constexpr std::size_t max_suspects_scan = 10'000;
 constexpr std::size_t scan_step = 1024;
 // Bodies of one host that are remembered.
-constexpr std::size_t contents_max = 32;
+constexpr std::size_t max_contents = 32;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::optional<TrapRule> TrapJudge::suspicion(const CanonicalUrl& url, std::uint1
   return TrapRule::mirror;
 }
 
-// Only what is new, or excluded for now, can use up the budget.
+// Only a URL that is new, or excluded as a trap so far, can use up the budget.
 void TrapJudge::judge(const storage::UrlKey& key, const CanonicalUrl& url, storage::UrlRecord& record,
                       std::optional<TrapRule> found) {
   if (record.state != UrlState::queued || record.depth == 0 || !rules_->any()) return;
@@ -32,21 +32,21 @@ void TrapJudge::judge(const storage::UrlKey& key, const CanonicalUrl& url, stora
   if (found && (!rule || *rule == TrapRule::mirror)) rule = found;
   if (!rule) return;
   const auto known = store_->find(key);
-  if (!known) return;  // the commit will meet the same failure, and say so
+  if (!known) return;  // the commit will meet the same failure and report it
   if (*known && (*known)->reason != Reason::trap) return;
   if (budgets_.admit(key.host, *rule, settings_->trap_budget, [&] { return count_suspects(key.host); })) return;
   record.state = UrlState::excluded;
   record.reason = Reason::trap;
 }
 
-// Suspects of a host that were admitted, by its records. Those of same_content cannot be told by their URLs: after a
-// restart or a hand-off they have their whole budget again.
+// Suspects of a host that were admitted, by its records. Suspects of same_content cannot be recognised by their URLs:
+// after a restart or a hand-off they have their whole budget again.
 TrapBudgets::Counts TrapJudge::count_suspects(const storage::HostKey& host) const {
   TrapBudgets::Counts counts{};
   storage::UrlKey cursor{host, {}};
-  for (std::size_t seen = 0; seen < suspects_scan_max;) {
+  for (std::size_t seen = 0; seen < max_suspects_scan;) {
     const auto records = store_->scan(host.partition, &cursor, scan_step);
-    if (!records) return counts;  // the next commit says so
+    if (!records) return counts;  // the next commit reports it
     for (const storage::Merge& at : *records) {
       if (at.key.host != host) return counts;
       if (at.record.state == UrlState::excluded || at.record.depth == 0) continue;
@@ -67,8 +67,8 @@ bool TrapJudge::copy_of_many(BenchHost& host, std::uint64_t content) const {
   const auto found = std::find_if(host.contents.begin(), host.contents.end(),
                                   [&](const auto& entry) { return entry.first == content; });
   if (found != host.contents.end()) return ++found->second > settings_->trap_same_content;
-  // The one seen least makes room; of several, the oldest.
-  if (host.contents.size() >= contents_max)
+  // The body seen least often makes room; of several, the oldest.
+  if (host.contents.size() >= max_contents)
     host.contents.erase(std::min_element(host.contents.begin(), host.contents.end(),
                                          [](const auto& a, const auto& b) { return a.second < b.second; }));
   host.contents.emplace_back(content, 1);

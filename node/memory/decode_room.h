@@ -1,6 +1,6 @@
 // How much workers may unpack: their parts of the share `decoded`. Each has a small part of its own, enough for nearly
-// every page, and waits for nobody. What does not fit there is read again with the large part, which one worker has at
-// a time. Who has it waits for nothing but the commit of links: no deadlock. Thread rule: any thread.
+// every page, and never waits for it. A response that does not fit is read again with the large part, which one worker
+// has at a time. That worker waits only for the commit of links: no deadlock. Thread rule: any thread.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,13 @@ class DecodeRoom {
   const std::shared_ptr<MemoryShare> share_;
   const std::uint64_t small_;
   const std::uint64_t large_;
-  std::mutex one_;  // who has the large part
+  std::mutex one_;  // locked by the worker that has the large part
 };
 
-// One worker's, while it reads one response.
+// One worker's lease, while it reads one response.
 class DecodeLease {
  public:
-  // What `around` makes is kept while it waits.
+  // The object that `around` makes exists while the lease waits.
   explicit DecodeLease(DecodeRoom& room, std::function<std::shared_ptr<void>()> around = {})
       : room_(room), around_(std::move(around)), charge_(room.share_, 0), bytes_(room.small_) {}
 

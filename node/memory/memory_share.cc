@@ -9,7 +9,7 @@ void MemoryShare::take(std::uint64_t bytes) {
   }
 }
 
-// Whoever waits says so before it looks at `used_`, and `used_` falls before these are read: no room goes unseen.
+// A waiter counts itself before it reads `used_`, and here `used_` falls before the counts are read: no room is missed.
 void MemoryShare::give_back(std::uint64_t bytes) {
   used_.fetch_sub(bytes);
   if (waiting_.load() > 0) {

@@ -1,10 +1,10 @@
-// One share of a peer's memory (memory_plan.h) while the peer runs: how much of it is taken, the most that ever was,
-// and who waits for room. A MemoryCharge is what a buffer has taken: it rides with the buffer from thread to thread and
-// gives back when it is destroyed.
+// One share of a peer's memory (memory_plan.h) while the peer runs: how much of it is taken, its peak, and how often a
+// caller waited for room. A MemoryCharge is the amount that a buffer has taken. It moves with the buffer from thread to
+// thread and gives the amount back when it is destroyed.
 //
-// A share does not refuse by itself: its holder asks has_room() first, or waits in wait_and_take(). Who holds nothing
-// back may always continue, however large its buffer: so one that is larger than the share passes alone, and nobody
-// waits forever. Thread rule: any thread.
+// A share does not refuse by itself: its user asks has_room() first, or waits in wait_and_take(). That never blocks
+// while nothing is taken, so a buffer larger than the whole share passes alone and no thread waits forever. Thread
+// rule: any thread.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace orbweaver {
 
 class MemoryShare {
  public:
-  // Bytes.
+  // `bound`: in bytes.
   explicit MemoryShare(std::uint64_t bound) : bound_(bound) {}
   MemoryShare(const MemoryShare&) = delete;
   MemoryShare& operator=(const MemoryShare&) = delete;
@@ -27,18 +27,18 @@ class MemoryShare {
   std::uint64_t bound() const { return bound_; }
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }
-  std::uint64_t waits() const { return waits_.load(); }  // how often somebody had to wait
+  std::uint64_t waits() const { return waits_.load(); }  // how often a caller had to wait
 
   bool has_room(std::uint64_t bytes) const { return used() + bytes <= bound_; }
   void take(std::uint64_t bytes);  // whatever the bound says
   void give_back(std::uint64_t bytes);
   // Blocks until there is room, or nothing is taken, or stop_waiting() was called.
   void wait_and_take(std::uint64_t bytes);
-  // Nobody waits any more: those who commit have stopped.
+  // Ends all waits: the code that commits, and so gives memory back, has stopped.
   void stop_waiting();
 
-  // For a holder that does not block: after want_room(), the next give_back() calls `tell`, once, on its own thread.
-  // To be set before other threads use the share; null ends it, after which no call begins.
+  // For a user that does not block: after want_room(), the next give_back() calls `tell` once, on the thread that calls
+  // it. Set it before other threads use the share; null ends it, after which no call begins.
   void set_tell(std::function<void()> tell);
   void want_room() {
     wanted_.store(true);
@@ -61,7 +61,7 @@ class MemoryShare {
 class MemoryCharge {
  public:
   MemoryCharge() = default;
-  // `bytes` were taken before; the charge gives them back.
+  // `bytes` are already taken; the charge gives them back.
   MemoryCharge(std::shared_ptr<MemoryShare> share, std::uint64_t bytes) : share_(std::move(share)), bytes_(bytes) {}
   MemoryCharge(MemoryCharge&& other) noexcept
       : share_(std::move(other.share_)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -74,7 +74,7 @@ class MemoryCharge {
   ~MemoryCharge() { release(); }
 
   std::uint64_t bytes() const { return bytes_; }
-  // From now on this many.
+  // Changes the amount to this many.
   void set(std::uint64_t bytes) {
     if (share_ == nullptr || bytes == bytes_) return;
     if (bytes > bytes_) {

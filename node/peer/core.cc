@@ -1,10 +1,12 @@
 #include "node/peer/core.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
+#include "node/errors/storage_error.h"
 #include "node/peer/meta_row.h"
 #include "node/try.h"
 #include "ring/codec.h"
@@ -13,8 +15,8 @@ namespace orbweaver {
 
 namespace {
 
-// Members of an earlier run that a peer which had left asks to be let in again.
-constexpr std::size_t join_addresses_max = 16;
+// A peer that had left asks this many members of its earlier run to be let in again.
+constexpr std::size_t max_join_addresses = 16;
 
 ring::MembershipConfig membership_config(const Settings& s) {
   ring::MembershipConfig config = ring::preset(s.network);
@@ -24,18 +26,39 @@ ring::MembershipConfig membership_config(const Settings& s) {
   return config;
 }
 
+// Starts of a directory: one each second for half a year. rising_number.h has room for as many.
+constexpr std::uint64_t max_lives = std::uint64_t{1} << 24;
+
 std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
 
-// The incarnation that the last run ended with, by the view that it stored.
-std::uint64_t last_incarnation(const std::optional<std::string>& members, Time now) {
-  if (!members) return 0;
-  const ring::Result<ring::Message> view = ring::decode(*members);
-  const std::uint64_t ahead =
-      static_cast<std::uint64_t>(std::max<std::int64_t>((now + ring::clock_lead_max).time_since_epoch().count(), 0));
-  return view && view->incarnation <= ahead ? view->incarnation : 0;
+// Raised on the disk by every start, before the process says anything: what it numbers is above all that an earlier
+// process numbered.
+Result<std::uint64_t> begin_life(storage::Store& store) {
+  const auto row = meta_row(store, meta_name::life);
+  if (!row) return tl::make_unexpected(row.error());
+  std::uint64_t life = 0;
+  if (*row) {
+    const std::string& text = **row;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), life);
+    if (error != std::errc{} || end != text.data() + text.size() || life >= max_lives)
+      return fail(ErrorCode::io, "the number of starts in the data directory cannot be read: '" + text +
+                                     "'; use a new directory, or a copy of this one from before the damage");
+  }
+  storage::Commit commit;
+  commit.synced = true;
+  commit.meta.emplace_back(meta_name::life, std::to_string(++life));
+  if (const auto written = store.commit(commit); !written) return tl::make_unexpected(error_of(written.error()));
+  return life;
 }
 
-// The ring's values, of a directory that has them: everything else is made with them.
+// The incarnation with which the last run ended, by the view that it stored.
+std::uint64_t last_incarnation(const std::optional<std::string>& members) {
+  if (!members) return 0;
+  const ring::Result<ring::Message> view = ring::decode(*members);
+  return view && view->incarnation <= ring::max_first_incarnation ? view->incarnation : 0;
+}
+
+// Takes the ring's values from a directory that has them: everything else is made with them.
 Result<void> take_stored_settings(const std::string& stored, LoadedSettings& settings) {
   ring::Settings values;
   try {
@@ -50,13 +73,13 @@ Result<void> take_stored_settings(const std::string& stored, LoadedSettings& set
     return fail(ErrorCode::mismatch, "ring-wide setting '" + name + "' is " + value +
                                          " in this directory's crawl, but " + asked->second + " says " +
                                          setting_text(settings.values, name) +
-                                         "; leave it out to go on with the crawl, or use a new directory");
+                                         "; leave it out to continue the crawl, or use a new directory");
   }
   return apply_ring_wide(settings.values, values);
 }
 
 Result<ring::Member> own_member(const PeerStart& start, storage::Store& store,
-                                const std::optional<std::string>& members, Time now) {
+                                const std::optional<std::string>& members, std::uint64_t life, Time now) {
   ring::Member self;
   self.id = start.fresh_id;
   const auto stored = meta_row(store, meta_name::peer);
@@ -68,12 +91,15 @@ Result<ring::Member> own_member(const PeerStart& start, storage::Store& store,
   }
   self.address = start.address;
   self.capacity = start.settings.values.capacity;
-  // Above all that it ever used, also when the clock was set back.
-  self.incarnation = std::max(micros(now), last_incarnation(members, now) + 1);
+  self.started = micros(now);
+  // Above all that it ever used. A life that others suspect often may use more incarnations than it has. A copy of the
+  // directory has the same lives; where its process begins, its start decides, so that the others see two.
+  self.incarnation = std::max(life * ring::incarnations_a_life + self.started % (ring::incarnations_a_life / 2),
+                              last_incarnation(members) + 1);
   return self;
 }
 
-// The last view, as far as it can be read and believed. A member that is not in it is heard of again from the others.
+// The last view, as far as it can be read and believed. A member that is not in it is learned again from the others.
 void restore_members(const std::string& stored, Time now, RingEntry& entry) {
   std::vector<std::string> left_out;
   auto members = ring::decode_stored_members(stored, left_out);
@@ -83,7 +109,7 @@ void restore_members(const std::string& stored, Time now, RingEntry& entry) {
   }
   for (const ring::Member& member : entry.membership.restore(*members, now))
     left_out.push_back("member " + member.id.brief() + " has incarnation " + std::to_string(member.incarnation) +
-                       ", more than a day ahead of this machine's clock");
+                       ", which no peer reaches");
   entry.members_left_out = !left_out.empty();
   for (std::string& cause : left_out) entry.left_out.push_back({meta_name::members, std::move(cause)});
 }
@@ -97,13 +123,15 @@ Result<std::unique_ptr<Core>> Core::open(PeerStart start, storage::Store& store,
   const auto members = meta_row(store, meta_name::members);
   for (const auto* read : {&settings, &ring, &left, &members})
     if (!*read) return tl::make_unexpected(read->error());
-  Result<ring::Member> self = own_member(start, store, *members, now);
+  const Result<std::uint64_t> life = begin_life(store);
+  if (!life) return tl::make_unexpected(life.error());
+  Result<ring::Member> self = own_member(start, store, *members, *life, now);
   if (!self) return tl::make_unexpected(self.error());
   if (*settings) ORBWEAVER_TRY(take_stored_settings(**settings, start.settings));
   ring::Membership membership(*self, membership_config(start.settings.values), start.random_seed);
   std::map<std::string, std::string> given = start.settings.given;
   std::vector<std::string> addresses = start.settings.values.join;
-  RingEntry entry(std::move(start), store, std::move(membership), now);
+  RingEntry entry(std::move(start), store, std::move(membership), *life, now);
   if (*members) restore_members(**members, now, entry);
   ring::RingId known;
   bool joins = !*ring && !addresses.empty();
@@ -117,11 +145,11 @@ Result<std::unique_ptr<Core>> Core::open(PeerStart start, storage::Store& store,
     joins = *left && **left == "yes";
     if (joins)
       for (const auto& [peer, member] : entry.membership.members())
-        if (peer != self->id && addresses.size() < join_addresses_max) addresses.push_back(member.address);
+        if (peer != self->id && addresses.size() < max_join_addresses) addresses.push_back(member.address);
   }
   entry.ring = *ring ? known : entry.start.fresh_ring;
   entry.admission = Admission(std::move(given), std::move(addresses));
-  std::unique_ptr<Core> core(new Core(entry.start.settings.values.partitions));
+  std::unique_ptr<Core> core(new Core(store, entry.start.settings.values.partitions));
   if (joins) {
     core->joiner_ = std::make_unique<Joiner>(std::move(entry), known);
     ORBWEAVER_TRY(core->joiner_->start());
@@ -130,8 +158,17 @@ Result<std::unique_ptr<Core>> Core::open(PeerStart start, storage::Store& store,
   Commands nothing_said;
   auto peer = Peer::enter(std::move(entry), {now, nothing_said});
   if (!peer) return tl::make_unexpected(peer.error());
+  if (const auto& failure = store.failure()) return tl::make_unexpected(error_of(*failure));
   core->peer_ = std::move(*peer);
   return core;
+}
+
+// A part that asks the store may treat a failed read as "not there": a host without its wait, say. Nothing is written
+// after it (Store::failure), and nothing that the step says leaves.
+Result<void> Core::take_read(const Step& step, Event& event) {
+  ORBWEAVER_TRY(take(step, event));
+  if (const auto& failure = store_->failure()) return tl::make_unexpected(error_of(*failure));
+  return {};
 }
 
 Result<void> Core::take(const Step& step, Event& event) {
@@ -149,16 +186,16 @@ Result<void> Core::take(const Step& step, Event& event) {
   return peer_->step(step, event);
 }
 
-// When the store or the archive cannot be written, nothing more is taken on, what is durable stays, and the process
-// ends and says why. Nothing leaves that the step would have said: it may tell of what is not durable.
+// When the store cannot be read, or it or the archive not written, nothing more is accepted and what is durable stays.
+// The process ends and says why. Nothing that the step would have sent leaves: it may concern what is not durable.
 void Core::step(Time now, Event event, Commands& out) {
   if (failed_ || lifecycle().has_exited()) return;
   const Step step{now, out};
-  const Result<void> done = take(step, event);
+  const Result<void> done = take_read(step, event);
   if (done) return;
   failed_ = true;
   std::erase_if(out, [](const Command& command) { return !std::holds_alternative<LogEntry>(command); });
-  step.log(LogLevel::error, "node", "cannot go on", {{"cause", done.error().message}});
+  step.log(LogLevel::error, "node", "cannot continue", {{"cause", done.error().message}});
   out.push_back(Exit{static_cast<int>(done.error().code), done.error().message, false, {}});
 }
 

@@ -1,7 +1,7 @@
-// A peer's core: the one object that the loop feeds with events and whose commands it carries out, in order; the
-// simulator does the same. Pure: step(now, event, commands); no socket, clock, thread or random device; the only thing
-// that it calls is the store. Before its ring is known it is a Joiner, then a Peer, once. Thread rule: one owner (the
-// peer's loop).
+// A peer's core. The loop feeds it with events and carries out its commands, in order; the simulator does the
+// same. Pure: step(now, event, commands); no socket, clock, thread or random device; the only thing that it calls
+// is the store. Before its ring is known it is a Joiner, then a Peer, once. Thread rule: one owner (the peer's
+// loop).
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ namespace orbweaver {
 
 class Core {
  public:
-  // Reads what an earlier run left in the store; makes a ring, or prepares to join one, otherwise. Errors name the
+  // Reads what an earlier run left in the store; otherwise makes a ring, or prepares to join one. Errors name the
   // setting that differs from the ring's, or what in the directory cannot be read.
   static Result<std::unique_ptr<Core>> open(PeerStart start, storage::Store& store, Time now);
 
@@ -41,9 +41,9 @@ class Core {
 
   // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.
   void note_link_trace(std::map<std::string, std::uint64_t> counts);
-  // What parts of this peer hold now, by the names of MemoryPlan::shares(), as far as it is known here.
+  // What parts of this peer use now, by the names of MemoryPlan::shares(), as far as it is known here.
   std::map<std::string_view, std::uint64_t> memory_use() const;
-  // What the loop has found of all shares, for own_status().
+  // The use of all shares as the loop has found it, for own_status().
   void note_memory(MemoryUse use);
   nlohmann::json own_status() const;
   std::vector<std::pair<std::string, double>> metrics() const {
@@ -51,10 +51,12 @@ class Core {
   }
 
  private:
-  explicit Core(std::uint32_t partitions) : no_tenures_(partitions) {}
+  Core(const storage::Store& store, std::uint32_t partitions) : store_(&store), no_tenures_(partitions) {}
   const Lifecycle& lifecycle() const { return peer_ ? peer_->lifecycle() : joiner_->lifecycle(); }
   Result<void> take(const Step& step, Event& event);
+  Result<void> take_read(const Step& step, Event& event);
 
+  const storage::Store* store_;
   std::unique_ptr<Joiner> joiner_;  // one of these two
   std::unique_ptr<Peer> peer_;
   ring::Tenures no_tenures_;  // a joiner's

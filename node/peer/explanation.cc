@@ -88,7 +88,7 @@ void Explanation::add_known(json& answer, const CanonicalUrl& url, const storage
     answer["redirects_to"] = target;
     answer["why"] = why(known) + " to " + target + ", which is out of scope";
   }
-  if (const BenchHost* host = around_.bench.find(key.host); queued && host != nullptr && host->held)
+  if (const BenchHost* host = around_.bench.find(key.host); queued && host != nullptr && host->parked)
     answer["why"] =
         "waits until less of its domain or network is in flight (max_fetches_per_domain, max_fetches_per_network)";
   answer["reason"] = storage::reason_name(known.reason);

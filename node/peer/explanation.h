@@ -1,4 +1,4 @@
-// The question "explain": what this peer knows of a URL, and why it is so. Reads only. Lifetime: the peer's. Thread
+// The question "explain": what this peer knows of a URL, and why it is so. Only reads. Lifetime: the peer's. Thread
 // rule: one owner (the peer's loop).
 #pragma once
 

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "node/config/settings_table.h"
-#include "node/crawl/lead_text.h"
 #include "node/crawl/meta_names.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer_words.h"
@@ -25,7 +24,7 @@ Joiner::Joiner(RingEntry entry, const ring::RingId& known_ring) : entry_(std::mo
   entry_.left_out.clear();
 }
 
-// In the oldest version, for members' versions are not known; of no ring.
+// In the oldest version, because members' versions are not known; of no ring.
 ring::Message Joiner::message(ring::Body body) const {
   const ring::Member& self = entry_.membership.self();
   return {ring::protocol_version_min, {}, self.id, self.incarnation, std::move(body)};
@@ -51,7 +50,7 @@ Result<void> Joiner::start() {
   storage::Commit members;
   members.meta.emplace_back(meta_name::members, ring::encode(message(std::move(view))));
   ORBWEAVER_TRY(write(members));
-  // The last write: a start that fails is made again with the same pages, and must not have counted them.
+  // The last write: a start that fails is repeated with the same pages, and must not have counted them.
   storage::Commit crashes;
   ORBWEAVER_TRY(CrashBook().restore(*entry_.store, std::exchange(entry_.start.at_work, {}), crashes));
   return write(crashes);
@@ -69,7 +68,7 @@ std::optional<RingEntry> Joiner::step(const Step& step, Event& event) {
   } else if (const auto* stop = std::get_if<StopEvent>(&event)) {
     end(step.now, 0, std::string(stop->leave ? "left" : "stopped") + " before any member of the ring answered");
   }
-  if (!entry_.lifecycle.ending() && step.now - entry_.started > join_wait_max) {
+  if (!entry_.lifecycle.ending() && step.now - entry_.started > max_join_wait) {
     std::string tried;
     for (const std::string& address : entry_.admission.addresses()) tried += (tried.empty() ? "" : ", ") + address;
     end(step.now, static_cast<int>(ErrorCode::unreachable),
@@ -94,7 +93,7 @@ void Joiner::ask_members(const Step& step) {
   }
 }
 
-// True: it is a welcome that is accepted.
+// True: the message is a welcome that is accepted.
 bool Joiner::take_message(const Step& step, const MessageEvent& event) {
   const ring::Message& in = event.message;
   std::optional<std::string> refused;
@@ -142,12 +141,12 @@ void Joiner::answer(const Step& step, const MessageEvent& event, const ring::Ask
 bool Joiner::may_enter(const Step& step, const ring::Welcome& welcome) {
   if (entry_.lifecycle.ending() || (known_ring_ != ring::RingId{} && welcome.ring != known_ring_)) return false;
   const auto ahead = std::find_if(welcome.members.begin(), welcome.members.end(), [&](const ring::Member& member) {
-    return ring::reachable(member) && !entry_.membership.plausible(member, step.now);
+    return ring::reachable(member) && !entry_.membership.plausible(member);
   });
   if (ahead != welcome.members.end()) {
     end(step.now, static_cast<int>(ErrorCode::mismatch),
-        "this machine's clock is more than " + lead_text() + " behind that of peer " + ahead->id.brief() + " at " +
-            ahead->address + "; set it right");
+        "peer " + ahead->id.brief() + " at " + ahead->address + " has an incarnation, " +
+            std::to_string(ahead->incarnation) + ", that no peer reaches; start it with a new directory");
     return false;
   }
   Settings values = settings();
@@ -172,7 +171,7 @@ Time Joiner::next_deadline(Time now) const {
   return std::max(at, now);
 }
 
-// Of the same form as a peer's, with zeros: a reader of a status does not ask first whether the peer has joined.
+// Has the same form as a peer's, with zeros: a reader of a status does not ask first whether the peer has joined.
 json Joiner::own_status() const {
   const ring::Member& self = entry_.membership.self();
   json counts = json::object();
@@ -189,7 +188,7 @@ json Joiner::own_status() const {
           {"ring_partitions", 0},
           {"confirmed", false},
           {"awaited", json::object()},
-          {"held_back", {"asks to join its ring"}},
+          {"not_fetching_because", {"asks to join its ring"}},
           {"ring_fingerprint", 0},
           {"tenures_fingerprint", 0},
           {"members", json::array()},

@@ -1,5 +1,5 @@
-// A peer that has no ring yet: it asks members until one lets it in, and gives up when none answers. Of questions it
-// answers its status. Pure, as the peer is. Thread rule: one owner (the peer's loop).
+// A peer that has no ring yet: it asks members until one lets it in, and gives up when none answers. It answers status,
+// stop and leave. Pure, as the peer is. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,14 +13,14 @@ namespace orbweaver {
 
 class Joiner {
  public:
-  // `entry` is complete but for the ring's identity and settings. `known_ring`: of a directory whose peer had left;
-  // else all zero.
+  // `entry` is complete except for the ring's identity and settings. `known_ring`: the ring of a directory whose peer
+  // had left; else all zero.
   Joiner(RingEntry entry, const ring::RingId& known_ring);
 
-  // What the directory is to know at the start, so that a peer which is never let in loses nothing of it: its identity,
-  // a recrawl that was asked for, the pages that were at work.
+  // Writes what the directory must know at the start, so that a peer that is never let in loses none of it: its
+  // identity, a recrawl that was asked for, the pages that were at work.
   Result<void> start();
-  // An entry: a member has let it in, and `event`, its welcome, is to be taken by the peer that is made of it.
+  // An entry: a member has let this peer in. The peer that is made of the entry must take `event`, its welcome.
   std::optional<RingEntry> step(const Step& step, Event& event);
   Time next_deadline(Time now) const;
 
@@ -42,7 +42,7 @@ class Joiner {
 
   RingEntry entry_;
   ring::RingId known_ring_;
-  std::vector<LogEntry> healed_;  // to be said with the first step
+  std::vector<LogEntry> healed_;  // to be logged with the first step
 };
 
 }  // namespace orbweaver

@@ -11,9 +11,9 @@
 
 namespace orbweaver {
 
-// Runs `handle` and answers what it answers. When it throws, nothing leaves of what it would have said but its log
-// lines, `refused` says why, and the answer is an empty one. `memory_follows`: memory is behind the disk; then the
-// exception continues, and ends the process.
+// Runs `handle` and returns what it returns. When it throws, its commands are dropped except for its log lines,
+// `refused` says why, and an empty value is returned. `memory_follows`: memory is behind the disk; then the exception
+// continues, and ends the process.
 template <class Handle, class MemoryFollows>
 auto guarded(const Step& step, const Handle& handle, const MemoryFollows& memory_follows,
              std::optional<std::string>& refused) -> decltype(handle()) {

@@ -29,6 +29,10 @@ OwnAnswers::OwnAnswers(Around around)
 
 Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const json& body) {
   if (verb == "status") return around_.status.status();
+  // The members have agreed to the end, or are about to: what is accepted now would be left behind.
+  const bool new_work = verb == "seed" || verb == "recrawl" || (verb == "traps" && body.contains("readmit"));
+  if (new_work && (around_.ends.crawl.closed() || around_.lifecycle.ending()))
+    return json{{"error", "the crawl is ending; ask again in a moment, or when the ring has been started again"}};
   if (verb == "explain") return explanation_.answer(body);
   if (verb == "seed") return around_.intake.answer(step, body);
   if (verb == "traps") return traps(step, body);
@@ -42,11 +46,11 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     around_.lifecycle.stop();
     return json{{"stopping", around_.state.id.hex()}};
   }
-  return json{{"error", "unknown question '" + verb.substr(0, ring::verb_bytes_max) +
+  return json{{"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
                             "'; this peer knows status, explain, seed, recrawl, traps, forget, leave, stop"}};
 }
 
-// What the rules have kept out (trap_report.h).
+// What the rules have excluded (trap_report.h).
 Result<json> OwnAnswers::traps(const Step& step, const json& body) {
   Result<json> answer = trap_report_.answer(step, around_.state.id.hex(), body);
   if (!answer || answer->contains("error")) return answer;
@@ -55,16 +59,15 @@ Result<json> OwnAnswers::traps(const Step& step, const json& body) {
   return answer;
 }
 
-// Begins a walk (recrawl_walk.h), in place of one in flight that is another.
+// Begins a walk (recrawl_walk.h), in place of another one in progress.
 Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   RecrawlWalk& walk = around_.verdicts.walk;
-  if (around_.lifecycle.stopping() || around_.lifecycle.ending() || around_.ends.search.found())
-    return json{{"error", "this peer is stopping"}};
+  if (around_.lifecycle.stopping()) return json{{"error", "this peer is stopping"}};
   Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read(body, step.now);
   if (!wanted) return json{{"error", wanted.error().message}};
   json begun = {
       {"id", around_.state.id.hex()}, {"address", around_.members.membership().self().address}, {"walks", true}};
-  if (walk.was_told(wanted->before)) return begun;
+  if (walk.repeats(wanted->before)) return begun;
   storage::Commit commit;
   walk.begin(std::move(*wanted), commit);
   around_.ends.crawl.reopen(commit);
@@ -73,7 +76,7 @@ Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   return begun;
 }
 
-// A peer that is down is gone for good, by a person's word. Should it live anyway, it refutes that.
+// A person declares that a peer that is down is gone for good. If it is alive anyway, it refutes that.
 json OwnAnswers::forget(const Step& step, const json& body) {
   const Result<std::string> digits = text_field(body, "id");
   if (!digits) return {{"error", digits.error().message}};

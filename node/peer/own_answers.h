@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 
-#include "node/coordination/ends.h"
+#include "node/coordination/end_parts.h"
 #include "node/links/seed_intake.h"
 #include "node/links/url_verdicts.h"
 #include "node/peer/explanation.h"
 #include "node/peer/peer_status.h"
 #include "node/peer/trap_report.h"
-#include "node/replication/records.h"
+#include "node/replication/record_parts.h"
 #include "node/scheduling/fetch_gate.h"
 
 namespace orbweaver {
@@ -24,11 +24,11 @@ class OwnAnswers {
     PeerState& state;
     Members& members;
     Lifecycle& lifecycle;
-    Records& records;
-    Ends& ends;
+    RecordParts& records;
+    EndParts& ends;
     SeedSet& seeds;
     UrlVerdicts& verdicts;
-    Links& links;
+    LinkParts& links;
     SeedIntake& intake;
     const FetchGate& gate;
     const PeerStatus& status;
@@ -37,7 +37,7 @@ class OwnAnswers {
 
   // {"error": text} when the question cannot be answered. Error: the store failed.
   Result<nlohmann::json> answer(const Step& step, const std::string& verb, const nlohmann::json& body);
-  // The member that knows most of a URL: who holds it; with nobody there, who owns it. Nothing: this peer.
+  // The member that knows most of a URL: its holder, or its owner if the holder is not reachable. Nothing: this peer.
   std::optional<ring::PeerId> who_knows(const CanonicalUrl& url) const;
 
  private:

@@ -11,11 +11,11 @@
 
 namespace orbweaver {
 
-Peer::Peer(RingEntry&& entry, Time now)
+Peer::Peer(RingEntry& entry, Time now)
     : state_(std::move(entry.start.settings.values), entry.start.memory, *entry.store, entry.membership.self().id,
-             entry.ring),
+             entry.ring, entry.life, entry.start.leaves_from),
       members_(state_, std::move(entry.membership)),
-      records_(state_, members_, (entry.start.random_seed >> 2) + 1),
+      records_(state_, members_),
       messenger_(state_, members_, records_.replication.partition_manager.tenures()),
       lifecycle_(std::move(entry.lifecycle)),
       ends_(state_, members_, lifecycle_, messenger_, records_.writer),
@@ -88,20 +88,21 @@ Peer::Peer(RingEntry&& entry, Time now)
                   .answer_own = [this](const Step& step, const std::string& verb,
                                        const nlohmann::json& body) { return answers_.answer(step, verb, body); },
                   .refuse = [this](const Step& step, const ring::Message& in,
-                                   const std::string& cause) { faults_.refuse(step, in, cause); }}) {
+                                   const std::string& cause) { faults_.refuse(step, in, cause); },
+                  .sequences = RisingNumber(state_.life)}) {
   state_.started = entry.started;
   state_.restarted = entry.restarted;
   state_.stepped = now;
 }
 
 Result<std::unique_ptr<Peer>> Peer::enter(RingEntry entry, const Step& step) {
-  std::unique_ptr<Peer> peer(new Peer(std::move(entry), step.now));
-  // What is left of the entry are values that the constructor did not take.
+  std::unique_ptr<Peer> peer(new Peer(entry, step.now));
+  // What is left of the entry are the values that the constructor did not take.
   ORBWEAVER_TRY(peer->restore(entry, step));
   return peer;
 }
 
-// What the last run left; or all of a new ring.
+// Restores what the last run left, or writes all of a new ring.
 Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
   const bool joined = entry.how == RingEntry::How::joined;
   storage::Commit commit;
@@ -118,12 +119,13 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
   ORBWEAVER_TRY(start_seen_set(entry.start.random_seed));
   ORBWEAVER_TRY(restore_crawl(entry, commit));
   ORBWEAVER_TRY(restore_counts(commit));
+  if (entry.how != RingEntry::How::made) ORBWEAVER_TRY(restore_copies(step.now));
   seeds_.make_scope();
   if (!joined) members_.membership().set_state(ring::MemberState::active, step.now);
   if (const auto written = state_.store->commit(commit); !written)
     return tl::make_unexpected(error_of(written.error()));
   if (!joined) ORBWEAVER_TRY(membership_changed(step));
-  // The last write: a start that fails is made again with the same pages, and must not have counted them.
+  // The last write: a start that fails is repeated with the same pages, and must not have counted them.
   storage::Commit crashes;
   ORBWEAVER_TRY(fetches_.crashes.restore(*state_.store, entry.start.at_work, crashes));
   if (crashes.meta.empty()) return {};
@@ -134,13 +136,13 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
 
 Result<void> Peer::restore_tenures(const RingEntry& entry, Time now) {
   PartitionManager& partition_manager = records_.replication.partition_manager;
-  // A newcomer holds nothing; what the directory says of an earlier time it has left behind.
+  // A newcomer holds nothing: it has left behind what the directory says of an earlier time.
   if (entry.how != RingEntry::How::joined) {
     const Result<std::vector<std::string>> lost = partition_manager.restore(now);
     if (!lost) return tl::make_unexpected(lost.error());
     for (const std::string& cause : *lost) faults_.drop_row(tenure_prefix, cause);
   }
-  // Whether it knows all who hold something. If not it must hear from the others before it judges who is gone.
+  // If it does not know all holders, it must learn from the others before it judges which peers are gone.
   if (entry.members_left_out)
     for (const ring::PartitionTenure& held : partition_manager.tenures().all())
       if (members_.membership().find(held.tenure.holder) == nullptr) fence_.note_lost_members();
@@ -158,8 +160,8 @@ Result<void> Peer::start_seen_set(std::uint64_t random_seed) {
   return {};
 }
 
-// Seeds, a recrawl, the end. What was left out is written as it is now, so that the next start finds nothing to leave
-// out.
+// Seeds, a recrawl, the end. Where something was left out, the row is written without it, so that the next start finds
+// nothing to leave out.
 Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit) {
   const auto seeds = meta_row(*state_.store, meta_name::seeds);
   if (!seeds) return tl::make_unexpected(seeds.error());
@@ -190,6 +192,17 @@ Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit
   return {};
 }
 
+// Of what an earlier process fetched, this one does not know which links have their copies.
+Result<void> Peer::restore_copies(Time now) {
+  if (state_.settings.replicas < 2 || state_.store->counts().discovered() == 0) return {};
+  const auto row = meta_row(*state_.store, meta_name::copied_until);
+  if (!row) return tl::make_unexpected(row.error());
+  CopiedUntil& copied_until = records_.replication.copied_until;
+  if (const Result<void> restored = copied_until.restore(row->value_or(""), now); !restored)
+    faults_.drop_row(meta_name::copied_until, restored.error().message);
+  return {};
+}
+
 Result<void> Peer::restore_counts(storage::Commit& commit) {
   const auto waited = meta_row(*state_.store, meta_name::waited);
   if (!waited) return tl::make_unexpected(waited.error());
@@ -204,7 +217,7 @@ Result<void> Peer::restore_counts(storage::Commit& commit) {
 }
 
 Result<void> Peer::step(const Step& step, Event& event) {
-  // A process that stood still for this long may have been given up by the others.
+  // A process that stood still for this long may count as down for the others.
   if (step.now - state_.stepped >= state_.settings.suspicion_time) fence_.raise();
   state_.note_step(step.now);
   faults_.say_dropped_rows(step);
@@ -225,13 +238,13 @@ Result<void> Peer::step(const Step& step, Event& event) {
   return after(step);
 }
 
-// Everything that time or the last event has made due, in one order.
+// Does everything that time or the last event has made due, in one order.
 Result<void> Peer::after(const Step& step) {
   ring::Membership& membership = members_.membership();
   std::vector<ring::Send> sends;
   membership.tick(step.now, sends);
   messenger_.send_all(sends, step.out);
-  // The other one was there first: no farewell, it would be treated as that one's.
+  // The other process was there first: no farewell, it would be treated as the other's.
   if (const auto other = membership.duplicate(); other && !lifecycle_.ending()) {
     lifecycle_.stay();
     return ends_.process.exit(step, ErrorCode::in_use,
@@ -248,6 +261,9 @@ Result<void> Peer::after(const Step& step) {
   const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.crawl.announced();
   ORBWEAVER_TRY(
       moves_.tick(step, may_take, [this](ring::Partition partition) { return verdicts_.walk.awaits(partition); }));
+  for (const ring::Partition partition : moves_.take_changed())
+    if (!records_.replication.partition_manager.holds(partition)) fetches_.redirects.forget(partition);
+  ORBWEAVER_TRY(moves_.note_copied(step, fence_.confirmed(), fetches_.jobs.earliest_end().value_or(step.now)));
   if (may_walk()) ORBWEAVER_TRY(verdicts_.walk.walk_on(step));
   ORBWEAVER_TRY(fetches_.scheduler.tick(step));
   fetches_.access.tick(step);
@@ -256,19 +272,22 @@ Result<void> Peer::after(const Step& step) {
   ORBWEAVER_TRY(end_tick(step));
   ORBWEAVER_TRY(leave_tick(step));
   questions_.tick(step);
-  if (lifecycle_.stopping() && fetches_.jobs.empty())
+  if (lifecycle_.stopping() && fetches_.jobs.empty() && drained(step.now))
     ORBWEAVER_TRY(
-        ends_.process.exit(step, 0, "stopped; the crawl goes on where it was when this directory is started again"));
+        ends_.process.exit(step, 0, "stopped; the crawl continues where it was when this directory is started again"));
   ends_.process.tick(step);
   return {};
 }
+
+// What was fetched last is known elsewhere too: else a peer that takes over would ask for it again. Others may be slow.
+bool Peer::drained(Time now) { return records_.replication.replicator.idle() || lifecycle_.has_drained(now); }
 
 Result<void> Peer::send_batches(const Step& step) {
   OutboxSender& outbox = records_.replication.outbox;
   std::vector<BatchOut> batches;
   ORBWEAVER_TRY(outbox.tick(step.now, members_.view(), batches));
   records_.replication.replicator.tick(
-      step.now, members_.view(), tenures(), outbox.safe(), [&] { return outbox.new_sequence(); }, batches);
+      step.now, members_.view(), tenures(), [&] { return outbox.new_sequence(); }, batches);
   for (BatchOut& batch : batches) messenger_.send(batch.to, std::move(batch.batch), step.out);
   return {};
 }
@@ -282,11 +301,13 @@ Time Peer::next_deadline(Time now) const {
   consider(records_.replication.outbox.next_deadline());
   consider(records_.replication.replicator.next_deadline());
   if (!members_.view().empty()) consider(records_.replication.partition_manager.next_deadline());
-  if (lifecycle_.leaving() && !lifecycle_.ending()) consider(lifecycle_.leave_by());
+  if (state_.settings.replicas > 1 && !members_.others().empty())
+    consider(records_.replication.copied_until.next_deadline());
+  consider(lifecycle_.next_deadline());
   consider(fence_.next_deadline());
   if (may_walk() || fetches_.outcomes.any_in_pieces()) at = now;
-  // Only what after() would act upon: a deadline that nothing serves is a loop that never sleeps.
-  if (!lifecycle_.ending() && sends_waves()) consider(ends_.search.next_deadline());
+  // Only what after() would act upon: a deadline that nothing serves makes a loop that never sleeps.
+  consider(ends_.search.next_deadline(sends_waves()));
   consider(fetches_.access.next_deadline());
   consider(verdicts_.mirrors.next_deadline());
   consider(fetches_.scheduler.next_deadline(now));

@@ -1,6 +1,6 @@
 // A peer of its ring: the conductor of its parts. Pure: step(now, event, commands); no socket, clock, thread or random
-// device; the only thing that it calls is the store. Each part owns its state and its rules (decision 24); what
-// is here is the order in which they act: who takes which message, and what is due after it.
+// device; the only thing that it calls is the store. Each part owns its state and its rules (decision 24). What is here
+// is the order in which they act: which part takes which message, and what is due after it.
 //
 //   fetch -> parse -> resolve + canonicalise -> scope -> route -+- own ----> seen? -> frontier -> fetch
 //                                                               +- foreign -> link cache -> outbox -> batch -> owner
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "node/coordination/doorkeeper.h"
-#include "node/coordination/ends.h"
+#include "node/coordination/end_parts.h"
 #include "node/coordination/fence.h"
 #include "node/links/batch_intake.h"
 #include "node/peer/outside_faults.h"
@@ -27,7 +27,7 @@
 #include "node/peer/questions.h"
 #include "node/peer/ring_entry.h"
 #include "node/replication/partition_moves.h"
-#include "node/scheduling/fetches.h"
+#include "node/scheduling/fetch_parts.h"
 
 namespace orbweaver {
 
@@ -54,12 +54,13 @@ class Peer {
   const PeerStatus& status() const { return status_; }
 
  private:
-  Peer(RingEntry&& entry, Time now);
+  Peer(RingEntry& entry, Time now);  // moves most values out of it
   Result<void> restore(const RingEntry& entry, const Step& step);
   Result<void> restore_tenures(const RingEntry& entry, Time now);
   Result<void> start_seen_set(std::uint64_t random_seed);
   Result<void> restore_crawl(const RingEntry& entry, storage::Commit& commit);
   Result<void> restore_counts(storage::Commit& commit);
+  Result<void> restore_copies(Time now);
 
   // peer_messages.cc
   Result<void> receive(const Step& step, MessageEvent& event);
@@ -74,32 +75,35 @@ class Peer {
   // What is due after any event.
   Result<void> after(const Step& step);
   Result<void> send_batches(const Step& step);
+  bool drained(Time now);
   bool may_walk() const { return verdicts_.walk.under_way() && fetches_.gate.may_queue_again(); }
 
   // peer_ring.cc
   void ask_for_admission(const Step& step);
   Result<void> membership_changed(const Step& step);
   bool passive() const;
+  bool outcomes_to_fill() const;
   bool sends_waves() const;
   ring::WaveReply wave_reply();
+  Ending::Own own_end();
   Result<void> end_tick(const Step& step);
   Result<void> leave_tick(const Step& step);
 
   PeerState state_;
   Members members_;
-  Records records_;
+  RecordParts records_;
   Messenger messenger_;
   Lifecycle lifecycle_;
-  Ends ends_;
+  EndParts ends_;
   Fence fence_;
   PartitionMoves moves_;
   SeedSet seeds_;
   Admission admission_;
   Doorkeeper doorkeeper_;
   UrlVerdicts verdicts_;
-  Links links_;
+  LinkParts links_;
   SeedIntake intake_;
-  Fetches fetches_;
+  FetchParts fetches_;
   BatchIntake batches_;
   OutsideFaults faults_;
   PeerStatus status_;

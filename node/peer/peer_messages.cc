@@ -1,4 +1,4 @@
-// Messages: which part takes which, and the boundary at which those at fault are refused.
+// Messages: which part takes which, and the boundary at which messages at fault are refused.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -25,15 +25,15 @@ concept OfRing =
 
 }  // namespace
 
-// The boundary (message_guard.h). What holds when a message is left half-way through:
+// The boundary (message_guard.h). What is true when the handling of a message stops half-way through:
 //
-// - On disk a commit is there whole or not at all, and nothing that the message would have made this peer say leaves
-//   it: others hear only of what is finished. Whoever sent the message repeats it, or finds out by comparing.
+// - On disk a commit is there whole or not at all, and nothing that this peer would have sent for the message leaves
+//   it: others learn only what is finished. The sender of the message repeats it, or finds out by comparing.
 // - In memory, members, tenures and seeds may have been merged up to some record. Each record is whole, merging is
-//   idempotent and its order does not matter, so a part of a message is as good as a shorter message. What of it is not
-//   on disk yet is written with the next change of its kind, or heard again after a restart.
-// - Between a commit and the parts in memory that follow it (RecordWriter) nothing depends on what the message said,
-//   only on memory being had. What passes there is not refused but ends the process: started again, it reads the disk.
+//   idempotent and its order does not matter, so a part of a message is as good as a shorter message. The part that is
+//   not on disk yet is written with the next change of its kind, or received again after a restart.
+// - Between a commit and the parts in memory that follow it (RecordWriter), nothing depends on the message's content,
+//   only on free memory. An exception there does not refuse the message but ends the process; the next reads the disk.
 Result<void> Peer::receive(const Step& step, MessageEvent& event) {
   const PartitionManager& partition_manager = records_.replication.partition_manager;
   const std::uint64_t members = members_.membership().claims_refused();
@@ -73,7 +73,7 @@ Result<void> Peer::handle(const Step& step, MessageEvent& event) {
   return handle_of_ring(step, event);
 }
 
-// What is taken from any sender.
+// Messages that are accepted from any sender.
 Result<void> Peer::handle_of_anyone(const Step& step, MessageEvent& event) {
   const ring::Message& in = event.message;
   const auto handled = Overloaded{
@@ -109,12 +109,12 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
     seeds_.compare(step, in.from, seeds);
     moves_.compare(step, in.from, tenures);
   };
-  // Those that cannot fail answer nothing.
+  // Handlers that cannot fail return nothing.
   const auto handled = Overloaded{
       [&](const ring::Ping& ping) {
         membership.on_ping(in.from, ping, step.now, sends);
-        // More is said of it than it knows, perhaps by another process with its identity. It is told on the connection
-        // that it came by, for the address may be that other's.
+        // This peer knows a newer record of the sender than the sender does, perhaps from another process with its
+        // identity. It is sent on the connection of the ping, because the address may be the other process's.
         if (const ring::Member* known = membership.find(in.from);
             known != nullptr && known->incarnation > in.incarnation)
           messenger_.reply(event.reply, in.from, ring::Sync{false, {*known}, {}}, step.out);
@@ -142,8 +142,8 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
       },
       [&](const ring::WaveProbe& probe) { on_wave_probe(step, in, probe, event.reply); },
       [&](const ring::WaveReply& wave) { ends_.search.hear(in.from, wave); },
-      [&](const ring::Finish& finish) { return ends_.search.hear(step, in.from, finish, event.reply); },
-      [&](const ring::FinishAck&) { ends_.search.acknowledged(in.from); },
+      [&](const ring::Finish& finish) { return ends_.search.hear(step, in.from, finish, event.reply, own_end()); },
+      [&](const ring::FinishAck& ack) { return ends_.search.hear(step, in.from, ack, event.reply); },
       [&](const ring::SlotRequest& request) { fetches_.access.on_request(step, in, request, event.reply); },
       [&](const ring::SlotAnswer& answer) { fetches_.access.on_answer(step.now, in.from, answer); },
       [&](const ring::LeaseRequest& request) {
@@ -155,16 +155,16 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
       },
       [&](const ring::MirrorHints& same) { return verdicts_.mirrors.on_mirror_hints(step, same); },
   };
-  const Result<void> done = std::visit(Overloaded{[&](const OfRing auto& body) -> Result<void> {
-                                                    if constexpr (std::is_void_v<decltype(handled(body))>) {
-                                                      handled(body);
-                                                      return {};
-                                                    } else {
-                                                      return handled(body);
-                                                    }
-                                                  },
-                                                  [](const OfAnyone auto&) { return Result<void>{}; }},
-                                       in.body);
+  Result<void> done = std::visit(Overloaded{[&](const OfRing auto& body) -> Result<void> {
+                                              if constexpr (std::is_void_v<decltype(handled(body))>) {
+                                                handled(body);
+                                                return {};
+                                              } else {
+                                                return handled(body);
+                                              }
+                                            },
+                                            [](const OfAnyone auto&) { return Result<void>{}; }},
+                                 in.body);
   if (done) messenger_.send_all(sends, step.out);
   return done;
 }
@@ -175,13 +175,13 @@ Result<void> Peer::on_welcome(const Step& step, const ring::Welcome& welcome) {
   membership.welcome(welcome.members, step.now);
   ORBWEAVER_TRY(moves_.hear(step, welcome.tenures, true));
   ORBWEAVER_TRY(seeds_.add(step, welcome.seeds));
-  // Not before it knows the whole scope: links that it judged by a part of it would be lost.
+  // Not before it knows the whole scope: links that it judged by a part of the scope would be lost.
   if (seeds_.fingerprint() != welcome.seeds_fingerprint && membership.self().state == ring::MemberState::joining)
     return {};
   admission_.note_welcome();
   if (membership.self().state == ring::MemberState::joining) membership.set_state(ring::MemberState::active, step.now);
-  // The others hear of this peer's state at once, not with the next probes; with its own record only, for in a large
-  // ring the whole view from everyone to everyone would be much.
+  // The others learn this peer's state at once, not with the next probes. Only its own record is sent: in a large ring
+  // the whole view from each peer to all others would be too much.
   ring::Sync news;
   news.members = {membership.self()};
   for (const ring::PeerId& member : members_.others()) messenger_.send(member, news, step.out);
@@ -192,7 +192,7 @@ Result<void> Peer::on_sync(const Step& step, const ring::Message& in, const ring
                            const ring::ReplyPath& reply) {
   ring::Membership& membership = members_.membership();
   membership.merge(sync.members, step.now);
-  // A newcomer that was let in while the end was being told.
+  // The sender may be a newcomer that was let in while the end was being sent.
   ends_.search.tell_newcomer(step, in.from, reply);
   ends_.process.hear(step.now, sync.members);
   ORBWEAVER_TRY(seeds_.add(step, sync.seeds));
@@ -212,12 +212,13 @@ Result<void> Peer::on_sync(const Step& step, const ring::Message& in, const ring
 
 void Peer::on_wave_probe(const Step& step, const ring::Message& in, const ring::WaveProbe& probe,
                          const ring::ReplyPath& reply) {
-  if (const auto fault = ends_.search.fault(step.now, probe)) return faults_.refuse(step, in, *fault);
+  if (const auto fault = ends_.search.fault(in.from, probe)) return faults_.refuse(step, in, *fault);
   std::optional<std::uint64_t> granted;
   if (!ends_.search.hear(step.now, in.from, probe, granted)) return;
   if (granted) fetches_.allowance.grant(*granted);
   ring::WaveReply answer = wave_reply();
   answer.wave = probe.wave;
+  ends_.search.note_reply(in.from, answer);
   messenger_.reply(reply, in.from, std::move(answer), step.out);
 }
 

@@ -10,7 +10,7 @@
 
 namespace orbweaver {
 
-// A peer that was started with addresses of members asks to be known there too.
+// A peer that was started with addresses of members asks to be admitted there too.
 void Peer::ask_for_admission(const Step& step) {
   if (!admission_.due(step.now) || lifecycle_.stopping() || lifecycle_.ending()) return;
   const ring::Join join = admission_.ask(step.now, members_.membership().self(), state_.ring, state_.settings);
@@ -45,8 +45,18 @@ Result<void> Peer::membership_changed(const Step& step) {
   seeds_.owners_changed();
   fetches_.access.owners_changed(step.now);
   records_.replication.outbox.owners_changed(members_.view());
+  // What waited for copies waits no longer, and has none.
+  if (state_.settings.replicas > 1 && !members_.view().empty() && members_.view().copies(0).empty() &&
+      state_.store->counts().discovered() > 0)
+    records_.replication.copied_until.note_alone(step.now);
   records_.replication.replicator.owners_changed(members_.view(), step.now);
   return {};
+}
+
+// Outcomes that were given up, and peers that keep copies.
+bool Peer::outcomes_to_fill() const {
+  const View& view = members_.view();
+  return records_.replication.copied_until.any_unsent() && !view.empty() && !view.copies(0).empty();
 }
 
 bool Peer::passive() const {
@@ -56,7 +66,8 @@ bool Peer::passive() const {
   const storage::Counts& held = state_.store->held();
   const bool only_lacks_pages = !fetches_.allowance.may_start();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && records_.replication.replicator.idle() &&
-         fence_.confirmed() && !records_.replication.plan_due && records_.replication.partition_manager.at_rest();
+         fence_.confirmed() && !records_.replication.plan_due && records_.replication.partition_manager.at_rest() &&
+         !records_.replication.partition_manager.fills() && !outcomes_to_fill();
 }
 
 ring::WaveReply Peer::wave_reply() {
@@ -65,11 +76,11 @@ ring::WaveReply Peer::wave_reply() {
   ring::WaveReply reply;
   reply.ring_fingerprint = members_.view().ring().fingerprint();
   reply.tenures_fingerprint = records_.replication.partition_manager.tenures().fingerprint();
-  reply.incarnation = static_cast<std::uint64_t>(std::max<std::int64_t>(state_.started.time_since_epoch().count(), 0));
+  reply.seeds_fingerprint = seeds_.fingerprint();
+  reply.life = state_.life;
   reply.passive = passive();
   reply.sent = records_.replication.outbox.batches_acknowledged();
   reply.received = batches_.counters().batches;
-  reply.grant_sequence = ends_.search.grant_heard();
   reply.counts = {{"fetched", held.fetched},
                   {"failed", held.failed},
                   {"excluded", held.excluded},
@@ -84,15 +95,24 @@ ring::WaveReply Peer::wave_reply() {
   return reply;
 }
 
-// Only a peer that is passive itself can find the others so; under a page limit waves carry the allowances too.
+// Only a passive peer can find that the others are passive; under a page limit waves also carry the allowances.
 bool Peer::sends_waves() const { return passive() || fetches_.allowance.limited(); }
 
-Result<void> Peer::end_tick(const Step& step) {
+Ending::Own Peer::own_end() {
+  const storage::Counts& held = state_.store->held();
   Ending::Own own;
   own.sends_waves = sends_waves();
-  own.rests = !verdicts_.walk.under_way() && fence_.confirmed() && fetches_.jobs.empty() && intake_.idle();
+  own.starting = !fence_.confirmed() || !intake_.idle();
+  own.rests = !own.starting && !verdicts_.walk.under_way() && fetches_.jobs.empty() && held.outbox == 0 &&
+              (held.queued == 0 || !fetches_.allowance.may_start());
+  own.holds_nothing = intake_.idle() && held.outbox == 0 && state_.store->counts().discovered() == 0 &&
+                      records_.replication.partition_manager.held() == 0;
   own.reply = [this] { return wave_reply(); };
-  const auto granted = ends_.search.tick(step, own);
+  return own;
+}
+
+Result<void> Peer::end_tick(const Step& step) {
+  const auto granted = ends_.search.tick(step, own_end());
   if (!granted) return tl::make_unexpected(granted.error());
   if (*granted) fetches_.allowance.grant(**granted);
   return {};
@@ -101,24 +121,27 @@ Result<void> Peer::end_tick(const Step& step) {
 Result<void> Peer::leave_tick(const Step& step) {
   if (!lifecycle_.leaving() || lifecycle_.ending()) return {};
   const storage::Counts& counts = state_.store->counts();
-  // Members that are down may only be cut off: they are waited for.
+  // Members that are down may only be cut off, so they are waited for.
   const auto& members = members_.membership().members();
   const bool alone = members_.view().empty() && std::none_of(members.begin(), members.end(), [&](const auto& entry) {
                        if (entry.first != id() && entry.second.state == ring::MemberState::joining) return true;
                        return members_.away(entry.first, step.now);
                      });
-  if (alone || step.now >= lifecycle_.leave_by()) {
-    lifecycle_.leave_now();  // transfers in flight are cancelled
-    if (!fetches_.jobs.empty()) return {};
-    return ends_.process.exit(step, 0,
-                              (alone ? "left; no peer is there to hand over to: " : "left; leave_timeout is over: ") +
-                                  std::to_string(counts.discovered()) + " URLs and " + std::to_string(counts.outbox) +
-                                  " links to other peers remain in the data directory");
-  }
   if (fetches_.jobs.empty() && counts.outbox == 0 && counts.discovered() == 0 &&
       records_.replication.partition_manager.held() == 0 && records_.replication.replicator.idle())
     return ends_.process.exit(step, 0, "left; all partitions were handed over");
-  return {};
+  if (!alone && step.now < lifecycle_.leave_by()) return {};
+  lifecycle_.leave_now();  // transfers in flight are cancelled
+  if (!fetches_.jobs.empty()) return {};
+  const std::string remains = std::to_string(counts.discovered()) + " URLs and " + std::to_string(counts.outbox) +
+                              " links to other peers remain in the data directory";
+  if (alone) return ends_.process.exit(step, 0, "left; no peer is there to hand over to: " + remains);
+  // It has not left: the others count it as down, and wait for what it has.
+  lifecycle_.stop();
+  return ends_.process.exit(step, ErrorCode::unreachable,
+                            "stopped, not left: leave_timeout is over, and " + remains +
+                                "; the ring waits for them: start this peer again, and let it leave with a longer "
+                                "leave_timeout");
 }
 
 }  // namespace orbweaver

@@ -9,7 +9,7 @@ namespace orbweaver {
 
 using nlohmann::json;
 
-// Empty: the seen-set is exact, and always was.
+// Empty: the seen-set is exact, and always was exact.
 json PeerStatus::seen_filter() const {
   const storage::Store& store = *around_.state.store;
   const storage::SeenCounts& seen = store.seen();
@@ -34,10 +34,10 @@ json PeerStatus::seen_sets() const {
   return {{"hosts", sets->hosts()},
           {"urls", sets->entries()},
           {"memory_bytes", sets->bytes()},
-          {"memory_bytes_max", sets->config().bytes}};
+          {"max_memory_bytes", sets->config().bytes}};
 }
 
-// Bytes.
+// In bytes.
 json PeerStatus::memory() const {
   json shares = json::object();
   for (const MemoryUse::Share& share : memory_.shares)
@@ -58,7 +58,7 @@ std::map<std::string_view, std::uint64_t> PeerStatus::memory_use() const {
           {"frontier", around_.records.bench.bytes()}};
 }
 
-// Partitions whose holder is gone and that nobody has taken over yet, as far as this peer knows.
+// Partitions whose holder is gone and that no peer has taken over yet, as far as this peer knows.
 std::uint64_t PeerStatus::orphaned() const {
   const std::vector<ring::PartitionTenure> tenures = around_.records.replication.partition_manager.tenures().all();
   return static_cast<std::uint64_t>(std::count_if(tenures.begin(), tenures.end(), [this](const auto& row) {
@@ -67,8 +67,8 @@ std::uint64_t PeerStatus::orphaned() const {
   }));
 }
 
-// Pages in flight whose records this peer holds and counts as queued: not those of partitions that it lost meanwhile,
-// nor those of which another peer's outcome has come.
+// Pages in flight whose partitions this peer holds and whose records it counts as queued. Not counted: pages of
+// partitions that it lost meanwhile, and pages for which another peer's outcome has come.
 std::uint64_t PeerStatus::held_in_flight() const {
   std::uint64_t pages = 0;
   around_.fetches.jobs.for_each([&](const Job& job) {
@@ -88,7 +88,7 @@ json PeerStatus::counts() const {
   const storage::Store& store = *around_.state.store;
   const storage::Counts& counts = store.held();
   const Replication& replication = around_.records.replication;
-  const Fetches& fetches = around_.fetches;
+  const FetchParts& fetches = around_.fetches;
   return {{"discovered", store.held_records()},
           {"queued", counts.queued},
           {"fetched", counts.fetched},
@@ -140,15 +140,16 @@ json PeerStatus::counts() const {
           {"copies_waiting", replication.replicator.waiting()},
           {"copies_sent", replication.replicator.records_sent()},
           {"copy_bytes_sent", replication.replicator.bytes_sent()},
+          {"outcomes_given_up", replication.replicator.outcomes_given_up()},
           {"records_moved", replication.partition_manager.transfers().records_sent()},
           {"bytes_moved", replication.partition_manager.transfers().bytes_sent()}};
 }
 
 json PeerStatus::robots() const {
-  const Fetches& fetches = around_.fetches;
+  const FetchParts& fetches = around_.fetches;
   return {{"files", fetches.robots.cache().files()},
           {"bytes", fetches.robots.cache().bytes()},
-          {"bytes_max", fetches.robots.cache().bytes_max()},
+          {"max_bytes", fetches.robots.cache().max_bytes()},
           {"dropped", fetches.robots.cache().dropped()},
           {"shared", fetches.robots.cache().shared()},
           {"parsed_again", fetches.robots.counters().parsed_again},
@@ -158,7 +159,7 @@ json PeerStatus::robots() const {
 json PeerStatus::status() const {
   const storage::Store& store = *around_.state.store;
   const Replication& replication = around_.records.replication;
-  const Fetches& fetches = around_.fetches;
+  const FetchParts& fetches = around_.fetches;
   const ring::Membership& membership = around_.members.membership();
   const View& view = around_.members.view();
   json members = json::array();
@@ -183,7 +184,7 @@ json PeerStatus::status() const {
                  {"ring_partitions", view.partitions()},
                  {"confirmed", around_.fence.confirmed()},
                  {"awaited", std::move(awaited)},
-                 {"held_back", fetches.gate.reasons()},
+                 {"not_fetching_because", fetches.gate.reasons()},
                  {"ring_fingerprint", view.ring().fingerprint()},
                  {"tenures_fingerprint", replication.partition_manager.tenures().fingerprint()},
                  {"members", std::move(members)},
@@ -202,7 +203,7 @@ json PeerStatus::status() const {
 std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
   const storage::Store& store = *around_.state.store;
   const Replication& replication = around_.records.replication;
-  const Fetches& fetches = around_.fetches;
+  const FetchParts& fetches = around_.fetches;
   const storage::Counts& counts = store.held();
   std::map<std::string_view, double> members;
   for (const auto& [peer, member] : around_.members.membership().members()) ++members[member_state_name(member)];
@@ -217,8 +218,8 @@ std::vector<std::pair<std::string, double>> PeerStatus::metrics() const {
       {"urls_excluded", number(counts.excluded)},
       {"urls_queued", number(counts.queued)},
       {"fetches_in_flight", number(fetches.jobs.size())},
-      {"hosts_held", number(fetches.jobs.shares().held())},
-      {"hosts_held_total", number(fetches.jobs.shares().held_in_all())},
+      {"hosts_waiting_for_share", number(fetches.jobs.shares().waiting())},
+      {"host_share_waits_total", number(fetches.jobs.shares().waits_in_all())},
       {"bytes_received_total", number(fetches.outcomes.counters().bytes_received)},
       {"links_found_total", number(around_.links.follower.found())},
       {"links_over_budget_total", number(fetches.outcomes.counters().links_over_budget)},

@@ -1,4 +1,4 @@
-// What a peer shows of itself: its status, as JSON, and its metrics. Reads only. Lifetime: the peer's. Thread rule: one
+// What a peer shows of itself: its status, as JSON, and its metrics. Only reads. Lifetime: the peer's. Thread rule: one
 // owner (the peer's loop).
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "node/coordination/fence.h"
 #include "node/links/batch_intake.h"
 #include "node/peer/outside_faults.h"
-#include "node/scheduling/fetches.h"
+#include "node/scheduling/fetch_parts.h"
 
 namespace orbweaver {
 
@@ -24,12 +24,12 @@ class PeerStatus {
   struct Around {
     const PeerState& state;
     const Members& members;
-    const Records& records;
+    const RecordParts& records;
     const Fence& fence;
     const SeedSet& seeds;
     const Doorkeeper& doorkeeper;
-    const Links& links;
-    const Fetches& fetches;
+    const LinkParts& links;
+    const FetchParts& fetches;
     const BatchIntake& batches;
     const OutsideFaults& faults;
   };
@@ -38,9 +38,9 @@ class PeerStatus {
 
   // What the loop has recorded of links: pages, links, bytes, files_removed.
   void note_link_trace(std::map<std::string, std::uint64_t> counts) { link_trace_ = std::move(counts); }
-  // What the loop has found of all shares of memory.
+  // The use of all shares of memory as the loop has found it.
   void note_memory(MemoryUse use) { memory_ = std::move(use); }
-  // What parts of this peer hold now, by the names of MemoryPlan::shares(), as far as it is known here.
+  // What parts of this peer use now, by the names of MemoryPlan::shares(), as far as it is known here.
   std::map<std::string_view, std::uint64_t> memory_use() const;
 
   nlohmann::json status() const;

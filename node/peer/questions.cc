@@ -12,20 +12,20 @@ using nlohmann::json;
 
 namespace {
 
-// What does not answer by then is listed as unreachable.
+// A peer that does not answer by then is listed as unreachable.
 constexpr Duration gather_time = std::chrono::seconds{2};
-// Questions to the whole ring in flight at a time.
-constexpr std::size_t under_way_max = 256;
-// Of the answers to one of them, in all: they go into one text of a message, with some words around them.
-constexpr std::size_t answer_bytes_max = ring::text_bytes_max - 64 * 1024;
-// Of one question, with all the copies of it that go to the others.
-constexpr std::size_t forwarded_bytes_max = 8u << 20;
+// Maximum questions to the whole ring in flight.
+constexpr std::size_t max_under_way = 256;
+// Of all answers to one of them: they go into one text of a message, with some words around them.
+constexpr std::size_t max_answer_bytes = ring::max_text_bytes - 64 * 1024;
+// Of one question, with all copies of it that go to other peers.
+constexpr std::size_t max_forwarded_bytes = 8u << 20;
 
-// What a message cannot hold its receiver would refuse.
+// A receiver would refuse what does not fit into a message.
 std::string fitting(std::string text) {
-  if (text.size() <= ring::text_bytes_max) return text;
+  if (text.size() <= ring::max_text_bytes) return text;
   return json_text({{"error", "the answer has " + std::to_string(text.size()) + " bytes, a message holds " +
-                                  std::to_string(ring::text_bytes_max) + "; ask for less at a time"}});
+                                  std::to_string(ring::max_text_bytes) + "; ask for less at a time"}});
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Result<std::vector<ring::PeerId>> Questions::whom(const ring::Ask& ask, const js
   } else if (ask.for_ring && ask.verb == "explain") {
     const Result<std::string> text = text_field(body, "url");
     if (!text) return tl::make_unexpected(text.error());
-    // One that is not a URL this peer refuses as well as another.
+    // If it is not a URL, this peer can refuse it as well as another.
     if (const Result<CanonicalUrl> url = around_.canonicaliser.parse(*text))
       if (const auto knows = around_.who_knows(*url)) others.push_back(*knows);
   }
@@ -68,7 +68,7 @@ Result<void> Questions::on_ask(const Step& step, const ring::Message& in, const 
     return {};
   }
   json body = std::move(*read);
-  // Told to all as one moment, whatever their clocks say.
+  // All peers get the same moment, whatever their clocks say.
   if (ask.verb == "recrawl" && !body.contains("before_us")) {
     const auto age = number_field(body, "older_than_us", 0, 0, step.now.time_since_epoch().count());
     if (!age) {
@@ -95,12 +95,12 @@ Result<void> Questions::ask_others(const Step& step, const ring::Message& in, co
     refuse(step, in, ask, reply, cause);
     return {};
   };
-  if (under_way_.size() >= under_way_max) return refused("too many questions to the whole ring are in progress");
-  // Each member hears where it is to go on, not where the others are.
+  if (under_way_.size() >= max_under_way) return refused("too many questions to the whole ring are in progress");
+  // Each member gets the place where it must continue, not the places of the others.
   json common = body;
   common.erase("after");
   const std::string common_text = json_text(common);
-  if (common_text.size() > forwarded_bytes_max / std::max<std::size_t>(others.size(), 1))
+  if (common_text.size() > max_forwarded_bytes / std::max<std::size_t>(others.size(), 1))
     return refused("it is too long for a question to " + std::to_string(others.size()) +
                    " peers; ask one of them at a time, with less");
   Gathering gathering{.reply = reply, .sequence = ask.sequence, .verb = ask.verb, .deadline = step.now + gather_time};
@@ -111,14 +111,15 @@ Result<void> Questions::ask_others(const Step& step, const ring::Message& in, co
   }
   const auto after = body.find("after");
   for (const ring::PeerId& member : others) {
-    gathering.open.emplace(next_sequence_, member);
+    const std::uint64_t sequence = around_.sequences.next();
+    gathering.open.emplace(sequence, member);
     std::string text = common_text;
     if (after != body.end() && after->is_object()) {
       common["after"] = json::object();
       if (const auto place = after->find(member.hex()); place != after->end()) common["after"][member.hex()] = *place;
       text = json_text(common);
     }
-    around_.messenger.send(member, ring::Ask{next_sequence_++, ask.verb, std::move(text), false}, step.out);
+    around_.messenger.send(member, ring::Ask{sequence, ask.verb, std::move(text), false}, step.out);
   }
   if (gathering.open.empty()) {
     finish(step, gathering);
@@ -128,7 +129,7 @@ Result<void> Questions::ask_others(const Step& step, const ring::Message& in, co
   return {};
 }
 
-// One that cannot be read is none: at the deadline its peer is listed as silent.
+// An answer that cannot be read does not count: at the deadline its peer is listed as silent.
 void Questions::on_answer(const Step& step, const ring::Message& in, const ring::Answer& answer) {
   for (auto at = under_way_.begin(); at != under_way_.end(); ++at) {
     const auto asked = at->open.find(answer.sequence);
@@ -147,10 +148,10 @@ void Questions::on_answer(const Step& step, const ring::Message& in, const ring:
 }
 
 void Questions::take(Gathering& gathering, std::string text) const {
-  std::size_t held = 0;
-  for (const Gathering& one : under_way_) held += one.bytes;
-  const std::size_t held_max = std::max(static_cast<std::size_t>(around_.memory.messages_in / 2), answer_bytes_max);
-  if (gathering.bytes + text.size() > answer_bytes_max || held + text.size() > held_max) {
+  std::size_t gathered = 0;
+  for (const Gathering& one : under_way_) gathered += one.bytes;
+  const std::size_t max_gathered = std::max(static_cast<std::size_t>(around_.memory.messages_in / 2), max_answer_bytes);
+  if (gathering.bytes + text.size() > max_answer_bytes || gathered + text.size() > max_gathered) {
     ++gathering.left_out;
     return;
   }
@@ -193,7 +194,7 @@ void Questions::finish(const Step& step, Gathering& gathering) const {
       ReplyMessage{gathering.reply, around_.messenger.message(ring::Answer{gathering.sequence, fitting(text)}, {})});
 }
 
-// The answers were read when they came. They go on as they are: of 4 MiB of them a tree would be 100 times that.
+// The answers were read when they came. They are passed on as text: as a tree, 4 MiB of it would be 100 times larger.
 std::string Questions::answer_of_all(const Gathering& gathering, json silent) const {
   json totals = json::object();
   std::string peers;
@@ -207,7 +208,7 @@ std::string Questions::answer_of_all(const Gathering& gathering, json silent) co
   for (const auto& [id, member] : around_.membership.members())
     if (member.state == ring::MemberState::down) silent.push_back({{"id", id.hex()}, {"address", member.address}});
   json content = {{"ring", around_.ring.hex()}, {"totals", std::move(totals)}, {"unreachable", std::move(silent)}};
-  if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than a message can hold
+  if (gathering.left_out > 0) content["left_out"] = gathering.left_out;  // more than fits into a message
   std::string text = json_text(content);
   text.insert(text.size() - 1, ",\"peers\":[" + peers + "]");
   return text;

@@ -1,7 +1,7 @@
-// Questions from commands: to this peer, or by it to the whole ring. One to the ring goes on to the other members and
-// is answered when they all have, or after some seconds; who was silent is named in the answer. Bounded: questions
-// in flight, their bytes, and the bytes of the answers that wait. Lifetime: the peer's. Thread rule: one owner (the
-// peer's loop).
+// Questions from commands: to this peer, or by it to the whole ring. A question to the ring is passed on to the other
+// members and answered when they all have answered, or after a few seconds; the answer names the silent ones. Bounded:
+// questions in flight, their bytes, and the bytes of the answers that wait. Lifetime: the peer's. Thread rule: one
+// owner (the peer's loop).
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "node/crawl/rising_number.h"
 #include "node/crawl/step.h"
 #include "node/replication/messenger.h"
 #include "node/settings/memory_plan.h"
@@ -33,15 +34,16 @@ class Questions {
     std::function<std::optional<ring::PeerId>(const CanonicalUrl&)> who_knows;
     // This peer's own answer to a verb. Error: the store failed.
     std::function<Result<nlohmann::json>(const Step&, const std::string& verb, const nlohmann::json& body)> answer_own;
-    // A message that is at fault is counted and named.
+    // Counts and logs a message that is at fault.
     std::function<void(const Step&, const ring::Message&, const std::string& cause)> refuse;
+    RisingNumber sequences;  // of the questions that are passed on
   };
   explicit Questions(Around around) : around_(std::move(around)) {}
 
-  // A question for the ring (ask.for_ring) goes on to others; a peer without a ring clears that first.
+  // A question for the ring (ask.for_ring) is passed on to others.
   Result<void> on_ask(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply);
   void on_answer(const Step& step, const ring::Message& in, const ring::Answer& answer);
-  // Those that have waited long enough are answered with what there is.
+  // Answers the questions that have waited long enough with what there is.
   void tick(const Step& step);
   std::optional<Time> next_deadline() const;
 
@@ -51,13 +53,13 @@ class Questions {
     ring::ReplyPath reply;
     std::uint64_t sequence = 0;  // the asker's
     std::string verb;
-    std::map<std::uint64_t, ring::PeerId> open{};  // our sequence -> whom we asked
-    std::vector<std::string> answers{};            // JSON objects, of answer_bytes_max in all
+    std::map<std::uint64_t, ring::PeerId> open{};  // our sequence -> the peer that we asked
+    std::vector<std::string> answers{};            // JSON objects, of max_answer_bytes in all
     std::size_t bytes = 0;
     std::size_t left_out = 0;  // answers beyond that
     Time deadline{};
   };
-  // Whom a question goes to. Error: it cannot be read.
+  // The peers that a question goes to. Error: it cannot be read.
   Result<std::vector<ring::PeerId>> whom(const ring::Ask& ask, const nlohmann::json& body) const;
   bool asks_all(const ring::Ask& ask) const;
   Result<void> ask_others(const Step& step, const ring::Message& in, const ring::Ask& ask, const ring::ReplyPath& reply,
@@ -72,7 +74,6 @@ class Questions {
 
   Around around_;
   std::vector<Gathering> under_way_;
-  std::uint64_t next_sequence_ = 1;
 };
 
 }  // namespace orbweaver

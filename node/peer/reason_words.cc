@@ -15,7 +15,7 @@ ReasonWords answered(std::uint16_t status) {
   return {what, {}};
 }
 
-// Why a robots.txt could not be had is why a page could not.
+// A robots.txt could not be had for the same reasons as a page.
 ReasonWords of_robots(Reason cause, std::uint16_t status) {
   if (cause == Reason::http_status && status == 0)
     return {"its robots.txt could not be had, which counts as 'disallow all'",
@@ -109,7 +109,7 @@ ReasonWords words_of(Reason reason, std::uint16_t status) {
     case Reason::robots_tls_untrusted:
       return of_robots(storage::robots_cause(reason), status);
   }
-  return {std::string(storage::reason_name(reason)), {}};  // of a newer version
+  return {std::string(storage::reason_name(reason)), {}};  // a reason of a newer version
 }
 
 }  // namespace orbweaver

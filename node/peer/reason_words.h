@@ -1,4 +1,4 @@
-// Why a URL is in its state, and what its user can do about it: in words, for `orbweaver explain` and a crawl's
+// Why a URL is in its state, and what its user can do about it, in words: for `orbweaver explain` and a crawl's
 // summary. Pure.
 #pragma once
 

@@ -13,7 +13,7 @@
 
 namespace orbweaver {
 
-// A row of the data directory that cannot be read, or not believed.
+// A row of the data directory that cannot be read or believed.
 struct LeftOutRow {
   std::string_view name;
   std::string cause;
@@ -33,20 +33,21 @@ struct RingEntry {
     joined,    // a member has let it in
   };
 
-  RingEntry(PeerStart with, storage::Store& opened, ring::Membership self, Time now)
-      : start(std::move(with)), store(&opened), membership(std::move(self)), started(now) {}
+  RingEntry(PeerStart with, storage::Store& opened, ring::Membership self, std::uint64_t of_life, Time now)
+      : start(std::move(with)), store(&opened), membership(std::move(self)), life(of_life), started(now) {}
 
   How how = How::made;
   PeerStart start;  // the settings have the ring's values
   storage::Store* store;
   ring::RingId ring;
   ring::Membership membership;
+  std::uint64_t life;  // PeerState::life
   Lifecycle lifecycle;
   Admission admission{{}, {}};
   Time started;
   Time restarted{};  // `started` when the directory had a crawl in it; else the epoch
   std::vector<LeftOutRow> left_out;
-  bool members_left_out = false;  // some of the last run's
+  bool members_left_out = false;  // some members of the last run
   std::uint64_t messages_refused = 0;
   std::map<std::string, std::uint64_t> link_trace;
 };

@@ -19,10 +19,10 @@ using storage::Reason;
 using storage::UrlState;
 
 // Records that one question looks at; the answer says where to continue when there are more.
-constexpr std::size_t records_max = 100'000;
+constexpr std::size_t max_records = 100'000;
 constexpr std::size_t scan_step = 1024;
 // Examples of each rule and host.
-constexpr std::size_t examples_max = 3;
+constexpr std::size_t max_examples = 3;
 // URLs queued again in one write.
 constexpr std::size_t readmit_step = 4096;
 
@@ -36,7 +36,7 @@ struct Question {
   std::string host;  // empty: any
   std::string rule;
   std::optional<storage::UrlKey> begin{};
-  bool nothing = false;  // what is asked for is the rest of others
+  bool nothing = false;  // the question only continues at other peers
 };
 
 Result<Question> read(const json& body, const std::string& self, Partitioner& partitioner) {
@@ -66,7 +66,7 @@ class Search {
     if (at.record.state != UrlState::excluded || at.record.reason != Reason::trap) return;
     const Result<CanonicalUrl> url = CanonicalUrl::of_stored(at.record.url, at.key.url);
     if (!url) return;
-    // Nothing in the URL is suspect: it was where it was found. A rule that was on is told whether or not it is now.
+    // Nothing in the URL is suspect by the rules that are on now: the page that it was found on was.
     const auto rule = judge_->suspicion(*url, at.record.depth);
     const std::string host(url->host());
     const std::string name(trap_rule_name(rule.value_or(TrapRule::same_content)));
@@ -74,7 +74,7 @@ class Search {
     if (!question_->rule.empty() && name != question_->rule) return;
     Found& entry = found_[{name, host}];
     ++entry.saved;
-    if (entry.examples.size() < examples_max) entry.examples.push_back(at.record.url);
+    if (entry.examples.size() < max_examples) entry.examples.push_back(at.record.url);
     if (!question_->readmit) return;
     if (rule == TrapRule::mirror) lifted_.insert(host);
     storage::UrlRecord record = at.record;
@@ -90,7 +90,7 @@ class Search {
     if (!commit.merges.empty()) ORBWEAVER_TRY(writer.commit(step, commit));
     return {};
   }
-  const std::set<std::string>& lifted() const { return lifted_; }  // hosts that are no mirrors, says the user
+  const std::set<std::string>& lifted() const { return lifted_; }  // hosts that are not mirrors, the user says
   json answer(const std::string& last, MirrorTable& mirrors) const {
     json list = json::array();
     for (const auto& [at, entry] : found_) {
@@ -117,7 +117,7 @@ Result<json> TrapReport::answer(const Step& step, const std::string& self, const
   const auto& begin = question->begin;
   Search search(*question, *judge_);
   std::size_t seen = 0;
-  std::string last;  // the URL after which to go on; empty: all were looked at
+  std::string last;  // the URL after which to continue; empty: all were looked at
   for (const std::uint16_t partition : store_->partitions()) {
     if (question->nothing || !last.empty()) break;
     if (begin && partition < begin->host.partition) continue;
@@ -131,7 +131,7 @@ Result<json> TrapReport::answer(const Step& step, const std::string& self, const
       seen += records->size();
       more = records->size() == scan_step;
       if (more) cursor = records->back().key;
-      if (more && seen >= records_max) last = records->back().record.url;
+      if (more && seen >= max_records) last = records->back().record.url;
     }
   }
   for (const std::string& host : search.lifted()) ORBWEAVER_TRY(mirrors_->lift(step, host));

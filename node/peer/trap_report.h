@@ -1,5 +1,5 @@
-// The question "traps": what the rules have kept out, by host and rule, from the records that this peer holds; and the
-// user's word to queue it anyway. Bounded: a question looks at a number of records, and its answer says where to
+// The question "traps": what the rules have excluded, by host and rule, from the records that this peer holds; on the
+// user's order it is queued anyway. Bounded: a question looks at a number of records, and its answer says where to
 // continue. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -23,9 +23,9 @@ class TrapReport {
         partition_manager_(&partition_manager),
         writer_(&writer) {}
 
-  // {"readmit": true} queues what it finds; "host" and "rule" narrow both. "after": {`self`: a URL} goes on where an
-  // answer ended that was not complete ("last"). Answers "traps", "last" and "readmitted", or "error" for a question
-  // that cannot be read. Error: the store cannot be written.
+  // {"readmit": true} queues what it finds; "host" and "rule" narrow both. "after": {`self`: a URL} continues where an
+  // incomplete answer ended ("last"). Answers "traps", "last" and "readmitted", or "error" for a question that cannot
+  // be read. Error: the store cannot be written.
   Result<nlohmann::json> answer(const Step& step, const std::string& self, const nlohmann::json& body);
 
  private:

@@ -30,7 +30,7 @@ std::string list(const std::vector<std::string>& texts) {
   return line;
 }
 
-// What became of another member. Empty: nothing that a person is to hear of.
+// How another member's state changed, for people. Empty: nothing worth a line.
 std::string change(const std::string& before, const std::string& after) {
   if (before == after) return {};
   if (is_here(after)) {
@@ -104,7 +104,7 @@ void Announcer::note_ring(const json& status, std::vector<std::string>& lines) {
   }
 }
 
-// Who has another key hears nothing at all: that is how a ring keeps strangers out.
+// A ring ignores every peer that has another key, without an answer: that is how it keeps strangers out.
 void Announcer::note_silence(Time now, std::vector<std::string>& lines) {
   if (!ring_.empty() || place_.join.empty() || now < next_silence_) return;
   next_silence_ = now + silence_every;
@@ -117,7 +117,7 @@ void Announcer::note_leave(const json& status, Time now, std::vector<std::string
   next_progress_ = now + progress_every;
   const json counts = status.value("counts", json::object());
   const auto number = [&](const char* name) { return std::to_string(counts.value(name, std::uint64_t{0})); };
-  if (!std::exchange(leaving_, true)) lines.push_back("leaving: handing over everything to the other peers");
+  if (!std::exchange(leaving_, true)) lines.emplace_back("leaving: handing over everything to the other peers");
   lines.push_back("leaving: " + number("partitions_held") + " partitions still here, " + number("records_moved") +
                   " URLs handed over, " + number("outbox") + " links in transit");
 }

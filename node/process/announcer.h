@@ -1,6 +1,6 @@
-// What `orbweaver node` says on its terminal: where it listens, which ring it is in, which peers come and go, what a
-// leave still has to hand over, why it ends. Made from the peer's published status, so it says nothing that `orbweaver
-// status` does not. Pure. Thread rule: one owner (the peer's loop).
+// What `orbweaver node` prints on its terminal: its addresses, its ring, peers that join and leave, what a leave still
+// has to hand over, and why it ends. It is made from the peer's published status, so it contains nothing that
+// `orbweaver status` does not show. Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <map>
@@ -18,16 +18,16 @@ class Announcer {
     std::string address;         // for other peers
     std::string status_address;  // "http://…"; empty: none
     std::string directory;
-    std::vector<std::string> join;  // of the setting
+    std::vector<std::string> join;  // from the setting
   };
   // The lines for the start; `status` is the peer's first.
   std::vector<std::string> start(const Place& place, const nlohmann::json& status, Time now);
-  // What has changed since the last call. At most one line of progress every progress_every.
+  // The changes since the last call, as lines. At most one line of progress per progress_every.
   std::vector<std::string> update(const nlohmann::json& status, Time now);
   static std::string end(int code, const std::string& reason);
 
   static constexpr Duration progress_every = std::chrono::seconds{2};
-  // Between the lines that no member of the ring answers; the first comes sooner.
+  // The wait between two lines that say that no member of the ring answers; the first one comes sooner.
   static constexpr Duration silence_first = std::chrono::seconds{5};
   static constexpr Duration silence_every = std::chrono::seconds{20};
 

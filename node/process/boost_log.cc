@@ -1,8 +1,8 @@
 // The log's plumbing, and the only home of Boost.Log: one synchronous sink for the file, one for standard error.
 //
-// The one state of the process that is not handed around: Boost.Log's core is one for the process, and a line must be
-// written from anywhere. Thread rule: the state is guarded by its mutex, the sinks by their own. A log that cannot be
-// written never stops the peer: the first failure is told on standard error, the rest are counted.
+// This is the only state of the process that is not passed around: Boost.Log's core exists once per process, and any
+// code may log. Thread rule: the state is guarded by its mutex, the sinks by their own. A log that cannot be written
+// never stops the peer: the first failure is reported on standard error, later ones are counted.
 #include <atomic>
 #include <boost/core/null_deleter.hpp>
 #include <boost/log/core.hpp>
@@ -50,11 +50,11 @@ LogState& state() {
 
 Time now_utc() { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
 
-// What a sink throws (a full disk, a directory that is gone) ends here.
+// Catches what a sink throws (a full disk, a missing directory).
 struct OnSinkFailure {
-  void operator()(const std::exception& error) const { told(error.what()); }
-  void operator()() const { told("unknown failure"); }
-  static void told(const char* what) {
+  void operator()(const std::exception& error) const { report(error.what()); }
+  void operator()() const { report("unknown failure"); }
+  static void report(const char* what) {
     if (state().write_failures.fetch_add(1) == 0) {
       std::fprintf(stderr, "orbweaver: the log cannot be written (reported once): %s\n", what);
     }
@@ -63,7 +63,7 @@ struct OnSinkFailure {
 
 void write_line(const std::string& line) {
   if (!state().started.load(std::memory_order_acquire)) {
-    // Before start_log(): only reached for what matters.
+    // Before start_log(): only important lines get here.
     std::fprintf(stderr, "%s\n", line.c_str());
     return;
   }
@@ -76,14 +76,14 @@ void write_line(const std::string& line) {
       logger.push_record(boost::move(record));
     }
   } catch (const std::exception& error) {
-    OnSinkFailure::told(error.what());
+    OnSinkFailure::report(error.what());
   }
 }
 
-void write_held_back(const std::vector<HeldBack>& all, Time now) {
-  for (const HeldBack& held : all) {
-    const LogField fields[] = {{"event", held.event}, {"count", held.count}};
-    write_line(log_line(now, held.level, held.channel, "suppressed", fields));
+void write_suppressed(const std::vector<Suppressed>& all, Time now) {
+  for (const Suppressed& suppressed : all) {
+    const LogField fields[] = {{"event", suppressed.event}, {"count", suppressed.count}};
+    write_line(log_line(now, suppressed.level, suppressed.channel, "suppressed", fields));
   }
 }
 
@@ -93,9 +93,9 @@ bool wanted(LogLevel level) {
                                                    : level >= LogLevel::warning;
 }
 
-// node.log is written; a full one becomes node.00001.log, and the oldest beyond `files` are deleted.
+// Writes the file, such as peer.log. A full one becomes peer.00001.log; the oldest beyond `files` are deleted.
 boost::shared_ptr<FileSink> make_file_sink(const LogConfig& config) {
-  std::error_code unknown;  // the working directory, when it is gone
+  std::error_code unknown;  // set if the working directory no longer exists
   const std::filesystem::path whole = std::filesystem::absolute(config.file, unknown);
   const std::filesystem::path file = unknown ? std::filesystem::path(config.file) : whole;
   const std::filesystem::path directory = file.parent_path();
@@ -126,7 +126,7 @@ boost::shared_ptr<StreamSink> make_stream_sink() {
   return sink;
 }
 
-// Opens for appending and closes again: the error of the operating system, before Boost.Log hides it.
+// Opens the file for appending and closes it again, to get the system's error before Boost.Log hides it.
 Result<void> check_writable(const std::string& file) {
   if (std::filesystem::path(file).filename().string().find('%') != std::string::npos) {
     return fail(ErrorCode::invalid_setting,
@@ -171,7 +171,7 @@ Result<void> start_log(const LogConfig& config) {
 void stop_log() {
   LogState& s = state();
   const std::lock_guard lock(s.mutex);
-  if (s.started) write_held_back(s.limiter.finish(), now_utc());
+  if (s.started) write_suppressed(s.limiter.finish(), now_utc());
   s.started = false;
   try {
     const auto core = blog::core::get();
@@ -179,7 +179,7 @@ void stop_log() {
     if (s.file_sink) core->remove_sink(s.file_sink);
     if (s.stream_sink) core->remove_sink(s.stream_sink);
   } catch (const std::exception& error) {
-    OnSinkFailure::told(error.what());
+    OnSinkFailure::report(error.what());
   }
   s.file_sink.reset();
   s.stream_sink.reset();
@@ -188,29 +188,29 @@ void stop_log() {
 void log(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields) {
   if (!wanted(level)) return;
   const Time now = now_utc();
-  std::vector<HeldBack> held;
+  std::vector<Suppressed> suppressed;
   {
-    // Any record is an occasion to tell what a minute that has ended held back.
+    // Each record is an occasion to log what was suppressed in a minute that has ended.
     LogState& s = state();
     const std::lock_guard lock(s.mutex);
-    held = s.limiter.ended(now);
+    suppressed = s.limiter.ended(now);
   }
-  write_held_back(held, now);
+  write_suppressed(suppressed, now);
   write_line(log_line(now, level, channel, event, fields));
 }
 
 void log_limited(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields) {
   if (!wanted(level)) return;
   const Time now = now_utc();
-  std::vector<HeldBack> held;
+  std::vector<Suppressed> suppressed;
   bool admitted = false;
   {
     LogState& s = state();
     const std::lock_guard lock(s.mutex);
-    held = s.limiter.ended(now);
+    suppressed = s.limiter.ended(now);
     admitted = s.limiter.admit(level, channel, event, now);
   }
-  write_held_back(held, now);
+  write_suppressed(suppressed, now);
   if (admitted) write_line(log_line(now, level, channel, event, fields));
 }
 

@@ -17,20 +17,20 @@
 namespace orbweaver {
 namespace {
 
-constexpr int looks_max = 10;
+constexpr int max_looks = 10;
 constexpr std::chrono::milliseconds look_time{20};
 
-// What the lock's file says of its holder.
+// The process number in the lock's file.
 std::string number_in(int fd) {
   char text[32] = {};
   const ssize_t got = ::pread(fd, text, sizeof text - 1, 0);
   return std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0);
 }
 
-// For who may read the data (data_access) and not the lock: by what the peer wrote.
+// For users that may read the data (data_access) but not the lock: judges by the files that the peer wrote.
 std::optional<std::string> holder_by_its_files(const std::string& directory) {
   struct stat status {};
-  if (::stat((directory + "/lock").c_str(), &status) != 0) return std::nullopt;  // nor anything else there
+  if (::stat((directory + "/lock").c_str(), &status) != 0) return std::nullopt;  // nothing else is there either
   if (::access((directory + "/ended.json").c_str(), F_OK) == 0) return std::nullopt;
   const Result<PeerFile> peer = read_peer_file(directory);
   if (!peer || peer->pid <= 0) return "unknown";
@@ -59,16 +59,16 @@ Result<DirectoryLock> DirectoryLock::take(const std::string& directory, DataAcce
   if (fd < 0)
     return fail(errno == ENOSPC ? ErrorCode::disk_full : ErrorCode::io,
                 "cannot open " + path + ": " + std::strerror(errno));
-  // Whatever data_access says: who can open it can lock it, and keep the owner out. One of an earlier release is
-  // closed.
+  // Independent of data_access: a user who can open the file can lock it and keep the owner out. A lock file from an
+  // earlier release is made private.
   if (::fchmod(fd, 0600) != 0 && errno != EPERM) {
     const int error = errno;
     ::close(fd);
     return fail(ErrorCode::io, "cannot close " + path + ": " + std::strerror(error));
   }
   int refused = ::flock(fd, LOCK_EX | LOCK_NB);
-  // A command that asks whether the lock is held has it for a moment.
-  for (int i = 0; i < looks_max && refused != 0 && errno == EWOULDBLOCK; ++i) {
+  // A command that asks whether the directory is locked locks it for a moment.
+  for (int i = 0; i < max_looks && refused != 0 && errno == EWOULDBLOCK; ++i) {
     std::this_thread::sleep_for(look_time);
     refused = ::flock(fd, LOCK_EX | LOCK_NB);
   }

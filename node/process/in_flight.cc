@@ -20,7 +20,7 @@ constexpr std::uint8_t state_waits = 1;
 constexpr std::uint8_t state_at_work = 2;
 constexpr std::size_t digests_at = 3;  // after the state and the partition
 
-// `places`: that the file has; the last run may have had more than this one.
+// `places`: the number of places in the file; the last run may have had more than this one.
 std::vector<storage::UrlKey> read_left(const std::string& path, std::size_t& places) {
   std::vector<storage::UrlKey> left;
   std::ifstream in(path, std::ios::binary);
@@ -55,8 +55,8 @@ Result<std::unique_ptr<InFlight>> InFlight::open(const std::string& path, std::s
   made->size_ = magic.size() + std::max(pages, before) * place_bytes;
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return failed("cannot open", path, errno);
-  // A piece of a place at its end, or what is none of ours, is not to become a place. With its blocks: a store into a
-  // page that the disk has no room for would kill the process.
+  // Cuts off a partial place at the end, or a file of another kind, so that it is not read as a place. Reserves the
+  // file's blocks: a store into a mapped page that the disk has no room for would kill the process.
   const auto whole = static_cast<off_t>(magic.size() + before * place_bytes);
   const int reserved = ::ftruncate(fd, whole) != 0 ? errno : ::posix_fallocate(fd, 0, static_cast<off_t>(made->size_));
   void* const mapped =
@@ -102,14 +102,14 @@ std::atomic_ref<unsigned char> InFlight::state(std::uint32_t place) {
   return std::atomic_ref(bytes_[magic.size() + place * place_bytes]);
 }
 
-// The process may die between any two instructions, so their order is the compiler's to keep.
+// The process may die between any two instructions, so the compiler must not reorder the stores.
 void InFlight::set_state(std::uint32_t place, std::uint8_t to) {
   if (to == state_at_work) at_work_by_[place].store(std::this_thread::get_id(), std::memory_order_relaxed);
   state(place).store(to, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_release);
 }
 
-// Of a place that is at work, whose thread this is: nobody else touches it then.
+// Changes only places that this thread has at work: no other thread touches those.
 InFlightPause::InFlightPause(InFlight* in_flight) : in_flight_(in_flight) {
   if (in_flight_ == nullptr) return;
   const std::thread::id mine = std::this_thread::get_id();

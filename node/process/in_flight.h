@@ -1,11 +1,11 @@
-// Which pages are at work: in a worker's hands, or in the core's while it commits them. Kept in a small file that is
-// mapped into memory, so that a page costs two stores of a few bytes and no call of the system, and what the file says
-// outlives the process, however it dies. After an unclean end the pages that were at work are suspects: one of them may
-// be what kills the crawler (Peer counts them, and gives up those that were at work at two ends in a row).
+// Which pages are at work: with a worker, or in the core while it commits them. They are listed in a small file that is
+// mapped into memory, so a page costs two stores of a few bytes and no system call, and the list survives the process
+// however it dies. After an unclean end the pages that were at work are suspects: one of them may have killed the
+// crawler. (The peer counts them, and gives up pages that were at work at two ends in a row.)
 //
 // File: 16 bytes "orbweaver-work 1", then places of 32 bytes: u8 state (0 free, 1 waits, 2 at work), u16 partition
-// (little-endian), 8 bytes of the host's digest, 16 of the URL's. A clean end removes it. It is not synced: a power cut
-// is nobody's fault. Thread rule: open() and close() by the loop; marks by any thread, one at a time each.
+// (little-endian), 8 bytes of the host's digest, 16 of the URL's. A clean end removes it. It is not synced: a power
+// failure is not a page's fault. Thread rule: open() and close() by the loop; a mark by any one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ namespace orbweaver {
 
 class InFlight;
 
-// A page's place, free again when this is destroyed.
+// A page's place in the file, freed when this is destroyed.
 class InFlightMark {
  public:
   InFlightMark() = default;
@@ -38,7 +38,7 @@ class InFlightMark {
   }
   ~InFlightMark() { release(); }
   void at_work();
-  void waits();  // in a queue: if the process dies, it was not for this page
+  void waits();  // in a queue: if the process dies now, this page is not the cause
 
  private:
   friend class InFlight;
@@ -51,19 +51,19 @@ class InFlightMark {
 
 class InFlight {
  public:
-  // `pages`: how many may be marked together; what is beyond goes unmarked. Errors: io, disk_full.
+  // `pages`: how many pages may be marked at once; further pages stay unmarked. Errors: io, disk_full.
   static Result<std::unique_ptr<InFlight>> open(const std::string& path, std::size_t pages);
   ~InFlight();
   InFlight(const InFlight&) = delete;
   InFlight& operator=(const InFlight&) = delete;
 
-  // Of the last process, when it did not end cleanly.
+  // The pages that were at work when the last process ended uncleanly.
   const std::vector<storage::UrlKey>& left() const { return left_; }
-  // All places are free, those too that only an earlier run had: what was left is durable elsewhere.
+  // Frees all places, including those that only an earlier run had: the pages that were left are stored elsewhere.
   void clear();
-  // The page is at work from here on.
+  // Marks the page as at work.
   InFlightMark begin(const storage::UrlKey& page);
-  // The end is clean.
+  // Marks the end as clean.
   void close();
 
  private:
@@ -78,13 +78,13 @@ class InFlight {
   unsigned char* bytes_ = nullptr;
   std::size_t size_ = 0;
   std::vector<storage::UrlKey> left_;
-  std::vector<std::atomic<std::thread::id>> at_work_by_;  // by place: who has it, while its state says so
+  std::vector<std::atomic<std::thread::id>> at_work_by_;  // by place: the thread, if it is at work
   std::mutex mutex_;
   std::vector<std::uint32_t> free_;  // guarded by mutex_
 };
 
-// While it lives, nothing that this thread has at work counts as that: it waits for something else, such as memory or a
-// descriptor, for as long as that may take.
+// While this object exists, this thread's pages do not count as at work: the thread is waiting for something else, such
+// as memory or a descriptor, however long that takes.
 class InFlightPause {
  public:
   // Null: nothing is marked.

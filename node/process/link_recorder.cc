@@ -13,7 +13,7 @@ Result<void> LinkRecorder::open(const Core& peer, const std::string& directory, 
   storage::LinkTraceConfig config;
   config.directory = directory;
   config.name_prefix = "orbweaver-" + peer.ring_id().brief() + "-" + peer.id().brief();
-  config.bytes_max = settings.max_link_trace_bytes;
+  config.max_bytes = settings.max_link_trace_bytes;
   config.waiter = waiter;
   config.facts = {{"peer", peer.id().hex()}, {"ring", peer.ring_id().hex()}};
   for (const auto& [name, value] : ring_wide_settings(settings))

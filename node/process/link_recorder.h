@@ -14,17 +14,17 @@ namespace orbweaver {
 
 class LinkRecorder {
  public:
-  // With facts that lie in every file: whose it is, and what says which links are for other peers.
+  // Writes facts into every file: which peer it belongs to, and the settings by which links belong to other peers.
   // `waiter`: see storage/open_waiter.h; it outlives this.
   Result<void> open(const Core& peer, const std::string& directory, storage::OpenWaiter* waiter);
-  // A trace that cannot be written ends the peer, as an archive does: what was asked for would not be there.
+  // A trace that cannot be written ends the peer, as an unwritable archive does: the user asked for it.
   Result<void> record(const storage::TracePage& page);
-  void tell(Core& peer) const;  // its counts
+  void tell(Core& peer) const;  // reports the trace's counts
   void close();
 
  private:
   std::optional<storage::LinkTraceWriter> writer_;
-  std::uint64_t removed_ = 0;  // files, that the log told of
+  std::uint64_t removed_ = 0;  // files removed, as of the last record()
 };
 
 }  // namespace orbweaver

@@ -1,7 +1,7 @@
 // The log: Boost.Log behind five lines. Records are one line each: time level channel event key=value…
-// Nothing that a remote host triggers can flood it: log_limited() lets through a burst a minute for each event name and
-// then says how many it held back. Thread rule: all functions are safe from any thread. Values are escaped: no line
-// breaks, no control characters, cut at 512 bytes.
+// No remote host can flood it: per minute and event name, log_limited() writes a burst of records and then reports how
+// many it suppressed. Thread rule: all functions are safe from any thread. Values are escaped: no line breaks, no
+// control characters, cut at 512 bytes.
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,21 @@ struct LogConfig {
   LogLevel level = LogLevel::info;
   std::string file;                      // empty: standard error only
   std::uint64_t file_bytes = 16u << 20;  // rotated at this size
-  std::uint32_t files = 8;               // rotated files kept
+  std::uint32_t files = 8;               // rotated files that are kept
   bool to_stderr = false;
 };
 
 Result<void> start_log(const LogConfig& config);
 void stop_log();  // flushes
 
-// `channel` names the part: "ring", "crawl", "fetch", "storage", "node". `event` is a few fixed words.
+// `channel` names the part: "ring", "crawl", "fetch", "storage", "node". `event` is one of a few fixed phrases.
 void log(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields);
 inline void log(LogLevel level, std::string_view channel, std::string_view event,
                 std::initializer_list<LogField> fields = {}) {
   log(level, channel, event, std::span<const LogField>(fields.begin(), fields.size()));
 }
-// For what a remote host or peer can trigger: at most 20 records a minute for each (channel, event); then one "held
-// back" record with the count.
+// For events that a remote host or peer can trigger: at most 20 records per minute and (channel, event), then one
+// record that counts the suppressed ones.
 void log_limited(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields);
 inline void log_limited(LogLevel level, std::string_view channel, std::string_view event,
                         std::initializer_list<LogField> fields = {}) {

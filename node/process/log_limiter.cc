@@ -8,7 +8,7 @@ bool LogLimiter::admit(LogLevel level, std::string_view channel, std::string_vie
   Key key{std::string(channel), std::string(event)};
   auto found = windows_.find(key);
   if (found == windows_.end()) {
-    if (windows_.size() + 1 >= keys_max) key = {"node", "other events"};
+    if (windows_.size() + 1 >= max_keys) key = {"node", "other events"};
     found = windows_.try_emplace(std::move(key), Window{now + window, 0, 0, level}).first;
     first_end_ = std::min(first_end_, found->second.ends);
   }
@@ -17,14 +17,14 @@ bool LogLimiter::admit(LogLevel level, std::string_view channel, std::string_vie
     ++current.let_through;
     return true;
   }
-  current.level = current.held_back == 0 ? level : std::max(current.level, level);
-  ++current.held_back;
+  current.level = current.suppressed == 0 ? level : std::max(current.level, level);
+  ++current.suppressed;
   return false;
 }
 
-std::vector<HeldBack> LogLimiter::ended(Time now) {
-  std::vector<HeldBack> out;
-  // A clock that was set back: no window may stay for longer than its length from now.
+std::vector<Suppressed> LogLimiter::ended(Time now) {
+  std::vector<Suppressed> out;
+  // The clock was set back: no window may last longer than its length from now.
   const bool clock_set_back = first_end_ != Time::max() && first_end_ - now > window;
   if (now < first_end_ && !clock_set_back) return out;
   first_end_ = Time::max();
@@ -35,12 +35,12 @@ std::vector<HeldBack> LogLimiter::ended(Time now) {
       ++at;
       continue;
     }
-    if (entry.held_back > 0) out.push_back({entry.level, at->first.first, at->first.second, entry.held_back});
+    if (entry.suppressed > 0) out.push_back({entry.level, at->first.first, at->first.second, entry.suppressed});
     at = windows_.erase(at);
   }
   return out;
 }
 
-std::vector<HeldBack> LogLimiter::finish() { return ended(Time::max()); }
+std::vector<Suppressed> LogLimiter::finish() { return ended(Time::max()); }
 
 }  // namespace orbweaver

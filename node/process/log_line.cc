@@ -9,10 +9,10 @@
 namespace orbweaver {
 namespace {
 
-// At most log_value_bytes_max, not in the middle of a character.
+// Cuts at max_log_value_bytes, but not in the middle of a character.
 std::string_view cut(std::string_view value) {
-  if (value.size() <= log_value_bytes_max) return value;
-  std::size_t end = log_value_bytes_max;
+  if (value.size() <= max_log_value_bytes) return value;
+  std::size_t end = max_log_value_bytes;
   for (int back = 0; back < 3 && (static_cast<unsigned char>(value[end]) & 0xc0) == 0x80; ++back) --end;
   return value.substr(0, end);
 }

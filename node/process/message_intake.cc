@@ -15,12 +15,12 @@ void MessageIntake::take(const std::string& bytes, ring::ReplyPath reply) {
                 {{"cause", message.error().message}, {"bytes", bytes.size()}});
     return;
   }
-  const std::size_t held = ring::memory_bytes(*message);
+  const std::size_t size = ring::memory_bytes(*message);
   const std::string_view type = ring::type_name(message->body);
   const std::string from = message->from.brief();
-  if (!events_->push_message({std::move(*message), std::move(reply)}, held))
+  if (!events_->push_message({std::move(*message), std::move(reply)}, size))
     log_limited(LogLevel::warning, "ring", "too many messages wait, one dropped",
-                {{"peer", from}, {"type", type}, {"bytes", held}});
+                {{"peer", from}, {"type", type}, {"bytes", size}});
 }
 
 }  // namespace orbweaver

@@ -1,5 +1,5 @@
-// From a peer's bytes to the core's queue: what cannot be read, or does not fit, is counted, logged and dropped. Thread
-// rule: take() from the transport's thread, the counts from any.
+// Decodes a peer's bytes and queues them for the core. A message that is unreadable or does not fit is counted, logged
+// and dropped. Thread rule: take() from the transport's thread, the counts from any.
 #pragma once
 
 #include <atomic>

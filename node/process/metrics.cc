@@ -24,8 +24,9 @@ const std::vector<MetricRow>& metric_rows() {
       {"urls_excluded", "URLs in state excluded that this peer holds", gauge},
       {"urls_queued", "URLs in state queued that this peer holds", gauge},
       {"fetches_in_flight", "requests in flight", gauge},
-      {"hosts_held", "hosts that wait because their domain or network uses its share of the transfers", gauge},
-      {"hosts_held_total", "how often a host had to wait for that reason", counter},
+      {"hosts_waiting_for_share", "hosts that wait because their domain or network uses its share of the transfers",
+       gauge},
+      {"host_share_waits_total", "how often a host had to wait for that reason", counter},
       {"bytes_received_total", "bytes of response heads and bodies, as on the wire", counter},
       {"links_found_total", "links found in pages, each counted once per page, before scope and cache", counter},
       {"links_over_budget_total", "links left out because their page exceeds max_link_bytes or another bound of pages",
@@ -106,7 +107,7 @@ void add_transport(const ring::TransportStats& stats, std::vector<std::pair<std:
 }
 
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& values) {
-  // By name, and by what stands behind a '/': the label `share`.
+  // By name, and by the part after '/': the label `share`.
   std::map<std::string, std::map<std::string, double>> by_name;
   for (const auto& [name, value] : values) {
     const std::size_t slash = std::min(name.find('/'), name.size());

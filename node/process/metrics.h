@@ -1,4 +1,4 @@
-// What a peer counts, as one table, and its Prometheus text. The only file that knows prometheus-cpp.
+// What a peer counts, as one table, and its Prometheus text. The only file that uses prometheus-cpp.
 // Pure; thread rule: free functions and a constant table.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace orbweaver {
 
 enum class MetricType : std::uint8_t {
-  counter,  // only grows while the process runs; the name ends in _total
+  counter,  // only grows while the process runs; its name ends in _total
   gauge,    // a level
 };
 
@@ -25,9 +25,9 @@ struct MetricRow {
 
 const std::vector<MetricRow>& metric_rows();
 
-// Prometheus text format 0.0.4, in the table's order, names prefixed "orbweaver_". `values`: row name and value; a row
-// without a value is left out, a name without a row too (tests hold callers to the table). Of a name given twice the
-// last counts.
+// Prometheus text format 0.0.4, in the table's order, names prefixed "orbweaver_". `values`: row name and value. A row
+// without a value is left out, and so is a value without a row (tests check that callers follow the table). If a name
+// is given twice, the last value counts.
 std::string metrics_text(const std::vector<std::pair<std::string, double>>& values);
 
 // Adds the transport's part of the values.

@@ -9,7 +9,7 @@
 namespace orbweaver {
 namespace {
 
-// Longer than any flood of connections lasts that the limits let through; a lack that lasts is somebody's mistake.
+// Longer than any flood of connections that the limits allow; a shortage that lasts longer is a misconfiguration.
 constexpr std::chrono::minutes patience{10};
 
 }  // namespace

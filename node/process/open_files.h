@@ -12,12 +12,12 @@
 
 namespace orbweaver {
 
-// Raises the limit, plans its shares, and tells the log of them; a limit that is too small for the settings is a
-// warning with what was made smaller.
-// Error (invalid_setting): fewer than open_files_least, with which a peer could do nothing.
+// Raises the limit, plans its shares and logs them. If the limit is too small for the settings, it logs a warning that
+// shows the smaller shares.
+// Error (invalid_setting): the limit is below open_files_least, and a peer cannot work with fewer.
 Result<DescriptorPlan> plan_open_files(const Settings& settings);
 
-// Of a peer's files: waits are told to the log. What waits does not count as at work in `in_flight()`, where that is
+// For a peer's files: it logs waits. A page whose thread waits does not count as at work in `in_flight()`, if that is
 // not null.
 std::unique_ptr<storage::OpenWaiter> make_open_waiter(std::function<InFlight*()> in_flight);
 

@@ -48,7 +48,7 @@ bool is_javascript(std::string_view type) {
   return type == "text/javascript" || type == "application/javascript" || type == "application/x-javascript";
 }
 
-// A page's mark, as the core knows it.
+// A page's in-flight mark, through the interface that the core knows.
 class MarkInFlight final : public PageMark::Holder {
  public:
   explicit MarkInFlight(InFlightMark mark) : mark_(std::move(mark)) {}
@@ -61,7 +61,7 @@ class MarkInFlight final : public PageMark::Holder {
 
 class Reader final : public PageReader {
  public:
-  // `repeats`: what the texts of all workers repeat; null: none are written.
+  // `repeats`: the texts that repeat others, for all workers together; null: no texts are written.
   static Result<std::unique_ptr<Reader>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
                                               SharedRepeats* repeats, DecodeRoom& room, UserCommands& user_commands) {
     std::unique_ptr<Reader> reader(new Reader(config.settings, clock, static_cast<std::uint16_t>(index), room));
@@ -101,11 +101,11 @@ class Reader final : public PageReader {
     const PageFetch* const page = item.job.page();
     if (in_flight_ != nullptr && page != nullptr) mark = in_flight_->begin(page->queued.key);
     PageDone done = read_response(item);
-    // A stop waits for no descriptor: the page stays queued, as one that was not begun.
+    // After a stop nothing waits for a descriptor: the page stays queued, as if it had not been begun.
     if (const auto* failed = std::get_if<NotWritten>(&done.what))
       if (failed->failure.code == ErrorCode::io && waiter_ != nullptr && waiter_->stopped())
         done = not_read(item.job.id);
-    done.body_held = std::make_shared<MemoryCharge>(std::move(item.response.held));
+    done.body_charge = std::make_shared<MemoryCharge>(std::move(item.response.charge));
     mark.waits();
     done.mark = PageMark(std::make_unique<MarkInFlight>(std::move(mark)));
     return done;
@@ -121,14 +121,14 @@ class Reader final : public PageReader {
   }
 
  private:
-  // A page while it is read.
+  // The state while a page is read.
   struct Reading {
     const ReadItem& item;
     const PageFetch& fetch;
     DecodeLease& lease;
     PageDone& done;
-    const ResultPages::Rule* results = nullptr;  // it is a result page of a search
-    RobotsMeta meta{};                           // what its head says; the page's own tags are added
+    const ResultPages::Rule* results = nullptr;  // set when the page is a result page of a search
+    RobotsMeta meta{};                           // from the response's head; the page's own tags are added
     PageRead page{};
     std::optional<Error> failure{};  // the archive or the text could not be written
   };
@@ -153,28 +153,28 @@ class Reader final : public PageReader {
   void read_robots_response(const ReadItem& item, const RobotsFetch& fetch, DecodeLease& lease, PageDone& done) {
     const FetchResponse& response = item.response;
     RobotsRead read;
-    std::string held;
+    std::string buffer;
     const std::string_view payload =
-        without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, held);
-    const std::uint64_t held_bytes = lease.taken();
+        without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, buffer);
+    const std::uint64_t buffer_bytes = lease.taken();
     if (response.status >= 200 && response.status < 300) {
       const std::string codings = content_codings(response);
-      const std::size_t most = codings.empty() ? std::min(payload.size(), robots_bytes_max) : robots_bytes_max;
-      lease.want(2 * most);  // unpacked, and its rules
+      const std::size_t most = codings.empty() ? std::min(payload.size(), max_robots_bytes) : max_robots_bytes;
+      lease.want(2 * most);  // the unpacked file and its rules
       lease.take(2 * most);
-      read = read_robots(decode_content(payload, codings, robots_bytes_max).bytes, fetch.origin, settings_,
+      read = read_robots(decode_content(payload, codings, max_robots_bytes).bytes, fetch.origin, settings_,
                          rules_.canonicaliser);
       hold(done, read.body.capacity() + read.parsed.rules->bytes() + bytes_of({&read.sitemaps}));
-      lease.set_taken(held_bytes);
+      lease.set_taken(buffer_bytes);
     }
-    // A robots.txt is asked for where it is, whatever the crawl takes for one.
+    // A robots.txt is requested at the redirect's exact target, without the crawl's own rules for URLs.
     if (response.status >= 300 && response.status < 400)
       if (const std::optional<Url> target = redirect_target(item))
         if (Result<CanonicalUrl> url = CanonicalUrl::from(*target)) read.redirect.emplace(std::move(*url));
     done.what = std::move(read);
     if (archive_ == nullptr) return;
     std::optional<Error> failure;
-    archive(item, payload, {.not_modified = false, .noindex = false}, lease, held_bytes, done, failure);
+    archive(item, payload, {.not_modified = false, .noindex = false}, lease, buffer_bytes, done, failure);
     if (failure) done.what = NotWritten{std::move(*failure)};
   }
 
@@ -184,29 +184,29 @@ class Reader final : public PageReader {
     PageRead& page = reading.page;
     if (!result_pages_.empty()) reading.results = result_pages_.find(item.job.url);
     if (reading.results != nullptr) page.listed = ResultList{};
-    std::string held;
+    std::string buffer;
     const std::string_view payload =
-        without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, held);
-    const std::uint64_t held_bytes = lease.taken();
+        without_transfer_codings(response, settings_.max_body_bytes, lease, done.decoded_cut, buffer);
+    const std::uint64_t buffer_bytes = lease.taken();
     for (const std::string& value : header_values(response.response_head, "x-robots-tag"))
       reading.meta.add_header(value, agent_);
     // 204 and 205 have no content, whatever follows their head (RFC 9110, 15.3.5 and 15.3.6).
     if (response.status >= 200 && response.status < 300 && response.status != 204 && response.status != 205) {
       const std::string type = media_type(content_type_of(response.response_head));
       page.unwanted_type = !content_type_wanted(settings_, type);
-      // A sitemap is asked for whatever types the crawl wants.
+      // A sitemap is read whatever types the crawl wants.
       if (!page.unwanted_type || settings_.sitemaps != SitemapUse::off) read_page(reading, payload);
       if (!page.unwanted_type) hold_links(done, page);
     }
     if (!page.unwanted_type) {
       if (response.status >= 300 && response.status < 400) note_redirect(item, fetch, page);
       if (settings_.keep_validators && response.status == 200)
-        page.validator = validator_of(response.response_head, storage::validator_bytes_max);
+        page.validator = validator_of(response.response_head, storage::max_validator_bytes);
       page.noindex = not_kept(item, reading.meta);
       if (archive_ != nullptr && !reading.failure)
         archive(item, payload,
                 {.not_modified = response.status == 304 && !fetch.validator.empty(), .noindex = page.noindex}, lease,
-                held_bytes, done, reading.failure);
+                buffer_bytes, done, reading.failure);
     }
     if (reading.failure) {
       done.what = NotWritten{std::move(*reading.failure)};
@@ -222,7 +222,7 @@ class Reader final : public PageReader {
     return bytes;
   }
 
-  // Under record_links they are kept twice.
+  // Under record_links the links are kept twice, so they count twice.
   void hold_links(PageDone& done, const PageRead& page) const {
     const std::uint64_t bytes =
         std::visit(Overloaded{[](const LinkList& list) {
@@ -235,13 +235,13 @@ class Reader final : public PageReader {
     hold(done, settings_.record_links ? 2 * bytes : bytes);
   }
 
-  // Links, and a robots.txt with its rules, wait here for room, until the core has committed others.
+  // Waits for room for links, or for a robots.txt with its rules, until the core has committed others.
   void hold(PageDone& done, std::uint64_t bytes) const {
     if (bytes == 0 || links_share_ == nullptr) return;
     std::optional<InFlightPause> pause;
     if (!links_share_->has_room(bytes)) pause.emplace(in_flight_);
     links_share_->wait_and_take(bytes);
-    done.links_held = std::make_shared<MemoryCharge>(links_share_, bytes);
+    done.links_charge = std::make_shared<MemoryCharge>(links_share_, bytes);
   }
 
   Reader(const Settings& settings, const Clock& clock, std::uint16_t index, DecodeRoom& room)
@@ -269,7 +269,7 @@ class Reader final : public PageReader {
       if (Result<TextCommand> command = TextCommand::parse(entry)) commands_.push_back(std::move(*command));
   }
 
-  // Where a response points. Nothing: two that differ, and nobody can say which is meant; or what is not a URL.
+  // The target of a redirect. Nothing when two Location fields differ (either may be meant), or when it is not a URL.
   static std::optional<Url> redirect_target(const ReadItem& item) {
     const std::vector<std::string> locations = header_values(item.response.response_head, "location");
     if (locations.empty() || locations.front().empty()) return std::nullopt;
@@ -286,7 +286,7 @@ class Reader final : public PageReader {
     if (!target) return;
     Result<CanonicalUrl> url = rules_.canonicaliser.from(*target);
     if (!url) return;
-    // The rules take both for one: the server's word for it is another.
+    // Both have the same form under the crawl's rules, but to the server they are different URLs.
     Result<CanonicalUrl> plain = CanonicalUrl::from(*target);
     if (plain && url->text() == fetch.queued.url && !(*plain == item.job.url)) {
       page.canonical_redirect.emplace(std::move(*plain));
@@ -350,12 +350,12 @@ class Reader final : public PageReader {
     ResolvedLinks resolved = resolve_links(links, document, encoder.get(), rules_);
     page.skipped_links = resolved.skipped_scheme + resolved.malformed + resolved.nofollow;
     page.links_over_budget = resolved.over_budget;
-    if (reading.results != nullptr) {  // nothing else of it belongs to the crawl
+    if (reading.results != nullptr) {  // its other links do not belong to the crawl
       if (html) page.listed = ResultList{results_of(*reading.results, url, resolved.urls, rules_.canonicaliser)};
       return;
     }
     LinkList list{.links = std::move(resolved.urls), .scores = {}, .requisites = std::move(resolved.requisites)};
-    // What a command makes of it is text, whatever its type.
+    // A command's output is text, whatever the body's type.
     list.stylesheet = !html && command_for(type) == nullptr && is_read_by_choice(type) && type == "text/css";
     page.skipped_links += site_links_.filter(url, list.links);
     if (topic_)
@@ -366,7 +366,7 @@ class Reader final : public PageReader {
       write_text(reading, html::page_blocks(text.utf8), text.charset);
   }
 
-  // Of the links only those that may be results, before they are resolved.
+  // Keeps only links that may be results, before they are resolved.
   void select_results(const ResultPages::Rule& rule, std::string_view html, PageLinks& links) const {
     const auto selector = selectors_.find(rule.entry.select);
     if (selector != selectors_.end()) {
@@ -383,15 +383,15 @@ class Reader final : public PageReader {
     page.listed = LinkList{};
     if (settings_.obey_nofollow && reading.meta.nofollow) return;
     const Url location = reading.item.job.url.as_url();
-    // The file unpacked, its text in UTF-8, and the entries.
+    // The unpacked file, its text in UTF-8, and the entries.
     const bool packed = payload.starts_with("\x1F\x8B");
     lease.want(packed ? UINT64_MAX : 3 * std::uint64_t{payload.size()});
     SitemapLimits limits;
-    limits.bytes_max = static_cast<std::size_t>(std::min<std::uint64_t>(limits.bytes_max, lease.left() / 3));
+    limits.max_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(limits.max_bytes, lease.left() / 3));
     const Sitemap sitemap = read_sitemap(payload, content_type, limits);
-    lease.take(packed ? 3 * limits.bytes_max : 3 * payload.size());
+    lease.take(packed ? 3 * limits.max_bytes : 3 * payload.size());
     reading.done.decoded_cut = reading.done.decoded_cut || sitemap.cut;
-    SitemapUrls found = resolve_entries(sitemap, location, rules_.canonicaliser, rules_.bytes_max);
+    SitemapUrls found = resolve_entries(sitemap, location, rules_.canonicaliser, rules_.max_bytes);
     page.skipped_links = found.skipped;
     page.links_over_budget = found.over_budget;
     if (sitemap.kind == SitemapKind::index) {
@@ -409,16 +409,16 @@ class Reader final : public PageReader {
            (looked_for_.json_ld && type == "application/ld+json") || (looked_for_.scripts && is_javascript(type));
   }
 
-  // `decode` fills `text`, within what the lease has.
+  // `decode` fills `text`, within the bytes that are left in the lease.
   template <class Decode>
   static void within(Reading& reading, DecodedText& text, const Decode& decode) {
     DecodeLease& lease = reading.lease;
-    text.storage_bytes_max = static_cast<std::size_t>(lease.left());
+    text.max_storage_bytes = static_cast<std::size_t>(lease.left());
     decode();
     if (text.cut && !lease.large()) {
       lease.grow();
       text.cut = false;
-      text.storage_bytes_max = static_cast<std::size_t>(lease.left());
+      text.max_storage_bytes = static_cast<std::size_t>(lease.left());
       decode();
     }
     reading.done.decoded_cut = reading.done.decoded_cut || text.cut;
@@ -450,12 +450,12 @@ class Reader final : public PageReader {
     return nullptr;
   }
 
-  // What the user's command makes of a body: its URLs are links, its text is the page's.
+  // Runs the user's command on a body: URLs in its output are links, its output is the page's text.
   void read_by_command(Reading& reading, const TextCommand& command, std::string_view payload, PageLinks& links) {
     CommandOutput output =
         user_commands_->run(command.arguments, payload,
                             {.timeout = settings_.text_command_timeout,
-                             .output_bytes_max = static_cast<std::size_t>(settings_.max_text_command_bytes),
+                             .max_output_bytes = static_cast<std::size_t>(settings_.max_text_command_bytes),
                              .memory_bytes = settings_.max_text_command_memory});
     if (!output.fault.empty()) {
       reading.page.command_fault = command.arguments.front() + ": " + output.fault;
@@ -465,12 +465,12 @@ class Reader final : public PageReader {
     DecodedText text;
     within(reading, text, [&] { decode_text_body(output.text, {}, TextFormat::plain, text); });
     note_text(text.utf8, links);
-    for (PageLink& link : links.links) link.kind = LinkKind::anchor;  // the command itself is the choice
+    for (PageLink& link : links.links) link.kind = LinkKind::anchor;  // the user chose the command
     if (text_ && !not_kept(reading.item, reading.meta))
       write_text(reading, html::blocks_of_text(text.utf8), text.charset);
   }
 
-  // `blocks`: not marked yet.
+  // `blocks`: mark_boilerplate() has not run on them yet.
   void write_text(Reading& reading, html::PageBlocks blocks, const std::string& charset) {
     const FetchResponse& response = reading.item.response;
     const std::string& url = reading.item.job.url.text();
@@ -491,12 +491,12 @@ class Reader final : public PageReader {
     bool not_modified;
     bool noindex;
   };
-  // `held`: bytes of the lease that stay taken.
-  void archive(const ReadItem& item, std::string_view payload, Kept kept, DecodeLease& lease, std::uint64_t held,
-               PageDone& done, std::optional<Error>& failure) {
+  // `buffer_bytes`: bytes of the lease that stay taken.
+  void archive(const ReadItem& item, std::string_view payload, Kept kept, DecodeLease& lease,
+               std::uint64_t buffer_bytes, PageDone& done, std::optional<Error>& failure) {
     const FetchResponse& response = item.response;
-    // What was read is given back; the archive's writer copies the body and packs the copy.
-    lease.set_taken(held);
+    // Gives back what reading the page took; the archive's writer copies the body and packs the copy.
+    lease.set_taken(buffer_bytes);
     lease.want(2 * response.body.size());
     lease.take(2 * response.body.size());
     storage::WarcExchange exchange;
@@ -515,7 +515,7 @@ class Reader final : public PageReader {
     exchange.body = response.body;
     exchange.payload = payload;
     exchange.truncated = truncated_name(response.truncated);
-    if (kept.noindex) {  // that it was fetched is on record, what it said is not
+    if (kept.noindex) {  // the archive shows that it was fetched, but not its content
       exchange.body = exchange.payload = {};
       exchange.truncated = "unspecified";
     }
@@ -539,7 +539,7 @@ class Reader final : public PageReader {
   const LinkRules rules_;
   const ResultPages result_pages_;
   const SiteLinks site_links_;
-  std::map<std::string, html::Selector> selectors_;  // of result_pages_, by their text
+  std::map<std::string, html::Selector> selectors_;  // for result_pages_, by their text
   LinkChoice looked_for_;
   std::unique_ptr<LinkExtractor> extractor_;
   std::vector<TextCommand> commands_;

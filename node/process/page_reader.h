@@ -1,5 +1,5 @@
-// What is made of a response: its codings are undone, its links found, its archive record and its text written. Each
-// reader has archive files of its own, so nothing is shared. Thread rule: one owner (a worker's thread).
+// What is made of a response: codings are removed, links found, the archive record and the text written. Each reader
+// has its own archive files, so nothing is shared. Thread rule: one owner (a worker's thread).
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ struct WorkersConfig {
   std::string name_prefix;  // "orbweaver-<ring>-<peer>"; unique in the ring
   std::shared_ptr<MemoryShare> decoded;
   std::shared_ptr<MemoryShare> links;
-  InFlight* in_flight = nullptr;          // null: no page is marked; else it outlives the workers and every PageDone
+  InFlight* in_flight = nullptr;          // null: no page is marked; else outlives the workers and every PageDone
   storage::OpenWaiter* waiter = nullptr;  // outlives the workers
 };
 
-// What is read; a stored robots.txt is a response's body.
+// The input of a read; a stored robots.txt is treated as a response's body.
 struct ReadItem {
   FetchJob job;
   FetchResponse response;
@@ -38,19 +38,19 @@ struct ReadItem {
 
 class PageReader {
  public:
-  // Opens the archive (cutting the torn tail of an earlier run). `index`: of the worker. `repeats`: what the texts of
-  // all workers repeat; null: none are written. All outlive it.
+  // Opens the archive (cutting off the torn tail of an earlier run). `index`: the worker's number. `repeats`: the texts
+  // that repeat others, for all workers together; null: no texts are written. The references outlive the reader.
   static Result<std::unique_ptr<PageReader>> open(const WorkersConfig& config, std::size_t index, const Clock& clock,
                                                   SharedRepeats* repeats, DecodeRoom& room,
                                                   UserCommands& user_commands);
   virtual ~PageReader() = default;
 
-  // What could not be written, or was not read because the peer stops, says so (PageDone::what).
+  // PageDone::what says when something could not be written, or was not read because the peer is stopping.
   virtual PageDone read(ReadItem item) = 0;
   virtual Result<void> close() = 0;
 };
 
-// The answer to what nobody reads any more.
+// The result for a response that is not read any more.
 PageDone not_read(std::uint64_t id);
 
 }  // namespace orbweaver

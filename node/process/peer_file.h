@@ -7,7 +7,7 @@
 
 namespace orbweaver {
 
-// What a running peer writes into <directory>/peer.json, for commands on this machine.
+// The contents of <directory>/peer.json.
 struct PeerFile {
   std::string id;
   std::string ring;
@@ -17,8 +17,8 @@ struct PeerFile {
   int pid = 0;
 };
 
-// Of the peer that runs on this directory, or ran last. Error: unreachable when none has. (When it ends it writes
-// <directory>/ended.json: finished, reason, and its last status.)
+// Reads the file of the peer that runs in this directory, or ran last. Error: unreachable when no peer has run there.
+// (When it ends, the peer writes <directory>/ended.json: finished, reason, and its last status.)
 Result<PeerFile> read_peer_file(const std::string& directory);
 
 }  // namespace orbweaver

@@ -1,4 +1,4 @@
-// A running peer's memory: its plan, the shares that count by themselves, and what `status` and the metrics show.
+// A running peer's memory: its plan, the shares that count themselves, and the values for `status` and the metrics.
 // Thread rule: the loop's thread; the shares themselves any.
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace orbweaver {
 
-// Refuses a Bloom filter or a table of scores, as the settings plan them, that the machine has no memory for now.
+// Refuses a Bloom filter or a table of scores that the settings plan but the machine has too little memory for now.
 Result<void> check_large_tables(const Settings& settings);
 
 class PeerMemory {
  public:
-  // By max_memory, or by what the machine and the control groups have. The settings are made to fit; the log says
-  // which.
+  // Plans by max_memory, or by the memory of the machine and its control groups. Adapts the settings to the plan; the
+  // log shows which ones.
   explicit PeerMemory(LoadedSettings& settings);
 
   const MemoryPlan& plan() const { return plan_; }
-  // "bodies", "decoded" and "links"; others know their bounds by plan().
+  // "bodies", "decoded" and "links"; the other shares get their bounds from plan().
   const std::shared_ptr<MemoryShare>& share(std::string_view name) const { return shares_.at(name); }
-  // Of all shares. `used`: those that the others' holders tell; what is in none is `base`.
+  // The use of all shares. `used`: the use of the shares that do not count themselves; memory in no share is `base`.
   MemoryUse look(std::map<std::string_view, std::uint64_t> used);
 
  private:

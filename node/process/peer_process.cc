@@ -48,16 +48,16 @@ namespace orbweaver {
 
 namespace {
 
-// How often /metrics, /healthz and /status are brought up to date.
+// How often /metrics, /healthz and /status are updated.
 constexpr Duration status_every = std::chrono::milliseconds{250};
 // How long fetches in flight may continue after a stop.
 constexpr std::chrono::milliseconds stop_patience{3000};
-// A store needs this much to open: RocksDB writes its journal and manifest, and Debian's build aborts when it cannot.
+// To open, RocksDB needs this much free disk: it writes its journal and manifest. Debian's build aborts if it cannot.
 constexpr std::uint64_t free_bytes_min = 4u << 20;
-// A kept connection with TLS, about.
+// The approximate memory of a kept connection with TLS.
 constexpr std::uint64_t connection_bytes = 32u << 10;
 // A core that has not stepped for this long is not healthy.
-constexpr Duration healthy_max = std::chrono::seconds{10};
+constexpr Duration max_healthy = std::chrono::seconds{10};
 
 ring::PeerId random_id() {
   std::random_device device;
@@ -66,7 +66,7 @@ ring::PeerId random_id() {
   return id;
 }
 
-// For commands that run in another directory.
+// For commands that run in other directories.
 std::string absolute_path(const std::string& path) {
   std::error_code unknown;
   const std::filesystem::path whole = std::filesystem::absolute(path, unknown);
@@ -88,9 +88,9 @@ class PeerProcess {
       return tl::make_unexpected(written.error());
     return exit;
   }
-  // From any thread. A second word ends a leave.
+  // From any thread. A second signal turns a leave into a stop.
   void stop(bool leave) {
-    const bool first = !std::exchange(told_, true);
+    const bool first = !std::exchange(signalled_, true);
     // The loop itself may be waiting for a descriptor.
     if (!leave || !first) opener_->stop_in(stop_patience);
     events_.push(StopEvent{leave && first});
@@ -110,13 +110,13 @@ class PeerProcess {
   void announce(const std::vector<std::string>& lines) const;
   void close();
 
-  bool told_ = false;  // by a signal to end; the signals' thread only
+  bool signalled_ = false;  // by a signal to end; used only by the signals' thread
   PeerOptions options_;
   Clock clock_;
   std::optional<DirectoryLock> lock_;
   DescriptorPlan descriptors_;
   const std::unique_ptr<storage::OpenWaiter> opener_ = make_open_waiter([this] { return in_flight_.get(); });
-  // What events hold of them is given back when these events go, so before these do.
+  // Events return their memory to it when they are destroyed, so it is declared before them and outlives them.
   std::optional<PeerMemory> memory_;
   std::unique_ptr<InFlight> in_flight_;
   std::unique_ptr<storage::Kv> kv_;
@@ -143,7 +143,7 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   const auto on_message = [this](const std::string& bytes, ring::ReplyPath reply) {
     intake_.take(bytes, std::move(reply));
   };
-  // A peer comes back where it was, if it may: others find it at once.
+  // A peer tries its last address first, so that others find it at once.
   std::vector<std::string> tries = {settings.listen};
   if (port_is_free_choice(settings.listen))
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
@@ -214,7 +214,7 @@ Result<void> PeerProcess::open() {
   if (!descriptors) return tl::make_unexpected(descriptors.error());
   descriptors_ = *descriptors;
   settings.max_fetches = descriptors_.max_fetches;
-  std::error_code ignored;  // an old one, or none
+  std::error_code ignored;  // of removing an old file, or none
   std::filesystem::remove(options_.directory + "/ended.json", ignored);
   struct statvfs room {};
   if (::statvfs(options_.directory.c_str(), &room) == 0 &&
@@ -233,7 +233,7 @@ Result<void> PeerProcess::open() {
                                  .cache_bytes = settings.max_storage_memory,
                                  .sync_writes = settings.durability == Durability::power,
                                  .write_buffer_bytes = write_buffer_bytes(memory_->plan()),
-                                 .open_files_max = static_cast<int>(descriptors_.store_files),
+                                 .max_open_files = static_cast<int>(descriptors_.store_files),
                                  .waiter = opener_.get()});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
   kv_ = std::move(*kv);
@@ -263,7 +263,7 @@ Result<void> PeerProcess::open() {
   auto peer = Core::open(std::move(start), *store_, clock_.now());
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
-  in_flight_->clear();  // the store knows of them now
+  in_flight_->clear();  // the store has recorded them by now
   publish(clock_.now());
   StatusCallbacks callbacks;
   callbacks.status_json = [this] {
@@ -276,7 +276,7 @@ Result<void> PeerProcess::open() {
   };
   callbacks.healthy = [this] {
     const std::lock_guard guard(status_mutex_);
-    return clock_.now() - status_at_ < healthy_max;
+    return clock_.now() - status_at_ < max_healthy;
   };
   if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks), settings.status_hosts);
       !listening)
@@ -308,14 +308,14 @@ Result<void> PeerProcess::open() {
          {"memory", bytes_text(filter->memory_bytes())},
          {"hashes", filter->hashes()},
          {"filled_with", filter->entries()}});
-  // Archives that an earlier run left open are repaired now, not with the first fetch: there may be none.
+  // Repairs archives that an earlier run left open now, not at the first fetch: there may be no fetch.
   if (peer_->has_ring())
     if (Result<void> started = start_crawling(); !started) return started;
   return write_peer_file();
 }
 
-// The fetcher and the workers need the ring's values, which a joining peer learns first; so they start with the first
-// fetch.
+// The fetcher and the workers need the ring's settings. A joining peer learns them first, so it starts both with its
+// first fetch.
 Result<void> PeerProcess::start_crawling() {
   const Settings& settings = peer_->settings();
   WorkersConfig workers;
@@ -327,7 +327,7 @@ Result<void> PeerProcess::start_crawling() {
   workers.links = memory_->share("links");
   workers.in_flight = in_flight_.get();
   workers.waiter = opener_.get();
-  auto started = Workers::start(std::move(workers), clock_, [this](PageDone page) { events_.push(std::move(page)); });
+  auto started = Workers::start(workers, clock_, [this](PageDone page) { events_.push(std::move(page)); });
   if (!started) return tl::make_unexpected(started.error());
   workers_ = std::move(*started);
   if (settings.record_links)
@@ -337,7 +337,7 @@ Result<void> PeerProcess::start_crawling() {
   if (!made) return tl::make_unexpected(made.error());
   CurlFetcherConfig config = std::move(*made);
   config.bodies = memory_->share("bodies");
-  config.idle_connections_max =
+  config.max_idle_connections =
       std::min<std::size_t>(descriptors_.kept_connections, memory_->plan().base / 2 / connection_bytes);
   config.record_requests = settings.archive != ArchiveKind::off;
   if (!names_contact(settings.user_agent, settings.contact)) config.guard.refuse_public();
@@ -374,8 +374,8 @@ void PeerProcess::fetch_done(FetchResponse response) {
   ended.ended = response.ended;
   ended.bytes = response.response_head.size() + response.body.size();
   ended.retry_after = retry_after(response.response_head, response.ended);
-  // A body that the server did not finish is not the page: it is tried again. One that this peer cut at its limit is
-  // kept.
+  // A body that the server did not finish is not the page, so the page is tried again. A body that this peer cut at its
+  // limit is kept.
   if (ended.error == FetchError::none && response.truncated == Truncated::disconnect) ended.error = FetchError::broken;
   if (ended.error == FetchError::none && response.truncated == Truncated::time) ended.error = FetchError::timeout;
   const bool page_follows = ended.error == FetchError::none;
@@ -389,10 +389,10 @@ void PeerProcess::publish(Time now) {
   used["storage"] = kv_->memory_bytes();
   used["messages_in"] = events_.message_bytes();
   const ring::TransportStats transport = transport_->stats();
-  used["messages_out"] += transport.held_bytes;
+  used["messages_out"] += transport.waiting_bytes;
   peer_->note_memory(memory_->look(std::move(used)));
   nlohmann::json status = peer_->own_status();
-  status["published_us"] = now.time_since_epoch().count();  // it is up to status_every old when it is read
+  status["published_us"] = now.time_since_epoch().count();  // readers may get it up to status_every later
   status["counts"]["messages_malformed"] = intake_.malformed() + transport.malformed;
   status["counts"]["messages_dropped"] = events_.dropped();
   status["counts"]["message_bytes_waiting"] = events_.message_bytes();
@@ -418,7 +418,7 @@ void PeerProcess::announce(const std::vector<std::string>& lines) const {
   for (const std::string& line : lines) complain("%s", line.c_str());
 }
 
-// False: it cannot, and ends.
+// False: the crawl cannot start, and the peer ends.
 bool PeerProcess::crawls(Exit& exit) {
   if (fetcher_ != nullptr) return true;
   const Result<void> started = start_crawling();
@@ -438,7 +438,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     } else {
       request.any_type = true;
       request.timeout = settings.robots_timeout;
-      request.max_body_bytes = robots_bytes_max;
+      request.max_body_bytes = max_robots_bytes;
     }
     {
       const std::lock_guard guard(jobs_mutex_);
@@ -500,12 +500,12 @@ Exit PeerProcess::loop() {
     }
     events.clear();
     events_.handled();
-    // What is in flight may end by itself, so that a clean stop asks for nothing twice; but it may also never end.
+    // Fetches in flight may end by themselves, so a clean stop repeats no request; but one may also never end.
     if (peer_->stopping() && !stop_at) stop_at = now + stop_patience;
-    if (stop_at) opener_->stop_in(stop_patience);  // from when it was said first
+    if (stop_at) opener_->stop_in(stop_patience);  // counted from the first stop
     if (stop_at && now >= *stop_at && !cancelled && fetcher_ != nullptr) {
       cancelled = true;
-      fetcher_->stop();  // answers with `cancelled` for what is in flight
+      fetcher_->stop();  // answers with `cancelled` for all fetches in flight
       workers_->cancel();
     }
     if (now >= next_status) {
@@ -539,7 +539,7 @@ void PeerProcess::close() {
 int run_peer(PeerOptions options) {
   keep_freed_memory_small();
   end_when_out_of_memory();
-  // Signals go to one thread that waits for them; all others have them blocked.
+  // One thread waits for signals; all other threads block them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -577,8 +577,8 @@ int run_peer(PeerOptions options) {
         {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
   }
   stop_log();
-  // RocksDB cannot close on a full disk, or without its directory (Debian's build aborts): the process ends as by a
-  // kill, which costs nothing.
+  // RocksDB cannot close on a full disk or without its directory (Debian's build aborts). So the process ends without
+  // closing, as after a kill, which loses nothing.
   if (code == static_cast<int>(ErrorCode::disk_full) || code == static_cast<int>(ErrorCode::io)) {
     std::fflush(nullptr);
     ::_exit(code);

@@ -17,16 +17,16 @@ namespace orbweaver {
 struct PeerOptions {
   std::string directory;
   LoadedSettings settings;
-  std::string ring_secret;  // of settings' ring_key_file; empty: none
+  std::string ring_secret;  // from the settings' ring_key_file; empty: none
   bool log_to_stderr = false;
   bool announce = false;           // what node/process/announcer.h says, on standard error
-  std::vector<std::string> seeds;  // admitted once wait_for_peers members are active
+  std::vector<std::string> seeds;  // admitted once this many members are there
   std::size_t wait_for_peers = 1;
-  std::optional<Time> recrawl;  // what ended before is visited again
+  std::optional<Time> recrawl;  // visit again what was settled before this time
 };
 
-// Runs until the crawl ends, or the peer is stopped or leaves. The process's exit code; the reason is on standard error
-// when it is not 0.
+// Runs until the crawl ends, or the peer is stopped or leaves. Returns the process's exit code. If it is not 0, the
+// reason is on standard error.
 int run_peer(PeerOptions options);
 
 }  // namespace orbweaver

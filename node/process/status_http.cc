@@ -41,7 +41,7 @@ Error listen_error(const std::string& listen, const Error& cause) {
 
 HttpAnswer status_answer(const RequestHead& request, const StatusCallbacks& callbacks,
                          const std::vector<std::string>& hosts) {
-  // HTTP/1.0 knows no Host field, and no browser speaks it.
+  // HTTP/1.0 has no Host field, and no browser uses it.
   if (!request.host && !request.http_1_0) return text_answer(400, "the request names no host\n");
   if (request.host && !names_this_machine(*request.host, hosts))
     return text_answer(421, "ask by an address or localhost, or name this host in status_hosts\n");
@@ -73,7 +73,7 @@ Result<void> StatusServer::open(const std::string& listen, StatusCallbacks callb
                     " is not a loopback address: the status pages have no access control; write " +
                     "127.0.0.1:PORT, and reach it from elsewhere through a proxy or a tunnel");
   }
-  // A name would be looked up; localhost is 127.0.0.1 here whatever the resolver says (RFC 6761, 6.3).
+  // A name would need a look-up; localhost is always 127.0.0.1 here (RFC 6761, 6.3).
   if (!endpoint->is_ip) {
     endpoint->host = "127.0.0.1";
     endpoint->is_ip = true;

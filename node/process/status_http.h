@@ -1,9 +1,9 @@
-// The peer's own small HTTP port, for people and Prometheus on this machine: GET and HEAD of /metrics, /healthz,
-// /status; other methods are 405, all else is 404. Loopback only: there is no access control, and the pages tell what
-// is crawled. A request must name this machine: a page in a browser here, whose own name was made to lead here (DNS
-// rebinding), gets 421. Thread rule: open() and stop() by one thread; the callbacks run on the server's one thread
-// until stop() returns. Bounded: 32 connections, the oldest is closed for another; one request each, of 8 KiB, within 5
-// s; 10 s for its answer; no body is read.
+// The peer's own small HTTP port, for people and Prometheus on this machine: GET and HEAD of /metrics, /healthz and
+// /status. Other methods get 405, other paths 404. Loopback only: there is no access control, and the pages show what
+// is crawled. A request must name this machine. A page in a local browser whose own name was made to resolve to this
+// machine (DNS rebinding) gets 421. Thread rule: open() and stop() by one thread; the callbacks run on the server's one
+// thread until stop() returns. Bounded: 32 connections, of which the oldest is closed for a new one; per connection one
+// request of 8 KiB within 5 s; 10 s for its answer; no body is read.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct StatusCallbacks {
   std::function<bool()> healthy;
 };
 
-// What a request to the status port is answered with. `hosts`: names that it may be asked by, beside IP addresses and
+// The answer to a request to the status port. `hosts`: names that a request may use in addition to IP addresses and
 // localhost.
 HttpAnswer status_answer(const RequestHead& request, const StatusCallbacks& callbacks,
                          const std::vector<std::string>& hosts);
@@ -36,8 +36,8 @@ class StatusServer {
   StatusServer& operator=(const StatusServer&) = delete;
 
   // `listen`: "127.0.0.1:9100", "[::1]:9100", "localhost:0" (port 0: any free one), or "off". `hosts`: as above. Errors
-  // name the address: invalid_setting when unreadable or not loopback, in_use when another process has the port. Once
-  // per object.
+  // contain the address: invalid_setting when unreadable or not loopback, in_use when another process has the port.
+  // Call it once per object.
   Result<void> open(const std::string& listen, StatusCallbacks callbacks, std::vector<std::string> hosts = {});
   // "127.0.0.1:9100" with the port in use; empty when off.
   const std::string& address() const { return address_; }

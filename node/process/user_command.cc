@@ -21,7 +21,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// A descriptor that is closed at the end.
+// A file descriptor, closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -43,7 +43,7 @@ class Descriptor {
 std::string system_fault(const char* what, int error) { return std::string(what) + ": " + std::strerror(error); }
 
 struct Streams {
-  Descriptor input;  // ours; writing to it never raises SIGPIPE, for it is a socket
+  Descriptor input;  // our end; writing to it never raises SIGPIPE, because it is a socket
   Descriptor output;
   Descriptor child_input;
   Descriptor child_output;
@@ -62,8 +62,8 @@ struct Streams {
   }
 };
 
-// Feeds and reads until it closes its output, the time is over, or there is too much. What it does not read is dropped.
-void exchange(Streams& streams, std::string_view input, Steady::time_point deadline, std::size_t output_bytes_max,
+// Writes and reads until the command closes its output, time is over, or the output is too long. Drops unread input.
+void exchange(Streams& streams, std::string_view input, Steady::time_point deadline, std::size_t max_output_bytes,
               CommandOutput& out) {
   std::array<char, 65536> buffer{};
   if (input.empty()) streams.input.close();
@@ -93,7 +93,7 @@ void exchange(Streams& streams, std::string_view input, Steady::time_point deadl
       return;
     }
     if (got < 0) continue;
-    const std::size_t room = output_bytes_max - out.text.size();
+    const std::size_t room = max_output_bytes - out.text.size();
     out.text.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
     if (static_cast<std::size_t>(got) > room) {
       out.truncated = true;
@@ -102,7 +102,7 @@ void exchange(Streams& streams, std::string_view input, Steady::time_point deadl
   }
 }
 
-// It has closed its output: it may still need a moment to end. True: it has, and is still to be waited for.
+// After the command closed its output it may need a moment to end. True: it has ended, and waitpid is still due.
 bool ended(pid_t pid, Steady::time_point deadline) {
   constexpr int look_every_ms = 2;
   siginfo_t info{};
@@ -130,7 +130,7 @@ CommandOutput UserCommands::run(const std::vector<std::string>& arguments, std::
   }
   streams.child_input.close();
   streams.child_output.close();
-  exchange(streams, input, deadline, limits.output_bytes_max, out);
+  exchange(streams, input, deadline, limits.max_output_bytes, out);
   streams.input.close();
   streams.output.close();
   const bool by_itself = !out.truncated && out.fault.empty() && ended(process->pid, deadline);

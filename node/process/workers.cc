@@ -6,7 +6,7 @@
 
 namespace orbweaver {
 
-Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Clock& clock, Done done) {
+Result<std::unique_ptr<Workers>> Workers::start(const WorkersConfig& config, const Clock& clock, const Done& done) {
   std::unique_ptr<Workers> workers(new Workers);
   if (config.settings.text) workers->repeats_ = std::make_unique<SharedRepeats>(config.settings.max_text_fingerprints);
   const std::size_t count = std::max<std::size_t>(config.settings.workers, 1);
@@ -31,7 +31,7 @@ Result<std::unique_ptr<Workers>> Workers::start(WorkersConfig config, const Cloc
   return workers;
 }
 
-// Nothing: it stops.
+// Nothing: the worker stops.
 std::optional<ReadItem> Workers::pop() {
   std::unique_lock lock(mutex_);
   ready_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
@@ -62,7 +62,7 @@ Result<void> Workers::stop() {
     stopping_ = true;
   }
   ready_.notify_all();
-  if (links_ != nullptr) links_->stop_waiting();  // nobody commits any more
+  if (links_ != nullptr) links_->stop_waiting();  // no thread commits any more
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   Result<void> closed;

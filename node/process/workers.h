@@ -1,8 +1,8 @@
-// The threads that read responses, each with a PageReader. A page's record is in the archive (handed to the operating
-// system) before the core hears of the page, so a page that counts as fetched is archived, whatever dies when. Thread
-// rule: push() from the fetcher's thread; `done` runs on the workers' threads. Bounded: by the number of fetches in
-// flight, which the core bounds, and by bytes: a response brings its charge along (FetchResponse::held), which goes on
-// with PageDone; what is unpacked has a share of its own (decode_room.h), and links wait for room in theirs.
+// The threads that read responses, each with a PageReader. A page's archive record is written (handed to the operating
+// system) before the core receives the page, so a page that counts as fetched is archived, whichever process dies when.
+// Thread rule: push() from the fetcher's thread; `done` runs on the workers' threads. Bounded by the number of fetches
+// in flight, which the core limits, and by bytes: a response brings its charge (FetchResponse::charge), which moves on
+// to PageDone; unpacked bytes have their own share (decode_room.h), and links wait for room in theirs.
 #pragma once
 
 #include <condition_variable>
@@ -21,16 +21,16 @@ namespace orbweaver {
 class Workers {
  public:
   using Done = std::function<void(PageDone)>;
-  // Opens the archives (cutting torn tails of an earlier run) and starts the threads.
-  static Result<std::unique_ptr<Workers>> start(WorkersConfig config, const Clock& clock, Done done);
+  // Opens the archives (cutting off torn tails of an earlier run) and starts the threads.
+  static Result<std::unique_ptr<Workers>> start(const WorkersConfig& config, const Clock& clock, const Done& done);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   void push(FetchJob job, FetchResponse response);
-  // What is queued and not begun is answered as not read: a stop is not to wait for what may take long, such as the
+  // Answers queued responses that no worker has begun as not read: a stop must not wait for slow work such as the
   // user's commands.
   void cancel();
-  // Finishes what is queued, closes the archives. The error is the first that a close met.
+  // Finishes the queued responses and closes the archives. Returns the first error of a close.
   Result<void> stop();
 
  private:

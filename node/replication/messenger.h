@@ -1,5 +1,5 @@
 // Messages to other peers: each in the envelope that its receiver understands, with the fingerprints by which peers
-// find out that they know different things. Thread rule: one owner (the peer's loop).
+// notice that they know different things. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace orbweaver {
 
 class Messenger {
  public:
-  // All outlive it. `tenures`: those whose fingerprint goes with probes.
+  // All outlive it. `tenures`: their fingerprint goes with probes.
   Messenger(const PeerState& state, const Members& members, const ring::Tenures& tenures)
       : state_(&state), members_(&members), tenures_(&tenures) {}
 
@@ -20,9 +20,9 @@ class Messenger {
   ring::Message message(ring::Body body, const ring::PeerId& to) const;
   // To a member; nothing is sent to a peer that is not one.
   void send(const ring::PeerId& to, ring::Body body, Commands& out) const;
-  // What the membership wants to be sent.
+  // Sends what the membership wants to be sent.
   void send_all(const std::vector<ring::Send>& sends, Commands& out) const;
-  // On the connection that the question came by; without one, to the member that asked.
+  // On the connection on which the question came; without one, to the member that asked.
   void reply(const ring::ReplyPath& path, const ring::PeerId& from, ring::Body body, Commands& out) const;
 
  private:

@@ -8,35 +8,27 @@ namespace orbweaver {
 
 namespace {
 
-// This many outbox entries are followed as one.
-constexpr std::uint64_t entries_a_group = 64;
-// Groups that are followed; beyond it, two neighbours become one.
-constexpr std::size_t groups_max = 8192;
-// Read back from the outbox at once.
+// Entries that are read back from the outbox at a time.
 constexpr std::size_t entries_a_read = 1024;
 
 }  // namespace
 
-OutboxSender::OutboxSender(Config config, storage::Store& store, std::uint64_t first_sequence)
-    : config_(config), store_(&store), next_sequence_(first_sequence) {
-  if (store.counts().outbox > 0) open_[0] = store.counts().outbox;
-  newest_group_entries_ = entries_a_group;
-}
+OutboxSender::OutboxSender(Config config, storage::Store& store, Dependents& dependents, RisingNumber sequences)
+    : config_(config),
+      store_(&store),
+      open_(dependents, store.counts().outbox, store.next_outbox()),
+      sequences_(sequences) {}
 
-void OutboxSender::add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now) {
+void OutboxSender::add(const std::vector<storage::OutboxEntry>& entries, const View& view, Time now,
+                       Dependents::Id id) {
   for (const storage::OutboxEntry& entry : entries) {
-    if (open_.empty() || newest_group_entries_ >= entries_a_group) {
-      open_[entry.key.sequence] = 0;
-      newest_group_entries_ = 0;
-    }
-    ++newest_group_entries_;
-    ++open_.rbegin()->second;
+    open_.add(entry.key.sequence, id);
     if (view.empty() || view.owns(entry.key.partition)) {
       own_on_disk_ = true;
       continue;
     }
     Queue& queue = queue_of(view.owner(entry.key.partition));
-    // Once some are on disk only, later ones join them there: they are read back in order.
+    // Once some entries are on disk only, later ones stay there too: they are read back in order.
     if (queue.on_disk || !has_room(queue)) {
       queue.on_disk = true;
       continue;
@@ -48,31 +40,14 @@ void OutboxSender::add(const std::vector<storage::OutboxEntry>& entries, const V
   }
 }
 
-void OutboxSender::taken_out(const std::vector<storage::OutboxKey>& keys) {
-  for (const storage::OutboxKey& key : keys) {
-    auto group = open_.upper_bound(key.sequence);
-    if (group == open_.begin()) continue;
-    --group;
-    if (--group->second > 0) continue;
-    if (std::next(group) == open_.end()) newest_group_entries_ = entries_a_group;  // the next entry begins a group
-    open_.erase(group);
-  }
-  if (open_.size() <= groups_max) return;
-  for (auto at = open_.begin(); at != open_.end() && std::next(at) != open_.end(); ++at) {
-    const auto next = std::next(at);
-    at->second += next->second;
-    open_.erase(next);
-  }
-}
-
 void OutboxSender::owners_changed(const View& view) {
   for (auto& [owner, queue] : queues_) {
     queue.waiting.clear();
     waiting_bytes_ -= queue.waiting_bytes;
     queue.waiting_bytes = 0;
-    // Late answers to these find nothing; the entries are sent again to whoever owns them now (merging is idempotent).
+    // Late answers to these find nothing; the entries are sent again to their present owners (merging is idempotent).
     queue.window.clear();
-    queue.on_disk = false;  // found out below; with no owners there is nobody to read it for
+    queue.on_disk = false;  // set again below; with no owners it is read for no peer
   }
   if (store_->counts().outbox == 0) return;
   own_on_disk_ = true;
@@ -90,13 +65,13 @@ void OutboxSender::forget_peer(const ring::PeerId& peer) {
   found->second.window.clear();
 }
 
-// Only when nothing is in memory or in flight is all that is on disk for an owner known to be unsent.
+// Everything on disk for an owner is known to be unsent only when none of it is in memory or in flight.
 Result<void> OutboxSender::reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now) {
   queue.on_disk = false;
   for (const ring::Partition partition : view.ring().partitions_of(owner)) {
     std::uint64_t after = 0;
     for (bool more = true; more;) {
-      // One at least, whatever the others have: an owner's batch may always go.
+      // At least one read, however full the other queues are: an owner's batch may always go.
       if (!queue.waiting.empty() && !has_room(queue)) {
         queue.on_disk = true;
         break;
@@ -140,7 +115,7 @@ void OutboxSender::send(const ring::PeerId& owner, Queue& queue, const View& vie
   bytes_sent_ += entries.bytes;
   records_sent_ += records.size();
   ring::Batch batch{
-      .sequence = next_sequence_++, .ring_fingerprint = view.ring().fingerprint(), .records = std::move(records)};
+      .sequence = new_sequence(), .ring_fingerprint = view.ring().fingerprint(), .records = std::move(records)};
   out.push_back({owner, queue.window.add(now, std::move(batch), std::move(entries))});
 }
 
@@ -183,6 +158,10 @@ std::vector<storage::OutboxKey> OutboxSender::acknowledged(const ring::PeerId& f
 void OutboxSender::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
   const auto queue = queues_.find(from);
   if (queue != queues_.end() && queue->second.window.refused(sequence, now)) queue->second.on_disk = true;
+}
+
+void OutboxSender::pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now) {
+  if (const auto queue = queues_.find(from); queue != queues_.end()) queue->second.window.pushed_back(sequence, now);
 }
 
 Result<std::vector<storage::OutboxEntry>> OutboxSender::take_own(const View& view, std::size_t limit) {

@@ -1,16 +1,18 @@
-// Which partitions this peer fetches, which it keeps copies of, and how they change hands. The ring (View) says who
-// should hold a partition; its tenure says who does. For each partition, this peer is one of:
+// Which partitions this peer fetches, which it keeps copies of, and how they change hands. The ring (View) says which
+// peer should hold a partition; its tenure says which peer does. For each partition, this peer is one of:
 //
 //   holder, and the owner      fetches it; fills the replicas
-//   holder, not the owner      hands it over to the owner, which then holds it; fetches until its turn comes
+//   holder, not the owner      hands it over to the owner, which then holds it; fetches it until then
 //   owner, not the holder      admits links, does not fetch; takes over when the holder is gone
-//   replica                    keeps a copy; when the holder changed otherwise than by this peer's hand, gives back
-//                              what the new one may lack
-//   none of these, with data   gives it back, and drops it when the owner and its replicas have all of it
+//   replica                    keeps a copy; after each change of the tenure, and when the holder asks, returns what
+//                              the holder may lack
+//   none of these, with data   returns it, and drops it when the holder and its replicas have all of it
 //
-// After a take-over the new holder waits for what the replicas have before it fetches. Nobody drops a copy before the
-// owner says that it and its replicas have it. What must be on disk before it is acted upon comes out as commits.
-// Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+// After a take-over, and after its own restart, a holder asks all members for what they have before it fetches
+// (docs/decisions/0026-after-a-restart.md). While pages of an earlier time may lack copies of their links
+// (copied_until.h), no partition is handed over: its copies are filled first. No peer drops a copy before the holder
+// says that it and its replicas have it. What must be on disk before it is acted upon is returned as commits.
+// Pure except for calls of the store. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/replication/copied_until.h"
 #include "node/replication/transfers.h"
 #include "node/replication/view.h"
 #include "ring/membership.h"
@@ -37,33 +40,35 @@ class PartitionManager {
     Transfers::Config transfers;
     Duration compare_every{std::chrono::seconds{5}};  // anti-entropy: a slice of the partitions each time
     std::size_t compare_partitions = 64;
-    Duration unknown_wait{std::chrono::seconds{10}};  // a holder that is no member for this long is gone
+    Duration unknown_wait{std::chrono::seconds{10}};  // a holder that is not a member for this long is gone
   };
-  // A change of hands that this peer decides: to be on disk before anyone hears of it.
+  // Changes of tenures that this peer decides: they must be on disk before any other peer learns them.
   using Changes = std::vector<ring::PartitionTenure>;
 
-  PartitionManager(Config config, const ring::PeerId& self, std::uint32_t partitions, storage::Store& store);
+  // All outlive it.
+  PartitionManager(Config config, const ring::PeerId& self, std::uint32_t partitions, storage::Store& store,
+                   const CopiedUntil& copied_until);
 
   // --- tenures ---
   const ring::Tenures& tenures() const { return tenures_; }
-  // Of the last run, read from the store; what this peer held then it holds, until it hears otherwise. Rows that cannot
-  // be read, or that nobody can have written, are left out: answers them, with why.
+  // Reads the tenures of the last run from the store: this peer holds what it held then, until it learns otherwise.
+  // Rows that cannot be read, or that no peer can have written, are left out: returns what is wrong with each.
   Result<std::vector<std::string>> restore(Time now);
   // A new ring: this peer holds all of it.
   Changes make_ring() const;
-  // What became known by this peer's own doing; adds the rows to `commit`. True: something was news.
+  // Learns what this peer's own actions changed; adds the rows to `commit`. True: something was news.
   bool learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit);
-  // The same of another peer's word, as far as Tenures::believes() it; what it does not is counted.
-  // `asked`: it answers a question of this peer's own.
+  // Learns what another peer reports, as far as Tenures::believes() it; what it does not believe is counted. `asked`:
+  // the report answers a question of this peer.
   bool hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool asked = false);
   std::uint64_t tenures_refused() const { return tenures_refused_; }
-  // Those that this peer has just taken over from peers that are gone, after learn().
-  void took_over(const Changes& changes, const View& view, const ring::Membership& membership, Time now);
-  // Of `asked`, those that are known newer: what a peer that acts on an older one is told.
+  // After learn(): partitions that this peer has just taken over from peers that are gone.
+  void took_over(const Changes& changes, const ring::Membership& membership, Time now);
+  // The newer tenures that are known for those in `asked`: the answer to a peer that acts on an older one.
   std::vector<ring::PartitionTenure> newer(const std::vector<ring::PartitionTenure>& asked,
                                            const ring::PeerId& from) const;
 
-  // What the one who hands the partition over says of it: held_since(), once it is this peer's.
+  // Reported by the peer that hands the partition over: becomes held_since() once this peer holds it.
   void last_access_unknown(ring::Partition partition, Time since) { last_access_unknown_[partition] = since; }
 
   // --- roles ---
@@ -71,13 +76,13 @@ class PartitionManager {
   bool fetches(ring::Partition partition) const;
   // No host of the partition is asked before its delay has passed since then.
   Time held_since(ring::Partition partition) const;
-  // Partitions that may be fetched now and could not before, or the other way round, since the last call.
+  // Partitions that became fetchable, or stopped being so, since the last call.
   std::vector<ring::Partition> take_fetchability_changes();
 
-  // Sorts out what is to be done after a change of the view or of tenures. `may_take`: partitions whose holder is gone
-  // may be taken over.
+  // Plans what to do after a change of the view or of tenures. `may_take`: partitions whose holder is gone may be taken
+  // over.
   Changes plan(const View& view, const ring::Membership& membership, Time now, bool may_take);
-  // A holder is not known as a member: plan() again after a while.
+  // Some holder is not a known member: plan() again after a while.
   bool holder_unknown() const { return !unknown_since_.empty(); }
   // Work that is due: transfers, drops, anti-entropy. `changes`: hand-offs that are complete.
   Result<void> tick(Time now, const View& view, const Transfers::World& world, std::vector<Transfers::Out>& out,
@@ -98,21 +103,36 @@ class PartitionManager {
   bool refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
     return transfers_.refused(from, sequence, now);
   }
-  // A peer has given back all that it had of these.
-  void completed(const ring::PeerId& from, const std::vector<ring::Partition>& partitions);
+  bool pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now) {
+    return transfers_.pushed_back(from, sequence, now);
+  }
+  // A peer has returned all that it had of some partitions, if it did so under the present tenure of each: for an
+  // earlier one it had been asked before, and may have received more since.
+  void completed(const ring::PeerId& from, const ring::Batch& batch);
   // Something was written into a partition that this peer does not hold, other than by the holder.
   void late_write(ring::Partition partition) { returned_.erase(partition); }
+  // A page's outcome was not copied: once all is settled the copies are filled again.
+  void note_unsent(ring::Partition partition, const View& view);
 
-  // Nothing is changing hands, and everything that this peer owns it fetches.
+  // A message, or what has its copies, has changed what is to be done: plan() again.
+  bool take_plan_wanted() { return std::exchange(plan_wanted_, false) || settled_ != copied_until_->settled(); }
+  // Every copy of the partition in this view has acknowledged a fill of this process.
+  bool copies_whole(ring::Partition partition, const View& view) const;
+  // That goes for all that this peer holds, there are copies, and what it has of other partitions their holders have.
+  bool all_whole(const View& view) const;
+
+  // Nothing is changing hands, and this peer fetches everything that it owns.
   bool at_rest() const;
   std::size_t held() const { return held_.size(); }
   std::size_t to_gain() const { return to_gain_; }
-  // Partitions that wait for what this peer may have of them, by peer.
+  // Partitions that this peer holds and that wait for other peers' returns, by the peer they wait for.
   std::map<ring::PeerId, std::vector<ring::Partition>> awaited() const;
   std::size_t to_hand_over() const { return transfers_.tasks(ring::TransferKind::hand_off); }
   std::size_t to_return() const {
     return transfers_.tasks(ring::TransferKind::return_) + transfers_.tasks(ring::TransferKind::release);
   }
+  // A copy is being filled or repaired; one that is only compared does not count.
+  bool fills() const { return transfers_.fills(backfilled_); }
   std::size_t to_backfill() const { return transfers_.tasks(ring::TransferKind::backfill); }
   const Transfers& transfers() const { return transfers_; }
   std::optional<Time> next_deadline() const;
@@ -120,10 +140,19 @@ class PartitionManager {
  private:
   struct Holding {
     Time since{};
-    std::set<ring::PeerId> awaited;  // replicas that have not given back yet
+    bool restored = false;                // by this process, which has not asked the others yet
+    std::set<ring::PeerId> awaited = {};  // members whose return is not complete yet
+    std::set<ring::PeerId> giving = {};   // of these, those that have answered
+    Time asked{};                         // when they were
   };
-  bool copies_whole(ring::Partition partition, const View& view) const;
-  void plan_own(ring::Partition partition, const View& view);
+  using Reachable = std::function<bool(const ring::PeerId&)>;
+  void await_others(ring::Partition partition, Holding& holding, const ring::Membership& membership, Time now);
+  void plan_held(ring::Partition partition, Holding& holding, const View& view, const Reachable& reachable);
+  void plan_kept(ring::Partition partition, const View& view, const Reachable& reachable);
+  void cancel_unneeded(const View& view);
+  void stop_awaiting_the_silent(Time now, const View& view);
+  void returned_all(const ring::PeerId& from, ring::Partition partition);
+  void finish_task(const Transfers::Done& done, const View& view, Changes& changes);
   void compare_slice(Time now, const View& view);
   void fetchability_changed(ring::Partition partition) { fetchability_changed_.insert(partition); }
   Result<void> release_some(const View& view);
@@ -131,23 +160,29 @@ class PartitionManager {
   Config config_;
   ring::PeerId self_;
   storage::Store* store_;
+  const CopiedUntil* copied_until_;
   ring::Tenures tenures_;
   std::uint64_t tenures_refused_ = 0;
   Transfers transfers_;
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> returned_;                             // by this peer, as a replica
-  std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that were compared and found or made equal
+  std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
+  std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;  // of these, with pages as they were before their fetch
+  std::set<ring::Partition> asked_;                             // of this peer by the holder: what it has
   std::set<ring::Partition> releasing_;
   std::set<ring::Partition> fetchability_changed_;
-  std::map<ring::PeerId, Time> unknown_since_;           // holders that are not known as members
+  std::map<ring::PeerId, Time> unknown_since_;           // holders that are not known members
   std::map<ring::Partition, Time> last_access_unknown_;  // of partitions that are being handed over to this peer
   std::size_t to_gain_ = 0;
+  bool plan_wanted_ = false;
+  bool settled_ = true;  // as of the last plan()
+  Time next_look_{};     // at members that do not answer
   Time next_compare_{};
   ring::Partition compare_at_ = 0;
-  std::vector<std::pair<ring::Partition, std::uint64_t>> candidates_;  // to be compared if they keep this root
+  std::vector<std::pair<ring::Partition, std::uint64_t>> candidates_;  // to be compared if their root is still this one
 };
 
-// What is stored in the meta table: this, then the partition (u16 big-endian) -> epoch (u64), holder (16 bytes).
+// A row of the meta table: this, then the partition (u16 big-endian) -> epoch (u64), holder (16 bytes).
 inline constexpr std::string_view tenure_prefix = "tenure/";
 
 }  // namespace orbweaver

@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <set>
 
+#include "node/crawl/meta_names.h"
 #include "node/try.h"
 
 namespace orbweaver {
 
 namespace {
 
-// Tables of tenures are exchanged no more often than this; changes are told at once.
+// Tables of tenures are exchanged no more often than this; changes are sent at once.
 constexpr Duration compare_every = std::chrono::milliseconds{200};
-// Up to this many members each hear of a change of hands at once; in a larger ring only those concerned, and the others
-// by comparing fingerprints.
-constexpr std::size_t tell_all_max = 64;
+// Up to this many members, each of them receives a change of tenures at once. In a larger ring only the peers concerned
+// do, and the others learn it by comparing fingerprints.
+constexpr std::size_t max_tell_all = 64;
 
 }  // namespace
 
@@ -36,20 +37,20 @@ Result<void> PartitionMoves::learn(const Step& step, const std::vector<ring::Par
   return {};
 }
 
-// What this peer decides is on its disk before another hears of it.
+// What this peer decides is on its disk before another peer learns it.
 Result<void> PartitionMoves::decide(const Step& step, const PartitionManager::Changes& changes) {
   if (changes.empty()) return {};
   ORBWEAVER_TRY(learn(step, changes));
   const std::vector<ring::PeerId> members = members_->reachable();
-  std::set<ring::PeerId> told(members.begin(), members.end());
-  if (members.size() > tell_all_max) {
-    told.clear();
+  std::set<ring::PeerId> recipients(members.begin(), members.end());
+  if (members.size() > max_tell_all) {
+    recipients.clear();
     for (const ring::PartitionTenure& change : changes) {
-      told.insert(change.tenure.holder);
-      for (const ring::PeerId& peer : members_->view().owners(change.partition)) told.insert(peer);
+      recipients.insert(change.tenure.holder);
+      for (const ring::PeerId& peer : members_->view().owners(change.partition)) recipients.insert(peer);
     }
   }
-  for (const ring::PeerId& peer : told)
+  for (const ring::PeerId& peer : recipients)
     if (peer != state_->id) send(step, peer, changes);
   return {};
 }
@@ -71,17 +72,17 @@ void PartitionMoves::compare(const Step& step, const ring::PeerId& from, std::ui
 // --- batches that wait for their copies
 
 void PartitionMoves::acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from,
-                                 std::uint64_t sequence) {
-  if (replication_->all_copied()) return messenger_->reply(reply, from, ring::BatchAck{sequence}, step.out);
-  unanswered_.push_back({reply, from, sequence, replication_->replicator.issued()});
+                                 std::uint64_t sequence, Dependents::Id dependent) {
+  unanswered_[dependent] = {reply, from, sequence};
+  replication_->dependents.close(dependent);
+  acknowledge_copied(step);
 }
 
 void PartitionMoves::acknowledge_copied(const Step& step) {
-  if (unanswered_.empty()) return;
-  const std::uint64_t safe = replication_->replicator.safe();
-  for (; !unanswered_.empty() && unanswered_.front().items <= safe; unanswered_.pop_front()) {
-    const Unanswered& batch = unanswered_.front();
-    messenger_->reply(batch.reply, batch.from, ring::BatchAck{batch.sequence}, step.out);
+  for (const Dependents::Id id : replication_->dependents.take_met(Dependents::Kind::batch)) {
+    const auto batch = unanswered_.extract(id);
+    if (batch.empty()) continue;
+    messenger_->reply(batch.mapped().reply, batch.mapped().from, ring::BatchAck{batch.mapped().sequence}, step.out);
   }
 }
 
@@ -97,6 +98,11 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
 }
 
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::BatchRefused& refused) {
+  if (refused.no_room()) {
+    if (!replication_->partition_manager.pushed_back(from, refused.sequence, step.now))
+      replication_->outbox.pushed_back(from, refused.sequence, step.now);
+    return {};
+  }
   if (!replication_->replicator.refused(from, refused.sequence, step.now) &&
       !replication_->partition_manager.refused(from, refused.sequence, step.now))
     replication_->outbox.refused(from, refused.sequence, step.now);
@@ -106,7 +112,8 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::Roots& roots,
                                   const ring::ReplyPath& reply) {
   ORBWEAVER_TRY(hear(step, roots.tenures));
-  messenger_->reply(reply, from, replication_->partition_manager.on_roots(from, roots, members_->view()), step.out);
+  PartitionManager& partition_manager = replication_->partition_manager;
+  messenger_->reply(reply, from, partition_manager.on_roots(from, roots, members_->view()), step.out);
   return {};
 }
 
@@ -126,18 +133,22 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
 // --- moves
 
 // A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links
-// are with their owners, or copied.
+// are with their owners, or copied. Without copies the links are as safe in this peer's outbox as anywhere, and no slow
+// owner of theirs delays the partition.
 bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind kind,
                                    const std::function<bool(ring::Partition)>& stays) {
   const OutboxSender& outbox = replication_->outbox;
   const Replicator& replicator = replication_->replicator;
-  if (outbox.safe() == 0) return false;                   // what an earlier process found is not all with its owners
-  if (kind == ring::TransferKind::backfill) return true;  // the partition stays; what changes meanwhile is copied
+  // The partition stays, here or in both places; what must not leave yet goes as it was before.
+  if (kind != ring::TransferKind::hand_off && kind != ring::TransferKind::release) return true;
+  const bool copied = state_->settings.replicas > 1;
+  if (copied && (!replication_->copied_until.settled() || outbox.safe() == 0)) return false;
   if (stays(partition)) return false;
   if (bench_->partition_busy(partition) || replicator.waits_in(partition)) {
     safe_from_.erase(partition);
     return false;
   }
+  if (!copied) return true;
   const auto [at, added] =
       safe_from_.try_emplace(partition, SafeFrom{state_->store->next_outbox(), replicator.issued()});
   if (outbox.safe() < at->second.outbox || replicator.safe() < at->second.items) return false;
@@ -150,7 +161,7 @@ void PartitionMoves::note_pause(const Step& step) {
   if (pauses == paused_) return;
   paused_ = pauses;
   replication_->plan_due = true;
-  step.log(LogLevel::info, "ring", pauses ? "cut off from most members, pausing" : "going on", {});
+  step.log(LogLevel::info, "ring", pauses ? "cut off from most members, pausing" : "continuing", {});
 }
 
 Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
@@ -161,7 +172,7 @@ Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
       partition_manager.plan(members_->view(), members_->membership(), step.now, may_take && !members_->paused());
   ORBWEAVER_TRY(decide(step, taken));
   if (taken.empty()) return {};
-  partition_manager.took_over(taken, members_->view(), members_->membership(), step.now);
+  partition_manager.took_over(taken, members_->membership(), step.now);
   step.log(LogLevel::info, "ring", "taken over", {{"partitions", std::to_string(taken.size())}});
   replication_->plan_due = true;
   return {};
@@ -172,7 +183,7 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
   const Transfers::World world{
       partition_manager.tenures(),
       [&](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind, stays); },
-      [this](const storage::UrlKey& key) { return replication_->replicator.waits(key); },
+      [this](const storage::Merge& page) { return replication_->delays(page); },
       [this] { return replication_->new_sequence(); },
       [this](ring::Partition partition) {
         return std::max(state_->restarted, replication_->partition_manager.held_since(partition));
@@ -185,7 +196,29 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
   return decide(step, handed_over);
 }
 
+// Up to when everything has its copies; written about once a second.
+Result<void> PartitionMoves::note_copied(const Step& step, bool confirmed, Time open) {
+  CopiedUntil& copied_until = replication_->copied_until;
+  if (state_->settings.replicas < 2 || !copied_until.due(step.now)) return {};
+  const Replicator& replicator = replication_->replicator;
+  const bool whole = confirmed && !replication_->plan_due && replication_->outbox.safe() > 0 &&
+                     replication_->partition_manager.all_whole(members_->view());
+  if (whole) {
+    if (const auto first = replicator.earliest_outcome()) open = std::min(open, *first);
+    copied_until.move(step.now, open, replication_->outbox.safe(), replicator.safe());
+  } else {
+    copied_until.wait(step.now);
+  }
+  const auto row = copied_until.take_row();
+  if (!row) return {};
+  storage::Commit commit;
+  commit.meta.emplace_back(meta_name::copied_until, *row);
+  ORBWEAVER_TRY(writer_->commit(step, commit));
+  return {};
+}
+
 Result<void> PartitionMoves::tick(const Step& step, bool may_take, const std::function<bool(ring::Partition)>& stays) {
+  if (replication_->partition_manager.take_plan_wanted()) replication_->plan_due = true;
   note_pause(step);
   ORBWEAVER_TRY(take_over(step, may_take));
   ORBWEAVER_TRY(transfer(step, stays));
@@ -193,6 +226,7 @@ Result<void> PartitionMoves::tick(const Step& step, bool may_take, const std::fu
       !changed.empty()) {
     for (const ring::Partition partition : changed) safe_from_.erase(partition);
     bench_->fetchability_changed(changed);
+    changed_.insert(changed_.end(), changed.begin(), changed.end());
   }
   acknowledge_copied(step);
   return {};

@@ -1,9 +1,8 @@
-// Partitions that change hands: tenures that are heard, decided and told; what must be safe before a partition goes;
-// what other peers are told once what they sent has its copies. The rules are the partition manager's
-// (partition_manager.h); here they meet the disk and the others. Thread rule: one owner (the peer's loop).
+// Partitions that change hands: how tenures are learned, decided and sent; what must be safe before a partition goes;
+// when batches are acknowledged, once what they brought has its copies. The rules are in the partition manager
+// (partition_manager.h); here they meet the disk and the other peers. Thread rule: one owner (the peer's loop).
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <utility>
@@ -26,17 +25,18 @@ class PartitionMoves {
         bench_(&bench),
         writer_(&writer) {}
 
-  // Another peer's word on who holds what. `asked`: it answers a question of this peer's own.
+  // Another peer's report of tenures. `asked`: it answers a question of this peer.
   Result<void> hear(const Step& step, const std::vector<ring::PartitionTenure>& tenures, bool asked = false);
-  // The other one may know other tenures. It is told this peer's, and tells its own for the same reason.
+  // The other peer may know other tenures. This peer sends it its own, and the other does the same.
   void compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint);
 
-  // The sender of a batch is told that it is taken once all that was written before has its copies, for it forgets then
-  // what it sent.
-  void acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from, std::uint64_t sequence);
+  // Acknowledges a batch once `dependent` waits for nothing more, because its sender then forgets what it sent. Closes
+  // the dependent.
+  void acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from, std::uint64_t sequence,
+                   Dependents::Id dependent);
   bool acknowledges_later() const { return !unanswered_.empty(); }
 
-  // Another peer has taken a batch of this one's, or refuses it: links, copies, or a part of a partition.
+  // Another peer has taken a batch of this peer, or refuses it: links, copies, or a part of a partition.
   Result<void> hear(const Step& step, const ring::PeerId& from, const ring::BatchAck& taken);
   Result<void> hear(const Step& step, const ring::PeerId& from, const ring::BatchRefused& refused);
   // Another peer's roots and leaves, of copies that are compared.
@@ -45,18 +45,21 @@ class PartitionMoves {
   Result<void> hear(const Step& step, const ring::PeerId& from, const ring::Leaves& leaves,
                     const ring::ReplyPath& reply);
 
-  // `may_take`: partitions whose holder is gone may be taken over. `stays`: a partition does not move yet, for another
-  // reason than those that are known here.
+  // `may_take`: partitions whose holder is gone may be taken over. `stays`: a partition does not move yet, for a reason
+  // that is not known here.
+  // `open`: fetches that ended from then on are not all on the disk.
+  Result<void> note_copied(const Step& step, bool confirmed, Time open);
   Result<void> tick(const Step& step, bool may_take, const std::function<bool(ring::Partition)>& stays);
+  // Partitions that became fetchable, or stopped being so, since the last call.
+  std::vector<ring::Partition> take_changed() { return std::exchange(changed_, {}); }
 
  private:
   struct Unanswered {
     ring::ReplyPath reply;
     ring::PeerId from;
     std::uint64_t sequence = 0;
-    std::uint64_t items = 0;  // Replicator::safe() must have reached this
   };
-  // What must be safe before a partition that is to move may go; noted when it fell quiet.
+  // What must be safe before a partition that is to move may go; noted when the last fetch from it had ended.
   struct SafeFrom {
     std::uint64_t outbox = 0;
     std::uint64_t items = 0;
@@ -78,10 +81,11 @@ class PartitionMoves {
   Replication* replication_;
   Workbench* bench_;
   RecordWriter* writer_;
-  std::deque<Unanswered> unanswered_;
+  std::map<Dependents::Id, Unanswered> unanswered_;
   std::map<ring::Partition, SafeFrom> safe_from_;
+  std::vector<ring::Partition> changed_;
   bool paused_ = false;
-  Time next_compare_{};  // no table of tenures is sent before
+  Time next_compare_{};  // no table of tenures is sent before this
 };
 
 }  // namespace orbweaver

@@ -9,6 +9,14 @@
 
 namespace orbweaver {
 
+// What a commit is of, for who waits for its copies.
+struct Written {
+  const storage::UrlKey* outcome = nullptr;  // of a page that this peer fetched: copied after all that it brought
+  bool given = false;                 // another peer's records of partitions that it has: known ones need no copy
+  Dependents::Id dependent = 0;       // waits for all that is written, and for what was known already; 0: none
+  const KnownLinks* links = nullptr;  // of the page
+};
+
 class RecordWriter {
  public:
   // All outlive it.
@@ -16,23 +24,27 @@ class RecordWriter {
       : state_(&state), members_(&members), replication_(&replication), bench_(&bench) {}
 
   // One write. An error: the store failed, nothing else happened, and the process has to end.
-  // `outcome`: of a page that this peer fetched; it has no copies before what the page brought has.
-  Result<storage::CommitResult> commit(const Step& step, const storage::Commit& commit,
-                                       const storage::UrlKey* outcome = nullptr);
-  // The disk is ahead of memory: an exception now ends the process, and the next one reads the disk.
+  // With an outcome the dependent, if there is one, ends here: with the outcome, or for nothing.
+  Result<storage::CommitResult> commit(const Step& step, const storage::Commit& commit, const Written& written = {});
+  // The disk is ahead of memory: an exception now ends the process, and the next process reads the disk.
   bool memory_follows() const { return following_; }
 
  private:
   void warn_if_overfull(const Step& step);
-  void copy_changes(Time now, const storage::CommitResult& result, const storage::UrlKey* outcome);
-  void copy_long_waits(Time now, const storage::Commit& commit);
+  const storage::Merge* copy_changes(Time now, const storage::CommitResult& result, const Written& written);
+  Result<void> copy_known(Time now, const storage::Commit& commit, const storage::CommitResult& result,
+                          const Written& written);
+  void copy_long_waits(Time now, const storage::Commit& commit, Dependents::Id dependent);
+  void wait_for_links(const KnownLinks& links, Dependents::Id dependent);
+  void release_outcome(const storage::Merge* fetched, Dependents::Id dependent);
+  void fill_later(const Replicator::GivenUp& page);
 
   const PeerState* state_;
   const Members* members_;
   Replication* replication_;
   Workbench* bench_;
   bool following_ = false;
-  bool overfull_told_ = false;  // of the seen-set's filter
+  bool overfull_logged_ = false;  // of the seen-set's filter
 };
 
 }  // namespace orbweaver

@@ -6,8 +6,8 @@ namespace orbweaver {
 
 namespace {
 
-// A batch of links is acknowledged after its copies: they do not wait long for company.
-constexpr Duration copy_age_max = std::chrono::milliseconds{5};
+// A batch of links is acknowledged after its copies, so copies do not wait long for others to go with them.
+constexpr Duration max_copy_age = std::chrono::milliseconds{5};
 
 BatchLimits batch_limits(const Settings& s) {
   return {.max_records = s.max_batch_records,
@@ -26,13 +26,15 @@ OutboxSender::Config outbox_config(const Settings& s, const MemoryPlan& memory) 
 
 Replicator::Config replicator_config(const Settings& s, const MemoryPlan& memory) {
   return {.batch = batch_limits(s),
-          .age = std::min(s.max_batch_age, copy_age_max),
-          .items_max = std::max<std::size_t>(s.max_outbox_records_in_memory, 1),
-          .bytes_max = memory.messages_out / 8};  // and as much for outcomes
+          .age = std::min(s.max_batch_age, max_copy_age),
+          .max_items = std::max<std::size_t>(s.max_outbox_records_in_memory, 1),
+          .max_bytes = memory.messages_out / 8};  // and as much for outcomes
 }
 
-PartitionManager::Config partition_manager_config(const Settings& s) {
+PartitionManager::Config partition_manager_config(const PeerState& state) {
+  const Settings& s = state.settings;
   PartitionManager::Config config;
+  config.transfers.leaves_from = state.leaves_from;
   config.transfers.batch = batch_limits(s);
   config.unknown_wait = s.suspicion_time;
   return config;
@@ -40,9 +42,10 @@ PartitionManager::Config partition_manager_config(const Settings& s) {
 
 }  // namespace
 
-Replication::Replication(const PeerState& state, std::uint64_t first_sequence)
-    : outbox(outbox_config(state.settings, state.memory), *state.store, first_sequence),
-      replicator(replicator_config(state.settings, state.memory)),
-      partition_manager(partition_manager_config(state.settings), state.id, state.settings.partitions, *state.store) {}
+Replication::Replication(const PeerState& state)
+    : outbox(outbox_config(state.settings, state.memory), *state.store, dependents, RisingNumber(state.life)),
+      replicator(replicator_config(state.settings, state.memory), dependents),
+      partition_manager(partition_manager_config(state), state.id, state.settings.partitions, *state.store,
+                        copied_until) {}
 
 }  // namespace orbweaver

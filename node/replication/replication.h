@@ -10,16 +10,21 @@
 namespace orbweaver {
 
 struct Replication {
-  Replication(const PeerState& state, std::uint64_t first_sequence);
+  explicit Replication(const PeerState& state);
 
   std::uint64_t new_sequence() { return outbox.new_sequence(); }
-  // Everything that the replicas are to have they have.
-  bool all_copied() const { return replicator.safe() >= replicator.issued(); }
 
+  CopiedUntil copied_until;
+  Dependents dependents;  // of the outbox and the replicator
   OutboxSender outbox;
   Replicator replicator;
   PartitionManager partition_manager;
-  bool plan_due = true;  // who holds what, or who should, may have changed
+  // A fetched page's outcome, or what its links need, may be missing elsewhere.
+  bool delays(const storage::Merge& page) const {
+    return page.record.state == storage::UrlState::fetched &&
+           (replicator.waits(page.key) || copied_until.lacks(page.record.since));
+  }
+  bool plan_due = true;  // the holders or the owners may have changed
 };
 
 }  // namespace orbweaver

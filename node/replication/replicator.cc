@@ -4,32 +4,83 @@
 
 namespace orbweaver {
 
-void Replicator::write(const View& view, ring::Partition partition, std::string record, Time now) {
+void Replicator::write(const View& view, ring::Partition partition, std::string record, Time now, Dependents::Id id) {
   const std::vector<ring::PeerId> peers = view.copies(partition);
   if (peers.empty()) return;
   ++issued_;
-  for (const ring::PeerId& peer : peers) {
+  items_ += peers.size();
+  bytes_ += peers.size() * record.size();
+  const auto add = [&](const ring::PeerId& peer, std::string copy) {
     Queue& queue = queue_of(peer);
     if (queue.waiting.empty()) queue.oldest = now;
-    queue.waiting.push_back({issued_, partition, record});
-    ++items_;
-    bytes_ += record.size();
+    queue.waiting.push_back({issued_, partition, std::move(copy)});
+    if (id != 0) add_wait(queue.waits, issued_, id);
+  };
+  for (std::size_t i = 0; i + 1 < peers.size(); ++i) add(peers[i], record);
+  add(peers.back(), std::move(record));
+}
+
+// Numbers rise, so the last wait of a dependent in a list includes its others there.
+void Replicator::add_wait(WaitingList<Waiting, std::deque>& list, std::uint64_t number, Dependents::Id id) {
+  if (!list.empty() && list.entries().back().id == id) {
+    list.entries().back().number = number;
+    return;
+  }
+  list.add(*dependents_, {number, id});
+  dependents_->wait(id);
+}
+
+void Replicator::end_waits(WaitingList<Waiting, std::deque>& list, std::uint64_t safe) {
+  std::deque<Waiting>& waits = list.entries();
+  for (; !waits.empty() && waits.front().number <= safe; waits.pop_front()) dependents_->done(waits.front().id);
+}
+
+void Replicator::wait_for(const View& view, ring::Partition partition, Dependents::Id id) {
+  for (const ring::PeerId& peer : view.copies(partition)) {
+    const auto queue = queues_.find(peer);
+    if (queue != queues_.end() && !queue->second.idle()) add_wait(queue->second.waits, issued_, id);
   }
 }
 
-void Replicator::write_after(ring::Partition partition, const storage::UrlKey& key, std::string record,
-                             std::uint64_t outbox) {
+void Replicator::wait_for_all(Dependents::Id id) {
+  if (safe() < issued_) add_wait(wait_for_all_, issued_, id);
+}
+
+void Replicator::write_after(ring::Partition partition, const storage::UrlKey& key, std::string record, Time fetched,
+                             Dependents::Id id) {
   outcome_bytes_ += record.size();
-  outcomes_.push_back({issued_, outbox, partition, key, std::move(record)});
-  held_back_.insert(key);
+  outcomes_.insert_or_assign(id, PendingOutcome{partition, key, fetched, std::move(record)});
+  fetched_.insert(fetched);
+  delayed_.insert(key);
+  dependents_->close(id);
+  // Those that depend on a slow peer are the oldest.
+  while (outcomes_.size() > config_.max_items || outcome_bytes_ > config_.max_bytes) {
+    dependents_->forget(outcomes_.begin()->first);
+    const PendingOutcome outcome = take_outcome(outcomes_.begin());
+    given_up_.push_back({outcome.partition, outcome.fetched});
+    ++outcomes_given_up_;
+  }
+}
+
+Replicator::PendingOutcome Replicator::take_outcome(std::map<Dependents::Id, PendingOutcome>::iterator at) {
+  PendingOutcome outcome = std::move(at->second);
+  outcomes_.erase(at);
+  outcome_bytes_ -= outcome.record.size();
+  delayed_.erase(delayed_.find(outcome.key));
+  fetched_.erase(fetched_.find(outcome.fetched));
+  return outcome;
+}
+
+std::uint64_t Replicator::Queue::safe() const {
+  std::uint64_t safe = UINT64_MAX;
+  if (!waiting.empty()) safe = std::min(safe, waiting.front().number - 1);
+  for (const auto& [sequence, flight] : window.flights()) safe = std::min(safe, flight.content.front() - 1);
+  return safe;
 }
 
 std::uint64_t Replicator::safe() const {
   std::uint64_t safe = issued_;
-  for (const auto& [peer, queue] : queues_) {
-    if (!queue.waiting.empty()) safe = std::min(safe, queue.waiting.front().number - 1);
-    for (const auto& [sequence, flight] : queue.window.flights()) safe = std::min(safe, flight.content.front() - 1);
-  }
+  for (const auto& [peer, queue] : queues_) safe = std::min(safe, queue.safe());
   return safe;
 }
 
@@ -63,17 +114,13 @@ void Replicator::send(const ring::PeerId& to, Queue& queue, const View& view, co
   out.push_back({to, queue.window.add(now, std::move(batch), std::move(numbers))});
 }
 
-void Replicator::tick(Time now, const View& view, const ring::Tenures& tenures, std::uint64_t outbox_safe,
+void Replicator::tick(Time now, const View& view, const ring::Tenures& tenures,
                       const std::function<std::uint64_t()>& new_sequence, std::vector<BatchOut>& out) {
-  if (!outcomes_.empty()) {
-    const std::uint64_t reached = safe();
-    while (!outcomes_.empty() && outcomes_.front().items <= reached && outcomes_.front().outbox <= outbox_safe) {
-      PendingOutcome& outcome = outcomes_.front();
-      outcome_bytes_ -= outcome.record.size();
-      write(view, outcome.partition, std::move(outcome.record), now);
-      held_back_.erase(outcome.key);
-      outcomes_.pop_front();
-    }
+  for (const Dependents::Id id : dependents_->take_met(Dependents::Kind::outcome)) {
+    const auto found = outcomes_.find(id);
+    if (found == outcomes_.end()) continue;  // given up
+    PendingOutcome outcome = take_outcome(found);
+    write(view, outcome.partition, std::move(outcome.record), now);
   }
   const auto refresh = [&](ring::Batch& batch) {
     batch.ring_fingerprint = view.ring().fingerprint();
@@ -94,6 +141,8 @@ bool Replicator::acknowledged(const ring::PeerId& from, std::uint64_t sequence) 
   if (!flight) return false;
   items_ -= flight->content.size();
   for (const ring::BatchRecord& record : flight->batch.records) bytes_ -= record.record.size();
+  end_waits(queue->second.waits, queue->second.safe());
+  if (!wait_for_all_.empty()) end_waits(wait_for_all_, safe());
   return true;
 }
 
@@ -110,11 +159,18 @@ bool Replicator::refused(const ring::PeerId& from, std::uint64_t sequence, Time 
 
 void Replicator::owners_changed(const View& view, Time now) {
   std::map<std::uint64_t, Item> items;  // each once, by number
+  std::vector<Waiting> waits;
   for (auto& [peer, queue] : queues_) {
     for (const auto& [sequence, flight] : queue.window.flights())
       for (Item& item : items_of(flight)) items.try_emplace(item.number, std::move(item));
     for (Item& item : queue.waiting) items.try_emplace(item.number, std::move(item));
+    for (const Waiting& wait : queue.waits.entries()) waits.push_back(wait);
   }
+  for (const Waiting& wait : wait_for_all_.entries()) waits.push_back(wait);
+  std::sort(waits.begin(), waits.end(), [](const Waiting& a, const Waiting& b) { return a.number < b.number; });
+  wait_for_all_ = {};
+  for (const Waiting& wait : waits)
+    if (dependents_->waits(wait.id)) wait_for_all_.add(*dependents_, wait);
   queues_.clear();
   items_ = 0;
   bytes_ = 0;
@@ -127,6 +183,7 @@ void Replicator::owners_changed(const View& view, Time now) {
       bytes_ += item.record.size();
     }
   }
+  end_waits(wait_for_all_, safe());
 }
 
 std::optional<Time> Replicator::next_deadline() const {

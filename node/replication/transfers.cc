@@ -8,13 +8,13 @@ namespace orbweaver {
 
 namespace {
 
-// Between two looks at whether a partition is ready, and after "not now".
+// Time between two checks whether a partition is ready, and after the answer "not now".
 constexpr Duration ready_poll = std::chrono::milliseconds{20};
 constexpr Duration later_wait = std::chrono::milliseconds{300};
 // A question is asked again after the timeout, then after twice that, and so on up to this.
-constexpr Duration patience_max = std::chrono::minutes{1};
-// Beyond any delay between two requests to a host.
-constexpr Duration unsure_max = std::chrono::hours{1};
+constexpr Duration max_patience = std::chrono::minutes{1};
+// Longer than any delay between two requests to a host.
+constexpr Duration max_unsure = std::chrono::hours{1};
 // Rows of a partition's hosts that are read at a time.
 constexpr std::size_t host_rows = 256;
 
@@ -24,13 +24,23 @@ bool returns(ring::TransferKind kind) {
 
 }  // namespace
 
-void Transfers::want(const Task& task, ring::TransferKind kind, bool already_sent) {
+void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& extras) {
   const auto [at, added] = tasks_.try_emplace(task);
-  if (!added && at->second.kind == kind) return;
+  if (!added && at->second.kind == kind) {
+    const Extras before = at->second.extras;
+    Extras& now = at->second.extras;
+    now.give = now.give || extras.give;
+    now.hosts = now.hosts || extras.hosts;
+    // What is asked already has not asked for this.
+    if (now != before && at->second.stage > Stage::getting_ready) restart(task, at->second, Time{});
+    return;
+  }
   if (!added) cancel(task);
   State& state = tasks_[task];
   state.kind = kind;
-  state.already_sent = already_sent;
+  state.extras = extras;
+  peers_of_[task.partition].insert(task.to);
+  ++of_kind_[static_cast<std::size_t>(kind)];
   news_ = true;
 }
 
@@ -47,11 +57,11 @@ void Transfers::set_stage(const Task& task, State& state, Stage stage) {
 void Transfers::restart(const Task& task, State& state, Time not_before) {
   target_of(task.to).window.change_contents([&task](Partitions& waiting) { waiting.erase(task.partition); });
   const ring::TransferKind kind = state.kind;
-  const bool already_sent = state.already_sent;
+  const Extras extras = state.extras;
   set_stage(task, state, Stage::waiting);
   state = State{};
   state.kind = kind;
-  state.already_sent = already_sent;
+  state.extras = extras;
   state.since = not_before;
   news_ = true;
 }
@@ -60,12 +70,17 @@ void Transfers::cancel(const Task& task) {
   const auto found = tasks_.find(task);
   if (found == tasks_.end()) return;
   restart(task, found->second, Time{});
+  --of_kind_[static_cast<std::size_t>(found->second.kind)];
+  const auto peers = peers_of_.find(task.partition);
+  peers->second.erase(task.to);
+  if (peers->second.empty()) peers_of_.erase(peers);
   tasks_.erase(found);
 }
 
 void Transfers::begin_anew(ring::Partition partition) {
-  for (auto& [task, state] : tasks_)
-    if (task.partition == partition) restart(task, state, Time{});
+  const auto peers = peers_of_.find(partition);
+  if (peers == peers_of_.end()) return;
+  for (const ring::PeerId& to : peers->second) restart({to, partition}, tasks_.at({to, partition}), Time{});
 }
 
 void Transfers::cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep) {
@@ -76,11 +91,12 @@ void Transfers::cancel_unless(const std::function<bool(const Task&, ring::Transf
 }
 
 void Transfers::end(const Task& task, bool agreed) {
-  done_.push_back({task, tasks_.at(task).kind, agreed});
+  const State& state = tasks_.at(task);
+  done_.push_back({.task = task, .kind = state.kind, .agreed = agreed, .in_part = state.in_part});
   cancel(task);
 }
 
-// Batches whose transfers were cancelled or begun again count as in flight until they are answered or late.
+// Batches whose transfers were cancelled or begun again count as in flight until they are answered or are late.
 void Transfers::forget_what_nobody_waits_for(Time now) {
   for (auto target = targets_.begin(); target != targets_.end();) {
     target->second.window.drop_late(now, [](const Partitions& waiting) { return waiting.empty(); });
@@ -90,12 +106,15 @@ void Transfers::forget_what_nobody_waits_for(Time now) {
   }
 }
 
-std::vector<Transfers::Done> Transfers::take_done() { return std::exchange(done_, {}); }
-
-std::size_t Transfers::tasks(ring::TransferKind kind) const {
-  return static_cast<std::size_t>(
-      std::count_if(tasks_.begin(), tasks_.end(), [kind](const auto& task) { return task.second.kind == kind; }));
+bool Transfers::fills(const std::set<std::pair<ring::Partition, ring::PeerId>>& filled) const {
+  return tasks(ring::TransferKind::backfill) > 0 && std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& entry) {
+           const auto& [task, state] = entry;
+           return state.kind == ring::TransferKind::backfill &&
+                  (state.stage > Stage::comparing || !filled.contains({task.partition, task.to}));
+         });
 }
+
+std::vector<Transfers::Done> Transfers::take_done() { return std::exchange(done_, {}); }
 
 std::vector<ring::PeerId> Transfers::peers() const {
   std::vector<ring::PeerId> peers;
@@ -112,7 +131,7 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
   forget_what_nobody_waits_for(now);
   for (const ring::PeerId& to : peers()) {
     std::vector<BatchOut> again;
-    // Its tenures stay as they were: what a batch completes is complete under these only.
+    // The batch's tenures stay as they were: what it completes is complete under these only.
     const auto refresh = [&world](ring::Batch& batch) { batch.ring_fingerprint = world.fingerprint; };
     target_of(to).window.resend(now, to, refresh, again);
     for (BatchOut& batch : again) out.push_back({to, std::move(batch.batch)});
@@ -146,15 +165,15 @@ void Transfers::activate(Time now, const ring::PeerId& to) {
     State& state = at->second;
     if (state.stage != Stage::waiting || now < state.since) continue;
     state.empty = store_->counts(at->first.partition).discovered() == 0;
-    if (!state.empty && active >= config_.active_max) continue;
+    if (!state.empty && active >= config_.max_active) continue;
     active += state.empty ? 0 : 1;
     set_stage(at->first, state, Stage::getting_ready);
   }
 }
 
-// Compares the roots of all that are ready, and again of those that got no answer.
+// Asks for comparison of the roots of all partitions that are ready, and again where no answer came.
 void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
-  std::map<ring::TransferKind, ring::Roots> questions;
+  std::map<std::pair<ring::TransferKind, bool>, ring::Roots> questions;
   const auto first = tasks_.lower_bound({to, 0});
   for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
     const ring::Partition partition = at->first.partition;
@@ -162,26 +181,27 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     const bool again = state.stage == Stage::comparing && now - state.since >= state.patience;
     const bool ready = state.stage == Stage::getting_ready && world.ready(partition, state.kind);
     if (!again && !ready) continue;
-    ring::Roots& question = questions[state.kind];
+    ring::Roots& question = questions[{state.kind, state.extras.give}];
     if (question.roots.size() >= config_.roots_a_message) continue;
-    question.roots.push_back({partition, state.already_sent ? 0 : store_->root(partition)});
+    question.roots.push_back({partition, state.extras.already_sent ? 0 : store_->root(partition)});
     question.tenures.push_back({partition, world.tenures.of(partition)});
     if (question.sequence == 0) question.sequence = world.new_sequence();
-    // Only the last question's answer counts: on a way longer than the timeout none ever would.
-    state.patience = again ? std::min(2 * state.patience, patience_max) : config_.batch.timeout;
+    // Only the answer to the last question counts: with a constant wait, none would count on a slower line.
+    state.patience = again ? std::min(2 * state.patience, max_patience) : config_.batch.timeout;
     set_stage(at->first, state, Stage::comparing);
     state.question = question.sequence;
     state.since = now;
   }
   for (auto& [kind, question] : questions) {
-    question.kind = kind;
+    question.kind = kind.first;
+    question.give = kind.second;
     std::vector<ring::Partition>& asked = target_of(to).questions[question.sequence];
     for (const ring::PartitionDigest& root : question.roots) asked.push_back(root.partition);
     out.push_back({to, std::move(question)});
   }
   // Questions that never got an answer are not kept forever.
   std::map<std::uint64_t, std::vector<ring::Partition>>& open = target_of(to).questions;
-  while (open.size() > config_.active_max) open.erase(open.begin());
+  while (open.size() > config_.max_active) open.erase(open.begin());
 }
 
 void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& answer, Time now) {
@@ -199,13 +219,18 @@ void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& an
     if (found == tasks_.end() || found->second.stage != Stage::comparing) continue;
     if (found->second.question != answer.sequence) continue;
     State& state = found->second;
+    const bool equal = !later.contains(partition) && !differ.contains(partition);
+    if (equal && state.extras.give) equal_.push_back(found->first);
     if (later.contains(partition)) {
       restart(found->first, state, now + later_wait);
+    } else if (state.kind == ring::TransferKind::ask) {
+      end(Task(found->first), equal);  // what it has comes from it
     } else if (differ.contains(partition)) {
       state.since = Time{};
+      state.question = 0;
       const bool large = store_->counts(partition).discovered() >= config_.leaves_from;
       set_stage(found->first, state, large ? Stage::comparing_leaves : Stage::sending);
-    } else if (state.kind == ring::TransferKind::hand_off) {
+    } else if (state.kind == ring::TransferKind::hand_off || state.extras.hosts) {
       state.records_done = true;  // hosts' waits may be news
       set_stage(found->first, state, Stage::sending);
     } else {
@@ -222,11 +247,13 @@ Result<void> Transfers::compare_leaves(Time now, const World& world, const ring:
       continue;
     const auto leaves = store_->leaves(at->first.partition);
     if (!leaves) return tl::make_unexpected(error_of(leaves.error()));
-    out.push_back(
-        {to,
-         ring::Leaves{at->first.partition, world.tenures.of(at->first.partition), {leaves->begin(), leaves->end()}}});
+    if (state.question == 0) state.question = world.new_sequence();
+    out.push_back({to, ring::Leaves{.partition = at->first.partition,
+                                    .tenure = world.tenures.of(at->first.partition),
+                                    .leaves = {leaves->begin(), leaves->end()},
+                                    .sequence = state.question}});
     state.since = now;
-    break;  // each costs a walk over the partition: one a step
+    break;  // each costs a walk over the partition: one per step
   }
   return {};
 }
@@ -234,7 +261,7 @@ Result<void> Transfers::compare_leaves(Time now, const World& world, const ring:
 void Transfers::leaves_differ(const ring::PeerId& from, const ring::LeavesDiffer& answer) {
   const auto found = tasks_.find({from, answer.partition});
   if (found == tasks_.end() || found->second.stage != Stage::comparing_leaves) return;
-  if (answer.differ.size() != ring::leaves_max) return;
+  if (answer.differ.size() != ring::max_leaves || answer.sequence != found->second.question) return;
   found->second.differ = answer.differ;
   set_stage(found->first, found->second, Stage::sending);
   news_ = true;
@@ -261,12 +288,9 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       }
       state.cursor = merge.key;
       if (!state.differ.empty() && state.differ[storage::leaf_of(merge.key.url)] == 0) continue;
-      if (world.held_back(merge.key)) {
-        merge.record.state = storage::UrlState::queued;
-        merge.record.reason = storage::Reason::none;
-        merge.record.status = 0;
-        merge.record.since = Time{};
-        merge.record.not_before = Time{};
+      if (state.kind != ring::TransferKind::hand_off && world.delayed(merge)) {
+        merge.record = storage::before_fetch(std::move(merge.record));
+        state.in_part = true;
       }
       std::string record;
       storage::encode_record(merge.record, record);
@@ -275,7 +299,7 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
   }
   if (state.kind == ring::TransferKind::hand_off && state.records_done && !state.last_access_unknown_sent) {
     state.last_access_unknown_sent = true;
-    if (const Time since = world.last_access_unknown_since(partition); now - since < unsure_max) {
+    if (const Time since = world.last_access_unknown_since(partition); now - since < max_unsure) {
       std::string record;
       storage::encode_last_access_unknown(since, now, record);
       add(std::move(record));
@@ -292,10 +316,11 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       }
       state.hosts_cursor = row.row;
       std::string record;
-      if (row.clock && (row.clock->next_allowed > now || row.clock->failures > 0 || row.clock->pace > Duration{} ||
+      if (row.clock && (row.clock->until(now) > now || row.clock->failures > 0 || row.clock->pace > Duration{} ||
                         row.clock->used())) {
         storage::encode_wait(*row.clock, now, record);
-      } else if (row.robots && row.robots->expires > now) {
+      } else if (row.robots && row.robots->expires > now && state.kind == ring::TransferKind::hand_off) {
+        // Else it might get there before the sitemaps that it names.
         storage::encode_robots(row.origin, *row.robots, now, record);
       }
       if (!record.empty()) add(std::move(record));
@@ -311,7 +336,7 @@ Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& t
     std::vector<ring::BatchRecord> records;
     Partitions partitions;
     std::size_t bytes = 0;
-    std::vector<Task> over;  // nothing to send and nothing to say
+    std::vector<Task> over;  // ended: nothing to send and nothing to complete
     const auto first = tasks_.lower_bound({to, 0});
     for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
       if (!config_.batch.has_room(records.size(), bytes)) break;
@@ -369,6 +394,13 @@ bool Transfers::refused(const ring::PeerId& from, std::uint64_t sequence, Time n
   for (const ring::Partition partition : batch->content)
     if (const auto task = tasks_.find({from, partition}); task != tasks_.end())
       restart(task->first, task->second, now + ring::refusal_wait);
+  return true;
+}
+
+bool Transfers::pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now) {
+  const auto target = targets_.find(from);
+  if (target == targets_.end() || !target->second.window.pushed_back(sequence, now)) return false;
+  news_ = true;
   return true;
 }
 

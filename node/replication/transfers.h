@@ -1,19 +1,20 @@
-// Making another peer know all that this one knows of a partition: the one way in which partitions move, copies are
-// filled and repaired, and what is left over is given back (ring/messages.h, TransferKind). The steps, for one
+// Sends another peer all that this one knows about a partition. This is the one way in which partitions move,
+// copies are filled and repaired, and leftovers are returned (ring/messages.h, TransferKind). The steps for one
 // partition:
 //
 //   ready?    the manager says when: a hand-off waits until the partition is frozen, its fetches have ended and what
 //             they brought is safe
 //   compare   the root of its digest tree is sent (many partitions in one message); equal roots: no records to send
-//   leaves    of a large partition the leaves are compared, and only records of those that differ are sent
+//   leaves    of a large partition the leaves are compared, and only records of differing leaves are sent
 //   send      records in key order, then its hosts' waits and robots.txt files, in batches, a few in flight
 //   complete  when all is acknowledged, a last batch says that this was all
 //
 // Merging is idempotent, so whatever goes wrong (a lost message, a refusal, a restart) the transfer starts again.
-// Bounds: active_max partitions and batch.max_in_flight batches for each peer at a time; the rest are names in a queue.
-// Pure but for reads of the store. Thread rule: one owner (the peer's loop).
+// Bounds: max_active partitions and batch.max_in_flight batches for each peer at a time; the rest are names in a queue.
+// Pure except for reads of the store. Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "node/crawl/peer_state.h"
 #include "node/replication/batch_window.h"
 #include "ring/messages.h"
 #include "ring/tenures.h"
@@ -33,10 +35,10 @@ namespace orbweaver {
 class Transfers {
  public:
   struct Config {
-    BatchLimits batch;                   // its timeout counts for questions too
-    std::size_t active_max = 32;         // partitions that are sent to one peer at a time
-    std::size_t leaves_from = 2048;      // records from which on leaves are compared
-    std::size_t roots_a_message = 1024;  // partitions compared in one message
+    BatchLimits batch;                              // its timeout counts for questions too
+    std::size_t max_active = 32;                    // partitions that are sent to one peer at a time
+    std::size_t leaves_from = default_leaves_from;  // records; a partition with this many has its leaves compared
+    std::size_t roots_a_message = 1024;             // partitions compared in one message
   };
   struct Task {
     ring::PeerId to;
@@ -46,7 +48,14 @@ class Transfers {
   struct Done {
     Task task;
     ring::TransferKind kind = ring::TransferKind::backfill;
-    bool agreed = false;  // release: the owner and its replicas have all of it
+    bool agreed = false;   // the records were equal; release: and the holder's copies are whole
+    bool in_part = false;  // some pages went as they were before their fetch
+  };
+  struct Extras {
+    bool already_sent = false;  // only the other peer's answer that there are enough copies is missing
+    bool give = false;          // the other peer returns what it has of it
+    bool hosts = false;         // hosts' waits go even if the records are equal
+    bool operator==(const Extras&) const = default;
   };
   struct Out {
     ring::PeerId to;
@@ -55,8 +64,8 @@ class Transfers {
   struct World {  // what it needs to know and cannot see
     const ring::Tenures& tenures;
     std::function<bool(ring::Partition, ring::TransferKind)> ready;
-    // Outcomes that must not leave yet go as what they were before: queued.
-    std::function<bool(const storage::UrlKey&)> held_back;
+    // True: the page's outcome must not leave yet, so the record is sent as it was before: queued.
+    std::function<bool(const storage::Merge&)> delayed;
     std::function<std::uint64_t()> new_sequence;
     std::function<Time(ring::Partition)> last_access_unknown_since;  // storage::WireKind::last_access_unknown
     std::uint64_t fingerprint = 0;                                   // of the ring
@@ -64,27 +73,32 @@ class Transfers {
 
   Transfers(Config config, storage::Store& store) : config_(config), store_(&store) {}
 
-  // Again with another kind: as that kind. With the same: no change. `already_sent`: all was sent before, only the
-  // other's word that it has enough copies is waited for.
-  void want(const Task& task, ring::TransferKind kind, bool already_sent = false);
+  // A second call with another kind replaces the first; with the same kind it adds to the extras.
+  void want(const Task& task, ring::TransferKind kind, const Extras& extras);
+  void want(const Task& task, ring::TransferKind kind) { want(task, kind, Extras{}); }
   void cancel(const Task& task);
-  // Who holds the partition has changed: what was asked before is no answer any more.
+  // The partition's holder has changed: answers to earlier questions no longer count.
   void begin_anew(ring::Partition partition);
-  // Those that `keep` denies are cancelled.
+  // Cancels the tasks that `keep` denies.
   void cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep);
   bool wanted(const Task& task) const { return tasks_.contains(task); }
 
   Result<void> tick(Time now, const World& world, std::vector<Out>& out);
-  // Answers; each true when it was to one of these.
+  // Answers; the last three return true when the batch was sent from here.
   void compared(const ring::PeerId& from, const ring::RootsCompared& answer, Time now);
   void leaves_differ(const ring::PeerId& from, const ring::LeavesDiffer& answer);
   bool acknowledged(const ring::PeerId& from, std::uint64_t sequence);
   bool refused(const ring::PeerId& from, std::uint64_t sequence, Time now);
-  // Those that came to their end since the last call.
+  bool pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now);
+  // The transfers that ended since the last call.
   std::vector<Done> take_done();
+  // Those asked to give whose records are equal: they have nothing to give.
+  std::vector<Task> take_equal() { return std::exchange(equal_, {}); }
 
   std::size_t tasks() const { return tasks_.size(); }
-  std::size_t tasks(ring::TransferKind kind) const;
+  std::size_t tasks(ring::TransferKind kind) const { return of_kind_[static_cast<std::size_t>(kind)]; }
+  // Fills that send something, or of copies that are not among `filled`.
+  bool fills(const std::set<std::pair<ring::Partition, ring::PeerId>>& filled) const;
   // The partition's hand-off has begun: nothing more is fetched from it.
   bool frozen(ring::Partition partition) const { return frozen_.contains(partition); }
   // Partitions whose hand-off was called off since the last call.
@@ -98,20 +112,22 @@ class Transfers {
   struct State {
     ring::TransferKind kind = ring::TransferKind::backfill;
     Stage stage = Stage::waiting;
-    std::uint64_t question = 0;  // comparing: the sequence of the Roots that asked
-    Time since{};                // comparing, comparing_leaves: when the question was sent; waiting: not before
-    Duration patience{};         // comparing: after which it is asked again
-    std::string differ;          // leaves to send; empty: all
+    // The sequence of the Roots that asked last, or of this attempt's Leaves: other answers do not count.
+    std::uint64_t question = 0;
+    Time since{};         // comparing, comparing_leaves: when the question was sent; waiting: not before
+    Duration patience{};  // comparing: the question is asked again after this long
+    std::string differ;   // leaves to send; empty: all
     std::optional<storage::UrlKey> cursor;
     bool records_done = false;
     std::string hosts_cursor;
     bool last_access_unknown_sent = false;
     bool hosts_done = false;
     std::size_t in_flight = 0;   // batches with something of it
-    bool complete_sent = false;  // return_, release: the word that this was all
+    bool complete_sent = false;  // return_, release: the batch that says that this was all
     bool active() const { return stage != Stage::waiting && !empty; }
-    bool already_sent = false;
-    bool empty = false;  // nothing to send: no limit to how many of these go at a time
+    Extras extras;
+    bool in_part = false;
+    bool empty = false;  // nothing to send: any number of these may go at a time
     bool all_sent() const { return records_done && hosts_done; }
   };
   using Partitions = std::set<ring::Partition>;  // that wait for a batch's acknowledgement
@@ -136,12 +152,15 @@ class Transfers {
   Config config_;
   storage::Store* store_;
   std::map<Task, State> tasks_;
+  std::map<ring::Partition, std::set<ring::PeerId>> peers_of_;  // of the tasks
+  std::array<std::size_t, 5> of_kind_{};                        // tasks, by kind
   std::map<ring::PeerId, Target> targets_;
-  std::set<ring::Partition> frozen_;  // those of hand-offs beyond `waiting`
+  std::set<ring::Partition> frozen_;  // partitions whose hand-off is beyond `waiting`
   std::vector<ring::Partition> thawed_;
   std::vector<Done> done_;
+  std::vector<Task> equal_;
   bool news_ = false;        // since the last tick()
-  std::optional<Time> due_;  // of the next tick() without news
+  std::optional<Time> due_;  // when the next tick() without news is due
   std::uint64_t records_sent_ = 0;
   std::uint64_t bytes_sent_ = 0;
 };

@@ -1,5 +1,5 @@
-// The ring as this peer sees it now: who owns what, who has copies, and at which address. Pure; made again when the
-// owners change. Thread rule: one owner (the peer's loop).
+// The ring as this peer sees it now: which peer owns each partition, and which peers keep copies. Pure; made again when
+// the owners change. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class View {
     const std::vector<ring::PeerId>& owners = owners_[partition];
     return std::find(owners.begin(), owners.end(), self_) != owners.end();
   }
-  // Who must have what this peer writes in a partition, in addition to this peer: replicas - 1 peers, the owner first.
+  // The peers that must also have what this peer writes in a partition: replicas - 1 peers, the owner first.
   std::vector<ring::PeerId> copies(ring::Partition partition) const {
     std::vector<ring::PeerId> others;
     if (ring_.empty()) return others;

@@ -13,13 +13,13 @@
 namespace orbweaver {
 namespace {
 
-// What is kept of a line; the rest of it is dropped. Eight times the longest URL that browsers took, as Google's parser
-// has it.
-constexpr std::size_t line_bytes_max = 2083 * 8 - 1;
-// A crawl-delay above this is read as this: it only has to be "as good as never", and fit a Duration.
-constexpr double crawl_delay_seconds_max = 366.0 * 24 * 3600;
+// How much of a line is read; the rest is dropped.
+// Eight times the longest URL that browsers accepted, as in Google's parser.
+constexpr std::size_t max_line_bytes = 2083 * 8 - 1;
+// A crawl-delay above this is read as this: it only has to be practically forever, and fit a Duration.
+constexpr double max_crawl_delay_seconds = 366.0 * 24 * 3600;
 // Sitemap lines kept; RFC 9309 has no bound, real files stay far below.
-constexpr std::size_t sitemaps_max = 10'000;
+constexpr std::size_t max_sitemaps = 10'000;
 
 enum class Key { user_agent, allow, disallow, sitemap, crawl_delay, other };
 
@@ -27,7 +27,7 @@ struct Spelling {
   std::string_view text;
   Key key;
 };
-// Spellings that are accepted at the start of a key: the misspelt ones are those that Google's parser takes.
+// Spellings accepted at the start of a key: the misspelt ones are those that Google's parser accepts.
 constexpr std::array<Spelling, 14> spellings{{{"user-agent", Key::user_agent},
                                               {"useragent", Key::user_agent},
                                               {"user agent", Key::user_agent},
@@ -70,16 +70,16 @@ Key key_of(std::string_view text) {
 
 bool token_char(char c) { return (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-'; }
 
-// A name as people give it: a product token that may hold digits ("bot3").
+// A name as people write it: a product token that may contain digits ("bot3").
 std::string_view wide_token(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size() && (token_char(text[end]) || (text[end] >= '0' && text[end] <= '9'))) ++end;
   return text.substr(0, end);
 }
 
-// What groups are looked up by: the token of a User-Agent's first product (RFC 9309, 2.2.1; RFC 9110, 10.1.5), after
-// which its version, a comment or another product may follow: "token", "token/1.0 ...", "token (...)", "token other/1".
-// A name with letters outside ASCII is not a token and matches no group but '*'.
+// The name by which groups are looked up: the token of a User-Agent's first product (RFC 9309, 2.2.1; RFC 9110,
+// 10.1.5). Its version, a comment or another product may follow: "token", "token/1.0 ...", "token (...)", "token
+// other/1". A name with letters outside ASCII is not a token and matches no group except '*'.
 std::string_view agent_name(std::string_view agent) {
   agent = trim(agent);
   const std::string_view name = wide_token(agent);
@@ -89,7 +89,7 @@ std::string_view agent_name(std::string_view agent) {
   return ends ? name : std::string_view();
 }
 
-// The value without HTML line breaks at its end: pages made by an editor and served as robots.txt mean their rules.
+// The value without HTML line breaks at its end: pages made by an editor and served as robots.txt contain real rules.
 std::string_view without_break_tag(std::string_view value) {
   while (value.ends_with('>')) {
     const std::size_t tag = value.rfind('<');
@@ -105,11 +105,11 @@ std::optional<Duration> parse_delay(std::string_view value) {
   const auto [end, error] =
       std::from_chars(value.data(), value.data() + value.size(), seconds, std::chars_format::fixed);
   if (error == std::errc::result_out_of_range)
-    seconds = crawl_delay_seconds_max;
+    seconds = max_crawl_delay_seconds;
   else if (error != std::errc())
     return std::nullopt;
   if (!(seconds >= 0)) return std::nullopt;  // "nan" too
-  seconds = std::min(seconds, crawl_delay_seconds_max);
+  seconds = std::min(seconds, max_crawl_delay_seconds);
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
@@ -130,13 +130,13 @@ class RobotsParser {
   explicit RobotsParser(std::string_view agent) : agent_(agent_name(agent)) {}
 
   RobotsRules run(std::string_view body) {
-    std::string decoded;  // what the rules gathered point into
-    body = robots::as_utf8(body.substr(0, robots_bytes_max), decoded);
+    std::string decoded;  // the text that the gathered rules point into
+    body = robots::as_utf8(body.substr(0, max_robots_bytes), decoded);
     const std::size_t bytes = body.size();
     std::uint32_t number = 0;
     while (!body.empty()) {
       const std::size_t end = std::min(body.find_first_of("\r\n"), body.size());
-      line(body.substr(0, std::min(end, line_bytes_max)), ++number);
+      line(body.substr(0, std::min(end, max_line_bytes)), ++number);
       const bool crlf = end + 1 < body.size() && body[end] == '\r' && body[end + 1] == '\n';
       body.remove_prefix(std::min(body.size(), end + (crlf ? 2u : 1u)));
     }
@@ -144,7 +144,7 @@ class RobotsParser {
   }
 
  private:
-  // What belongs to one answer: the agent's own groups, or those of '*'.
+  // The data of one answer: the agent's own groups, or those of '*'.
   struct Group {
     bool open = false;  // the lines read now belong to it
     bool seen = false;
@@ -161,7 +161,7 @@ class RobotsParser {
     if (separator != std::string_view::npos) {
       value = trim(text.substr(separator + 1));
     } else {
-      // "Disallow /x": taken when there are exactly two words, as Google's parser does.
+      // "Disallow /x": accepted when there are exactly two words, as in Google's parser.
       separator = text.find_first_of(" \t");
       if (separator == std::string_view::npos) return;
       value = trim(text.substr(separator));
@@ -183,7 +183,7 @@ class RobotsParser {
       case Key::other:
         break;
     }
-    // A sitemap's address on a line of its own: somebody forgot "Sitemap:".
+    // A sitemap's address on a line of its own: "Sitemap:" was forgotten.
     const bool address = equal_ignoring_case(key, "http") || equal_ignoring_case(key, "https");
     if (address && value.starts_with("//") && text.find("sitemap") != std::string_view::npos) sitemap(text);
   }
@@ -220,17 +220,17 @@ class RobotsParser {
   void crawl_delay(std::string_view value) {
     const std::optional<Duration> delay = parse_delay(value);
     // An agent's first line counts: with "agent a, delay 1, agent b, delay 2" both are in one group, yet 2 is meant for
-    // b.
+    // agent b.
     if (own_.open && !own_.crawl_delay) own_.crawl_delay = delay;
     if (any_.open && !any_.crawl_delay) any_.crawl_delay = delay;
   }
 
   void sitemap(std::string_view value) {
-    if (value.empty() || sitemaps_seen_.size() >= sitemaps_max) return;
+    if (value.empty() || sitemaps_seen_.size() >= max_sitemaps) return;
     if (sitemaps_seen_.insert(value).second) rules_.sitemaps_.append(value).append(1, '\n');
   }
 
-  // `bytes`: of the body as UTF-8.
+  // `bytes`: the size of the body as UTF-8.
   RobotsRules finish(std::size_t bytes) {
     Group& group = own_.seen ? own_ : any_;
     rules_.crawl_delay_ = group.crawl_delay;
@@ -245,7 +245,7 @@ class RobotsParser {
   std::string agent_;
   Group own_;
   Group any_;
-  bool rules_begun_ = false;  // the open group has a rule: the next user-agent line begins another
+  bool rules_begun_ = false;  // the open group has a rule: the next user-agent line begins another group
   std::unordered_set<std::string_view> sitemaps_seen_;
   RobotsRules rules_;
 };
@@ -273,10 +273,10 @@ std::size_t RobotsRules::bytes() const {
 std::optional<RobotsRules::Rule> RobotsRules::deciding(std::string_view path_and_query) const {
   if (rules_.empty() || path_and_query == "/robots.txt") return std::nullopt;
   const robots::PathForms path(path_and_query.empty() ? "/" : path_and_query);
-  // By flags: allow or not, literal or not.
+  // Indexed by flags: allow or not, literal or not.
   const std::string_view forms[] = {path.decoded, path.ascii, path.decoded, path.literal};
   for (std::size_t at = 0; at < rules_.size();) {
-    // Nearly all rules are begun paths that do not match: nothing else of them is looked at.
+    // Nearly all rules are path prefixes that do not match: only their start is compared.
     at = Rule::skip_others(rules_, at, forms);
     if (at == rules_.size()) break;
     const Rule rule = Rule::at(rules_, at);

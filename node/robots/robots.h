@@ -1,5 +1,5 @@
-// robots.txt by RFC 9309, with Crawl-delay and Sitemap lines. Parses outside bytes of any kind; never fails: what
-// cannot be read is skipped. Memory: about 1.2 times the bytes read (as UTF-8) at most, see bytes(). Thread rule:
+// robots.txt by RFC 9309, with Crawl-delay and Sitemap lines. Parses outside bytes of any kind; never fails: unreadable
+// lines are skipped. Memory: about 1.2 times the bytes read (as UTF-8) at most, see bytes(). Thread rule:
 // immutable once made; share freely.
 #pragma once
 
@@ -14,18 +14,18 @@
 namespace orbweaver {
 
 // Only this much of a robots.txt is read (RFC 9309, 2.5: at least 500 KiB).
-inline constexpr std::size_t robots_bytes_max = 500 * 1024;
-// Rules of a group that are kept, equal ones counted once; the rest is left out, and counted. The largest known file of
-// a real site has 19,100 in the bytes that are read, the next one 5,000.
-inline constexpr std::size_t robots_rules_max = 20'000;
-// Of those, rules that look for a text behind a '*': each may cost a pass over the path. Real sites have up to 1,128.
-inline constexpr std::size_t robots_wildcards_max = 4'000;
+inline constexpr std::size_t max_robots_bytes = 500 * 1024;
+// How many rules of a group are kept, equal ones counted once; further ones are skipped and counted. The largest known
+// file of a real site has 19,100 in the bytes that are read, the next one 5,000.
+inline constexpr std::size_t max_robots_rules = 20'000;
+// Of those, rules that search for a text after a '*': each may cost a pass over the path. Real sites have up to 1,128.
+inline constexpr std::size_t max_robots_wildcards = 4'000;
 
 class RobotsRules {
  public:
   // Keeps the group (or merged groups) that applies to `agent`, else the '*' groups. `agent` is a product token
-  // ("orbweaver") or a full user-agent string ("orbweaver/1.0 (+https://...)"), of which the token is taken; tokens
-  // with digits ("bot3") match as a whole. UTF-16 with a byte order mark is read too.
+  // ("orbweaver") or a full user-agent string ("orbweaver/1.0 (+https://...)"), whose token is used; tokens with digits
+  // ("bot3") match as a whole. UTF-16 with a byte order mark is accepted too.
   static RobotsRules parse(std::string_view body, std::string_view agent);
   static RobotsRules allow_all();
   static RobotsRules disallow_all();
@@ -35,18 +35,18 @@ class RobotsRules {
     std::uint32_t line = 0;  // 1-based line of the rule that decided; 0 when no rule matched
     std::string rule;        // "Disallow: /private*", empty when none
   };
-  // `path_and_query` as in CanonicalUrl::path_and_query(); how escapes compare is said in robots_pattern.h. Longest
-  // match wins, allow wins a tie, /robots.txt is always allowed.
+  // `path_and_query` as in CanonicalUrl::path_and_query(); robots_pattern.h says how escapes compare. The longest match
+  // wins, allow wins a tie, /robots.txt is always allowed.
   bool allowed(std::string_view path_and_query) const;
   Decision decide(std::string_view path_and_query) const;
 
   std::optional<Duration> crawl_delay() const { return crawl_delay_; }
-  std::vector<std::string> sitemaps() const;  // as written, each once; made from what is kept
+  std::vector<std::string> sitemaps() const;  // as written, each once; made at each call
   bool names_sitemaps() const { return !sitemaps_.empty(); }
   const std::string& group() const {
     return group_;
-  }  // the user-agent line's token that matched: "orbweaver", "*", "" when none
-  std::uint32_t group_line() const { return group_line_; }  // that line, the first of them; 0 when none
+  }  // the token of the user-agent line that matched: "orbweaver", "*", "" when none
+  std::uint32_t group_line() const { return group_line_; }  // the first such line; 0 when none
 
   std::size_t size() const { return count_; }               // rules kept
   std::size_t rules_left_out() const { return left_out_; }  // of the group, beyond the two bounds
@@ -59,8 +59,8 @@ class RobotsRules {
   struct Rule;  // one of rules_, taken apart
   std::optional<Rule> deciding(std::string_view path_and_query) const;
 
-  std::string rules_;     // longest first, allow before disallow of the same length; robots_rules.h says how
-  std::string sitemaps_;  // each with a line feed behind it
+  std::string rules_;     // longest first, allow before disallow of the same length; for the form see robots_rules.h
+  std::string sitemaps_;  // each followed by a line feed
   std::string group_;
   std::optional<Duration> crawl_delay_;
   std::uint32_t count_ = 0;

@@ -52,7 +52,7 @@ std::string_view as_utf8(std::string_view body, std::string& scratch) {
     return scratch;
   }
   constexpr std::string_view mark = "\xEF\xBB\xBF";
-  std::size_t same = 0;  // a mark cut short is skipped too, as Google's parser does
+  std::size_t same = 0;  // a truncated mark is skipped too, as in Google's parser
   while (same < mark.size() && same < body.size() && body[same] == mark[same]) ++same;
   return body.substr(same);
 }

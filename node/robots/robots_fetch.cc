@@ -5,7 +5,7 @@ namespace orbweaver {
 RobotsStep robots_step(const RobotsAnswer& answer) {
   const int status = answer.status;
   if (status >= 200 && status < 300) return RobotsStep::rules;
-  if (status >= 300 && status < 400 && answer.has_target && answer.hops < robots_hops_max) return RobotsStep::follow;
+  if (status >= 300 && status < 400 && answer.has_target && answer.hops < max_robots_hops) return RobotsStep::follow;
   if (status >= 300 && status < 500 && status != 429) return RobotsStep::allow_all;
   return answer.may_retry ? RobotsStep::retry : RobotsStep::unreachable;
 }
@@ -21,7 +21,7 @@ RobotsState robots_state(RobotsStep step, const std::optional<RobotsState>& befo
   state.same_body = false;
   state.expires = ended + robots_lifetime;
   const Time silent_since = before->fetched != Time{} ? before->fetched : before->unreachable_since;
-  if (ended - silent_since >= robots_unreachable_max) {
+  if (ended - silent_since >= max_robots_unreachable) {
     state.kind = RobotsKind::allow_all;
   } else if (before->kind != RobotsKind::unreachable) {
     state.expires = ended + robots_stale_lifetime;

@@ -8,8 +8,8 @@
 namespace orbweaver {
 namespace {
 
-// Of one field or attribute; what is beyond says nothing. Real ones are a few dozen bytes.
-constexpr std::size_t content_bytes_max = 4096;
+// Limit of one field or attribute; further bytes are ignored. Real ones are a few dozen bytes.
+constexpr std::size_t max_content_bytes = 4096;
 
 constexpr std::array<std::string_view, 16> words_known{"all",
                                                        "follow",
@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 16> words_known{"all",
                                                        "unavailable_after",
                                                        "max-image-preview",
                                                        "max-video-preview"};
-// These have a value behind a colon; any other word with a colon is a crawler's name.
+// These have a value after a colon; any other word with a colon is a crawler's name.
 constexpr std::size_t words_with_values = 4;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -48,7 +48,7 @@ bool takes_value(std::string_view word) {
                      [&](std::string_view known) { return same(word, known); });
 }
 
-// Dates of mails have a comma behind the day of the week, which is none that parts words.
+// Dates of mails have a comma after the day of the week, which does not separate words.
 bool ends_in_weekday(std::string_view rule) {
   constexpr std::array<std::string_view, 7> days{"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
   const std::size_t colon = rule.find(':');
@@ -58,7 +58,7 @@ bool ends_in_weekday(std::string_view rule) {
          std::any_of(days.begin(), days.end(), [&](std::string_view day) { return same(value.substr(0, 3), day); });
 }
 
-// Takes one word with what belongs to it off the front.
+// Takes one word with its value off the front.
 std::string_view take_rule(std::string_view& text) {
   std::size_t end = std::min(text.find(','), text.size());
   if (ends_in_weekday(text.substr(0, end)) && end < text.size()) end = std::min(text.find(',', end + 1), text.size());
@@ -70,7 +70,7 @@ std::string_view take_rule(std::string_view& text) {
 }  // namespace
 
 bool has_robots_word(std::string_view content) {
-  content = content.substr(0, content_bytes_max);
+  content = content.substr(0, max_content_bytes);
   while (!content.empty()) {
     const std::size_t begin = content.find_first_not_of(" \t\r\n\f,;");
     if (begin == std::string_view::npos) return false;
@@ -101,7 +101,7 @@ void RobotsMeta::add_rule(std::string_view rule) {
 }
 
 void RobotsMeta::add_rules(std::string_view text, std::string_view agent, bool names_crawlers) {
-  text = text.substr(0, content_bytes_max);
+  text = text.substr(0, max_content_bytes);
   bool ours = true;
   while (!text.empty()) {
     std::string_view rule = take_rule(text);
@@ -113,7 +113,7 @@ void RobotsMeta::add_rules(std::string_view text, std::string_view agent, bool n
       rule = trim(rule.substr(colon + 1));
     }
     if (!ours) continue;
-    // Words that only white space parts are found in the wild; a value may hold spaces.
+    // Some pages separate words only by white space; a value may contain spaces.
     if (rule.find(':') != std::string_view::npos) {
       add_rule(rule);
       continue;

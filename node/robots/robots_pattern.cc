@@ -15,7 +15,7 @@ int hex_value(char c) {
   return -1;
 }
 
-// The octet that an escape at `at` stands for, or -1 when there is none.
+// The byte that the escape at `at` encodes, or -1 when there is no escape.
 int escape_at(std::string_view text, std::size_t at) {
   if (text[at] != '%' || at + 2 >= text.size()) return -1;
   const int high = hex_value(text[at + 1]);
@@ -28,7 +28,7 @@ bool alphanumeric(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z
 // RFC 3986, 2.3.
 bool unreserved(int c) { return alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~'; }
 
-// ASCII that may not stand in a URI as it is (RFC 3986, appendix A): both sides get it escaped.
+// ASCII that a URI may not contain unescaped (RFC 3986, appendix A): both sides are compared with it escaped.
 bool illegal_ascii(unsigned char c) {
   return c <= 0x20 || c == 0x7F || c == '"' || c == '<' || c == '>' || c == '\\' || c == '^' || c == '`' || c == '{' ||
          c == '|' || c == '}';
@@ -40,7 +40,7 @@ void append_escaped(std::string& out, unsigned char c) {
   out += hex_digits[c & 15];
 }
 
-enum class Special { escape, keep };  // what becomes of '*' and '$'
+enum class Special { escape, keep };  // how '*' and '$' are treated
 
 std::string normalise(std::string_view text, bool decode_unreserved, bool escape_high, Special special) {
   std::string out;
@@ -123,7 +123,7 @@ bool matches(std::string_view pattern, std::string_view text) {
     const std::string_view part = pattern.substr(0, star);
     if (star == std::string_view::npos && anchored) return text.ends_with(part);
     if (!part.empty()) {
-      // memmem, not find(): linear however often the part almost matches.
+      // memmem, not find(): linear, however often the part almost matches.
       const void* found = text.empty() ? nullptr : ::memmem(text.data(), text.size(), part.data(), part.size());
       if (found == nullptr) return false;
       text.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + part.size());

@@ -38,7 +38,7 @@ std::string_view directory_of_index(std::string_view value) {
   return value.substr(0, slash + 1);
 }
 
-// False: the pattern that this text stands for matches nothing that begins as `form` does.
+// False: the pattern of this text matches nothing that begins as `form` does.
 bool start_matches(std::string_view text, std::string_view form) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!robots::stands_as_written(text[i])) return true;
@@ -104,10 +104,10 @@ std::size_t RobotsRules::Rule::skip_others(const std::string& rules, std::size_t
         if (byte < 0x80) break;
       }
     }
-    while (static_cast<unsigned char>(*at++) >= 0x80) continue;  // the line
+    while (static_cast<unsigned char>(*at++) >= 0x80) continue;  // skips the line
     const std::size_t bytes = head >> flag_bits;
     const std::string_view form = forms[flags & (allow | literal)];
-    // The end first, and of others the second octet: nearly all begin with a slash.
+    // Compares the end first, then the second byte: nearly all begin with a slash.
     const bool may =
         (flags & plain) != 0
             ? bytes <= form.size() && at[bytes - 1] == form[bytes - 1] && std::memcmp(at, form.data(), bytes) == 0
@@ -135,7 +135,7 @@ void RobotsRulesWriter::add(bool allow, std::string_view value, std::uint32_t li
   const std::string_view directory = allow ? directory_of_index(value) : std::string_view();
   const std::size_t added = directory.empty() ? 1 : 2;
   const std::size_t wildcards = looks_behind_star(value) ? added : 0;
-  if (rules_.size() + added > robots_rules_max || wildcards_ + wildcards > robots_wildcards_max) {
+  if (rules_.size() + added > max_robots_rules || wildcards_ + wildcards > max_robots_wildcards) {
     ++left_out_;
     return;
   }
@@ -150,18 +150,18 @@ void RobotsRulesWriter::add(bool allow, std::string_view value, std::uint32_t li
   rules_.push_back(rule);
 }
 
-void RobotsRulesWriter::write(std::size_t bytes_max, RobotsRules& out) {
+void RobotsRulesWriter::write(std::size_t max_bytes, RobotsRules& out) {
   std::stable_sort(rules_.begin(), rules_.end(), [](const Gathered& a, const Gathered& b) {
     return a.octets != b.octets ? a.octets > b.octets : a.allow && !b.allow;
   });
   constexpr std::size_t back_bytes = 4;
-  std::size_t needed = 0;  // without the patterns that may be left to be made; an index rule's `back` at its longest
+  std::size_t needed = 0;  // without the patterns that can be made later; an index rule's `back` at its longest
   for (const Gathered& rule : rules_)
     needed += rule.index ? 1 + back_bytes
                          : varint_bytes(static_cast<std::uint32_t>(rule.text.size()) << flag_bits) +
                                varint_bytes(rule.line) + rule.text.size();
-  std::size_t spare = bytes_max - std::min(bytes_max, needed);
-  std::vector<std::uint32_t> places(rules_.size());  // by number
+  std::size_t spare = max_bytes - std::min(max_bytes, needed);
+  std::vector<std::uint32_t> places(rules_.size());  // indexed by number
   out.rules_.reserve(needed);
   for (const Gathered& rule : rules_) {
     const auto begin = static_cast<std::uint32_t>(out.rules_.size());

@@ -7,7 +7,7 @@ namespace orbweaver::sample {
 
 namespace {
 
-// What clients send need not be UTF-8.
+// Text from clients need not be UTF-8.
 std::string dump(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -28,7 +28,7 @@ std::uint64_t SampleCounts::arrived(const std::string& host, const std::string& 
   record.most_at_once = std::max(record.most_at_once, ++record.at_once);
 
   if (const auto known = urls_.find(url); known != urls_.end()) return known->second++;
-  if (urls_.size() < urls_max_) {
+  if (urls_.size() < max_urls_) {
     urls_.emplace(url, 1);
   } else {
     ++urls_not_kept_;
@@ -38,7 +38,7 @@ std::uint64_t SampleCounts::arrived(const std::string& host, const std::string& 
 
 void SampleCounts::answered(const std::string& host) {
   const std::lock_guard lock(mutex_);
-  // A reset() between the two leaves nothing to count down.
+  // A reset() in between leaves nothing to count down.
   if (const auto found = hosts_.find(host); found != hosts_.end() && found->second.at_once > 0) --found->second.at_once;
 }
 

@@ -1,8 +1,8 @@
-// What was asked of the sample web, as the server saw it: the judge of politeness and of "nothing twice".
+// The requests to the sample web, as the server saw them: the judge of politeness and of "nothing twice".
 //
-// Bounded: one record for each host that is served, one shared by all names that are not, and at most urls_max URLs;
-// what comes after those is counted as urls_not_kept. Thread rule: any thread; one lock inside. `now` is passed in,
-// from one monotonic clock.
+// Bounded: one record for each served host, one shared by all names that are not served, and at most max_urls URLs;
+// further URLs are counted as urls_not_kept. Thread rule: any thread;
+// one lock inside. `now` is passed in, from one monotonic clock.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@ class SampleCounts {
  public:
   using Instant = std::chrono::steady_clock::time_point;
 
-  explicit SampleCounts(std::size_t urls_max) : urls_max_(urls_max) {}
+  explicit SampleCounts(std::size_t max_urls) : max_urls_(max_urls) {}
 
   // A request has arrived; `host` is a served host's name (or the one name for all others). Returns how often this URL
-  // was asked before.
+  // was requested before.
   std::uint64_t arrived(const std::string& host, const std::string& url, bool is_robots, Instant now);
-  // Its answer is about to be written: before, not after, so that a client that sends its next request on reading this
-  // answer is never seen with two at once.
+  // Its answer is about to be written. Call it before, not after: a client that sends its next request on reading this
+  // answer is then never seen with two at once.
   void answered(const std::string& host);
 
   // {"total":…,"urls_not_kept":…,"hosts":{NAME:{"requests","robots_requests","smallest_gap_ms","most_at_once"}}}; a gap
@@ -43,12 +43,12 @@ class SampleCounts {
     std::optional<Instant::duration> smallest_gap;
   };
 
-  const std::size_t urls_max_;
+  const std::size_t max_urls_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Host> hosts_;
   std::unordered_map<std::string, std::uint64_t> urls_;
   std::uint64_t total_ = 0;
-  std::uint64_t urls_not_kept_ = 0;  // requests for URLs beyond urls_max_
+  std::uint64_t urls_not_kept_ = 0;  // requests for URLs beyond max_urls_
 };
 
 }  // namespace orbweaver::sample

@@ -1,5 +1,5 @@
-// What the sample web's hosts have beside pages: redirects, errors, files, forbidden paths, the endless calendar, odd
-// encodings.
+// What the sample web's hosts have in addition to pages:
+// redirects, errors, files, forbidden paths, the endless calendar, odd encodings.
 //
 //   redirects    /moved/…     301, 302, 303, 307, 308, relative and absolute, a chain, loops, another host, a forbidden
 //                             target, meta refresh
@@ -9,7 +9,7 @@
 //   files        /files/…     text, PNG, PDF, an empty page
 //   spellings    /spell/…     one page in many spellings
 //   forbidden    /private/…   robots.txt disallows it, except /private/open/
-//   trap         /calendar/…  months without end; behind /trap/, which robots.txt disallows
+//   trap         /calendar/…  endless months; behind /trap/, which robots.txt disallows
 //   crawl_delay  -            Crawl-delay: 1
 //   legacy       /legacy/…    pages in windows-1251, shift_jis and iso-8859-1 whose links have queries in those bytes
 //
@@ -30,10 +30,10 @@ struct Extra {
   std::string url;       // canonical and absolute
   std::string spelling;  // as linked; empty: no ordinary page links it, only another extra
   bool fetched = true;   // false: robots.txt forbids it
-  bool twice = false;    // answers at the second request only
+  bool twice = false;    // answers only the second request
 };
 
-// The extras of one host; pages(host) tells where they are linked. Empty in a calm web.
+// The extras of one host; pages(host) says where they are linked. Empty in a calm web.
 std::vector<Extra> extras_of(const SampleWeb& web, unsigned host);
 
 // The answer when the path is an extra's, robots.txt, or an asset; nothing otherwise.

@@ -11,7 +11,7 @@ namespace {
 constexpr double size_median = 11'000;  // bytes
 constexpr double size_sigma = 0.7;      // mean = 11,000 * exp(0.245) = 14 KB
 constexpr double size_min = 1'500;
-constexpr double size_max = 300'000;
+constexpr double max_size = 300'000;
 constexpr std::string_view base_directory = "/docs/base/";
 
 std::uint64_t page_seed(const SampleWeb& web, unsigned host, unsigned page, std::uint64_t purpose) {
@@ -26,7 +26,7 @@ void append_title(std::string& out, Random& random, const Vocabulary& vocabulary
   }
 }
 
-// The same link in the ways that people write one.
+// Writes the same link in the different ways that people use.
 void append_link(std::string& out, const SampleLink& link, Random& random, bool topics) {
   std::string href;
   append_attribute(href, link.spelling);
@@ -54,7 +54,7 @@ void append_link(std::string& out, const SampleLink& link, Random& random, bool 
       out.append("<a class=\"x\" data-href=\"/fake/data-attribute\"\n   href = \" ").append(href).append("\n\">");
       break;
     case 3:
-      out.append("<a title=\"a > b\" href=\"").append(link.spelling).append("\">");  // '&' left bare
+      out.append("<a title=\"a > b\" href=\"").append(link.spelling).append("\">");  // '&' is not escaped
       break;
     default:
       out.append("<a href=\"").append(href).append("\">");
@@ -89,7 +89,7 @@ void append_head(std::string& out, const PageLook& look, const std::vector<Sampl
   out.append("</head>\n<body>\n");
 }
 
-// What only looks like links: a crawler that asks for /fake/… has read the page wrongly.
+// Text that only looks like links: a crawler that requests /fake/… has parsed the page wrongly.
 void append_fakes(std::string& out, Random& random) {
   switch (random.below(4)) {
     case 0:
@@ -134,7 +134,7 @@ std::string page_html(const SampleWeb& web, unsigned host, unsigned page) {
   const std::vector<SampleLink> links = web.page_links(host, page);
   const Vocabulary vocabulary{web.shape().topics > 0, web.topic(host, page)};
   const auto target =
-      static_cast<std::size_t>(std::clamp(random.log_normal(size_median, size_sigma), size_min, size_max));
+      static_cast<std::size_t>(std::clamp(random.log_normal(size_median, size_sigma), size_min, max_size));
 
   std::string out;
   out.reserve(target + 4096);
@@ -153,7 +153,7 @@ std::string page_html(const SampleWeb& web, unsigned host, unsigned page) {
   out.append("<p>").append(foreign_words(look.encoding, random)).append("</p>\n");
   out.append("<img src=\"/img/").append(std::to_string(page % 100)).append(".png\" alt=\"figure\">\n");
 
-  // The rest of the links among the rest of the text, spread evenly.
+  // The rest of the links, spread evenly over the rest of the text.
   std::size_t next = in_list;
   while (next < links.size() || out.size() < target) {
     if (random.chance(0.2)) {

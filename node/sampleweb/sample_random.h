@@ -1,5 +1,5 @@
-// Random numbers that are a pure function of their seed: the sample web draws every page afresh from (seed, host,
-// page). Thread rule: values.
+// Random numbers that are a pure function of their seed:
+// the sample web draws every page again from (seed, host, page). Thread rule: values.
 #pragma once
 
 #include <cmath>

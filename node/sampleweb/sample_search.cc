@@ -64,7 +64,7 @@ void append_words(std::string& out, std::string_view text) {
   if (word) out.push_back(' ');
 }
 
-// What stands between the tags, from `at` on; `at` goes behind it.
+// The text between the tags, from `at` on; `at` moves past it.
 std::string_view between(std::string_view html, std::string_view open, std::string_view close, std::size_t& at) {
   const std::size_t begin = html.find(open, at);
   if (begin == std::string_view::npos) return {};
@@ -85,9 +85,9 @@ SampleAnswer html_answer(std::string body) {
 const std::vector<SampleSearch::Entry>& SampleSearch::index() const {
   const std::lock_guard lock(mutex_);
   if (!index_.empty()) return index_;
-  for (unsigned page = 0, added = 1; added > 0 && index_.size() < indexed_pages_max; ++page) {
+  for (unsigned page = 0, added = 1; added > 0 && index_.size() < max_indexed_pages; ++page) {
     added = 0;
-    for (unsigned host = 0; host < web_.hosts() && index_.size() < indexed_pages_max; ++host) {
+    for (unsigned host = 0; host < web_.hosts() && index_.size() < max_indexed_pages; ++host) {
       if (page >= web_.pages(host)) continue;
       ++added;
       const std::string html = page_html(web_, host, page);
@@ -148,7 +148,7 @@ std::string SampleSearch::results_page(std::string_view path, std::string_view w
   out +=
       "<div id=\"top\"><a href=\"/\">Findall</a> <a href=\"/settings\">Settings</a> "
       "<a href=\"http://help.findall.test/\">Help</a></div>\n";
-  // An advert: it leads to the sample web, but is no result.
+  // An advert: it leads to the sample web, but is not a result.
   out += "<div class=\"result sponsored\"><a class=\"title\" href=\"" + web_.url(0, "/advert/1") + "\">Buy " + shown +
          "</a></div>\n<ol id=\"results\">\n";
   for (std::uint64_t i = first - 1; i < found.size() && i < first - 1 + results_a_page; ++i) {

@@ -1,15 +1,15 @@
-// The sample web's search engine, on a host of its own: what it finds are pages of the sample web by the words of their
-// titles and headings, ten to a page. Around the results stands what surrounds them on real engines: the engine's own
-// links, adverts, paging, cached copies; and its robots.txt forbids /private/. Everything is a pure function of the web
-// and the URL.
+// The sample web's search engine, on its own host. It finds pages of the sample web by the words of their titles and
+// headings, ten results per page. Around the results there is what real engines have: the engine's own links,
+// adverts, paging, cached copies; and its robots.txt forbids /private/.
+// Everything is a pure function of the web and the URL.
 //
 //   /                                    the engine's front page
 //   /search?q=WORDS&page=N               results in <li class="result">; N from 1
 //   /search?q=WORDS&start=I              the same from the I-th result on, from 1
 //   /private/search?q=WORDS&page=N       the same, forbidden
 //   /go?q=WORDS&page=N                   the same, each link as /out?to=URL, which redirects there
-// Words: all of them must be there, in any order; in double quotes: as they stand there. Thread rule: immutable once
-// made, but for the index, which the first search makes under a lock (100 us a page). Memory: about 200 bytes a page.
+// Words: a page must have all of them, in any order; in double quotes: as a phrase. Thread rule: immutable once made,
+// except the index, which the first search makes under a lock (100 us per page). Memory: about 200 bytes per page.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@
 namespace orbweaver::sample {
 
 inline constexpr std::string_view search_host = "search.findall.test";
-// Pages that are indexed, the first of each host before the second of any.
-inline constexpr unsigned indexed_pages_max = 20'000;
+// The number of indexed pages; the first page of each host comes before the second of any.
+inline constexpr unsigned max_indexed_pages = 20'000;
 inline constexpr unsigned results_a_page = 10;
 
 class SampleSearch {

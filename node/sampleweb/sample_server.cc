@@ -19,17 +19,17 @@ namespace orbweaver::sample {
 namespace {
 
 constexpr std::size_t connections_usual = 8192;
-constexpr std::size_t head_bytes_max = 64u << 10;
+constexpr std::size_t max_head_bytes = 64u << 10;
 constexpr std::size_t requests_a_connection = 100'000;
-constexpr std::size_t target_bytes_max = 8192;
-constexpr std::chrono::seconds idle_max{30};
-constexpr std::chrono::minutes answer_max{2};  // a crawler that holds back may take its time
-constexpr std::size_t threads_max = 8;
+constexpr std::size_t max_target_bytes = 8192;
+constexpr std::chrono::seconds max_idle{30};
+constexpr std::chrono::minutes max_answer{2};  // a crawler that delays reading may take long
+constexpr std::size_t max_threads = 8;
 constexpr const char* loopback = "127.0.0.1";
 constexpr int gzip_window_bits = 15 + 16;  // zlib: a gzip wrapper
 constexpr std::string_view other_hosts = "(other)";
 
-// Empty when zlib refuses, which leaves the body as it is.
+// Empty when zlib refuses; then the body stays uncompressed.
 std::string gzip(const std::string& body) {
   z_stream stream{};
   if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_window_bits, 8, Z_DEFAULT_STRATEGY) != Z_OK) return "";
@@ -44,7 +44,7 @@ std::string gzip(const std::string& body) {
   return out;
 }
 
-// The Host header's name in lower case, without the port and a dot at its end.
+// The Host header's name in lower case, without the port and a final dot.
 std::string name_of(std::string host) {
   host.resize(std::min(host.find(':'), host.size()));
   if (host.ends_with('.')) host.pop_back();
@@ -63,7 +63,7 @@ struct SampleServer::Impl {
   std::optional<SampleWeb> web;
   std::optional<SampleSearch> search;  // of the web
   std::map<std::string, SampleTree> trees;
-  SampleCounts counts{counted_urls_max};
+  SampleCounts counts{max_counted_urls};
   std::unique_ptr<HttpServer> server;
   std::unique_ptr<HttpServer> control;
 
@@ -84,12 +84,12 @@ struct SampleServer::Impl {
     HttpServerConfig config;
     config.address = options.listen_address == "localhost" ? loopback : options.listen_address;
     config.port = options.listen_port;
-    config.threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, threads_max);
-    config.head_bytes_max = head_bytes_max;
-    config.connections_max = options.connections_max > 0 ? options.connections_max : connections_usual;
-    config.requests_max = requests_a_connection;
-    config.idle_max = idle_max;
-    config.answer_max = answer_max;
+    config.threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, max_threads);
+    config.max_head_bytes = max_head_bytes;
+    config.max_connections = options.max_connections > 0 ? options.max_connections : connections_usual;
+    config.max_requests = requests_a_connection;
+    config.max_idle = max_idle;
+    config.max_answer = max_answer;
     auto opened = HttpServer::open(config);
     if (!opened) {
       const std::string asked = options.listen_address + ":" + std::to_string(options.listen_port);
@@ -100,7 +100,7 @@ struct SampleServer::Impl {
     server = std::move(*opened);
     HttpServerConfig beside;
     beside.address = loopback;
-    beside.answer_max = answer_max;
+    beside.max_answer = max_answer;
     opened = HttpServer::open(beside);
     if (!opened) return fail(ErrorCode::io, "cannot listen on a free port of 127.0.0.1: " + opened.error().message);
     control = std::move(*opened);
@@ -108,7 +108,7 @@ struct SampleServer::Impl {
   }
 
   HttpAnswer serve(const RequestHead& request) {
-    if (request.target.size() > target_bytes_max) return {.status = 414};
+    if (request.target.size() > max_target_bytes) return {.status = 414};
     const auto now = std::chrono::steady_clock::now();
     const std::string target = request.target.substr(0, request.target.find('#'));
     const std::string name = name_of(request.host.value_or(""));
@@ -118,7 +118,7 @@ struct SampleServer::Impl {
     const bool known = host || searched || tree != trees.end();
     const std::string counted = known ? name : std::string(other_hosts);
 
-    // The Host header holds a port unless it is 80, so this is the URL that was asked for.
+    // The Host header contains a port unless it is 80, so this is the requested URL.
     const std::string url = "http://" + name + port_text() + target;
     const std::uint64_t before = counts.arrived(counted, url, target == "/robots.txt", now);
     if (options.on_request && target != "/robots.txt") options.on_request(url);

@@ -19,7 +19,7 @@ std::string_view word(std::uint64_t number);  // lower-case ASCII letters only
 inline constexpr unsigned topic_words_each = 12;
 std::string topic_word(unsigned topic, std::uint64_t number);
 
-// The words of a page: with topics, one in five is of the page's own.
+// The words of a page: with topics, one in five belongs to the page's own topic.
 struct Vocabulary {
   bool has_topic = false;
   unsigned topic = 0;
@@ -28,11 +28,11 @@ struct Vocabulary {
     return std::string(word(random.next()));
   }
 };
-// Sentences of generated words, at least `bytes` long (longer by a sentence at most).
+// Generated sentences, at least `bytes` long in total (longer by one sentence at most).
 void append_sentences(std::string& out, Random& random, std::size_t bytes, const Vocabulary& vocabulary = {});
-// A sentence in the script that the encoding is for, in that encoding's bytes (German letters for UTF-8 too).
+// A sentence in the encoding's script, in that encoding's bytes (German letters for UTF-8 too).
 std::string foreign_words(Encoding encoding, Random& random);
-// Text into an HTML attribute: '&' and '"' escaped.
+// Appends text for an HTML attribute: '&' and '"' escaped.
 void append_attribute(std::string& out, std::string_view text);
 
 }  // namespace orbweaver::sample

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t listed_max = 100'000;  // entries of a directory's list
+constexpr std::size_t max_listed = 100'000;  // entries of a directory's list
 
 SampleAnswer plain(int status, std::string_view title) {
   SampleAnswer out;
@@ -113,7 +113,7 @@ SampleAnswer SampleTree::answer(std::string_view path_and_query) const {
 
 SampleAnswer SampleTree::directory_answer(const fs::path& directory, std::string_view path) const {
   if (!path.ends_with('/')) {
-    // One '/' in front, however many were asked: "//name/" would name a host.
+    // One '/' in front, however many the request had: "//name/" would name a host.
     const std::size_t start = std::min(path.find_first_not_of('/'), path.size());
     SampleAnswer out = plain(301, "Moved");
     out.headers.emplace_back("Location", "/" + percent_encoded(percent_decoded(path.substr(start))) + "/");
@@ -125,7 +125,7 @@ SampleAnswer SampleTree::directory_answer(const fs::path& directory, std::string
 
   std::vector<std::string> names;
   fs::directory_iterator entry(directory, error);
-  for (; !error && entry != fs::directory_iterator() && names.size() < listed_max; entry.increment(error)) {
+  for (; !error && entry != fs::directory_iterator() && names.size() < max_listed; entry.increment(error)) {
     std::error_code unreadable;
     names.push_back(entry->path().filename().string() + (entry->is_directory(unreadable) ? "/" : ""));
   }
@@ -145,7 +145,7 @@ SampleAnswer SampleTree::file_answer(const fs::path& file) const {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
   if (error) return plain(404, "Not found");
-  if (size > tree_file_bytes_max) return plain(413, "Too large to serve");
+  if (size > max_tree_file_bytes) return plain(413, "Too large to serve");
   std::ifstream in(file, std::ios::binary);
   if (!in) return plain(403, "Not readable");
   SampleAnswer out;

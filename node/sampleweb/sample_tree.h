@@ -1,5 +1,5 @@
-// A directory tree served as a host. Nothing outside the tree is served, whatever the path or the symbolic links in it
-// say. Thread rule: immutable; reads files at each request.
+// A directory tree served as a host. Nothing outside the tree is served, whatever the path or its symbolic links are.
+// Thread rule: immutable; reads files at each request.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace orbweaver::sample {
 
-inline constexpr std::uintmax_t tree_file_bytes_max =
-    256ULL << 20;  // larger files answer 413: they are read into memory whole
+inline constexpr std::uintmax_t max_tree_file_bytes =
+    256ULL << 20;  // larger files get 413: a file is read into memory as a whole
 
 class SampleTree {
  public:
   static Result<SampleTree> open(const std::string& directory);
 
-  // A directory: 301 to its name with '/', then its index.html, else a list of what is in it.
+  // A directory: 301 to its name with '/', then its index.html, else a list of its content.
   SampleAnswer answer(std::string_view path_and_query) const;
 
  private:

@@ -19,11 +19,11 @@ constexpr unsigned tree_arity = 8;  // pages under a page, at most
 constexpr unsigned host_arity = 4;  // hosts under a host
 constexpr double links_median = 20;
 constexpr double links_sigma = 1.35;  // mean = median * exp(sigma^2 / 2) = 50
-constexpr double links_max = 2000;
+constexpr double max_links = 2000;
 constexpr double topic_kept = 0.85;   // from a page to one below it
 constexpr double topic_linked = 0.7;  // of a page's drawn links
 constexpr int topic_tries = 12;
-constexpr unsigned patient_pages_max = 8;  // on a host with Crawl-delay: 1, so that a crawl of it takes seconds
+constexpr unsigned max_patient_pages = 8;  // on a host with Crawl-delay: 1, so that a crawl of it takes seconds
 
 bool same_ignoring_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -40,11 +40,11 @@ std::string digits(unsigned number) {
 }  // namespace
 
 SampleWeb::SampleWeb(const SampleWebShape& shape) : shape_(shape) {
-  shape_.hosts = std::clamp(shape_.hosts, 1U, hosts_max);
-  shape_.pages = std::clamp(shape_.pages, shape_.hosts, pages_max);
+  shape_.hosts = std::clamp(shape_.hosts, 1U, max_hosts);
+  shape_.pages = std::clamp(shape_.pages, shape_.hosts, max_pages);
   const unsigned hosts = shape_.hosts;
 
-  // Which host is how large: drawn, but the slow and the patient ones come last.
+  // The size of each host: drawn, but the slow and the patient ones come last.
   std::vector<unsigned> by_rank(hosts);
   std::iota(by_rank.begin(), by_rank.end(), 0U);
   std::sort(by_rank.begin(), by_rank.end(), [this](unsigned a, unsigned b) {
@@ -62,7 +62,7 @@ SampleWeb::SampleWeb(const SampleWebShape& shape) : shape_(shape) {
     const unsigned host = by_rank[rank];
     const double share = std::floor((shape_.pages - hosts) / weights / (rank + 1));
     unsigned more = rank == 0 ? left : std::min(left, static_cast<unsigned>(share));
-    if (rank != 0 && has(host, Feature::crawl_delay)) more = std::min(more, patient_pages_max - 1);
+    if (rank != 0 && has(host, Feature::crawl_delay)) more = std::min(more, max_patient_pages - 1);
     page_counts_[host] += more;
     left -= more;
   }
@@ -84,7 +84,7 @@ std::optional<unsigned> SampleWeb::host_of(std::string_view name) const {
 
 bool SampleWeb::has(unsigned host, Feature feature) const {
   if (shape_.calm) return false;
-  // On a small web everything is on few hosts: a wait there would be a wait for most of its pages.
+  // On a small web everything is on few hosts: a wait there would delay most of its pages.
   if (shape_.hosts < features && (feature == Feature::slow || feature == Feature::crawl_delay)) return false;
   const unsigned modulus = std::min(shape_.hosts, features);
   return static_cast<unsigned>(feature) % modulus == host % modulus;
@@ -153,7 +153,7 @@ std::string SampleWeb::spell(unsigned from_host, std::string_view base_path, uns
 
 void SampleWeb::add_drawn_links(std::vector<SampleLink>& links, unsigned host, unsigned page) const {
   Random random(mix(mix(shape_.seed, 0x6c696e6b), mix(host, page)));
-  const auto count = static_cast<std::size_t>(std::min(links_max, random.log_normal(links_median, links_sigma)));
+  const auto count = static_cast<std::size_t>(std::min(max_links, random.log_normal(links_median, links_sigma)));
   const std::string base = page_base(*this, host, page);
   while (links.size() < count) {
     unsigned to_host = host;
@@ -195,7 +195,7 @@ std::vector<SampleLink> SampleWeb::page_links(unsigned host, unsigned page) cons
        child <= std::uint64_t{page} * tree_arity + tree_arity; ++child) {
     if (child >= pages(host)) break;
     const auto to_page = static_cast<unsigned>(child);
-    // One page in fifty hangs on something else than <a>.
+    // One page in fifty is linked by another element than <a>.
     const auto kind = to_page % 50 == 7    ? LinkKind::area
                       : to_page % 50 == 13 ? LinkKind::iframe
                       : to_page % 50 == 21 ? LinkKind::rel_next

@@ -1,12 +1,12 @@
-// A web made from a seed: hosts, pages, links, sizes and mishaps, every answer a pure function of (seed, port, URL,
-// times asked).
+// A web made from a seed: hosts, pages, links, sizes and mishaps.
+// Every answer is a pure function of (seed, port, URL, times requested).
 //
-// Shapes: pages a host by Zipf's law; links a page log-normal (median 20, mean about 50), four of five to the same
+// Shapes: pages per host by Zipf's law; links per page log-normal (median 20, mean about 50), four of five to the same
 // host; page sizes log-normal (median 11 KB, mean about 14 KB). Every page is reached from the first page of host 0:
-// page i of a host links pages 8i+1 … 8i+8 of it, and the hosts form such a tree of their own. Beside its pages a host
-// has extras by its number (mishaps of one kind each; see sample_extras.h); a calm web has none. Every page also holds
-// what only looks like a link (comments, scripts, styles, raw text): all of that names /fake/…. Memory: about 40 bytes
-// a host, nothing for each page. Thread rule: immutable once made; share freely.
+// page i of a host links its pages 8i+1 … 8i+8, and the hosts form such a tree of their own. In addition to pages a
+// host has extras by its number (mishaps of one kind each; see sample_extras.h); a calm web has none. Every page also
+// contains text that only looks like a link (comments, scripts, styles, raw text): all of it names /fake/…. Memory:
+// about 40 bytes per host, nothing per page. Thread rule: immutable once made; share freely.
 #pragma once
 
 #include <chrono>
@@ -20,21 +20,21 @@
 
 namespace orbweaver::sample {
 
-inline constexpr unsigned hosts_max = 1'000'000;
-inline constexpr unsigned pages_max = 100'000'000;
+inline constexpr unsigned max_hosts = 1'000'000;
+inline constexpr unsigned max_pages = 100'000'000;
 
 struct SampleWebShape {
   std::uint64_t seed = 1;
-  unsigned hosts = 20;          // 1 to hosts_max
-  unsigned pages = 1000;        // in all; at least one a host
+  unsigned hosts = 20;          // 1 to max_hosts
+  unsigned pages = 1000;        // in total; at least one per host
   std::uint16_t port = 80;      // written into links from host to host
   bool calm = false;            // pages only: no errors, slow hosts, traps, redirects, robots rules
   bool open_trap = false;       // the endless calendar is linked openly: a crawl without trap rules does not end
   bool forbidden_trap = false;  // robots.txt names /calendar/ too
-  unsigned topics = 0;          // what pages are about; 0: nothing in particular
+  unsigned topics = 0;          // the number of topics of the pages; 0: pages have no topic
 };
 
-// What a host has beside pages. Feature f is on host h when f and h agree modulo min(hosts, 10).
+// What a host has in addition to pages. Feature f is on host h when f and h agree modulo min(hosts, 10).
 enum class Feature : std::uint8_t {
   redirects,
   errors,
@@ -63,7 +63,7 @@ struct SampleAnswer {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::chrono::milliseconds wait{0};  // before the answer
-  bool compress = false;              // gzip, when the client takes it
+  bool compress = false;              // gzip, when the client accepts it
 };
 
 class SampleWeb {
@@ -78,24 +78,24 @@ class SampleWeb {
   unsigned host_with(Feature feature) const;  // the first such host
 
   unsigned pages(unsigned host) const { return page_counts_[host]; }
-  std::string page_path(unsigned host, unsigned page) const;  // "/" for page 0; may hold a query
+  std::string page_path(unsigned host, unsigned page) const;  // "/" for page 0; may have a query
   std::optional<unsigned> page_of(unsigned host, std::string_view path_and_query) const;
   std::string url(unsigned host, std::string_view path_and_query) const;
 
-  // Every link of a page that a crawler follows, extras and doubles too. The links of disallowed extras are among them.
+  // Every link of a page that a crawler follows, including extras, duplicates and the links of disallowed extras.
   std::vector<SampleLink> page_links(unsigned host, unsigned page) const;
 
-  // `times_asked`: how often this URL was asked before.
+  // `times_asked`: how often this URL was requested before.
   SampleAnswer answer(unsigned host, std::string_view path_and_query, std::uint64_t times_asked) const;
 
-  // With topics, what a page is about, from 0 on: mostly what the page above it is about (pages of a kind stand
-  // together), and mostly it links pages of its own topic. Of its words one in five is of the topic.
+  // With topics: a page's topic, counted from 0. It is mostly the topic of the page above it (related pages are
+  // together), and the page mostly links pages of its own topic. One in five of its words is of the topic.
   unsigned topic(unsigned host, unsigned page) const;
 
   std::vector<std::string> seeds() const;
-  // What a right crawler fetches from the seeds when every host of the sample is in scope, robots.txt files aside.
+  // What a correct crawler fetches from the seeds when every host of the sample is in scope, without robots.txt files.
   std::set<std::string> expected() const;
-  // Those among them that answer only when asked a second time.
+  // The URLs among them that answer only the second request.
   std::set<std::string> expected_twice() const;
 
  private:

@@ -6,7 +6,7 @@ namespace orbweaver {
 
 namespace {
 
-// A loop that is busy is late by some milliseconds; a slot that is missed is lost to the address.
+// A loop that is busy is late by a few milliseconds; a slot that is missed is lost to the address.
 constexpr Duration late = std::chrono::milliseconds{5};
 
 }  // namespace
@@ -21,8 +21,8 @@ AddressSlotBook::Slot AddressSlotBook::ask(std::string_view address, const Ask& 
   const Duration good = good_for(delay, ask.good_for);
   auto found = addresses_.find(address);
   if (found == addresses_.end()) {
-    if (addresses_.size() >= addresses_max) return {false, now + horizon};
-    // The last slot that another may have given: horizon ahead, good for as long, and kept for the ring's delay.
+    if (addresses_.size() >= max_addresses) return {false, now + horizon};
+    // The last slot that another may have given: horizon ahead, valid for as long, and reserved for the ring's delay.
     const Time first = since == Time{} ? now : std::max(now, since + 2 * horizon + delay_);
     found = addresses_.emplace(std::string(address), Address{ask.asker, first, first, first}).first;
   }
@@ -35,7 +35,7 @@ AddressSlotBook::Slot AddressSlotBook::ask(std::string_view address, const Ask& 
     slot.last = ask.asker;
     return {true, at};
   }
-  // Those turned away come back one by one, each when the slot that would be its own is within reach.
+  // Askers that are turned away come back one by one, each when the slot that would be its own is within reach.
   slot.ask_again = std::max(slot.ask_again, at) + delay;
   return {false, slot.ask_again - horizon / 2};
 }

@@ -1,5 +1,5 @@
-// Whether this peer may ask for pages at all, and what keeps it from that. Lifetime: the peer's. Thread rule: one owner
-// (the peer's loop).
+// Whether this peer may ask for pages at all, and if not, why. Lifetime: the peer's. Thread rule: one owner (the peer's
+// loop).
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ class FetchGate {
 
   bool open() const {
     return !lifecycle_->stopping() && !lifecycle_->ending() && fence_->confirmed() && seeds_->differing().empty() &&
-           !replicator_->full() && !members_->paused();
+           !replicator_->items_full() && !members_->paused();
   }
   // Why it is not, for "orbweaver status".
   std::vector<std::string> reasons() const;
-  // Whether records may be queued for another visit. Each must have its copies like any write: it waits until this peer
-  // knows its place, and for room.
+  // Whether records may be queued for another visit. Each must have its copies like any write: they wait until this
+  // peer's tenures are confirmed, and for room.
   bool may_queue_again() const { return fence_->confirmed() && !lifecycle_->stopping() && !replicator_->items_full(); }
 
  private:

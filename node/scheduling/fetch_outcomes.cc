@@ -14,7 +14,7 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// Links of one page in one write; further ones have steps of their own, so that others have their turn.
+// Links of one page in one write; further ones have steps of their own, so that other pages are not delayed.
 constexpr std::size_t links_a_commit = 1000;
 
 // Tries that failed before this one.
@@ -46,7 +46,7 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
              true);
   BenchHost* const host = around_.bench.find(job->fetch.host);
   if (event.error == FetchError::cancelled) {
-    // It may have been asked: whoever has the host next waits.
+    // The host may have been asked: the next to ask it waits.
     if (host != nullptr)
       host->next_allowed = std::max(
           host->next_allowed, event.ended + std::max(around_.state.sites.pacing(host->name).delay, host->crawl_delay));
@@ -56,7 +56,7 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
   }
   if (host != nullptr) free_host(event, *job, *host);
   if (page) around_.access.leases().give_back(step.now, job->fetch.host);
-  if (event.error == FetchError::none) return {};  // a PageDone is to come
+  if (event.error == FetchError::none) return {};  // a PageDone follows
   Job ended = around_.jobs.take(event.id);
   if (page) return finish_page(step, ended, nullptr);
   ORBWEAVER_TRY(around_.robots.finish(step, ended, nullptr));
@@ -64,11 +64,11 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
   return {};
 }
 
-// The host of a page may be asked again after a while; that of a robots.txt is kept until it is read.
+// The host of a page may be asked again after a while; that of a robots.txt stays acquired until the file is read.
 void FetchOutcomes::free_host(const FetchEnded& event, const Job& job, BenchHost& host) {
   host.ahead = around_.access.ask_ahead_by(host);
   host.failures = job.verdict.host_failed ? host.failures + 1 : 0;
-  if (host.failures >= host_failures_max) host.down_until = event.ended + host_down_time;
+  if (host.failures >= max_host_failures) host.down_until = event.ended + host_down_time;
   const Answer answer{event.ended - job.started, event.error == FetchError::none,
                       event.status == 429 || event.status == 503};
   Time next = event.ended + next_delay(around_.state.sites.pacing(host.name), host.crawl_delay, answer, host.pacing);
@@ -81,7 +81,7 @@ void FetchOutcomes::free_host(const FetchEnded& event, const Job& job, BenchHost
   }
 }
 
-// Still queued on disk, as after a crash; this process will not fetch it.
+// The page is still queued on disk, as after a crash; this process will not fetch it.
 void FetchOutcomes::abandon(const Job& job) {
   if (const PageFetch* const page = job.fetch.page()) {
     around_.allowance.page_ends();
@@ -137,8 +137,8 @@ Result<void> FetchOutcomes::on_page_read(const Step& step, Job& job, PageDone& d
   return finish_page(step, ended, &done);
 }
 
-// The page's outcome comes with the last links: until then it is queued, and what a crash leaves undone is done again
-// (merging is idempotent).
+// The page's outcome comes with the last links. Until then the page is queued, and what a crash leaves undone is done
+// again (merging is idempotent).
 Result<void> FetchOutcomes::commit_piece(const Step& step) {
   if (in_pieces_.empty()) return {};
   Job& job = *around_.jobs.find(in_pieces_.front());
@@ -150,11 +150,27 @@ Result<void> FetchOutcomes::commit_piece(const Step& step) {
     return finish_page(step, last, last.page.get());
   }
   storage::Commit commit;
-  around_.links.add(step.now, job.fetch, page, links_a_commit, job.links, commit);
-  ORBWEAVER_TRY(around_.writer.commit(step, commit));
+  KnownLinks known;
+  if (job.dependent == 0 && around_.state.settings.replicas > 1)
+    job.dependent = around_.replication.dependents.begin(Dependents::Kind::outcome);
+  add_links(step.now, job, page, links_a_commit, known, commit);
+  ORBWEAVER_TRY(around_.writer.commit(step, commit, {.dependent = job.dependent, .links = &known}));
   around_.router.remember(commit, commit.merges.size());
   job.page->mark.waits();
   return {};
+}
+
+// Notes links that were known already: the page's outcome waits for them too.
+void FetchOutcomes::add_links(Time now, Job& job, const PageRead& page, std::size_t most, KnownLinks& known,
+                              storage::Commit& commit) {
+  if (around_.state.settings.replicas > 1) {
+    known.copied = [this](ring::Partition partition) {
+      return around_.replication.partition_manager.copies_whole(partition, around_.view);
+    };
+    around_.router.note_known_in(&known);
+  }
+  around_.links.add(now, job.fetch, page, most, job.links, commit);
+  around_.router.note_known_in(nullptr);
 }
 
 // The record of a page whose fetch has ended. `redirected`: to another form of its URL, which is asked for next.
@@ -163,13 +179,17 @@ storage::UrlRecord FetchOutcomes::judge(const Job& job, PageRead* page, bool red
   const storage::QueuedUrl& queued = fetch.queued;
   storage::UrlRecord record = record_of(queued, UrlState::fetched, Reason::none, job.ended);
   record.status = static_cast<std::uint16_t>(job.status);
-  if (page != nullptr) record.validator = job.status == 304 ? fetch.validator : std::move(page->validator);
+  if (page != nullptr && job.status == 304) {
+    record.validator = fetch.validator;
+  } else if (page != nullptr) {
+    record.validator = std::move(page->validator);
+  }
   if (redirected) {
     record.state = UrlState::queued;
     record.attempts = queued.attempts;
-    record.not_before = job.ended;
+    record.not_before = queued.position.not_before();  // it keeps its place, as one that was never tried does
   } else if (page != nullptr && page->canonical_redirect) {
-    // There is no end to them.
+    // There were too many of them.
     record.state = UrlState::excluded;
     record.reason = Reason::redirects;
     record.attempts = queued.attempts;
@@ -203,13 +223,14 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   PageRead* const page = done == nullptr ? nullptr : &std::get<PageRead>(done->what);
   const storage::UrlKey key = job.fetch.page()->queued.key;
   around_.allowance.page_ends();
-  const bool redirected = around_.redirects.follow(key.url, page, job.verdict.kind == FetchVerdict::Kind::retry);
+  const bool redirected = around_.redirects.follow(key, page, job.verdict.kind == FetchVerdict::Kind::retry);
   storage::UrlRecord record = judge(job, page, redirected);
   // Links of error pages lead to error pages; only a page that counts as fetched is followed.
   const bool followed = page != nullptr && record.state == UrlState::fetched;
   storage::Commit commit;
+  KnownLinks known;
   if (followed) {
-    around_.links.add(step.now, job.fetch, *page, SIZE_MAX, job.links, commit);
+    add_links(step.now, job, *page, SIZE_MAX, known, commit);
     if (const auto* list = std::get_if<ResultList>(&page->listed)) around_.seeds.add_results(step, *list, commit);
     if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
@@ -218,7 +239,8 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   const std::size_t links = commit.merges.size() - 1;
   count_use(step.now, job, !redirected, commit);
   around_.bench.committed(key);
-  const auto result = around_.writer.commit(step, commit, &key);
+  const auto result =
+      around_.writer.commit(step, commit, {.outcome = &key, .dependent = job.dependent, .links = &known});
   if (!result) return tl::make_unexpected(result.error());
   ORBWEAVER_TRY(follow_later_visit(key, *result, links));
   around_.router.remember(commit, links);
@@ -226,7 +248,7 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   return {};
 }
 
-// The page was queued for a later visit meanwhile, by what another peer knew. `outcome`: which of the merges is its.
+// The page was queued for a later visit meanwhile, by another peer's record. `outcome`: the page's place in the merges.
 Result<void> FetchOutcomes::follow_later_visit(const storage::UrlKey& key, const storage::CommitResult& result,
                                                std::size_t outcome) {
   if (result.outcomes[outcome] != storage::MergeOutcome::known) return {};
@@ -236,8 +258,8 @@ Result<void> FetchOutcomes::follow_later_visit(const storage::UrlKey& key, const
   return {};
 }
 
-// The host's clock goes with the outcome of each of its pages, and with it what it has used; replicas hear of that
-// (RecordWriter), so that who takes the host over goes on counting.
+// The host's clock goes with the outcome of each of its pages, and with it what the host has used. Replicas receive
+// that (RecordWriter), so that the peer that takes the host over continues the count.
 void FetchOutcomes::count_use(Time now, const Job& job, bool counted, storage::Commit& commit) {
   around_.budgets.page_ends(job.fetch.url);
   around_.allowance.count_bytes(job.bytes, commit);
@@ -248,7 +270,7 @@ void FetchOutcomes::count_use(Time now, const Job& job, bool counted, storage::C
   commit.clocks.emplace_back(
       host->key, storage::HostClock{host->next_allowed, host->failures,
                                     std::string(CanonicalUrl::host_in(job.fetch.page()->queued.url)), host->pacing.pace,
-                                    host->pages, host->bytes});
+                                    host->pages, host->bytes, std::max(host->next_allowed - now, Duration{})});
 }
 
 RecordLinks FetchOutcomes::trace_of(Time now, Job& job, std::uint16_t worker) {

@@ -1,4 +1,4 @@
-// What becomes of a fetch: the exchange ends, and its host is free again; a worker has read the response; the page's
+// What happens after a fetch: the exchange ends, and its host is free again; a worker has read the response; the page's
 // outcome and its links, own and foreign, go into the store in one atomic write. Lifetime: the peer's. Thread rule: one
 // owner (the peer's loop).
 #pragma once
@@ -21,7 +21,9 @@ class FetchOutcomes {
   // What it reads and changes of the peer; all outlive it.
   struct Around {
     const PeerState& state;
+    const View& view;
     Workbench& bench;
+    Replication& replication;
     RecordWriter& writer;
     JobTable& jobs;
     RobotsDesk& robots;
@@ -47,7 +49,7 @@ class FetchOutcomes {
 
   Result<void> on_fetch_ended(const Step& step, const FetchEnded& event);
   Result<void> on_page_done(const Step& step, PageDone& event);
-  // One write of the links of a page that has many.
+  // Writes one piece of the links of a page that has many.
   Result<void> commit_piece(const Step& step);
   bool any_in_pieces() const { return !in_pieces_.empty(); }
   const Counters& counters() const { return counters_; }
@@ -62,6 +64,8 @@ class FetchOutcomes {
   storage::UrlRecord judge(const Job& job, PageRead* page, bool redirected);
   void count_use(Time now, const Job& job, bool counted, storage::Commit& commit);
   Result<void> follow_later_visit(const storage::UrlKey& key, const storage::CommitResult& result, std::size_t outcome);
+  void add_links(Time now, Job& job, const PageRead& page, std::size_t most, KnownLinks& known,
+                 storage::Commit& commit);
   static RecordLinks trace_of(Time now, Job& job, std::uint16_t worker);
 
   Around around_;

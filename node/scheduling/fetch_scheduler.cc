@@ -14,13 +14,13 @@ namespace {
 using storage::Reason;
 using storage::UrlState;
 
-// URLs of one host excluded in one go before other hosts get their turn.
+// URLs of one host that are excluded in one go before other hosts get their turn.
 constexpr std::size_t exclusions_step = 256;
-// Comparisons with robots rules in a step, in 16 bytes of path, and URLs excluded in one; about 10 ms each. What is
-// left is done in the next step, at once, so that hosts with very many rules, or with very many URLs that are not asked
-// for, do not silence the peer.
-constexpr std::uint64_t robots_work_max = 1'000'000;
-constexpr std::uint64_t exclusions_max = 2000;
+// Comparisons with robots rules in a step, in 16 bytes of path, and URLs excluded in one; about 10 ms each. The rest is
+// done in the next step, at once. So hosts with very many rules, or with very many URLs that are not asked for, do not
+// silence the peer.
+constexpr std::uint64_t max_robots_work = 1'000'000;
+constexpr std::uint64_t max_exclusions = 2000;
 
 // A lookup costs a round trip, and addresses change rarely: the connection itself goes by the resolver's own lifetimes.
 constexpr Duration address_lifetime = std::chrono::minutes{10};
@@ -31,14 +31,14 @@ constexpr Duration no_address_lifetime = std::chrono::seconds{2};
 
 Result<void> FetchScheduler::tick(const Step& step) {
   if (!around_.gate.open() || !around_.allowance.may_start()) {
-    around_.robots.release_held();
+    around_.robots.release_waiting();
     around_.bench.release_resumed();
     return {};
   }
   robots_work_ = 0;
   excluded_ = 0;
   while (!around_.jobs.full() && around_.allowance.may_start() && !step_is_full()) {
-    around_.jobs.resume_held();
+    around_.jobs.resume_waiting();
     const Result<BenchHost*> host = next_host(step.now);
     if (!host) return tl::make_unexpected(host.error());
     if (*host == nullptr && !around_.jobs.any_may_resume()) return {};
@@ -52,17 +52,17 @@ std::optional<Time> FetchScheduler::next_deadline(Time now) const {
   return around_.robots.any_may_go_on() ? std::optional(now) : around_.bench.next_deadline();
 }
 
-bool FetchScheduler::step_is_full() const { return robots_work_ >= robots_work_max || excluded_ >= exclusions_max; }
+bool FetchScheduler::step_is_full() const { return robots_work_ >= max_robots_work || excluded_ >= max_exclusions; }
 
-// A host that waits for a worker to parse its rules, or the next one whose turn has come.
+// A host that resumes, one that waits for a worker to parse its rules, or the next one whose turn has come.
 Result<BenchHost*> FetchScheduler::next_host(Time now) {
-  // Those whose rules have come go before others begin to parse, or theirs would take the place of these.
+  // Hosts whose rules are parsed go before others begin to parse, or the rules of others would take their place.
   if (Result<BenchHost*> host = around_.bench.take_resumed(now); !host || *host != nullptr) return host;
   if (BenchHost* host = around_.robots.next_to_parse()) return host;
   return around_.bench.take(now);
 }
 
-// One turn of an acquired host: a robots.txt or a page is asked for, or the host is given back.
+// One turn of an acquired host: a robots.txt or a page is asked for, or the host is released.
 Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
   host.ahead = {};
   if (const Time opens = around_.state.sites.first_allowed(host.name, step.now); opens > step.now) {
@@ -74,7 +74,7 @@ Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
     if (host.next_allowed - step.now <= ahead && around_.jobs.may_begin(host)) {
       around_.access.ask_ahead(step.now, host);
     } else {
-      if (host.next_allowed - step.now > ahead) host.ahead = ahead;  // it was told of a later time meanwhile
+      if (host.next_allowed - step.now > ahead) host.ahead = ahead;  // it was given a later time meanwhile
       around_.bench.release(host, host.next_allowed);
     }
     return {};
@@ -98,7 +98,7 @@ void FetchScheduler::end_turn(const Step& step, BenchHost& host, Next next) {
       return around_.robots.wait_to_parse(host);
     case Next::later:
       return around_.bench.release(host, host.next_allowed);
-    case Next::held:
+    case Next::share:
       around_.access.leases().give_back_unused(step.now, host.key);
       return around_.jobs.hold_back(host);
     case Next::another:
@@ -108,12 +108,12 @@ void FetchScheduler::end_turn(const Step& step, BenchHost& host, Next next) {
   }
 }
 
-// The first URL of the host's queue.
+// Takes the first URL of the host's queue.
 FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
   BenchHost& host = turn.host;
   const storage::QueuedUrl& front = host.head.front();
   if (front.position.not_before() > step.now) return Next::over;
-  const CanonicalUrl* const form = around_.redirects.form_of(front.key.url);
+  const CanonicalUrl* const form = around_.redirects.form_of(front.key);
   Result<CanonicalUrl> url = form != nullptr ? *form : CanonicalUrl::of_stored(front.url, front.key.url);
   if (!url) return abandon(step, turn, UrlState::failed, Reason::internal);
   if (around_.crashes.given_up(front.key)) {
@@ -123,7 +123,7 @@ FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
   }
   if (is_bad_port(url->port(), around_.state.settings.allow_ports))
     return abandon(step, turn, UrlState::excluded, Reason::bad_port);
-  if (host.failures >= host_failures_max && step.now < host.down_until)
+  if (host.failures >= max_host_failures && step.now < host.down_until)
     return abandon(step, turn, UrlState::failed, Reason::host_down);
   if (around_.state.settings.robots)
     if (const std::optional<Next> next = take_robots(step, turn, *url)) return *next;
@@ -132,7 +132,7 @@ FetchScheduler::Next FetchScheduler::take_front(const Step& step, Turn& turn) {
   return start_page(step, turn, std::move(*url));
 }
 
-// What robots.txt says of the page.
+// What robots.txt says about the page.
 std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step, Turn& turn, const CanonicalUrl& url) {
   BenchHost& host = turn.host;
   RobotsSlot& slot = RobotsDesk::slot(host, std::string(url.origin()));
@@ -144,7 +144,7 @@ std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step
     return abandon(step, turn, UrlState::failed, Reason::internal);
   }
   if (rules == nullptr) return start_robots(step, turn, slot, url);
-  // Rules that were read back after a restart: what this peer asked for before it is not known, so wait as after that.
+  // Rules may be read back after a restart, when earlier requests are not known: wait as after a request.
   const Time held_since = around_.replication.partition_manager.held_since(host.key.partition);
   if (const Time earliest = std::max(around_.state.started, held_since) + host.crawl_delay; step.now < earliest) {
     host.next_allowed = std::max(host.next_allowed, earliest);
@@ -195,7 +195,7 @@ std::optional<FetchScheduler::Next> FetchScheduler::wait_for_access(const Step& 
     step.out.push_back(ResolveHost{host.key, std::string(url.bare_host()), url.port()});
     return Next::asked;
   }
-  if (!around_.jobs.may_begin(host)) return Next::held;
+  if (!around_.jobs.may_begin(host)) return Next::share;
   switch (around_.access.may_ask(step.now, host)) {
     case HostAccess::Verdict::now:
       return std::nullopt;
@@ -220,7 +220,7 @@ FetchScheduler::Next FetchScheduler::abandon(const Step& step, Turn& turn, UrlSt
                                              std::uint16_t status) {
   ++excluded_;
   const storage::QueuedUrl queued = around_.bench.discard(turn.host);
-  around_.redirects.forget(queued.key.url);
+  around_.redirects.forget(queued.key);
   storage::UrlRecord record = record_of(queued, state, reason, step.now);
   record.status = status;
   turn.excluded.merges.push_back({queued.key, std::move(record)});

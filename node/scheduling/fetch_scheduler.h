@@ -37,26 +37,26 @@ class FetchScheduler {
   // Since the start of the process.
   struct Counters {
     std::uint64_t fetches = 0;  // pages asked for, robots.txt not counted
-    std::uint64_t crashed = 0;  // pages given up, for they were at work when processes ended
+    std::uint64_t crashed = 0;  // pages given up, because they were at work when processes ended
   };
   explicit FetchScheduler(Around around) : around_(around) {}
 
-  // As many fetches as there are hosts and room for.
+  // Starts as many fetches as there are hosts and room for.
   Result<void> tick(const Step& step);
   std::optional<Time> next_deadline(Time now) const;
-  // The address of a host that was asked for.
+  // The answer to ResolveHost.
   void on_resolved(Time now, HostResolved& event);
   const Counters& counters() const { return counters_; }
 
  private:
-  // How a turn goes on.
+  // How a turn continues.
   enum class Next : std::uint8_t {
     another,   // with the next URL
     begun,     // something was asked for
     over,      // nothing is asked for now
     later,     // at the host's next_allowed
     asked,     // the host stays acquired until its address, its slot or its lease is known
-    held,      // too much of its domain or network is in flight
+    share,     // too much of its domain or network is in flight
     to_parse,  // the host stays acquired until a worker may parse its robots.txt
   };
   struct Turn {
@@ -69,7 +69,7 @@ class FetchScheduler {
   Result<void> serve(const Step& step, BenchHost& host);
   void end_turn(const Step& step, BenchHost& host, Next next);
   Next take_front(const Step& step, Turn& turn);
-  // Nothing: the page may be asked for, as far as robots.txt goes.
+  // Nothing: robots.txt allows the page.
   std::optional<Next> take_robots(const Step& step, Turn& turn, const CanonicalUrl& url);
   Next start_robots(const Step& step, Turn& turn, RobotsSlot& slot, const CanonicalUrl& url);
   Next start_page(const Step& step, Turn& turn, CanonicalUrl url);
@@ -78,7 +78,7 @@ class FetchScheduler {
   Next abandon(const Step& step, Turn& turn, storage::UrlState state, storage::Reason reason, std::uint16_t status = 0);
 
   Around around_;
-  std::uint64_t robots_work_ = 0;  // of this step: rules compared
+  std::uint64_t robots_work_ = 0;  // of this step: comparisons with robots rules
   std::uint64_t excluded_ = 0;     // of this step: URLs
   Counters counters_;
 };

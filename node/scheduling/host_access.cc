@@ -9,15 +9,15 @@ namespace orbweaver {
 
 namespace {
 
-// Without an answer the slot is asked for again, of whichever peer owns the address then.
+// Without an answer the slot is asked for again, from the peer that owns the address then.
 constexpr Duration slot_timeout = std::chrono::seconds{1};
-constexpr Duration slot_wait_max = std::chrono::hours{1};
-// A slot is asked for before its host is due: by twice the last round trip and a little more, so that it is known in
-// time.
+constexpr Duration max_slot_wait = std::chrono::hours{1};
+// A slot is asked for before its host is due: by twice the slowest recent round trip and a little more, so that the
+// slot is known in time.
 constexpr Duration ahead_more = std::chrono::milliseconds{2};
-constexpr Duration ahead_max = std::chrono::milliseconds{500};
-// A peer that is later for its slots than this is late for other reasons than the round trip.
-constexpr Duration round_trip_max = std::chrono::milliseconds{500};
+constexpr Duration max_ahead = std::chrono::milliseconds{500};
+// A peer that is later for its slots than this is late for reasons other than the round trip.
+constexpr Duration max_round_trip = std::chrono::milliseconds{500};
 
 std::uint64_t count_of(Duration duration) { return static_cast<std::uint64_t>(std::max(duration, Duration{}).count()); }
 
@@ -31,17 +31,18 @@ ring::Partition partition_of_address(std::string_view address, std::uint32_t par
 
 }  // namespace
 
-HostAccess::HostAccess(const Settings& settings, const ring::Membership& membership, const View& view,
-                       const SitePolicy& sites, Workbench& bench, const Messenger& messenger, bool made_ring)
-    : settings_(&settings),
+HostAccess::HostAccess(const PeerState& state, const ring::Membership& membership, const View& view, Workbench& bench,
+                       const Messenger& messenger, bool made_ring)
+    : settings_(&state.settings),
       membership_(&membership),
       view_(&view),
-      sites_(&sites),
+      sites_(&state.sites),
       bench_(&bench),
       messenger_(&messenger),
       since_(made_ring),
-      leases_(view, since_, sites, bench, messenger, next_id_),
-      book_(settings.address_delay) {}
+      ids_(state.life),
+      leases_(view, since_, state.sites, bench, messenger, ids_),
+      book_(state.settings.address_delay) {}
 
 ring::PeerId HostAccess::owner_of(const std::string& address) const {
   return view_->owner(partition_of_address(address, view_->partitions()));
@@ -58,7 +59,7 @@ Duration HostAccess::ask_ahead_by(const BenchHost& host) const {
   const ring::PeerId owner = owner_of(host.address);
   if (owner == membership_->self().id) return {};
   const auto known = slot_round_trip_.find(owner);
-  return std::min((known == slot_round_trip_.end() ? Duration{} : 2 * known->second) + ahead_more, ahead_max);
+  return std::min((known == slot_round_trip_.end() ? Duration{} : 2 * known->second) + ahead_more, max_ahead);
 }
 
 HostAccess::Verdict HostAccess::may_ask(Time now, BenchHost& host) {
@@ -67,13 +68,13 @@ HostAccess::Verdict HostAccess::may_ask(Time now, BenchHost& host) {
 }
 
 HostAccess::Verdict HostAccess::slot(Time now, BenchHost& host) {
-  if (host.address.empty()) return Verdict::now;  // the fetch fails, and says why
+  if (host.address.empty()) return Verdict::now;  // the fetch fails and says why
   if (address_delay(host) == Duration{}) return Verdict::now;
   if (host.address_slot == Time{} || host.address_slot_until < now) {
-    // The host came too late for its slot, by a slow network or a busy peer: the next one is to stay valid for longer.
+    // The host came too late for its slot, by a slow network or a busy peer: its next slot must stay valid for longer.
     if (host.address_slot != Time{} && !view_->empty()) {
       Duration& round_trip = slot_round_trip_[owner_of(host.address)];
-      round_trip = std::max(round_trip, std::min(now - host.address_slot, round_trip_max));
+      round_trip = std::max(round_trip, std::min(now - host.address_slot, max_round_trip));
     }
     if (view_->empty() || owner_of(host.address) != membership_->self().id) {
       ask_ahead(now, host);
@@ -89,16 +90,16 @@ HostAccess::Verdict HostAccess::slot(Time now, BenchHost& host) {
   return Verdict::now;
 }
 
-// Of an address that this peer owns: without a question, so that a slot which is there now leads straight to the fetch.
-// False: none is, and the host is to ask again at its next_allowed.
+// For an address that this peer owns: no question is sent, so that a slot that is there now leads straight to the
+// fetch. False: there is none, and the host must ask again at its next_allowed.
 bool HostAccess::take_own_slot(Time now, BenchHost& host) {
   Duration& round_trip = slot_round_trip_[membership_->self().id];
   const Duration delay = address_delay(host);
   const Duration good_for = AddressSlotBook::good_for(delay, 2 * round_trip);
-  round_trip -= round_trip / 8;  // what took long once passes
+  round_trip -= round_trip / 8;  // a slow moment passes
   const AddressSlotBook::Slot slot =
       own_slot(host.address, {.asker = {}, .delay = delay, .good_for = good_for, .in = {}}, now);
-  const Time at = std::min(slot.at, now + slot_wait_max);
+  const Time at = std::min(slot.at, now + max_slot_wait);
   host.address_slot = slot.given ? at : Time{};
   host.address_slot_until = at + good_for;
   if (!slot.given) host.next_allowed = std::max(host.next_allowed, at);
@@ -113,15 +114,16 @@ AddressSlotBook::Slot HostAccess::own_slot(const std::string& address, AddressSl
 
 void HostAccess::ask_ahead(Time now, BenchHost& host) {
   host.address_slot = Time{};
-  unsent_.push_back(next_id_);
-  wanted_.emplace(next_id_++, SlotWanted{.host = host.key,
-                                         .address = host.address,
-                                         .delay = address_delay(host),
-                                         .due = host.next_allowed,
-                                         .asked = now});
+  const std::uint64_t id = ids_.next();
+  unsent_.push_back(id);
+  wanted_.emplace(id, SlotWanted{.host = host.key,
+                                 .address = host.address,
+                                 .delay = address_delay(host),
+                                 .due = host.next_allowed,
+                                 .asked = now});
 }
 
-// What got no answer is asked for again.
+// Sends the questions, and repeats those that got no answer.
 void HostAccess::tick(const Step& step) {
   const Time now = step.now;
   if ((!wanted_.empty() || !leases_.idle()) && now >= next_look_) {
@@ -130,11 +132,11 @@ void HostAccess::tick(const Step& step) {
     std::vector<std::uint64_t> late;
     for (const auto& [id, wanted] : wanted_)
       if (now - wanted.asked >= slot_timeout) late.push_back(id);
-    // Under a new id: a late answer to the first question is not one to the second.
+    // Under a new id: a late answer to the first question does not answer the second.
     for (const std::uint64_t id : late) {
       auto wanted = wanted_.extract(id);
-      unsent_.push_back(next_id_);
-      wanted.key() = next_id_++;
+      wanted.key() = ids_.next();
+      unsent_.push_back(wanted.key());
       wanted_.insert(std::move(wanted));
     }
   }
@@ -172,13 +174,13 @@ void HostAccess::send(const Step& step) {
       continue;
     }
     ring::SlotRequest& request = requests[owner];
-    // The answer counts from when it arrives: the moment that is asked for is earlier by the round trip.
+    // The answer counts from its arrival: the moment that is asked for is earlier by the round trip.
     request.asks.push_back({.id = id,
                             .address = wanted.address,
                             .good_for = count_of(wanted.good_for),
                             .delay = count_of(wanted.delay),
                             .in = count_of(wanted.due - now - round_trip)});
-    if (request.asks.size() >= ring::asks_max) messenger_->send(owner, std::exchange(request, {}), step.out);
+    if (request.asks.size() >= ring::max_asks) messenger_->send(owner, std::exchange(request, {}), step.out);
   }
   for (auto& [owner, request] : requests)
     if (!request.asks.empty()) messenger_->send(owner, std::move(request), step.out);
@@ -191,12 +193,12 @@ void HostAccess::on_request(const Step& step, const ring::Message& in, const rin
   ring::SlotAnswer answer;
   for (const ring::SlotAsk& ask : request.asks) {
     const ring::Partition partition = partition_of_address(ask.address, view_->partitions());
-    if (view_->empty() || !view_->owns(partition)) continue;  // the asker will learn of the owner, and ask again
+    if (view_->empty() || !view_->owns(partition)) continue;  // the asker will learn the owner and ask again
     const AddressSlotBook::Slot slot = book_.ask(ask.address,
                                                  {.asker = {in.from, in.incarnation},
                                                   .delay = duration_of(ask.delay, settings_->address_delay),
                                                   .good_for = duration_of(ask.good_for, AddressSlotBook::horizon),
-                                                  .in = duration_of(ask.in, slot_wait_max)},
+                                                  .in = duration_of(ask.in, max_slot_wait)},
                                                  since_.of(partition, now), now);
     answer.slots.push_back({.id = ask.id, .given = slot.given, .wait = count_of(slot.at - now)});
   }
@@ -211,12 +213,12 @@ void HostAccess::on_answer(Time now, const ring::PeerId& from, const ring::SlotA
     // The owner counts from some moment between the question and now.
     const Time asked = wanted->second.asked;
     const Duration good_for = wanted->second.good_for;
-    // What took long once passes.
+    // A slow moment passes.
     Duration& round_trip = slot_round_trip_[from];
     round_trip = std::max(from == membership_->self().id ? Duration{} : now - asked, round_trip - round_trip / 8);
     wanted_.erase(wanted);
     if (host == nullptr || !host->busy) continue;
-    const Duration wait = duration_of(slot.wait, slot_wait_max);
+    const Duration wait = duration_of(slot.wait, max_slot_wait);
     host->address_slot = slot.given ? now + wait : Time{};
     host->address_slot_until = asked + wait + good_for;
     if (slot.given) {

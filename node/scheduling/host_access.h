@@ -1,7 +1,7 @@
 // May this host be asked now? A host waits for its lease (lease_desk.h, under partition_by = url) and for a slot of its
-// address (address_slots.h), and stays acquired meanwhile, so that each is asked for once. Of an address that this peer
-// owns the slot is known at once: one that is there now needs no wait. The owner's part is here
-// too: it gives slots of the addresses that this peer owns. Thread rule: one owner (the peer's loop).
+// address (address_slots.h). It stays acquired meanwhile, so that each is asked for once. If this peer owns the
+// address, the slot is known at once: one that is there now needs no wait. The owner's part is here too: it gives slots
+// of the addresses that this peer owns. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <map>
@@ -25,16 +25,16 @@ class HostAccess {
   };
 
   // All outlive it.
-  HostAccess(const Settings& settings, const ring::Membership& membership, const View& view, const SitePolicy& sites,
-             Workbench& bench, const Messenger& messenger, bool made_ring);
+  HostAccess(const PeerState& state, const ring::Membership& membership, const View& view, Workbench& bench,
+             const Messenger& messenger, bool made_ring);
   HostAccess(const HostAccess&) = delete;  // its parts point at each other
   HostAccess& operator=(const HostAccess&) = delete;
 
-  // Of an acquired host whose address was looked up.
+  // For an acquired host whose address was looked up.
   Verdict may_ask(Time now, BenchHost& host);
-  // The slot of an acquired host that is due soon is asked for; it stays acquired until the answer has come.
+  // Asks for the slot of an acquired host that is due soon; the host stays acquired until the answer has come.
   void ask_ahead(Time now, BenchHost& host);
-  // How long before it is due the host is to be taken for that. Zero: its slot is asked for when it is due.
+  // How long before it is due the host is taken for that. Zero: its slot is asked for when it is due.
   Duration ask_ahead_by(const BenchHost& host) const;
   // A request to the host begins now.
   void note_request(Time now, const BenchHost& host);
@@ -46,15 +46,15 @@ class HostAccess {
                   const ring::ReplyPath& reply);
   void on_answer(Time now, const ring::PeerId& from, const ring::SlotAnswer& answer);
   void owners_changed(Time now) { since_.owners_changed(*view_, now); }
-  void forget_strangers();  // what is remembered of peers that are not members any more
+  void forget_strangers();  // forgets peers that are no longer members
 
  private:
   struct SlotWanted {
     storage::HostKey host;
     std::string address;
-    Duration delay{};     // that the request reserves the address for
+    Duration delay{};     // how long the request reserves the address
     Duration good_for{};  // as asked for last
-    Time due{};           // the host may not be asked before
+    Time due{};           // the host may not be asked before this
     Time asked{};
   };
   Verdict slot(Time now, BenchHost& host);
@@ -71,13 +71,13 @@ class HostAccess {
   Workbench* bench_;
   const Messenger* messenger_;
   OwnedSince since_;
-  std::uint64_t next_id_ = 1;
+  RisingNumber ids_;  // of questions
   LeaseDesk leases_;
-  AddressSlotBook book_;  // the owner's
+  AddressSlotBook book_;  // as an owner
   OwnRequests own_requests_;
   std::map<std::uint64_t, SlotWanted> wanted_;  // by the id of the question
   std::vector<std::uint64_t> unsent_;
-  std::map<ring::PeerId, Duration> slot_round_trip_;  // how long the last answer of each took
+  std::map<ring::PeerId, Duration> slot_round_trip_;  // to each owner: the slowest answer, which decays
   Time next_look_{};
 };
 

@@ -6,10 +6,10 @@ namespace orbweaver {
 
 namespace {
 
-// Between two who were turned away: they come one after the other. Short, for most requests are.
+// Between two askers that were turned away: they come one after the other. Short, because most requests are.
 constexpr Duration apart = std::chrono::milliseconds{20};
-// Nobody is told to come back later than this: the host may be given back at any moment.
-constexpr Duration ask_again_max = std::chrono::seconds{2};
+// No peer is asked to come back later than this: the host may be returned at any moment.
+constexpr Duration max_ask_again = std::chrono::seconds{2};
 constexpr Duration look_every = std::chrono::seconds{10};
 
 }  // namespace
@@ -19,9 +19,9 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
   forget(now);
   auto found = hosts_.find(host);
   if (found == hosts_.end()) {
-    if (hosts_.size() >= hosts_max) return {false, now + ask_again_max};
+    if (hosts_.size() >= max_hosts) return {false, now + max_ask_again};
     found = hosts_.try_emplace(host).first;
-    // Who comes to own it: a lease of before may still run, and the host may have been asked just now.
+    // For a new owner: an earlier owner's lease may still run, and the host may have been asked just now.
     if (since != Time{}) found->second.free = since + lease_time + delay;
   }
   Host& at = found->second;
@@ -32,9 +32,9 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     at.leased_until = now + lease_time;
     return {true, at.leased_until};
   }
-  const bool others_first = at.another_waits && lease.peer == at.last && now < at.free + ask_again_max;
+  const bool others_first = at.another_waits && lease.peer == at.last && now < at.free + max_ask_again;
   if (!leased && now >= at.free && !others_first) {
-    // A lease that ran out: what its holder asked of the host is not known.
+    // The lease ran out: what its holder asked of the host is not known.
     const bool ran_out = at.lease != Lease{};
     if (!ran_out || now >= at.leased_until + delay) {
       at.lease = lease;
@@ -48,15 +48,15 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
   }
   at.another_waits = at.another_waits || lease.peer != at.last;
   at.ask_again =
-      std::clamp(at.ask_again + apart, std::max(at.free, now + apart), std::max(at.free, now + ask_again_max));
+      std::clamp(at.ask_again + apart, std::max(at.free, now + apart), std::max(at.free, now + max_ask_again));
   return {false, at.ask_again};
 }
 
 void HostLeaseBook::give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now) {
-  wait = std::clamp(wait, Duration{}, wait_max);
+  wait = std::clamp(wait, Duration{}, max_wait);
   const auto [entry, fresh] = hosts_.try_emplace(host);
   Host& at = entry->second;
-  // One that is not known was leased by an owner of before, who may have leased it again: a word that comes late.
+  // An unknown host was leased by an earlier owner, which may have leased it again: the return comes late.
   if (fresh && since != Time{}) at.free = since + lease_time + wait;
   at.free = std::max(at.free, now + wait);
   if (at.lease != lease) return;
@@ -69,7 +69,7 @@ void HostLeaseBook::forget(Time now) {
   next_look_ = now + look_every;
   std::erase_if(hosts_, [now](const auto& entry) {
     const Host& at = entry.second;
-    return at.leased_until + wait_max < now && at.free < now && at.ask_again < now;
+    return at.leased_until + max_wait < now && at.free < now && at.ask_again < now;
   });
 }
 

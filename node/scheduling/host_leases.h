@@ -22,8 +22,8 @@ namespace orbweaver {
 class HostLeaseBook {
  public:
   static constexpr Duration lease_time{std::chrono::seconds{10}};
-  static constexpr Duration wait_max{std::chrono::hours{24}};  // of a wait that is told
-  static constexpr std::size_t hosts_max = 100'000;            // beyond it every asker is told to come back
+  static constexpr Duration max_wait{std::chrono::hours{24}};  // of a wait that is reported
+  static constexpr std::size_t max_hosts = 100'000;            // at this many, askers for a new host must come back
 
   struct Lease {
     ring::PeerId peer;
@@ -35,10 +35,10 @@ class HostLeaseBook {
     Time at{};  // given: until when it is leased; else: when to ask again
   };
 
-  // `delay`: what the asker knows the host's delay to be. `renews`: it holds the lease, as far as it knows. `since`:
-  // from when on the asked one owns the host (the epoch: no other ever did).
+  // `delay`: the host's delay as the asker knows it. `renews`: the asker holds the lease, as far as it knows. `since`:
+  // the peer that is asked owns the host from then on (the epoch: no other ever did).
   Answer ask(const ring::Md5& host, const Lease& lease, bool renews, Duration delay, Time since, Time now);
-  // The host may next be asked in `wait`.
+  // The lease is returned; the host may next be asked in `wait`.
   void give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now);
   std::size_t hosts() const { return hosts_.size(); }
 
@@ -47,8 +47,8 @@ class HostLeaseBook {
     Lease lease;
     Time leased_until{};  // before now: not leased
     Time free{};          // no request before this
-    Time ask_again{};     // when the last of those who were turned away is to ask again
-    ring::PeerId last;    // who had it last; when another was turned away meanwhile, that one goes first
+    Time ask_again{};     // when the last of the askers that were turned away must ask again
+    ring::PeerId last;    // the last lessee; if another was turned away meanwhile, that one goes first
     bool another_waits = false;
   };
   void forget(Time now);

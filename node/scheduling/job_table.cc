@@ -1,5 +1,6 @@
 #include "node/scheduling/job_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "node/url/registrable_domain.h"
@@ -31,6 +32,13 @@ Job JobTable::take(std::uint64_t id) {
   return job;
 }
 
+std::optional<Time> JobTable::earliest_end() const {
+  std::optional<Time> earliest;
+  for (const auto& [id, job] : jobs_)
+    if (job.ended != Time{}) earliest = earliest ? std::min(*earliest, job.ended) : job.ended;
+  return earliest;
+}
+
 void JobTable::for_each(const std::function<void(const Job&)>& use) const {
   for (const auto& [id, job] : jobs_) use(job);
 }
@@ -43,11 +51,11 @@ TransferShares::Place JobTable::place_of(BenchHost& host) {
 void JobTable::hold_back(BenchHost& host) {
   const storage::HostKey key = host.key;
   const TransferShares::Place place = place_of(host);
-  if (bench_->hold(host)) shares_.hold(key, place);
+  if (bench_->park(host)) shares_.wait(key, place);
 }
 
-void JobTable::resume_held() {
-  if (const auto held = shares_.next_held()) bench_->go_on(*held);
+void JobTable::resume_waiting() {
+  if (const auto host = shares_.next_waiting()) bench_->unpark(*host);
 }
 
 }  // namespace orbweaver

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "node/frontier/fetch_verdict.h"
@@ -24,9 +25,10 @@ struct Job {
   Time ended{};
   FetchError tls_fault = FetchError::none;
   std::uint64_t bytes = 0;  // of the response as received
-  // A page with many links, which are committed in pieces, one a step.
+  // A page with many links, which are committed in pieces, one per step.
   std::unique_ptr<PageDone> page = nullptr;
   LinkFollower::Progress links = {};
+  Dependents::Id dependent = 0;  // of such a page: what its pieces wait for, its outcome waits for
 };
 
 class JobTable {
@@ -37,23 +39,25 @@ class JobTable {
   bool empty() const { return jobs_.empty(); }
   std::size_t size() const { return jobs_.size(); }
   bool full() const { return jobs_.size() >= settings_->max_fetches; }
-  // Gives it its id.
+  // Gives the job its id.
   Job& add(Time now, FetchJob fetch);
-  // Null: there is none, or not any more.
+  // Null: there is no such job, or no longer.
   Job* find(std::uint64_t id);
-  // It has ended, and its transfer with it.
+  // The job has ended, and its transfer with it.
   Job take(std::uint64_t id);
+  // When the first of them ended whose outcome is not on the disk; nothing: none has ended.
+  std::optional<Time> earliest_end() const;
   void for_each(const std::function<void(const Job&)>& use) const;
 
   // Whether another transfer from the host may begin.
   bool may_begin(BenchHost& host) const { return shares_.may_begin(place_of(host)); }
   void begin_transfer(std::uint64_t id, BenchHost& host) { shares_.begin(id, place_of(host)); }
-  // The job goes on without one: what remains is work on what was received.
+  // The job continues without one: what remains is work on what was received.
   void end_transfer(std::uint64_t id) { shares_.end(id); }
   // An acquired host that may not begin waits in line.
   void hold_back(BenchHost& host);
-  // The first in line that may begin by now goes on.
-  void resume_held();
+  // Lets the first in line that may begin by now continue.
+  void resume_waiting();
   bool any_may_resume() const { return shares_.any_may_go(); }
   const TransferShares& shares() const { return shares_; }
 
@@ -63,7 +67,7 @@ class JobTable {
   const Settings* settings_;
   Workbench* bench_;
   std::unordered_map<std::uint64_t, Job> jobs_;
-  TransferShares shares_;  // of them
+  TransferShares shares_;  // of these jobs
   std::uint64_t next_id_ = 1;
 };
 

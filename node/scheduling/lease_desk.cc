@@ -9,14 +9,14 @@ namespace {
 
 constexpr Duration answer_timeout = std::chrono::seconds{1};
 constexpr Duration renew_every = std::chrono::seconds{3};
-// The last answer may have been to an earlier question: a lease is taken to end this much sooner.
+// The last answer may have been to an earlier question: a lease counts as ended this much sooner.
 constexpr Duration unsure_time = std::chrono::seconds{2};
-// A lease that is not used is returned: the peer may not fetch now, or the host has nothing to ask for any more.
-constexpr Duration unused_max = std::chrono::seconds{2};
-constexpr Duration later_max = std::chrono::hours{24};
+// A lease that is not used is returned: the peer may not fetch now, or the host has nothing more to ask for.
+constexpr Duration max_unused = std::chrono::seconds{2};
+constexpr Duration max_later = std::chrono::hours{24};
 
 Duration micros_of(std::uint64_t count) {
-  return Duration(static_cast<std::int64_t>(std::min<std::uint64_t>(count, later_max / Duration{1})));
+  return Duration(static_cast<std::int64_t>(std::min<std::uint64_t>(count, max_later / Duration{1})));
 }
 
 std::uint64_t count_of(Duration wait) { return static_cast<std::uint64_t>(std::max(wait, Duration{}).count()); }
@@ -34,7 +34,7 @@ bool LeaseDesk::have(Time now, const BenchHost& host) {
   lease.host = ring::md5(host.name);
   lease.delay = std::max(sites_->pacing(host.name).delay, host.crawl_delay);
   lease.sent = now;
-  const std::uint64_t id = (*next_id_)++;
+  const std::uint64_t id = ids_->next();
   leases_.emplace(id, lease);
   lease_of_[host.key] = id;
   unsent_.push_back(id);
@@ -68,7 +68,7 @@ void LeaseDesk::tick(Time now) {
     const bool held = lease.state == HostLease::State::held;
     if (now - lease.sent < (held ? renew_every : answer_timeout)) continue;
     const BenchHost* const host = bench_->find(lease.key);
-    if (held && (host == nullptr || (!host->busy && now > std::max(host->next_allowed, lease.given) + unused_max))) {
+    if (held && (host == nullptr || (!host->busy && now > std::max(host->next_allowed, lease.given) + max_unused))) {
       unused.push_back(id);
       continue;
     }
@@ -99,7 +99,7 @@ void LeaseDesk::send(const Step& step, const ring::PeerId& self) {
       const ring::PeerId owner = view_->owner(partition);
       ring::LeaseRequest& request = requests[owner];
       request.asks.push_back(ask);
-      if (request.asks.size() >= ring::asks_max) messenger_->send(owner, std::exchange(request, {}), step.out);
+      if (request.asks.size() >= ring::max_asks) messenger_->send(owner, std::exchange(request, {}), step.out);
     } else if (const auto lent = lend(now, self, ask)) {
       own.leases.push_back(*lent);
     }
@@ -151,7 +151,7 @@ void LeaseDesk::take_answer(Time now, const ring::Lease& answer) {
   BenchHost* const host = bench_->find(lease.key);
   const bool waits = host != nullptr && host->busy;
   if (!answer.given) {
-    const Time later = now + std::min(micros_of(answer.wait), later_max);
+    const Time later = now + std::min(micros_of(answer.wait), max_later);
     lease_of_.erase(lease.key);
     leases_.erase(found);
     if (waits) bench_->release(*host, std::max(host->next_allowed, later));

@@ -1,13 +1,14 @@
 // Leases of hosts (host_leases.h), under partition_by = url: the asker's part and the owner's. Before a peer asks a
-// host it takes a lease from the owner of the host's digest, renews it while it needs it, and returns it with the wait
-// that the host is due. A request goes out again under the same id until it is answered: the owner gives the same
-// answer again. Thread rule: one owner (the peer's loop).
+// host, it takes a lease from the owner of the host's digest. It renews the lease while it needs it, and returns it
+// with the wait that the host is due. A request is sent again under the same id until it is answered: the owner gives
+// the same answer again. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "node/crawl/rising_number.h"
 #include "node/crawl/site_policy.h"
 #include "node/crawl/step.h"
 #include "node/frontier/workbench.h"
@@ -20,27 +21,27 @@ namespace orbweaver {
 
 class LeaseDesk {
  public:
-  // All outlive it. `next_id`: of the next question, shared with those for slots.
+  // All outlive it. `ids`: of questions, shared with the questions for slots.
   LeaseDesk(const View& view, const OwnedSince& since, const SitePolicy& sites, Workbench& bench,
-            const Messenger& messenger, std::uint64_t& next_id)
-      : view_(&view), since_(&since), sites_(&sites), bench_(&bench), messenger_(&messenger), next_id_(&next_id) {}
+            const Messenger& messenger, RisingNumber& ids)
+      : view_(&view), since_(&since), sites_(&sites), bench_(&bench), messenger_(&messenger), ids_(&ids) {}
 
-  // True: the host is this peer's, until give_back(). False: it stays acquired until the owner has answered.
+  // True: this peer holds the lease, until give_back(). False: the host stays acquired until the owner has answered.
   bool have(Time now, const BenchHost& host);
-  // What was asked of the host is over; it is returned with the wait that the host is due.
+  // The request to the host has ended; the lease is returned with the wait that the host is due.
   void give_back(Time now, const storage::HostKey& host);
   // The host has nothing to ask for now.
   void give_back_unused(Time now, const storage::HostKey& host);
 
-  // Questions without an answer, leases that are to be renewed, and leases that are not used.
+  // Handles questions without an answer, leases that must be renewed, and leases that are not used.
   void tick(Time now);
-  // Sends what is to be asked now. What this peer, `self`, owns it answers itself, at once.
+  // Sends what must be asked now. For what this peer, `self`, owns, it answers itself at once.
   void send(const Step& step, const ring::PeerId& self);
   bool idle() const { return leases_.empty(); }
   // The owner's answer.
   void on_answer(Time now, const ring::LeaseAnswer& answer);
 
-  // The owner's part. Of a host that another peer owns it says nothing: the asker will learn of the owner, and ask
+  // The owner's part. For a host that another peer owns it does not answer: the asker will learn the owner and ask
   // again.
   void on_request(const Step& step, const ring::PeerId& from, const ring::LeaseRequest& request,
                   const ring::ReplyPath& reply);
@@ -53,9 +54,9 @@ class LeaseDesk {
     State state = State::asked;
     Duration delay{};   // of the host
     Time sent{};        // the last message
-    Time given{};       // held: since then
+    Time given{};       // held: since this
     Time until{};       // held: it ends then, if it is not renewed
-    Time next_asked{};  // returned: the host may not be asked before
+    Time next_asked{};  // returned: the host may not be asked before this
   };
   void give_back(Time now, std::uint64_t id, Duration wait);
   // Nothing: another peer owns the host.
@@ -67,11 +68,11 @@ class LeaseDesk {
   const SitePolicy* sites_;
   Workbench* bench_;
   const Messenger* messenger_;
-  std::uint64_t* next_id_;
+  RisingNumber* ids_;
   std::map<std::uint64_t, HostLease> leases_;           // by the id of the question
-  std::map<storage::HostKey, std::uint64_t> lease_of_;  // of those asked for or held
+  std::map<storage::HostKey, std::uint64_t> lease_of_;  // of leases asked for or held
   std::vector<std::uint64_t> unsent_;
-  HostLeaseBook book_;  // the owner's
+  HostLeaseBook book_;  // as an owner
 };
 
 }  // namespace orbweaver

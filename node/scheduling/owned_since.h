@@ -1,5 +1,5 @@
-// Since when this peer has owned each partition: whoever comes to own an address or a host's lease knows nothing of
-// what the owner before it gave. Thread rule: one owner (the peer's loop).
+// Since when this peer has owned each partition: a new owner of an address or a host's lease does not know what the
+// owner before it gave. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class OwnedSince {
       }
     }
   }
-  // The epoch: no other peer ever owned it. `now` for one that this peer does not own.
+  // The epoch: no other peer ever owned it. `now` for a partition that this peer does not own.
   Time of(ring::Partition partition, Time now) const { return since_[partition].value_or(now); }
 
  private:

@@ -17,12 +17,12 @@ using storage::Reason;
 // How long an address that this peer may not connect to is remembered as such.
 constexpr Duration refused_lifetime = std::chrono::minutes{1};
 // Origins of one host (scheme and port) whose robots.txt is kept in memory.
-constexpr std::size_t robots_slots_max = 16;
+constexpr std::size_t max_robots_slots = 16;
 
 // Stored files that workers parse at once: their bodies are in memory, and pages wait behind them.
-constexpr std::size_t parsing_max = 16;
+constexpr std::size_t max_parsing = 16;
 // A stored robots.txt that is longer is parsed by a worker: this much takes the core about 0.1 ms.
-constexpr std::size_t parsed_here_max = 16u << 10;
+constexpr std::size_t max_parsed_here = 16u << 10;
 
 void note_unreachable(RobotsSlot& slot, const storage::RobotsEntry& known) {
   const bool unreachable = static_cast<RobotsKind>(known.kind) == RobotsKind::unreachable;
@@ -30,7 +30,14 @@ void note_unreachable(RobotsSlot& slot, const storage::RobotsEntry& known) {
   slot.status = unreachable ? known.status : std::uint16_t{0};
 }
 
-// Not the host's word but this peer's own.
+// A stored copy may be used. One from a time that has not come yet was written by a clock that was set back since: it
+// says nothing about how old it is.
+bool usable(const storage::RobotsEntry& known, Time now) {
+  return known.expires > now && known.expires <= now + robots_lifetime && known.fetched <= now &&
+         known.unreachable_since <= now;
+}
+
+// The host did not say this; this peer refuses to ask.
 bool is_own_refusal(Reason reason) {
   return reason == Reason::address_refused || reason == Reason::address_denied || reason == Reason::no_contact;
 }
@@ -43,8 +50,8 @@ RobotsSlot& RobotsDesk::slot(BenchHost& host, const std::string& origin) {
   auto slot =
       std::find_if(host.robots.begin(), host.robots.end(), [&](const RobotsSlot& s) { return s.origin == origin; });
   if (slot != host.robots.end()) return *slot;
-  // A host has few origins; one with very many ports is not worth remembering all of them.
-  if (host.robots.size() >= robots_slots_max) host.robots.erase(host.robots.begin());
+  // A host has few origins; for one with very many ports it is not worth keeping all of them.
+  if (host.robots.size() >= max_robots_slots) host.robots.erase(host.robots.begin());
   RobotsSlot fresh;
   fresh.origin = origin;
   return *host.robots.insert(host.robots.end(), std::move(fresh));
@@ -56,8 +63,8 @@ std::shared_ptr<const RobotsRules> RobotsDesk::rules(Time now, BenchHost& host, 
   slot.rules = nullptr;
   storage::HostKey key = host.key;
   auto stored = around_.state.store->robots(key, slot.origin);
-  if (!stored || !*stored || (*stored)->expires <= now) {
-    // The host's part in another partition may have it.
+  if (!stored || !*stored || !usable(**stored, now)) {
+    // The same host in another partition may have it.
     const auto shared = shared_.find(slot.origin);
     if (shared == shared_.end() || shared->second.slot.expires <= now) return nullptr;
     if (auto rules = cache_.use(shared->second.slot.rules)) {
@@ -67,12 +74,12 @@ std::shared_ptr<const RobotsRules> RobotsDesk::rules(Time now, BenchHost& host, 
     }
     key = shared->second.stored;
     stored = around_.state.store->robots(key, slot.origin);
-    if (!stored || !*stored || (*stored)->expires <= now) return nullptr;
+    if (!stored || !*stored || !usable(**stored, now)) return nullptr;
   }
   slot.expires = (*stored)->expires;
   const auto kind = static_cast<RobotsKind>((*stored)->kind);
   note_unreachable(slot, **stored);
-  if (kind == RobotsKind::rules && (*stored)->body.size() > parsed_here_max) {
+  if (kind == RobotsKind::rules && (*stored)->body.size() > max_parsed_here) {
     unread = std::move((*stored)->body);
     return nullptr;
   }
@@ -90,7 +97,7 @@ std::shared_ptr<const RobotsRules> RobotsDesk::rules(Time now, BenchHost& host, 
 void RobotsDesk::note(Time now, BenchHost& host, RobotsSlot& slot, RobotsCache::Handle rules) {
   slot.rules = std::move(rules);
   if (const auto delay = slot.rules->rules->crawl_delay())
-    host.crawl_delay = std::max(host.crawl_delay, std::min(*delay, around_.state.settings.max_crawl_delay));
+    host.crawl_delay = std::max(host.crawl_delay, around_.state.sites.crawl_delay(*delay));
   share(now, host, slot);
 }
 
@@ -132,13 +139,13 @@ void RobotsDesk::finish_parsing(Time now, const Job& job, const RobotsRead& read
   ++counters_.parsed_again;
   RobotsSlot& slot = RobotsDesk::slot(*host, std::get<RobotsParse>(job.fetch.what).origin);
   if (slot.expires > now) note(now, *host, slot, cache_.put(read.parsed));
-  // Its turn continues before others begin: where there are more rules than room, those of others would take its place.
+  // Its turn continues before others begin: where there are more rules than room, others' rules would take its place.
   if (host->busy) around_.bench.resume(*host, now);
 }
 
-bool RobotsDesk::parsing_may_start() const { return parsing_ < parsing_max; }
+bool RobotsDesk::parsing_may_start() const { return parsing_ < max_parsing; }
 
-void RobotsDesk::release_held() {
+void RobotsDesk::release_waiting() {
   for (const storage::HostKey& key : std::exchange(to_parse_, {}))
     if (BenchHost* host = around_.bench.find(key); host != nullptr && host->busy)
       around_.bench.release(*host, host->next_allowed);
@@ -166,19 +173,20 @@ void RobotsDesk::tell_left_out(const Step& step, const RobotsSlot& slot) {
            true);
 }
 
-// A host that makes room in memory is read back with its clock; no page's outcome writes it here.
+// A host that makes room in memory is read back with its clock; no page's outcome writes the clock here.
 Result<void> RobotsDesk::keep_clock(const Step& step, const Job& job, const BenchHost& host) {
   storage::Commit clock;
-  // The host by the name that the crawl knows it by: a canonical redirect may have another.
+  // The name by which the crawl knows the host: a canonical redirect may use another.
   const Result<CanonicalUrl> root = around_.state.canonicaliser.parse(job.fetch.robots()->origin + "/");
   if (host.next_allowed > step.now && root)
-    clock.clocks.emplace_back(host.key, storage::HostClock{host.next_allowed, host.failures, std::string(root->host()),
-                                                           host.pacing.pace, host.pages, host.bytes});
+    clock.clocks.emplace_back(
+        host.key, storage::HostClock{host.next_allowed, host.failures, std::string(root->host()), host.pacing.pace,
+                                     host.pages, host.bytes, host.next_allowed - step.now});
   ORBWEAVER_TRY(around_.writer.commit(step, clock));
   return {};
 }
 
-// What it means stands in robots_fetch.h.
+// What the answer means is in robots_fetch.h.
 Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* read) {
   BenchHost* host = around_.bench.find(job.fetch.host);
   if (host == nullptr) return {};
@@ -190,17 +198,19 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* re
       read != nullptr && read->redirect && !is_bad_port(read->redirect->port(), settings.allow_ports);
   const RobotsStep meaning = robots_step({status, has_target, fetch.hops, fetch.attempts < settings.max_retries});
   if (meaning == RobotsStep::follow) {
-    // The next request to the host, like any other: after its delay.
+    // This is the next request to the host, like any other: after its delay.
     slot.redirect = read->redirect->text();
     ++slot.hops;
-    around_.bench.release(*host, std::max(host->next_allowed, job.ended + host->crawl_delay));
+    host->next_allowed = std::max(host->next_allowed, job.ended + host->crawl_delay);
+    ORBWEAVER_TRY(keep_clock(step, job, *host));
+    around_.bench.release(*host, host->next_allowed);
     return {};
   }
   slot.redirect.clear();
   slot.hops = 0;
   if (is_own_refusal(job.verdict.reason) && fetch.hops == 0) {
-    // Not the host's word but this peer's own: its pages fail as the robots.txt did. Not stored: the setting may
-    // change. What a host redirects to that this peer may not ask is no answer: the host's own pages would not fail.
+    // This peer refused, not the host: its pages fail as the robots.txt did. Not stored: the setting may change. A
+    // redirect to what this peer may not ask is not such an answer: the host's own pages would not fail.
     slot.rules = cache_.allow_all();
     slot.expires = job.ended + refused_lifetime;
     around_.bench.release(*host, host->next_allowed);
@@ -226,8 +236,8 @@ Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsSt
   std::optional<RobotsState> before;
   if (*stored)
     before = RobotsState{.kind = static_cast<RobotsKind>((*stored)->kind),
-                         .fetched = (*stored)->fetched,
-                         .unreachable_since = (*stored)->unreachable_since};
+                         .fetched = std::min((*stored)->fetched, job.ended),
+                         .unreachable_since = std::min((*stored)->unreachable_since, job.ended)};
   const RobotsState state = robots_state(meaning, before, job.ended);
   const int status = read == nullptr ? 0 : job.status;
   storage::RobotsEntry entry{.fetched = state.fetched,

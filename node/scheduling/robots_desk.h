@@ -1,6 +1,6 @@
 // robots.txt of the hosts that this peer asks: what is known of one, and what the answer to a request for one means
-// (node/robots/robots_fetch.h). Rules are in memory (robots_cache.h) and in the store; a long file is parsed by a
-// worker, and its host is held meanwhile. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
+// (node/robots/robots_fetch.h). Rules are in memory (robots_cache.h) and in the store; a worker parses a long file, and
+// its host stays acquired meanwhile. Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class RobotsDesk {
   // The host's place for what is known of an origin.
   static RobotsSlot& slot(BenchHost& host, const std::string& origin);
   // The rules of an origin, from memory or from the store. Null: none are known, and the file must be asked for; or,
-  // with `unread`, the store has this body, which a worker is to parse first.
+  // with `unread`, the store has this body, which a worker must parse first.
   std::shared_ptr<const RobotsRules> rules(Time now, BenchHost& host, RobotsSlot& slot, std::string& unread);
   // A request for the origin's file.
   static RobotsFetch fetch_of(const BenchHost& host, const RobotsSlot& slot);
@@ -50,11 +50,11 @@ class RobotsDesk {
   void wait_to_parse(const BenchHost& host) { to_parse_.push_back(host.key); }
   void parsing_given_up() { --parsing_; }
   void finish_parsing(Time now, const Job& job, const RobotsRead& read);
-  // The next of them, now that a worker may; null: none waits, or none may.
+  // The next of these hosts, if a worker may parse; null: none waits, or none may.
   BenchHost* next_to_parse();
   bool any_may_go_on() const { return !to_parse_.empty() && parsing_may_start(); }
-  // A partition is not handed over while a host of it is held.
-  void release_held();
+  // Releases the waiting hosts: a partition is not handed over while a host of it is acquired.
+  void release_waiting();
 
   // The answer to a request has come. `read`: null without a response.
   Result<void> finish(const Step& step, const Job& job, RobotsRead* read);
@@ -63,10 +63,10 @@ class RobotsDesk {
   const Counters& counters() const { return counters_; }
 
  private:
-  // For a host's parts in other partitions, under partition_by = url: so each peer asks for a file once.
+  // For the same host in other partitions, under partition_by = url: so each peer asks for a file once.
   struct Shared {
     RobotsSlot slot;
-    storage::HostKey stored;  // whose the row in the store is
+    storage::HostKey stored;  // the host of the row in the store
   };
   void note(Time now, BenchHost& host, RobotsSlot& slot, RobotsCache::Handle rules);
   void share(Time now, const BenchHost& host, const RobotsSlot& slot);
@@ -79,7 +79,7 @@ class RobotsDesk {
   RobotsCache cache_;
   std::map<std::string, Shared> shared_;   // by origin
   std::size_t parsing_ = 0;                // stored files that workers parse now
-  std::deque<storage::HostKey> to_parse_;  // held hosts whose stored files are next
+  std::deque<storage::HostKey> to_parse_;  // acquired hosts whose stored files are next
   Counters counters_;
 };
 

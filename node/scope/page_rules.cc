@@ -13,11 +13,11 @@ namespace orbweaver {
 namespace {
 
 struct Word {
-  std::string name;  // empty: the first, which has none
+  std::string name;  // empty: the first word, which has no name
   std::string value;
 };
 
-// "FIRST name=value name="a value"…". A double quote within a quoted value cannot be said.
+// "FIRST name=value name="a value"…". A quoted value cannot contain a double quote.
 Result<std::vector<Word>> words_of(std::string_view entry) {
   std::vector<Word> words;
   for (std::size_t at = 0; at < entry.size();) {
@@ -60,7 +60,7 @@ Result<void> check_expression(const std::string& text) {
   return fail(ErrorCode::invalid_input, shown(text) + " is not a regular expression of RE2: " + bad);
 }
 
-// Of a text that was checked before.
+// Compiles a text that was checked before.
 UrlPatterns compiled(const std::string& text) {
   if (text.empty()) return {};
   Result<UrlPatterns> made = UrlPatterns::compile({text});
@@ -142,7 +142,7 @@ std::vector<CanonicalUrl> results_of(const ResultPages::Rule& rule, const Canoni
     const CanonicalUrl& url = target ? *target : link;
     if (registrable_domain(url.host()) == engine) continue;
     if (!rule.url.empty() && rule.url.first_match(url.text()) == nullptr) continue;
-    if (results.size() < results_per_page_max && known.insert(url.text()).second) results.push_back(url);
+    if (results.size() < max_results_per_page && known.insert(url.text()).second) results.push_back(url);
   }
   return results;
 }

@@ -1,4 +1,4 @@
-// The only home of RE2.
+// The only code that uses RE2.
 #include "node/scope/re2_patterns.h"
 
 #include <re2/re2.h>
@@ -10,13 +10,13 @@ namespace orbweaver {
 
 namespace {
 
-// For the automaton of a whole list: it is built as it is needed, and begun again when this is full.
-constexpr int list_memory_max = 64 << 20;
+// Memory for the automaton of a whole list: it is built as it is needed, and restarted when this is full.
+constexpr int max_list_memory = 64 << 20;
 
 RE2::Options options() {
   RE2::Options made(RE2::Quiet);                    // complaints are values, not lines on stderr
   made.set_encoding(RE2::Options::EncodingLatin1);  // canonical URLs are ASCII: a byte is a character
-  made.set_max_mem(pattern_memory_max);
+  made.set_max_mem(max_pattern_memory);
   return made;
 }
 
@@ -50,13 +50,13 @@ Result<UrlPatterns> UrlPatterns::compile(const std::vector<std::string>& pattern
   }
   if (patterns.size() == 1) return made;
   RE2::Options for_all = options();
-  for_all.set_max_mem(list_memory_max);
+  for_all.set_max_mem(max_list_memory);
   made.compiled_->all = std::make_unique<RE2::Set>(for_all, RE2::UNANCHORED);
   for (const std::string& pattern : patterns) (void)made.compiled_->all->Add(pattern, nullptr);  // compiled above
   if (!made.compiled_->all->Compile())
     return fail(ErrorCode::invalid_setting, std::to_string(patterns.size()) +
                                                 " regular expressions together need more memory than " +
-                                                std::to_string(list_memory_max >> 20) + " MiB");
+                                                std::to_string(max_list_memory >> 20) + " MiB");
   return made;
 }
 
@@ -70,7 +70,7 @@ const std::string* UrlPatterns::first_match(std::string_view text) const {
       return &texts_[static_cast<std::size_t>(*std::min_element(found.begin(), found.end()))];
     if (error.kind == RE2::Set::kNoError) return nullptr;
   }
-  // One expression, or an automaton that does not fit: one after the other, which needs no memory to speak of.
+  // One expression, or an automaton that does not fit: tries one after the other, which needs almost no memory.
   for (std::size_t i = 0; i < texts_.size(); ++i)
     if (RE2::PartialMatch(piece, *compiled_->each[i])) return &texts_[i];
   return nullptr;

@@ -11,7 +11,7 @@ namespace orbweaver {
 
 namespace {
 
-// The seed's path up to its last '/': what the URLs of a prefix crawl begin with.
+// The seed's path up to its last '/': the URLs of a prefix crawl begin with it.
 std::string_view directory_of(const CanonicalUrl& url) {
   std::string_view path = url.path_and_query();
   path = path.substr(0, path.find('?'));
@@ -70,8 +70,8 @@ void Scope::add_seeds(const std::vector<CanonicalUrl>& seeds) {
   }
 }
 
-// The seeds' domain that the host belongs to; null when there is none. The list is asked only when one of the host's
-// suffixes is a seed's domain: most links of a page that lead elsewhere cost a few look-ups.
+// The seeds' domain that the host belongs to; null when there is none. The list is read only when one of the host's
+// suffixes is a seed's domain: most links that lead elsewhere cost a few look-ups.
 const std::string* Scope::domain_of(std::string_view host) const {
   if (is_ip_address(host)) {
     const auto found = hosts_.find(host);
@@ -80,8 +80,8 @@ const std::string* Scope::domain_of(std::string_view host) const {
   for (std::string_view suffix = host;;) {
     const auto found = hosts_.find(suffix);
     if (found != hosts_.end()) {
-      // A domain may lie above a public suffix ("s3.amazonaws.com" below "amazonaws.com"), so the list has the last
-      // word.
+      // A domain may be above a public suffix ("s3.amazonaws.com"
+      // below "amazonaws.com"), so the list decides.
       return registrable_domain(host) == *found ? &*found : nullptr;
     }
     const std::size_t dot = suffix.find('.');

@@ -16,14 +16,14 @@ std::string lower_text(std::string_view text) {
   return out;
 }
 
-// Where the host ends: its ')' or the ':' of a port; npos when it is cut off before.
+// The end of the host: its ')' or the ':' of a port; npos when the text ends before.
 std::size_t host_end(std::string_view surt) {
   const std::size_t from = surt.starts_with('[') ? std::min(surt.find(']'), surt.size()) : 0;
   return surt.find_first_of("):", from);
 }
 
-// Archives end the host with a comma, so that "org,example," is a prefix of the host and of all below it; addresses,
-// which are not turned round, have none.
+// Archives end the host with a comma, so that "org,example," is a prefix of the host and of all hosts below it.
+// Addresses, which are not reversed, have none.
 std::string with_comma(std::string text) {
   const std::size_t end = host_end(text);
   if (end == std::string::npos || end == 0) return text;
@@ -32,7 +32,7 @@ std::string with_comma(std::string text) {
   return text;
 }
 
-// Empty: not to be understood.
+// Empty: the entry cannot be understood.
 std::string normal_prefix(std::string_view entry) {
   if (entry.starts_with('+')) entry.remove_prefix(1);  // as in the seed files of other crawlers
   const std::size_t scheme = entry.find("://");
@@ -95,7 +95,7 @@ SurtPrefixes::SurtPrefixes(const std::vector<std::string>& entries) {
 const std::string* SurtPrefixes::match(const CanonicalUrl& url) const {
   if (prefixes_.empty()) return nullptr;
   const std::string key = with_comma(surt(url));
-  // Of prefixes none of which begins with another, only the last that is not after the key can be one of it.
+  // No prefix begins with another, so only the last one that is not after the key can be a prefix of it.
   const auto after = std::upper_bound(prefixes_.begin(), prefixes_.end(), key);
   if (after == prefixes_.begin()) return nullptr;
   const std::string& candidate = *std::prev(after);

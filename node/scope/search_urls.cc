@@ -49,9 +49,9 @@ Result<std::vector<std::string>> parse_keywords(std::string_view text) {
     const std::size_t end = std::min(text.find_first_of(";\n", start), text.size());
     std::string keyword = folded(text.substr(start, end - start));
     start = end + 1;
-    if (keyword.size() > keyword_bytes_max)
+    if (keyword.size() > max_keyword_bytes)
       return fail(ErrorCode::invalid_input,
-                  "the keyword " + shown(keyword) + " is longer than " + std::to_string(keyword_bytes_max) + " bytes");
+                  "the keyword " + shown(keyword) + " is longer than " + std::to_string(max_keyword_bytes) + " bytes");
     if (!keyword.empty() && std::find(keywords.begin(), keywords.end(), keyword) == keywords.end())
       keywords.push_back(std::move(keyword));
   }
@@ -80,11 +80,11 @@ Result<std::vector<Combine>> parse_combine(std::string_view text) {
 }
 
 Queries combine_keywords(const std::vector<std::string>& keywords, const std::vector<Combine>& how,
-                         std::uint64_t queries_max) {
+                         std::uint64_t max_queries) {
   Queries out;
   std::unordered_set<std::string> known;
   const auto add = [&](std::string words) {
-    if (out.words.size() >= queries_max) {
+    if (out.words.size() >= max_queries) {
       ++out.left_out;
     } else if (known.insert(words).second) {
       out.words.push_back(std::move(words));
@@ -105,7 +105,7 @@ Queries combine_keywords(const std::vector<std::string>& keywords, const std::ve
         add("\"" + bare + "\"");
       }
       if (way != Combine::pairs) continue;
-      if (out.words.size() >= queries_max) {  // 100,000 keywords have five thousand million pairs
+      if (out.words.size() >= max_queries) {  // 100,000 keywords have about 5e9 pairs
         out.left_out += keywords.size() - i - 1;
         continue;
       }

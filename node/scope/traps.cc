@@ -8,14 +8,14 @@ namespace orbweaver {
 
 namespace {
 
-// The longest run of segments whose repetition is looked for: "a/b/c/d/a/b/c/d/a/b/c/d".
-constexpr std::size_t run_max = 4;
-// Segments of a path that are looked at; a longer path is suspect by itself.
-constexpr std::size_t segments_max = 64;
-// Years that a date may name: other four digits are something else ("iso-8859-10").
+// The longest run of segments checked for repetition: "a/b/c/d/a/b/c/d/a/b/c/d".
+constexpr std::size_t max_run = 4;
+// How many segments of a path are checked; a longer path is suspect by itself.
+constexpr std::size_t max_segments = 64;
+// Years that a date may have: other four-digit numbers are something else ("iso-8859-10").
 constexpr int year_least = 1000;
 constexpr int year_most = 2999;
-// A session id in hexadecimal digits, and in letters and digits.
+// The minimum length of a session id in hexadecimal digits, and in letters and digits.
 constexpr std::size_t hex_id_bytes = 16;
 constexpr std::size_t mixed_id_bytes = 20;
 
@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 7> month_words = {"month", "mon", "m", "w
 constexpr std::array<std::string_view, 10> date_words = {"date",  "day",  "month", "week", "d",
                                                          "start", "from", "to",    "cal",  "calendar"};
 
-// All of the text as a number; -1 when it is none, or too long to be a date's.
+// The whole text as a number; -1 when it is not a number, or too long for a date.
 int number(std::string_view text) {
   if (text.empty() || text.size() > 8 || !std::all_of(text.begin(), text.end(), is_digit)) return -1;
   int value = 0;
@@ -50,7 +50,7 @@ bool is_year(int value) { return value >= year_least && value <= year_most; }
 bool is_month(int value) { return value >= 1 && value <= 12; }
 bool is_day(int value) { return value >= 1 && value <= 31; }
 
-// The year of "2031-05", "2031-05-17" and the like standing by itself in the text; -1 when there is none.
+// The year of "2031-05", "2031-05-17" and the like, not part of a longer number; -1 when there is none.
 int dashed_year(std::string_view text) {
   for (std::size_t dash = text.find('-'); dash != std::string_view::npos; dash = text.find('-', dash + 1)) {
     if (dash < 4 || (dash > 4 && (is_digit(text[dash - 5]) || is_letter(text[dash - 5])))) continue;
@@ -65,7 +65,7 @@ int dashed_year(std::string_view text) {
   return -1;
 }
 
-// "20310517" and "203105" where something says that it is a date.
+// "20310517" and "203105" where the context shows that it is a date.
 int compact_year(std::string_view value) {
   const int all = number(value);
   if (all < 0 || (value.size() != 6 && value.size() != 8)) return -1;
@@ -86,7 +86,7 @@ void each_parameter(std::string_view query, See see) {
   }
 }
 
-// Calls `see(segment, last)` for each segment that is not empty, until it says so.
+// Calls `see(segment, last)` for each segment that is not empty, until it returns true.
 template <class See>
 bool any_segment(std::string_view path, See see) {
   while (!path.empty()) {
@@ -100,7 +100,7 @@ bool any_segment(std::string_view path, See see) {
   return false;
 }
 
-// Hexadecimal digits, or letters and digits well mixed, as generators make them and people do not.
+// Hexadecimal digits, or letters and digits well mixed: generators write such names, people do not.
 bool is_id(std::string_view text) {
   if (text.size() < hex_id_bytes) return false;
   std::size_t digits = 0;
@@ -136,7 +136,7 @@ std::optional<TrapRule> trap_rule_of(std::string_view name) {
 
 bool is_outlying_date(std::string_view path, std::string_view query, int first, int last) {
   const auto outlying = [&](int year) { return is_year(year) && (year < first || year > last); };
-  int before = -1;  // the segment before, as a number
+  int before = -1;  // the previous segment, as a number
   bool calendar = false;
   const bool in_path = any_segment(path, [&](std::string_view segment, bool) {
     const int value = number(segment);
@@ -166,7 +166,7 @@ bool is_outlying_date(std::string_view path, std::string_view query, int first, 
 }
 
 bool has_session_id(std::string_view path) {
-  bool generated = false;  // the segment before begins with "_"
+  bool generated = false;  // the previous segment begins with "_"
   return any_segment(path, [&](std::string_view segment, bool last) {
     const bool in_generated = std::exchange(generated, segment.starts_with('_'));
     // /page;jsessionid=0123…: a parameter of the segment (RFC 3986, 3.3)
@@ -177,8 +177,8 @@ bool has_session_id(std::string_view path) {
     }
     // /(S(4hqa0555fwsecu455xqckv45))/page.aspx
     if (segment.starts_with("(S(") && segment.ends_with("))")) return true;
-    // The last segment may be a page that is named so; one in mid-path has pages below it. Generators of sites keep
-    // files under a digest of theirs: Sphinx in /_downloads/<MD5>/.
+    // The last segment may be a page with such a name; one in mid-path has pages below it. Site generators name
+    // directories after a digest: Sphinx has /_downloads/<MD5>/.
     return !last && !in_generated && is_id(segment);
   });
 }
@@ -194,19 +194,19 @@ TrapRules::TrapRules(const Settings& settings)
     if (const auto rule = trap_rule_of(name)) on_[static_cast<std::size_t>(*rule)] = any_ = true;
 }
 
-// A run of one to run_max segments that comes repeats_ times in a row, or one segment twice as often anywhere.
+// A run of one to max_run segments that occurs repeats_ times in a row, or one segment twice as often anywhere.
 bool TrapRules::repeats(std::string_view path) const {
-  // The common case: not enough segments for anything to repeat so often.
+  // The common case: too few segments for anything to repeat that often.
   if (static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')) < repeats_) return false;
-  std::array<std::string_view, segments_max> segments;
+  std::array<std::string_view, max_segments> segments;
   std::size_t count = 0;
   const bool too_long = any_segment(path, [&](std::string_view segment, bool) {
-    if (count == segments_max) return true;
+    if (count == max_segments) return true;
     segments[count++] = segment;
     return false;
   });
   if (too_long) return true;
-  for (std::size_t run = 1; run <= run_max && run * repeats_ <= count; ++run) {
+  for (std::size_t run = 1; run <= max_run && run * repeats_ <= count; ++run) {
     std::size_t same = 0;  // segments in a row that equal the one a run earlier
     for (std::size_t at = run; at < count; ++at) {
       same = segments[at] == segments[at - run] ? same + 1 : 0;
@@ -228,7 +228,7 @@ std::optional<TrapRule> TrapRules::suspect(std::string_view path_and_query, std:
   const std::string_view path = path_and_query.substr(0, mark);
   const std::string_view query = path_and_query.substr(std::min(mark + 1, path_and_query.size()));
   if (on(TrapRule::repeated_segments) && repeats(path)) return TrapRule::repeated_segments;
-  // Neither dates nor ids do without digits.
+  // Both dates and ids contain digits.
   const bool digits = std::any_of(path_and_query.begin(), path_and_query.end(), is_digit);
   if (digits && on(TrapRule::calendar) && is_outlying_date(path, query, year_first_, year_of(now) + years_ahead_))
     return TrapRule::calendar;
@@ -246,8 +246,8 @@ bool TrapBudgets::admit(const storage::HostKey& host, TrapRule rule, std::uint32
                         const std::function<Counts()>& load) {
   auto found = hosts_.find(host);
   if (found == hosts_.end()) {
-    // Any may go: what is asked for again is read again.
-    if (hosts_.size() >= hosts_max_ && !hosts_.empty()) hosts_.erase(hosts_.begin());
+    // Any host may be removed: its counts are read again when they are needed.
+    if (hosts_.size() >= max_hosts_ && !hosts_.empty()) hosts_.erase(hosts_.begin());
     found = hosts_.emplace(host, load()).first;
   }
   std::uint32_t& count = found->second[static_cast<std::size_t>(rule)];

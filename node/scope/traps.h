@@ -1,9 +1,9 @@
-// Traps: addresses without end that a site makes by itself (docs/how-to/traps.md). A rule looks at one URL, its depth
-// and the year, and nothing else: the same verdict on every peer, after any restart. A suspect is not dropped: of each
-// rule and host trap_budget are fetched anyway, the others are kept as excluded with reason trap.
+// Traps: endless addresses that a site generates (docs/how-to/traps.md). A rule looks at one URL, its depth and the
+// year, and nothing else: the same verdict on every peer, after any restart. A suspect is not dropped: for each rule
+// and host trap_budget are fetched anyway, the others are kept as excluded with reason trap.
 //
-// TrapBudgets counts the suspects admitted. Its state is a hint: what it does not know (after a restart, a hand-off, or
-// when it has made room) it reads from the host's records again. Bounded: hosts_max hosts, about 100 bytes each. Pure.
+// TrapBudgets counts the suspects admitted. Its state is a hint: counts that it lacks (after a restart, a hand-off, or
+// when it has made room) it reads from the host's records again. Bounded: max_hosts hosts, about 100 bytes each. Pure.
 // Thread rule: TrapRules is immutable; TrapBudgets has one owner (the peer's loop). Cost of suspect(): one pass over
 // the URL, about 0.1 us (tests/bench/traps_bench.cc).
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace orbweaver {
 
-// Positions are those of trap_rule_names, the names of setting trap_rules.
+// In the order of trap_rule_names, the names of setting trap_rules.
 enum class TrapRule : std::uint8_t {
   repeated_segments,
   calendar,
@@ -44,8 +44,8 @@ class TrapRules {
 
   bool on(TrapRule rule) const { return on_[static_cast<std::size_t>(rule)]; }
   bool any() const { return any_; }
-  // The first rule, in their order, that suspects the URL; never same_content and mirror, which look at bodies. `now`
-  // only tells the year.
+  // The first rule, in their order, that suspects the URL;
+  // never same_content and mirror, which look at bodies. Of `now` only the year is used.
   std::optional<TrapRule> suspect(std::string_view path_and_query, std::uint16_t depth, Time now) const;
 
  private:
@@ -61,23 +61,23 @@ class TrapRules {
   std::uint32_t depth_ = 200;
 };
 
-// The single rules, for tests and for those who want to know why.
-// A date in the path or the query whose year is none of first to last; or a page of a calendar that is no date at all.
+// The single rules, for tests and for other checks.
+// A date in the path or the query whose year is not within first to last; or a calendar page that is not a date.
 bool is_outlying_date(std::string_view path, std::string_view query, int first, int last);
 bool has_session_id(std::string_view path);
 
 class TrapBudgets {
  public:
   using Counts = std::array<std::uint32_t, trap_rules_count>;
-  explicit TrapBudgets(std::size_t hosts_max) : hosts_max_(hosts_max) {}
+  explicit TrapBudgets(std::size_t max_hosts) : max_hosts_(max_hosts) {}
 
-  // Whether one more suspect of the rule is within the budget of the host; it counts from then on. `load` says what the
-  // host's records hold of suspects that were admitted, when the book does not know.
+  // Whether one more suspect of the rule is within the host's budget; if so, it is counted. `load` returns the counts
+  // of admitted suspects from the host's records, when this object does not have them.
   bool admit(const storage::HostKey& host, TrapRule rule, std::uint32_t budget, const std::function<Counts()>& load);
   std::size_t hosts() const { return hosts_.size(); }
 
  private:
-  std::size_t hosts_max_;
+  std::size_t max_hosts_;
   std::map<storage::HostKey, Counts> hosts_;
 };
 

@@ -17,7 +17,7 @@ bool is_mapped(std::span<const std::uint8_t> bytes) {
   return bytes.size() == 16 && std::equal(mapped_prefix.begin(), mapped_prefix.end(), bytes.begin());
 }
 
-// Bits of `address` beyond the first `bits` set to 0.
+// `address` with all bits after the first `bits` set to 0.
 IpAddress masked(const IpAddress& address, unsigned bits) {
   IpAddress out = address;
   for (std::size_t i = 0; i < out.size; ++i) {
@@ -28,9 +28,9 @@ IpAddress masked(const IpAddress& address, unsigned bits) {
   return out;
 }
 
-// As written, without turning a mapped address into IPv4: a prefix length counts in the written family.
+// Parses without turning a mapped address into IPv4: a prefix length counts in the written family.
 std::optional<IpAddress> parse_as_written(std::string_view text) {
-  // Longest: "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"
+  // The longest text: "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"
   if (text.empty() || text.size() >= INET6_ADDRSTRLEN || text.find('\0') != std::string_view::npos) return std::nullopt;
   const std::string terminated(text);
   IpAddress address;
@@ -75,24 +75,24 @@ Result<Cidr> Cidr::parse(std::string_view text) {
     return fail(ErrorCode::invalid_setting,
                 shown(text) + " is not a range of addresses: write ADDRESS/BITS, for example 10.0.0.0/8 or fd00::/8");
   }
-  const auto bits_max = static_cast<unsigned>(address->size) * 8;
-  unsigned bits = bits_max;
+  const auto max_bits = static_cast<unsigned>(address->size) * 8;
+  unsigned bits = max_bits;
   if (slash != std::string_view::npos) {
     const std::string_view digits = text.substr(slash + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
-    if (error != std::errc{} || end != digits.data() + digits.size() || bits > bits_max) {
+    if (error != std::errc{} || end != digits.data() + digits.size() || bits > max_bits) {
       return fail(ErrorCode::invalid_setting, shown(text) + " has no prefix length from 0 to " +
-                                                  std::to_string(bits_max) + " after '/': write for example " +
-                                                  address->text() + "/" + std::to_string(bits_max));
+                                                  std::to_string(max_bits) + " after '/': write for example " +
+                                                  address->text() + "/" + std::to_string(max_bits));
     }
   }
   const IpAddress first = masked(*address, bits);
   if (first != *address) {
     return fail(ErrorCode::invalid_setting, shown(text) + " has bits set beyond its prefix: write " + first.text() +
                                                 "/" + std::to_string(bits) + " for the range, or " + address->text() +
-                                                "/" + std::to_string(bits_max) + " for the one address");
+                                                "/" + std::to_string(max_bits) + " for the one address");
   }
-  // A range within ::ffff:0:0/96 is a range of IPv4; a wider one stays as it is and covers no IPv4 address.
+  // A range within ::ffff:0:0/96 is a range of IPv4; a wider one stays unchanged and covers no IPv4 address.
   if (is_mapped(first.view()) && bits >= mapped_bits)
     return Cidr(*IpAddress::from_bytes(first.view()), bits - mapped_bits);
   return Cidr(first, bits);

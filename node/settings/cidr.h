@@ -1,6 +1,6 @@
-// IP addresses and ranges of them as text and as bytes: what allow_private names, and what an address is judged by.
-// Pure; values, free to copy between threads. An IPv4-mapped IPv6 address (::ffff:192.0.2.1, RFC 4291 2.5.5.2) is the
-// IPv4 address everywhere, so that no range can be walked around by writing an address the other way.
+// IP addresses and ranges of them as text and as bytes, used by allow_private and by the check of addresses. Pure;
+// values, free to copy between threads. An IPv4-mapped IPv6 address (::ffff:192.0.2.1, RFC 4291 2.5.5.2) is the IPv4
+// address everywhere, so that no range can be bypassed by writing an address in the other form.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct IpAddress {
   std::span<const std::uint8_t> view() const { return {bytes.data(), size}; }
   // "192.0.2.1", "2001:db8::1" (RFC 5952)
   std::string text() const;
-  // 4 or 16 bytes, as a socket address holds them; anything else is nothing.
+  // 4 or 16 bytes, as in a socket address; any other length gives nothing.
   static std::optional<IpAddress> from_bytes(std::span<const std::uint8_t> bytes);
 };
 
@@ -34,11 +34,11 @@ std::optional<IpAddress> parse_ip(std::string_view text);
 // A range of addresses: RFC 4632 for IPv4 ("10.0.0.0/8"), RFC 4291 2.3 for IPv6 ("fd00::/8").
 class Cidr {
  public:
-  // "10.0.0.0/8", "fd00::/8", or one address. The error says what is wrong and what was meant: bits set beyond the
-  // prefix are refused, for 10.1.2.3/8 may have been meant as 10.1.2.3/32.
+  // "10.0.0.0/8", "fd00::/8", or one address. The error says what is wrong and suggests a fix: bits set after the
+  // prefix are refused, because 10.1.2.3/8 may have been meant as 10.1.2.3/32.
   static Result<Cidr> parse(std::string_view text);
 
-  // `address`: 4 or 16 bytes in network order; of another length: false.
+  // `address`: 4 or 16 bytes in network order; any other length: false.
   bool contains(std::span<const std::uint8_t> address) const;
   bool contains(const IpAddress& address) const;
   unsigned prefix_bits() const { return prefix_bits_; }

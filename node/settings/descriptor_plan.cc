@@ -5,15 +5,15 @@
 namespace orbweaver {
 namespace {
 
-constexpr std::uint32_t kept_connections_max = 4096;
+constexpr std::uint32_t max_kept_connections = 4096;
 constexpr std::uint64_t reserve = open_files_least;
 constexpr std::uint64_t a_member = 3;
 constexpr std::uint64_t an_unknown = 2;
 constexpr std::uint64_t a_worker = 6;
-constexpr std::uint64_t members_max = 4096;  // ring/zmq_transport.h
+constexpr std::uint64_t max_members = 4096;  // ring/messages.h
 constexpr std::uint64_t members_min = 16;
 constexpr std::uint64_t unknown_min = 8;
-constexpr std::uint64_t limit_a_member = 16;    // one member for this many descriptors of the limit
+constexpr std::uint64_t limit_a_member = 16;    // one member per this many descriptors of the limit
 constexpr std::uint64_t limit_an_unknown = 20;  // likewise
 
 std::uint64_t for_fetches(std::uint64_t fetches) { return fetches + fetches / 4; }
@@ -50,12 +50,12 @@ DescriptorPlan plan_descriptors(const Settings& settings, std::uint64_t limit) {
   plan.limit = limit;
   plan.max_fetches = settings.max_fetches;
   plan.workers = settings.workers;
-  // One for each host that is being crawled: opening one again for each page costs more than parsing the page.
-  plan.kept_connections = std::clamp(settings.max_hosts_in_memory, plan.kept_connections, kept_connections_max);
+  // One for each host that is being crawled: reopening one for each page costs more than parsing the page.
+  plan.kept_connections = std::clamp(settings.max_hosts_in_memory, plan.kept_connections, max_kept_connections);
   const auto share = [&](std::uint64_t each, std::uint64_t least, std::uint64_t most) {
     return static_cast<std::uint32_t>(std::min(std::max(limit / each, least), most));
   };
-  plan.members = share(limit_a_member, members_min, members_max);
+  plan.members = share(limit_a_member, members_min, max_members);
   plan.unknown_connections = share(limit_an_unknown, unknown_min, settings.max_unknown_connections);
   for (const Step& step : steps) {
     std::uint32_t& value = plan.*step.what;

@@ -20,8 +20,8 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
 // Letters, digits, '-', '.', '_' and not all digits and dots: a mistyped address must not pass as a name (RFC
 // 1123 2.1).
 bool is_name(std::string_view text) {
-  constexpr std::size_t name_max = 253;  // RFC 1035 2.3.4
-  if (text.empty() || text.size() > name_max || text.front() == '.' || text.front() == '-') return false;
+  constexpr std::size_t max_name = 253;  // RFC 1035 2.3.4
+  if (text.empty() || text.size() > max_name || text.front() == '.' || text.front() == '-') return false;
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
            c == '_';

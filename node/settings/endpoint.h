@@ -1,5 +1,5 @@
-// Places as text: "127.0.0.1:7700", "[::1]:7700", "peer.example:7700", and libcurl-like "HOST:PORT:ADDR". Pure; no name
-// is looked up.
+// Addresses as text: "127.0.0.1:7700", "[::1]:7700", "peer.example:7700",
+// and libcurl-like "HOST:PORT:ADDR". Pure; no name is looked up.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct Endpoint {
   std::string text() const;  // brackets around IPv6
 };
 
-// HOST:PORT; an IPv6 address in brackets. Port 0 is let through: whether it makes sense is the caller's to say.
+// HOST:PORT; an IPv6 address in brackets. Port 0 is accepted: the caller decides whether it makes sense.
 Result<Endpoint> parse_endpoint(std::string_view text);
 
-// Where a proxy is: http:// or socks5h://, [USER:PASSWORD@]HOST:PORT, port 0 refused. The error does not repeat the
-// text, which may hold a password.
+// The address of a proxy: http:// or socks5h://, [USER:PASSWORD@]HOST:PORT, port 0 refused. The error does not repeat
+// the text, which may contain a password.
 Result<Endpoint> parse_proxy(std::string_view text);
 
 // "docs.example:80:127.0.0.2": requests to that host and port connect to that address. Host "*": every host.

@@ -7,17 +7,17 @@
 namespace orbweaver {
 namespace {
 
-constexpr std::uint64_t automatic_max = std::uint64_t{4} << 30;
+constexpr std::uint64_t max_automatic = std::uint64_t{4} << 30;
 constexpr std::uint64_t write_buffers_most = std::uint64_t{64} << 20;
 
 }  // namespace
 
 std::uint64_t automatic_memory(std::uint64_t machine, std::uint64_t peers) {
-  return std::clamp(machine / 2 / std::max<std::uint64_t>(peers, 1), max_memory_least, automatic_max);
+  return std::clamp(machine / 2 / std::max<std::uint64_t>(peers, 1), max_memory_least, max_automatic);
 }
 
 std::uint64_t decode_small_of(std::uint64_t bound, std::uint64_t workers) {
-  return std::min(decode_small_max, bound / (2 * std::max<std::uint64_t>(workers, 1)));
+  return std::min(max_decode_small, bound / (2 * std::max<std::uint64_t>(workers, 1)));
 }
 
 std::uint64_t decode_large_of(std::uint64_t bound, std::uint64_t workers) {
@@ -61,12 +61,12 @@ MemoryPlan plan_memory(const Settings& settings, std::uint64_t machine) {
 
 std::vector<std::string> fit_settings(Settings& settings, const std::map<std::string, std::string>& given,
                                       const MemoryPlan& plan) {
-  std::vector<std::string> told;
+  std::vector<std::string> warnings;
   const auto fit = [&](const char* name, auto& value, std::uint64_t most, bool bytes) {
     if (value <= most) return;
     const auto text = [&](std::uint64_t number) { return bytes ? size_text(number) : std::to_string(number); };
-    told.push_back(std::string(name) + " is " + text(value) + "; of max_memory (" + size_text(plan.total) +
-                   ") it has room for " + text(most));
+    warnings.push_back(std::string(name) + " is " + text(value) + "; of max_memory (" + size_text(plan.total) +
+                       ") it has room for " + text(most));
     value = static_cast<std::remove_reference_t<decltype(value)>>(most);
   };
   const std::uint64_t large = decode_large_of(plan.decoded, std::max<std::uint64_t>(settings.workers, 1));
@@ -79,7 +79,7 @@ std::vector<std::string> fit_settings(Settings& settings, const std::map<std::st
   fit("max_link_cache_entries", settings.max_link_cache_entries, plan.link_cache / cached_link_bytes, false);
   fit("max_hosts_in_memory", settings.max_hosts_in_memory, plan.frontier / host_bytes, false);
   fit("max_storage_memory", settings.max_storage_memory, plan.storage - write_buffer_bytes(plan), true);
-  return told;
+  return warnings;
 }
 
 }  // namespace orbweaver

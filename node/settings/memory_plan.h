@@ -1,8 +1,8 @@
-// One budget for a peer's memory, setting `max_memory`, and who has which share of it. Pure.
+// One budget for a peer's memory, setting `max_memory`, and its division into shares. Pure.
 //
-// A share is a bound in bytes that its holder keeps by itself: what waits, waits, what is a cache makes room, what can
-// do neither is refused and counted. The shares are fixed when the peer starts. What is in none of them (code, threads,
-// small tables) is in `base`.
+// A share is a bound in bytes that its user enforces: work that can wait, waits; a cache makes room; anything else is
+// refused and counted. The shares are fixed when the peer starts.
+// Memory outside all shares (code, threads, small tables) is in `base`.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct MemoryPlan {
   std::array<std::pair<std::string_view, std::uint64_t>, 11> shares() const;
 };
 
-// `machine`: bytes of memory that the machine or its control group has; used when max_memory is 0.
+// `machine`: bytes of memory of the machine or its control group; used when max_memory is 0.
 MemoryPlan plan_memory(const Settings& settings, std::uint64_t machine);
 
 // How a peer's memory is used, in bytes.
@@ -45,39 +45,39 @@ struct MemoryUse {
     std::string_view name;
     std::uint64_t bound = 0;
     std::uint64_t used = 0;
-    std::uint64_t peak = 0;  // of the looks so far, or exact where the share itself counts
+    std::uint64_t peak = 0;  // of the samples so far, or exact where the share itself counts
   };
   std::vector<Share> shares;
-  std::uint64_t resident = 0;  // of the process, as the system counts
+  std::uint64_t resident = 0;  // of the process, as counted by the system
   std::uint64_t resident_peak = 0;
 };
 
-// Of one of `peers` peers on a machine, where max_memory is not set.
+// For one of `peers` peers on a machine, where max_memory is not set.
 std::uint64_t automatic_memory(std::uint64_t machine, std::uint64_t peers);
 
-// A setting for one stage counts as it is, but never beyond its share. max_body_memory and max_storage_memory are the
-// whole share where they are not `given`. A line for the log for each setting that was made smaller.
+// A setting for one stage applies, but never beyond its share. max_body_memory and max_storage_memory are the whole
+// share where they are not `given`. Returns a line for the log for each setting that was reduced.
 //   max_body_memory                    bodies
 //   max_body_bytes, max_decoded_bytes  half of bodies, half of the large part of `decoded` (node/memory/decode_room.h)
 //   max_link_bytes                     half of links
 //   max_link_cache_entries             link_cache, cached_link_bytes each
 //   max_hosts_in_memory                frontier, host_bytes each
-//   max_storage_memory                 what write buffers leave of storage
+//   max_storage_memory                 the rest of storage after write buffers
 std::vector<std::string> fit_settings(Settings& settings, const std::map<std::string, std::string>& given,
                                       const MemoryPlan& plan);
 
 // How workers share `decoded`, of `bound` bytes: each has a small part, one at a time has the large one
 // (node/memory/decode_room.h).
-inline constexpr std::uint64_t decode_small_max = std::uint64_t{4} << 20;
+inline constexpr std::uint64_t max_decode_small = std::uint64_t{4} << 20;
 std::uint64_t decode_small_of(std::uint64_t bound, std::uint64_t workers);
 std::uint64_t decode_large_of(std::uint64_t bound, std::uint64_t workers);
 
-// Of `storage`: for what is not yet in tables. The rest is RocksDB's cache.
+// The part of `storage` for data not yet in tables. The rest is RocksDB's cache.
 std::uint64_t write_buffer_bytes(const MemoryPlan& plan);
 
-inline constexpr std::uint64_t cached_link_bytes = 36;
-inline constexpr std::uint64_t host_bytes = 6144;  // with one URL of the longest
-// A peer needs this: code, threads and RocksDB alone take about 40 MiB.
+inline constexpr std::uint64_t cached_link_bytes = 40;
+inline constexpr std::uint64_t host_bytes = 6144;  // with one URL of maximum length
+// The minimum for a peer: code, threads and RocksDB alone take about 40 MiB.
 inline constexpr std::uint64_t max_memory_least = std::uint64_t{128} << 20;
 
 }  // namespace orbweaver

@@ -8,7 +8,7 @@ namespace orbweaver {
 
 namespace {
 
-// RFC 9110, 5.6.2; upper case is lowered before.
+// RFC 9110, 5.6.2; upper case is converted before.
 bool is_token(std::string_view text) {
   const auto token_char = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||

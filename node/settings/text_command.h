@@ -1,4 +1,4 @@
-// One entry of the setting text_commands: which command of the user's makes text of which media type.
+// One entry of the setting text_commands: which of the user's commands extracts text from which media type.
 // Thread rule: a value and a free function.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace orbweaver {
 
 struct TextCommand {
   std::string type;                    // media type, lower case: "application/pdf"; "audio/*" is all of a kind
-  std::vector<std::string> arguments;  // the program, looked up in PATH, and its arguments; no shell reads them
+  std::vector<std::string> arguments;  // the program, searched in PATH, and its arguments; no shell is involved
 
   // "application/pdf=pdftotext - -": a media type, '=', then words between spaces. The error says what is wrong.
   static Result<TextCommand> parse(std::string_view entry);

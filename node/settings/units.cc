@@ -1,5 +1,5 @@
-// Durations and sizes as people write them: a number and a unit, never a bare number for a time.
-// Exact integer arithmetic: what is printed is read back to the same value.
+// Durations and sizes as people write them: a number and a unit, never a bare number for a time. Exact integer
+// arithmetic: printing and reading back gives the same value.
 #include "node/settings/units.h"
 
 #include <algorithm>
@@ -48,9 +48,9 @@ constexpr std::string_view size_help =
     "write a number and a unit (B, KiB, MiB, GiB, TiB, KB, MB, GB or TB), for example 64MiB; a bare number is bytes";
 
 // A century in microseconds: far beyond any use, far below the overflow of a Duration (292,000 years).
-constexpr std::uint64_t microseconds_max = 100ULL * 365 * 86'400'000'000;
-// No size needs more than 63 bits; it keeps sums of two sizes from overflowing.
-constexpr std::uint64_t bytes_max = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t max_microseconds = 100ULL * 365 * 86'400'000'000;
+// No size needs more than 63 bits; sums of two sizes cannot overflow.
+constexpr std::uint64_t max_bytes = std::numeric_limits<std::int64_t>::max();
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -70,18 +70,18 @@ struct Number {
 };
 
 std::optional<Number> read_number(std::string_view text) {
-  constexpr std::size_t digits_max = 19;
+  constexpr std::size_t max_digits = 19;
   Number number;
   std::size_t at = 0;
   while (at < text.size() && digit(text[at])) {
-    if (at == digits_max) return std::nullopt;
+    if (at == max_digits) return std::nullopt;
     number.whole = number.whole * 10 + static_cast<std::uint64_t>(text[at++] - '0');
   }
   if (at == 0) return std::nullopt;
   if (at < text.size() && text[at] == '.') {
     const std::size_t start = ++at;
     while (at < text.size() && digit(text[at])) {
-      if (at - start == digits_max) return std::nullopt;
+      if (at - start == max_digits) return std::nullopt;
       number.fraction = number.fraction * 10 + static_cast<std::uint64_t>(text[at++] - '0');
       number.fraction_of *= 10;
     }
@@ -93,7 +93,7 @@ std::optional<Number> read_number(std::string_view text) {
 
 enum class Scaling : std::uint8_t { exact, too_large, too_fine };
 
-// number * factor, exactly; a value above `max` or one that is not whole is told apart.
+// number * factor, exactly; a value above `max` and one that is not whole give different errors.
 Scaling scale(const Number& number, std::uint64_t factor, std::uint64_t max, std::uint64_t& out) {
   __extension__ using Wide = unsigned __int128;
   const Wide part = static_cast<Wide>(number.fraction) * factor;
@@ -147,7 +147,7 @@ Result<std::uint64_t> parse_quantity(std::string_view text, const std::array<Uni
 
 Result<Duration> parse_duration(std::string_view text) {
   const auto value =
-      parse_quantity(text, time_units, false, false, microseconds_max, "duration", "microsecond", time_help);
+      parse_quantity(text, time_units, false, false, max_microseconds, "duration", "microsecond", time_help);
   if (!value) return tl::make_unexpected(value.error());
   return Duration{static_cast<Duration::rep>(*value)};
 }
@@ -155,18 +155,18 @@ Result<Duration> parse_duration(std::string_view text) {
 std::string duration_text(Duration duration) {
   const auto count = duration.count();
   if (count == 0) return "0s";
-  // Through unsigned, so that the most negative value has a magnitude too.
+  // Uses unsigned, so that the most negative value has a magnitude too.
   const auto magnitude = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
   const Unit* best = &time_units[0];
   for (const Unit& unit : time_units) {
-    // 24h reads better than 1d; from two days on, days.
+    // 24h reads better than 1d; days are used from two days on.
     if (magnitude % unit.factor == 0 && (unit.name != "d" || magnitude / unit.factor > 1)) best = &unit;
   }
   return (count < 0 ? "-" : "") + std::to_string(magnitude / best->factor) + std::string(best->name);
 }
 
 Result<std::uint64_t> parse_size(std::string_view text) {
-  return parse_quantity(text, size_units, true, true, bytes_max, "size", "byte", size_help);
+  return parse_quantity(text, size_units, true, true, max_bytes, "size", "byte", size_help);
 }
 
 std::string size_text(std::uint64_t bytes) {

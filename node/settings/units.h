@@ -9,7 +9,7 @@
 
 namespace orbweaver {
 
-// "300ms", "1.5s", "2m", "1h"; "0s". The error says which units there are.
+// "300ms", "1.5s", "2m", "1h"; "0s". The error lists the units.
 Result<Duration> parse_duration(std::string_view text);
 std::string duration_text(Duration duration);
 // "64MiB", "500KiB", "1GB", "4096" (bytes).

@@ -1,4 +1,4 @@
-// Expat's only home.
+// The only code that uses Expat.
 #include <expat.h>
 
 #include <algorithm>
@@ -12,23 +12,23 @@ namespace orbweaver {
 namespace {
 
 constexpr std::size_t slice_bytes = 64 * 1024;
-// Elements within each other; sitemaps have five or so. Expat's own memory grows with them.
-constexpr int depth_max = 256;
-// Names and values longer than this are not looked for.
-constexpr std::size_t attributes_max = 64;
+// Nesting of elements; sitemaps have about five levels. Expat's own memory grows with them.
+constexpr int max_depth = 256;
+// The number of attributes that are read; further ones are ignored.
+constexpr std::size_t max_attributes = 64;
 
 bool name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-// The text in slices, with what no XML parser takes put right: '&' where no reference begins (the most frequent fault:
-// query strings pasted in) and references to entities that XML does not have become "&amp;", control characters are
-// left out, what is no UTF-8 becomes U+FFFD.
+// The text in slices, with faults repaired that no XML parser accepts: '&' where no reference begins (the most frequent
+// fault: query strings pasted in) and references to entities that XML does not define become "&amp;"; control
+// characters are removed; bytes that are not UTF-8 become U+FFFD.
 class Mender {
  public:
   explicit Mender(std::string_view text) : text_(text) {}
 
-  // The next slice; false: it is the last.
+  // The next slice; false: it is the last one.
   bool next(std::string& out) {
     out.clear();
     while (at_ < text_.size() && out.size() < slice_bytes) step(out);
@@ -74,7 +74,7 @@ class Mender {
     out += c;
   }
 
-  // Bytes of the character at the start, which is not ASCII; 0: no UTF-8 (RFC 3629, 4), or none of XML's characters.
+  // The length of the non-ASCII character at the start; 0: not UTF-8 (RFC 3629, 4), or not a character of XML.
   static std::size_t utf8_length(std::string_view t) {
     const auto octet = [&](std::size_t i) { return i < t.size() ? static_cast<unsigned char>(t[i]) : 0u; };
     const auto trails = [&](std::size_t from, std::size_t to) {
@@ -97,7 +97,7 @@ class Mender {
     return 0;
   }
 
-  // Whether a reference that XML knows begins here. With a DTD it may know more: that is left to the parser.
+  // Whether a reference that XML defines begins here. With a DTD there may be more: the parser decides about those.
   bool reference() const {
     const std::string_view rest = text_.substr(at_ + 1, 16);
     const std::size_t end = rest.find(';');
@@ -109,7 +109,7 @@ class Mender {
     return doctype_ || name == "amp" || name == "lt" || name == "gt" || name == "quot" || name == "apos";
   }
 
-  // A character that XML has (XML 1.0, 2.2).
+  // Whether it is a character of XML (XML 1.0, 2.2).
   static bool numeric(std::string_view digits) {
     const bool hex = digits.starts_with('x');
     if (hex) digits.remove_prefix(1);
@@ -134,7 +134,7 @@ class Mender {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::string_view inside_;  // what ends the comment, CDATA or instruction that is being read
+  std::string_view inside_;  // the text that ends the current comment, CDATA or instruction
   bool doctype_ = false;
   bool mended_ = false;
 };
@@ -156,12 +156,12 @@ struct Reading {
 void XMLCALL on_start(void* data, const XML_Char* name, const XML_Char** pairs) {
   auto& reading = *static_cast<Reading*>(data);
   if (reading.stopped) return;
-  if (++reading.depth > depth_max) {
+  if (++reading.depth > max_depth) {
     reading.too_deep = true;
     return reading.stop();
   }
   reading.attributes.clear();
-  for (; *pairs != nullptr && reading.attributes.size() < attributes_max; pairs += 2)
+  for (; *pairs != nullptr && reading.attributes.size() < max_attributes; pairs += 2)
     reading.attributes.emplace_back(pairs[0], pairs[1]);
   if (!reading.handler->start_element(name, reading.attributes)) reading.stop();
 }
@@ -188,7 +188,7 @@ struct FreeParser {
 
 XmlOutcome read_xml(std::string_view utf8, XmlHandler& handler) {
   XmlOutcome outcome;
-  // The encoding that the document declares was undone already.
+  // The caller has already converted the document from its declared encoding.
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, FreeParser> parser(XML_ParserCreate("UTF-8"));
   if (parser == nullptr) return {false, false, false, false, "there is no memory for an XML parser"};
   Reading reading;
@@ -200,7 +200,7 @@ XmlOutcome read_xml(std::string_view utf8, XmlHandler& handler) {
   XML_SetDefaultHandler(parser.get(), on_rest);
   Mender mender(utf8);
   std::string slice;
-  std::uint64_t fed = 0;  // before this slice
+  std::uint64_t fed = 0;  // bytes before this slice
   XML_Status status = XML_STATUS_OK;
   for (bool more = true; more && status == XML_STATUS_OK;) {
     fed += slice.size();

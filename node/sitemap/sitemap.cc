@@ -10,10 +10,10 @@
 namespace orbweaver {
 namespace {
 
-// What is looked at to tell a sitemap from something else.
-constexpr std::size_t sniff_bytes_max = 4096;
-// Packed in each other: "sitemap.xml.gz" packed once more by a server that was told to.
-constexpr int gzip_layers_max = 2;
+// How many bytes are checked to recognise a sitemap.
+constexpr std::size_t max_sniff_bytes = 4096;
+// Nested layers: "sitemap.xml.gz" compressed once more by a server configured to do so.
+constexpr int max_gzip_layers = 2;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -33,7 +33,7 @@ void tell(Sitemap& sitemap, std::string_view what) {
   sitemap.problem += what;
 }
 
-// The name of the first element, past what may stand before it; empty when there is none in these bytes.
+// The name of the first element, after what may precede it; empty when there is none in these bytes.
 std::string_view root_name(std::string_view text) {
   text = trim_unicode(text);
   while (text.starts_with('<')) {
@@ -56,7 +56,7 @@ std::string_view root_name(std::string_view text) {
   return {};
 }
 
-// Calls see(line) with each line that is not blank, until it says no.
+// Calls see(line) with each line that is not blank, until it returns false.
 template <class See>
 void each_line(std::string_view text, See see) {
   while (!text.empty()) {
@@ -80,15 +80,15 @@ bool all_lines_are_urls(std::string_view text, bool cut) {
   return all && urls > 0;
 }
 
-void read_text(std::string_view text, std::size_t entries_max, Sitemap& sitemap) {
+void read_text(std::string_view text, std::size_t max_entries, Sitemap& sitemap) {
   std::size_t other = 0;
   each_line(text, [&](std::string_view line) {
     const bool url = is_web_url(line) || starts_ignoring_case(line, "www.");
-    if (!url || line.size() > url_bytes_max) {
+    if (!url || line.size() > max_url_bytes) {
       ++other;
       return true;
     }
-    sitemap.cut = sitemap.cut || sitemap.entries.size() >= entries_max;
+    sitemap.cut = sitemap.cut || sitemap.entries.size() >= max_entries;
     if (sitemap.cut) return false;
     sitemap.entries.push_back({std::string(line), {}, {}, {}});
     return true;
@@ -111,7 +111,7 @@ std::string declared_type(std::string_view bytes) {
   const std::size_t end = declaration.find(declaration[at], at + 1);
   if (end == std::string_view::npos) return {};
   const std::string_view label = declaration.substr(at + 1, end - at - 1);
-  // Who says UTF-16 in bytes that read as ASCII does not mean it.
+  // A declaration that is readable as ASCII cannot be UTF-16, whatever it says.
   if (starts_ignoring_case(label, "utf-16") || label.find_first_of("\"'; \t") != std::string_view::npos) return {};
   return "text/xml; charset=" + std::string(label);
 }
@@ -119,25 +119,25 @@ std::string declared_type(std::string_view bytes) {
 void read_decoded(std::string_view utf8, const SitemapLimits& limits, Sitemap& sitemap) {
   utf8 = trim_unicode(utf8);
   if (!utf8.starts_with('<')) {
-    read_text(utf8, limits.entries_max, sitemap);
+    read_text(utf8, limits.max_entries, sitemap);
   } else {
-    SitemapReader reader(sitemap, limits.entries_max);
+    SitemapReader reader(sitemap, limits.max_entries);
     const XmlOutcome outcome = read_xml(utf8, reader);
     if (sitemap.kind != SitemapKind::unknown) {
       if (!outcome.stopped) reader.finish(outcome.well_formed || outcome.in_markup);
       if (outcome.mended) tell(sitemap, "it has a '&' that begins no reference, or characters that XML does not have");
-      // Cut off by our own limit: that it ends in the middle is not the file's fault.
+      // Cut off by our own limit: the file is not at fault for ending in the middle.
       sitemap.damaged = sitemap.damaged || (!outcome.well_formed && !sitemap.cut);
     }
     if (!outcome.well_formed && !sitemap.cut) tell(sitemap, outcome.problem);
   }
   if (sitemap.cut)
-    tell(sitemap, "longer than a sitemap may be (" + std::to_string(limits.entries_max) + " URLs, " +
-                      std::to_string(limits.bytes_max >> 20) + " MiB): the rest is not read");
+    tell(sitemap, "longer than a sitemap may be (" + std::to_string(limits.max_entries) + " URLs, " +
+                      std::to_string(limits.max_bytes >> 20) + " MiB): the rest is not read");
   if (sitemap.kind == SitemapKind::unknown) tell(sitemap, "neither a sitemap nor a feed");
 }
 
-// http://www.example.com/ of "www.example.com/": it lacks its scheme.
+// Makes http://www.example.com/ of "www.example.com/", which lacks its scheme.
 std::string with_scheme(const std::string& text) {
   return starts_ignoring_case(text, "www.") ? "http://" + text : text;
 }
@@ -180,19 +180,19 @@ std::string_view sitemap_kind_name(SitemapKind kind) {
 Sitemap read_sitemap(std::string_view body, std::string_view content_type, const SitemapLimits& limits) {
   Sitemap sitemap;
   std::string unpacked;
-  for (int layer = 0; layer < gzip_layers_max && is_gzip(body); ++layer) {
-    Decoded decoded = decode_content(body, "gzip", limits.bytes_max);
+  for (int layer = 0; layer < max_gzip_layers && is_gzip(body); ++layer) {
+    Decoded decoded = decode_content(body, "gzip", limits.max_bytes);
     sitemap.cut = sitemap.cut || decoded.cut;
     sitemap.damaged = sitemap.damaged || decoded.damaged;
     if (decoded.damaged) tell(sitemap, decoded.problem);
     unpacked = std::move(decoded.bytes);
     body = unpacked;
   }
-  if (body.size() > limits.bytes_max) {
-    body = body.substr(0, limits.bytes_max);
+  if (body.size() > limits.max_bytes) {
+    body = body.substr(0, limits.max_bytes);
     sitemap.cut = true;
   }
-  // Junk before the document is let pass, so the byte order mark may come late.
+  // Junk before the document is accepted, so the byte order mark may come late.
   const std::string_view bytes = is_utf16(body) ? body : trim_unicode(body);
   std::string type(content_type);
   if (type.find("charset") == std::string::npos)
@@ -205,9 +205,9 @@ Sitemap read_sitemap(std::string_view body, std::string_view content_type, const
 
 bool looks_like_sitemap(std::string_view body, std::string_view content_type) {
   std::string unpacked;
-  bool cut = body.size() > sniff_bytes_max;
+  bool cut = body.size() > max_sniff_bytes;
   if (is_gzip(body)) {
-    Decoded decoded = decode_content(body, "gzip", sniff_bytes_max);
+    Decoded decoded = decode_content(body, "gzip", max_sniff_bytes);
     cut = decoded.cut || decoded.damaged;
     unpacked = std::move(decoded.bytes);
     body = unpacked;
@@ -215,10 +215,10 @@ bool looks_like_sitemap(std::string_view body, std::string_view content_type) {
   const bool packed = !unpacked.empty();
   DecodedText text;
   if (is_utf16(body)) {
-    decode_html(body.substr(0, sniff_bytes_max), {}, text);
+    decode_html(body.substr(0, max_sniff_bytes), {}, text);
     body = text.utf8;
   }
-  body = trim_unicode(body.substr(0, sniff_bytes_max));
+  body = trim_unicode(body.substr(0, max_sniff_bytes));
   if (body.starts_with('<')) return kind_of_root(root_name(body)) != SitemapKind::unknown;
   return (packed || media_type(std::string(content_type)) == "text/plain") && all_lines_are_urls(body, cut);
 }
@@ -230,7 +230,7 @@ bool may_be_sitemap(std::string_view media_type) {
 }
 
 SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const Canonicaliser& rules,
-                            std::uint64_t bytes_max) {
+                            std::uint64_t max_bytes) {
   SitemapUrls out;
   std::set<ring::Md5> known;
   std::uint64_t bytes = 0;
@@ -239,9 +239,9 @@ SitemapUrls resolve_entries(const Sitemap& sitemap, const Url& location, const C
     resolve(entry.url, location, rules, known, out);
     if (out.urls.size() == before) continue;
     bytes += out.urls.back().text().size();
-    if (bytes > bytes_max) {
+    if (bytes > max_bytes) {
       out.urls.pop_back();
-      out.over_budget = static_cast<std::uint32_t>(sitemap.entries.size() - (&entry - sitemap.entries.data()));
+      out.over_budget = static_cast<std::uint32_t>(sitemap.entries.data() + sitemap.entries.size() - &entry);
       break;
     }
     out.lastmods.push_back(entry.lastmod.value_or(Time{}));

@@ -10,11 +10,11 @@
 namespace orbweaver {
 namespace {
 
-// Kept of one element's text: a URL longer than url_bytes_max is refused anyway.
-constexpr std::size_t field_bytes_max = 2 * url_bytes_max;
-// Declarations kept at a time, and their length: those that matter are few and short, and each element asks for some.
-constexpr std::size_t namespaces_max = 64;
-constexpr std::size_t namespace_bytes_max = 256;
+// How much of one element's text is kept: a URL longer than max_url_bytes is refused anyway.
+constexpr std::size_t max_field_bytes = 2 * max_url_bytes;
+// Declarations kept at a time, and their length: the relevant ones are few and short, and each element looks some up.
+constexpr std::size_t max_namespaces = 64;
+constexpr std::size_t max_namespace_bytes = 256;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -36,14 +36,14 @@ std::string_view attribute(const XmlHandler::Attributes& attributes, std::string
 }
 
 void append(std::string& to, std::string_view text) {
-  to.append(text.substr(0, field_bytes_max - std::min(field_bytes_max, to.size())));
+  to.append(text.substr(0, max_field_bytes - std::min(max_field_bytes, to.size())));
 }
 
 bool is_web_url(std::string_view text) {
   return text.size() > 8 && (same(text.substr(0, 7), "http://") || same(text.substr(0, 8), "https://"));
 }
 
-// RSS 0.90, 1.0 and 1.1; of RSS 2.0 some feeds give it a namespace, though it has none.
+// RSS 0.90, 1.0 and 1.1; and the namespaces that some feeds give RSS 2.0, though it has none.
 bool is_rss_namespace(std::string_view uri) {
   constexpr std::array<std::string_view, 7> known = {"http://my.netscape.com/rdf/simple/0.9/",
                                                      "http://channel.netscape.com/rdf/simple/0.9/",
@@ -117,7 +117,7 @@ bool SitemapReader::is_entry(std::string_view prefix, std::string_view local) co
 
 void SitemapReader::take_namespaces(const Attributes& attributes) {
   for (const auto& [name, uri] : attributes) {
-    if (namespaces_.size() >= namespaces_max || uri.size() > namespace_bytes_max) continue;
+    if (namespaces_.size() >= max_namespaces || uri.size() > max_namespace_bytes) continue;
     if (name == "xmlns") namespaces_.push_back({depth_, std::string(), std::string(uri)});
     if (name.starts_with("xmlns:")) namespaces_.push_back({depth_, std::string(name.substr(6)), std::string(uri)});
   }
@@ -129,8 +129,8 @@ std::string_view SitemapReader::namespace_of(std::string_view prefix) const {
   return found == namespaces_.rend() ? std::string_view() : std::string_view(found->uri);
 }
 
-// By namespace where the prefixes tell more than one apart; files whose declarations are wrong or missing are read by
-// their prefixes.
+// By namespace where the prefixes distinguish several;
+// files with wrong or missing declarations are read by their prefixes.
 bool SitemapReader::is_own(std::string_view prefix) const {
   const std::string_view uri = namespace_of(prefix);
   if (sitemap_.kind != SitemapKind::rss)
@@ -150,7 +150,7 @@ SitemapReader::Field SitemapReader::field_of(std::string_view prefix, std::strin
     if (dublin_core && same(local, "date")) return Field::other_date;
     if (!is_own(prefix)) return Field::none;
     if (same(local, "link")) return Field::url;
-    // It counts when it reads as a URL, there is no <link>, and it does not say that it is no address (RSS 2.0).
+    // It counts when it is a URL, there is no <link>, and it does not declare that it is not an address (RSS 2.0).
     if (same(local, "guid")) return same(attribute(attributes, "isPermaLink"), "false") ? Field::none : Field::guid;
     return same(local, "pubDate") ? Field::date : Field::none;
   }
@@ -183,14 +183,14 @@ bool SitemapReader::start_element(std::string_view name, const Attributes& attri
     if (is_entry(prefix, local)) entry_depth_ = depth_;
     return true;
   }
-  // What stands within a field belongs to it: <loc><url>http://…</url></loc> is found in the wild.
+  // The content of a field belongs to it: some files have <loc><url>http://…</url></loc>.
   if (field_ != Field::none) return true;
   if (feed() && depth_ != entry_depth_ + 1) return true;
   field_ = field_of(prefix, local, attributes);
   if (field_ == Field::none) return true;
   field_depth_ = depth_;
   text_.clear();
-  // Another address begins another entry: its <url> or <sitemap> was forgotten.
+  // Another address begins another entry: its <url> or <sitemap> is missing.
   if (field_ == Field::url && !feed()) {
     if (loc_seen_ && !flush()) return false;
     loc_seen_ = true;
@@ -239,17 +239,17 @@ void SitemapReader::take_field() {
   }
 }
 
-// False: there is no room for another.
+// Adds the current entry. False: there is no room for another.
 bool SitemapReader::flush() {
   SitemapEntry entry = std::exchange(entry_, {});
   const std::string guid = std::exchange(guid_, {});
   const std::string loose = std::exchange(loose_, {});
   const bool loc_seen = std::exchange(loc_seen_, false);
   if (entry.url.empty() && sitemap_.kind == SitemapKind::rss) entry.url = guid;
-  // An address that stands in its <sitemap> without a <loc>.
+  // An address directly in its <sitemap>, without a <loc>.
   if (entry.url.empty() && !loc_seen && is_web_url(trim_unicode(loose))) entry.url = trim_unicode(loose);
-  if (entry.url.empty() || entry.url.size() > url_bytes_max) return true;
-  if (sitemap_.entries.size() >= entries_max_) {
+  if (entry.url.empty() || entry.url.size() > max_url_bytes) return true;
+  if (sitemap_.entries.size() >= max_entries_) {
     sitemap_.cut = true;
     return false;
   }

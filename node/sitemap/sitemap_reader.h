@@ -1,4 +1,4 @@
-// From XML events to entries: what the elements of the five XML forms mean. Pure. Thread rule: one owner.
+// From XML events to entries: the meaning of the elements of the five XML forms. Pure. Thread rule: one owner.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace orbweaver {
 
-// The kind that a document's root element tells; `name` may have a prefix.
+// The kind of document that this root element has; `name` may have a prefix.
 SitemapKind kind_of_root(std::string_view name);
-// White space off both ends, Unicode's too: editors leave no-break and zero-width spaces.
+// Removes white space at both ends, Unicode's too: editors leave no-break and zero-width spaces.
 std::string_view trim_unicode(std::string_view text);
 
 class SitemapReader final : public XmlHandler {
  public:
-  SitemapReader(Sitemap& sitemap, std::size_t entries_max) : sitemap_(sitemap), entries_max_(entries_max) {}
+  SitemapReader(Sitemap& sitemap, std::size_t max_entries) : sitemap_(sitemap), max_entries_(max_entries) {}
   bool start_element(std::string_view name, const Attributes& attributes) override;
   bool end_element(std::string_view name) override;
   void text(std::string_view text) override;
-  // The document ended. `whole_text`: what was said last was said to its end.
+  // The document ended. `whole_text`: the last text was complete.
   void finish(bool whole_text);
 
  private:
@@ -41,13 +41,13 @@ class SitemapReader final : public XmlHandler {
   bool flush();
 
   Sitemap& sitemap_;
-  std::size_t entries_max_;
+  std::size_t max_entries_;
   int depth_ = 0;
   int entry_depth_ = 0;  // 0: not within an entry
   int field_depth_ = 0;
   Field field_ = Field::none;
   std::string root_prefix_;
-  std::vector<Namespace> namespaces_;  // those in scope
+  std::vector<Namespace> namespaces_;  // the ones in scope
   std::string text_;                   // of the field
   std::string loose_;                  // of the entry itself, outside any field
   SitemapEntry entry_;

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,16 +33,31 @@ namespace {
 
 constexpr std::array<const char*, 6> kept_variables{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ"};
 constexpr std::size_t stack_bytes = 256U << 10;
-constexpr rlim_t descriptors_max = 64;
-constexpr rlim_t processes_max = 64;
+constexpr rlim_t max_descriptors = 64;
+constexpr rlim_t max_processes = 64;
 constexpr std::uint64_t begets_no_orphans = std::numeric_limits<std::uint64_t>::max();
+
+// Readable when this process has ended.
+class OwnDescriptor {
+ public:
+  OwnDescriptor() : descriptor_(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))) {}
+  ~OwnDescriptor() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OwnDescriptor(const OwnDescriptor&) = delete;
+  OwnDescriptor& operator=(const OwnDescriptor&) = delete;
+  int get() const { return descriptor_; }  // -1: there is none, before Linux 5.3
+
+ private:
+  int descriptor_;
+};
 
 struct Limit {
   int what = 0;
   rlim_t value = 0;
 };
 
-// All that the child needs, made before there is one: it may not allocate.
+// All that the child needs, prepared before it starts: the child may not allocate.
 struct Plan {
   const char* path = nullptr;
   char* const* arguments = nullptr;
@@ -49,23 +65,27 @@ struct Plan {
   int input = -1;
   int output = -1;
   int landlock = -1;  // -1: none
+  int peer = -1;      // OwnDescriptor
   const SeccompFilter* filter = nullptr;
-  bool own_mounts = false;  // and processes: a /proc of its own is tried
+  bool own_mounts = false;  // own processes too: then try a /proc of its own
   std::array<Limit, 6> limits{};
   std::size_t limits_used = 0;
-  int error = 0;  // of the child that could not exec
+  int error = 0;  // of a child whose exec failed
 };
 
-// The child's words, on a stack of its own, in the memory of this process, whose thread stands still until it is done.
+// The child's code. It runs on its own stack in this process's memory; the parent's thread is suspended until the exec.
 [[gnu::no_sanitize_address]] int child_main(void* argument) {
   Plan& plan = *static_cast<Plan*>(argument);
   const auto stop = [&plan] {
     plan.error = errno == 0 ? EINVAL : errno;
     ::_exit(127);
   };
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // when this peer is killed
+  // If this peer is killed from now on; or was, since the clone.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  pollfd peer{plan.peer, POLLIN, 0};
+  if (plan.peer >= 0 && ::poll(&peer, 1, 0) != 0) ::_exit(127);
   if (::setsid() < 0) stop();
-  // Out of the way of 0, 1 and 2 first.
+  // First moves them out of the way of 0, 1 and 2.
   const int input = ::fcntl(plan.input, F_DUPFD, 3);
   const int output = ::fcntl(plan.output, F_DUPFD, 3);
   const int landlock = plan.landlock < 0 ? -1 : ::fcntl(plan.landlock, F_DUPFD, 3);
@@ -74,7 +94,7 @@ struct Plan {
   if (::dup2(input, STDIN_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0 || ::dup2(nowhere, STDERR_FILENO) < 0)
     stop();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) stop();
-  // Before Landlock, which forbids mounts. Refused where parts of /proc are hidden (containers): it stays as it was.
+  // Before Landlock, which forbids mounts. It fails where parts of /proc are hidden (containers): /proc then stays.
   if (plan.own_mounts) ::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
   if (landlock >= 0 && !enter_landlock(landlock)) stop();
   for (std::size_t i = 0; i < plan.limits_used; ++i) {
@@ -88,7 +108,7 @@ struct Plan {
   }
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &usual, nullptr);  // some are not to be had
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &usual, nullptr);  // fails for some signals
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -99,7 +119,7 @@ struct Plan {
   return 127;
 }
 
-// Linux 5.14 counts a user's processes for each user namespace; before, a limit would count all of the user's.
+// Since Linux 5.14 a user's processes are counted per user namespace; before, a limit would count all of them.
 bool counts_processes_apart() {
   utsname system{};
   int major = 0;
@@ -108,14 +128,14 @@ bool counts_processes_apart() {
   return major > 5 || (major == 5 && minor >= 14);
 }
 
-// As execvp finds it; the path itself when it is not found, for the system to say why.
+// Searches like execvp; if nothing is found, returns the name itself, and the system reports the reason.
 std::string program_path(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const char* const variable = std::getenv("PATH");
   std::string_view path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
-    const std::string found = (end == 0 ? std::string(".") : std::string(path.substr(0, end))) + "/" + name;
+    std::string found = (end == 0 ? std::string(".") : std::string(path.substr(0, end))) + "/" + name;
     std::error_code ignored;
     if (::access(found.c_str(), X_OK) == 0 && !std::filesystem::is_directory(found, ignored)) return found;
     path.remove_prefix(std::min(end + 1, path.size()));
@@ -147,7 +167,7 @@ pid_t launch(Plan& plan, int flags) {
     plan.error = errno;
     return -1;
   }
-  // No handler of ours may run in the child: it has our memory.
+  // None of our signal handlers may run in the child, because it shares our memory.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -167,7 +187,7 @@ pid_t launch(Plan& plan, int flags) {
   return pid;
 }
 
-// Until it has ended; it is still to be waited for.
+// Returns when it has ended; waitpid is still due.
 void wait_for(pid_t pid) {
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
@@ -191,7 +211,9 @@ Result<ConfinedProcesses::Process> ConfinedProcesses::start(const std::vector<st
   const std::vector<char*> words = words_of(arguments);
   const std::vector<char*> kept = words_of(variables);
   const LandlockRules rules = LandlockRules::no_writing();
+  const OwnDescriptor self;
   Plan plan;
+  plan.peer = self.get();
   plan.path = path.c_str();
   plan.arguments = words.data();
   plan.environment = kept.data();
@@ -201,13 +223,13 @@ Result<ConfinedProcesses::Process> ConfinedProcesses::start(const std::vector<st
   plan.filter = &*filter_;
   add_limit(plan, RLIMIT_AS, static_cast<rlim_t>(limits.memory_bytes));
   add_limit(plan, RLIMIT_CPU, static_cast<rlim_t>(std::chrono::ceil<std::chrono::seconds>(limits.cpu).count()));
-  add_limit(plan, RLIMIT_NOFILE, descriptors_max);
+  add_limit(plan, RLIMIT_NOFILE, max_descriptors);
   add_limit(plan, RLIMIT_FSIZE, 0);
   add_limit(plan, RLIMIT_CORE, 0);
-  const std::lock_guard guard(mutex_);  // end_orphans() must not meet one that is not in the list yet
+  const std::lock_guard guard(mutex_);  // end_orphans() must not find a process that is not yet listed
   if (namespaces_ == Namespaces::where_allowed) {
     const std::size_t without = plan.limits_used;
-    if (counts_processes_apart()) add_limit(plan, RLIMIT_NPROC, processes_max);
+    if (counts_processes_apart()) add_limit(plan, RLIMIT_NPROC, max_processes);
     plan.own_mounts = true;
     const pid_t pid = launch(plan, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWNS);
     if (pid > 0) {
@@ -229,14 +251,14 @@ Result<ConfinedProcesses::Process> ConfinedProcesses::start(const std::vector<st
   return Process{pid, false};
 }
 
-// What the command started and is still there: its descendants, and orphans that came to this process since it was
-// started, but for those that another command that still runs may have started. Again and again, for a killed one's
-// children become orphans too.
+// Ends the processes that the command started and that still exist: its descendants, and orphans that this process has
+// received since the command started. Skips those that another running command may have started. Repeats this, because
+// the children of a killed process become orphans too.
 void ConfinedProcesses::end_orphans(pid_t of) {
-  constexpr int passes_max = 2'000;
+  constexpr int max_passes = 2'000;
   constexpr int pass_wait_ms = 1;
   const pid_t self = ::getpid();
-  for (int pass = 0; pass < passes_max; ++pass) {
+  for (int pass = 0; pass < max_passes; ++pass) {
     const std::vector<ProcessEntry> all = processes();
     std::vector<pid_t> roots = {of};
     for (const ProcessEntry& process : all) {
@@ -262,7 +284,7 @@ void ConfinedProcesses::end_orphans(pid_t of) {
 }
 
 int ConfinedProcesses::end(const Process& process) {
-  ::kill(-process.pid, SIGKILL);  // its number is its own until it is waited for
+  ::kill(-process.pid, SIGKILL);  // its number is not reused before waitpid
   ::kill(process.pid, SIGKILL);
   if (process.own_namespaces) wait_for(process.pid);
   const std::lock_guard guard(mutex_);

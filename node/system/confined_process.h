@@ -1,21 +1,21 @@
-// A process of the user's that reads hostile bytes, kept from whatever it does not need for that:
+// A user's process that reads hostile bytes, kept from everything that it does not need:
 //
-//   descriptors   0, 1 and /dev/null as 2; no other of this process (close_range)
+//   descriptors   0, 1, and /dev/null as 2; no other one of this process (close_range)
 //   environment   PATH, HOME, LANG, LC_ALL, LC_CTYPE, TZ; nothing else
 //   limits        memory, CPU time, 64 descriptors, no file written (FSIZE 0), no core; 64 processes where they can be
 //                 counted apart from the user's others (own namespaces, Linux 5.14, not as root)
 //   rights        no new ones (NO_NEW_PRIVS), a session of its own
-//   system calls  those that a reader needs (seccomp.h): no socket, no chmod, no way into other processes
-//   namespaces    where the system lets users make them: its own processes, network, mounts and user, so it has no
-//                 network and no right of root's, and all that it started ends with it; with a /proc of its own, where
-//                 that may be mounted, it sees no other process
-//   Landlock      where the kernel has it: nothing may be written, made, renamed or removed but /dev/null; from ABI 4
-//   on
-//                 no TCP, from 6 on no signal and no abstract socket to what is outside
+//   system calls  those that a reader needs (seccomp.h): no socket, no chmod, no access to other processes
+//   namespaces    where the system allows them: own processes, network, mounts and user, so it has no network and none
+//                 of root's rights, and all processes that it started end with it; with a /proc of its own, where that
+//                 may be mounted, it sees no other process
+//   Landlock      where the kernel has it: nothing may be written, made, renamed or removed except /dev/null; from
+//                 ABI 4 on no TCP; from 6 on no signals
+//                 and no abstract sockets to the outside
 //
-// What it may do anyway: read what this user may read. It has no way to send that anywhere but its output.
+// What it can still do: read files that this user may read. It can send them nowhere except to its output.
 // It is started without fork(): only async-signal-safe calls between clone (CLONE_VM, CLONE_VFORK) and exec.
-// Thread rule: any thread; a process is ended by the thread that started it.
+// Thread rule: any thread; the thread that started a process also ends it.
 #pragma once
 
 #include <sys/types.h>
@@ -44,12 +44,12 @@ class ConfinedProcesses {
     pid_t pid = -1;
     bool own_namespaces = false;
   };
-  // `arguments`: the program, looked up in PATH, and its arguments; at least one. The descriptors become its 0 and 1.
-  // Errors: io; also where the kernel has no filter of system calls: then nothing is started.
+  // `arguments`: the program, which is looked up in PATH, and its arguments; at least one. The descriptors become its 0
+  // and 1. Errors: io. Also io if the kernel has no filter of system calls: then nothing is started.
   Result<Process> start(const std::vector<std::string>& arguments, int input, int output, const ProcessLimits& limits);
-  // Kills it and all that it started, a daemon in a session of its own too, and waits for it: its status, as waitpid
-  // gives it. Without namespaces this process takes in the orphans of its children (PR_SET_CHILD_SUBREAPER) and ends
-  // those that no other command can have started; one that another one may have started ends when that one does.
+  // Kills it and all processes that it started, including daemons in their own session, and waits for it. Returns its
+  // status as from waitpid. Without namespaces this process adopts orphans (PR_SET_CHILD_SUBREAPER) and ends those that
+  // no other command can have started; an orphan that another command may have started ends with that command.
   int end(const Process& process);
 
   // The Landlock ABI of this kernel; 0: it has none.
@@ -58,7 +58,7 @@ class ConfinedProcesses {
  private:
   struct Running {
     pid_t pid = -1;
-    std::uint64_t started = 0;  // ticks since boot, as /proc/PID/stat has it
+    std::uint64_t started = 0;  // in ticks since boot, as in /proc/PID/stat
   };
   void end_orphans(pid_t of);
 

@@ -12,8 +12,8 @@
 namespace orbweaver {
 namespace {
 
-// The first part of the path that another user owns and that keeps this process out; with its owner's name. Empty:
-// none.
+// The first part of the path that another user owns and that stops this process, with its owner's name. Empty when
+// there is none.
 std::string owner_of_bar(const std::string& path) {
   std::filesystem::path part;
   for (const std::filesystem::path& name : std::filesystem::path(path)) {

@@ -1,5 +1,5 @@
-// What is said of files and directories that this process may not look at, as those of another user. Thread rule: main
-// thread (it asks for users' names).
+// Errors for files and directories that this process may not read, such as another user's. Thread rule: main thread (it
+// looks up users' names).
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 namespace orbweaver {
 
 // io: "cannot read c1/ring.key: Permission denied; c1 belongs to root: run this as root". `error` is an errno. The
-// owner is that of the first part of the path that keeps this process out, where there is one.
+// owner named is that of the first part of the path that stops this process, if there is one.
 tl::unexpected<Error> cannot_read(const std::string& path, int error);
 
-// Whether the path leads to something. io when that cannot be known, since a directory on the way may not be searched.
+// Whether the path exists. io if that is unknown, because a directory on the way may not be searched.
 Result<bool> is_there(const std::string& path);
 
 }  // namespace orbweaver

@@ -5,8 +5,8 @@
 
 namespace orbweaver {
 
-// Raises the soft limit to `wanted`, or to the hard limit when that is lower; 0: to 65,536 likewise. Returns the limit
-// that holds then. Children inherit it.
+// Raises the soft limit to `wanted` (0: to 65,536), or to the hard limit if that is lower. Returns the limit now in
+// effect. Children inherit it.
 std::uint64_t raise_open_files(std::uint64_t wanted);
 
 }  // namespace orbweaver

@@ -11,7 +11,7 @@ namespace orbweaver {
 
 namespace {
 
-// System call numbers are the same on every architecture from 5.1 on.
+// From 5.1 on new system calls have the same number on every architecture.
 constexpr long create_ruleset = 444;
 constexpr long add_rule = 445;
 constexpr long restrict_self = 446;
@@ -70,7 +70,7 @@ LandlockRules LandlockRules::no_writing() {
   nowhere.allowed_access = write_file | (abi >= 3 ? truncate : 0);
   nowhere.parent_fd = ::open("/dev/null", O_PATH | O_CLOEXEC);
   if (nowhere.parent_fd >= 0) {
-    // Without this rule a command cannot write to /dev/null, which is no danger.
+    // Without this rule a command could not write to /dev/null, which is harmless.
     ::syscall(add_rule, rules.fd_, rule_path_beneath, &nowhere, 0);
     ::close(nowhere.parent_fd);
   }

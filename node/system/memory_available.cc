@@ -11,12 +11,12 @@
 namespace orbweaver {
 namespace {
 
-// The least of `file` in the group's directory and in all above it; UINT64_MAX: no limit is said.
+// The lowest value of `file` in the group's directory and all directories above; UINT64_MAX: there is no limit.
 std::uint64_t least_up_the_tree(const std::filesystem::path& root, std::filesystem::path group, const char* file) {
   std::uint64_t least = UINT64_MAX;
   for (;;) {
     std::ifstream in(root / group.relative_path() / file);
-    if (std::uint64_t bytes = 0; in >> bytes) least = std::min(least, bytes);  // "max" is no number
+    if (std::uint64_t bytes = 0; in >> bytes) least = std::min(least, bytes);  // "max" is not a number
     if (group.relative_path().empty()) return least;
     group = group.parent_path();
   }

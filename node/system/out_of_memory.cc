@@ -14,7 +14,7 @@
 namespace orbweaver {
 namespace {
 
-// Neither memory nor locks: the line is there, the call is the system's.
+// Uses neither memory nor locks: the text is a constant, and the calls are the system's.
 [[noreturn]] void end_with(ErrorCode code, std::string_view line) {
   (void)!::write(STDERR_FILENO, line.data(), line.size());
   ::_exit(static_cast<int>(code));
@@ -26,13 +26,13 @@ namespace {
            "times max_memory; give it more, or set max_memory lower (docs/how-to/memory.md)\n");
 }
 
-std::terminate_handler others = nullptr;  // what is done for any other exception
+std::terminate_handler others = nullptr;  // the handler for any other exception
 
-// A thread that cannot be started, in a library that does not expect it (RocksDB, ZeroMQ): it throws where nobody
-// catches, or where unwinding would end the process too.
+// Handles a failed thread start in a library that does not expect it (RocksDB, ZeroMQ): the exception is thrown where
+// nothing catches it, or where unwinding would end the process too.
 void end_by_exception() {
   const std::exception_ptr thrown = std::current_exception();
-  // A library that starts several threads ends so when the second cannot be started: the first is not waited for.
+  // A library that starts several threads ends this way when the second start fails: the first thread is not joined.
   if (thrown == nullptr)
     end_with(ErrorCode::internal,
              "orbweaver: a library ended this process: most likely the system refused it threads or memory "
@@ -50,7 +50,7 @@ void end_by_exception() {
   std::abort();
 }
 
-constexpr int arenas_max = 4;
+constexpr int max_arenas = 4;
 constexpr int own_mapping_bytes = 1 << 20;
 constexpr int trim_bytes = 4 << 20;
 
@@ -62,8 +62,8 @@ void end_when_out_of_memory() {
 }
 
 void keep_freed_memory_small() {
-  ::mallopt(M_ARENA_MAX, arenas_max);
-  ::mallopt(M_MMAP_THRESHOLD, own_mapping_bytes);  // set, it does not grow by itself
+  ::mallopt(M_ARENA_MAX, max_arenas);
+  ::mallopt(M_MMAP_THRESHOLD, own_mapping_bytes);  // an explicit threshold does not grow by itself
   ::mallopt(M_TRIM_THRESHOLD, trim_bytes);
 }
 

@@ -1,14 +1,14 @@
-// What is done when the system has no more memory for this process: a line on standard error and an exit code, at once.
-// Nothing is lost by that, as by a kill; who watches the process starts it again (ErrorCode::out_of_memory).
+// When the system has no more memory for this process, it ends at once, with a line on standard error and an exit code.
+// As after a kill, nothing is lost; a supervisor restarts the process (ErrorCode::out_of_memory).
 #pragma once
 
 namespace orbweaver {
 
-// For operator new, and for threads that cannot be started, from here on, in every thread.
+// From this call on, in every thread: for operator new, and for threads that cannot be started.
 void end_when_out_of_memory();
 
-// Few arenas, and large buffers of their own, which go back to the system when they are freed: what the shares of
-// max_memory count is then close to what the system counts.
+// Uses few arenas, and separate mappings for large buffers, which return to the system when they are freed. So the sum
+// of the shares of max_memory is close to what the system counts.
 void keep_freed_memory_small();
 
 }  // namespace orbweaver

@@ -21,7 +21,7 @@ tl::unexpected<Error> cannot(const char* what, const std::string& path, int erro
   return fail(code_of(error), std::string("cannot ") + what + " " + path + ": " + std::strerror(error));
 }
 
-// Into a file that this call makes; on failure nothing is left of it.
+// Writes a file that this call creates; after a failure the file is removed.
 Result<void> write_new(const std::string& path, const std::string& text, mode_t mode,
                        storage::OpenWaiter* waiter = nullptr) {
   int fd = -1;
@@ -43,7 +43,7 @@ Result<void> write_new(const std::string& path, const std::string& text, mode_t 
   return cannot("write", path, error);
 }
 
-constexpr int links_max = 40;  // as Linux has it
+constexpr int max_links = 40;  // as in Linux
 
 // "PATH: PART", or the path alone.
 std::string place(const std::string& path, const std::string& part) { return path == part ? path : path + ": " + part; }
@@ -57,7 +57,7 @@ tl::unexpected<Error> belongs_to_another(const std::string& path, const std::str
                                  ", or use a directory of your own");
 }
 
-void push_parts(std::vector<std::string>& left, const std::string& path) {  // the next one at the end
+void push_parts(std::vector<std::string>& left, const std::string& path) {  // the next one is last
   std::vector<std::string> parts;
   std::string part;
   for (std::istringstream in(path); std::getline(in, part, '/');)
@@ -107,7 +107,7 @@ Result<WalkedPath> walk_path(const std::string& path, unsigned user) {
       walked.there.push_back(at.empty() ? "/" : at);
       continue;
     }
-    // Here the next part is, or is to be made.
+    // The next part exists in this directory, or would be made there.
     if ((mode & S_IWOTH) != 0 && (mode & S_ISVTX) == 0) break;
     const std::string next = at + "/" + part;
     if (::lstat(next.c_str(), &status) != 0) {
@@ -118,7 +118,7 @@ Result<WalkedPath> walk_path(const std::string& path, unsigned user) {
     left.pop_back();
     if (!trusted(status.st_uid)) return belongs_to_another(path, next, status.st_uid);
     if (S_ISLNK(status.st_mode)) {
-      if (++links > links_max) return cannot("look at", place(path, next), ELOOP);
+      if (++links > max_links) return cannot("look at", place(path, next), ELOOP);
       std::error_code error;
       const std::string target = std::filesystem::read_symlink(next, error).string();
       if (error) return cannot("look at", place(path, next), error.value());
@@ -151,7 +151,7 @@ Result<void> make_own_directory(const std::string& path, DataAccess access) {
   std::error_code made;
   std::filesystem::create_directories(path, made);
   if (made) return fail(code_of(made.value()), "cannot make the directory " + path + ": " + made.message());
-  // Somebody else may have been quicker, where everybody may make something (/tmp).
+  // Another user may have made the directory first, if all users may write to the parent (/tmp).
   if (Result<void> checked = check_path(path); !checked) return checked;
   std::error_code looked;
   if (std::filesystem::is_empty(path, looked) && !looked) return close_directory(path, access);
@@ -166,7 +166,7 @@ Result<void> close_directory(const std::string& path, DataAccess access) {
     return cannot("look at", path, errno);
   }
   const mode_t wanted = 0777U & ~mask_of(access);
-  // Of a directory of root's, used by another user, root has said who may read it.
+  // If root owns the directory and another user runs this, root's mode stays.
   if (status.st_uid != ::geteuid() || (status.st_mode & 0777U) == wanted) return {};
   if (::chmod(path.c_str(), wanted) != 0) return cannot("close", path, errno);
   return {};

@@ -21,7 +21,7 @@ std::vector<ProcessEntry> processes() {
     std::ifstream file(at->path() / "stat");
     std::string line;
     std::getline(file, line);
-    // proc(5): pid (name) state ppid … the start is field 22; the name may hold anything.
+    // proc(5): pid (name) state ppid … the start time is field 22; the name may contain any character.
     const std::size_t name_end = line.rfind(')');
     if (name_end == std::string::npos) continue;
     std::istringstream fields(line.substr(name_end + 1));

@@ -1,4 +1,4 @@
-// The processes of this machine, as /proc has them at one moment. Thread rule: free functions.
+// The processes of this machine, as listed in /proc at one moment. Thread rule: free functions.
 #pragma once
 
 #include <sys/types.h>
@@ -11,13 +11,13 @@ namespace orbweaver {
 struct ProcessEntry {
   pid_t pid = -1;
   pid_t parent = -1;
-  char state = '?';           // 'Z': has ended, is not waited for yet
-  std::uint64_t started = 0;  // ticks since boot
+  char state = '?';           // 'Z': has ended, waitpid is still due
+  std::uint64_t started = 0;  // in ticks since boot
 };
 
 std::vector<ProcessEntry> processes();
 
-// Those of `all` that `roots` started, and theirs, and the roots themselves.
+// The `roots` and all their descendants among `all`.
 std::vector<ProcessEntry> with_descendants(const std::vector<ProcessEntry>& all, std::vector<pid_t> roots);
 
 }  // namespace orbweaver

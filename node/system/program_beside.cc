@@ -11,7 +11,7 @@ namespace orbweaver {
 
 Result<std::string> program_beside(const std::string& name) {
   std::error_code error;
-  // A program that was replaced while it ran ends in " (deleted)"; its directory is the same.
+  // The link's target ends in " (deleted)" if the program was replaced while it ran; its directory is still right.
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::io, "cannot read /proc/self/exe to find " + name + ": " + error.message());
   const std::string path = (self.parent_path() / name).string();

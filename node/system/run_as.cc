@@ -27,7 +27,7 @@ struct User {
 
 Result<User> user_of(const std::string& name) {
   errno = 0;
-  const struct passwd* const found = ::getpwnam(name.c_str());  // before any thread: its static answer is ours
+  const struct passwd* const found = ::getpwnam(name.c_str());  // before threads start: the result is static
   if (found == nullptr)
     return fail(ErrorCode::invalid_setting, "--user: there is no user '" + name + "'" +
                                                 (errno == 0 ? "" : std::string(": ") + std::strerror(errno)) +
@@ -39,13 +39,13 @@ tl::unexpected<Error> cannot(const std::string& what) {
   return fail(ErrorCode::io, "cannot " + what + ": " + std::strerror(errno));
 }
 
-// What root does for the user before it becomes it: a directory to make, or an empty one to give.
+// What root does for the user before it becomes that user: make a directory, or give it an empty one.
 struct Help {
   std::string make{};
   std::string give{};
 };
 
-// What the user needs there. Called with the user's effective rights; nothing is changed.
+// Finds what the user needs. Called with the user's effective rights; it changes nothing.
 Result<Help> help_needed(const std::string& user, const std::string& directory, const WalkedPath& walked) {
   const auto may = [](const std::string& path, int mode) {
     return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
@@ -62,7 +62,7 @@ Result<Help> help_needed(const std::string& user, const std::string& directory, 
   return Help{.give = last};
 }
 
-// As root again: the help, or why there is none.
+// Runs as root again: makes or gives the directory, or returns the reason why not.
 Result<void> give(const Help& help, const User& who, const std::string& user, const std::string& directory) {
   if (!help.make.empty() && ::mkdir(help.make.c_str(), 0777) != 0) return cannot("make the directory " + help.make);
   const std::string& given = help.make.empty() ? help.give : help.make;
@@ -96,7 +96,7 @@ Result<void> run_as(const std::string& user, const std::string& directory, DataA
   const Result<WalkedPath> walked = walk_path(directory, who->uid);
   if (!walked) return tl::make_unexpected(walked.error());
   if (::initgroups(user.c_str(), who->gid) != 0) return cannot("take the groups of " + user);
-  // With the user's eyes first: all that can be wrong is said before anything is made.
+  // First looks with the user's rights: all errors are found before anything is made.
   if (::setegid(who->gid) != 0 || ::seteuid(who->uid) != 0) return cannot("look as " + user);
   const Result<Help> help = help_needed(user, directory, *walked);
   if (::seteuid(0) != 0 || ::setegid(0) != 0) return cannot("be root again");

@@ -24,9 +24,9 @@ namespace orbweaver {
 
 namespace {
 
-// set_mempolicy_home_node, Linux 5.17: the newest call of all architectures that was looked at for this list.
+// set_mempolicy_home_node, Linux 5.17: the newest call that was reviewed for this list, on all architectures.
 constexpr int newest_call = 450;
-// Beyond: there are none yet. One of these may do what the list refuses.
+// Calls from there up to this one do not exist yet: a future one may do what the list refuses.
 constexpr int calls_end = 600;
 
 constexpr std::array refused = std::to_array<std::string_view>({
@@ -35,7 +35,7 @@ constexpr std::array refused = std::to_array<std::string_view>({
     "connect",
     "bind",
     "listen",
-    // What is said of files, and their names. Landlock knows the names, and a length from ABI 3 on.
+    // Properties and names of files. Landlock covers names, and lengths from ABI 3 on.
     "chmod",
     "fchmod",
     "fchmodat",
@@ -74,7 +74,7 @@ constexpr std::array refused = std::to_array<std::string_view>({
     "truncate",
     "truncate64",
     "open_by_handle_at",
-    // Other processes, by memory, keys and queues.
+    // Other processes: their memory, keys and queues.
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
@@ -100,7 +100,7 @@ constexpr std::array refused = std::to_array<std::string_view>({
     "semctl",
     "mq_open",
     "mq_unlink",
-    // The kernel's rarer parts, where its faults are found.
+    // Rarer parts of the kernel, where faults are found.
     "io_uring_setup",
     "io_uring_enter",
     "io_uring_register",
@@ -155,19 +155,19 @@ constexpr std::array refused = std::to_array<std::string_view>({
     "nfsservctl",
 });
 
-// Their flags are in memory, where a filter does not see them; the C library has the older ones.
+// Their flags are in memory, which a filter cannot see; the C library falls back to older calls.
 constexpr std::array not_there = std::to_array<std::string_view>({"clone3", "openat2"});
 
-// Some of their arguments decide.
+// Allowed or refused by their arguments.
 constexpr std::array by_arguments =
     std::to_array<std::string_view>({"clone", "open", "openat", "sendto", "socketpair", "ioctl", "socketcall"});
 
 constexpr std::uint64_t namespaces = CLONE_NEWCGROUP | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID |
-                                     CLONE_NEWUSER | CLONE_NEWUTS;  // CLONE_NEWTIME is of clone3 and unshare alone
+                                     CLONE_NEWUSER | CLONE_NEWUTS;  // only clone3 and unshare have CLONE_NEWTIME
 
-constexpr std::uint64_t tcgets2 = 0x802c542a;  // what a later C library has in TCGETS's place
-// What a program asks of descriptors that it was given or made: is it a terminal, how much is there to read, may it
-// block, is it kept by exec.
+constexpr std::uint64_t tcgets2 = 0x802c542a;  // later C libraries use it instead of TCGETS
+// What a program asks about its own descriptors: whether one is a terminal, how much can be read, whether it blocks,
+// whether exec keeps it.
 constexpr std::array<std::uint64_t, 8> asked = {TCGETS,   tcgets2, TIOCGWINSZ, TIOCGPGRP,
                                                 FIONREAD, FIONBIO, FIOCLEX,    FIONCLEX};
 
@@ -176,7 +176,7 @@ bool among(const std::array<std::string_view, N>& names, std::string_view name) 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Adds rules until one fails; what failed is in `error`.
+// Adds rules until one fails; `error` then has the failure.
 class Rules {
  public:
   explicit Rules(scmp_filter_ctx context) : context_(context) {}
@@ -185,7 +185,7 @@ class Rules {
       error = ::seccomp_rule_add_array(context_, action, call, static_cast<unsigned>(arguments.size()),
                                        arguments.empty() ? nullptr : arguments.data());
   }
-  // A call that this architecture has not (open, on newer ones) is left out.
+  // A call that this architecture does not have (open, on newer ones) is skipped.
   void allow(const char* name, const std::vector<scmp_arg_cmp>& arguments) {
     if (const int call = ::seccomp_syscall_resolve_name(name); call >= 0) add(SCMP_ACT_ALLOW, call, arguments);
   }
@@ -213,7 +213,7 @@ void add_rules(Rules& rules) {
     }
   }
   rules.allow("clone", {masked(0, namespaces, 0)});
-  // The low 32 bits are all that the kernel looks at.
+  // The kernel looks only at the low 32 bits.
   const auto opens = [&rules](const char* name, unsigned flags) {
     rules.allow(name, {masked(flags, O_TRUNC, 0)});
     rules.allow(name, {masked(flags, O_TRUNC | O_ACCMODE, O_TRUNC | O_WRONLY)});
@@ -223,7 +223,7 @@ void add_rules(Rules& rules) {
   opens("openat", 2);
   rules.allow("sendto", {is(4, 0)});
   constexpr std::uint64_t low = 0xffffffff;
-  constexpr std::uint64_t kind = 0xf;  // beside it: SOCK_NONBLOCK, SOCK_CLOEXEC
+  constexpr std::uint64_t kind = 0xf;  // other bits: SOCK_NONBLOCK, SOCK_CLOEXEC
   for (const std::uint64_t stream : {SOCK_STREAM, SOCK_SEQPACKET})
     rules.allow("socketpair", {masked(0, low, AF_UNIX), masked(1, kind, stream)});
   for (const std::uint64_t request : asked) rules.allow("ioctl", {masked(1, low, request)});
@@ -233,7 +233,7 @@ struct Release {
   void operator()(void* context) const { ::seccomp_release(context); }
 };
 
-// What libseccomp writes to a descriptor; 2.5 has no other way.
+// The filter as libseccomp writes it to a descriptor; version 2.5 has no other way.
 int exported(scmp_filter_ctx context, std::vector<sock_filter>& out) {
   const int fd = ::memfd_create("filter", MFD_CLOEXEC);
   if (fd < 0) return -errno;
@@ -255,7 +255,7 @@ Result<SeccompFilter> SeccompFilter::of_a_reader() {
   const std::unique_ptr<void, Release> context(::seccomp_init(SCMP_ACT_ERRNO(EPERM)));
   if (!context) return fail(ErrorCode::io, "no filter of system calls could be made");
   int error = ::seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-  // A binary tree: a few comparisons a call.
+  // A binary tree: a few comparisons per call.
   if (error == 0) error = ::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   Rules rules(context.get());
   if (error == 0) {

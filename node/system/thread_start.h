@@ -1,4 +1,4 @@
-// Starting a thread, which the system may refuse (no memory for its stack, too many of them). Thread rule: free
+// Starts a thread, which the system may refuse (no memory for its stack, too many threads). Thread rule: free
 // function.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace orbweaver {
 
-// `thread` runs `work` from here on. The error says what the system lacks.
+// Runs `work` on `thread`. The error says what the system lacks.
 template <class Work>
 Result<void> start_thread(std::thread& thread, Work work) {
   try {

@@ -22,6 +22,7 @@ int run_command_line(CLI::App& app, std::vector<std::string> words, const int& c
   if (!wanted.empty() && wanted[0] != '-' && app.get_subcommands(is_wanted).empty())
     return failed({ErrorCode::invalid_setting, "there is no command '" + wanted + "'; see orbweaver --help"});
   std::vector<char*> argv;
+  argv.reserve(words.size());
   for (std::string& word : words) argv.push_back(word.data());
   try {
     app.parse(static_cast<int>(argv.size()), argv.data());
@@ -43,7 +44,7 @@ int run_command_line(CLI::App& app, std::vector<std::string> words, const int& c
 }
 
 int code_at_exit(int code) {
-  if (all_said() || code != 0) return code;  // one that failed has said why
+  if (all_said() || code != 0) return code;  // a command that failed has reported why
   return failed({ErrorCode::io, "standard output could not be written"});
 }
 

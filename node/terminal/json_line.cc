@@ -39,13 +39,13 @@ std::string with_lone_surrogates_replaced(std::string_view text) {
 
 }  // namespace
 
-bool read_line(std::istream& in, std::string& line, std::size_t bytes_max) {
+bool read_line(std::istream& in, std::string& line, std::size_t max_bytes) {
   line.clear();
   bool any = false;
   for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
     any = true;
     if (c == '\n') return true;
-    if (line.size() <= bytes_max) line.push_back(static_cast<char>(c));
+    if (line.size() <= max_bytes) line.push_back(static_cast<char>(c));
   }
   return any;
 }

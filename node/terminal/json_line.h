@@ -1,4 +1,4 @@
-// Reading JSON lines from outside: bounded lines, and JSON strings as JavaScript writes them.
+// Reading untrusted JSON lines: lines are bounded, JSON strings are as JavaScript writes them.
 // Thread rule: free functions.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace orbweaver {
 
-// Reads up to '\n' (not kept). Of a line longer than `bytes_max` only the first bytes_max + 1 bytes are kept, so that
-// the caller sees that it is too long and memory stays bounded. False at the end of the input.
-bool read_line(std::istream& in, std::string& line, std::size_t bytes_max);
+// Reads up to '\n' (not kept). Of a line longer than `max_bytes` only the first max_bytes + 1 bytes are kept: the
+// caller sees that it is too long, and memory stays bounded. False at the end of the input.
+bool read_line(std::istream& in, std::string& line, std::size_t max_bytes);
 
-// Parses one JSON text. JSON may escape half of a surrogate pair ("\ud800"), which is no character: it is read as
-// U+FFFD, as the URL and Encoding standards do. Nothing when the text is not JSON.
+// Parses one JSON text. JSON may escape half of a surrogate pair ("\ud800"), which is not a character. It is read as
+// U+FFFD, as in the URL and Encoding standards. Nothing when the text is not JSON.
 std::optional<nlohmann::json> parse_json(std::string_view text);
 
 }  // namespace orbweaver

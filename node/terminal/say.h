@@ -1,6 +1,6 @@
-// What commands and the crawler say to people. All of it may hold text from outside (URLs, rules of a robots.txt, names
-// that another peer told), so all of it goes through here: nothing that a stranger wrote reaches a terminal as an
-// escape sequence. tests/house_rules.py keeps printf and std::cout out of the commands. Thread rule: any thread.
+// All output of commands and the crawler for people. It may contain text from outside (URLs, rules of a robots.txt,
+// names that another peer sent), so all of it goes through here: no foreign text reaches a terminal as an escape
+// sequence. tests/house_rules.py keeps printf and std::cout out of the commands. Thread rule: any thread.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,26 +8,26 @@
 
 namespace orbweaver {
 
-// To standard output, as printf does; line feeds and tabs are kept, what else cannot be printed is escaped
+// Writes to standard output like printf. Line feeds and tabs are kept; other unprintable characters are escaped
 // (node/text/printable.h).
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
 void say_text(std::string_view text);
-// As JSON with two blanks of indent and a line feed at the end; -1: on one line.
+// As JSON with an indent of two spaces and a final line feed; -1: on one line.
 void say_json(const nlohmann::json& value, int indent = 2);
 
-// "orbweaver: …" and a line feed, to standard error. Escaped likewise.
+// Writes "orbweaver: …" and a line feed to standard error, escaped in the same way.
 [[gnu::format(printf, 1, 2)]] void complain(const char* format, ...);
 
-// To standard error, as it is but for what cannot be printed.
+// Writes to standard error; only unprintable characters are changed.
 void say_aside(std::string_view text);
 
-// A line on standard error that the next one takes the place of, on a terminal; elsewhere a line like any other.
+// A line on standard error. On a terminal the next such line overwrites it; elsewhere it is an ordinary line.
 void say_progress(std::string_view line);
 void end_progress();
 
-// Whether standard output still takes what is said.
+// Whether standard output still accepts output.
 bool can_say();
-// Whether all that was said to standard output could be written.
+// Whether everything sent to standard output was written.
 bool all_said();
 
 }  // namespace orbweaver

@@ -1,4 +1,4 @@
-// The only home of CLD2, whose header uses FILE and does not include it.
+// The only code that uses CLD2, whose header uses FILE and does not include it.
 #include "node/text/language.h"
 
 // clang-format off

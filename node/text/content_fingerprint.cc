@@ -15,7 +15,7 @@ std::uint64_t mix(std::uint64_t value) {
 }
 
 std::uint64_t add(std::uint64_t hash, std::string_view piece) {
-  // Four lanes, so that one multiplication need not wait for the one before.
+  // Four lanes, so that a multiplication need not wait for the previous one.
   constexpr std::size_t lanes = 4;
   if (piece.size() >= 2 * lanes * sizeof(std::uint64_t)) {
     std::array<std::uint64_t, lanes> lane = {hash, hash + 1, hash + 2, hash + 3};
@@ -43,8 +43,8 @@ std::uint64_t add(std::uint64_t hash, std::string_view piece) {
 
 constexpr std::size_t cut_bytes_min = 4;
 
-// Whether the text stands there. Its second byte is looked at before the rest: there are many places, and few are
-// right.
+// Whether the text is at this place. Its second byte is compared before the rest:
+// there are many places, and few match.
 bool stands_at(std::string_view body, std::size_t at, std::string_view text) {
   return at + text.size() <= body.size() && body[at + 1] == text[1] &&
          std::memcmp(body.data() + at, text.data(), text.size()) == 0;
@@ -56,8 +56,8 @@ std::uint64_t content_fingerprint(std::string_view body, std::string_view path_a
   const bool cut_path = path_and_query.size() >= cut_bytes_min && path_and_query.front() == '/';
   const bool cut_host = host.size() >= cut_bytes_min;
   std::uint64_t hash = 1;
-  std::size_t from = 0;  // of what is not hashed yet
-  // Both stand behind a slash, the path with its own: one look at each is enough.
+  std::size_t from = 0;  // the start of the part that is not hashed yet
+  // Both follow a slash, the path its own: one check at each slash is enough.
   for (std::size_t at = body.find('/'); at != std::string_view::npos; at = body.find('/', at)) {
     std::size_t cut = 0;
     if (cut_path && stands_at(body, at, path_and_query)) {

@@ -1,5 +1,5 @@
-// How far apart two names are, for "did you mean": Damerau and Levenshtein's distance with neighbours swapped
-// (optimal string alignment), so that 'dealy' is one slip from 'delay'. Pure.
+// How far apart two names are, for "did you mean": the Damerau-Levenshtein distance with adjacent transpositions
+// (optimal string alignment), so that 'dealy' is one error from 'delay'. Pure.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace orbweaver {
 
-// Time and memory are the product of the lengths: the caller bounds them.
+// Time and memory are the product of the lengths: the caller must limit them.
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   const std::size_t columns = b.size() + 1;
   std::vector<std::size_t> table((a.size() + 1) * columns);

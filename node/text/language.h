@@ -1,5 +1,5 @@
-// Which language a text is in, by its letters and their n-grams (CLD2, which Chromium used; some 80 languages). Thread
-// rule: free function, any thread. Cost: about 30 us a page.
+// The language of a text, by its letters and their n-grams (CLD2, which Chromium used; about 80 languages). Thread
+// rule: free function, any thread. Cost: about 30 us per page.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 namespace orbweaver {
 
 struct Language {
-  std::string code;   // "de", "pt", "zh" (simplified), "zh-Hant"; empty: it cannot be told
-  int percent = 0;    // of the text that is in it
+  std::string code;   // "de", "pt", "zh" (simplified), "zh-Hant"; empty: unknown
+  int percent = 0;    // of the text in that language
   bool sure = false;  // far more likely than the next
 };
 
-// `text` is UTF-8 without markup; what is malformed ends it. What a page declares is no part of it: templates declare
-// what their authors never wrote.
+// `text` is UTF-8 without markup; it ends at malformed bytes. The language that a page declares is ignored: templates
+// declare languages that their authors never chose.
 Language guess_language(std::string_view text);
 
 }  // namespace orbweaver

@@ -5,8 +5,8 @@
 namespace orbweaver {
 namespace {
 
-// Length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7), 0 when there is none; its code point
-// in `out`.
+// Length of the well-formed UTF-8 sequence at the front (Unicode
+// 15, table 3-7), 0 when there is none; `out` gets its code point.
 std::size_t utf8_length(std::string_view text, std::uint32_t& out) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   const std::uint32_t lead = byte(0);
@@ -26,7 +26,7 @@ std::size_t utf8_length(std::string_view text, std::uint32_t& out) {
   return length;
 }
 
-// Characters that could break the line or fool who reads it in a terminal: controls, line and paragraph separators, and
+// Characters that could break the line or deceive a reader at a terminal: controls, line and paragraph separators, and
 // the marks that change the direction of writing (Unicode TR 36).
 bool unprintable(std::uint32_t point) {
   return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) ||
@@ -93,7 +93,7 @@ std::string printable_json(std::string_view json) {
   for (std::size_t at = 0; at < json.size();) {
     std::uint32_t point = 0;
     const std::size_t length = utf8_length(json.substr(at), point);
-    const bool structure = json[at] == '\n' || json[at] == '\t' || json[at] == '\r';  // escaped within strings already
+    const bool structure = json[at] == '\n' || json[at] == '\t' || json[at] == '\r';  // already escaped within strings
     if (length == 0) point = 0xfffd;
     if (!structure && (length == 0 || unprintable(point))) {
       out += "\\u";

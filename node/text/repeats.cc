@@ -2,8 +2,8 @@
 
 namespace orbweaver {
 
-TextRepeats::TextRepeats(std::size_t texts_max) : texts_max_(texts_max) {
-  if (texts_max_ == 0) return;
+TextRepeats::TextRepeats(std::size_t max_texts) : max_texts_(max_texts) {
+  if (max_texts_ == 0) return;
   for (auto& heads : newest_) heads.assign(std::size_t{1} << block_bits, 0);
 }
 
@@ -12,20 +12,20 @@ std::optional<Repeat> TextRepeats::add(std::string_view name, std::string_view t
 }
 
 std::optional<Repeat> TextRepeats::add(std::string_view name, const ring::Md5& digest, const TextPrint& print) {
-  if (texts_max_ == 0 || print.words == 0) return std::nullopt;
+  if (max_texts_ == 0 || print.words == 0) return std::nullopt;
   const bool few_words = print.words < near_words_min;
   const Entry* best = nullptr;
-  int best_distance = near_distance_max + 1;
+  int best_distance = max_near_distance + 1;
   for (std::size_t block = 0; block < blocks; ++block) {
     std::size_t steps = 0;
     for (std::uint64_t at = newest_[block][block_of(print.simhash, block)];
-         at != 0 && remembered(at - 1) && steps < chain_steps_max; ++steps) {
-      const Entry& entry = entries_[(at - 1) % texts_max_];
+         at != 0 && remembered(at - 1) && steps < max_chain_steps; ++steps) {
+      const Entry& entry = entries_[(at - 1) % max_texts_];
       at = entry.older[block];
       if (entry.digest == digest) return Repeat{true, 0, entry.name};
       const int distance = hamming(entry.simhash, print.simhash);
-      // Chains go back in time: of two equally near the older one counts.
-      if (!few_words && !entry.few_words && distance < near_distance_max + 1 && distance <= best_distance) {
+      // Chains go back in time: of two equally near texts the older one counts.
+      if (!few_words && !entry.few_words && distance < max_near_distance + 1 && distance <= best_distance) {
         best = &entry;
         best_distance = distance;
       }
@@ -39,10 +39,10 @@ std::optional<Repeat> TextRepeats::add(std::string_view name, const ring::Md5& d
     entry.older[block] = newest;
     newest = number + 1;
   }
-  if (entries_.size() < texts_max_) {
+  if (entries_.size() < max_texts_) {
     entries_.push_back(std::move(entry));
   } else {
-    entries_[number % texts_max_] = std::move(entry);
+    entries_[number % max_texts_] = std::move(entry);
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Offending text in a message: quoted, without control characters, never a megabyte of it.
+// Offending text for a message: quoted, without control characters, of bounded length.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace orbweaver {
 
 inline std::string shown(std::string_view text) {
-  constexpr std::size_t shown_max = 128;
-  return "'" + printable(text.substr(0, shown_max)) + (text.size() > shown_max ? "...'" : "'");
+  constexpr std::size_t max_shown = 128;
+  return "'" + printable(text.substr(0, max_shown)) + (text.size() > max_shown ? "...'" : "'");
 }
 
 }  // namespace orbweaver

@@ -2,8 +2,8 @@
 // from Rounding Algorithms") of 64 bits, as Manku, Jain and Das Sarma use it for web pages (2007, "Detecting
 // Near-Duplicates for Web Crawling"): texts whose fingerprints differ in at most 3 bits are treated as near duplicates.
 //
-// The features are runs of three words (words.h), each as often as it comes; a text of fewer words has its words. Equal
-// texts have equal fingerprints on every machine and in every release: they are stored. Pure; cost: some 30 ns a word.
+// The features are runs of three words (words.h), each as often as it occurs; a shorter text has its words. Equal texts
+// have equal fingerprints on every machine and in every release: they are stored. Pure; cost: about 30 ns per word.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace orbweaver {
 
-inline constexpr int near_distance_max = 3;
-// Of texts with fewer words the fingerprint says little: they are compared as wholes only.
+inline constexpr int max_near_distance = 3;
+// For texts with fewer words the fingerprint says little: only the whole texts are compared.
 inline constexpr std::size_t near_words_min = 24;
 
 struct TextPrint {

@@ -28,7 +28,7 @@ class Cursor {
     rest_.remove_prefix(1);
     return true;
   }
-  // A number of `least` to `most` digits, not one more.
+  // A number of `least` to `most` digits, followed by no further digit.
   std::optional<int> number(std::size_t least, std::size_t most) {
     std::size_t digits = 0;
     while (digits < rest_.size() && digit(rest_[digits])) ++digits;
@@ -67,7 +67,7 @@ std::optional<Duration> clock_of(Cursor& at) {
   std::optional<int> seconds = 0;
   if (at.take(':')) seconds = at.number(2, 2);
   if (!minutes || !seconds || *hours > 24 || *minutes > 59 || *seconds > 60) return std::nullopt;
-  if (at.take('.') || at.take(',')) at.skip("0123456789");  // parts of a second do not matter here
+  if (at.take('.') || at.take(',')) at.skip("0123456789");  // fractions of a second do not matter here
   return std::chrono::hours(*hours) + std::chrono::minutes(*minutes) + std::chrono::seconds(*seconds);
 }
 
@@ -160,7 +160,7 @@ std::optional<Time> parse_w3c_date(std::string_view text) {
 
 std::optional<Time> parse_mail_date(std::string_view text) {
   Cursor at(trim(text));
-  if (!at.word().empty()) at.skip(", \t");  // the day of the week says nothing new
+  if (!at.word().empty()) at.skip(", \t");  // the day of the week adds nothing
   const auto day = at.number(1, 2);
   at.skip(" \t-");
   const auto month = month_of(at.word());

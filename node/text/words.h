@@ -1,6 +1,6 @@
-// Words of UTF-8 text in any script, for counting and comparing: runs of letters and digits; a character of a script
-// that puts no spaces between words (Han, kana) is a word by itself. ASCII letters are taken in lower case. Pure; cost:
-// one pass.
+// Words of UTF-8 text in any script, for counting and comparing: runs of letters and digits. A character of a script
+// without spaces between words (Han, kana) is a word by itself.
+// ASCII letters become lower case. Pure; cost: one pass.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace orbweaver {
 
 namespace text_detail {
-// Bytes of the character that begins with this byte, by its first byte alone.
+// The length in bytes of the character that begins with this byte, by that byte alone.
 constexpr std::size_t length_of(unsigned char first) {
   return first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
@@ -25,9 +25,9 @@ constexpr bool stands_alone(std::string_view character) {
          (point >= 0x3400 && point <= 0x4dbf) || (point >= 0x4e00 && point <= 0x9fff) ||
          (point >= 0xf900 && point <= 0xfaff);
 }
-// General punctuation, CJK punctuation, full-width forms of ASCII's: they end words.
+// General punctuation, CJK punctuation, full-width forms of ASCII punctuation: they end words.
 constexpr bool is_separator(std::string_view character) {
-  if (character.size() == 2) return character[0] == '\xc2';  // U+0080 to U+00BF: signs, but for two letters
+  if (character.size() == 2) return character[0] == '\xc2';  // U+0080 to U+00BF: signs, except two letters
   if (character.size() != 3) return false;
   const auto second = static_cast<unsigned char>(character[1]);
   return (character[0] == '\xe2' && second >= 0x80 && second <= 0xaf) || character.substr(0, 2) == "\xe3\x80" ||

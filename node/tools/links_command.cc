@@ -1,6 +1,5 @@
 #include "node/tools/links_command.h"
 
-#include <array>
 #include <cstdint>
 #include <istream>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "node/charset/charset.h"
 #include "node/html/header_links.h"
 #include "node/html/links.h"
+#include "node/text/base64.h"
 #include "node/text/printable.h"
 
 namespace orbweaver {
@@ -21,30 +21,6 @@ using nlohmann::json;
 
 std::unique_ptr<LinkExtractor> make_extractor(ParserKind parser, LinkChoice choice = {}) {
   return parser == ParserKind::tidy ? make_tidy_extractor(choice) : make_stream_extractor(choice);
-}
-
-std::optional<std::string> base64_decoded(std::string_view text) {
-  std::array<std::int8_t, 256> values;
-  values.fill(-1);
-  std::int8_t next = 0;
-  for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")) {
-    values[static_cast<unsigned char>(c)] = next++;
-  }
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string out;
-  out.reserve(text.size() / 4 * 3 + 3);
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const int value = values[static_cast<unsigned char>(c)];
-    if (value < 0) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> count & 0xFF);
-  }
-  return out;
 }
 
 std::optional<std::string> string_in(const json& object, const char* key) {

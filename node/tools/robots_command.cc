@@ -1,7 +1,5 @@
 #include "node/tools/robots_command.h"
 
-#include <array>
-#include <cstdint>
 #include <istream>
 #include <map>
 #include <optional>
@@ -9,20 +7,21 @@
 #include <string>
 
 #include "node/robots/robots.h"
+#include "node/text/base64.h"
 #include "node/text/printable.h"
 
 namespace orbweaver {
 namespace {
 
-// Agents remembered for one file; a batch that names more has them parsed again.
-constexpr std::size_t parsed_agents_max = 256;
+// The number of agents cached for one file; a batch with more parses some again.
+constexpr std::size_t max_parsed_agents = 256;
 
-// Path and query of a URL as text, from the first '/' or '?' after the authority, without the fragment.
+// Path and query of a URL as text, from the first '/', '?' or ';' after the authority, without the fragment.
 std::string path_and_query_of(std::string_view url) {
   url = url.substr(0, url.find('#'));
   if (!url.starts_with('/') || url.starts_with("//")) {
     const std::size_t scheme = url.find("//");
-    // "//" that belongs to a path or query ("a/b?c=http://d") ends no scheme.
+    // A "//" inside a path or query ("a/b?c=http://d") does not end a scheme.
     if (scheme != std::string_view::npos && scheme <= url.find_first_of("/?")) url.remove_prefix(scheme + 2);
     url.remove_prefix(std::min(url.find_first_of("/?;"), url.size()));
   }
@@ -47,31 +46,7 @@ std::string percent_encoded(std::string_view text) {
   return out;
 }
 
-std::optional<std::string> base64_decoded(std::string_view text) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::array<std::int8_t, 256> values;
-  values.fill(-1);
-  for (std::size_t i = 0; i < alphabet.size(); ++i) {
-    values[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
-  }
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string out;
-  out.reserve(text.size() * 3 / 4);
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const int value = values[static_cast<unsigned char>(c)];
-    if (value < 0) return std::nullopt;
-    bits = (bits << 6) | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>((bits >> count) & 0xFF);
-  }
-  return out;
-}
-
-// One batch: the file in force and the rules already parsed from it.
+// The state of a batch: the current file and the rules already parsed from it.
 class Batch {
  public:
   nlohmann::json answer(const std::string& line) {
@@ -96,7 +71,7 @@ class Batch {
   const RobotsRules& rules_for(const std::string& agent) {
     const auto known = rules_.find(agent);
     if (known != rules_.end()) return known->second;
-    if (rules_.size() >= parsed_agents_max) rules_.clear();
+    if (rules_.size() >= max_parsed_agents) rules_.clear();
     return rules_.emplace(agent, RobotsRules::parse(body_, agent)).first->second;
   }
 
@@ -134,7 +109,7 @@ std::string robots_text(const nlohmann::json& reports) {
     }
   }
   if (reports.empty()) return out;
-  const nlohmann::json& file = reports.front();  // what is said of the file is the same in all
+  const nlohmann::json& file = reports.front();  // all reports contain the same facts about the file
   const std::string group = text_of(file.at("group"));
   out += group.empty() ? "group:       none is for this crawler\n"
                        : "group:       " + group + " (line " + file.at("group_line").dump() + ")\n";

@@ -10,8 +10,8 @@
 namespace orbweaver {
 
 namespace {
-// Well above the longest URL that is admitted.
-constexpr std::size_t line_bytes_max = 64 << 10;
+// Well above the length of any admitted URL.
+constexpr std::size_t max_line_bytes = 64 << 10;
 }  // namespace
 
 Result<std::vector<std::string>> read_seed_file(const std::string& path) {
@@ -19,11 +19,11 @@ Result<std::vector<std::string>> read_seed_file(const std::string& path) {
   if (!in) return fail(ErrorCode::invalid_input, "cannot read the seed file " + path + ": " + std::strerror(errno));
   std::vector<std::string> urls;
   std::size_t number = 0;
-  for (std::string line; read_line(in, line, line_bytes_max);) {
+  for (std::string line; read_line(in, line, max_line_bytes);) {
     ++number;
-    if (line.size() > line_bytes_max)
+    if (line.size() > max_line_bytes)
       return fail(ErrorCode::invalid_input, path + ":" + std::to_string(number) + ": a line of more than " +
-                                                std::to_string(line_bytes_max) + " bytes; is this a file of URLs?");
+                                                std::to_string(max_line_bytes) + " bytes; is this a file of URLs?");
     if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos || line[first] == '#') continue;

@@ -1,4 +1,4 @@
-// Seed files: one URL a line, blank lines and lines that begin with # left out.
+// Seed files: one URL per line; blank lines and lines that begin with # are skipped.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace orbweaver {
 
-// Every URL must parse: the error names the file, the line, the text and what is wrong with it.
+// Every URL must be valid: the error contains the file, the line, the text and the fault.
 Result<std::vector<std::string>> read_seed_file(const std::string& path);
 
-// The same check for URLs of a command line.
+// The same check for URLs on a command line.
 Result<void> check_seeds(const std::vector<std::string>& urls);
 
 }  // namespace orbweaver

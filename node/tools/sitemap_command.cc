@@ -24,7 +24,7 @@ std::string utc(Time time) {
 
 nlohmann::json sitemap_report(std::string_view body, std::string_view content_type, const std::string& base) {
   const Sitemap sitemap = read_sitemap(body, content_type);
-  // Without a base, an address that needs one resolves to a host that cannot be.
+  // Without a base, relative addresses resolve to a host that cannot exist.
   const std::string nowhere = "http://relative.invalid/";
   Result<Url> location = Url::parse(base.empty() ? nowhere : base);
   if (!location) location = Url::parse(nowhere);

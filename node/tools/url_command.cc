@@ -18,8 +18,8 @@ namespace orbweaver {
 
 namespace {
 
-// Longest input line, in bytes: two URLs of url_input_bytes_max, every byte of them escaped as six.
-constexpr std::size_t line_bytes_max = 256 * 1024;
+// Longest input line, in bytes: two URLs of max_url_input_bytes, each byte escaped as six.
+constexpr std::size_t max_line_bytes = 256 * 1024;
 
 Result<Url> resolve(std::string_view text, std::optional<std::string_view> base) {
   if (!base) return Url::parse(text);
@@ -49,10 +49,10 @@ void add_canonical(nlohmann::json& report, const Url& url, const Canonicaliser& 
   report["partition"] = ring::partition_of(canonical->host_digest(), ring::partitions_default);
 }
 
-// The answer to one line of a batch; `error` where the line itself is at fault.
+// The answer to one line of a batch; `error` when the line itself is invalid.
 nlohmann::json answer(const std::string& line) {
   const auto malformed = [](const char* why) { return nlohmann::json{{"href", nullptr}, {"error", why}}; };
-  if (line.size() > line_bytes_max) return malformed("the line is too long");
+  if (line.size() > max_line_bytes) return malformed("the line is too long");
   const std::optional<nlohmann::json> request = parse_json(line);
   if (!request || !request->is_object()) return malformed("the line is not a JSON object");
   const auto input = request->find("input");
@@ -89,7 +89,7 @@ Result<nlohmann::json> url_report(std::string_view text, std::optional<std::stri
 
 void add_owner(nlohmann::json& report, const nlohmann::json& explained) {
   Settings keep = default_settings();
-  keep.hash_bang = HashBang::keep;  // what the ring made of it is not to be changed again
+  keep.hash_bang = HashBang::keep;  // the ring's result must not be changed again
   const Result<CanonicalUrl> canonical = Canonicaliser(keep).parse(explained.value("url", std::string()));
   if (canonical) add_keys(report, *canonical);
   for (const char* name : {"canonical_rules", "partition", "owner", "owner_address"})
@@ -98,7 +98,7 @@ void add_owner(nlohmann::json& report, const nlohmann::json& explained) {
 
 int url_batch(std::istream& in, std::ostream& out) {
   int exit_code = 0;
-  for (std::string line; read_line(in, line, line_bytes_max);) {
+  for (std::string line; read_line(in, line, max_line_bytes);) {
     const nlohmann::json reply = answer(line);
     if (reply.contains("error")) exit_code = static_cast<int>(ErrorCode::invalid_input);
     out << printable_json(reply.dump()) << '\n';

@@ -10,11 +10,11 @@ namespace orbweaver {
 
 namespace {
 
-constexpr std::size_t word_bytes_max = 64;
+constexpr std::size_t max_word_bytes = 64;
 constexpr std::size_t frequency_slots = 65'536;
-constexpr double weight_max = 1000;
+constexpr double max_weight = 1000;
 
-// Sorted. Words that nearly every English page has.
+// Sorted. Words that are on nearly every English page.
 constexpr std::array<std::string_view, 92> stop_words = {
     "a",    "about", "after", "all",  "also",  "an",     "and",   "any",   "are",   "as",    "at",    "be",
     "been", "but",   "by",    "can",  "could", "do",     "does",  "for",   "from",  "had",   "has",   "have",
@@ -39,6 +39,7 @@ constexpr std::uint64_t hash_of(std::string_view word) {
 const std::vector<std::uint64_t>& stop_hashes() {
   static const std::vector<std::uint64_t> hashes = [] {
     std::vector<std::uint64_t> made;
+    made.reserve(std::size(stop_words));
     for (const std::string_view word : stop_words) made.push_back(hash_of(word));
     std::sort(made.begin(), made.end());
     return made;
@@ -46,7 +47,7 @@ const std::vector<std::uint64_t>& stop_hashes() {
   return hashes;
 }
 
-// Capitals of two bytes in UTF-8: Latin-1, Greek, Cyrillic.
+// Capital letters of two bytes in UTF-8: Latin-1, Greek, Cyrillic.
 void fold_two_bytes(unsigned char& first, unsigned char& second) {
   const unsigned code = (first & 0x1fu) << 6 | (second & 0x3fu);
   unsigned small = code;
@@ -58,13 +59,13 @@ void fold_two_bytes(unsigned char& first, unsigned char& second) {
   second = static_cast<unsigned char>(0x80u | (small & 0x3fu));
 }
 
-// Below 1, as a WORD^WEIGHT may be, in proportion.
+// Below 1, which a WORD^WEIGHT may give, it is proportional.
 double tf_weight(double count) { return count < 1 ? count : 1 + std::log(count); }
 
 // Calls `each` with every word, folded.
 template <class Each>
 void each_word(std::string_view text, const Each& each) {
-  std::array<char, word_bytes_max> word;
+  std::array<char, max_word_bytes> word;
   std::size_t size = 0;
   bool too_long = false;
   const auto put = [&](unsigned char c) {
@@ -81,11 +82,11 @@ void each_word(std::string_view text, const Each& each) {
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {  // NOLINT(bugprone-branch-clone): the others come first
       put(c);
     } else if (c >= 'A' && c <= 'Z') {
       put(static_cast<unsigned char>(c + ('a' - 'A')));
-    } else if (c == 0xc2) {  // U+0080 to U+00BF: signs and the space that does not break
+    } else if (c == 0xc2) {  // U+0080 to U+00BF: signs and the no-break space
       ++i;
       end();
     } else if (c == 0xe2 && i + 2 < text.size() && static_cast<unsigned char>(text[i + 1]) == 0x80) {
@@ -126,7 +127,7 @@ Result<Topic> Topic::parse(std::string_view text) {
     if (const std::size_t caret = word.rfind('^'); caret != std::string_view::npos && caret + 1 < word.size()) {
       const std::string_view weight = word.substr(caret + 1);
       const auto [rest, error] = std::from_chars(weight.data(), weight.data() + weight.size(), count);
-      if (error != std::errc{} || rest != weight.data() + weight.size() || !(count > 0 && count <= weight_max))
+      if (error != std::errc{} || rest != weight.data() + weight.size() || !(count > 0 && count <= max_weight))
         return fail(ErrorCode::invalid_setting, "'" + std::string(word) + "' has no weight from 0 to 1000 after its ^");
       word = word.substr(0, caret);
     }
@@ -145,11 +146,11 @@ Result<std::string> Topic::of_document(std::string_view text) {
   for (std::string& word : topic_words(text)) ++counts[std::move(word)];
   std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  sorted.resize(std::min(sorted.size(), topic_words_max));
+  sorted.resize(std::min(sorted.size(), max_topic_words));
   std::string out;
   for (const auto& [word, count] : sorted)
     out +=
-        (out.empty() ? "" : " ") + word + "^" + std::to_string(std::min(count, static_cast<std::size_t>(weight_max)));
+        (out.empty() ? "" : " ") + word + "^" + std::to_string(std::min(count, static_cast<std::size_t>(max_weight)));
   if (out.empty()) return fail(ErrorCode::invalid_setting, "has no words that tell a topic");
   return out;
 }
@@ -227,7 +228,7 @@ void TopicScorer::learn(const WordCounts& page) {
   ++pages_;
   for (const std::size_t slot : page.used()) {
     std::uint32_t& count = document_frequency_[page.hash_at(slot) % frequency_slots];
-    if (count < pages_) ++count;  // words that share a counter do not make it more than all pages
+    if (count < pages_) ++count;  // words that share a counter must not count more than all pages
   }
   weigh_topic();
 }

@@ -11,7 +11,7 @@ std::vector<std::uint8_t> TopicPages::scores(std::string_view html, const Url& b
                                              const Canonicaliser& canonicaliser, const std::vector<CanonicalUrl>& links,
                                              std::uint16_t page_score) {
   page_similarity_ = 0;
-  // Texts of anchors that have to do with the topic, by the URL's digest; of several all.
+  // Anchor texts related to the topic, by the URL's digest; all of a URL's texts.
   std::map<ring::Md5, std::string> anchors_of;
   if (!html.empty()) {
     std::vector<html::AnchorText> anchors;
@@ -23,7 +23,7 @@ std::vector<std::uint8_t> TopicPages::scores(std::string_view html, const Url& b
     for (const html::AnchorText& anchor : anchors) {
       words_.clear();
       words_.add(anchor.text);
-      if (scorer_.similarity(words_) <= 0) continue;  // of most anchors the URL need not be resolved again
+      if (scorer_.similarity(words_) <= 0) continue;  // so for most anchors the URL need not be resolved again
       const Result<Url> url = Url::parse(anchor.href, &base, encoder);
       if (!url || !url->is_http()) continue;
       if (const Result<CanonicalUrl> canonical = canonicaliser.from(*url))
@@ -36,7 +36,7 @@ std::vector<std::uint8_t> TopicPages::scores(std::string_view html, const Url& b
   for (const CanonicalUrl& link : links) {
     words_.clear();
     words_.add(link.text());
-    // An anchor is the page's word for its target, an address the site's: the better one counts.
+    // An anchor is what the page says of its target, a URL what the target's site says: the better one counts.
     double near = scorer_.similarity(words_);
     if (const auto text = anchors_of.find(link.digest()); text != anchors_of.end()) {
       words_.clear();

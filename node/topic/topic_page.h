@@ -15,8 +15,8 @@ class TopicPages {
  public:
   explicit TopicPages(Topic topic) : scorer_(std::move(topic)) {}
 
-  // `html`: UTF-8, empty when the page is none (then only URLs and `page_score` count). `base`: what its links are
-  // resolved against. `links`: as the page's rules made them. `page_score`: the record's.
+  // `html`: UTF-8, empty when the page is not HTML (then only URLs and `page_score` count). `base`: the base URL of its
+  // links. `links`: as the page's rules made them. `page_score`: the record's.
   std::vector<std::uint8_t> scores(std::string_view html, const Url& base, const QueryEncoder* encoder,
                                    const Canonicaliser& canonicaliser, const std::vector<CanonicalUrl>& links,
                                    std::uint16_t page_score);

@@ -1,6 +1,6 @@
-// Ports that no page is fetched from: those of other protocols' servers, which a link could make the crawler speak to.
-// A mail or chat server takes it for an attacker, and some of its words may be commands. Source: the Fetch standard,
-// "port blocking" (https://fetch.spec.whatwg.org/#port-blocking). Pure.
+// Ports from which no page is fetched: those of other protocols' servers, to which a link could make the crawler
+// connect. A mail or chat server would treat it as an attacker, and parts of its request may be commands. Source: the
+// Fetch standard, "port blocking" (https://fetch.spec.whatwg.org/#port-blocking). Pure.
 #pragma once
 
 #include <cstdint>

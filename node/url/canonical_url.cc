@@ -10,16 +10,16 @@
 
 // The canonical form, beyond the WHATWG serialisation:
 //   1. http and https only; no credentials, no fragment;
-//   2. one trailing dot of the host goes ("example.com." is "example.com"); more than one stay: such a host has no
-//   address anyway;
-//   3. an empty query goes ("/a?" is "/a");
-//   4. in path and query, "%xx" of an unreserved character (RFC 3986, 2.3 and 6.2.2.2) is decoded, other escapes get
-//   upper-case
-//      digits (6.2.2.1), and a '%' that starts no escape stays as it is;
+//   2. one trailing dot of the host is dropped ("example.com." is "example.com"); several dots stay: such a host
+//      has no address anyway;
+//   3. an empty query is dropped ("/a?" is "/a");
+//   4. in path and query, "%xx" of an unreserved character (RFC 3986, 2.3 and 6.2.2.2) is decoded, other escapes
+//      get upper-case digits (6.2.2.1),
+//      and a '%' that starts no escape stays unchanged;
 //   5. nothing else: parameters keep their order, "//" in a path stays, "/x" and "/x/" differ.
 //
-// Why it is idempotent: what rule 4 decodes, the parser leaves alone. It can make no dot segment: one made of '.' and
-// "%2e" was taken away by the parser, and no other decodes to one. It can make no new escape: see append_normalised().
+// Why it is idempotent: the parser leaves alone what rule 4 decodes. Rule 4 makes no dot segment: the parser removed
+// those of '.' and "%2e", and nothing else decodes to one. It makes no new escape: see append_normalised().
 
 namespace orbweaver {
 
@@ -31,7 +31,7 @@ tl::unexpected<Error> refuse(std::string_view url, const std::string& why) {
   return fail(ErrorCode::invalid_input, "URL " + shown(url) + ": " + why);
 }
 
-// Where the parts of a canonical URL are in its text: the one place that takes such a text apart.
+// Where the parts of a canonical URL are in its text: the only code that takes such a text apart.
 struct Parts {
   std::size_t host_begin = 0;
   std::size_t host_end = 0;
@@ -45,7 +45,7 @@ std::optional<Parts> parts_of(std::string_view text) {
   parts.path_begin = text.find('/', parts.host_begin);
   if (parts.path_begin == std::string_view::npos || parts.path_begin == parts.host_begin) return std::nullopt;
   const std::string_view authority = text.substr(0, parts.path_begin);
-  // The colons of an IPv6 address are in brackets.
+  // An IPv6 address has its colons in brackets.
   const std::size_t bracket = authority[parts.host_begin] == '[' ? authority.find(']', parts.host_begin) : 0;
   parts.host_end = std::min(authority.find(':', std::max(parts.host_begin, bracket)), authority.size());
   if (parts.host_end == parts.host_begin) return std::nullopt;
@@ -55,10 +55,10 @@ std::optional<Parts> parts_of(std::string_view text) {
 }  // namespace
 
 // A hex digit is not decoded right after a '%' that starts no escape, nor after such a '%' and one hex digit: "%%341"
-// would become "%41", which is "A" the next time.
+// would become "%41", which would become "A" the next time.
 void append_normalised(std::string& out, std::string_view text) {
   constexpr std::size_t none = std::string::npos;
-  std::size_t stray = none;  // where the last stray '%' stands in `out`
+  std::size_t stray = none;  // the position of the last stray '%' in `out`
   for (std::size_t i = 0;;) {
     const std::size_t percent = std::min(text.find('%', i), text.size());
     out.append(text, i, percent - i);
@@ -91,7 +91,7 @@ Result<CanonicalUrl> CanonicalUrl::parse(std::string_view text) {
 }
 
 Result<CanonicalUrl> CanonicalUrl::take_apart(std::string text) {
-  if (text.size() > url_bytes_max) return refuse(text, "longer than " + std::to_string(url_bytes_max) + " bytes");
+  if (text.size() > max_url_bytes) return refuse(text, "longer than " + std::to_string(max_url_bytes) + " bytes");
   const std::optional<Parts> parts = parts_of(text);
   if (!parts) return refuse(text, "not in canonical form");
   Result<CanonicalUrl> made{CanonicalUrl()};
@@ -129,7 +129,7 @@ Result<CanonicalUrl> CanonicalUrl::from(const Url& url) {
   return assemble(*pieces);
 }
 
-// Rules 1 to 3.
+// Applies rules 1 to 3.
 Result<CanonicalUrl::Pieces> CanonicalUrl::pieces_of(const Url& url) {
   if (!url.is_http()) return refuse(url.href(), "neither http nor https");
   std::string_view host = *url.host();  // http and https URLs have one
@@ -142,7 +142,7 @@ Result<CanonicalUrl> CanonicalUrl::assemble(const Pieces& pieces) {
   Result<CanonicalUrl> made{CanonicalUrl()};
   CanonicalUrl& canonical = *made;
   std::string& text = canonical.text_;
-  // "://", ":65535", "?", "#"
+  // room for "://", ":65535", "?", "#"
   text.reserve(pieces.scheme.size() + pieces.host.size() + pieces.path.size() + pieces.query.size() +
                pieces.fragment.size() + 11);
   text.append(pieces.scheme).append("://");
@@ -158,10 +158,10 @@ Result<CanonicalUrl> CanonicalUrl::assemble(const Pieces& pieces) {
   }
   const std::size_t path_end = text.size();
   if (!pieces.fragment.empty()) text.append("#").append(pieces.fragment);
-  if (text.size() > url_bytes_max) {
-    return refuse(text, "longer than " + std::to_string(url_bytes_max) + " bytes in canonical form");
+  if (text.size() > max_url_bytes) {
+    return refuse(text, "longer than " + std::to_string(max_url_bytes) + " bytes in canonical form");
   }
-  static_assert(url_bytes_max <= UINT16_MAX);
+  static_assert(max_url_bytes <= UINT16_MAX);
   canonical.host_begin_ = static_cast<std::uint16_t>(host_begin);
   canonical.host_end_ = static_cast<std::uint16_t>(host_end);
   canonical.path_begin_ = static_cast<std::uint16_t>(path_begin);

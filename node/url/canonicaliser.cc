@@ -10,10 +10,10 @@
 #include "node/url/registrable_domain.h"
 #include "node/url/session_ids.h"
 
-// Why it is idempotent. Each rule only takes something away, but for sorting, and what is left is in normal form still
+// Why it is idempotent. Each rule only removes something, except sorting, and the rest is still in normal form
 // (normalise.h). Each is applied until it finds nothing more: "www." and the ends of a path in loops, parameters and
-// segments one by one. What one rule leaves gives no other, earlier one something to do: session ids go before the
-// index file and the last '/', which take only from the end of a path, and a segment at the end is never treated as a
+// segments one by one. The result of a rule gives no earlier rule new work: session ids are removed before the index
+// file and the last '/', which are removed only at the end of a path, and a segment at the end is never treated as a
 // session's.
 
 namespace orbweaver {
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view www = "www.";
 constexpr std::size_t session_id_bytes_min = 16;
-constexpr std::size_t pattern_bytes_max = 128;
+constexpr std::size_t max_pattern_bytes = 128;
 
 constexpr auto tracking = std::to_array<std::string_view>({
 #define TRACKING(name, whose) name,
@@ -52,7 +52,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// '*' is any run of characters; linear but for a pattern's last '*' tried again from each place.
+// '*' is any run of characters. Linear, except that a pattern's last '*' is tried again from each place.
 bool matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;
@@ -109,8 +109,8 @@ enum Canonicaliser::Rule : std::uint16_t {
 
 std::string parameter_pattern_fault(std::string_view pattern) {
   if (pattern.empty()) return "an entry is empty";
-  if (pattern.size() > pattern_bytes_max)
-    return shown(pattern) + " is longer than " + std::to_string(pattern_bytes_max) + " bytes";
+  if (pattern.size() > max_pattern_bytes)
+    return shown(pattern) + " is longer than " + std::to_string(max_pattern_bytes) + " bytes";
   const auto allowed = [](char c) { return c > ' ' && c < 0x7f && c != '&' && c != '=' && c != '#'; };
   if (!std::all_of(pattern.begin(), pattern.end(), allowed))
     return shown(pattern) +
@@ -175,7 +175,7 @@ Result<CanonicalUrl> Canonicaliser::apply(const Url& url, std::uint16_t& changed
   const std::string_view host = join_www_ ? joined_host(pieces->host) : pieces->host;
   if (host.size() != pieces->host.size()) changed |= join_www;
   pieces->host = host;
-  // With a port of its own a URL names one server, and that speaks one of the two.
+  // A URL with an explicit port names one server, and that speaks only one of the two schemes.
   if (!scheme_.empty() && !pieces->port && pieces->scheme != scheme_) {
     pieces->scheme = scheme_;
     changed |= join_schemes;
@@ -191,7 +191,7 @@ Result<CanonicalUrl> Canonicaliser::apply(const Url& url, std::uint16_t& changed
   return CanonicalUrl::assemble(*pieces);
 }
 
-// Without "www.", as often as it stands there, but never less than a registrable domain: "www.co.uk" is one.
+// Drops "www." as often as it is repeated, but keeps at least a registrable domain: "www.co.uk" is one.
 std::string_view Canonicaliser::joined_host(std::string_view host) const {
   while (host.starts_with(www) && registrable_domain(host).size() + www.size() <= host.size()) {
     host.remove_prefix(www.size());
@@ -252,7 +252,7 @@ std::string Canonicaliser::joined_query(std::string_view query, std::uint16_t& c
     const std::size_t end = std::min(rest.find('&'), rest.size());
     const std::string_view parameter = rest.substr(0, end);
     if (parameter.empty() && sort_) {
-      changed |= sort_parameters;  // nothing that stood somewhere
+      changed |= sort_parameters;  // an empty parameter is dropped
     } else if (!strips || !is_stripped(parameter, changed)) {
       kept.push_back(parameter);
     }

@@ -1,9 +1,9 @@
 // The canonical form that a crawl chose: the form of CanonicalUrl, and the ring-wide settings that join further URLs.
-// docs/reference/canonical-form.md lists the rules for people. Every URL of a crawl goes through it (seeds, links,
-// redirects, records from peers), so that all peers of a ring mean the same by a URL. All of its rules are off by
-// default: each of them takes URLs for one that a server may tell apart.
+// docs/reference/canonical-form.md lists the rules for people. Every URL of a crawl passes through it (seeds, links,
+// redirects, records from peers), so that all peers of a ring treat the same URLs as equal. All of its rules are off by
+// default: each of them joins URLs that a server may distinguish.
 //
-// Idempotent: what it makes, it gives back (tests/unit/canonicaliser_test.cc, tests/fuzz/url_fuzz.cc).
+// Idempotent: canonicalising its own output changes nothing (tests/unit/canonicaliser_test.cc, tests/fuzz/url_fuzz.cc).
 // Thread rule: immutable once made; share freely. Cost beyond CanonicalUrl::from(): with no rule on, nothing; with all
 // on, one copy of path and query and a look-up for each parameter, about a microsecond.
 #pragma once
@@ -24,14 +24,14 @@ class Canonicaliser {
  public:
   // No rule on: CanonicalUrl's own form.
   Canonicaliser() = default;
-  // The rules as the settings have them.
+  // The rules that the settings choose.
   explicit Canonicaliser(const Settings& settings);
 
   Result<CanonicalUrl> parse(std::string_view text) const;
   Result<CanonicalUrl> from(const Url& url) const;
 
-  // What differs between the URL as the URL standard serialises it and its canonical form, in the order of the rules:
-  // "credentials", "fragment", "host_dot", "empty_query", "escapes", then names of settings. Empty when it is refused.
+  // What differs between the URL standard's serialisation and the canonical form, in the order of the rules:
+  // "credentials", "fragment", "host_dot", "empty_query", "escapes", then settings' names. Empty if the URL is refused.
   std::vector<std::string_view> changes(const Url& url) const;
 
  private:
@@ -62,10 +62,10 @@ class Canonicaliser {
   bool drop_slash_ = false;
   bool join_www_ = false;
   bool keep_hash_bang_ = false;
-  std::string scheme_;  // that http and https are joined as; empty: they are two
+  std::string scheme_;  // the scheme that http and https are joined to; empty: they stay two
 };
 
-// What is wrong with a pattern of strip_parameters, in a sentence; empty when nothing is.
+// The fault of a pattern of strip_parameters, in a sentence; empty when there is none.
 std::string parameter_pattern_fault(std::string_view pattern);
 
 }  // namespace orbweaver

@@ -1,5 +1,5 @@
-// The key of an index of web archives, in the steps of the tools' common library and with its oddities: a key that is
-// made otherwise is not found.
+// The key of an index of web archives, in the steps of the tools' common library and with its oddities:
+// a key made in another way is not found.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -35,14 +35,14 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-// Until nothing is left to undo: "%2541" is 'A'.
+// Unescapes until there is nothing left to unescape: "%2541" is 'A'.
 std::string fully_unescaped(std::string_view text) {
   std::string out(text);
   for (std::string next = unescaped(out); next != out; next = unescaped(out)) out = std::move(next);
   return out;
 }
 
-// All but visible ASCII is escaped, and '%' and '#'.
+// Escapes everything except visible ASCII, and '%' and '#'.
 std::string escaped_once(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;
@@ -58,7 +58,7 @@ std::string escaped_once(std::string_view text) {
   return out;
 }
 
-// Dots at both ends go, and of each ".." one.
+// Removes dots at both ends, and one dot of each "..".
 std::string trimmed_host(std::string_view host) {
   std::string out;
   for (std::size_t i = 0; i < host.size(); ++i) {
@@ -88,7 +88,7 @@ std::string reversed_labels(std::string_view host) {
   }
 }
 
-// Dot segments and empty ones go, the last empty one stays as the path's last '/'.
+// Removes dot segments and empty ones; the last empty one stays as the path's last '/'.
 std::string normalised_path(std::string_view path) {
   std::vector<std::string_view> kept;
   for (std::size_t begin = 1; begin <= path.size();) {
@@ -129,7 +129,7 @@ bool is_asp_session(std::string_view segment, bool lettered) {
   return true;
 }
 
-// The last such segment before a page of ASP.NET's is taken out. `path` is lower case.
+// Removes the last such segment before a page of ASP.NET's. `path` is lower case.
 std::string without_session_segment(std::string path, bool lettered) {
   for (std::size_t end = path.rfind('/'); end != std::string::npos && end > 0; end = path.rfind('/', end - 1)) {
     const std::size_t begin = path.rfind('/', end - 1);
@@ -149,7 +149,7 @@ bool all_letters(std::string_view text, std::size_t length) {
 
 enum class Session { java, php, sid, asp, coldfusion };
 
-// Bytes of the session id at the start of `text`, which is lower case; 0 when there is none.
+// The length of the session id at the start of `text`, which is lower case; 0 when there is none.
 std::size_t session_bytes(Session form, std::string_view text) {
   constexpr std::size_t id_bytes = 32;
   constexpr std::array<std::string_view, 3> names = {"jsessionid=", "phpsessid=", "sid="};
@@ -170,7 +170,7 @@ std::size_t session_bytes(Session form, std::string_view text) {
   return end > next + 9 ? end : 0;
 }
 
-// The last of each form is taken out, wherever it begins, with the '&' after it. `query` is lower case.
+// Removes the last id of each form, wherever it begins, with the '&' after it. `query` is lower case.
 std::string without_sessions(std::string query) {
   for (const Session form : {Session::java, Session::php, Session::sid, Session::asp, Session::coldfusion}) {
     for (std::size_t at = query.size(); at-- > 0;) {
@@ -184,7 +184,7 @@ std::string without_sessions(std::string query) {
   return query;
 }
 
-// By name, then by value; a name without '=' comes first.
+// Sorted by name, then by value; a name without '=' comes first.
 std::string with_sorted_parameters(std::string_view query) {
   using Parameter = std::pair<std::string_view, std::optional<std::string_view>>;
   std::vector<Parameter> parameters;
@@ -210,7 +210,7 @@ std::string bare_host(const CanonicalUrl& url) {
   std::string_view host = url.host();
   if (host.starts_with('[')) return std::string(host.substr(1, host.size() - 2));
   std::string trimmed = trimmed_host(host);
-  // Without its stray dots it may be an IPv4 address ("127.1..").
+  // Without stray dots the host may be an IPv4 address ("127.1..").
   if (trimmed.size() != host.size() && !trimmed.empty() &&
       trimmed.find_first_not_of("0123456789.") == std::string::npos)
     if (const Result<Url> plain = Url::parse("http://" + trimmed + "/")) trimmed = plain->host().value_or(trimmed);
@@ -229,7 +229,7 @@ std::string cdx_key(const CanonicalUrl& url) {
   for (const bool lettered : {true, false}) path = without_session_segment(std::move(path), lettered);
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
 
-  // Of a host of dots alone the library keeps the scheme.
+  // For a host of only dots the library keeps the scheme.
   std::string out = host.empty() ? std::string(url.scheme()) + ":" : host;
   const std::string_view port = url.authority().substr(url.host().size());
   if (!host.empty()) out.append(port == ":0" ? "" : port).push_back(')');  // port 0 counts as none there

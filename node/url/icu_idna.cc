@@ -31,7 +31,7 @@ const UIDNA* idna() {
   return handle.get();
 }
 
-// What VerifyDnsLength and CheckHyphens would report: both are off in the URL standard.
+// Errors of VerifyDnsLength and CheckHyphens: both are off in the URL standard.
 constexpr std::uint32_t tolerated = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG |
                                     UIDNA_ERROR_DOMAIN_NAME_TOO_LONG | UIDNA_ERROR_LEADING_HYPHEN |
                                     UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
@@ -61,7 +61,7 @@ std::optional<std::string> converted(std::string_view domain, Convert convert) {
   return out;
 }
 
-// RFC 3492, 6.3, of well-formed UTF-8.
+// RFC 3492, 6.3, for well-formed UTF-8.
 std::string punycode(std::string_view label) {
   std::vector<std::uint32_t> points;
   std::string out;
@@ -108,7 +108,7 @@ std::string punycode(std::string_view label) {
   return out;
 }
 
-// How often `from` stands in `text`, after each is made `to`.
+// Replaces each `from` in `text` by `to`; returns how many there were.
 std::size_t replace_all(std::string& text, std::string_view from, std::string_view to) {
   std::size_t count = 0;
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()), ++count)
@@ -116,8 +116,8 @@ std::size_t replace_all(std::string& text, std::string_view from, std::string_vi
   return count;
 }
 
-// U+1806, the Mongolian todo soft hyphen, is valid since Unicode 16; the ICU of today refuses it. All that UTS #46 asks
-// of it (its direction, how it joins and composes) it has in common with U+2012, which stands in for it meanwhile.
+// U+1806, the Mongolian todo soft hyphen, is valid since Unicode 16; today's ICU refuses it. In all that UTS #46 checks
+// (direction, joining, composition) it equals U+2012, which replaces it meanwhile.
 constexpr std::string_view todo_hyphen = "\u1806";
 constexpr std::string_view stand_in = "\u2012";
 
@@ -125,7 +125,7 @@ std::optional<std::string> with_todo_hyphens(std::string domain) {
   if (domain.find(stand_in) != std::string::npos) return std::nullopt;
   const std::size_t count = replace_all(domain, todo_hyphen, stand_in);
   std::optional<std::string> valid = converted(domain, uidna_nameToUnicodeUTF8);
-  // More of them came out of a label that was punycode already.
+  // A label that was already punycode contained more of them.
   if (!valid || replace_all(*valid, stand_in, todo_hyphen) != count) return std::nullopt;
   std::string out;
   for (std::size_t begin = 0; begin <= valid->size();) {
@@ -147,7 +147,7 @@ std::optional<std::string> with_todo_hyphens(std::string domain) {
 }  // namespace
 
 std::optional<std::string> idna_to_ascii(std::string_view domain) {
-  if (domain.size() > idna_input_bytes_max) return std::nullopt;
+  if (domain.size() > max_idna_input_bytes) return std::nullopt;
   const std::string mapped = apply_newer_idna_mappings(domain);
   if (mapped.find(todo_hyphen) != std::string::npos) return with_todo_hyphens(mapped);
   return converted(mapped, uidna_nameToASCII_UTF8);

@@ -1,10 +1,10 @@
-// Internationalised domain names through ICU: the only place of IDNA.
+// Internationalised domain names through ICU: the only code for IDNA.
 //
 // The URL standard's "domain to ASCII" for names with non-ASCII characters: UTS #46, nontransitional, CheckBidi,
-// CheckJoiners, neither CheckHyphens, VerifyDnsLength nor UseSTD3ASCIIRules. Names that are ASCII never come here: the
-// standard takes them as they are, "xn--" labels unchecked, since real sites carry labels that UTS #46 refuses (URL
-// standard, "domain parser", note). Thread rule: free function; ICU's handle is opened once a process and immutable.
-// Cost: some microseconds.
+// CheckJoiners, without CheckHyphens, VerifyDnsLength and UseSTD3ASCIIRules. ASCII names never get here: the standard
+// takes them unchanged, with "xn--" labels unchecked, since real sites use labels that UTS #46 refuses (URL standard,
+// "domain parser", note). Thread rule: free function;
+// ICU's handle is opened once per process and immutable. Cost: a few microseconds.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace orbweaver {
 
 // Longer names are refused unread: ICU's punycode is quadratic in a label's length, and DNS ends at 253 bytes.
-inline constexpr std::size_t idna_input_bytes_max = 2048;
+inline constexpr std::size_t max_idna_input_bytes = 2048;
 
 // The name in lower-case ASCII, labels punycoded where needed; nothing when UTS #46 refuses it. `domain` is well-formed
 // UTF-8.

@@ -12,7 +12,7 @@ constexpr std::uint32_t ignored = 0xffffffff;
 struct Mapping {
   std::uint32_t first;
   std::uint32_t last;
-  std::uint32_t to;  // of `first`; those after it follow in step; or `ignored`
+  std::uint32_t to;  // the mapping of `first`; later ones follow in order; or `ignored`
 };
 
 // UTS #46, "Modifications", revisions 31 to 33; in order of `first`.
@@ -42,7 +42,7 @@ const Mapping* find_mapping(std::uint32_t character) {
   return nullptr;
 }
 
-// Of the first character of well-formed, non-empty UTF-8.
+// The first character of well-formed, non-empty UTF-8.
 struct Decoded {
   std::uint32_t character;
   std::size_t bytes;
@@ -59,7 +59,7 @@ Decoded decode(std::string_view text) {
   return {character, bytes};
 }
 
-// All targets of the table lie at U+0080 or above.
+// All targets of the table are at U+0080 or above.
 void append_utf8(std::string& out, std::uint32_t character) {
   const auto tail = [&](unsigned shift) { out.push_back(static_cast<char>(0x80 | (character >> shift & 0x3f))); };
   if (character < 0x800) {

@@ -74,18 +74,18 @@ class Ipv6Parser {
       std::size_t digits = 0;
       for (; digits < rest_.size() && is_ascii_digit(rest_[digits]); ++digits) {
         if (digits > 0 && value == 0) return false;
-        value = value * 10 + hex_value(rest_[digits]);
+        value = value * 10 + static_cast<unsigned>(hex_value(rest_[digits]));
         if (value > 255) return false;
       }
       if (digits == 0) return false;
       rest_.remove_prefix(digits);
-      pieces_[count_] = static_cast<std::uint16_t>(pieces_[count_] << 8 | value);
+      pieces_[count_] = static_cast<std::uint16_t>(unsigned{pieces_[count_]} << 8 | value);
       if (seen % 2 == 1) ++count_;
     }
     return rest_.empty();
   }
 
-  // Moves what follows "::" to the end.
+  // Moves the pieces after "::" to the end.
   std::optional<Pieces> spread() {
     if (!compress_) return count_ == 8 ? std::optional(pieces_) : std::nullopt;
     Pieces spread{};
@@ -99,7 +99,7 @@ class Ipv6Parser {
   std::string_view rest_;
   Pieces pieces_{};
   std::size_t count_ = 0;                // pieces so far; never above 8
-  std::optional<std::size_t> compress_;  // where "::" stood: pieces before it, itself counted
+  std::optional<std::size_t> compress_;  // where "::" was: the number of pieces before it, including itself
 };
 
 struct ZeroRun {

@@ -7,7 +7,7 @@
 
 namespace orbweaver {
 
-// `input` is what stands between '[' and ']'. On success `host` is "[...]" in RFC 5952's form; else it is untouched.
+// `input` is the text between '[' and ']'. On success `host` is "[...]" in RFC 5952's form; else it is unchanged.
 bool parse_ipv6(std::string_view input, std::string& host);
 
 }  // namespace orbweaver

@@ -1,4 +1,4 @@
-// Percent-encoding by the URL standard's percent-encode sets, and the UTF-8 care that comes before it.
+// Percent-encoding by the URL standard's percent-encode sets, and the check of UTF-8 before it.
 // Thread rule: free functions. Cost: linear; runs that need no encoding are copied whole.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace orbweaver::url_text {
 
-// One bit for each percent-encode set (URL standard, 1.3), and for the byte classes that the parser asks for.
+// One bit for each percent-encode set (URL standard, 1.3), and for the byte classes that the parser needs.
 enum CharClass : std::uint16_t {
   c0_control_set = 1 << 0,
   fragment_set = 1 << 1,
@@ -81,7 +81,7 @@ inline std::size_t find_class(std::string_view text, unsigned classes) {
 inline bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_ascii_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 inline char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-// The value of a hex digit; the caller knows that it is one.
+// The value of a hex digit; the caller has checked that it is one.
 inline unsigned hex_value(char c) {
   return is_ascii_digit(c) ? static_cast<unsigned>(c - '0') : static_cast<unsigned>(ascii_lower(c) - 'a') + 10;
 }
@@ -94,7 +94,7 @@ inline bool is_escape(std::string_view text, std::size_t at) {
 // Appends "%XX", upper-case digits.
 void append_escape(std::string& out, unsigned char byte);
 
-// Appends `bytes`, those of the set as "%XX". '%' is in no set, so what is encoded stays as it is.
+// Appends `bytes`, with those of the set as "%XX". '%' is in no set, so existing escapes stay unchanged.
 void append_percent_encoded(std::string& out, std::string_view bytes, CharClass set);
 
 // "%41" to "A"; a '%' that starts no escape stays.

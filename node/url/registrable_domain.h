@@ -1,5 +1,5 @@
-// Which part of a host's name somebody can register, by the public suffix list (libpsl, its only home; the list that
-// is built into it). Pure. Thread rule: free function, any thread. Cost: about a microsecond.
+// The part of a host's name that can be registered, by the public suffix list (libpsl, used only here, with its
+// built-in list). Pure. Thread rule: free function, any thread. Cost: about a microsecond.
 #pragma once
 
 #include <string>

@@ -23,12 +23,12 @@ bool equals_lower(std::string_view text, std::string_view lower) {
          std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) { return ascii_lower(a) == b; });
 }
 
-// The segment without its session parameters; as it is where only a dot segment would be left.
+// The segment without its session parameters; unchanged where only a dot segment would be left.
 std::string without_parameters(std::string_view segment) {
   std::string out;
   for (std::size_t at = 0; at < segment.size();) {
     const std::size_t end = std::min(segment.find(';', at + 1), segment.size());
-    const std::string_view piece = segment.substr(at, end - at);  // with its ';' but for the first
+    const std::string_view piece = segment.substr(at, end - at);  // includes its ';', except for the first
     const std::string_view name = piece.front() == ';' ? piece.substr(1, piece.find('=') - 1) : std::string_view();
     const bool session = piece.find('=') != std::string_view::npos &&
                          std::any_of(path_parameters.begin(), path_parameters.end(),

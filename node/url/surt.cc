@@ -10,7 +10,7 @@ namespace orbweaver {
 
 namespace {
 
-// "com,example,www" of "www.example.com"; a comma in a name becomes '.', which no label holds.
+// "com,example,www" of "www.example.com"; a comma in a name becomes '.', which no label contains.
 std::string reversed_host(std::string_view host) {
   if (is_ip_address(host)) return std::string(host);
   std::string out;

@@ -12,13 +12,13 @@
 
 namespace orbweaver {
 
-// Longer input is refused unread: a canonical URL ends at 4 KiB, and a page whose <base> is a megabyte must not cost a
-// megabyte a link.
-inline constexpr std::size_t url_input_bytes_max = 16384;
+// Longer input is refused unread: a canonical URL has at most 4 KiB, and
+// a page whose <base> is a megabyte must not cost a megabyte per link.
+inline constexpr std::size_t max_url_input_bytes = 16384;
 
 // Turns a query's UTF-8 into a legacy charset's bytes before it is percent-encoded (URL standard, "percent-encode after
-// encoding"). Unencodable characters become "&#N;", percent-encoded already: "%26%23N%3B". Null pointer where one is
-// taken: UTF-8.
+// encoding"). Unencodable characters become "&#N;", already percent-encoded:
+// "%26%23N%3B". A null pointer to an encoder means UTF-8.
 class QueryEncoder {
  public:
   virtual ~QueryEncoder() = default;
@@ -27,8 +27,8 @@ class QueryEncoder {
 
 class Url {
  public:
-  // The basic URL parser on UTF-8 text. Ill-formed UTF-8 is read as U+FFFD. The error names the input and
-  // says what the standard calls a failure ("it has no scheme, and there is no base URL", "a port above 65535").
+  // The basic URL parser on UTF-8 text. Ill-formed UTF-8 is read as U+FFFD. The error names the input and describes the
+  // failure in the standard's sense ("it has no scheme, and there is no base URL", "a port above 65535").
   static Result<Url> parse(std::string_view input, const Url* base = nullptr,
                            const QueryEncoder* query_encoder = nullptr);
 
@@ -38,7 +38,7 @@ class Url {
   const std::string& password() const { return password_; }
   const std::optional<std::string>& host() const { return host_; }    // serialised: "example.com", "[::1]", "192.0.2.1"
   std::optional<std::uint16_t> port() const { return port_; }         // nothing when it is the scheme's default
-  const std::string& path() const { return path_; }                   // serialised; opaque paths as they are
+  const std::string& path() const { return path_; }                   // serialised; opaque paths unchanged
   const std::optional<std::string>& query() const { return query_; }  // without '?'
   const std::optional<std::string>& fragment() const { return fragment_; }  // without '#'
   bool is_http() const { return scheme_ == "http" || scheme_ == "https"; }
@@ -46,7 +46,7 @@ class Url {
 
  private:
   friend class UrlParser;
-  friend class CanonicalUrl;  // its text is in parts already
+  friend class CanonicalUrl;  // it has the parts of its text already
   std::string scheme_;
   std::string username_;
   std::string password_;

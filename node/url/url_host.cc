@@ -15,7 +15,7 @@ using namespace url_text;
 
 namespace {
 
-// The last dot-separated part, a single trailing dot aside ("ends in a number checker", steps 2 to 4).
+// The last dot-separated part, ignoring a single trailing dot ("ends in a number checker", steps 2 to 4).
 std::string_view last_part(std::string_view domain) {
   if (domain.ends_with('.')) domain.remove_suffix(1);
   const std::size_t dot = domain.rfind('.');
@@ -31,7 +31,7 @@ bool ends_in_number(std::string_view domain) {
   return has_hex_prefix(last) && std::all_of(last.begin() + 2, last.end(), [](char c) { return is(c, hex_digit); });
 }
 
-// The IPv4 number parser. Values past 2^32 stay at 2^32: out of range is out of range.
+// The IPv4 number parser. Values past 2^32 stay at 2^32: all of them are out of range.
 std::optional<std::uint64_t> ipv4_number(std::string_view part) {
   if (part.empty()) return std::nullopt;
   unsigned radix = 10;
@@ -86,7 +86,7 @@ HostFailure parse_opaque_host(std::string_view input, std::string& host) {
   return nullptr;
 }
 
-// A name with escapes or non-ASCII characters, into `host`: the slow way of the domain parser.
+// Parses a name with escapes or non-ASCII characters into `host`: the slow path of the domain parser.
 HostFailure parse_encoded_domain(std::string_view input, std::string& host) {
   const std::string domain = percent_decode(input);
   if (std::all_of(domain.begin(), domain.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {

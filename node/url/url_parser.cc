@@ -1,8 +1,8 @@
 // The URL standard's "basic URL parser" (https://url.spec.whatwg.org/#url-parsing, review draft of August 2026).
 //
-// The standard walks code points through a state machine; here each state is a function that takes its whole component
-// off the front of `rest_`, so that components are copied in runs. Function names are the states' names. Setters' state
-// overrides are left out.
+// The standard walks code points through a state machine. Here each state is a function that takes its whole component
+// off the front of `rest_`, so that components are copied in runs.
+// Functions are named after the states. Setters' state overrides are not implemented.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -50,7 +50,7 @@ std::string_view leading_drive_letter(std::string_view path) {
   return found ? path.substr(1, 2) : std::string_view{};
 }
 
-// How many dots a path segment stands for: 1 for ".", 2 for "..", each dot also as "%2e"; 0 when it is an ordinary one.
+// The number of dots in a dot segment: 1 for ".", 2 for "..", each dot also as "%2e"; 0 for an ordinary segment.
 int dots_of(std::string_view segment) {
   int dots = 0;
   while (!segment.empty()) {
@@ -69,7 +69,7 @@ int dots_of(std::string_view segment) {
 bool is_c0_or_space(char c) { return static_cast<unsigned char>(c) <= 0x20; }
 bool is_tab_or_newline(char c) { return c == '\t' || c == '\n' || c == '\r'; }
 
-// No byte below 0x20 or above 0x7f, looked at eight at a time.
+// No byte below 0x20 or above 0x7f, checked eight at a time.
 bool is_printable_ascii(std::string_view text) {
   constexpr std::uint64_t ones = 0x0101010101010101;
   std::uint64_t seen = 0;
@@ -86,10 +86,10 @@ bool is_printable_ascii(std::string_view text) {
 
 }  // namespace
 
-// One parse. Each state returns null, or says what the standard calls a failure (a string literal).
+// One parse. Each state returns null, or a string literal that describes the failure in the standard's sense.
 class UrlParser {
  public:
-  // `url` is a fresh one; after a failure it holds some of the parts.
+  // `url` is a new one; after a failure it contains some of the parts.
   UrlParser(std::string_view text, const Url* base, const QueryEncoder* encoder, Url& url)
       : rest_(text), base_(base), encoder_(encoder), url_(url) {}
 
@@ -128,15 +128,15 @@ class UrlParser {
   bool copy_plain_path();
   const char* relative_path_or_rest();
 
-  std::string_view rest_;  // what is still to be read; begins where the standard's pointer stands
+  std::string_view rest_;  // the unread input; begins at the standard's pointer
   const Url* base_;
   const QueryEncoder* encoder_;
   const SpecialScheme* special_ = nullptr;
   Url& url_;
 };
 
-// C0 controls and spaces around it, and tabs and newlines within, go; ill-formed UTF-8 becomes U+FFFD. `storage` holds
-// the text if it changed.
+// Removes C0 controls and spaces around the input, and tabs and newlines in it; ill-formed UTF-8 becomes U+FFFD.
+// `storage` contains the text if it changed.
 std::string_view UrlParser::cleaned(std::string_view input, std::string& storage) {
   while (!input.empty() && is_c0_or_space(input.front())) input.remove_prefix(1);
   while (!input.empty() && is_c0_or_space(input.back())) input.remove_suffix(1);
@@ -214,7 +214,7 @@ const char* UrlParser::relative() {
   return relative_path_or_rest();
 }
 
-// The end of the relative state and of the file state: base's path and query, as far as the input does not replace
+// The end of the relative state and of the file state: base's path and query, unless the input replaces
 // them.
 const char* UrlParser::relative_path_or_rest() {
   url_.path_ = base_->path_;
@@ -358,7 +358,7 @@ void UrlParser::append_segment(std::string_view segment) {
   if (drive) url_.path_.back() = ':';
 }
 
-// The whole path at once when no byte of it asks for more than a copy: the usual case. False: nothing was read.
+// Copies the whole path at once when no byte of it needs special treatment: the usual case. False: nothing was read.
 bool UrlParser::copy_plain_path() {
   if (is_file()) return false;
   std::size_t end = 0;
@@ -406,7 +406,7 @@ const char* UrlParser::opaque_path() {
   return query_or_fragment();
 }
 
-// Query state and fragment state; nothing, or what begins with '?' or '#'.
+// Query state and fragment state; the rest is empty or begins with '?' or '#'.
 const char* UrlParser::query_or_fragment() {
   if (next_is('?')) {
     take(1);
@@ -429,9 +429,9 @@ const char* UrlParser::query_or_fragment() {
 }
 
 Result<Url> Url::parse(std::string_view input, const Url* base, const QueryEncoder* query_encoder) {
-  if (input.size() > url_input_bytes_max) {
+  if (input.size() > max_url_input_bytes) {
     return fail(ErrorCode::invalid_input,
-                "URL " + shown(input) + ": longer than " + std::to_string(url_input_bytes_max) + " bytes");
+                "URL " + shown(input) + ": longer than " + std::to_string(max_url_input_bytes) + " bytes");
   }
   std::string storage;
   Result<Url> url;

@@ -1,9 +1,9 @@
-// For tests/bench/decode: nanoseconds a byte of our decoders, of ICU's converters beside them, and of telling the
-// charset.
+// For tests/bench/decode: nanoseconds per byte of our decoders, of ICU's converters for comparison, and of detecting
+// the charset.
 //   decode_costs [--rounds N] DIRECTORY…
-// Every .html and .htm file below is read. UTF-8 and windows-1252 are decoded as they stand; for the other charsets the
-// pages' letters are written in a script of that charset, so that the mix of markup and text is a real page's. Each
-// measurement takes turns with its rival, N rounds; the best of each is printed, so that other work counts least.
+// Every .html and .htm file below is read. UTF-8 and windows-1252 are decoded as they are. For the other charsets the
+// pages' letters are replaced by those of a script of that charset, so that the mix of markup and text is real. Each
+// measurement alternates with its rival, N rounds; the best of each is printed, so that other work has little effect.
 // Exit code: 0, or 2 when there was nothing to read.
 #include <time.h>
 #include <unicode/ucnv.h>
@@ -25,7 +25,7 @@
 
 namespace {
 
-std::size_t sink = 0;  // keeps the work from being left out
+std::size_t sink = 0;  // prevents the compiler from removing the work
 
 double cpu_seconds() {
   timespec now{};
@@ -43,7 +43,7 @@ void keep_best(double& best, Work work) {
 struct Charset {
   const char* name;
   const char* icu;
-  std::vector<const char*> letters;  // stand for a to z in text
+  std::vector<const char*> letters;  // they replace a to z in text
 };
 const Charset charsets[] = {
     {"windows-1252", "windows-1252", {"é", "à", "ü", "ö", "ç"}},
@@ -58,7 +58,7 @@ const Charset charsets[] = {
     {"utf-16le", "utf-16le", {"й", "日", "本"}},
 };
 
-// A page in that script: of letters outside tags, every `share`-th becomes another.
+// A page in that script: of the letters outside tags, every `share`-th is replaced.
 std::string in_script(std::string_view html, const Charset& charset, std::size_t share) {
   std::string utf8;
   bool in_tag = false;

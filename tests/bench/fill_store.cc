@@ -1,4 +1,4 @@
-// Fills the store of a peer that is stopped with records, as a crawl would have left them: for tests/bench/ring.
+// Fills the store of a stopped peer with records, as a crawl would have left them: for tests/bench/ring.
 //
 //   fill_store DIRECTORY RECORDS PARTITIONS   RECORDS URLs on RECORDS/100 hosts, nine in ten fetched, the others queued
 #include <cstdio>

@@ -1,6 +1,6 @@
-// For tests/bench/robots: how long parsing robots.txt files and judging URLs takes. Standard input: the JSON lines of
-// `orbweaver robots --batch`. Output: one JSON line {"files", "parse_ns" (of one file), "decisions", "decide_ns" (of
-// one), "allowed" (how many)}; each the best of some rounds.
+// For tests/bench/robots: the time for parsing robots.txt files and judging URLs. Standard input: the JSON lines of
+// `orbweaver robots --batch`. Output: one JSON line {"files", "parse_ns" (per file), "decisions", "decide_ns" (per
+// decision), "allowed" (how many)}; each time is the best of some rounds.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What scope and trap rules cost a URL, and the fingerprint a page: nanoseconds on one core, the least of five rounds.
+// The cost of scope and trap rules per URL, and of the fingerprint per page: ns on one core, minimum of five rounds.
 //
 //   traps_bench    prints a table
 #include <algorithm>

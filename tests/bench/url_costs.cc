@@ -1,8 +1,8 @@
-// For tests/bench/urls: nanoseconds a URL and a link, ours beside libcurl's URL API and gumbo's HTML parser.
+// For tests/bench/urls: nanoseconds per URL and per link, ours and those of libcurl's URL API and gumbo's HTML parser.
 //   url_costs [--rounds N] DIRECTORY…
-// Every .html and .htm file below is read; its links, as they stand and resolved, are what the URL parsers are given.
-// Each measurement takes turns with its rival, N rounds; the best of each is printed, so that other work on the machine
-// counts least. Exit code: 0, or 2 when there was nothing to read.
+// Every .html and .htm file below is read; the URL parsers get its links, both as written and resolved.
+// Each measurement alternates with its rival, N rounds; the best of each is printed, so that other work on the machine
+// has little effect. Exit code: 0, or 2 when there was nothing to read.
 #include <curl/curl.h>
 #include <gumbo.h>
 #include <time.h>
@@ -41,7 +41,7 @@ struct Corpus {
   std::size_t bytes = 0;
 };
 
-std::size_t sink = 0;  // keeps the work from being left out
+std::size_t sink = 0;  // prevents the compiler from removing the work
 
 double cpu_seconds() {
   timespec now{};
@@ -95,7 +95,7 @@ void by_curl(const std::vector<std::string>& urls) {
   }
 }
 
-// href of <a> and <area>, src of frames, href of <link>, meta left out: what every tree has.
+// href of <a> and <area>, src of frames, href of <link>; without meta: all that both trees have.
 std::size_t gumbo_links(const GumboNode* root) {
   std::size_t found = 0;
   std::vector<const GumboNode*> open = {root};

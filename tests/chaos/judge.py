@@ -47,10 +47,10 @@ class Promise:
 
     delay: float  # seconds between two requests to one host
     host_delays: dict = dataclasses.field(default_factory=dict)  # host -> seconds, of those that ask for more
-    twice_max: int = 0  # requests of pages that were asked for before and have a cause
+    max_twice: int = 0  # requests of pages that were asked for before and have a cause
     causes: list = dataclasses.field(default_factory=list)
     cuts: list = dataclasses.field(default_factory=list)
-    robots_max: int = 1  # requests of one host's robots.txt
+    max_robots: int = 1  # requests of one host's robots.txt
 
     def delay_of(self, host):
         return max(self.delay, self.host_delays.get(host, 0.0))
@@ -168,14 +168,27 @@ def _conclude(verdict, promise):
     if verdict.without_cause:
         problems.append(f"{len(verdict.without_cause)} requests of pages that the ring had asked for: "
                         f"{some(verdict.without_cause)}")  # fmt: skip
-    if len(verdict.twice) > promise.twice_max:
+    if len(verdict.twice) > promise.max_twice:
         problems.append(f"{len(verdict.twice)} requests of pages that were under way at the fault, and at most "
-                        f"{promise.twice_max} could be: {some(verdict.twice)}")  # fmt: skip
+                        f"{promise.max_twice} could be: {some(verdict.twice)}")  # fmt: skip
     if verdict.under_delay:
         problems.append(f"{len(verdict.under_delay)} gaps under the delay: {some(verdict.under_delay)}")
-    if verdict.robots[0] > promise.robots_max:
+    if verdict.robots[0] > promise.max_robots:
         problems.append(f"{verdict.robots[1]}'s robots.txt was asked for {verdict.robots[0]} times, and may be "
-                        f"{promise.robots_max} times")  # fmt: skip
+                        f"{promise.max_robots} times")  # fmt: skip
+
+
+def pace(requests, begin, end, promise):
+    """The share of requests between two times that came before their host's delay, and a quarter of it, was over."""
+    last, in_time, late = {}, 0, 0
+    for request in requests:
+        if request.host in last and begin <= request.at < end:
+            if request.at - last[request.host] <= promise.delay_of(request.host) * 1.25:
+                in_time += 1
+            else:
+                late += 1
+        last[request.host] = request.at
+    return in_time / max(1, in_time + late)
 
 
 def pages_per_second(requests, begin, end):

@@ -2,12 +2,16 @@
 
 A Net has one namespace with bridges (the switches), one for each peer and one for each web server. A peer has two
 links: `ring` to the other peers and `web` to the servers, so that cutting or slowing the ring leaves the web alone.
+The ring of an open Net has addresses of the loopback network, on which peers speak without a key: what they say can be
+recorded (outside/recorder.py).
+
 Names begin with "owch-PID-", PID being the process that made them: what a run left behind that was killed is removed
 by the next (sweep()).
 
 Who may be cut off from whom:
   cut(groups)        each group of peers gets a bridge of its own
   cut_one_way(a, b)  a's frames to b go to a hardware address that nobody has; b's to a arrive
+  mute(a)            a's frames reach no other peer; theirs reach a
   slow ring          every frame is delayed, and some are lost: netem where the kernel has it, else wire.py over taps
 """
 
@@ -19,6 +23,7 @@ import pathlib
 import re
 import select
 import shutil
+import signal
 import socket
 import statistics
 import subprocess
@@ -27,12 +32,15 @@ import tempfile
 import threading
 import time
 
+import disks
 import ring
 
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = "owch"
 ETC = pathlib.Path("/etc/netns")
 RING_SUBNET = "10.88.0"
+OPEN_RING_SUBNET = "127.88.0"  # a peer listens without a key only on addresses of the loopback network
+RING_PORT = 7400
 WEB_SUBNET = "10.99"
 NOBODY = "02:00:00:00:00:fe"  # a hardware address that no interface has
 KEPT = "kept"  # a file in a run's directory that is to stay
@@ -106,6 +114,9 @@ def sweep():
         if left_behind(line.split()[0]):
             with contextlib.suppress(NetError):  # another run may sweep, too
                 run("ip", "netns", "del", line.split()[0])
+    for mount in disks.below(pathlib.Path(tempfile.gettempdir())):
+        if left_behind(mount.relative_to(tempfile.gettempdir()).parts[0]):
+            disks.remove(mount)
     for directory in [*ETC.glob(f"{PREFIX}-*"), *pathlib.Path(tempfile.gettempdir()).glob(f"{PREFIX}-*")]:
         if left_behind(directory.name) and not (directory / KEPT).exists():
             shutil.rmtree(directory, ignore_errors=True)
@@ -152,12 +163,16 @@ def command_in(space, *command):
 
 
 class Net:
-    """The namespaces of one crawl. slow: (share of frames lost, seconds of delay) of each peer's ring link."""
+    """The namespaces of one crawl. slow: (share of frames lost, seconds of delay) of each peer's ring link; with
+    slow_one only of what that peer sends, from make_one_slow() on. open_ring: what the peers say can be recorded."""
 
-    def __init__(self, directory, slow=None):
+    def __init__(self, directory, slow=None, slow_one=None, open_ring=False):
         self.name = f"{PREFIX}-{os.getpid()}-{next(_numbers)}"
         self.directory = pathlib.Path(directory)
         self.slow = slow
+        self.slow_one = slow_one
+        self.open_ring = open_ring
+        self.subnet = OPEN_RING_SUBNET if open_ring else RING_SUBNET
         self.slow_by = None  # "netem" or "wire"
         self.spaces = []
         self.wire = None
@@ -196,15 +211,16 @@ class Net:
         self._ip(space, *(f"addr add {address}/16 dev web" for address in addresses), "link set web up")
         return space
 
-    def make_slow(self, peers_max):
+    def make_slow(self, max_peers):
         """Before the first peer is added: how the ring is to be slow."""
         if has_netem():
             self.slow_by = "netem"
             return
         self.slow_by = "wire"
         loss, delay = self.slow
-        taps = [f"t{i}" for i in range(1, peers_max + 1)]
-        wire = [sys.executable, "-B", HERE / "wire.py", "--loss", loss, "--delay", delay, *taps]
+        taps = [f"t{i}" for i in range(1, max_peers + 1)]
+        one = ["--one", f"t{self.slow_one}"] if self.slow_one else []
+        wire = [sys.executable, "-B", HERE / "wire.py", "--loss", loss, "--delay", delay, *one, *taps]
         self.wire = ring.Process(command_in(self.switch, *wire), self.directory, "wire")
         ring.wait_until("wire.py is ready", lambda: "ready" in self.wire.out or not self.wire.running(), 10)
         if not self.wire.running():
@@ -220,7 +236,7 @@ class Net:
                 break
         lines = ["127.0.0.1 localhost"] + [f"{address} {host}" for host, address in hosts.items()]
         (etc / "hosts").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        ring_address, web_address = f"{RING_SUBNET}.{number}", f"{WEB_SUBNET}.0.{number}"
+        ring_address, web_address = f"{self.subnet}.{number}", f"{WEB_SUBNET}.0.{number}"
         self._ip(
             self.switch,
             f"link add name w-p{number} type veth peer name web netns {space}",
@@ -236,6 +252,8 @@ class Net:
                 f"link set r-p{number} master ring0",
                 f"link set r-p{number} up",
             )
+        if self.open_ring:
+            self._route_loopback(space)
         mac = f"02:00:00:00:01:{number:02x}"
         self._ip(
             space,
@@ -245,12 +263,30 @@ class Net:
             f"addr add {web_address}/16 dev web",
             "link set web up",
         )
-        if self.slow_by == "netem":
-            loss, delay = self.slow
-            run("tc", "-n", space, "qdisc", "add", "dev", "ring", "root", "netem",
-                "delay", f"{delay * 1000:.0f}ms", "loss", f"{loss * 100:.0f}%")  # fmt: skip
+        if self.slow_by == "netem" and not self.slow_one:
+            self._netem(space)
         self.macs[number] = mac
         return space, ring_address, web_address
+
+    def _netem(self, space):
+        loss, delay = self.slow
+        lost = ["loss", f"{loss * 100:.0f}%"] if loss else []
+        run("tc", "-n", space, "qdisc", "add", "dev", "ring", "root", "netem", "delay", f"{delay * 1000:.0f}ms", *lost)
+
+    def make_one_slow(self):
+        """What the peer `slow_one` sends is slow from here on."""
+        if self.slow_by == "netem":
+            self._netem(self.space_of(self.slow_one))
+        else:
+            self.wire.signal(signal.SIGUSR1)
+
+    def _route_loopback(self, space):
+        """Of the loopback network only 127.0.0.1 stays at home; the rest may come and go over the ring's link."""
+        self._ip(space, "addr del 127.0.0.1/8 dev lo", "addr add 127.0.0.1/32 dev lo")
+        with inside(space):
+            for device in ("all", "ring"):
+                path = pathlib.Path(f"/proc/sys/net/ipv4/conf/{device}/route_localnet")
+                path.write_text("1", encoding="ascii")
 
     def space_of(self, number):
         return f"{self.name}-p{number}"
@@ -268,8 +304,14 @@ class Net:
         """What `sender` sends to `receiver` is lost; the other direction is whole."""
         self._ip(
             self.space_of(sender),
-            f"neigh replace {RING_SUBNET}.{receiver} lladdr {NOBODY} dev ring nud permanent",
+            f"neigh replace {self.subnet}.{receiver} lladdr {NOBODY} dev ring nud permanent",
         )
+
+    def mute(self, sender):
+        """What `sender` sends to any other peer is lost; what they send arrives."""
+        for receiver in self.macs:
+            if receiver != sender:
+                self.cut_one_way(sender, receiver)
 
     def heal(self):
         """The ring is whole again."""
@@ -282,7 +324,7 @@ class Net:
         median seconds that it took)."""
         with inside(self.space_of(receiver)):
             into = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            into.bind((f"{RING_SUBNET}.{receiver}", 0))
+            into.bind((f"{self.subnet}.{receiver}", 0))
         with inside(self.space_of(sender)):
             out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         delays = []
@@ -316,7 +358,7 @@ class Net:
         count = 200
         got, took = self.passed(sender, receiver, count, delay + 1)
         lost = 1 - got / count
-        if not loss / 2 < lost < loss * 1.7 or not delay * 0.9 < took < delay + 0.15:
+        if not loss / 2 <= lost <= loss * 1.7 or not delay * 0.9 < took < delay + 0.15:
             raise NetError(f"the ring's link loses {lost:.0%} and takes {took * 1000:.0f} ms ({self.slow_by})")
         return lost, took
 

@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,7 +16,6 @@ import urllib.request
 import netns
 import ring
 
-RING_PORT = 7400
 STATUS_PORT = 8400
 POLL_EVERY = 0.25  # seconds
 
@@ -44,15 +45,16 @@ class Build:
 class Peer:
     """One peer: a namespace, a data directory, and one process after another."""
 
-    def __init__(self, build, net, number, directory, hosts):
+    def __init__(self, build, net, number, directory, hosts, deeds):
         self.build = build
+        self.deeds = deeds  # of all peers: what is done to them, for the outside judge
         self.number = number
         self.name = f"peer-{number}"
         self.place = pathlib.Path(directory) / self.name
         self.place.mkdir()
         self.data = self.place / "data"
         self.space, self.ring_address, self.web_address = net.add_peer(number, hosts)
-        self.address = f"{self.ring_address}:{RING_PORT}"
+        self.address = f"{self.ring_address}:{netns.RING_PORT}"
         self.join = None  # the member that it joins through
         self.process = None
         self.starts = 0
@@ -61,13 +63,17 @@ class Peer:
         self.gone = False  # for good: nothing is expected of it
         self.left = False  # it handed over and ended
 
-    def start(self, *arguments):
+    def deed(self, what):
+        self.deeds.append({"at": time.time(), "what": what, "peer": self.name})
+
+    def start(self, *arguments, environment=None):
         self.starts += 1
         self.started = time.time()
+        self.deed("started")
         command = [self.build.path, "node", "--dir", self.data, "--listen", self.address]
         command += ["--status-listen", f"127.0.0.1:{STATUS_PORT}", *arguments]
         name = f"{self.name}-run-{self.starts}"
-        self.process = ring.Process(netns.command_in(self.space, *command), self.place, name)
+        self.process = ring.Process(netns.command_in(self.space, *command), self.place, name, environment)
         return self
 
     def running(self):
@@ -93,14 +99,41 @@ class Peer:
         except (OSError, ValueError, urllib.error.URLError):
             return None
 
+    def strike(self):
+        """kill -9, without waiting for its end."""
+        self.deed("killed")
+        self.process.signal(signal.SIGKILL)
+
     def kill9(self):
+        self.strike()
         self.process.kill()
 
+    def lose_disk(self):
+        """After its end."""
+        self.deed("disk_lost")
+        shutil.rmtree(self.data)
+
+    def stop(self):
+        """SIGINT: it ends, and keeps what it has."""
+        self.deed("stopped")
+        self.process.signal(signal.SIGINT)
+
+    def leave(self):
+        """SIGTERM: it hands everything over, and ends."""
+        self.process.signal(signal.SIGTERM)
+
+    def cpu_seconds(self):
+        """Of its process so far."""
+        stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
     def pause(self):
+        self.deed("asleep")
         self.asleep = True
         self.process.signal(signal.SIGSTOP)
 
     def go_on(self):
+        self.deed("awake")
         self.process.signal(signal.SIGCONT)
         self.asleep = False
 

@@ -4,7 +4,6 @@ What a scenario promises beyond "nothing missing, nothing else, nothing twice, n
 host, all peers end with 0 and with equal totals" it says to stage.promise. See docs/inside/chaos.md.
 """
 
-import dataclasses
 import shutil
 import signal
 import time
@@ -12,41 +11,10 @@ import time
 import judge
 import ring
 import stage as stages
+from scene import NOT_COPIED_MAX, SETTLE, cut, hold, scenario
 
-SETTLE = 30.0  # seconds in which the peers must agree again once the network is whole
 DISK_NOTICED_MAX = 10.0  # seconds in which a peer must notice that its directory is gone
 FETCHES_MAX = stages.FETCHES_MAX
-# Pages that a peer fetched in its last moments and whose second copy was not made yet: their links are made safe first.
-NOT_COPIED_MAX = 3
-
-
-@dataclasses.dataclass
-class Scenario:
-    name: str
-    run: object  # of a Stage, and whether it is the short variant
-    about: str
-    delay: float  # seconds between requests to one host; sets how long the crawl lasts
-    delay_long: float  # of the long variant
-    needs: tuple = ()  # settings without which it cannot be
-    settings: dict = dataclasses.field(default_factory=dict)
-    slow: tuple = None  # (share lost, seconds of delay) of each peer's ring link
-
-    def __post_init__(self):
-        self.about = " ".join(self.about.split())
-
-
-ALL = {}
-
-
-def scenario(delay, delay_long=None, **options):
-    def mark(function):
-        name = function.__name__
-        ALL[name] = Scenario(name, function, function.__doc__, delay, delay_long or delay, **options)
-        return function
-
-    return mark
-
-
 # --- peers come and go as they should
 
 
@@ -80,7 +48,7 @@ def join(stage, short):
     stage.say(f"it owns {owned} of {stages.PARTITIONS} partitions and fetched {len(fetched)} pages{first}")
 
 
-@scenario(0.45)
+@scenario(0.45, recorded=True)
 def leave(stage, short):
     """The busiest of four peers is told to leave: it hands everything over and ends with 0."""
     del short
@@ -98,14 +66,14 @@ def sigterm(stage, short):
     stage.wait_progress(0.3)
     peer = stage.busiest()
     since = stage.event(f"{peer.name} gets SIGTERM")
-    peer.process.signal(signal.SIGTERM)
+    peer.leave()
     _has_left(stage, peer, since)
     stage.finish()
 
 
 def _leave_by_command(stage, peer):
     since = stage.event(f"{peer.name} is told to leave")
-    code, said = peer.command("leave", "--peer", peer.address, "--ring-key-file", stage.key)
+    code, said = peer.command("leave", "--peer", peer.address, *stage.key)
     if code != 0:
         raise AssertionError(f"orbweaver leave exited {code}: {said}")
     _has_left(stage, peer, since)
@@ -117,11 +85,12 @@ def _has_left(stage, peer, since):
         stage.problem(f"{peer.name} was to leave and ended with {code}: {peer.process.err[-300:].strip()}")
     stage.say(f"{peer.name} left within {time.time() - since:.1f} s")
     peer.left = True
+    peer.deed("left")
     stage.wait_noticed(peer, since, ("left",), 5.0)
     stage.take_over(peer, since, time.time() + 60)
 
 
-@scenario(0.75)
+@scenario(0.75, recorded=True)
 def ten_changes(stage, short):
     """Five joins and five leaves, turn by turn, each begun when the one before is done."""
     del short
@@ -137,7 +106,7 @@ def ten_changes(stage, short):
     stage.finish()
 
 
-@scenario(0.6)
+@scenario(0.6, recorded=True)
 def rolling_restart(stage, short):
     """Each of four peers in turn is stopped by SIGINT, keeps its partitions, and is started again at once."""
     del short
@@ -145,7 +114,7 @@ def rolling_restart(stage, short):
     stage.wait_progress(0.15)
     for peer in list(stage.peers):
         stage.event(f"{peer.name} gets SIGINT")
-        peer.process.signal(signal.SIGINT)
+        peer.stop()
         code = stage.wait_exit(peer, 30)
         if code != 0:
             stage.problem(f"{peer.name} was stopped and ended with {code}")
@@ -158,12 +127,12 @@ def rolling_restart(stage, short):
 # --- peers die
 
 
-@scenario(0.6)
+@scenario(0.6, recorded=True)
 def kill_each(stage, short):
     """kill -9 of each of four peers in turn; each is started again once the others have noticed."""
     del short
-    stage.promise.twice_max = 4 * FETCHES_MAX
-    stage.promise.robots_max = 1 + 2 * 4  # each death and each return gives a host another owner
+    stage.promise.max_twice = 4 * FETCHES_MAX
+    stage.promise.max_robots = 1 + 2 * 4  # each death and each return gives a host another owner
     stage.start(4)
     stage.wait_progress(0.1)
     for peer in list(stage.peers):
@@ -179,19 +148,19 @@ def kill_each(stage, short):
     stage.finish()
 
 
-@scenario(0.45, needs=("replicas", "presume_dead_after"), settings={"presume_dead_after": "10s"})
+@scenario(0.45, needs=("replicas", "presume_dead_after"), settings={"presume_dead_after": "10s"}, recorded=True)
 def kill_for_good(stage, short):
     """kill -9 of the busiest of four peers, and its directory is deleted: the others lose nothing and end without
     it."""
     del short
-    stage.promise.twice_max = FETCHES_MAX + NOT_COPIED_MAX
-    stage.promise.robots_max = 2
+    stage.promise.max_twice = FETCHES_MAX + NOT_COPIED_MAX
+    stage.promise.max_robots = 2
     stage.start(4)
     stage.wait_progress(0.3)
     peer = stage.busiest()
     since = stage.event(f"{peer.name} is killed, and its directory deleted")
     peer.kill9()
-    shutil.rmtree(peer.data)
+    peer.lose_disk()
     peer.gone = True
     stage.may_be_fetched_again(peer, since)
     stage.wait_noticed(peer, since)
@@ -204,8 +173,8 @@ def disk_removed(stage, short):
     """The directory of the busiest of four peers is taken away while it runs: within 10 s it ends with an error; the
     others lose nothing and end without it."""
     del short
-    stage.promise.twice_max = FETCHES_MAX + NOT_COPIED_MAX
-    stage.promise.robots_max = 2
+    stage.promise.max_twice = FETCHES_MAX + NOT_COPIED_MAX
+    stage.promise.max_robots = 2
     stage.start(4)
     stage.wait_progress(0.3)
     peer = stage.busiest()
@@ -224,17 +193,17 @@ def disk_removed(stage, short):
     stage.take_over(peer, since, time.time())
 
 
-@scenario(0.45)
+@scenario(0.45, recorded=True)
 def all_killed(stage, short):
     """kill -9 of all four peers at once; all are started again."""
     del short
-    stage.promise.twice_max = 4 * FETCHES_MAX
-    stage.promise.robots_max = 2
+    stage.promise.max_twice = 4 * FETCHES_MAX
+    stage.promise.max_robots = 2
     stage.start(4)
     stage.wait_progress(0.35)
     since = stage.event("all peers are killed")
     for peer in stage.peers:
-        peer.process.signal(signal.SIGKILL)
+        peer.strike()
     for peer in stage.peers:
         stage.wait_exit(peer, 10)
         stage.may_be_fetched_again(peer, since)
@@ -247,11 +216,11 @@ def all_killed(stage, short):
     stage.finish()
 
 
-@scenario(0.6, 1.9)
+@scenario(0.6, 1.9, recorded=True)
 def sigstop(stage, short):
     """The busiest of four peers sleeps (SIGSTOP) for 60 s (short: 12 s) and wakes."""
-    stage.promise.twice_max = FETCHES_MAX + NOT_COPIED_MAX
-    stage.promise.robots_max = 3
+    stage.promise.max_twice = FETCHES_MAX + NOT_COPIED_MAX
+    stage.promise.max_robots = 3
     stage.start(4)
     stage.wait_progress(0.2)
     peer = stage.busiest()
@@ -259,7 +228,7 @@ def sigstop(stage, short):
     peer.pause()
     stage.may_be_fetched_again(peer, since)
     stage.wait_noticed(peer, since)
-    _hold(since, 12 if short else 60)
+    hold(since, 12 if short else 60)
     woken = stage.event(f"{peer.name} goes on")
     peer.go_on()
     stage.promise.causes.append(judge.Cause(peer.web_address, woken - 0.1, woken + 1.0))
@@ -269,27 +238,6 @@ def sigstop(stage, short):
 
 
 # --- the network fails
-
-
-def _hold(since, seconds):
-    """The fault itself lasts so long."""
-    time.sleep(max(0.0, since + seconds - time.time()))
-
-
-def _cut(stage, begin, heal, sides, seconds):
-    """Cuts the ring, waits, heals it, waits until all agree again. sides: [{peers}, …]."""
-    cut = judge.Cut(time.time(), float("inf"), {p.web_address: i for i, side in enumerate(sides) for p in side})
-    stage.promise.cuts.append(cut)
-    since = stage.event("the ring is cut: " + " | ".join(" ".join(sorted(p.name for p in side)) for side in sides))
-    begin()
-    _hold(since, seconds)
-    stage.event("the ring is whole again")
-    heal()
-    healed = time.time()
-    stage.wait_whole(stage.peers, SETTLE)
-    stage.say(f"all see each other {time.time() - healed:.1f} s after the cut")
-    stage.promise.cuts[-1] = dataclasses.replace(cut, end=time.time() + 1.0)
-    return since, healed
 
 
 def _halves(stage, sizes):
@@ -312,13 +260,13 @@ def _cut_in_two(stage, sides, seconds):
         stage.net.heal()
         stage.net.expect(one, other, True)
 
-    return _cut(stage, begin, heal, sides, seconds)
+    return cut(stage, begin, heal, sides, seconds)
 
 
-@scenario(0.6, 1.9, settings={"on_cut": "continue"})
+@scenario(0.6, 1.9, settings={"on_cut": "continue"}, recorded=True)
 def cut_halves(stage, short):
     """The ring is cut, two peers from two, for 60 s (short: 10 s); both sides go on."""
-    stage.promise.robots_max = 3
+    stage.promise.max_robots = 3
     stage.start(4)
     stage.wait_progress(0.2)
     sides = _halves(stage, (2, 2))
@@ -333,7 +281,7 @@ def cut_halves(stage, short):
 @scenario(0.6, 1.9, needs=("on_cut",), settings={"on_cut": "pause-minority"})
 def cut_pause(stage, short):
     """As cut_halves, two peers from three, with on_cut = pause-minority: the two ask no host of the others'."""
-    stage.promise.robots_max = 3
+    stage.promise.max_robots = 3
     stage.start(5)
     stage.wait_progress(0.2)
     sides = _halves(stage, (2, 3))
@@ -353,7 +301,7 @@ def cut_pause(stage, short):
 @scenario(0.6, 1.9)
 def cut_one_way(stage, short):
     """What the busiest of four peers sends to one other is lost for 60 s (short: 10 s); all else arrives."""
-    stage.promise.robots_max = 3
+    stage.promise.max_robots = 3
     stage.start(4)
     stage.wait_progress(0.2)
     sender = stage.busiest()
@@ -369,7 +317,7 @@ def cut_one_way(stage, short):
         stage.net.heal()
         stage.net.expect(sender.number, receiver.number, True)
 
-    _cut(stage, begin, heal, [[sender], others], 10 if short else 60)
+    cut(stage, begin, heal, [[sender], others], 10 if short else 60)
     stage.finish()
 
 

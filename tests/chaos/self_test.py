@@ -1,11 +1,18 @@
-"""Whether the judge finds what is wrong: logs made for that, each with one fault, or with something that is allowed.
+"""Whether the judges find what is wrong: logs made for that, each with one fault, or with something that is allowed.
 
-A judge that calls a bad log good, or a good one bad, fails here; needs neither root nor a crawl.
+A judge that calls a bad log good, or a good one bad, fails here; needs neither root nor a crawl. The outside judge's
+cases are its own (outside/doctored.py).
 """
+
+import pathlib
+import sys
 
 import judge
 import website
 from judge import Cause, Cut, Promise
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "outside"))
+import doctored  # noqa: E402
 
 HOST = "host-00.chaos.test"
 OTHER = "host-13.chaos.test"  # asks for 1 s
@@ -65,23 +72,23 @@ CASES = [
     ("a page asked for twice by one peer", [*good(), (3.0, A, "/p/2.html")], promise(), ["the ring had asked for"]),
     ("a page asked for twice by two peers", [*good(), AGAIN], promise(), ["the ring had asked for"]),
     ("a page asked for three times is wrong twice", [*good(), AGAIN, (4.0, A, "/p/2.html")], promise(), ["2 requests"]),
-    ("under way at a killed peer", [*good(), AGAIN], promise(twice_max=1, causes=[Cause(A, 1.4, 1.6)]), []),
+    ("under way at a killed peer", [*good(), AGAIN], promise(max_twice=1, causes=[Cause(A, 1.4, 1.6)]), []),
     (
         "asked for by the killed peer long before",
         [*good(), AGAIN],
-        promise(twice_max=1, causes=[Cause(A, 2.0, 2.5)]),
+        promise(max_twice=1, causes=[Cause(A, 2.0, 2.5)]),
         ["the ring had asked for"],
     ),
     (
         "the cause is another peer's",
         [*good(), AGAIN],
-        promise(twice_max=1, causes=[Cause(B, 1.4, 1.6)]),
+        promise(max_twice=1, causes=[Cause(B, 1.4, 1.6)]),
         ["the ring had asked for"],
     ),
     (
         "more twice than can have been under way",
         [*good(), AGAIN, (3.5, B, "/p/1.html")],
-        promise(twice_max=1, causes=[Cause(A, 0.9, 1.6)]),
+        promise(max_twice=1, causes=[Cause(A, 0.9, 1.6)]),
         ["at most 1"],
     ),
     ("both sides of a cut", [*good(), AGAIN], promise(cuts=halves(2.0, 5.0)), []),
@@ -134,11 +141,11 @@ CASES = [
     (
         "a gap between the sides after the cut",
         [*good(), (1.6, B, "/p/1.html")],
-        promise(twice_max=9, cuts=halves(1.2, 1.55), causes=[Cause(A, 0.0, 9.0)]),
+        promise(max_twice=9, cuts=halves(1.2, 1.55), causes=[Cause(A, 0.0, 9.0)]),
         ["1 gaps under the delay"],
     ),
     ("robots.txt once too often", [*good(), (3.0, B, "/robots.txt")], promise(), ["robots.txt was asked for 2 times"]),
-    ("robots.txt as often as allowed", [*good(), (3.0, B, "/robots.txt")], promise(robots_max=2), []),
+    ("robots.txt as often as allowed", [*good(), (3.0, B, "/robots.txt")], promise(max_robots=2), []),
 ]
 
 
@@ -173,7 +180,7 @@ def _site():
 def main(quiet=False):
     """quiet: says something only when the judge is wrong."""
     passed = failed = 0
-    for what, right, said in [*_judged(), *_measured(), *_site()]:
+    for what, right, said in [*_judged(), *_measured(), *_site(), *doctored.results()]:
         passed += right
         failed += not right
         if not right or not quiet:

@@ -4,16 +4,21 @@ and in the end hold it against what was promised.
 
 import contextlib
 import dataclasses
+import json
 import pathlib
 import random
 import shutil
+import subprocess
+import sys
 import threading
 import time
 
+import disks
 import judge
 import netns
 import peers
 import ring
+import tap
 import website
 
 FETCHES_MAX = 4  # of each peer at once
@@ -22,6 +27,7 @@ NOTICE_MAX = 4 * SUSPICION + 5  # seconds in which the others must have noticed 
 BEFORE_FAULT = 2.0  # seconds; what a peer asked for so shortly before it died may still have been under way there
 TOTALS_LIKE_CALM = ("fetched", "failed", "excluded")
 PARTITIONS = 1024
+OUTSIDE_JUDGE = pathlib.Path(__file__).resolve().parent / "outside" / "judge_history.py"
 
 _stages = set()
 _stages_lock = threading.Lock()
@@ -64,9 +70,11 @@ class Row:
 
 
 class Stage:
-    def __init__(self, build, site, name, delay, directory, seed, settings=None, slow=None, peers_max=5):
+    def __init__(self, build, site, scenario, delay, directory, seed, max_peers=5):
+        name, slow = scenario.name, scenario.slow
         self.build = build
         self.site = site
+        self.recorded = scenario.recorded
         self.row = Row(name)
         self.dir = pathlib.Path(directory)
         self.random = random.Random(f"{name} {seed}")
@@ -84,54 +92,64 @@ class Stage:
             "suspicion_time": f"{SUSPICION:.0f}s",
             "max_fetches": FETCHES_MAX,
             "allow_private": f"{netns.WEB_SUBNET}.0.0/16",
-            **(settings or {}),
+            **scenario.settings,
         }
         self.begun = time.time()
         self.events = []  # times of what was done to the ring
+        self.deeds = []  # the same, and to whom, for the outside judge
         self.peers = []
         self.monitor = None
         self.web = None
+        self.recorder = None
         with _stages_lock:
             _stages.add(self)
-        self.net = netns.Net(self.dir, slow)
+        self.net = netns.Net(self.dir, slow, scenario.slow_one, scenario.recorded)
         if slow:
-            self.net.make_slow(peers_max)
+            self.net.make_slow(max_peers)
 
     # --- the ring
 
     def prepare(self):
         """The web and the ring's key: before the first peer."""
         self.web = website.Web(self.site, self.net, self.dir)
-        self.key = self.dir / "ring.key"
-        self.key.write_text(netns.run(self.build.path, "ring-key"), encoding="utf-8")
-        self.key.chmod(0o600)
+        self.key = []  # the words that name the ring's key
+        if self.recorded:
+            self.recorder = tap.Recorder(self.net, self.dir / "ring.pcap")
+        else:
+            key = self.dir / "ring.key"
+            key.write_text(netns.run(self.build.path, "ring-key"), encoding="utf-8")
+            key.chmod(0o600)
+            self.key = ["--ring-key-file", key]
         self.monitor = peers.Monitor(self.peers)
 
     def add(self):
         """One more peer, not started yet."""
-        peer = peers.Peer(self.build, self.net, len(self.peers) + 1, self.dir, self.web.address)
+        peer = peers.Peer(self.build, self.net, len(self.peers) + 1, self.dir, self.web.address, self.deeds)
         self.peers.append(peer)
         return peer
 
-    def launch(self, peer):
+    def launch(self, peer, environment=None):
         """Starts a peer; a second time with the same command, as a service manager does."""
         first = peer.number == 1
-        arguments = ["--ring-key-file", self.key, *self.build.flags(self.settings, first)]
+        arguments = [*self.key, *self.build.flags(self.settings, first)]
         arguments += ["--wait-for-peers", self.to_begin, self.site.start] if first else []
         if not first:
             peer.join = peer.join or next(p for p in self.living() if p is not peer).address
             arguments += ["--join", peer.join]
-        peer.start(*arguments)
+        peer.start(*arguments, environment=environment)
         self.note(f"{peer.name} started")
         return peer
 
-    def start(self, count):
-        """So many peers, all active in the eyes of all; then the crawl begins."""
+    def start(self, count, small_disks=None):
+        """So many peers, all active in the eyes of all; then the crawl begins. small_disks: {peer's number: MiB that it
+        has room for}."""
         self.prepare()
         self.to_begin = count
         for _ in range(count):
             self.add()
-        if self.net.slow:
+        for number, mebibytes in (small_disks or {}).items():
+            disks.make(self.peers[number - 1].data, mebibytes)
+        if self.net.slow and not self.net.slow_one:
             lost, took = self.net.expect_slow(1, 2)
             self.say(f"the ring's links lose {lost:.0%} and take {took * 1000:.0f} ms one way ({self.net.slow_by})")
         for peer in self.peers:
@@ -197,12 +215,12 @@ class Stage:
             count[host] = count.get(host, 1) + 1
         return max(n * (self.promise.delay_of(h) + self.site.seconds_of_an_answer(h)) for h, n in count.items())
 
+    def requests_of(self, peer):
+        return sum(request.source == peer.web_address for request in self.web.requests())
+
     def busiest(self):
         """The living peer that has fetched the most so far."""
-        count = {}
-        for request in self.web.requests():
-            count[request.source] = count.get(request.source, 0) + 1
-        return max(self.living(), key=lambda peer: count.get(peer.web_address, 0))
+        return max(self.living(), key=self.requests_of)
 
     def wait_noticed(self, peer, since, states=("down", "left"), seconds=NOTICE_MAX):
         """Until all others see the peer so: how long it took the first and the last of them."""
@@ -276,6 +294,8 @@ class Stage:
             if peer.process:
                 peer.process.kill()
         requests = self.web.requests() if self.web else []
+        if self.recorded and self.web:
+            self._outside_judge()
         row.verdict = judge.judge(requests, reference.urls if reference else self.site.expected, self.promise)
         row.problems += row.verdict.problems
         if reference and getattr(self, "totals", None):
@@ -298,6 +318,35 @@ class Stage:
         if row.problems:
             row.evidence = [line for peer in self.peers for line in peer.evidence()]
 
+    def _outside_judge(self):
+        """Leaves the history in the directory, and has it judged by a program that knows nothing of this one."""
+        told = {peer.name: peer.ended() for peer in self.peers if not peer.gone}
+        facts = {
+            "delay": self.promise.delay,
+            "host_delays": self.promise.host_delays,
+            "links": {**self.site.links, **{moved: [target] for moved, target in self.site.redirects.items()}},
+            "peers": {peer.name: {"ring": peer.ring_address, "web": peer.web_address} for peer in self.peers},
+            "deeds": self.deeds + [self._deed_of(cut) for cut in self.promise.cuts],
+            "totals": {name: end["totals"] for name, end in told.items() if end and end.get("finished")},
+            "dropped": self.recorder.end(),
+            "port": netns.RING_PORT,
+        }
+        (self.dir / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+        judged = subprocess.run(
+            [sys.executable, "-B", OUTSIDE_JUDGE, self.dir], capture_output=True, text=True, timeout=300, check=False
+        )
+        lines = judged.stdout.splitlines()
+        self.row.problems += ["the outside judge: " + line[6:] for line in lines if line.startswith("WRONG ")]
+        if judged.returncode not in (0, 1) or not lines or (judged.returncode == 1) != lines[0].startswith("WRONG "):
+            self.problem(f"the outside judge failed: {judged.stdout[-500:]} {judged.stderr[-1500:]}")
+        elif judged.returncode == 0:
+            self.say("the outside judge read " + lines[-1])
+
+    def _deed_of(self, cut):
+        names = {peer.web_address: peer.name for peer in self.peers}
+        sides = [[names[a] for a, side in cut.sides.items() if side == i] for i in sorted(set(cut.sides.values()))]
+        return {"at": cut.begin, "what": "cut", "end": cut.end, "sides": sides}
+
     def take_over(self, peer, since, until):
         """Notes how long the peer's hosts waited for another."""
         self.row.taken_over += judge.taken_over(self.web.requests(), peer.web_address, since, until)
@@ -312,7 +361,11 @@ class Stage:
                     peer.process.kill()
         if self.web:
             self.web.stop()
+        if self.recorder:
+            self.recorder.kill()
         self.net.remove()
+        for disk in disks.below(self.dir):
+            disks.remove(disk)
         with _stages_lock:
             _stages.discard(self)
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A switch in user space with bad cables, for kernels without netem: every frame is delayed, and some are lost.
 
-    wire.py --loss 0.2 --delay 0.2 [--seed 1] TAP…
+    wire.py --loss 0.2 --delay 0.2 [--seed 1] [--one TAP] TAP…
 
 Makes the tap devices in the namespace that it runs in (they may be moved elsewhere), prints "ready", and forwards
 frames between them by their hardware addresses until it is ended. As with netem on each port: a frame is lost with the
-probability `--loss`, else it arrives after `--delay` seconds; none overtakes another.
+probability `--loss`, else it arrives after `--delay` seconds; none overtakes another. With `--one` this holds for the
+frames from that tap alone, and from SIGUSR1 on; all others arrive at once.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import fcntl
 import os
 import random
 import select
+import signal
 import struct
 import time
 
@@ -31,8 +33,11 @@ def open_tap(name):
 
 
 class Wire:
-    def __init__(self, taps, loss, delay, seed):
+    def __init__(self, taps, loss, delay, seed, one):
         self.fds = [open_tap(name) for name in taps]
+        self.slow = set() if one else set(self.fds)
+        if one:
+            signal.signal(signal.SIGUSR1, lambda *_: self.slow.add(self.fds[taps.index(one)]))
         self.loss = loss
         self.delay = delay
         self.random = random.Random(seed)
@@ -50,22 +55,27 @@ class Wire:
                 return
             to, source = frame[0:6], frame[6:12]
             self.where[source] = fd
-            if self.random.random() < self.loss or len(self.queue) > QUEUE_MAX:
-                continue
-            due = time.monotonic() + self.delay
-            if to[0] & 1:
-                self.queue.extend((due, other, frame) for other in self.fds if other != fd)
-            elif self.where.get(to, fd) != fd:
-                self.queue.append((due, self.where[to], frame))
+            to_all = to[0] & 1
+            targets = [other for other in self.fds if other != fd and (to_all or self.where.get(to) == other)]
+            if fd not in self.slow:
+                for target in targets:
+                    self.write(target, frame)
+            elif self.random.random() >= self.loss and len(self.queue) <= QUEUE_MAX:
+                due = time.monotonic() + self.delay
+                self.queue.extend((due, target, frame) for target in targets)
+
+    @staticmethod
+    def write(fd, frame):
+        try:
+            os.write(fd, frame)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EIO, errno.EBADFD, errno.ENOBUFS):
+                raise
 
     def give(self):
         while self.queue and self.queue[0][0] <= time.monotonic():
             _, fd, frame = self.queue.popleft()
-            try:
-                os.write(fd, frame)
-            except OSError as error:
-                if error.errno not in (errno.EAGAIN, errno.EIO, errno.EBADFD, errno.ENOBUFS):
-                    raise
+            self.write(fd, frame)
 
     def run(self):
         # A tap that is not up yet would report an error all the time: it is asked again and again instead.
@@ -89,8 +99,9 @@ def main():
     parser.add_argument("--loss", type=float, required=True, help="share of frames that are lost, 0 to 1")
     parser.add_argument("--delay", type=float, required=True, help="seconds, one way")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--one", metavar="TAP", help="only frames from this one, once SIGUSR1 came")
     options = parser.parse_args()
-    wire = Wire(options.taps, options.loss, options.delay, options.seed)
+    wire = Wire(options.taps, options.loss, options.delay, options.seed, options.one)
     print("ready", flush=True)
     wire.run()
 

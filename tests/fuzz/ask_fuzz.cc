@@ -1,4 +1,4 @@
-// libFuzzer: any text as the body of a question to a peer, by each verb, and as an answer to its own questions.
+// libFuzzer: any text as the body of a question to a peer, with each verb, and as an answer to its own questions.
 #include "node/crawl/outside_json.h"
 #include "tests/fuzz/fuzz_bytes.h"
 #include "tests/fuzz/fuzz_peer.h"
@@ -22,9 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::FuzzedPeer peer;
   fuzz::require(peer.open(), "a new directory opens");
   peer.begin_count();
-  const auto tell = [&](std::uint8_t from, ring::Body told) {
+  const auto tell = [&](std::uint8_t from, ring::Body reported) {
     const ring::Message message{ring::protocol_version, fuzz::id_of(fuzz::FuzzedPeer::ring_number), fuzz::id_of(from),
-                                0, std::move(told)};
+                                0, std::move(reported)};
     if (auto decoded = ring::decode(ring::encode(message))) peer.step(MessageEvent{std::move(*decoded), {"route"}});
   };
   if (answer) {

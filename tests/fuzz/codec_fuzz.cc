@@ -1,4 +1,4 @@
-// libFuzzer: any bytes into decode(). What decodes must encode, and decode to the same bytes again.
+// libFuzzer: any bytes into decode(). A decoded message must encode, and decode to the same bytes again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

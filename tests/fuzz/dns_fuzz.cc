@@ -1,4 +1,4 @@
-// What a name server may answer, what a site may set as a cookie: bounded, never read beyond its end.
+// Any answer of a name server, and any cookie of a site: bounded, never read beyond its end.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const DnsType type : {DnsType::a, DnsType::aaaa}) {
     const DnsAnswer answer = parse_dns_answer(text, type);
-    if (answer.addresses.size() > dns_addresses_max) std::abort();
+    if (answer.addresses.size() > max_dns_addresses) std::abort();
     if ((answer.kind == DnsAnswer::Kind::addresses) == answer.addresses.empty()) std::abort();
     if (answer.ttl.count() < 0) std::abort();
   }

@@ -1,5 +1,5 @@
 // Runs a fuzz target (LLVMFuzzerTestOneInput) without libFuzzer, so that every build and CI run has a short version of
-// each: random bytes, and mutations of files, from a printed seed.
+// each target: random bytes, and mutations of files, from a printed seed.
 //   NAME_fuzz [--runs N] [--seed S] [FILE…]
 // With clang, the same target links with -fsanitize=fuzzer instead (tests/fuzz/run --long).
 #include <cstddef>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-constexpr std::size_t input_bytes_max = 64 << 10;
+constexpr std::size_t max_input_bytes = 64 << 10;
 
 // Pieces of the formats that the targets read, so that random inputs get past the first check.
 const char* const pieces[] = {"http://",
@@ -109,7 +109,7 @@ std::string random_input(std::mt19937_64& random, const std::vector<std::string>
         break;
     }
   }
-  if (input.size() > input_bytes_max) input.resize(input_bytes_max);
+  if (input.size() > max_input_bytes) input.resize(max_input_bytes);
   return input;
 }
 

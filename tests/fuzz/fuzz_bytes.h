@@ -1,4 +1,4 @@
-// A fuzz target's input, taken apart: numbers, choices and texts, as long as there is some; then zeros.
+// The input of a fuzz target, split into numbers, choices and texts, as long as it lasts; then zeros.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Bytes {
     for (int i = 0; i < 8; ++i) value = value << 8 | byte();
     return value;
   }
-  // Numbers as they do harm: small, near the ends, anything.
+  // Numbers that may do harm: small, near the ends, anything.
   std::uint64_t number() {
     switch (below(6)) {
       case 0:
@@ -48,7 +48,7 @@ class Bytes {
     }
   }
   std::string text(std::size_t most) {
-    const std::size_t wanted = byte() % (most + 1);  // first: it takes a byte of the rest
+    const std::size_t wanted = byte() % (most + 1);  // first, because it takes a byte of the rest
     const std::size_t size = std::min(wanted, rest_.size());
     std::string taken(rest_.substr(0, size));
     rest_.remove_prefix(size);

@@ -1,5 +1,5 @@
-// A real Peer on a store in memory, and what must hold of it whatever it is told: what it says can be read by others,
-// is bounded, and so is what it keeps; time goes on between its deadlines. A breach aborts.
+// A real Peer on a store in memory, and its invariants under any input: other peers can read its messages, the messages
+// and its memory are bounded, and time advances between its deadlines. A breach aborts.
 #pragma once
 
 #include <malloc.h>
@@ -37,13 +37,13 @@ class FuzzedPeer {
   static constexpr std::uint32_t partitions = 16;
   static constexpr std::uint8_t self = 0;
   static constexpr std::uint8_t ring_number = 99;
-  // Of one step, after at most 64 KiB of input in all: its answers hold the whole view and all tenures, to each member.
-  static constexpr std::size_t commands_max = 4096;
-  static constexpr std::size_t said_bytes_max = 8u << 20;
-  // What the peer holds more than after its start.
-  static constexpr std::size_t held_bytes_max = 32u << 20;
+  // Per step, after at most 64 KiB of input in all: answers contain the whole view and all tenures, for each member.
+  static constexpr std::size_t max_commands = 4096;
+  static constexpr std::size_t max_said_bytes = 8u << 20;
+  // The peer's memory above that after its start.
+  static constexpr std::size_t max_held_bytes = 32u << 20;
 
-  // Whether the directory could be opened.
+  // False: the directory could not be opened.
   bool open() {
     peer_.reset();
     store_.reset();
@@ -68,7 +68,7 @@ class FuzzedPeer {
   }
   void begin_count() { held_before_ = ::mallinfo2().uordblks; }
 
-  // Nothing is left of a peer that has ended.
+  // A peer that has ended leaves nothing here.
   bool lives() const { return peer_ != nullptr; }
   Core& peer() { return *peer_; }
 
@@ -77,8 +77,8 @@ class FuzzedPeer {
     Commands out;
     const std::clock_t begun = std::clock();
     peer_->step(now, std::move(event), out);
-    if (cpu_max_ > 0) require(std::clock() - begun < cpu_max_, "a step takes too long");
-    require(out.size() <= commands_max, "too many commands in a step");
+    if (max_cpu_ > 0) require(std::clock() - begun < max_cpu_, "a step takes too long");
+    require(out.size() <= max_commands, "too many commands in a step");
     std::size_t bytes = 0;
     bool ended = false;
     for (const Command& command : out) {
@@ -95,15 +95,15 @@ class FuzzedPeer {
       if (const auto* batch = std::get_if<ring::Batch>(&said->body)) asked = batch->sequence;
       if (const auto* roots = std::get_if<ring::Roots>(&said->body)) asked = roots->sequence;
     }
-    require(bytes <= said_bytes_max, "it says too much in a step");
+    require(bytes <= max_said_bytes, "it says too much in a step");
     if (ended) {
       peer_.reset();
       return;
     }
-    require(::mallinfo2().uordblks <= held_before_ + held_bytes_max, "it holds too much");
+    require(::mallinfo2().uordblks <= held_before_ + max_held_bytes, "it holds too much");
   }
 
-  // To the peer's deadlines, until so much time has passed.
+  // Steps at the peer's deadlines until this much time has passed.
   void pass(Duration time) {
     const Time until = now + time;
     for (int still = 0; peer_ != nullptr && now < until;) {
@@ -123,8 +123,8 @@ class FuzzedPeer {
   std::optional<storage::Store> store_;
   std::unique_ptr<Core> peer_;
   std::size_t held_before_ = ::mallinfo2().uordblks;
-  // Only where it is asked for: other processes may have the processor's caches. Milliseconds a step.
-  const std::clock_t cpu_max_ = [] {
+  // Only on request: other processes may use the processor's caches. Milliseconds per step.
+  const std::clock_t max_cpu_ = [] {
     const char* most = std::getenv("ORBWEAVER_FUZZ_STEP_MS");
     return most == nullptr ? std::clock_t{0} : std::atol(most) * (CLOCKS_PER_SEC / 1000);
   }();

@@ -1,5 +1,5 @@
 // Any bytes as a page: the tokenizer ends and its tokens are views of the page, both extractors keep their bounds, text
-// comes out, and a link found resolves or is counted.
+// is found, and a found link resolves or is counted.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -45,21 +45,21 @@ void tokenize(std::string_view page) {
 
 void check_links(orbweaver::LinkExtractor& extractor, std::string_view html, std::string_view charset) {
   const orbweaver::PageLinks page = extractor.extract(html);
-  require(page.links.size() <= orbweaver::links_per_page_max);
+  require(page.links.size() <= orbweaver::max_links_per_page);
   const auto document = orbweaver::Url::parse("http://d.test/a/b?c");
   const auto encoder = orbweaver::make_query_encoder(charset);
   const orbweaver::ResolvedLinks links = resolve_links(page, *document, encoder.get());
   require(links.urls.size() + links.skipped_scheme + links.malformed + links.nofollow <= page.links.size());
 }
 
-// What is read as styles, scripts, text or a header field: nothing comes of it that is longer than it.
+// Bytes read as styles, scripts, text or a header field: no result is longer than the input.
 void check_texts(std::string_view bytes) {
   std::size_t found = 0;
   for (const auto& url : orbweaver::html::css_urls(bytes)) found += url.url.size();
   require(found <= bytes.size() * 3);  // NUL, and bad escapes, are U+FFFD
   for (const auto& url : orbweaver::html::plain_text_urls(bytes)) require(!url.empty());
   for (const auto& url : orbweaver::html::script_urls(bytes))
-    require(url.size() <= orbweaver::html::text_url_bytes_max);
+    require(url.size() <= orbweaver::html::max_text_url_bytes);
   for (const auto& url : orbweaver::html::json_ld_urls(bytes)) require(!url.empty());
   for (const auto& url : orbweaver::html::parse_srcset(bytes)) require(!url.empty());
   orbweaver::PageLinks page;
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_texts(bytes);
   orbweaver::extract_text(text.utf8);
   orbweaver::html::extract_text_by_stream(text.utf8);
-  // The first line as a Content-Type, the rest as the page.
+  // The first line is a Content-Type, the rest the page.
   const std::size_t line = bytes.find('\n');
   if (line != std::string_view::npos) decode_html(bytes.substr(line + 1), bytes.substr(0, line), text);
   return 0;

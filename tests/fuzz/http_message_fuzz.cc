@@ -1,4 +1,4 @@
-// HTTP heads and bodies of any bytes: nothing throws, nothing grows beyond the limit, trouble is always told.
+// HTTP heads and bodies of any bytes: nothing throws, nothing grows beyond the limit, every fault is reported.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace {
 
-void check(const orbweaver::Decoded& decoded, std::size_t bytes_max) {
-  if (decoded.bytes.size() > bytes_max) std::abort();
+void check(const orbweaver::Decoded& decoded, std::size_t max_bytes) {
+  if (decoded.bytes.size() > max_bytes) std::abort();
   if (decoded.problem.empty() == (decoded.cut || decoded.damaged)) std::abort();
 }
 
@@ -17,13 +17,13 @@ void check(const orbweaver::Decoded& decoded, std::size_t bytes_max) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace orbweaver;
   if (size < 2) return 0;
-  const std::size_t bytes_max = data[0] * 64u;
+  const std::size_t max_bytes = data[0] * 64u;
   const std::uint8_t choice = data[1];
   const std::string_view input(reinterpret_cast<const char*>(data) + 2, size - 2);
   constexpr std::string_view codings[] = {"gzip", "deflate", "br", "zstd", "gzip, br", "deflate,zstd", "identity", ""};
-  check(decode_content(input, codings[choice % 8], bytes_max), bytes_max);
-  check(decode_chunked(input, bytes_max), bytes_max);
-  // An unknown coding gives the bytes back as they are.
+  check(decode_content(input, codings[choice % 8], max_bytes), max_bytes);
+  check(decode_chunked(input, max_bytes), max_bytes);
+  // An unknown coding returns the bytes as they are.
   if (decode_content(input, "unknown", 0).bytes != input) std::abort();
   const Time now = Time(std::chrono::seconds(1'700'000'000));
   for (const std::string& value : header_values(input, "retry-after")) (void)parse_http_date(value);

@@ -1,5 +1,5 @@
-// The files that a user names: seeds, edges of a graph, settings. Whatever is in them, the answer is a value or an
-// error that says where.
+// The files that a user names: seeds, edges of a graph, settings. For any content the answer is a value, or an error
+// that names the place.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// JSON lines from outside: the questions of `orbweaver links|robots|url --batch`, one answer a line, and the lines of a
-// corpus.
+// JSON lines from outside: the questions of `orbweaver links|robots|url --batch`, one answer per line, and the lines of
+// a corpus.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

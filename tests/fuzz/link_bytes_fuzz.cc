@@ -1,5 +1,5 @@
-// What the links of a page may take, resolved: a <base> of 4 KB is in each of 100,000 of them. Bytes out are bounded
-// whatever comes in.
+// The size of a page's links after resolution: a <base> of 4 KB is in each of 100,000 links. The output is bounded for
+// any input.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -14,15 +14,15 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-constexpr std::uint64_t link_bytes_max = 64u << 10;
+constexpr std::uint64_t max_link_bytes = 64u << 10;
 
 template <typename Rules>
 std::uint64_t bound(Rules& rules, const PageLinks& page) {
-  if constexpr (requires { rules.bytes_max; }) {
-    rules.bytes_max = link_bytes_max;
-    return link_bytes_max;
+  if constexpr (requires { rules.max_bytes; }) {
+    rules.max_bytes = max_link_bytes;
+    return max_link_bytes;
   } else {
-    return page.links.size() * url_bytes_max;
+    return page.links.size() * max_url_bytes;
   }
 }
 

@@ -1,5 +1,5 @@
-// Links that a selector means, and results of search engines: the first line is the selector or the rule, the rest the
-// page.
+// Links that a selector chooses, and results of search engines. The first line is the selector or the rule, the rest
+// the page.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto every = html::Selector::parse("a, area, * *");
   require(every.has_value());
   const std::size_t all = html::selected_links(page, *every).size();
-  require(all <= size && all <= links_per_page_max);
+  require(all <= size && all <= max_links_per_page);
   if (const auto selector = html::Selector::parse(rule)) require(html::selected_links(page, *selector).size() <= size);
   const CanonicalUrl at = *CanonicalUrl::parse("http://d.test/search?q=a");
   const std::vector<CanonicalUrl> links = resolved(html::selected_links(page, *every));
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        {std::string("^http://d\\.test/ unwrap=u"), "^http://d\\.test/ " + std::string(rule)}) {
     const ResultPages pages({entry});
     if (const ResultPages::Rule* found = pages.find(at))
-      require(results_of(*found, at, links, Canonicaliser()).size() <= results_per_page_max);
+      require(results_of(*found, at, links, Canonicaliser()).size() <= max_results_per_page);
   }
   std::vector<CanonicalUrl> kept = links;
   const std::uint32_t dropped = SiteLinks({std::string(rule), "* same_host=yes"}).filter(at, kept);

@@ -1,5 +1,5 @@
-// libFuzzer: a sequence of messages, as they are decoded, into a real Peer: of every type, with fields that do harm,
-// and encodings with bytes changed; time and restarts in between. What must hold stands in fuzz_peer.h.
+// libFuzzer: a sequence of decoded messages into a real Peer: of every type, with harmful fields, and encodings with
+// bytes changed; time and restarts in between. The invariants are in fuzz_peer.h.
 #include "storage/record.h"
 #include "tests/fuzz/fuzz_bytes.h"
 #include "tests/fuzz/fuzz_peer.h"
@@ -7,7 +7,7 @@
 namespace orbweaver::fuzz {
 namespace {
 
-constexpr int events_max = 200;
+constexpr int max_events = 200;
 
 const char* const urls[] = {
     "http://a.test/", "http://a.test/b?c=d", "https://b.test:8443/", "http://10.0.0.9/x", "ftp://a.test/", "http://",
@@ -58,16 +58,15 @@ class Maker {
     return in_.below(8) == 0 ? in_.word() : static_cast<ring::Partition>(in_.below(FuzzedPeer::partitions));
   }
   std::uint64_t sequence() { return in_.coin() ? peer_.asked : in_.number(); }
-  // Near the time, mostly.
+  // Mostly of the first lives.
   std::uint64_t incarnation() {
-    const auto now = static_cast<std::uint64_t>(peer_.now.time_since_epoch().count());
     switch (in_.below(5)) {
       case 0:
-        return in_.number() & (ring::incarnation_max - 1);
+        return in_.number() & (ring::max_incarnation - 1);
       case 1:
-        return now + in_.word() * std::uint64_t{3'600'000'000};
+        return ring::incarnations_a_life * in_.word();
       default:
-        return now + in_.byte();
+        return ring::incarnations_a_life + in_.byte();
     }
   }
   std::string url() { return in_.below(8) == 0 ? in_.text(60) : urls[in_.below(std::size(urls))]; }
@@ -76,7 +75,7 @@ class Maker {
     ring::Member made;
     made.id = id();
     made.address = in_.below(16) == 0 ? in_.text(40) : "10.0.0." + std::to_string(in_.below(12) + 1) + ":7400";
-    made.capacity = in_.coin() ? 100 : static_cast<std::uint32_t>(in_.number() % (ring::capacity_max + 1));
+    made.capacity = in_.coin() ? 100 : static_cast<std::uint32_t>(in_.number() % (ring::max_capacity + 1));
     made.incarnation = incarnation();
     made.started = in_.coin() ? made.incarnation : in_.number();
     made.state = static_cast<ring::MemberState>(in_.below(5));
@@ -165,6 +164,8 @@ class Maker {
     return {names[in_.below(5)], in_.coin() ? std::to_string(in_.byte()) : in_.text(12)};
   }
   std::string text() { return in_.text(40); }
+  ring::EndStage stage() { return static_cast<ring::EndStage>(in_.below(3)); }
+  ring::FinishAck finish_ack() { return {in_.number(), stage(), id(), in_.coin(), text(), in_.coin()}; }
   std::uint64_t number() { return in_.number(); }
 
   ring::Body body() {
@@ -206,12 +207,13 @@ class Maker {
         return ring::WaveProbe{in_.number(), in_.number(), in_.number(), in_.number()};
       case 11:
         return ring::WaveReply{in_.number(), in_.number(), in_.number(), in_.coin(),  in_.number(),
-                               in_.number(), in_.number(), counts(),     in_.number()};
-      case 12:  // it ends a peer, as it should: rarely
-        if (in_.below(32) == 0) return ring::Finish{in_.number(), text(), counts()};
-        return ring::FinishAck{in_.number()};
+                               in_.number(), counts(),     in_.number(), in_.number()};
+      case 12:  // it ends a peer, as it should, so it is rare
+        if (in_.below(32) == 0)
+          return ring::Finish{in_.number(), text(), counts(), stage(), id(), in_.number(), in_.number()};
+        return finish_ack();
       case 13:
-        return ring::FinishAck{in_.number()};
+        return finish_ack();
       case 14:
         return ring::Ask{in_.number(), verbs[in_.below(std::size(verbs))],
                          in_.coin() ? bodies[in_.below(std::size(bodies))] : text(), in_.coin()};
@@ -223,12 +225,12 @@ class Maker {
       case 17:
         return ring::RootsCompared{sequence(), some(&Maker::partition), some(&Maker::partition), some(&Maker::tenure)};
       case 18: {
-        ring::Leaves leaves{partition(), {in_.number(), id()}, some(&Maker::number)};
-        if (in_.coin()) leaves.leaves.resize(ring::leaves_max);
+        ring::Leaves leaves{partition(), {in_.number(), id()}, some(&Maker::number), sequence()};
+        if (in_.coin()) leaves.leaves.resize(ring::max_leaves);
         return leaves;
       }
       case 19:
-        return ring::LeavesDiffer{partition(), in_.coin() ? std::string(256, '\1') : text()};
+        return ring::LeavesDiffer{partition(), in_.coin() ? std::string(256, '\1') : text(), sequence()};
       case 20:
         return ring::SlotRequest{some(&Maker::slot_ask)};
       case 21:
@@ -252,13 +254,13 @@ void run(Bytes in) {
   FuzzedPeer peer;
   require(peer.open(), "a new directory opens");
   peer.begin_count();
-  for (int events = 0; events < events_max && !in.empty() && peer.lives(); ++events) {
+  for (int events = 0; events < max_events && !in.empty() && peer.lives(); ++events) {
     switch (in.below(12)) {
       case 0:
         peer.pass(std::chrono::milliseconds(in.word()));
         break;
       case 1:
-        if (in.below(4) == 0) require(peer.open(), "whatever it was told, its directory opens again");
+        if (in.below(4) == 0) require(peer.open(), "whatever it was sent, its directory opens again");
         break;
       default: {
         std::string bytes = ring::encode(Maker(in, peer).message());

@@ -1,5 +1,5 @@
-// The records of a batch, as any peer may send them and as the outbox stores them: what is read can be written and is
-// then read as the same.
+// The records of a batch, as any peer may send them and as the outbox stores them: a record that is read can be
+// written, and is then read as the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -18,8 +18,8 @@ void require(bool holds) {
 void check_record(std::string_view bytes) {
   const auto record = st::decode_record(bytes);
   if (!record) return;
-  require(record->url.size() <= bytes.size() && record->validator.size() <= st::validator_bytes_max);
-  require(record->off_site <= st::off_site_max);
+  require(record->url.size() <= bytes.size() && record->validator.size() <= st::max_validator_bytes);
+  require(record->off_site <= st::max_off_site);
   std::string again;
   st::encode_record(*record, again);
   const auto twice = st::decode_record(again);

@@ -1,5 +1,5 @@
-// Whole responses through a worker: their codings in any chain, types, charsets, validators, redirects, links. The head
-// ends at the first empty line. What comes out is bounded and well-formed.
+// Whole responses through a worker: any chain of codings, types, charsets, validators, redirects, links. The head ends
+// at the first empty line. The results are bounded and well-formed.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -31,9 +31,9 @@ class OneWorker {
     config.settings = default_settings();
     config.settings.archive = ArchiveKind::off;
     config.settings.workers = 1;
-    config.settings.max_decoded_bytes = config.settings.max_body_bytes = bytes_max;
-    config.decoded = std::make_shared<MemoryShare>(8 * bytes_max);
-    config.links = std::make_shared<MemoryShare>(8 * bytes_max);
+    config.settings.max_decoded_bytes = config.settings.max_body_bytes = max_bytes;
+    config.decoded = std::make_shared<MemoryShare>(8 * max_bytes);
+    config.links = std::make_shared<MemoryShare>(8 * max_bytes);
     config.settings.extra_links = {"resources", "styles", "cites", "forms", "json_ld", "scripts", "text"};
     config.settings.page_requisites = config.settings.keep_validators = true;
     config.settings.result_pages = {"^http://d\\.test/search select=a unwrap=u"};
@@ -43,7 +43,7 @@ class OneWorker {
     workers_ = std::move(*started);
   }
 
-  // Nothing may come but what such a fetch gives.
+  // The result must have the kind that belongs to the fetch.
   template <class Read, class Fetch>
   Read read(Fetch fetch, const char* url, FetchResponse response) {
     done_ = {};
@@ -55,7 +55,7 @@ class OneWorker {
     return std::get<Read>(std::move(done.what));
   }
 
-  static constexpr std::size_t bytes_max = 1u << 20;
+  static constexpr std::size_t max_bytes = 1u << 20;
 
  private:
   std::promise<PageDone> done_;
@@ -78,16 +78,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   for (const char* url : {"http://d.test/a?b", "http://d.test/search?q=a"}) {
     const PageRead page = worker.read<PageRead>(PageFetch{}, url, response_of(input));
-    require(LinkFollower::count(page) <= 2 * links_per_page_max);
-    require(page.validator.size() <= storage::validator_bytes_max);
+    require(LinkFollower::count(page) <= 2 * max_links_per_page);
+    require(page.validator.size() <= storage::max_validator_bytes);
     for (const char c : page.validator) require(c >= ' ' && c <= '~');
     if (const auto* list = std::get_if<LinkList>(&page.listed))
-      for (const CanonicalUrl& link : list->links) require(link.text().size() <= url_bytes_max);
+      for (const CanonicalUrl& link : list->links) require(link.text().size() <= max_url_bytes);
   }
   const int status = response_of(input).status;
   const RobotsRead robots =
       worker.read<RobotsRead>(RobotsFetch{.origin = "http://d.test"}, "http://d.test/robots.txt", response_of(input));
-  require(robots.body.size() <= robots_bytes_max);
+  require(robots.body.size() <= max_robots_bytes);
   require((robots.parsed.rules != nullptr) == (status >= 200 && status < 300));
   return 0;
 }

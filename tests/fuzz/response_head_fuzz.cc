@@ -1,5 +1,5 @@
-// A response's header lines as they arrive, one by one: the bounds hold, and a head that is taken is a head for those
-// who read it. The labels in it too: types and charsets.
+// A response's header lines as they arrive, one by one: the bounds hold, and an accepted head is a head for its readers
+// too. Also the labels in it: types and charsets.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -16,9 +16,9 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-void check_head(std::string_view rest, std::size_t bytes_max) {
+void check_head(std::string_view rest, std::size_t max_bytes) {
   ResponseHead head;
-  head.reset(bytes_max);
+  head.reset(max_bytes);
   while (!rest.empty() && !head.whole()) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end == std::string_view::npos ? end : end + 1);
@@ -27,7 +27,7 @@ void check_head(std::string_view rest, std::size_t bytes_max) {
     require(verdict == head.verdict());
     require(head.text().size() <= head.bytes());
     if (verdict != ResponseHead::Verdict::ok) return;
-    require(head.bytes() <= bytes_max);
+    require(head.bytes() <= max_bytes);
   }
   require(!head.whole() || (head.status() >= 100 && head.status() <= 599));
 }

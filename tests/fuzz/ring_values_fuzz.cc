@@ -1,5 +1,5 @@
-// libFuzzer: what a ring tells a joiner: its settings (Welcome), and addresses of members. What is taken must be said
-// again, and taken again.
+// libFuzzer: data that a ring sends to a joiner: its settings (Welcome), and addresses of members. Accepted settings
+// must be accepted again in their written form.
 #include "node/config/settings_table.h"
 #include "node/settings/settings.h"
 #include "ring/host_port.h"
@@ -15,15 +15,15 @@ using orbweaver::fuzz::require;
 void settings(Bytes in) {
   static const orbweaver::Settings defaults = orbweaver::default_settings();
   static const std::vector<std::pair<std::string, std::string>> names = orbweaver::ring_wide_settings(defaults);
-  std::vector<std::pair<std::string, std::string>> told = names;
+  std::vector<std::pair<std::string, std::string>> reported = names;
   for (std::uint8_t changes = static_cast<std::uint8_t>(1 + in.below(4)); changes > 0; --changes) {
-    auto& [name, value] = told[in.word() % told.size()];
+    auto& [name, value] = reported[in.word() % reported.size()];
     if (in.below(8) == 0) name = in.text(20);
     value = in.text(120);
   }
-  if (in.below(4) == 0) told.resize(in.word() % (told.size() + 1));
+  if (in.below(4) == 0) reported.resize(in.word() % (reported.size() + 1));
   orbweaver::Settings taken = defaults;
-  if (!orbweaver::apply_ring_wide(taken, told)) return;
+  if (!orbweaver::apply_ring_wide(taken, reported)) return;
   const auto again = orbweaver::ring_wide_settings(taken);
   orbweaver::Settings second = defaults;
   require(orbweaver::apply_ring_wide(second, again).has_value(), "what was taken is taken again");

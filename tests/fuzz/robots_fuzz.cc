@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  // The first line is the path asked about, the rest the file.
+  // The first line is the path to judge, the rest the file.
   const std::size_t line = input.find('\n');
   const std::string_view path = input.substr(0, line);
   const std::string_view body = line == std::string_view::npos ? std::string_view() : input.substr(line + 1);
@@ -19,11 +19,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if ((decision.line == 0) != decision.rule.empty()) std::abort();
     if (!decision.allowed && decision.line == 0) std::abort();
     if (!rules.allowed("/robots.txt")) std::abort();
-    // The object itself, and what strings hold at least, aside. UTF-16 grows by half as UTF-8.
+    // Plus the object itself and the minimum size of strings. UTF-16 grows by half as UTF-8.
     const bool utf16 = body.starts_with("\xFE\xFF") || body.starts_with("\xFF\xFE");
     const std::size_t bytes = utf16 ? body.size() / 2 * 3 : body.size();
     if (rules.bytes() > bytes + bytes / 5 + 512) std::abort();
-    if (rules.size() > orbweaver::robots_rules_max) std::abort();
+    if (rules.size() > orbweaver::max_robots_rules) std::abort();
     std::size_t sitemaps = 0;
     for (const std::string& sitemap : rules.sitemaps()) sitemaps += sitemap.size();
     if (sitemaps > bytes || rules.names_sitemaps() != (sitemaps > 0)) std::abort();

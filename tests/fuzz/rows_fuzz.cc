@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as the rows of a peer's directory that it reads at its start. Those that tell who it is and what
-// its ring is may keep it from starting; it starts whatever stands in the others, and a second time as well.
+// libFuzzer: any bytes as the rows that a peer reads from its directory at its start. The rows with its identity and
+// its ring may prevent a start; with any content of the others it starts, also a second time.
 #include "node/crawl/meta_names.h"
 #include "storage/store.h"
 #include "tests/fuzz/fuzz_bytes.h"
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
       may_fail = may_fail || row < 3;
       std::string value(i + 1 == rows ? std::string(in.rest()) : in.text(200));
-      // A whole message with bytes changed gets farther than noise.
+      // A whole message with bytes changed reaches more code than noise.
       if (row == 4 || (row == 7 && in.coin())) {
         ring::Member member;
         member.id = fuzz::id_of(in.byte());
@@ -68,7 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (row == 4) {
           message.body = ring::Sync{false, {member, member}, {}};
         } else {
-          message.body = ring::Finish{in.number(), in.text(20), {{in.text(4), 1}}};
+          message.body =
+              ring::Finish{in.number(), in.text(20), {{in.text(4), 1}}, static_cast<ring::EndStage>(in.below(3))};
         }
         value = ring::encode(message);
         for (std::uint8_t changes = in.below(4); changes > 0; --changes)

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr std::size_t head_bytes_max = 512;
+constexpr std::size_t max_head_bytes = 512;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -28,16 +28,16 @@ struct Read {
 Read read_all(std::string_view input, std::size_t piece) {
   Read out;
   std::string bytes;
-  auto reader = std::make_unique<orbweaver::RequestReader>(head_bytes_max);
+  auto reader = std::make_unique<orbweaver::RequestReader>(max_head_bytes);
   while (out.end == orbweaver::HeadProgress::more) {
     out.end = reader->read(bytes);
     if (out.end == orbweaver::HeadProgress::whole) {
       out.heads.push_back(reader->take());
-      reader = std::make_unique<orbweaver::RequestReader>(head_bytes_max);
+      reader = std::make_unique<orbweaver::RequestReader>(max_head_bytes);
       if (out.heads.back().body_follows) return out;
       out.end = orbweaver::HeadProgress::more;
     } else if (out.end == orbweaver::HeadProgress::more) {
-      require(bytes.size() <= head_bytes_max);
+      require(bytes.size() <= max_head_bytes);
       if (input.empty()) return out;
       bytes.append(input.substr(0, piece));
       input.remove_prefix(std::min(piece, input.size()));
@@ -55,7 +55,7 @@ void check_answer(const orbweaver::RequestHead& head) {
   const orbweaver::StatusCallbacks callbacks = {[] { return std::string("metrics"); }, [] { return std::string("{}"); },
                                                 [] { return true; }};
   const orbweaver::HttpAnswer answer = orbweaver::status_answer(head, callbacks, {"crawler.example"});
-  require(head.method.size() + head.target.size() + head.host.value_or("").size() <= head_bytes_max);
+  require(head.method.size() + head.target.size() + head.host.value_or("").size() <= max_head_bytes);
   require(head.target.find_first_of(" \r\n") == std::string::npos);
   if (answer.status == 200) {
     require(head.method == "GET" || head.method == "HEAD");
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
   const Read whole = read_all(input, input.size() + 1);
   const Read pieces = read_all(input, std::size_t{data[0]} % 64 + 1);
-  // What is bad may be told later of pieces: Beast looks at them again only when the head has ended.
+  // A fault may be found later when reading in pieces: Beast checks them again only when the head has ended.
   require(whole.end == pieces.end || whole.end == orbweaver::HeadProgress::bad);
   require(whole.heads.size() == pieces.heads.size());
   for (std::size_t i = 0; i < whole.heads.size(); ++i) require(same(whole.heads[i], pieces.heads[i]));

@@ -12,7 +12,7 @@ namespace orbweaver::fuzz {
 class TempFile {
  public:
   TempFile() {
-    // In memory where that can be had: some of what is fuzzed syncs its files.
+    // In memory where possible: some targets sync their files.
     std::error_code none;
     const std::filesystem::path memory = "/dev/shm";
     const auto place = std::filesystem::is_directory(memory, none) ? memory : std::filesystem::temp_directory_path();

@@ -1,4 +1,4 @@
-// What a page or a user's command says, as text: blocks, boilerplate, the line of the text output and its fingerprints.
+// Text from a page or a user's command: blocks, boilerplate, the line of the text output and its fingerprints.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -16,11 +16,11 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// A line that is written is read back, by `orbweaver corpus`, with the fingerprint that it was made with.
+// `orbweaver corpus` reads a written line back with the same fingerprint.
 void check_line(html::PageBlocks page, bool all) {
   html::mark_boilerplate(page.blocks);
   for (const html::TextBlock& block : page.blocks) require(!block.text.empty() && block.linked <= block.words);
-  require(page.dates.size() <= html::page_dates_max);
+  require(page.dates.size() <= html::max_page_dates);
   TextPage text{"http://d.test/", Time(std::chrono::seconds(1'700'000'000)), 200, "utf-8", "", std::move(page), all};
   TextPrint print;
   const nlohmann::json line = text_line(text, print);

@@ -19,13 +19,13 @@ void require(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  // The first line as a topic, the rest as a page.
+  // The first line is a topic, the rest a page.
   const std::string_view first = bytes.substr(0, bytes.find('\n'));
   auto topic = orbweaver::Topic::parse(first);
   if (topic) require(!topic->terms().empty());
   if (!topic) topic = orbweaver::Topic::parse("lantern a1");
   if (const auto words = orbweaver::Topic::of_document(bytes))
-    require(orbweaver::Topic::parse(*words)->terms().size() <= orbweaver::topic_words_max);
+    require(orbweaver::Topic::parse(*words)->terms().size() <= orbweaver::max_topic_words);
   orbweaver::TopicPages pages(*topic);
   const auto base = orbweaver::Url::parse("http://d.test/a/b?c");
   const std::vector<orbweaver::CanonicalUrl> links = {*orbweaver::CanonicalUrl::parse("http://d.test/lantern"),

@@ -1,4 +1,4 @@
-// Link traces of any bytes: reading ends, with pages or an error that names the file; memory is bounded by a block's.
+// Link traces of any bytes: reading ends, with pages or an error that names the file; memory is bounded by one block.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ void require(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace st = orbweaver::storage;
-  // A head of the format's own, so that not every input ends at its first byte.
+  // A valid head, so that not every input ends at its first byte.
   static constexpr char head[] = {'O', 'W', 'L', 'T', 1, 0, 0};
   const int fd = ::memfd_create("trace", 0);
   require(fd >= 0);
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto more = reader->next(page);
     if (!more) require(more.error().message.find(path) != std::string::npos);
     if (!more || !*more) break;
-    require(page.url.size() <= st::trace_url_bytes_max);
+    require(page.url.size() <= st::max_trace_url_bytes);
   }
   ::close(fd);
   return 0;

@@ -22,7 +22,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// All rules, and each alone; what they are made of is made once.
+// All rules together, and each alone; made only once.
 const std::vector<orbweaver::Canonicaliser>& canonicalisers() {
   static const std::vector<orbweaver::Canonicaliser> made = [] {
     const std::pair<const char*, const char*> rules[] = {
@@ -42,7 +42,7 @@ const std::vector<orbweaver::Canonicaliser>& canonicalisers() {
   return made;
 }
 
-// Taken apart, not parsed, it is the same; and so is the Url that it makes.
+// Split without parsing, the stored URL is the same, and so is the Url made from it.
 void check_stored(const orbweaver::CanonicalUrl& url) {
   const auto stored = orbweaver::CanonicalUrl::of_stored(url.text());
   require(stored && stored->host() == url.host() && stored->port() == url.port() && stored->digest() == url.digest() &&
@@ -58,7 +58,7 @@ void check_rules(const orbweaver::Url& url) {
   for (const orbweaver::Canonicaliser& rules : canonicalisers()) {
     const auto once = rules.from(url);
     if (!once) continue;
-    require(once->text().size() <= orbweaver::url_bytes_max && once->path_and_query().starts_with('/'));
+    require(once->text().size() <= orbweaver::max_url_bytes && once->path_and_query().starts_with('/'));
     const auto twice = rules.parse(once->text());
     require(twice && *twice == *once && twice->host() == once->host() && twice->port() == once->port());
     check_stored(*once);
@@ -68,12 +68,12 @@ void check_rules(const orbweaver::Url& url) {
 
 void check(const orbweaver::Url& url) {
   const auto again = orbweaver::Url::parse(url.href());
-  // Escaping can make a serialisation longer than what the parser takes.
-  require(again ? again->href() == url.href() : url.href().size() > orbweaver::url_input_bytes_max);
+  // Escaping can make a serialisation longer than the parser's limit.
+  require(again ? again->href() == url.href() : url.href().size() > orbweaver::max_url_input_bytes);
   check_rules(url);
   const auto once = orbweaver::CanonicalUrl::from(url);
   if (!once) return;
-  require(once->text().size() <= orbweaver::url_bytes_max);
+  require(once->text().size() <= orbweaver::max_url_bytes);
   const auto twice = orbweaver::CanonicalUrl::parse(once->text());
   require(twice && twice->text() == once->text() && twice->host() == once->host() && twice->port() == once->port());
   require(once->path_and_query().starts_with('/'));

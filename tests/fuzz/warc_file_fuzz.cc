@@ -1,5 +1,5 @@
-// WARC files of any bytes, as a crash or a disk leaves them: the repair cuts no more than a tail, leaves a file that it
-// has nothing more to do on, and the index of it has lines that are JSON.
+// WARC files of any bytes, as a crash or a disk leaves them: the repair cuts no more than a tail, a second repair finds
+// nothing to do, and the lines of the index are JSON.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

@@ -1,4 +1,4 @@
-// WARC files of any bytes: the scan ends, its records lie inside the file one behind the other, and its memory is
+// WARC files of any bytes: the scan ends, its records are inside the file one after the other, and its memory is
 // bounded.
 #include <cstdint>
 #include <cstdlib>
@@ -16,8 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   st::WarcScan scan(read_at, "input", size);
   st::ScannedRecord record;
   std::uint64_t end = 0;
-  // A gzip member holds at most 1032 bytes for one of its own, so a record (of at least 30) needs no whole byte of the
-  // file.
+  // A gzip member expands each of its bytes to at most 1032, so a record (of at least 30) may need less than a byte of
+  // the file.
   for (std::size_t calls = 0; calls <= size * 50 + 10; ++calls) {
     const auto found = scan.next(record, keep);
     if (found && !*found) return 0;

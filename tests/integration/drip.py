@@ -21,6 +21,7 @@ class Drip:
         self.pages = pages  # that a good host has; pages and robots.txt are answered at once
         self.answered = collections.Counter()  # pages by good host
         self.times = []  # of all requests to good hosts
+        self.beats = []  # of the requests of metronome.py
         self.lock = threading.Lock()
         self.selector = selectors.DefaultSelector()
         self.dripping = {}  # socket: when the next byte is due
@@ -31,6 +32,7 @@ class Drip:
         port = self.listen(GOOD, True)
         for number in range(good):
             self.seeds.append(f"http://www.good-{number}.test:{port}/0")
+        self.port = port
         ports = [self.listen(f"127.99.99.{1 + number}", False) for number in range(addresses)]
         for number in range(slow):
             domain = "drip.test" if one_domain else f"drip-{number}.test"
@@ -76,6 +78,9 @@ class Drip:
             f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
         )
         with self.lock:
+            if host == "metronome":
+                self.beats.append(at)
+                return
             self.times.append(at)
             if path != "/robots.txt":
                 self.answered[host] += 1

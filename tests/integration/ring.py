@@ -32,7 +32,7 @@ INVALID_INPUT, INVALID_SETTING, MISMATCH, IN_USE, UNREACHABLE, IO, DISK_FULL, UN
 NOTHING_FETCHED = 12  # node/cli/crawl_command.cc
 
 # Waits are for a machine on which much else runs.
-PATIENCE = float(os.environ.get("ORBWEAVER_PATIENCE", "60"))  # seconds
+PATIENCE = float(os.environ.get("ORBWEAVER_PATIENCE", "120"))  # seconds
 QUICK = ["--delay", "0s", "--retry-delay", "100ms"]  # for rings: both are ring-wide
 
 _running = set()  # process ids that a test started; for a runner that is told to end

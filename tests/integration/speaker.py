@@ -14,7 +14,7 @@ import time
 JOIN, PING, SYNC, BATCH, WAVE_PROBE, FINISH, ASK, ANSWER = 1, 4, 7, 8, 11, 13, 15, 16
 JOINING, ACTIVE, LEAVING, LEFT, DOWN = range(5)
 ZERO = bytes(16)
-VERSION = 3
+VERSION = 4
 
 
 class Text(bytes):
@@ -93,7 +93,7 @@ def message(kind, body, ring=ZERO, sender=b"\x99" * 16):
 
 
 class Speaker:
-    def __init__(self, address, timeout=30.0, receive_bytes=None):
+    def __init__(self, address, timeout=60.0, receive_bytes=None):
         """`receive_bytes`: what the system keeps for one who does not read."""
         host, port = address.rsplit(":", 1)
         self.socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)

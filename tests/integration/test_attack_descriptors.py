@@ -212,13 +212,16 @@ class Descriptors(ring.Case):
         """Two kills in that time made it one that crashes the crawler."""
         web, node = self.lacking()
         had, hard = self.limit_of(node)
+
+        def waits():
+            states = (node.directory / "at-work").read_bytes()[16::32]
+            return 1 in states and 2 not in states
+
         # One that waits may have a robots.txt in its hands, which is no page's work: then they are taken another time.
         for _ in range(10):
             self.take_all(node)
-            settled = threading.Event()
-            settled.wait(1)  # until what else was at work has ended
-            states = (node.directory / "at-work").read_bytes()[16::32]
-            if 1 in states:
+            with contextlib.suppress(AssertionError):
+                ring.wait_until("pages wait, and none is at work", waits, seconds=5)
                 break
             resource.prlimit(node.pid, resource.RLIMIT_NOFILE, (had, hard))
         node.kill()

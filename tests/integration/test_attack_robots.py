@@ -134,7 +134,7 @@ class LargeRobots(ring.Case):
             status = self.own_status(node)
             seen.append(status["published_us"])
             robots = status["robots"]
-            self.assertLessEqual(robots["bytes"], robots["bytes_max"])
+            self.assertLessEqual(robots["bytes"], robots["max_bytes"])
             return status["counts"]["fetched"] == 1 + 4 * HOSTS
 
         ring.wait_until("every allowed page is fetched", done, 300, every=0.2)

@@ -120,7 +120,7 @@ class Corpus(ring.Case):
 
     def test_a_texts_max_that_is_too_small_is_said(self):
         self.crawl_text()
-        counts = json.loads(self.ok("corpus", self.dir / "crawl", "--texts-max", 1, "--json"))
+        counts = json.loads(self.ok("corpus", self.dir / "crawl", "--max-texts", 1, "--json"))
         self.assertGreater(counts["forgotten"], 0)
 
     def test_result_pages_are_no_part_of_the_corpus(self):
@@ -151,7 +151,7 @@ class BadCorpus(ring.Case):
         path.write_text("", encoding="utf-8")
         self.refused(ring.INVALID_INPUT, ["files that are read"], "corpus", path, "--out", path)
         self.refused(ring.IO, ["no-such-dir"], "corpus", path, "--out", self.dir / "no-such-dir" / "x")
-        self.refused(ring.INVALID_SETTING, ["--texts-max"], "corpus", path, "--texts-max", 0)
+        self.refused(ring.INVALID_SETTING, ["--max-texts"], "corpus", path, "--max-texts", 0)
         self.refused(ring.INVALID_SETTING, ["inputs"], "corpus")
 
     def test_a_last_line_without_an_end_is_left_out(self):

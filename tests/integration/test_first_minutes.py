@@ -170,6 +170,7 @@ class Terminals(ring.Case):
         self.wait_for_members([first, second, third], 3)
         self.until_said(second, f"joining the ring at {first.address}", "in ring")
         self.until_said(first, f"at {second.address} joined", f"at {third.address} joined (3 peers)")
+        ring.wait_until("it has partitions to leave", lambda: self.own_status(second)["counts"]["partitions_held"] > 0)
         self.ok("leave", "--peer", second.address)
         self.assertEqual(second.wait(), 0)
         self.until_said(second, "partitions still here", "ended: left; all partitions were handed over")

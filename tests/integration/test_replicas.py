@@ -231,14 +231,14 @@ class Leaving(Peers):
         self.check_whole(web)
 
     @ring.about(8)
-    def test_with_no_time_to_leave_what_remains_is_said_and_kept(self):
+    def test_with_no_time_to_leave_it_stops_and_what_remains_is_said_and_kept(self):
         web = self.web(hosts=8, pages=240, latency="20ms")
         nodes = self.peers("ab", web, "--leave-timeout", "0s")
         ring.wait_until("60 requests", lambda: web.total() >= 60)
         nodes[1].signal(signal.SIGTERM)
-        self.assertEqual(nodes[1].wait(20), 0, nodes[1].err)
+        self.assertEqual(nodes[1].wait(20), ring.UNREACHABLE, nodes[1].err)
         end = ending(nodes[1])
-        said = re.search(r"leave_timeout is over: (\d+) URLs and \d+ links to other peers remain", end["reason"])
+        said = re.search(r"leave_timeout is over, and (\d+) URLs and \d+ links to other peers remain", end["reason"])
         self.assertIsNotNone(said, end["reason"])
         counts = end["status"]["counts"]
         # Some of that it may get rid of with its last words.

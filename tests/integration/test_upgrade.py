@@ -6,7 +6,7 @@ import signal
 
 import ring
 
-OLD, NEW = 3, 4  # the protocol versions of the two builds
+OLD, NEW = 4, 5  # the protocol versions of the two builds
 
 
 class Upgrade(ring.Case):

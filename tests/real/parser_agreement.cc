@@ -1,4 +1,4 @@
-// Holds the two link extractors against each other over real pages: parser_agreement [--show N] DIRECTORY…
+// Compares the two link extractors over real pages: parser_agreement [--show N] DIRECTORY…
 // Reads every .html and .htm file below, prints the times, and counts the differences by class (docs/inside/parsers.md
 // explains each). Exit code: 0 when every difference has a class, 1 when one has none, 2 when there was nothing to
 // read.
@@ -30,7 +30,7 @@ using orbweaver::Url;
 
 struct Page {
   std::string path;
-  std::string html;  // in lower case, for the classes to look at
+  std::string html;  // in lower case, for the classes to search
   std::set<std::string> stream;
   std::set<std::string> tidy;
 };
@@ -56,13 +56,13 @@ bool has_comment_in_a_script(const Page& page) {
   return false;
 }
 
-// A class of difference: what a page must hold for tidy to read it otherwise than the standard says.
+// A class of difference: the content that makes tidy read a page otherwise than the standard says.
 struct Class {
   const char* name;
   bool (*holds)(const Page&);
 };
 
-// In the order of docs/inside/parsers.md; the first that holds is the page's.
+// In the order of docs/inside/parsers.md; the first class that matches is the page's.
 const Class classes[] = {
     {"nul characters", [](const Page& page) { return page.html.find('\0') != std::string::npos; }},
     {"framesets", [](const Page& page) { return has(page, "<frameset"); }},
@@ -101,7 +101,7 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-// Of this thread: other work on the machine does not count.
+// The CPU time of this thread: other work on the machine does not count.
 std::chrono::nanoseconds cpu_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -1,7 +1,8 @@
-// What a seed means: settings, web, network and crashes; which further faults; and those, by kind. Each part has a
-// source of chance of its own, so that a change of one leaves the others what they were.
+// The meaning of a seed: settings, web, network and crashes; which further faults; and those, by kind. Each part has
+// its own source of chance, so that a change of one part leaves the others as they were.
 #include <algorithm>
 
+#include "tests/sim/draw_ends.h"
 #include "tests/sim/draw_work.h"
 #include "tests/sim/parameters.h"
 #include "tests/sim/random.h"
@@ -13,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Settings take ugly values at times: a bound of one, a batch of one record, no cache.
+// Settings sometimes take ugly values: a bound of one, a batch of one record, no cache.
 void draw_settings(Random& random, Parameters& p) {
   Settings& s = p.settings;
   s.partitions = random.pick({16U, 64U, 64U, 256U, 1024U});
@@ -41,7 +42,7 @@ void draw_settings(Random& random, Parameters& p) {
 void draw_web(Random& random, Parameters& p) {
   WebConfig& web = p.web;
   web.seed = random.next();
-  web.sitemaps = web.seed % 4 == 0;  // no draw of its own: older seeds mean what they meant
+  web.sitemaps = web.seed % 4 == 0;  // no draw of its own, so that older seeds keep their meaning
   web.hosts = static_cast<std::uint32_t>(random.between(2, 16));
   web.pages_per_host = static_cast<std::uint32_t>(random.between(4, 40));
   web.links_per_page = static_cast<std::uint32_t>(random.between(0, 6));
@@ -50,8 +51,8 @@ void draw_web(Random& random, Parameters& p) {
   p.seed_hosts = static_cast<std::uint32_t>(random.between(1, web.hosts));
 }
 
-// Hosts of a page or two that lead to others: at any time few peers have work, and it is handed on all the time. That
-// is what a wave must not take for the end.
+// Hosts of one or two pages that lead to others: few peers have work at any time, and it moves between them all the
+// time. A wave must not mistake that for the end.
 void draw_thin_web(Random random, Parameters& p) {
   if (!random.chance(150)) return;
   p.settings.scope = ScopeKind::any;
@@ -71,7 +72,7 @@ void draw_manners(Random random, Parameters& p) {
   p.web.addresses = random.pick({0U, 1U, 3U});
 }
 
-// Sites with delays of their own, shorter and longer than the crawl's and the address's.
+// Sites with their own delays, shorter and longer than those of the crawl and the address.
 void draw_sites(Random random, Parameters& p) {
   if (!random.chance(300)) return;
   const FakeWeb web(p.web);
@@ -80,7 +81,7 @@ void draw_sites(Random random, Parameters& p) {
       p.settings.sites.push_back(web.host_name(host) + " delay=" + random.pick({"0s", "20ms", "100ms", "300ms", "2s"}));
 }
 
-// Hosts that hold what they are given, of one domain or of one network.
+// Slow hosts, which keep transfers busy, of one domain or of one network.
 void draw_drips(Random random, Parameters& p) {
   if (!random.chance(200)) return;
   p.web.domains = random.pick({0U, 2U, 5U});
@@ -107,7 +108,7 @@ void draw_order(Random random, Parameters& p) {
   p.settings.max_score_entries = random.pick({0U, 4U, 65536U});
 }
 
-// Room for no set of a host's URLs, for one, for some, or for all: they come and go.
+// Memory for no set of a host's URLs, for one, for some, or for all: they are dropped and built again.
 void draw_seen_sets(Random random, Parameters& p) {
   p.seen_set_bytes = random.pick({std::uint64_t{0}, std::uint64_t{700}, std::uint64_t{2'500}, std::uint64_t{2'500},
                                   std::uint64_t{8'000}, std::uint64_t{16} << 20});
@@ -129,7 +130,7 @@ void draw_crashes(Random& random, Parameters& p) {
                                       : Fault::Kind::crash;
     fault.peer = random.below(p.peers);
     fault.at = random.between(Duration{seconds{3}}, p.faults_end);
-    // Back before the others have given it up.
+    // The peer is back before the others declare it down.
     fault.down = random.between(Duration{milliseconds{5}}, Duration{seconds{4}});
     p.faults.push_back(fault);
   }
@@ -152,7 +153,7 @@ Fault fault_of(Fault::Kind kind, std::size_t peer, Duration at, Duration down) {
   return fault;
 }
 
-// One peer stays, and the others join through it: whoever joins through one that has left finds nobody.
+// One peer stays, and the others join through it: a joiner cannot join through a peer that has left.
 void draw_members(Random random, Parameters& p) {
   const bool in_a_row = random.chance(250);
   const std::size_t stays = random.below(p.peers);
@@ -180,7 +181,7 @@ void draw_members(Random random, Parameters& p) {
   }
 }
 
-// Ends before faults_end, and shorter and longer than the suspicion time.
+// Ends before faults_end; some are shorter, some longer than the suspicion time.
 Fault lasting(Random& random, const Parameters& p, Fault::Kind kind) {
   const Duration at = random.between(Duration{seconds{1}}, p.faults_end / 2);
   const Duration longest = random.pick({Duration{seconds{1}}, Duration{seconds{5}}, Duration{seconds{25}}});
@@ -235,7 +236,7 @@ void draw_disks(Random random, Parameters& p, std::initializer_list<Fault::Kind>
 void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0x3a17));
   const auto wanted = [&](bool on, std::uint32_t per_mille) { return which.chance(per_mille) && on; };
-  // Most seeds that were calm stay so: they are held to the letter of the contract.
+  // Most calm seeds stay calm: they are checked against the contract to the letter.
   if (which.chance(p.calm() ? 650 : 400)) return;
   const bool members = wanted(kinds.members, 350);
   const bool cuts = wanted(kinds.cuts, 450) && p.peers > 1;
@@ -247,7 +248,7 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   if (!(members || cuts || pauses || skews || disks || disk_gone || power_cut)) return;
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   Random common = source(1);
-  // A crawl that is over before the first fault tries nothing.
+  // A crawl that is over before the first fault tests nothing.
   if (common.chance(800)) p.settings.delay = seconds{1};
   if (p.web.away < 1000) {
     p.web.hosts = std::max(p.web.hosts, 4u);
@@ -262,7 +263,7 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   if (skews) draw_skews(source(5), p);
   if (disks) draw_disks(source(6), p, {Fault::Kind::disk_error, Fault::Kind::disk_full});
   if (disk_gone) {
-    // One at most: more than the ring has copies for is not promised.
+    // At most one disk: a loss of more peers than there are copies is not covered by the contract.
     p.settings.replicas = std::max(p.settings.replicas, 2u);
     Random random = source(7);
     Fault fault = lasting(random, p, Fault::Kind::disk_gone);
@@ -271,6 +272,97 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
     p.faults.push_back(std::move(fault));
   }
   if (power_cut) draw_disks(source(8), p, {Fault::Kind::power_cut});
+}
+
+// What a restart must not undo. A fast network and small batches: what a peer does first after a restart takes many
+// messages, and any of them may be its last.
+void draw_restarts(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0x2e57));
+  const bool deaths = which.chance(150) && kinds.deaths && p.peers > 1;
+  const bool strikes = which.chance(200) && kinds.strikes && p.peers > 1;
+  if (!deaths && !strikes) return;
+  Random random(mix(seed) ^ mix(0x2e57));
+  if (random.chance(800)) p.settings.delay = seconds{1};
+  p.settings.suspicion_time = random.pick({Duration{seconds{2}}, Duration{seconds{4}}});
+  p.faults_end = std::max(p.faults_end, random.between(Duration{seconds{10}}, Duration{seconds{40}}));
+  if (p.web.away < 1000) {
+    p.web.hosts = std::max(p.web.hosts, 4u);
+    p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
+    p.web.links_per_page = std::max(p.web.links_per_page, 2u);
+  }
+  const auto some_time = [&] { return random.between(Duration{seconds{2}}, p.faults_end); };
+  if (deaths)
+    for (std::uint64_t left = random.between(1, 2); left > 0; --left)
+      p.faults.push_back(
+          fault_of(Fault::Kind::crash, random.below(p.peers), some_time(),
+                   p.settings.suspicion_time + random.between(Duration{seconds{1}}, Duration{seconds{8}})));
+  if (!strikes) return;
+  p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}, Duration{seconds{1}}});
+  // One disk at most: more than the ring has copies for is not promised.
+  if (std::any_of(p.faults.begin(), p.faults.end(),
+                  [](const Fault& fault) { return fault.kind == Fault::Kind::disk_gone; }))
+    return;
+  p.settings.replicas = std::max(p.settings.replicas, 2u);
+  Fault strike = fault_of(Fault::Kind::strike, random.below(p.peers),
+                          random.between(Duration{seconds{1}}, Duration{seconds{8}}), {});
+  strike.by = random.between(Duration{milliseconds{1}}, Duration{milliseconds{500}});
+  strike.writes = random.below(30);
+  strike.what = random.pick({"", "batch_ack", "batch_ack", "batch", "batch"});
+  strike.sends = random.chance(200) ? random.between(10, 100) : random.between(1, 6);
+  if (random.chance(500)) strike.down = random.between(Duration{milliseconds{50}}, Duration{seconds{8}});
+  p.faults.push_back(std::move(strike));
+}
+
+// By how much a machine's clock is wrong: a second to a year, back more often than forth.
+Duration draw_clock_step(Random& random) {
+  const Duration step =
+      random.pick({Duration{seconds{1}}, Duration{seconds{2}}, Duration{seconds{600}}, Duration{std::chrono::hours{5}},
+                   Duration{std::chrono::hours{24 * 30}}, Duration{std::chrono::hours{24 * 365}}});
+  return random.chance(700) ? -step : step;
+}
+
+bool ends_a_process(const Fault& fault) {
+  switch (fault.kind) {
+    case Fault::Kind::crash:
+    case Fault::Kind::crash_all:
+    case Fault::Kind::stop:
+    case Fault::Kind::disk_error:
+    case Fault::Kind::disk_full:
+    case Fault::Kind::read_error:
+    case Fault::Kind::strike:
+    case Fault::Kind::power_cut:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A peer that is started again with another time, and reads that fail. What a user wants to be visited again goes by
+// dates, so there the clocks stay.
+void draw_clocks_and_reads(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0xc10c));
+  const bool clocks = which.chance(200) && kinds.clocks;
+  const bool reads = which.chance(100) && kinds.reads;
+  Random random(mix(seed) ^ mix(0xc10c));
+  if (reads)
+    for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
+      Fault fault =
+          fault_of(Fault::Kind::read_error, random.below(p.peers), random.between(Duration{seconds{1}}, p.faults_end),
+                   random.between(Duration{milliseconds{50}}, Duration{seconds{4}}));
+      fault.writes = random.below(60);
+      p.faults.push_back(std::move(fault));
+    }
+  if (!clocks || std::any_of(p.faults.begin(), p.faults.end(),
+                             [](const Fault& fault) { return fault.kind == Fault::Kind::recrawl; }))
+    return;
+  if (std::none_of(p.faults.begin(), p.faults.end(), ends_a_process)) {
+    // The peer with the lowest identity sends the waves; which that is, is not known here.
+    for (std::size_t peer = 0; peer < p.peers; ++peer)
+      p.faults.push_back(fault_of(Fault::Kind::crash, peer, random.between(Duration{seconds{2}}, p.faults_end),
+                                  random.between(Duration{milliseconds{5}}, Duration{seconds{1}})));
+  }
+  for (Fault& fault : p.faults)
+    if (ends_a_process(fault) && random.chance(700)) fault.clock = draw_clock_step(random);
 }
 
 }  // namespace
@@ -288,7 +380,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   const std::uint64_t kind = random.below(4);  // 0: calm, 1: network, 2: crashes, 3: both
   if (kind == 1 || kind == 3) draw_network_faults(random, p);
   if (kind >= 2) draw_crashes(random, p);
-  p.parse_max = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
+  p.max_parse = random.chance(200) ? Duration{seconds{2}} : Duration{milliseconds{20}};
   draw_thin_web(Random(mix(seed ^ 0x7417)), p);
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
   draw_drips(Random(mix(seed ^ 0xd219)), p);
@@ -297,7 +389,11 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_seen_sets(Random(mix(seed ^ 0x5e75)), p);
   draw_further_faults(seed, p, kinds);
+  const bool stays_calm = p.calm() && Random(mix(seed ^ 0xca13)).chance(900);
+  if (!stays_calm) draw_restarts(seed, p, kinds);
   draw_work(seed, p, kinds);
+  if (!stays_calm) draw_clocks_and_reads(seed, p, kinds);
+  if (!stays_calm) draw_ends(seed, p, kinds);
   return p;
 }
 

@@ -10,10 +10,10 @@ namespace {
 
 using std::chrono::seconds;
 
-// Of 1000 seeds so many are given one kind.
+// Of 1000 seeds, this many are given one kind.
 constexpr std::uint32_t share = 130;
 
-// A crawl that is over before anything uncommon happens tries nothing.
+// A crawl that is over before anything uncommon happens tests nothing.
 void make_it_last(Random& random, Parameters& p) {
   p.settings.max_pages = 0;
   if (random.chance(700)) p.settings.delay = seconds{1};
@@ -24,7 +24,7 @@ void make_it_last(Random& random, Parameters& p) {
 
 void draw_mirrors(Random random, Parameters& p) {
   make_it_last(random, p);
-  // Else nothing leads to a mirror: no seed is one.
+  // Otherwise nothing leads to a mirror: no seed is one.
   p.settings.scope = ScopeKind::any;
   p.settings.max_depth = 0;
   p.web.mirrors = static_cast<std::uint32_t>(random.between(p.web.hosts / 3, p.web.hosts / 2));
@@ -78,16 +78,17 @@ void draw_detours(Random random, Parameters& p) {
 
 void draw_questions(Random random, Parameters& p) {
   make_it_last(random, p);
-  // What only a disk that is gone has heard of is nobody's any more.
+  // A URL that only a lost disk contained is lost for the ring.
   const bool seeds_stay = std::none_of(p.faults.begin(), p.faults.end(), [](const Fault& fault) {
-    return fault.kind == Fault::Kind::disk_gone || fault.kind == Fault::Kind::power_cut;
+    return fault.kind == Fault::Kind::disk_gone || fault.kind == Fault::Kind::strike ||
+           fault.kind == Fault::Kind::power_cut;
   });
   for (std::uint64_t left = random.between(3, 12); left > 0; --left) {
     Fault fault = question(random, p, Fault::Kind::ask);
     fault.what = random.pick({"status", "explain", "explain", "explain_unknown", "explain_nothing", "seed", "seed",
                               "traps", "readmit", "forget", "nonsense", "unreadable"});
     if (fault.what == "seed" && !seeds_stay) fault.what = "status";
-    // In scope whatever the scope is.
+    // In scope under every scope.
     if (fault.what == "seed" && p.settings.scope == ScopeKind::host) fault.host %= p.seed_hosts;
     fault.page = static_cast<std::uint32_t>(random.below(p.web.pages_per_host));
     p.faults.push_back(std::move(fault));
@@ -97,7 +98,7 @@ void draw_questions(Random random, Parameters& p) {
 void draw_pieces(Random random, Parameters& p) {
   p.settings.record_links = true;
   p.web.long_pages = static_cast<std::uint32_t>(random.between(1, std::min(3U, p.seed_hosts)));
-  p.web.redirects = 0;  // the pages that are long are few
+  p.web.redirects = 0;  // so few pages are long
   p.web.dead_hosts = 0;
 }
 

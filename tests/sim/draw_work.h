@@ -1,5 +1,5 @@
-// The part of draw.cc that gives a seed uncommon work: traps, budgets, visits again, canonical redirects, questions,
-// long pages, pages that kill. Thread rule: a function of its arguments.
+// The part of draw.cc that gives some seeds uncommon work: traps, budgets, recrawls, canonical redirects, questions,
+// long pages, pages that kill the process. Thread rule: a function of its arguments.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace orbweaver::sim {
 
-// Changes only the seeds that get some of it.
+// Changes only the seeds that are drawn for such work.
 void draw_work(std::uint64_t seed, Parameters& p, const FaultKinds& kinds);
 
 }  // namespace orbweaver::sim

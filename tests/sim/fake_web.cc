@@ -16,12 +16,12 @@ constexpr std::string_view robots_path = "/robots.txt";
 constexpr std::string_view moved_robots_path = "/other/robots.txt";
 constexpr std::string_view sitemap_path = "/map";  // and the number of the host whose pages it lists
 constexpr std::uint32_t listed_pages = 3;
-constexpr std::uint32_t unlinked_pages = 50;  // from here on, beyond what a host links
+constexpr std::uint32_t unlinked_pages = 50;  // from here on, after all pages that the host links
 constexpr std::string_view form_mark = "?v=";
 constexpr std::uint32_t forms_without_end = 1000;
 constexpr std::string_view bad_port = ":25";  // SMTP
 
-// The number behind the last letter of "/private/p12" or "h3"; none when there is none.
+// The number after the last such letter of "/private/p12" or "h3"; nothing when there is no number.
 std::optional<std::uint32_t> number_after(std::string_view text, char letter) {
   const std::size_t at = text.rfind(letter);
   if (at == std::string_view::npos) return std::nullopt;
@@ -168,7 +168,7 @@ bool FakeWeb::disallowed(std::string_view url) const {
   return false;
 }
 
-// The tree of page n (to 2n+1 and 2n+2) reaches most of a host; the rest is chance.
+// The tree of page n (to 2n+1 and 2n+2) reaches most of a host; further links are random.
 std::vector<std::string> FakeWeb::links_of(const std::string& url) const {
   const std::uint32_t host = host_number(host_in(url));
   const std::uint32_t page = number_after(path_in(url), 'p').value_or(0);
@@ -185,14 +185,14 @@ std::vector<std::string> FakeWeb::links_of(const std::string& url) const {
   return links;
 }
 
-// To where no crawler connects: they cost a record each and no request.
+// Links to a port that no crawler connects to: they cost one record each and no request.
 void FakeWeb::add_many_links(const std::string& url, std::vector<std::string>& links) const {
   const std::string there = std::string(scheme) + std::string(host_in(url)) + std::string(bad_port) + "/x";
   const std::uint64_t many = 1001 + hash_of(config_.seed, "many" + url) % 2000;
   for (std::uint64_t i = 0; i < many; ++i) links.push_back(there + std::to_string(i));
 }
 
-// Whoever asks for the URL is sent through so many forms of it, one after the other; 0: it has only one.
+// A request for the URL is redirected through this many forms of it, one after the other; 0: it has only one.
 std::uint32_t FakeWeb::forms_of(const std::string& url) const {
   const std::uint64_t hash = hash_of(config_.seed, "detour" + url);
   if (hash % 1000 >= config_.canonical_redirects) return 0;
@@ -209,7 +209,7 @@ void FakeWeb::robots_answer(std::string_view host, std::string_view path, std::u
       return;
     case RobotsFile::rules:
       answer.robots_body += "User-agent: *\nDisallow: /private/\n";
-      // Too long for the core: a worker parses it when it comes from the store.
+      // Too long for the core: a worker parses it when it is read from the store.
       if (host_number(host) % 4 == 1) answer.robots_body += "#" + std::string(20'000, '-') + "\n";
       return;
     case RobotsFile::crawl_delay:
@@ -256,7 +256,7 @@ void FakeWeb::page_answer(const std::string& url, std::uint32_t tries, Answer& a
   }
   if (lot < (below += config_.gone)) {
     answer.status = 404;
-    answer.links = links_of(url);  // a crawler that follows an error page's links goes where it should not
+    answer.links = links_of(url);  // a crawler that follows an error page's links reaches pages that it should not
     return;
   }
   if (lot < (below += config_.failing)) {
@@ -295,7 +295,7 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
   const std::string_view path = path_in(url);
   Random random(hash_of(config_.seed + 2, url + std::to_string(tries)));
   const bool slow = hash_of(config_.seed, "slow" + std::string(host)) % 1000 < config_.slow_hosts;
-  answer.takes = random.between(config_.answer_min, slow ? config_.slow_max : config_.answer_max);
+  answer.takes = random.between(config_.answer_min, slow ? config_.max_slow : config_.max_answer);
   if (drips(host)) answer.takes = config_.drip;
   if (dead(host)) {
     answer.error = random.chance(500) ? FetchError::connect : FetchError::timeout;
@@ -312,7 +312,7 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
     if (form < forms_of(base)) {
       answer.status = 301;
       answer.canonical_redirect = base + std::string(form_mark) + std::to_string(form + 1);
-      answer.may_pass = true;  // which form is asked for next is known in memory only
+      answer.may_pass = true;  // the next form to ask for is known in memory only
     } else {
       page_answer(base, tries, answer);
     }
@@ -348,7 +348,7 @@ Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::
       walk.not_fetched.insert(url);
       continue;
     }
-    // Where its sitemap is, a host in scope says.
+    // A host in scope names its sitemap.
     if (robots && in_scope(url))
       if (const auto sitemap = web.sitemap_of(host_in(url)); sitemap && known.insert(*sitemap).second)
         waiting.push_back(*sitemap);

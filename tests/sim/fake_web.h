@@ -1,11 +1,11 @@
-// A web made from a seed: what a URL is (page, redirect, gone, failing, flaky) and where its links go is a hash of the
-// URL, so nothing is stored and any part can be asked in any order (after BUbiNG's RandomNamedGraphServer). Pure.
+// A web made from a seed. What a URL is (page, redirect, gone, failing, flaky) and where its links go is a hash of the
+// URL. So nothing is stored, and any part can be asked for in any order (after BUbiNG's RandomNamedGraphServer). Pure.
 // Thread rule: immutable once made.
 //
 // Hosts h0.sim.example, h1..., or of several domains, each with pages /p0... and /private/p...; robots.txt of several
-// kinds; slow, dead and flaky hosts. The last hosts may be mirrors of the first ones: their pages are the same, and
-// link to their own host where those link to theirs. A page may be served at forms of its URL only (?v=1, ?v=2…), may
-// kill the process that reads it, and a host's page 0 may list thousands of links.
+// kinds; slow, dead and flaky hosts. The last hosts may be mirrors of the first ones: the pages are the same, but each
+// mirror links to itself where its original links to itself. Some pages are served only at another form of their URL
+// (?v=1, ?v=2…), some kill the process that reads them, and page 0 of a host may list thousands of links.
 #pragma once
 
 #include <cstdint>
@@ -25,35 +25,35 @@ struct WebConfig {
   std::uint64_t seed = 1;
   std::uint32_t hosts = 8;
   std::uint32_t pages_per_host = 20;  // at most; each host has its own number
-  std::uint32_t links_per_page = 4;   // at most, besides those of the tree that makes most pages reachable
+  std::uint32_t links_per_page = 4;   // at most, apart from those of the tree that makes most pages reachable
   std::uint32_t away = 300;           // per mille of those links that go to another host
   std::uint32_t redirects = 60;       // per mille of pages
   std::uint32_t gone = 40;            // per mille: 404
   std::uint32_t failing = 20;         // per mille: 500 or broken forever
   std::uint32_t flaky = 60;           // per mille: fail at first, then answer
   std::uint32_t flaky_tries =
-      2;  // at most so many failures of a flaky page or robots.txt; not above Settings::max_retries
+      2;  // flaky pages and robots.txt files fail at most this often; not above Settings::max_retries
   std::uint32_t slow_hosts = 100;  // per mille
   std::uint32_t dead_hosts = 50;   // per mille
-  std::uint32_t drip_hosts = 0;    // so many, the first ones, take `drip` for each answer
+  std::uint32_t drip_hosts = 0;    // the first N hosts; each of their answers takes `drip`
   bool drip_one_domain = true;     // they are of one registered domain; else they share a network
-  std::uint32_t domains = 0;       // the others are of so many registered domains; 0: of one
-  std::uint32_t addresses = 0;     // the hosts share so many; 0: each has its own
+  std::uint32_t domains = 0;       // number of registered domains of the other hosts; 0: one
+  std::uint32_t addresses = 0;     // number of addresses that the hosts share; 0: each has its own
   bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
   bool sitemaps = false;      // some robots.txt files name a sitemap, on the next host, of pages that nothing links
-  std::uint32_t mirrors = 0;  // so many, the last ones, are mirrors of the first ones; half of all hosts at most
+  std::uint32_t mirrors = 0;  // the last N hosts are mirrors of the first ones; at most half of all hosts
   std::uint32_t copies = 0;   // per mille of pages have the same body as others of their host
   std::uint32_t canonical_redirects = 0;  // per mille of pages are redirected to another form of their own URL
   std::uint32_t killers = 0;              // per mille of pages kill the process that reads them
-  std::uint32_t long_pages = 0;  // page 0 of so many hosts, the first ones, lists far more links than a commit takes
-  std::uint32_t validators = 0;  // per mille of pages have one, and do not change
+  std::uint32_t long_pages = 0;           // page 0 of the first N hosts lists far more links than a commit takes
+  std::uint32_t validators = 0;           // per mille of pages have one, and never change
   Duration answer_min{std::chrono::milliseconds{2}};
-  Duration answer_max{std::chrono::milliseconds{150}};
-  Duration slow_max{std::chrono::seconds{4}};
+  Duration max_answer{std::chrono::milliseconds{150}};
+  Duration max_slow{std::chrono::seconds{4}};
   Duration drip{std::chrono::seconds{30}};
 };
 
-// Each of them has.
+// Size of every answer.
 inline constexpr std::uint64_t answer_bytes = 1000;
 
 struct Answer {
@@ -66,7 +66,7 @@ struct Answer {
   std::string robots_body;
   bool may_pass = false;                          // a crawler may try again
   std::optional<std::string> canonical_redirect;  // the form of the URL that the server wants instead
-  std::uint64_t content = 0;                      // fingerprint of the body; 0: nobody asks
+  std::uint64_t content = 0;                      // fingerprint of the body; 0: not needed
   std::string validator;
 };
 
@@ -82,30 +82,30 @@ class FakeWeb {
   // 4 bytes.
   std::string address_of(std::string_view host) const;
   std::string page_url(std::uint32_t host, std::uint32_t page) const;
-  // `tries`: how often this URL was asked for before.
+  // `tries`: the number of earlier requests for this URL.
   Answer answer(const std::string& url, std::uint32_t tries) const;
   RobotsFile robots_of(std::string_view host) const;
   bool dead(std::string_view host) const;
-  // The sitemap that the host's robots.txt names, when it can be had.
+  // The sitemap that the host's robots.txt names, when it can be fetched.
   std::optional<std::string> sitemap_of(std::string_view host) const;
-  // What the host's robots.txt asks for; zero: nothing.
+  // The Crawl-delay of the host's robots.txt; zero: it has none.
   Duration crawl_delay(std::string_view host) const;
-  // What robots.txt says of a URL, for a right crawler that obeys it.
+  // Whether robots.txt forbids the URL to a correct crawler that obeys it.
   bool disallowed(std::string_view url) const;
-  // Whoever reads the page, answered with 200, dies of it.
+  // The page, answered with 200, kills the process that reads it.
   bool kills(const std::string& url) const;
   // A sitemap names the URL.
   bool listed(std::string_view url) const;
-  // Nothing links to it; the `number`th of its kind.
+  // A URL that nothing links to: the `number`th such page of the host.
   std::string unlinked_url(std::uint32_t host, std::uint32_t number) const;
-  // Of a mirror the host that it is a mirror of; of another host itself.
+  // For a mirror, the host that it mirrors; for another host, itself.
   std::uint32_t original_of(std::uint32_t host) const;
   // The host is a mirror, or has one.
   bool mirrored(std::string_view host) const;
 
  private:
   std::uint32_t pages_of(std::uint32_t host) const;
-  // The same page of the host that its host is a mirror of.
+  // The same page on the original host, when the URL's host is a mirror.
   std::string original_url(const std::string& url) const;
   std::uint32_t forms_of(const std::string& url) const;
   std::vector<std::string> links_of(const std::string& url) const;
@@ -116,8 +116,8 @@ class FakeWeb {
   WebConfig config_;
 };
 
-// The slow obvious twin of the ring: one walker, no delays, no peers. What becomes of each URL that a right crawler
-// comes to know.
+// The slow obvious twin of the ring: one walker, no delays, no peers. It gives the outcome of each URL that a correct
+// crawler learns.
 struct Walk {
   std::set<std::string> fetched;
   std::set<std::string> not_fetched;  // failed for good, or excluded by robots.txt
@@ -126,15 +126,15 @@ struct Walk {
 Walk walk(const FakeWeb& web, const std::vector<std::string>& seeds, const std::set<std::string>& hosts_in_scope,
           bool robots);
 
-// What a crawler gets in the end that tries again, and asks for the form of the URL that the server wants; with
-// `canonical_redirect` set when there is no end to that.
+// The final answer for a crawler that tries again and asks for the form of the URL that the server wants. When such
+// redirects never end, `canonical_redirect` is set.
 Answer last_answer(const FakeWeb& web, const std::string& url);
 
 std::string_view host_in(std::string_view url);  // without its port
 std::string_view path_in(std::string_view url);
-// The URL that this is a form of, as the crawl's rules have it (strip_parameters = v).
+// The URL in its base form by the crawl's rules (strip_parameters = v).
 std::string base_of(std::string_view url);
-// No crawler connects to its port.
+// No crawler connects to this URL's port.
 bool has_bad_port(std::string_view url);
 
 }  // namespace orbweaver::sim

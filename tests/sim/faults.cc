@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Fault::Kind;
 
-constexpr std::array<std::pair<Kind, std::string_view>, 15> names = {{
+constexpr auto names = std::to_array<std::pair<Kind, std::string_view>>({
     {Kind::crash, "crash"},
     {Kind::crash_all, "crash_all"},
     {Kind::stop, "stop"},
@@ -25,11 +25,14 @@ constexpr std::array<std::pair<Kind, std::string_view>, 15> names = {{
     {Kind::pause, "pause"},
     {Kind::disk_error, "disk_error"},
     {Kind::disk_full, "disk_full"},
+    {Kind::read_error, "read_error"},
     {Kind::disk_gone, "disk_gone"},
+    {Kind::strike, "strike"},
     {Kind::power_cut, "power_cut"},
     {Kind::ask, "ask"},
     {Kind::recrawl, "recrawl"},
-}};
+    {Kind::late_seed, "late_seed"},
+});
 
 template <class Number>
 bool read_number(std::string_view text, Number& number) {
@@ -54,6 +57,14 @@ bool read_duration(std::string_view text, Duration& duration) {
   return parsed.has_value();
 }
 
+// "-10m": back by ten minutes.
+bool read_clock(std::string_view text, Duration& clock) {
+  const bool back = text.starts_with('-');
+  if (!read_duration(text.substr(back ? 1 : 0), clock)) return false;
+  if (back) clock = -clock;
+  return true;
+}
+
 bool read_word(std::string_view name, std::string_view value, Fault& fault) {
   std::uint64_t flag = 0;
   if (name == "peer") return read_number(value, fault.peer);
@@ -61,7 +72,9 @@ bool read_word(std::string_view name, std::string_view value, Fault& fault) {
   if (name == "for") return read_duration(value, fault.down);
   if (name == "side") return read_side(value, fault.side);
   if (name == "by") return read_duration(value, fault.by);
+  if (name == "clock") return read_clock(value, fault.clock);
   if (name == "writes") return read_number(value, fault.writes);
+  if (name == "sends") return read_number(value, fault.sends);
   if (name == "through") return read_number(value, fault.through);
   if (name == "host") return read_number(value, fault.host);
   if (name == "page") return read_number(value, fault.page);
@@ -91,7 +104,7 @@ bool Fault::of_one_peer() const {
 
 bool Fault::disturbs_views() const {
   return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::stop && kind != Kind::disk_error &&
-         kind != Kind::disk_full && !is_question();
+         kind != Kind::disk_full && kind != Kind::read_error && !is_question();
 }
 
 std::string Fault::text() const {
@@ -103,7 +116,7 @@ std::string Fault::text() const {
   if (kind == Kind::join) word("through", std::to_string(through));
   if (!what.empty()) word("what", what);
   if (is_question()) word("host", std::to_string(host));
-  if (kind == Kind::ask) word("page", std::to_string(page));
+  if (kind == Kind::ask || kind == Kind::late_seed) word("page", std::to_string(page));
   if (!side.empty()) {
     std::string list;
     for (const std::size_t one : side) list += (list.empty() ? "" : ",") + std::to_string(one);
@@ -112,7 +125,10 @@ std::string Fault::text() const {
   word("at", duration_text(at));
   if (down > Duration{}) word("for", duration_text(down));
   if (by > Duration{}) word("by", duration_text(by));
+  if (clock != Duration{})
+    word("clock", (clock < Duration{} ? "-" : "") + duration_text(clock < Duration{} ? -clock : clock));
   if (writes > 0) word("writes", std::to_string(writes));
+  if (sends > 0) word("sends", std::to_string(sends));
   if (held) word("held", "1");
   if (tick_last) word("tick_last", "1");
   return out;

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// In the end so many other orders of events are tried, for a shorter log.
+// At the end this many other orders of events are tried, for a shorter log.
 constexpr std::uint64_t other_orders = 60;
 
 struct Candidate {
@@ -21,7 +21,7 @@ struct Candidate {
   Parameters parameters;
 };
 
-// What a failure is, without what differs from run to run: its words that hold no digit.
+// The kind of a failure, without the parts that differ from run to run: its words without digits.
 std::string kind_of(const std::string& failure) {
   std::istringstream words(failure.substr(0, failure.find('\n')));
   std::string kind;
@@ -32,7 +32,7 @@ std::string kind_of(const std::string& failure) {
 
 bool uneventful(std::string_view line) { return line.ends_with(" tick -> 0"); }
 
-// Peer `gone` was never there; those after it move up.
+// Removes peer `gone`; the numbers of later peers move down by one.
 Parameters without_peer(const Parameters& p, std::size_t gone) {
   const auto moved = [&](std::size_t peer) { return peer > gone ? peer - 1 : peer; };
   Parameters out = p;
@@ -63,32 +63,32 @@ std::size_t peers_in_all(const Parameters& p) {
 
 class Minimizer {
  public:
-  Minimizer(std::uint64_t runs_max, const std::function<void(const std::string&)>& tell)
-      : runs_max_(runs_max), tell_(tell) {}
+  Minimizer(std::uint64_t max_runs, const std::function<void(const std::string&)>& tell)
+      : max_runs_(max_runs), tell_(tell) {}
 
   Minimized run(const Parameters& failing) {
     best_.parameters = failing;
     if (!fails(failing, true)) return std::move(best_);
     kind_ = kind_of(best_.failure);
     tell_("fails: " + best_.failure.substr(0, best_.failure.find('\n')));
-    // A run that does not end takes the longest of all: so this first.
+    // A run that does not end takes the longest time, so this comes first.
     Parameters sooner = failing;
-    sooner.time_max = std::min(failing.time_max, failing.faults_end + std::chrono::minutes{10});
+    sooner.max_time = std::min(failing.max_time, failing.faults_end + std::chrono::minutes{10});
     fails(sooner, false);
-    for (bool smaller = true; smaller && best_.runs < runs_max_;) {
+    for (bool smaller = true; smaller && best_.runs < max_runs_;) {
       smaller = false;
-      // Each kind of change is made as often as it goes before the next is looked at.
+      // Each kind of change is repeated while it helps, before the next kind is tried.
       for (const auto& changes : {&Minimizer::fewer_deeds, &Minimizer::fewer_peers, &Minimizer::simpler_deeds,
                                   &Minimizer::calmer_network, &Minimizer::smaller_web, &Minimizer::usual_settings}) {
-        for (bool again = true; again && best_.runs < runs_max_;) {
+        for (bool again = true; again && best_.runs < max_runs_;) {
           again = false;
           candidates_.clear();
           (this->*changes)();
           for (const Candidate& candidate : candidates_) {
-            if (best_.runs >= runs_max_ || !fails(candidate.parameters, false)) continue;
+            if (best_.runs >= max_runs_ || !fails(candidate.parameters, false)) continue;
             tell_(std::to_string(best_.lines) + " lines: " + candidate.what);
             smaller = again = true;
-            break;  // the others were made from what was there before
+            break;  // the other changes were made from the parameters before this one
           }
         }
       }
@@ -108,7 +108,7 @@ class Minimizer {
     if (p.text() != best_.parameters.text()) offer(what, std::move(p));
   }
 
-  // Runs it; when it fails as it should it is the best from now on.
+  // Runs it; when it fails in the expected way, it is the best from now on.
   bool fails(const Parameters& p, bool of_any_kind) {
     ++best_.runs;
     World world(p, true);
@@ -185,7 +185,7 @@ class Minimizer {
     try_with("nothing doubled", [](Parameters& p) { p.network.doubled = 0; });
     try_with("nothing reordered", [](Parameters& p) { p.network.reordered = 0; });
     try_with("short delays", [](Parameters& p) { p.network.max_delay = p.healed.max_delay; });
-    try_with("quick parsing", [](Parameters& p) { p.parse_max = Duration{std::chrono::milliseconds{20}}; });
+    try_with("quick parsing", [](Parameters& p) { p.max_parse = Duration{std::chrono::milliseconds{20}}; });
     try_with("faults end sooner", [](Parameters& p) { half(p.faults_end); });
     try_with("seeds for the first peer only", [](Parameters& p) { p.seeds_at_all = false; });
   }
@@ -221,7 +221,7 @@ class Minimizer {
   void usual_settings() {
     const Settings usual = default_settings();
     for (const SettingRow& row : setting_rows()) {
-      if (row.name == "stop_when_done") continue;  // else no run ends
+      if (row.name == "stop_when_done") continue;  // without it no run ends
       const std::string value = setting_text(usual, row.name);
       if (value == setting_text(best_.parameters.settings, row.name)) continue;
       Parameters p = best_.parameters;
@@ -229,10 +229,10 @@ class Minimizer {
     }
   }
 
-  // The same parameters, other delays.
+  // The same parameters with other delays.
   void shorter_log() {
     const Parameters found = best_.parameters;
-    for (std::uint64_t order = 1; order <= other_orders && best_.runs < runs_max_; ++order) {
+    for (std::uint64_t order = 1; order <= other_orders && best_.runs < max_runs_; ++order) {
       Parameters p = found;
       p.seed = found.seed + order;
       const Minimized before = best_;
@@ -247,7 +247,7 @@ class Minimizer {
     }
   }
 
-  std::uint64_t runs_max_;
+  std::uint64_t max_runs_;
   const std::function<void(const std::string&)>& tell_;
   std::string kind_;
   std::vector<Candidate> candidates_;
@@ -256,9 +256,9 @@ class Minimizer {
 
 }  // namespace
 
-Minimized minimize(const Parameters& failing, std::uint64_t runs_max,
+Minimized minimize(const Parameters& failing, std::uint64_t max_runs,
                    const std::function<void(const std::string&)>& tell) {
-  return Minimizer(runs_max, tell).run(failing);
+  return Minimizer(max_runs, tell).run(failing);
 }
 
 }  // namespace orbweaver::sim

@@ -12,18 +12,21 @@ namespace orbweaver::sim {
 
 namespace {
 
-// The names of all that is no setting, fault or skew: one list for writing and for reading.
+// The names of all fields that are not settings, faults or skews: one list for writing and for reading.
 template <class P, class Visit>
 void each_field(P& p, const Visit& visit) {
   visit("seed", p.seed);
   visit("peers", p.peers);
   visit("seed_hosts", p.seed_hosts);
   visit("seeds_at_all", p.seeds_at_all);
-  visit("parse_max", p.parse_max);
+  visit("max_parse", p.max_parse);
   visit("faults_end", p.faults_end);
-  visit("time_max", p.time_max);
+  visit("max_time", p.max_time);
   visit("seen_set_bytes", p.seen_set_bytes);
   visit("recount_every", p.recount_every);
+  visit("two_connections", p.two_connections);
+  visit("max_answer_lag", p.max_answer_lag);
+  visit("leaves_from", p.leaves_from);
   visit("web.seed", p.web.seed);
   visit("web.hosts", p.web.hosts);
   visit("web.pages_per_host", p.web.pages_per_host);
@@ -50,8 +53,8 @@ void each_field(P& p, const Visit& visit) {
   visit("web.long_pages", p.web.long_pages);
   visit("web.validators", p.web.validators);
   visit("web.answer_min", p.web.answer_min);
-  visit("web.answer_max", p.web.answer_max);
-  visit("web.slow_max", p.web.slow_max);
+  visit("web.max_answer", p.web.max_answer);
+  visit("web.max_slow", p.web.max_slow);
   for (auto [prefix, network] : {std::pair{"network.", &p.network}, std::pair{"healed.", &p.healed}}) {
     const std::string name = prefix;
     visit(name + "delay_min", network->delay_min);
@@ -59,7 +62,7 @@ void each_field(P& p, const Visit& visit) {
     visit(name + "loss", network->loss);
     visit(name + "doubled", network->doubled);
     visit(name + "reordered", network->reordered);
-    visit(name + "late_max", network->late_max);
+    visit(name + "max_late", network->max_late);
   }
 }
 
@@ -130,7 +133,7 @@ Result<void> read_line(Parameters& p, const std::string& name, const std::string
   return known ? Result<void>() : set_setting(p.settings, name, value);
 }
 
-// Printed whatever their value is, so that one sees what was drawn.
+// Printed whatever their value is, so that the drawn values are visible.
 constexpr const char* drawn_settings[] = {"partitions",
                                           "scope",
                                           "delay",
@@ -156,6 +159,7 @@ constexpr const char* drawn_settings[] = {"partitions",
                                           "replicas",
                                           "on_cut",
                                           "presume_dead_after",
+                                          "leave_timeout",
                                           "order",
                                           "best_by",
                                           "max_score_entries",
@@ -167,11 +171,28 @@ constexpr const char* drawn_settings[] = {"partitions",
 
 FaultKinds FaultKinds::none() {
   FaultKinds none;
-  for (bool FaultKinds::*kind :
-       {&FaultKinds::members, &FaultKinds::cuts, &FaultKinds::pauses, &FaultKinds::skews, &FaultKinds::disks,
-        &FaultKinds::disk_gone, &FaultKinds::power_cut, &FaultKinds::mirrors, &FaultKinds::budgets,
-        &FaultKinds::recrawls, &FaultKinds::canonical_redirects, &FaultKinds::questions, &FaultKinds::pieces,
-        &FaultKinds::killers})
+  for (bool FaultKinds::*kind : {&FaultKinds::members,
+                                 &FaultKinds::cuts,
+                                 &FaultKinds::pauses,
+                                 &FaultKinds::skews,
+                                 &FaultKinds::disks,
+                                 &FaultKinds::disk_gone,
+                                 &FaultKinds::deaths,
+                                 &FaultKinds::strikes,
+                                 &FaultKinds::power_cut,
+                                 &FaultKinds::mirrors,
+                                 &FaultKinds::budgets,
+                                 &FaultKinds::recrawls,
+                                 &FaultKinds::canonical_redirects,
+                                 &FaultKinds::questions,
+                                 &FaultKinds::pieces,
+                                 &FaultKinds::killers,
+                                 &FaultKinds::clocks,
+                                 &FaultKinds::reads,
+                                 &FaultKinds::late_seeds,
+                                 &FaultKinds::long_cuts,
+                                 &FaultKinds::late_leaves,
+                                 &FaultKinds::connections})
     none.*kind = false;
   return none;
 }
@@ -185,6 +206,14 @@ bool Parameters::living_may_look_dead() const {
   return network_faulty() || std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
            return fault.kind == Fault::Kind::cut || fault.kind == Fault::Kind::one_way ||
                   fault.kind == Fault::Kind::slow || fault.kind == Fault::Kind::pause;
+         });
+}
+
+bool Parameters::sides_may_end_alone() const {
+  return settings.replicas > 1 && std::any_of(faults.begin(), faults.end(), [this](const Fault& fault) {
+           const bool parts =
+               fault.kind == Fault::Kind::cut || fault.kind == Fault::Kind::one_way || fault.kind == Fault::Kind::pause;
+           return parts && fault.down > settings.presume_dead_after;
          });
 }
 

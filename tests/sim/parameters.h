@@ -1,6 +1,6 @@
-// Everything that a run is made of, drawn from its seed or set by a named scenario, and printed: a seed is never a
-// riddle. The text reads back, so that a run that was cut down (minimize.h) can become a named test. Thread rule:
-// values.
+// The complete input of a run, drawn from its seed or set by a named scenario, and always printed, so that a seed is
+// never a riddle. The text can be read again, so a run that was minimized (minimize.h) can become a named test.
+// Thread rule: values.
 #pragma once
 
 #include <cstdint>
@@ -19,67 +19,80 @@ struct NetworkConfig {
   Duration max_delay{std::chrono::milliseconds{5}};
   std::uint32_t loss = 0;       // per mille of messages
   std::uint32_t doubled = 0;    // per mille
-  std::uint32_t reordered = 0;  // per mille: may arrive before earlier ones, up to late_max late
-  Duration late_max{std::chrono::seconds{1}};
+  std::uint32_t reordered = 0;  // per mille: may arrive before earlier ones, up to max_late late
+  Duration max_late{std::chrono::seconds{1}};
 };
 
-// Which kinds of faults and of uncommon work a seed may be given, besides a bad network and crashes. Each has a source
-// of chance of its own. orbweaver-sim --with and --without change them.
+// Which kinds of faults and uncommon work a seed may get, apart from a bad network and crashes. Each kind has its own
+// source of chance. orbweaver-sim --with and --without change them.
 struct FaultKinds {
   bool members = true;     // joins, leaves, ten in a row
   bool cuts = true;        // two-way, one-way, slow links
   bool pauses = true;      // SIGSTOP
   bool skews = true;       // clocks that differ
   bool disks = true;       // a write fails, no space
-  bool disk_gone = true;   // a disk is gone forever; the crawl then has replicas
+  bool disk_gone = true;   // a disk is lost forever; the crawl then has replicas
+  bool deaths = true;      // crashes for longer than the suspicion time
+  bool strikes = true;     // a disk is gone just after its peer was started again
+  bool clocks = true;      // a machine's clock is set back or forth before its peer is started again
+  bool reads = true;       // a read fails
   bool power_cut = false;  // the last writes are lost: not promised with durability = process, impossible with power
-  bool mirrors = true;     // and bodies that a host sends again and again; rules that look for traps are on
+  bool mirrors = true;     // and bodies that a host sends again and again; the trap rules are on
   bool budgets = true;     // pages and bytes of a host, a domain, the ring
-  bool recrawls = true;    // what was fetched is visited again
+  bool recrawls = true;    // fetched pages are visited again
   bool canonical_redirects = true;  // servers that want another form of a URL
-  bool questions = true;            // explain, seed, traps, status, and what nobody can answer
+  bool questions = true;            // explain, seed, traps, status, and questions that have no answer
   bool pieces = true;               // pages with thousands of links, and a record of all links
   bool killers = true;              // pages that kill the process that reads them
+  bool late_seeds = true;           // seeds at the moment of the end
+  bool long_cuts = true;            // cuts for longer than presume_dead_after: each side may end alone
+  bool late_leaves = true;          // leaves that leave_timeout ends
+  bool connections = true;          // a peer's answers on another connection than its questions; comparison of leaves
 
   static FaultKinds none();
 };
 
-// Defaults but for what makes a host's delay depend on its answers or its address: a run that is written down without
-// them stays what it was.
+// The defaults, except that a host's delay does not depend on its answers or its address. So a stored run that does
+// not name these settings never changes.
 Settings plain_settings();
 
 struct Parameters {
   std::uint64_t seed = 0;
   std::size_t peers = 1;  // at the start; faults may add some, numbered from here on
-  Settings settings;      // the ring's, and each peer's own
+  Settings settings;      // the ring-wide ones, and those of each peer
   WebConfig web;
   NetworkConfig network;  // until faults_end
   NetworkConfig healed;   // after it
-  Duration faults_end{};  // then cuts and disks are healed too
+  Duration faults_end{};  // at that time cuts end and disks are repaired too
   std::vector<Fault> faults;
-  std::map<std::size_t, Duration> skews;  // peer -> its clock minus the true one; not named: none
-  bool seeds_at_all = false;              // every peer is given the seeds, or only the first
+  std::map<std::size_t, Duration> skews;  // peer -> its clock minus the true one; peers not listed: none
+  bool seeds_at_all = false;              // all peers are given the seeds, or only the first
   std::uint32_t seed_hosts = 1;           // hosts whose page 0 is a seed; with scope host the only ones crawled
-  Duration parse_max{std::chrono::milliseconds{20}};  // between an exchange's end and PageDone
-  Duration time_max{std::chrono::hours{6}};           // simulated; a crawl that has not ended by then does not end
-  std::uint64_t seen_set_bytes = 16u << 20;           // a peer's, for the sets of its hosts' URLs
+  Duration max_parse{std::chrono::milliseconds{20}};  // between an exchange's end and PageDone
+  Duration max_time{std::chrono::hours{6}};           // simulated; a crawl that takes longer has no end
+  std::uint64_t seen_set_bytes = 16u << 20;           // of each peer, for the sets of its hosts' URLs
   std::uint32_t recount_every = 64;                   // steps of a peer between two recounts of its store
+  bool two_connections = false;    // answers overtake what their sender says itself, and are overtaken by that
+  Duration max_answer_lag{};       // with two connections: an answer takes up to this much longer
+  std::size_t leaves_from = 2048;  // records of a partition whose copies are compared leaf by leaf
 
   static Parameters draw(std::uint64_t seed, const FaultKinds& kinds = {});  // draw.cc
-  std::string text() const;                                                  // one "name=value" a line
-  // Of text(); lines that are empty or begin with '#' are skipped, and what is not named stays as it is made. The error
-  // names the line.
+  std::string text() const;                                                  // one "name=value" per line
+  // Reads what text() writes. Empty lines and lines that begin with '#' are skipped; fields that are not named keep
+  // their defaults. The error names the line.
   static Result<Parameters> read(const std::string& text);
   std::vector<std::string> seeds(const FakeWeb& fake_web) const;
 
-  // The crawl's delay of a host, or its site's.
+  // The host's delay: its site's, else the crawl's.
   Duration delay_of(std::string_view host) const;
-  // Networks, clocks and peers do as they should.
+  // Networks, clocks and peers work correctly.
   bool calm() const;
   bool network_faulty() const { return network.loss + network.doubled + network.reordered > 0; }
-  // Its faults may make peers that are up look dead to others.
+  // The run's faults may make peers that are up look dead to others.
   bool living_may_look_dead() const;
-  // Peers may see the ring differently for a while though none of them was ever down for long.
+  // Peers may be cut off for so long that each side counts the other as dead for good, and ends alone.
+  bool sides_may_end_alone() const;
+  // Peers may see the ring differently for a while though none of them is down for long.
   bool views_may_differ() const;
 };
 

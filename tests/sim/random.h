@@ -18,8 +18,8 @@ inline std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-// FNV-1a over the text, then mixed: what a page is and links to depends on its URL and the web's seed, and on nothing
-// else.
+// FNV-1a over the text, then mixed. A page's kind and its links depend only on
+// its URL and on the web's seed.
 inline std::uint64_t hash_of(std::uint64_t seed, std::string_view text) {
   std::uint64_t value = 0xcbf29ce484222325ull ^ mix(seed);
   for (const char c : text) value = (value ^ static_cast<std::uint8_t>(c)) * 0x100000001b3ull;

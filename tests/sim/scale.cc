@@ -57,7 +57,7 @@ Spread spread_of(const std::vector<double>& values) {
   return spread;
 }
 
-// Memberships on a network that delays and loses nothing.
+// Memberships on a network that delays messages but loses none.
 class Memberships {
  public:
   Memberships(std::size_t peers, std::uint64_t seed) : seed_(seed), random_(seed) {
@@ -102,7 +102,7 @@ class Memberships {
     return number;
   }
 
-  // Tells everybody itself.
+  // The leaver notifies every peer itself.
   void leave(std::size_t node) {
     nodes_[node].membership->set_state(MemberState::leaving, now_);
     for (const auto& [id, member] : nodes_[node].membership->members())
@@ -114,7 +114,7 @@ class Memberships {
 
   void crash(std::size_t node) { nodes_[node].up = false; }
 
-  // Of the peers that are up: how many hold that record in that state.
+  // The number of peers that are up and have that record in that state.
   std::size_t agreeing(const PeerId& about, MemberState state) const {
     return static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), [&](const Node& node) {
       if (!node.up) return false;
@@ -264,8 +264,8 @@ RingScale measure_ring(std::size_t peers, std::uint64_t seed, std::size_t trials
   RingScale scale;
   scale.peers = peers;
   Memberships ring(peers, seed);
-  // A peer that starts tells of every member that it knows, 3 log2(peers) times (ring/membership.cc), a few dozen in a
-  // message, four messages a second: quiet is when that is over.
+  // A starting peer gossips every member that it knows, 3 log2(peers) times (ring/membership.cc), a few dozen per
+  // message, four messages per second. The ring is quiet when that is over.
   const double tellings = static_cast<double>(3 * static_cast<std::size_t>(std::bit_width(peers)) * peers);
   const double told_a_second = 4.0 * static_cast<double>(ring.config().gossip_per_message);
   ring.run(ring.now() + seconds{15} + milliseconds{static_cast<std::int64_t>(1500 * tellings / told_a_second)});
@@ -298,7 +298,7 @@ RingScale measure_ring(std::size_t peers, std::uint64_t seed, std::size_t trials
     settle();
     scale.leave_bytes += above_quiet(before, since) / count;
 
-    const std::size_t victim = 1 + trial;  // peer 0 is whom joiners ask
+    const std::size_t victim = 1 + trial;  // joiners ask peer 0
     ring.crash(victim);
     const Agreed down = run_until_agreed(ring, ring.id(victim), MemberState::down);
     crashes.push_back(down.all);

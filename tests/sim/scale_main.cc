@@ -1,10 +1,10 @@
-// orbweaver-sim-scale: what the ring costs at 10, 100 and 1,000 peers, simulated.
+// orbweaver-sim-scale: the ring's costs at 10, 100 and 1,000 peers, simulated.
 //
 //   orbweaver-sim-scale [--peers N,N…] [--crawl N,N…] [--seed S] [--trials T] [--json FILE]
 //
-// --peers   rings of so many peers, memberships and hash rings alone [10,100,1000]
-// --crawl   whole peers that crawl a small web; "none": no crawl [10,100]. Each peer keeps a hash ring of its own and
-//           builds it again at each change of members: 1,000 of them take hours.
+// --peers   rings of N peers, memberships and hash rings alone [10,100,1000]
+// --crawl   whole peers that crawl a small web; "none": no crawl [10,100]. Each peer keeps its own hash ring and
+//           rebuilds it at each change of members: 1,000 of them take hours.
 // --trials  joins, leaves and crashes each [5]
 // --json    the same numbers in a file, for tests/sim/plot_scale.py
 #include <algorithm>
@@ -60,7 +60,7 @@ bool read(int count, char** arguments, Options& options) {
       return false;
     if (name == "--json") options.json_file = value;
   }
-  // Each trial crashes one peer for good; some must stay.
+  // Each trial crashes one peer permanently; some must stay.
   return options.trials > 0 && std::all_of(options.peers.begin(), options.peers.end(),
                                            [&](std::size_t peers) { return options.trials + 3 < peers; });
 }
@@ -122,7 +122,7 @@ json owners(const Options& options) {
   return rows;
 }
 
-// Null: one failed.
+// Null: one crawl failed.
 json crawls(const Options& options) {
   json rows = json::array();
   std::printf(

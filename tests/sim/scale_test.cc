@@ -1,4 +1,4 @@
-// What the scale program measures, on rings small enough for a test.
+// The measurements of the scale program, on rings small enough for a test.
 #include "tests/sim/scale.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(Scale, EveryPeerLearnsOfAJoinALeaveAndACrash) {
   EXPECT_GT(ring.join_bytes, 0);
 }
 
-// SWIM: the number of messages for a peer does not grow with the ring.
+// SWIM: the number of messages per peer does not grow with the ring.
 TEST(Scale, ALargerRingSendsNoMoreMessagesForAPeer) {
   const RingScale small = measure_ring(12, 1, 1);
   const RingScale large = measure_ring(48, 1, 1);

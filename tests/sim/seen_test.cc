@@ -1,5 +1,5 @@
-// Simulated rings whose seen-sets are Bloom filters (docs/inside/seen-set.md): with a filter that gives no false
-// positive the contract holds through joins, leaves, cuts, crashes, restarts and lost disks as it does without one.
+// Simulated rings whose seen-sets are Bloom filters (docs/inside/seen-set.md). With a filter that gives no false
+// positive the contract holds through joins, leaves, cuts, crashes, restarts and lost disks, as without a filter.
 #include <gtest/gtest.h>
 
 #include "tests/sim/scenario.h"
@@ -35,7 +35,7 @@ TEST(SimSeen, TheSameSeedGivesTheSameRun) {
   }
 }
 
-// What the seeds above would say if a filter lost pages.
+// The seeds above would find a filter that loses pages.
 TEST(SimSeen, ATinyFilterIsFoundOut) {
   int lost = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {

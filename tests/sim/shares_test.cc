@@ -1,4 +1,4 @@
-// Hosts that hold what they are given leave the others their pages (issue 11, 3).
+// Slow hosts, which keep transfers busy, do not stop the pages of other hosts (issue 11, 3).
 #include <gtest/gtest.h>
 
 #include "tests/sim/scenario.h"

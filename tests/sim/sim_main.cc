@@ -1,19 +1,20 @@
 // orbweaver-sim: simulated rings from seeds.
 //
-//   orbweaver-sim --seed S              one run: every parameter drawn, what came of it, on failure the last events
-//   orbweaver-sim --seed S --seeds N    N runs, a line for each that fails, and a summary
-//   orbweaver-sim --parameters FILE     one run of what an earlier one printed, or --minimize
+//   orbweaver-sim --seed S              one run: all drawn parameters, the outcome, on failure the last events
+//   orbweaver-sim --seed S --seeds N    N runs, one line per failed run, and a summary
+//   orbweaver-sim --parameters FILE     one run with the parameters that an earlier run, or --minimize, printed
 //   --trace                             with one run: every event
-//   --follow URL                        with one run: where that URL's record is, among the events
+//   --follow URL                        with one run: also where that URL's record is, among the events
 //   --minimize                          with one run that fails: the smallest parameters that still fail with the same
-//                                       checker, and their event log, as --parameters takes it
-//   --runs N                            with --minimize: so many tries at most [2000]
-//   --digests                           with many seeds: a line for each, "digest SEED HEX", of all that it did: two
-//                                       builds that print the same behave the same
+//                                       checker, and their event log, in the form that --parameters reads
+//   --runs N                            with --minimize: at most N tries [2000]
+//   --digests                           with many seeds: one line each, "digest SEED HEX", of all events: two builds
+//                                       that print the same digests behave the same
 //   --keep-going                        with many seeds: do not stop after ten failures
 //   --with KINDS, --without KINDS       kinds of faults and of uncommon work that seeds may be given, separated by
-//                                       commas: members, cuts, pauses, skews, disks, disk_gone, power_cut, mirrors,
-//                                       budgets, recrawls, canonical redirects, questions, pieces, killers; or all
+//                                       commas: members, cuts, pauses, skews, disks, disk_gone, deaths, strikes,
+//                                       power_cut, mirrors, budgets, recrawls, detours, questions, pieces, killers,
+//                                       clocks, reads, late_seeds, long_cuts, late_leaves, connections; or all
 // Exit code 0: all passed; 1: some failed; 2: a bad argument.
 #include <charconv>
 #include <cstdio>
@@ -59,6 +60,8 @@ bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
                                               {"skews", &kinds.skews},
                                               {"disks", &kinds.disks},
                                               {"disk_gone", &kinds.disk_gone},
+                                              {"deaths", &kinds.deaths},
+                                              {"strikes", &kinds.strikes},
                                               {"power_cut", &kinds.power_cut},
                                               {"mirrors", &kinds.mirrors},
                                               {"budgets", &kinds.budgets},
@@ -66,7 +69,13 @@ bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
                                               {"detours", &kinds.canonical_redirects},
                                               {"questions", &kinds.questions},
                                               {"pieces", &kinds.pieces},
-                                              {"killers", &kinds.killers}};
+                                              {"killers", &kinds.killers},
+                                              {"clocks", &kinds.clocks},
+                                              {"reads", &kinds.reads},
+                                              {"late_seeds", &kinds.late_seeds},
+                                              {"long_cuts", &kinds.long_cuts},
+                                              {"late_leaves", &kinds.late_leaves},
+                                              {"connections", &kinds.connections}};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {
     if (name == "all") {
@@ -149,7 +158,7 @@ int run_minimizer(const Parameters& parameters, const Options& options) {
     std::printf("PASS: there is nothing to minimize\n");
     return 0;
   }
-  // All but the parameters is a comment: what is printed reads back as it is.
+  // All lines but the parameters are comments, so the output can be read again as it is.
   std::printf("# %s\n%s", smallest.failure.substr(0, smallest.failure.find('\n')).c_str(),
               smallest.parameters.text().c_str());
   std::printf("# the event log, %llu lines, after %llu runs:\n", wide(smallest.lines), wide(smallest.runs));

@@ -1,4 +1,4 @@
-// Simulated rings: seeds drawn, runs found, and named scenarios (those of faults: faults_test.cc). A failing seed is
+// Simulated rings: drawn seeds, stored runs, and named scenarios (for faults see faults_test.cc). A failing seed is
 // run again, with its last events, by orbweaver-sim --seed S.
 #include <gtest/gtest.h>
 
@@ -30,10 +30,10 @@ TEST_P(Seeds, ContractHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Sim, Seeds, testing::Range<std::uint64_t>(1, 61));
 
-// ---- runs that found something once: the files of tests/sim/found ----
+// ---- runs that once found something: the files of tests/sim/found ----
 
-// A file is the parameters of one run, with a comment that says what it found. "# fails: CHECKER" in it: it still does;
-// one that does not any more must lose that line.
+// A file is the parameters of one run, with a comment that says what it found. "# fails: CHECKER" in it: the run still
+// fails; a file whose run passes again must lose that line.
 class Found : public testing::TestWithParam<std::string> {};
 
 TEST_P(Found, ContractHolds) {
@@ -152,7 +152,7 @@ TEST(SimParameters, TextReadsBackTheSame) {
     ASSERT_EQ(read->faults.size(), drawn.faults.size());
     for (std::size_t i = 0; i < drawn.faults.size(); ++i) {
       Fault fault = drawn.faults[i];
-      if (!fault.of_one_peer()) fault.peer = 0;  // says nothing there
+      if (!fault.of_one_peer()) fault.peer = 0;  // the text does not name the peer there
       ASSERT_EQ(read->faults[i], fault) << fault.text();
     }
   }
@@ -167,7 +167,7 @@ TEST(SimParameters, ABadLineIsNamed) {
   }
 }
 
-// The same parameters as text give the same run: a file of tests/sim/found is the run that was found.
+// The same parameters as text give the same run: a file of tests/sim/found reproduces the run that was found.
 TEST(SimReplay, ParametersReadBackGiveTheSameRun) {
   for (const std::uint64_t seed : {5u, 9u, 44u}) {
     const Parameters drawn = Parameters::draw(seed);
@@ -183,7 +183,7 @@ TEST(SimMinimize, WhatTheFailureDoesNotNeedIsGone) {
   Parameters p = Parameters::draw(38, FaultKinds::none());
   p.faults.push_back(*Fault::read("pause peer=1 at=1s for=500ms"));
   p.skews[1] = seconds{3};
-  p.time_max = seconds{2};  // no crawl of this one ends by then
+  p.max_time = seconds{2};  // this crawl does not end by then
   p.settings.delay = seconds{1};
   const Minimized first = minimize(p, 150, [](const std::string&) {});
   EXPECT_TRUE(first.failure.starts_with("ends: the crawl has not ended")) << first.failure;
@@ -203,7 +203,7 @@ TEST(SimMinimize, ARunThatPassesHasNothingToMinimize) {
 TEST(SimReplay, SameSeedSameRunByteForByte) {
   for (const std::uint64_t seed : {3u, 8u, 17u, 39u, 195u}) {
     World first(Parameters::draw(seed), true);
-    // What lies where in memory must not matter.
+    // The addresses of objects in memory must not matter.
     std::vector<std::unique_ptr<char[]>> elsewhere;
     for (std::size_t i = 0; i < 200; ++i) elsewhere.push_back(std::make_unique<char[]>(64 + 8 * (i * 37 % 50)));
     for (std::size_t i = 0; i < 200; i += 3) elsewhere[i].reset();
@@ -234,7 +234,7 @@ TEST_P(Scenario, SeedsAddedLaterWidenTheScopeOnEveryPeer) {
   Parameters p = scene(GetParam());
   p.settings.scope = ScopeKind::host;
   p.seed_hosts = 3;
-  p.web.away = 0;  // what was out of scope before is not found again: so nothing leads there before
+  p.web.away = 0;  // pages out of scope are not found a second time: so nothing may lead there before
   p.web.redirects = 0;
   while (!lasts(p)) p.web.seed = mix(p.web.seed);
   if (GetParam() % 2 == 0) {
@@ -252,20 +252,20 @@ TEST_P(Scenario, SeedsAddedLaterWidenTheScopeOnEveryPeer) {
       world.ask(host - 2, "seed", nlohmann::json{{"urls", {url}}}.dump());
     });
   }
-  std::size_t told = 0;
+  std::size_t reported = 0;
   world.at(seconds{12}, [&] {
     for (const SimPeer& peer : world.peers())
-      if (peer.core != nullptr && peer.core->own_status()["seeds"] == 6) ++told;
+      if (peer.core != nullptr && peer.core->own_status()["seeds"] == 6) ++reported;
   });
-  judge(world);  // every page of the later hosts is fetched, nothing beyond them
+  judge(world);  // every page of the later hosts is fetched, and no page outside them
   ASSERT_EQ(world.answers().size(), 3u);
   EXPECT_NE(world.answers()[0].find("accepted"), std::string::npos);
   if (GetParam() % 2 == 1) {
-    EXPECT_EQ(told, 4u);
+    EXPECT_EQ(reported, 4u);
   }
 }
 
-// Issue "Step 1", point 3: one that brings other values is refused by name.
+// Issue "Step 1", point 3: a joiner with other values is refused, naming the setting.
 TEST_P(Scenario, JoinerWithAnotherRingWideValueIsRefusedByName) {
   World world(scene(GetParam()), false);
   expect_under_way(world, seconds{4});
@@ -305,7 +305,7 @@ TEST_P(Scenario, JoinInMidCrawlGetsAShare) {
   EXPECT_GT(world.peers()[joiner].counts.discovered(), 0u);
 }
 
-// Declared down, its partitions are others' for a while; then it comes back with its old store.
+// Declared down, it loses its partitions to others for a while; then it starts again with its old store.
 TEST_P(Scenario, DownAndBack) {
   Parameters p = scene(GetParam());
   p.settings.suspicion_time = seconds{3};
@@ -324,10 +324,10 @@ TEST_P(Scenario, AllKilledAtOnceAndRestarted) {
   expect_under_way(world, seconds{9});
   judge(world);
   EXPECT_EQ(world.stats().crashes, 8u);
-  EXPECT_TRUE(world.stats().tolerated.empty());  // nothing twice, and polite, to the letter
+  EXPECT_TRUE(world.stats().tolerated.empty());  // nothing is fetched twice, and all is polite, to the letter
 }
 
-// A restart looks for no more peers than there are: the crawl has begun long since.
+// A restarted peer does not wait for more peers than there are: the crawl began long ago.
 TEST_P(Scenario, RestartInARingThatBecameSmaller) {
   Parameters p = scene(GetParam());
   p.faults.push_back({Fault::Kind::leave, 2, seconds{4}, {}});
@@ -348,11 +348,11 @@ TEST_P(Scenario, RollingRestart) {
   EXPECT_TRUE(world.stats().tolerated.empty());
 }
 
-// A peer that dies between the first word of the end and the last is started again: it must learn that all is over.
+// A peer that dies between the first and the last message of the end is started again: it must learn of the end.
 TEST_P(Scenario, CrashWhileTheEndIsTold) {
   for (std::size_t victim = 0; victim < 4; ++victim) {
     Parameters p = scene(GetParam());
-    p.time_max = std::chrono::hours{1};
+    p.max_time = std::chrono::hours{1};
     World world(p, false);
     while (!world.ending() && world.run(world.since_start() + milliseconds{1})) {
     }
@@ -362,7 +362,7 @@ TEST_P(Scenario, CrashWhileTheEndIsTold) {
   }
 }
 
-// What only a robots.txt's sitemap leads to, on a host that may be out of scope and another peer's, is fetched too.
+// Pages that only a robots.txt's sitemap leads to, on a host maybe out of scope and of another peer, are fetched too.
 TEST_P(Scenario, SitemapsOfRobotsTxt) {
   Parameters p = scene(GetParam());
   p.web.sitemaps = true;
@@ -370,7 +370,7 @@ TEST_P(Scenario, SitemapsOfRobotsTxt) {
   judge(world);
 }
 
-// A robots.txt that is elsewhere costs a second request to the host: with the delay between the two.
+// A robots.txt at another URL costs a second request to the host, with the delay between the two.
 TEST_P(Scenario, RobotsRedirectIsPolite) {
   Parameters p = scene(GetParam());
   p.web.robots_redirects = true;

@@ -1,5 +1,5 @@
-// What happened, one line an event: a digest over all of it (two runs are the same when it is), the last lines for
-// people, and the whole text when asked for. Thread rule: one owner.
+// The events of a run, one per line. Keeps a digest over all of them (equal digests mean equal runs), the last lines
+// for people, and the whole text when asked for. Thread rule: one owner.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class Trace {
     ++lines_;
     if (keep_all_) all_ += line + "\n";
     last_.push_back(std::move(line));
-    if (last_.size() > last_max) last_.pop_front();
+    if (last_.size() > max_last) last_.pop_front();
   }
 
-  // What belongs to the digest and is not for people: a message's bytes, what a store holds.
+  // Data that belongs to the digest and is not for people: a message's bytes, a store's content.
   void mix_in(std::string_view bytes) { digest_ = hash_of(digest_, bytes); }
 
   std::uint64_t digest() const { return digest_; }
@@ -34,7 +34,7 @@ class Trace {
   const std::string& all() const { return all_; }
 
  private:
-  static constexpr std::size_t last_max = 60;
+  static constexpr std::size_t max_last = 60;
   bool keep_all_;
   std::uint64_t digest_ = 0;
   std::uint64_t lines_ = 0;

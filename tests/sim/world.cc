@@ -13,14 +13,14 @@ namespace orbweaver::sim {
 
 namespace {
 
-// A loop that asks to be called at once is called after this.
+// A loop that wants to be called at once is called after this time.
 constexpr Duration busy_step{std::chrono::microseconds{100}};
-// So many calls in a row that did nothing and ask for another at once are a loop that eats a processor.
-constexpr std::uint32_t idle_ticks_max = 300;
-// After the faults' end somebody sees that a peer left its work on its disk.
+// This many calls in a row that did nothing, each wanting another at once, are a loop that eats a processor.
+constexpr std::uint32_t max_idle_ticks = 300;
+// After the faults' end, a peer that left its work on its disk is noticed after this time.
 constexpr Duration alone_wait{std::chrono::seconds{1}};
 constexpr std::string_view ask_route = "ask";
-// So many steps of a peer lie between two looks at what it tells of itself.
+// Steps of a peer between two looks at the status that it reports.
 constexpr std::uint64_t status_every = 256;
 
 ring::PeerId id_from(const std::string& text) {
@@ -53,7 +53,7 @@ World::World(Parameters parameters, bool keep_trace)
       seeds_(parameters_.seeds(web_)),
       trace_(keep_trace) {
   for (std::size_t i = 0; i < parameters_.peers; ++i) {
-    // The first makes the ring; the others join through any earlier one.
+    // The first peer makes the ring; the others join through any earlier one.
     const Duration starts = i == 0 ? Duration{} : random_.between(Duration{}, Duration{std::chrono::seconds{1}});
     const std::size_t peer = add_peer(starts, i == 0 ? std::nullopt : std::optional<std::size_t>(random_.below(i)));
     if (peer == 0 || parameters_.seeds_at_all) peers_[peer].seeds = seeds_;
@@ -69,7 +69,7 @@ World::World(Parameters parameters, bool keep_trace)
   at(parameters_.faults_end, [this] { heal(); });
 }
 
-// Makes the peer, which its fault starts.
+// Builds the peer that a join fault starts later.
 void World::add_joiner(const Fault& fault) {
   const std::size_t number = peers_.size();
   if (fault.peer != number || fault.through >= number)
@@ -94,7 +94,7 @@ std::size_t World::build_peer(std::optional<std::size_t> join, const std::functi
   peer.settings.values = parameters_.settings;
   const auto ring_wide = ring_wide_settings(parameters_.settings);
   if (join && random_.chance(500)) {
-    // Knows nothing of the crawl and takes the ring's values.
+    // The joiner knows nothing of the crawl and takes the ring's values.
     if (!apply_ring_wide(peer.settings.values, ring_wide_settings(default_settings())))
       fail("world", "default settings");
   } else {
@@ -111,14 +111,13 @@ std::size_t World::build_peer(std::optional<std::size_t> join, const std::functi
 
 void World::at(Duration since, std::function<void()> what) { schedule(start_ + since, std::move(what)); }
 
-// Where living peers may look dead, the others may know things that do not reach the taker: it fetches them again.
+// Where living peers may look dead, the others may have records that do not reach the taker: it fetches them again.
 void World::took_over(std::size_t number) {
   ++stats_.taken_over;
   const Core& taker = *peers_[number].core;
   for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);
-    const bool permitted = parameters_.living_may_look_dead() || not_copied_.contains(partition);
-    if (permitted && taker.tenures().of(partition).holder == taker.id()) held_twice(partition);
+    if (parameters_.living_may_look_dead() && taker.tenures().of(partition).holder == taker.id()) held_twice(partition);
   }
 }
 
@@ -141,7 +140,7 @@ void World::start(std::size_t number) {
   }
   auto store = storage::Store::open(*peer.kv);
   if (store && ending_) {
-    // It never heard of the crawl: it would wait for seeds.
+    // It never learned of the crawl: it would wait for seeds.
     if (const auto seeds = store->meta(meta_name::seeds); seeds && !*seeds) {
       peer.status = Status::gone;
       return;
@@ -151,6 +150,7 @@ void World::start(std::size_t number) {
     return fail("world", "peer " + std::to_string(number) + " cannot open its store: " + store.error().message);
   peer.store = std::make_unique<storage::Store>(std::move(*store));
   ++peer.generation;
+  peer.skew += std::exchange(peer.clock_step, {});
   PeerStart begin;
   begin.settings = peer.settings;
   begin.address = peer.address;
@@ -160,12 +160,15 @@ void World::start(std::size_t number) {
   begin.fresh_ring = id_from("ring" + salt);
   begin.random_seed = random_.next();
   begin.memory.seen_sets = parameters_.seen_set_bytes;
+  begin.leaves_from = parameters_.leaves_from;
   begin.seeds = peer.seeds;
   begin.wait_for_peers = peer.wait_for_peers;
   begin.at_work = peer.at_work;
-  // Room for some files only: the others are read back again and again. No draw of its own, as above.
+  // Memory for some files only: the others are read back again and again. No draw of its own, as above.
   if (parameters_.seed % 3 == 0) begin.memory.robots = 1500;
+  let_reads_fail(peer, true);
   auto core = Core::open(std::move(begin), *peer.store, clock_of(peer));
+  let_reads_fail(peer, false);
   if (!core && peer.disk_fault) {
     note("peer " + std::to_string(number) + " cannot start: " + core.error().message);
     return disk_failed(number);
@@ -175,6 +178,7 @@ void World::start(std::size_t number) {
   peer.core = std::move(*core);
   peer.status = Status::up;
   peer.cancelled = false;
+  peer.mute = false;
   peer.leaving = false;
   peer.wake.reset();
   peer.idle_ticks = 0;
@@ -184,18 +188,26 @@ void World::start(std::size_t number) {
   step(number, TickEvent{});
 }
 
-// What had no whole copy when its holder went down, whoever takes over fetches again.
-void World::note_missing_copies(const SimPeer& peer) {
-  if (!peer.core) return;
-  const nlohmann::json counts = peer.core->own_status()["counts"];
-  if (counts.value("copies_to_backfill", 0) == 0 && counts.value("partitions_to_hand_over", 0) == 0) return;
-  for (std::uint32_t i = 0; i < parameters_.settings.partitions; ++i) {
-    const auto partition = static_cast<ring::Partition>(i);
-    if (peer.core->tenures().of(partition).holder == peer.core->id()) not_copied_.insert(partition);
+// A page whose outcome only this peer has may be fetched once more by whichever peer takes over.
+void World::note_single_copies(const SimPeer& peer) {
+  if (!peer.store) return;
+  for (const std::uint16_t partition : peer.store->partitions()) {
+    const auto records = peer.store->scan(partition, nullptr, 1'000'000);
+    if (!records) return fail("world", records.error().message);
+    for (const storage::Merge& merge : *records) {
+      const storage::UrlState state = merge.record.state;
+      if (state != storage::UrlState::fetched && state != storage::UrlState::failed) continue;
+      const bool known = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
+        if (other.number == peer.number || !other.store) return false;
+        const auto copy = other.store->find(merge.key);
+        return copy && *copy && (*copy)->state == state;
+      });
+      if (!known) single_copies_.insert(merge.record.url);
+    }
   }
 }
 
-// Everything in memory is gone; servers see their connections close.
+// Everything in memory is lost; servers see their connections close.
 void World::take_down(std::size_t number, bool failed) {
   SimPeer& peer = peers_[number];
   std::vector<Request> open;
@@ -207,7 +219,8 @@ void World::take_down(std::size_t number, bool failed) {
     }
     open.push_back(request);
   }
-  note_missing_copies(peer);
+  for (const Request& page : std::exchange(peer.in_pieces, {}))
+    if (!outcome_written(peer, page)) open.push_back(page);
   if (peer.core) mix_in_status(peer);
   peer.requests.clear();
   peer.paused = false;
@@ -232,14 +245,24 @@ void World::exited(std::size_t number, const Exit& exit) {
   SimPeer& peer = peers_[number];
   note("peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
   peer.exit = exit;
-  if (exit.finished) ending_ = true;  // of a ring of one nobody is told
+  if (exit.finished) ending_ = true;  // the only peer of a ring notifies no other peer
   tell([&](Checker& checker) { checker.exited(*this, number, exit); });
+  // It could not hand everything over in time, and is started again after the faults.
+  if (peer.leaving && exit.code != 0 && exit.message.find("leave_timeout is over") != std::string::npos) {
+    ++stats_.faults["a leave that leave_timeout ended"];
+    take_down(number);
+    peer.leaving = false;
+    peer.restart_after.reset();
+    schedule(std::max(start_ + parameters_.faults_end, now_) + alone_wait, [this, number] { start(number); });
+    return;
+  }
   const bool failed = exit.code != 0 && peer.disk_fault.has_value();
+  if (failed) note_single_copies(peer);
   take_down(number, failed);
   if (failed) return disk_failed(number);
   peer.status = Status::gone;
-  // It left with nobody to hand over to, and said that what remains is on its disk: it is started again when all is
-  // well.
+  // It left with no peer to hand over to, and reported that its records remain on its disk. It is started again after
+  // the faults.
   if (peer.leaving && !ending_ && exit.code == 0 && peer.counts.discovered() + peer.counts.outbox > 0)
     peer.restart_after = std::max(start_ + parameters_.faults_end - now_, Duration{}) + alone_wait;
   if (peer.restart_after && exit.code == 0 && !exit.finished) {
@@ -251,6 +274,14 @@ void World::exited(std::size_t number, const Exit& exit) {
 
 // ---- one step ----
 
+// Only the peer's own reads fail, not those of the checkers.
+void World::let_reads_fail(SimPeer& peer, bool fail) const {
+  if (!peer.reads_left) return;
+  if (fail) return peer.kv->fail_reads_after(*peer.reads_left);
+  peer.reads_left = peer.kv->reads_left();
+  peer.kv->heal_reads();
+}
+
 void World::step(std::size_t number, Event event) {
   SimPeer& peer = peers_[number];
   if (peer.status != Status::up || peer.paused || !failures_.empty()) return;
@@ -258,11 +289,17 @@ void World::step(std::size_t number, Event event) {
   if (++peer.steps % status_every == 0) mix_in_status(peer);
   const bool tick = std::holds_alternative<TickEvent>(event);
   std::string line = "p" + std::to_string(number) + " " + describe(event);
+  const auto* const message = std::get_if<MessageEvent>(&event);
+  const bool writes = std::holds_alternative<PageDone>(event) ||
+                      (message != nullptr && std::holds_alternative<ring::Batch>(message->message.body));
   Commands commands;
+  let_reads_fail(peer, true);
   peer.core->step(clock_of(peer), std::move(event), commands);
+  let_reads_fail(peer, false);
   note(line + " -> " + std::to_string(commands.size()));
   trace_.mix_in(std::to_string(peer.kv->digest()));
   peer.counts = peer.store->held();
+  strike_after_write(peer, writes);
   for (Command& command : commands) {
     if (const auto* exit = std::get_if<Exit>(&command)) return exited(number, *exit);
     carry_out(number, command);
@@ -276,7 +313,7 @@ void World::step(std::size_t number, Event event) {
   }
   const bool again_at_once = tick && commands.empty() && peer.core->next_deadline(clock_of(peer)) <= clock_of(peer);
   peer.idle_ticks = again_at_once ? peer.idle_ticks + 1 : 0;
-  if (peer.idle_ticks > idle_ticks_max)
+  if (peer.idle_ticks > max_idle_ticks)
     fail("busy", "peer " + std::to_string(number) + " asks to be called again and again and does nothing");
   set_wake(number);
   tell([&](Checker& checker) { checker.stepped(*this, number); });
@@ -352,7 +389,7 @@ bool World::run_to_end() {
   const auto over = [&] {
     return std::all_of(peers_.begin(), peers_.end(), [](const SimPeer& peer) { return peer.status == Status::gone; });
   };
-  while (failures_.empty() && !events_.empty() && since_start() < parameters_.time_max && !over()) {
+  while (failures_.empty() && !events_.empty() && since_start() < parameters_.max_time && !over()) {
     auto next = events_.extract(events_.begin());
     now_ = next.key().first;
     next.mapped()();

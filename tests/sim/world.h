@@ -4,15 +4,15 @@
 //
 // It drives a Peer as node/process/peer_process.cc does: StartFetch is answered by FetchEnded and, when the exchange
 // succeeded, PageDone; messages go through ring::encode and decode; a step with TickEvent at next_deadline(). A crash
-// drops the core and all that it had in memory; what its store wrote stays, and a new core opens it with a later
-// incarnation. A peer that is paused is not stepped: what comes for it waits, in order, and is handed over in one go.
-// Each peer is told the time of its own clock; checkers see the true one.
+// drops the core and all that it had in memory. What its store wrote stays, and a new core opens it with a later
+// incarnation. A paused peer is not stepped: its events wait, in order, and are delivered all at once afterwards.
+// Each peer sees the time of its own clock; checkers see the true one.
 //
-// Faults end at Parameters::faults_end, or with the first word of the end of the crawl, whichever is earlier. (That a
-// peer which misses that word learns of it later is not promised yet.)
+// Faults end at Parameters::faults_end, or with the first message that the end is decided, whichever is earlier.
+// (It is not promised yet that a peer which misses this message learns of the end later.)
 //
 // Five files: world.cc (peers, one step, the run), world_faults.cc (faults), world_web.cc (fetches), world_network.cc,
-// world_questions.cc (what commands ask, and what peers tell of themselves).
+// world_questions.cc (questions of commands, and the status that peers report).
 //
 // Thread rule: one owner.
 #pragma once
@@ -35,7 +35,7 @@
 
 namespace orbweaver::sim {
 
-// Where a peer stands. absent: not started yet; down: crashed or stopped, its store is kept; gone: ended for good
+// The status of a peer. absent: not started yet; down: crashed or stopped, its store is kept; gone: ended for good
 // (finished, left, failed).
 enum class Status : std::uint8_t { absent, up, down, gone };
 
@@ -48,7 +48,7 @@ struct SimPeer {
   std::unique_ptr<storage::Store> store;  // null while down
   std::unique_ptr<Core> core;             // null while down or gone
   Status status = Status::absent;
-  std::uint64_t generation = 0;               // counts the starts; what was meant for an earlier one does not arrive
+  std::uint64_t generation = 0;               // counts the starts; events meant for an earlier one do not arrive
   std::map<std::uint64_t, Request> requests;  // by job: begun, not yet committed
   std::optional<Time> wake;
   bool cancelled = false;  // its fetcher was stopped
@@ -56,26 +56,33 @@ struct SimPeer {
   std::optional<Duration> restart_after;  // once it has exited by itself
   std::uint64_t ring = 0;                 // fingerprint of its ring, when it last changed
   std::optional<Exit> exit;
-  bool may_be_refused = false;   // a scenario sends it to a ring that must not take it
+  bool may_be_refused = false;   // a scenario sends it to a ring that must refuse it
   std::uint32_t idle_ticks = 0;  // in a row that did nothing and asked for another at once
   storage::Counts counts;        // of the store as last seen, up or not
 
-  Duration skew{};  // its clock minus the true one
+  Duration skew{};          // its clock minus the true one
+  Duration clock_step{};    // added to that at its next start
+  Time takes_links_from{};  // as one that is slow: before that it takes no links
   std::size_t wait_for_peers = 1;
   bool paused = false;
-  std::vector<std::function<void()>> waiting;    // while paused: what will be handed over
-  std::size_t waiting_messages = 0;              // of them
-  std::optional<storage::ErrorKind> disk_fault;  // its disk was told to fail so
+  std::vector<std::function<void()>> waiting;    // while paused: events to be delivered afterwards
+  std::size_t waiting_messages = 0;              // how many of them are messages
+  std::optional<storage::ErrorKind> disk_fault;  // the kind of failure that its disk is set to
+  std::optional<std::uint64_t> reads_left;       // it has this many more reads before one fails
   std::optional<Duration> disk_back;             // after which it is started again
-  std::uint32_t disks = 1;                       // so many disks it has had: a new one holds no identity
-  std::optional<Request> uncommitted;            // whose outcome this step takes note of
-  std::vector<storage::UrlKey> at_work;          // pages that were being read when it crashed
+  std::uint32_t disks = 1;                       // number of disks it has had: a new one contains no identity
+  std::optional<Request> uncommitted;            // the request whose outcome this step processes
+  std::vector<Request> in_pieces;                // pages with very many links that this process has read
+  std::optional<Fault> strike;                   // its disk is lost in its life `strike_life`
+  std::uint64_t strike_life = 0;
+  bool mute = false;                     // it is about to be killed: what it says does not leave
+  std::vector<storage::UrlKey> at_work;  // pages that were being read when it crashed
   std::uint64_t steps = 0;
 };
 
-// What a command asked of the ring: pages that ended before are visited again.
+// A recrawl that a command asked for: pages that ended before are visited again.
 struct SimRecrawl {
-  Time before{};  // the latest that it may be by any peer's clock
+  Time before{};  // the latest possible time by any peer's clock
   Fault fault;
 };
 
@@ -94,9 +101,9 @@ struct WorldStats {
   std::uint64_t requests = 0;
   std::map<std::string, std::uint64_t> requests_to;  // by host
   std::uint64_t crashes = 0;
-  std::uint64_t taken_over = 0;                    // times that a peer took partitions from others that it thought gone
+  std::uint64_t taken_over = 0;                    // times that a peer took partitions from others that seemed down
   std::uint64_t owners_changed = 0;                // after the first request
-  std::map<std::string, std::uint64_t> faults;     // done while the crawl was in progress, by name; and what came of it
+  std::map<std::string, std::uint64_t> faults;     // done while the crawl was in progress, by name; and outcomes
   std::map<std::string, std::uint64_t> tolerated;  // breaches that this version permits under the run's faults, by what
 };
 
@@ -105,7 +112,7 @@ class World {
   World(Parameters parameters, bool keep_trace);
 
   // --- building and driving ---
-  // A further peer; it starts at `at`. `join`: number of a member, or none for one that makes a ring.
+  // Adds a peer that starts at `at`. `join`: number of a member, or none for a peer that makes a ring.
   std::size_t add_peer(Duration at, std::optional<std::size_t> join,
                        const std::function<void(LoadedSettings&)>& tweak = {});
   void at(Duration since_start, std::function<void()> what);
@@ -114,17 +121,21 @@ class World {
   void leave(std::size_t peer, std::optional<Duration> restart_after = {});
   void start(std::size_t peer);
   void pause(std::size_t peer, Duration lasts, bool tick_last);
-  // A cut or slow links, as the fault says, from now on.
+  // The peer takes no batches of links: its queue is full of others. All else reaches it.
+  void take_no_links(std::size_t peer, Duration lasts) { peers_[peer].takes_links_from = now_ + lasts; }
+  // Starts a cut or slow links, as the fault says.
   void disturb(const Fault& fault);
-  // The peer's disk fails from its `after`th write on; the peer is expected to end, and started again after `back`.
+  // The peer's disk fails from its `after`th write on. The peer must exit, and is started again after `back`.
   void break_disk(std::size_t peer, storage::ErrorKind kind, std::uint64_t after, Duration back);
+  // The same from its `after`th read on.
+  void break_reads(std::size_t peer, std::uint64_t after, Duration back);
   // Ends all cuts, slow links and broken disks.
   void heal();
   // A command's question; the answer comes into answers().
   void ask(std::size_t peer, const std::string& verb, const std::string& body);
   // Runs until nothing more happens, all peers are gone, something failed, or `until`. False: failed.
   bool run(Duration until);
-  // Runs to the end of the crawl, judges it. False: failed.
+  // Runs to the end of the crawl and judges it. False: failed.
   bool run_to_end();
 
   void follow(const std::string& url) { checkers_.push_back(make_follow(url)); }
@@ -137,38 +148,42 @@ class World {
   const Parameters& parameters() const { return parameters_; }
   const FakeWeb& web() const { return web_; }
   Time now() const { return now_; }
+  // The cut that delays a message from one peer to the other longest; null: none.
+  const Fault* cut_between(std::size_t from, std::size_t to) const;
   Duration since_start() const { return now_ - start_; }
   std::vector<SimPeer>& peers() { return peers_; }
   const WorldStats& stats() const { return stats_; }
-  // Partitions changed hands after the crawl began, or faults of the network made it begin before all agreed whose they
-  // are: this version fetches some URLs again then.
+  // Partitions changed hands after the crawl began, or network faults made it begin before all agreed on the owners.
+  // In both cases this version fetches some URLs again.
   bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.views_may_differ()); }
-  // Nothing: a robots.txt under partition_by = url, which every peer asks for that needs it.
+  // Nothing: a robots.txt under partition_by = url, which each peer that needs it fetches itself.
   std::optional<ring::Partition> partition_of(const Request& request) const;
-  // A partition that two peers held at a time, for a reason that this run permits (checkers/one_owner.cc).
+  // Two peers held the partition at the same time, for a reason that this run permits (checkers/one_owner.cc).
   void held_twice(ring::Partition partition) { held_twice_.insert(partition); }
   bool was_held_twice(const Request& request) const {
     const auto partition = partition_of(request);
     return partition && held_twice_.contains(*partition);
   }
-  // Disks lost what had counted.
+  // The page's outcome died with a peer. Once for each death.
+  bool take_single_copy(const std::string& url) { return single_copies_.erase(url) > 0; }
+  // Disks lost records that had counted.
   bool disks_lost() const { return disks_lost_; }
-  // How often the page may be visited again, having been asked for first at that time.
+  // How often the page may be visited again, given the time of its first request.
   std::uint32_t visits_again(const std::string& url, Time first) const;
   // A peer crashed twice while it read the page.
   bool may_be_given_up(const std::string& url) const;
-  // And nobody can have noticed yet.
+  // A disk was lost so recently that no peer can have noticed yet.
   bool disk_lost_just_now() const {
     return disk_lost_at_ && now_ - *disk_lost_at_ < parameters_.settings.suspicion_time;
   }
-  // Seeds that the ring was given, with when.
+  // All seeds that the ring was given, also later ones.
   const std::vector<std::string>& seeds() const { return seeds_; }
   void add_seed(const std::string& url) { seeds_.push_back(url); }
   bool faults_over() const { return since_start() >= parameters_.faults_end; }
-  // A peer has told the others that the crawl has ended.
+  // A peer has notified the others that the crawl has ended.
   bool ending() const { return ending_; }
 
-  // --- what came of it ---
+  // --- outcome ---
   const std::vector<std::string>& failures() const { return failures_; }
   const std::vector<std::string>& answers() const { return answers_; }
   const Trace& trace() const { return trace_; }
@@ -187,24 +202,29 @@ class World {
   void join(const Fault& fault);
   void go_on(std::size_t peer, std::uint64_t generation, bool tick_last);
   void lose_disk(std::size_t peer, std::optional<Duration> back);
+  void strike(const Fault& fault);
+  void strike_after_write(SimPeer& peer, bool wrote);
+  void strike_after_send(SimPeer& peer, const ring::Message& message);
   void cut_power(std::size_t peer, std::uint64_t writes, Duration back);
   void disk_failed(std::size_t peer);
   void recount(SimPeer& peer);
-  // True: the peer is paused, and will be handed this when it goes on.
+  // True: the peer is paused, and gets this action when it resumes.
   bool wait_until_it_goes_on(std::size_t peer, Action action);
   bool wait_in_socket(std::size_t peer, Action action);
   const SimPeer* peer_with_work(std::size_t first) const;
   void die_of(std::size_t peer, const Request& request);
   void note_at_work(SimPeer& peer, const std::string& url);
+  storage::UrlKey key_of(const CanonicalUrl& page) const;
+  bool outcome_written(const SimPeer& peer, const Request& request) const;
   void put_question(const Fault& fault);
+  void give_seeds(std::size_t peer, const std::string& body);
   std::string body_of(const Fault& fault) const;
   void mix_in_status(const SimPeer& peer);
   void note_answer(const std::string& body);
   Time clock_of(const SimPeer& peer) const { return now_ + peer.skew; }
-  // The cut that holds a message of this way up the longest; null: none.
-  const Fault* cut_between(std::size_t from, std::size_t to) const;
   Duration slowness_between(std::size_t from, std::size_t to) const;
   void step(std::size_t peer, Event event);
+  void let_reads_fail(SimPeer& peer, bool fail) const;
   void carry_out(std::size_t peer, Command& command);
   void parse_robots(std::size_t peer, const ParseRobots& stored);
   void resolve_host(std::size_t peer, const ResolveHost& resolve);
@@ -215,15 +235,19 @@ class World {
   void end_fetch(std::size_t peer, std::uint64_t generation, std::uint64_t job, bool cancelled);
   void tell_fetch_ended(std::size_t peer, std::uint64_t generation, std::uint64_t job, bool cancelled);
   void end_page(std::size_t peer, std::uint64_t generation, std::uint64_t job);
+  // On its own connection; with a generation, as the answer on the connection of the receiver of that generation.
   void post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_generation,
             const ring::Message& message);
+  void count_to_late_seed(const ring::Message& message);
+  void seed_late(const Fault& fault);
+  bool any_work() const;
   void deliver(std::size_t from, std::uint64_t from_life, std::size_t to, std::optional<std::uint64_t> only_generation,
                const std::string& bytes);
   void exited(std::size_t peer, const Exit& exit);
   void set_wake(std::size_t peer);
   void took_over(std::size_t peer);
-  void note_missing_copies(const SimPeer& peer);
-  // `failed`: its store did; what the last step took note of was not committed.
+  void note_single_copies(const SimPeer& peer);
+  // `failed`: its store failed, and the outcome of the last step was not committed.
   void take_down(std::size_t peer, bool failed = false);
 
   template <class Call>
@@ -240,17 +264,23 @@ class World {
   std::uint64_t next_event_ = 0;
   std::vector<SimPeer> peers_;
   std::map<std::string, std::size_t> by_address_;
-  std::map<std::pair<std::size_t, std::size_t>, Time>
-      link_;                                    // when the last message of a link arrives: first in, first out
+  struct Link {  // from, to, and whether it is the connection of the receiver's questions
+    std::size_t from = 0;
+    std::size_t to = 0;
+    bool answers = false;
+    auto operator<=>(const Link&) const = default;
+  };
+  std::map<Link, Time> link_;                   // when its last message arrives: first in, first out
   std::map<std::string, std::uint32_t> tries_;  // requests by URL
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::vector<std::string> seeds_;
   std::set<ring::Partition> held_twice_;
-  std::set<ring::Partition> not_copied_;  // when the holder went down
+  std::set<std::string> single_copies_;  // URLs whose outcome one disk alone had, when its peer died
   std::vector<std::string> failures_;
   std::vector<std::string> answers_;
   std::vector<SimRecrawl> recrawls_;
-  std::map<std::pair<std::size_t, std::string>, std::uint32_t> crashes_at_;  // by peer and the URL that was read
+  std::vector<Fault> late_seeds_;                                            // that wait for their message
+  std::map<std::pair<std::size_t, std::string>, std::uint32_t> crashes_at_;  // by peer and URL that it was reading
   bool ending_ = false;
   bool crawling_ = false;
   bool views_differed_ = false;

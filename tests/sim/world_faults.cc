@@ -1,30 +1,46 @@
-// Deeds: what is done to peers, disks and links, and its end.
+// Faults: what they do to peers, disks and links, and how they end.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "node/overloaded.h"
+#include "ring/codec.h"
 #include "tests/sim/world.h"
 
 namespace orbweaver::sim {
 
 namespace {
 
-// Peers killed together come back one after the other, in a fixed order.
+// Peers killed together start again one after the other, in a fixed order.
 constexpr Duration one_by_one{std::chrono::microseconds{100}};
-// The transport's bound of messages that wait for the loop; more are dropped there too.
-constexpr std::size_t waiting_messages_max = 4096;
+// The transport's bound of messages that wait for the loop; it drops further ones too.
+constexpr std::size_t max_waiting_messages = 4096;
 constexpr Duration look_again{std::chrono::seconds{1}};
-// Back before the others have given it up.
+// The peer is back before the others declare it down.
 constexpr Duration killed_back{std::chrono::milliseconds{300}};
+
+// Says something about records: sends some, takes some, or compares them.
+bool of_records(const ring::Message& message) {
+  return std::visit(
+      [](const auto& body) {
+        return one_of<std::decay_t<decltype(body)>, ring::Batch, ring::BatchAck, ring::Roots, ring::RootsCompared,
+                      ring::Leaves, ring::LeavesDiffer>;
+      },
+      message.body);
+}
 
 }  // namespace
 
 void World::inject(const Fault& fault) {
   if (!failures_.empty()) return;
-  if (fault.kind == Fault::Kind::join && ending_) start(fault.peer);  // or does not, it is too late
+  if (fault.kind == Fault::Kind::late_seed) return late_seeds_.push_back(fault);
+  if (fault.kind == Fault::Kind::join && ending_) start(fault.peer);  // or does not, when it is too late
   if (ending_) return;
   if (!may_happen(fault)) return schedule(now_ + look_again, [this, fault] { inject(fault); });
   if (crawling_)
     ++stats_.faults[std::string(fault_name(fault.kind)) + (fault.kind == Fault::Kind::ask ? " " + fault.what : "")];
+  if (fault.clock != Duration{})
+    for (SimPeer& peer : peers_)
+      if (!fault.of_one_peer() || peer.number == fault.peer) peer.clock_step = fault.clock;
   const auto back = fault.down > Duration{} ? std::optional<Duration>(fault.down) : std::nullopt;
   switch (fault.kind) {
     case Fault::Kind::crash:
@@ -48,38 +64,42 @@ void World::inject(const Fault& fault) {
       return break_disk(fault.peer, storage::ErrorKind::io, fault.writes, fault.down);
     case Fault::Kind::disk_full:
       return break_disk(fault.peer, storage::ErrorKind::disk_full, fault.writes, fault.down);
+    case Fault::Kind::read_error:
+      return break_reads(fault.peer, fault.writes, fault.down);
     case Fault::Kind::disk_gone:
       return lose_disk(fault.peer, back);
+    case Fault::Kind::strike:
+      return strike(fault);
     case Fault::Kind::power_cut:
       return cut_power(fault.peer, fault.writes, fault.down);
     case Fault::Kind::ask:
     case Fault::Kind::recrawl:
       return put_question(fault);
+    case Fault::Kind::late_seed:
+      return;  // above
   }
 }
 
-// Of some faults the contract says nothing before the ring has formed, or when no other member would be left: seeds may
-// be on one disk only, whoever leaves hands over to nobody, whoever joins finds nobody.
+// Some faults must wait until the ring has formed, or need another member that stays. Before that the contract promises
+// nothing: seeds may be on one disk only, a leaver has no peer to hand over to, a joiner finds no peer.
 bool World::may_happen(const Fault& fault) const {
   if (fault.kind == Fault::Kind::join) return a_member(fault.peer).has_value();
   if (fault.is_question()) return crawling_ && peer_with_work(fault.peer) != nullptr;
-  if (fault.kind != Fault::Kind::leave && fault.kind != Fault::Kind::disk_gone) return true;
+  if (fault.kind != Fault::Kind::leave && fault.kind != Fault::Kind::disk_gone && fault.kind != Fault::Kind::strike)
+    return true;
   const SimPeer& peer = peers_[fault.peer];
-  if (peer.status == Status::gone) return true;  // nothing is done to it
+  if (peer.status == Status::gone) return true;  // the fault has no effect then
   const bool formed =
       std::all_of(peers_.begin(), peers_.begin() + static_cast<std::ptrdiff_t>(parameters_.peers),
                   [&](const SimPeer& one) { return one.status == Status::gone || is_member(one) || one.leaving; });
-  if (!crawling_ || !formed || !is_member(peer) || !a_member(fault.peer)) return false;
-  if (fault.kind == Fault::Kind::leave) return true;
-  const nlohmann::json counts = peer.core->own_status()["counts"];
-  return counts["copies_to_backfill"] == 0 && counts["partitions_to_hand_over"] == 0;
+  return crawling_ && formed && is_member(peer) && a_member(fault.peer);
 }
 
 bool World::is_member(const SimPeer& peer) const {
   return peer.status == Status::up && !peer.leaving && peer.core->own_status()["state"] == "active";
 }
 
-// One that stays in the ring, other than this one.
+// A member that stays in the ring, other than this one.
 std::optional<std::size_t> World::a_member(std::size_t other_than) const {
   for (const SimPeer& peer : peers_)
     if (peer.number != other_than && is_member(peer)) return peer.number;
@@ -99,33 +119,46 @@ void World::crash(std::size_t number, std::optional<Duration> restart_after) {
   if (peer.status != Status::up) return;
   note("peer " + std::to_string(number) + " crashes with " + std::to_string(peer.requests.size()) + " in flight");
   ++stats_.crashes;
-  // Its worker's page is a suspect. The other pages wait for the worker.
+  // The page that its worker reads is a suspect. The other pages wait for the worker.
   const auto read = std::find_if(peer.requests.begin(), peer.requests.end(), [](const auto& entry) {
     return entry.second.over && entry.second.kind == RequestKind::page;
   });
   if (read != peer.requests.end()) note_at_work(peer, read->second.url);
+  note_single_copies(peer);
   take_down(number);
   if (restart_after) schedule(now_ + *restart_after, [this, number] { start(number); });
 }
 
-// A page kills the process that reads it, and no other page is at work.
+// A page kills the process that reads it, and no other page is being read.
 void World::die_of(std::size_t number, const Request& request) {
   SimPeer& peer = peers_[number];
   note("peer " + std::to_string(number) + " dies of " + request.url);
   ++stats_.crashes;
   ++stats_.faults["a page that kills"];
   note_at_work(peer, request.url);
+  note_single_copies(peer);
   take_down(number);
   schedule(now_ + killed_back, [this, number] { start(number); });
+}
+
+storage::UrlKey World::key_of(const CanonicalUrl& page) const {
+  Partitioner partitioner(parameters_.settings.partition_by, parameters_.settings.partitions);
+  return {partitioner.host_key(page), page.digest()};
 }
 
 void World::note_at_work(SimPeer& peer, const std::string& url) {
   const Result<CanonicalUrl> page = CanonicalUrl::parse(base_of(url));
   if (!page) return;
-  const Settings& settings = parameters_.settings;
-  Partitioner partitioner(settings.partition_by, settings.partitions);
-  peer.at_work = {storage::UrlKey{partitioner.host_key(*page), page->digest()}};
+  peer.at_work = {key_of(*page)};
   ++crashes_at_[{peer.number, page->text()}];
+}
+
+// A page with very many links counts with its last piece.
+bool World::outcome_written(const SimPeer& peer, const Request& request) const {
+  const Result<CanonicalUrl> page = CanonicalUrl::parse(base_of(request.url));
+  if (!page || !peer.store) return true;
+  const auto record = peer.store->find(key_of(*page));
+  return record && *record && (*record)->state != storage::UrlState::queued;
 }
 
 void World::stop(std::size_t number, std::optional<Duration> restart_after) {
@@ -176,11 +209,11 @@ bool World::wait_until_it_goes_on(std::size_t number, Action action) {
   return peer.paused;
 }
 
-// A message for a paused peer. False: it is not paused.
+// Delivers a message to a paused peer. False: it is not paused.
 bool World::wait_in_socket(std::size_t number, Action action) {
   SimPeer& peer = peers_[number];
   if (!peer.paused) return false;
-  if (peer.waiting_messages >= waiting_messages_max) {
+  if (peer.waiting_messages >= max_waiting_messages) {
     ++stats_.messages_lost;
   } else {
     ++peer.waiting_messages;
@@ -230,16 +263,26 @@ void World::break_disk(std::size_t number, storage::ErrorKind kind, std::uint64_
   peer.kv->fail_after(after, kind);
 }
 
-// The peer has ended for its disk's sake. The disk is repaired, the peer is started again.
+void World::break_reads(std::size_t number, std::uint64_t after, Duration back) {
+  SimPeer& peer = peers_[number];
+  if (peer.status != Status::up || peer.disk_fault) return;
+  note("peer " + std::to_string(number) + ": its disk fails after " + std::to_string(after) + " reads");
+  peer.disk_fault = storage::ErrorKind::io;
+  peer.disk_back = back;
+  peer.reads_left = after;
+}
+
+// The peer has exited because its disk failed. The disk is repaired and the peer started again.
 void World::disk_failed(std::size_t number) {
   SimPeer& peer = peers_[number];
   peer.kv->heal();
   peer.disk_fault.reset();
+  peer.reads_left.reset();
   peer.status = Status::down;
   schedule(now_ + peer.disk_back.value_or(Duration{}), [this, number] { start(number); });
 }
 
-// What the store holds now, its peer being down.
+// Counts the content of the store of a peer that is down.
 void World::recount(SimPeer& peer) {
   auto store = storage::Store::open(*peer.kv);
   if (!store) return fail("world", "a store cannot be opened after its disk's loss: " + store.error().message);
@@ -251,10 +294,12 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
   if (peer.status != Status::up) return;
   note("peer " + std::to_string(number) + " dies and its disk is gone");
   ++stats_.crashes;
+  note_single_copies(peer);
   take_down(number);
   peer.kv->wipe();
   peer.kv->heal();
   peer.disk_fault.reset();
+  peer.reads_left.reset();
   ++peer.disks;
   disks_lost_ = true;
   disk_lost_at_ = now_;
@@ -266,7 +311,7 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
   peer.wait_for_peers = 1;
   peer.seeds.clear();
   schedule(now_ + *back, [this, number] {
-    // Who joined through it, or made the ring, joins through whoever is there.
+    // A peer that joined through it, or made the ring, joins through any peer that is up.
     const auto other = std::find_if(peers_.begin(), peers_.end(), [&](const SimPeer& one) {
       return one.number != number && one.status == Status::up;
     });
@@ -277,6 +322,39 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
     } else {
       start(number);
     }
+  });
+}
+
+// The peer is killed when it has written, and before it could say so; and its disk is lost when it has begun again to
+// say what it has.
+void World::strike(const Fault& fault) {
+  SimPeer& peer = peers_[fault.peer];
+  if (peer.status == Status::up && !peer.strike) peer.strike = fault;
+}
+
+void World::strike_after_write(SimPeer& peer, bool wrote) {
+  if (!peer.strike || peer.mute || peer.generation == peer.strike_life || !wrote) return;
+  if (peer.strike->writes > 0) {
+    --peer.strike->writes;
+    return;
+  }
+  peer.mute = true;
+  peer.strike_life = peer.generation + 1;
+  schedule(now_, [this, number = peer.number, life = peer.generation, back = peer.strike->by] {
+    if (peers_[number].generation == life) crash(number, back);
+  });
+}
+
+void World::strike_after_send(SimPeer& peer, const ring::Message& message) {
+  if (!peer.strike || peer.generation != peer.strike_life) return;
+  const std::string& counted = peer.strike->what;
+  if (counted.empty() ? !of_records(message) : ring::type_name(message.body) != counted) return;
+  if (peer.strike->sends > 0) --peer.strike->sends;
+  if (peer.strike->sends > 0) return;
+  const Fault fault = *std::exchange(peer.strike, std::nullopt);
+  schedule(now_, [this, fault, life = peer.generation] {
+    if (peers_[fault.peer].generation == life && !ending_ && a_member(fault.peer))
+      lose_disk(fault.peer, fault.down > Duration{} ? std::optional(fault.down) : std::nullopt);
   });
 }
 
@@ -298,6 +376,7 @@ void World::heal() {
   for (SimPeer& peer : peers_) {
     peer.kv->heal();
     peer.disk_fault.reset();
+    peer.reads_left.reset();
   }
 }
 

@@ -8,9 +8,13 @@ namespace orbweaver::sim {
 
 void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_generation,
                  const ring::Message& message) {
+  if (peers_[from].mute) return;  // it is dead already
   const std::string bytes = ring::encode(message);
   trace_.mix_in(bytes);
-  if (std::holds_alternative<ring::Finish>(message.body) && !ending_) {
+  strike_after_send(peers_[from], message);
+  count_to_late_seed(message);
+  const auto* finish = std::get_if<ring::Finish>(&message.body);
+  if (finish != nullptr && finish->stage == ring::EndStage::decided && !ending_) {
     ending_ = true;
     heal();
   }
@@ -26,6 +30,11 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
     return note("  lost: " + std::string(ring::type_name(message.body)) + " from p" + std::to_string(from) + " to p" +
                 std::to_string(to));
   }
+  const auto* const batch = std::get_if<ring::Batch>(&message.body);
+  if (batch != nullptr && batch->kind == ring::BatchKind::forward && now_ < peers_[to].takes_links_from) {
+    ++stats_.messages_lost;
+    return;
+  }
   const Fault* cut = cut_between(from, to);
   if (cut != nullptr && !cut->held) {
     ++stats_.messages_lost;
@@ -35,11 +44,13 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
   const Time leaves = cut == nullptr ? now_ : start_ + cut->at + cut->down;
   const int copies = random_.chance(network.doubled) ? 2 : 1;
   for (int copy = 0; copy < copies; ++copy) {
+    const bool answers = parameters_.two_connections && only_generation;
     Time arrives = leaves + random_.between(network.delay_min, network.max_delay) + slowness_between(from, to);
+    if (answers) arrives += random_.between(Duration{}, parameters_.max_answer_lag);
     if (random_.chance(network.reordered)) {
-      arrives += random_.between(Duration{}, network.late_max);
+      arrives += random_.between(Duration{}, network.max_late);
     } else {
-      Time& last = link_[{from, to}];
+      Time& last = link_[{from, to, answers}];
       arrives = last = std::max(arrives, last);
     }
     schedule(arrives, [this, from, generation = peers_[from].generation, to, only_generation, bytes] {

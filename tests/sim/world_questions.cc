@@ -1,4 +1,4 @@
-// What commands ask of peers, and what peers tell of themselves.
+// Questions of commands to peers, and the status that peers report.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -10,10 +10,10 @@ using nlohmann::json;
 
 namespace {
 
-// A recrawl with what = match is for URLs with this in them.
+// A recrawl with what = match is for URLs that contain this.
 constexpr std::string_view again_match = "p1";
 
-// All that differs from one version of the product to the next.
+// Removes the only parts that differ between versions of the product.
 void drop_versions(json& value) {
   if (value.is_object()) value.erase("version");
   for (json& part : value)
@@ -22,8 +22,8 @@ void drop_versions(json& value) {
 
 }  // namespace
 
-// The end of the crawl and a question that gives it more to do may cross each other on the way; a peer that has work
-// has not said that it has none.
+// The end of the crawl and a question that adds work may cross on the way. A peer that has work has not yet agreed to
+// the end.
 const SimPeer* World::peer_with_work(std::size_t first) const {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const SimPeer& peer = peers_[(first + i) % peers_.size()];
@@ -44,7 +44,7 @@ std::string World::body_of(const Fault& fault) const {
     body["url"] = web_.unlinked_url(fault.host, fault.page);
   } else if (fault.what == "explain_nothing") {
     body["url"] = "mailto:nobody";
-  } else if (fault.what == "seed") {
+  } else if (fault.what == "seed" || fault.kind == Fault::Kind::late_seed) {
     body["urls"] = {web_.unlinked_url(fault.host, fault.page), "gopher://elsewhere.example/"};
   } else if (fault.what == "readmit") {
     body["readmit"] = true;
@@ -59,10 +59,9 @@ std::string World::body_of(const Fault& fault) const {
 
 void World::put_question(const Fault& fault) {
   const SimPeer& peer = *peer_with_work(fault.peer);
-  const std::size_t answers = answers_.size();
   if (fault.kind == Fault::Kind::recrawl) {
-    // Peers whose clocks are ahead of the asked one's take what they fetch now for later than it is, and those whose
-    // clocks are behind for earlier.
+    // Peers whose clocks are ahead of the asked peer's date their present fetches later than it does, and those whose
+    // clocks are behind date them earlier.
     Duration ahead{};
     for (const SimPeer& other : peers_) ahead = std::max(ahead, peer.skew - other.skew);
     recrawls_.push_back({now_ - fault.by + ahead, fault});
@@ -71,11 +70,47 @@ void World::put_question(const Fault& fault) {
   const std::string verb = fault.what.starts_with("explain") ? "explain"
                            : fault.what == "readmit"         ? "traps"
                                                              : fault.what;
+  if (fault.what == "seed") return give_seeds(peer.number, body_of(fault));
   ask(peer.number, verb, body_of(fault));
-  // What the peer has accepted is the ring's to crawl.
-  if (fault.what != "seed" || answers_.size() == answers) return;
+}
+
+// The ring must crawl all URLs that the peer has accepted.
+void World::give_seeds(std::size_t number, const std::string& body) {
+  const std::size_t answers = answers_.size();
+  ask(number, "seed", body);
+  if (answers_.size() == answers) return;
   const json answer = json::parse(answers_.back());
   for (const json& url : answer.value("accepted", json::array())) add_seed(url.get<std::string>());
+}
+
+bool World::any_work() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const SimPeer& peer) {
+    return !peer.requests.empty() || peer.counts.queued + peer.counts.outbox > 0;
+  });
+}
+
+void World::count_to_late_seed(const ring::Message& message) {
+  if (late_seeds_.empty() || any_work()) return;
+  for (auto late = late_seeds_.begin(); late != late_seeds_.end();) {
+    if (ring::type_name(message.body) == late->what && late->sends > 0) --late->sends;
+    if (late->sends > 0) {
+      ++late;
+      continue;
+    }
+    schedule(now_ + late->by, [this, fault = *late] { seed_late(fault); });
+    late = late_seeds_.erase(late);
+  }
+}
+
+void World::seed_late(const Fault& fault) {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const SimPeer& peer = peers_[(fault.peer + i) % peers_.size()];
+    if (peer.status != Status::up || peer.paused) continue;
+    const std::size_t seeds = seeds_.size();
+    give_seeds(peer.number, body_of(fault));
+    ++stats_.faults[seeds_.size() > seeds ? "late_seed" : "late_seed refused"];
+    return;
+  }
 }
 
 void World::note_answer(const std::string& body) {
@@ -94,7 +129,7 @@ void World::mix_in_status(const SimPeer& peer) {
 
 std::uint32_t World::visits_again(const std::string& url, Time first) const {
   return static_cast<std::uint32_t>(std::count_if(recrawls_.begin(), recrawls_.end(), [&](const SimRecrawl& recrawl) {
-    if (web_.listed(url)) return true;  // its sitemap, visited again, may say that it has changed since
+    if (web_.listed(url)) return true;  // its sitemap, visited again, may say that the page has changed
     if (first >= recrawl.before) return false;
     if (recrawl.fault.what == "host") return host_in(url) == web_.host_name(recrawl.fault.host);
     return recrawl.fault.what != "match" || url.find(again_match) != std::string::npos;

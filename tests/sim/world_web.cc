@@ -1,4 +1,4 @@
-// Fetches: what the web's servers see, and what the peer hears of it.
+// Fetches: what the web's servers see, and what the peer learns of it.
 #include "node/crawl/robots_reader.h"
 #include "tests/sim/world.h"
 
@@ -11,9 +11,9 @@ constexpr std::size_t many_links = 1000;
 
 }  // namespace
 
-// A sitemap says of what it lists when that was changed: it is made so that some pages were changed after their first
-// visit, some before, and of some it says nothing.
-// The list of a page, or of a sitemap: links, and their dates.
+// The list of a page, or of a sitemap: links, and their dates. A sitemap gives the dates of its pages' last
+// changes. The dates are chosen so that some pages changed after their first visit and some before; some pages
+// have no date.
 Listed World::listed(const Request& request, std::vector<CanonicalUrl> links, std::vector<std::uint8_t> scores) const {
   if (!path_in(request.url).starts_with("/map"))
     return LinkList{.links = std::move(links), .scores = std::move(scores), .requisites = {}};
@@ -60,7 +60,7 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
 void World::parse_robots(std::size_t number, const ParseRobots& stored) {
   note("  p" + std::to_string(number) + " parses the stored robots.txt of " +
        std::get<RobotsParse>(stored.job.what).origin);
-  const Duration takes = random_.between(Duration{}, parameters_.parse_max);
+  const Duration takes = random_.between(Duration{}, parameters_.max_parse);
   schedule(now_ + takes, [this, number, generation = peers_[number].generation, stored] {
     const SimPeer& peer = peers_[number];
     if (peer.generation != generation || peer.status != Status::up) return;
@@ -85,7 +85,7 @@ void World::resolve_host(std::size_t number, const ResolveHost& resolve) {
   });
 }
 
-// The server's side of it.
+// The server's view of the end.
 void World::end_fetch(std::size_t number, std::uint64_t generation, std::uint64_t job, bool cancelled) {
   SimPeer& peer = peers_[number];
   const auto found = peer.requests.find(job);
@@ -100,7 +100,7 @@ void World::end_fetch(std::size_t number, std::uint64_t generation, std::uint64_
   tell_fetch_ended(number, generation, job, cancelled);
 }
 
-// The peer's side of it: its fetcher notes the time when it sees the end.
+// The peer's view of the end: its fetcher notes the time when it sees the end.
 void World::tell_fetch_ended(std::size_t number, std::uint64_t generation, std::uint64_t job, bool cancelled) {
   SimPeer& peer = peers_[number];
   const auto found = peer.requests.find(job);
@@ -115,7 +115,7 @@ void World::tell_fetch_ended(std::size_t number, std::uint64_t generation, std::
   ended.bytes = answer_bytes;
   const bool page_follows = ended.error == FetchError::none;
   if (page_follows) {
-    const Duration parse = random_.between(Duration{}, parameters_.parse_max);
+    const Duration parse = random_.between(Duration{}, parameters_.max_parse);
     schedule(now_ + parse, [this, number, generation, job] { end_page(number, generation, job); });
     return step(number, std::move(ended));
   }
@@ -149,7 +149,7 @@ PageRead World::page_of(const Request& request) {
   page.validator = request.answer.validator;
   if (page.canonical_redirect) ++stats_.faults["a detour"];
   if (links.size() > many_links) ++stats_.faults["a page in pieces"];
-  // Any scores do, as long as a page gives its links the same ones again.
+  // Any scores will do, as long as a page gives its links the same ones each time.
   std::vector<std::uint8_t> scores;
   if (parameters_.settings.order == CrawlOrder::best && parameters_.settings.best_by == BestBy::topic)
     for (const CanonicalUrl& link : links)
@@ -188,6 +188,7 @@ void World::end_page(std::size_t number, std::uint64_t generation, std::uint64_t
   peer.uncommitted = request;
   step(number, std::move(done));
   peer.uncommitted.reset();
+  if (peer.status == Status::up && request.answer.links.size() > many_links) peer.in_pieces.push_back(request);
 }
 
 }  // namespace orbweaver::sim

@@ -22,7 +22,7 @@ bool is_public(const std::string& text) {
 }
 
 struct Edge {
-  const char* before;  // the last public address below the range; null when the neighbour is special too
+  const char* before;  // the last public address below the range; null when its lower neighbour is special too
   const char* first;
   const char* last;
   const char* after;
@@ -86,7 +86,7 @@ TEST(AddressGuard, Rfc4291_OnlyGlobalUnicastIsPublic) {
   EXPECT_FALSE(is_public("::8.8.8.8"));  // IPv4-compatible, deprecated
 }
 
-// The three ways in which IPv6 carries an IPv4 address must give the IPv4 address's own answer.
+// The three ways in which IPv6 carries an IPv4 address must give the same answer as the IPv4 address itself.
 TEST(AddressGuard, Rfc4291Rfc6052Rfc3056_EmbeddedIpv4IsJudgedAsIpv4) {
   for (const Edge& edge : v4_edges) {
     for (const char* text : {edge.before, edge.first, edge.last, edge.after}) {
@@ -104,7 +104,7 @@ TEST(AddressGuard, Rfc4291Rfc6052Rfc3056_EmbeddedIpv4IsJudgedAsIpv4) {
   EXPECT_FALSE(is_public("64:ff9b::1:808:808"));  // outside the /96
 }
 
-// The slow obvious twin: an address is special when a bit-by-bit comparison with any row of the list says so.
+// The slow obvious twin: an address is special when a bit-by-bit comparison with any row of the list matches.
 TEST(AddressGuard, Ipv4AgreesWithABitByBitTwin) {
   const char* ranges[] = {"0.0.0.0/8",     "10.0.0.0/8",      "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16",
                           "172.16.0.0/12", "192.0.0.0/24",    "192.0.2.0/24",   "192.88.99.0/24", "192.168.0.0/16",
@@ -215,7 +215,7 @@ TEST(AddressGuard, DeniedRangesAreRefusedWhateverElseAllowsThem) {
   EXPECT_EQ(refusal("10.1.0.1"), "10.1.0.1 is in deny_addresses");
   EXPECT_EQ(refusal("93.184.216.34"), "93.184.216.34 is in deny_addresses");
   EXPECT_EQ(refusal("93.184.217.34"), "");
-  // A NAT64 prefix of one's own network (RFC 6052), and the well-known one and 6to4 of a denied address.
+  // A local NAT64 prefix (RFC 6052), and a denied address under the well-known prefix and under 6to4.
   EXPECT_NE(refusal("2001:db9:64::a00:1"), "");
   EXPECT_NE(refusal("64:ff9b::5db8:d822").find("93.184.216.34, which is in deny_addresses"), std::string::npos);
   EXPECT_NE(refusal("2002:5db8:d822::1"), "");

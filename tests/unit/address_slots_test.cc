@@ -1,4 +1,4 @@
-// Slots of an address: never nearer than the delay, whoever owns it, and everyone has one in time.
+// Slots of an address: never closer than the delay, whichever peer owns the address; every host gets one in time.
 #include "node/scheduling/address_slots.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 const Time start{seconds{1'700'000'000}};
 constexpr Duration delay = milliseconds{400};
-constexpr Duration least = delay / 20;  // that a slot is good for
+constexpr Duration least = delay / 20;  // minimum time for which a slot is valid
 
 AddressSlotBook::Ask by(std::uint8_t peer, Duration wanted = {}, Duration good_for = {}, Duration in = {}) {
   AddressSlotBook::Ask ask{.asker = {}, .delay = wanted, .good_for = good_for, .in = in};
@@ -41,7 +41,7 @@ TEST(AddressSlots, AnothersTurnComesAfterTheEndOfTheLast) {
   EXPECT_EQ(slots.ask("a", by(2), {}, start).at, start + delay + least);
   EXPECT_EQ(slots.ask("a", by(2), {}, start).at, start + 2 * delay + least);
   EXPECT_EQ(slots.ask("a", by(1), {}, start).at, start + 3 * (delay) + 2 * least);
-  // Who has restarted does not know its last request.
+  // A restarted peer does not know its last request.
   AddressSlotBook::Ask later = by(1);
   later.asker.incarnation = 7;
   EXPECT_EQ(slots.ask("a", later, {}, start).at, start + 4 * delay + 3 * least);
@@ -51,7 +51,7 @@ TEST(AddressSlots, NeverMoreThanTheHostsDelay) {
   AddressSlotBook slots(delay);
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(slots.ask("a", by(1, milliseconds{20}), {}, start).at, start + i * milliseconds{20});
-  // A slower host of the same address keeps it for longer, after its own request; never longer than the ring's.
+  // A slower host of the same address reserves it for longer, after its own request; at most for the ring's delay.
   EXPECT_EQ(slots.ask("a", by(1, seconds{9}), {}, start).at, start + seconds{1});
   EXPECT_EQ(slots.ask("a", by(1, milliseconds{20}), {}, start).at, start + seconds{1} + delay);
 }
@@ -95,8 +95,8 @@ TEST(AddressSlots, Contract3_ANewOwnerWaitsForTheTurnsOfTheOldOne) {
   EXPECT_GE(slot.at, last + delay);
 }
 
-// A thousand hosts at some peers, with one owner that changes: at the server a request keeps the address for its delay,
-// and the address is never idle for long.
+// A thousand hosts of some peers, and one owner that changes. At the server each request reserves the address for its
+// delay, and the address is never idle for long.
 void check_polite_guest(int peers, double used_least) {
   std::mt19937_64 random(1);
   AddressSlotBook slots(delay);
@@ -111,7 +111,7 @@ void check_polite_guest(int peers, double used_least) {
     std::optional<AddressSlotBook::Slot> slot;
     Duration good{};
   };
-  std::multimap<Time, Host> due;  // when a host is looked at next
+  std::multimap<Time, Host> due;  // by the time at which a host is checked next
   for (int host = 0; host < 1000; ++host) due.emplace(start + milliseconds{random() % 3000}, Host{host, {}, {}});
   const auto delay_of = [](int host) { return host % 10 == 0 ? delay / 8 : delay; };
   std::vector<Request> requests;
@@ -140,7 +140,7 @@ void check_polite_guest(int peers, double used_least) {
     host.good = AddressSlotBook::good_for(delay_of(host.number), {});
     const auto slot = slots.ask("a", by(static_cast<std::uint8_t>(peer), delay_of(host.number)), since, now);
     host.slot = slot.given ? std::optional(slot) : std::nullopt;
-    // The loop is late at times, within what the slot is good for.
+    // The loop is sometimes late, but within the time for which the slot is valid.
     due.emplace(slot.given ? slot.at + host.good * static_cast<int>(random() % 100) / 100 : slot.at, host);
   }
   Duration kept{};

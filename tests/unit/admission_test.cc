@@ -1,4 +1,4 @@
-// Asking to be let into a ring.
+// A joiner's request to be let into a ring.
 #include "node/coordination/admission.h"
 
 #include <gtest/gtest.h>

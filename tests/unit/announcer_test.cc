@@ -1,4 +1,4 @@
-// What `orbweaver node` says on its terminal.
+// What `orbweaver node` prints on its terminal.
 #include "node/process/announcer.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Ways to give keys to peers: each against what its source promises, and against a slow obvious twin.
+// Methods that assign keys to peers: each against the promise of its source, and against a slow obvious twin.
 #include "node/lab/assigners.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Assigners, EveryPeerIsNamedByItsPlaceAndTheChoiceIsTheSameEveryTime) {
   }
 }
 
-// What a joining peer gets is all that moves; only modulo breaks it.
+// When a peer joins, only the keys that it gets move; only modulo breaks this.
 TEST(Assigners, WhenAPeerJoinsKeysMoveToItAndNowhereElse) {
   for (const AssignerKind& kind : assigner_kinds()) {
     SCOPED_TRACE(kind.name());
@@ -61,7 +61,7 @@ TEST(Assigners, WhenAPeerJoinsKeysMoveToItAndNowhereElse) {
 
 TEST(Assigners, WhenAPeerLeavesOnlyItsKeysMove) {
   for (const AssignerKind& kind : assigner_kinds()) {
-    if (kind.method == Method::modulo || kind.method == Method::jump) continue;  // these know no names
+    if (kind.method == Method::modulo || kind.method == Method::jump) continue;  // these do not use the peers' names
     SCOPED_TRACE(kind.name());
     std::vector<std::uint64_t> fewer = names(8);
     fewer.erase(fewer.begin() + 3);

@@ -1,4 +1,4 @@
-// A least speed on the whole, against servers that send just enough to go on (issue 11, 3).
+// A minimum average speed, against servers that send just enough to avoid the standstill limit (issue 11, 3).
 #include "node/fetch/average_speed.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using std::chrono::seconds;
 
 constexpr Duration begun = std::chrono::hours{5};
 
-// 100 bytes a second: above the usual limit for a standstill, and 80 s for a page of 8 KB.
+// 100 bytes per second: above the usual limit for a standstill, and 80 s for a page of 8 KB.
 TEST(AverageSpeed, ADripIsTooSlowOnceItHasHadItsTime) {
   AverageSpeed speed(1024, seconds{20});
   EXPECT_FALSE(speed.too_slow(begun)) << "nothing has come yet";

@@ -1,5 +1,5 @@
-// The window of batches that are sent and not answered: its bound, resends, acknowledgements, refusals; and that no
-// record is copied.
+// The window of batches that are sent and not answered: its bound, resends, acknowledgements, refusals; records are
+// never copied.
 #include "node/replication/batch_window.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class BatchWindowTest : public testing::Test {
     return window_.add(now_, {.sequence = sequence, .ring_fingerprint = 1, .records = {{3, "a record"}}},
                        std::move(content));
   }
-  // Sends again what is due, with this fingerprint.
+  // Sends due batches again, with this fingerprint.
   std::vector<BatchOut> resend(std::uint64_t fingerprint = 1) {
     std::vector<BatchOut> out;
     window_.resend(
@@ -75,6 +75,38 @@ TEST_F(BatchWindowTest, AnAcknowledgementGivesBackTheContentOnce) {
   EXPECT_TRUE(window_.open(now_)) << "and it makes nobody wait";
   EXPECT_EQ(window_.acknowledged(10)->content, "ten");
   EXPECT_TRUE(window_.empty());
+}
+
+TEST(BatchWindow, NarrowsWhenItSendsAgainAndWidensWithEachAcknowledgement) {
+  Time now = test::at_ms(1'000'000);
+  BatchWindow<std::string> window({.max_in_flight = 8, .timeout = seconds(5)});
+  const auto send_again = [&] {
+    std::vector<BatchOut> out;
+    window.resend(
+        now, peer_id(5), [](ring::Batch&) {}, out);
+    return out.size();
+  };
+  std::uint64_t sequence = 0;
+  while (window.has_room()) window.add(now, {.sequence = ++sequence}, "");
+  EXPECT_EQ(window.size(), 8u);
+  EXPECT_EQ(send_again(), 0u);
+  EXPECT_EQ(window.width(), 8u) << "nothing was late";
+  now += seconds(5);
+  EXPECT_EQ(send_again(), 8u);
+  EXPECT_EQ(window.width(), 4u) << "eight that are late together count once";
+  for (int i = 0; i < 4; ++i) {
+    now += seconds(20);
+    send_again();
+  }
+  EXPECT_EQ(window.width(), 1u);
+  EXPECT_FALSE(window.has_room());
+  for (std::uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(window.acknowledged(i));
+  EXPECT_EQ(window.width(), 4u);
+  ASSERT_TRUE(window.acknowledged(4) && window.acknowledged(5) && window.acknowledged(6) && window.acknowledged(7));
+  ASSERT_TRUE(window.acknowledged(8));
+  EXPECT_EQ(window.width(), 8u) << "its bound";
+  EXPECT_FALSE(window.acknowledged(8));
+  EXPECT_EQ(window.width(), 8u);
 }
 
 TEST_F(BatchWindowTest, WithoutAnswerTheSameBatchGoesOutAgainAfterTheTimeout) {
@@ -133,6 +165,33 @@ TEST_F(BatchWindowTest, ARefusalTakesTheBatchOutAndClosesTheWindowForAMoment) {
   EXPECT_TRUE(window_.open(now_));
 }
 
+TEST_F(BatchWindowTest, ABatchThatFoundNoRoomStaysAndIsSentAgainSoon) {
+  add(10, "ten");
+  now_ += seconds(1);
+  EXPECT_TRUE(window_.pushed_back(10, now_));
+  EXPECT_EQ(window_.size(), 1u);
+  EXPECT_EQ(window_.next_deadline(), now_ + ring::refusal_wait);
+  EXPECT_TRUE(window_.open(now_)) << "it is no refusal: the views agree";
+  now_ += ring::refusal_wait - milliseconds(1);
+  EXPECT_EQ(resent(), Sequences{});
+  now_ += milliseconds(1);
+  EXPECT_EQ(resent(), Sequences{10});
+  EXPECT_EQ(window_.next_deadline(), now_ + seconds(5)) << "without an answer it has the usual patience";
+  EXPECT_TRUE(window_.pushed_back(10, now_));
+  EXPECT_EQ(window_.next_deadline(), now_ + ring::refusal_wait) << "each time";
+  EXPECT_EQ(window_.acknowledged(10)->content, "ten");
+  EXPECT_FALSE(window_.pushed_back(10, now_)) << "it is not in the window";
+  EXPECT_FALSE(window_.next_deadline());
+}
+
+TEST(BatchWindow, ABatchThatFoundNoRoomNeverWaitsLongerThanTheTimeout) {
+  const Time now = test::at_ms(1'000'000);
+  BatchWindow<std::string> window({.timeout = milliseconds(50)});
+  window.add(now, {.sequence = 1}, "");
+  ASSERT_TRUE(window.pushed_back(1, now));
+  EXPECT_EQ(window.next_deadline(), now + milliseconds(50));
+}
+
 TEST_F(BatchWindowTest, WhatTheSenderTakesBackIsNotSentAgain) {
   add(10, "wanted");
   add(11, "unwanted");
@@ -149,7 +208,7 @@ TEST_F(BatchWindowTest, WhatTheSenderTakesBackIsNotSentAgain) {
   EXPECT_FALSE(window_.acknowledged(10)) << "a late answer finds nothing";
 }
 
-// From the sender's list to each message that carries it, there is one list.
+// The sender and each message that carries a batch share one list of records.
 TEST_F(BatchWindowTest, ABatchThatIsSentAgainSharesItsRecords) {
   const ring::Batch first = add(10);
   now_ += seconds(5);
@@ -174,7 +233,7 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
   for (int step = 0; step < 20'000; ++step) {
     now_ += milliseconds(below(random, 2'000));
     const std::uint64_t some = next - std::min<std::uint64_t>(next, below(random, 6));
-    switch (below(random, 4)) {
+    switch (below(random, 5)) {
       case 0:
         if (!window_.has_room()) break;
         add(next, std::to_string(next));
@@ -191,12 +250,16 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
       case 2:
         ASSERT_EQ(window_.refused(some, now_).has_value(), twin.erase(some) == 1);
         break;
+      case 3:
+        ASSERT_EQ(window_.pushed_back(some, now_), twin.contains(some));
+        if (twin.contains(some)) twin[some] = {now_, ring::refusal_wait};
+        break;
       default: {
         Sequences late;
         for (auto& [sequence, sent] : twin)
           if (now_ - sent.last >= sent.patience) {
             late.push_back(sequence);
-            sent = {now_, std::min(2 * sent.patience, 4 * limits_.timeout)};
+            sent = {now_, std::max(std::min(2 * sent.patience, 4 * limits_.timeout), limits_.timeout)};
           }
         ASSERT_EQ(resent(), late);
       }

@@ -1,4 +1,4 @@
-// The Bloom filter: never a false negative, and as many false positives as its formula says.
+// The Bloom filter: never a false negative, and as many false positives as its formula predicts.
 #include "storage/bloom_filter.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 BloomFilter::Digest digest(std::uint64_t number) { return ring::md5("bloom " + std::to_string(number)); }
 
-// Of a count that is expected to be `mean`: five standard deviations of a Poisson count, and one.
+// The tolerance for a count of expectation `mean`: five standard deviations of a Poisson count, plus one.
 double spread(double mean) { return 5 * std::sqrt(mean) + 1; }
 
 TEST(BloomFilter, Background_TenHashesAndTwentyBitsAUrlGive889ePerMillion) {
@@ -26,11 +26,11 @@ TEST(BloomFilter, Bloom1970_ThePlanKeepsTheRateWithTheLeastBits) {
   for (const double rate : {0.5, 0.01, 1e-3, 1e-6, 1e-9})
     for (const std::uint64_t entries : {100ull, 1000ull, 10'000'000ull}) {
       const BloomFilter::Plan plan = BloomFilter::plan(entries, rate);
-      // k is a whole number, which costs a little.
+      // k is a whole number, so the rate differs a little.
       EXPECT_NEAR(BloomFilter::rate_of(plan, entries) / rate, 1, 0.12) << rate << " " << entries;
       EXPECT_GE(plan.hashes, 1u);
     }
-  // 28.76 bits and 20 hashes for one in a million.
+  // One in a million takes 28.76 bits per URL and 20 hashes.
   EXPECT_EQ(BloomFilter::plan(1'000'000, 1e-6).bits, 28'755'176u);
   EXPECT_EQ(BloomFilter::plan(1'000'000, 1e-6).hashes, 20u);
   EXPECT_EQ((BloomFilter::Plan{65, 1}.bytes()), 16u);
@@ -63,12 +63,12 @@ TEST(BloomFilter, FalsePositivesAreAsManyAsTheFormulaSays) {
     for (std::uint64_t i = 0; i < probes; ++i) found += filter.holds(digest(entries + i));
     const double predicted = BloomFilter::rate_of(filter.plan(), entries) * static_cast<double>(probes);
     EXPECT_NEAR(static_cast<double>(found), predicted, spread(predicted)) << rate;
-    // By the bits that are set it is the same number.
+    // The estimate from the bits that are set is the same number.
     EXPECT_NEAR(filter.rate() * static_cast<double>(probes), predicted, 0.05 * predicted) << rate;
   }
 }
 
-// Where plain double hashing has half as many again: progressions that run into each other.
+// A case in which plain double hashing gives half as many false positives again: progressions that overlap.
 TEST(BloomFilter, DillingerManolios2004_ASmallFilterWithManyHashesKeepsItsRateToo) {
   constexpr std::uint64_t entries = 200, filters = 20, probes = 100'000;
   double predicted = 0, found = 0;

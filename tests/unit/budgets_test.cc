@@ -1,4 +1,4 @@
-// Budgets of hosts and domains: what counts, when no further page is asked for, what survives a restart.
+// Budgets of hosts and domains: what counts, when no further page is requested, what survives a restart.
 #include "node/frontier/budgets.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 class BudgetsTest : public testing::Test {
  protected:
   BudgetsTest() : settings_(default_settings()), store_(*storage::Store::open(kv_)) { start(); }
-  void start(std::size_t domains_max = 100) { budgets_.emplace(settings_, store_, domains_max); }
+  void start(std::size_t max_domains = 100) { budgets_.emplace(settings_, store_, max_domains); }
   static CanonicalUrl url(const std::string& text) { return *CanonicalUrl::parse(text); }
   bool count(const std::string& text, std::uint64_t bytes, BenchHost* host) {
     storage::Commit commit;

@@ -1,5 +1,5 @@
-// Replays of link streams: MIN, STATIC and INFINITE against slow obvious twins, no policy better than MIN, the knee;
-// and the whole experiment on a small trace, with its bad input.
+// Replays of link streams: MIN, STATIC and INFINITE against slow obvious twins; no policy is better than MIN; the knee;
+// the whole experiment on a small trace, also with bad input.
 #include "node/lab/cache_replay.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ UrlStream skewed_stream(std::uint64_t seed, std::size_t length, std::uint32_t ur
   return stream;
 }
 
-// For room, looks through the rest of the stream for each URL that is held.
+// To evict, searches the rest of the stream for the next use of each cached URL.
 std::uint64_t slow_min(const UrlStream& stream, std::size_t size) {
   std::set<std::uint32_t> held;
   std::uint64_t misses = 0;
@@ -109,7 +109,7 @@ TEST(CacheReplay, StaticHoldsTheMostFrequentOfWhatItKnew) {
   for (const std::size_t known : {std::size_t{300}, stream.size()}) {
     const auto misses = misses_of_static(stream, 60, known, sizes);
     for (std::size_t s = 0; s < sizes.size(); ++s) {
-      std::map<std::uint32_t, std::pair<int, int>> counts;  // how often, and minus the first place: the larger wins
+      std::map<std::uint32_t, std::pair<int, int>> counts;  // count, and minus the first place: the larger pair wins
       for (std::size_t i = 0; i < known; ++i) {
         auto [at, fresh] = counts.try_emplace(stream[i], 0, -static_cast<int>(i));
         ++at->second.first;
@@ -168,7 +168,7 @@ TEST(CacheLab, BothStreamsAreReplayedAndTheLastSizeHoldsAll) {
   ASSERT_EQ(report->tables.size(), 6u);  // misses and ratios of two streams, workers, the other crawl
   for (const std::size_t table : {0u, 2u}) {
     const auto& row = report->tables[table].rows.back();
-    for (std::size_t column = 3; column < 7; ++column)  // MIN to RANDOM; STATIC need not read anything first
+    for (std::size_t column = 3; column < 7; ++column)  // MIN to RANDOM; STATIC starts with its URLs loaded
       EXPECT_LE(std::get<double>(row[2]), std::get<double>(row[column]) + 1e-9);
     EXPECT_DOUBLE_EQ(std::get<double>(row[2]), std::get<double>(row[4])) << "LRU with room for all";
   }
@@ -177,30 +177,30 @@ TEST(CacheLab, BothStreamsAreReplayedAndTheLastSizeHoldsAll) {
 
 TEST(CacheLab, BadInputIsToldByName) {
   const test::TempDir dir;
-  const auto told = [](const CacheLabOptions& options) {
+  const auto reported = [](const CacheLabOptions& options) {
     const auto report = run_cache_lab(options);
     return report ? std::string() : report.error().message;
   };
   CacheLabOptions options;
   options.traces = {write_trace(dir, "a", 20)};
   options.sizes = {4, 0};
-  EXPECT_NE(told(options).find("--sizes holds 0"), std::string::npos);
+  EXPECT_NE(reported(options).find("--sizes holds 0"), std::string::npos);
   options.sizes = {4'000'000'000u};
   options.limits.memory_bytes = 1u << 30;
-  EXPECT_NE(told(options).find("4000000000 entries takes"), std::string::npos) << told(options);
+  EXPECT_NE(reported(options).find("4000000000 entries takes"), std::string::npos) << reported(options);
   options.sizes = {};
   options.limits.memory_bytes = 100;
-  EXPECT_NE(told(options).find("of memory; --links reads fewer"), std::string::npos);
+  EXPECT_NE(reported(options).find("of memory; --links reads fewer"), std::string::npos);
   options.limits = {};
   options.workers = {0};
-  EXPECT_NE(told(options).find("--workers has 0"), std::string::npos);
+  EXPECT_NE(reported(options).find("--workers has 0"), std::string::npos);
   options.workers = {};
   options.traces = {write_trace(dir, "empty", 0)};
-  EXPECT_NE(told(options).find("no link trace"), std::string::npos) << "nothing was written";
+  EXPECT_NE(reported(options).find("no link trace"), std::string::npos) << "nothing was written";
   storage::LinkTraceConfig config;
   std::ofstream(dir.file("foreign.links")) << "not a trace";
   options.traces = {dir.file("foreign.links")};
-  EXPECT_NE(told(options).find("foreign.links is no link trace"), std::string::npos);
+  EXPECT_NE(reported(options).find("foreign.links is no link trace"), std::string::npos);
   const auto report = run_cache_lab(options);
   EXPECT_EQ(report.error().code, ErrorCode::invalid_input);
 }

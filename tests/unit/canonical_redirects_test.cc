@@ -12,10 +12,11 @@ namespace {
 
 class CanonicalRedirectsTest : public testing::Test {
  protected:
-  static storage::UrlDigest digest(std::uint32_t number) {
-    storage::UrlDigest digest{};
-    std::memcpy(digest.data(), &number, sizeof number);
-    return digest;
+  // Of two hosts, in partitions 0 and 1.
+  static storage::UrlKey key(std::uint32_t number) {
+    storage::UrlKey key{{static_cast<ring::Partition>(number % 2), {}}, {}};
+    std::memcpy(key.url.data(), &number, sizeof number);
+    return key;
   }
   static PageRead led_to(const std::string& text) {
     PageRead page;
@@ -24,16 +25,16 @@ class CanonicalRedirectsTest : public testing::Test {
   }
   bool follow(std::uint32_t number, const std::string& text) {
     const PageRead page = led_to(text);
-    return redirects_.follow(digest(number), &page, false);
+    return redirects_.follow(key(number), &page, false);
   }
   std::string form(std::uint32_t number) const {
-    const CanonicalUrl* const form = redirects_.form_of(digest(number));
+    const CanonicalUrl* const form = redirects_.form_of(key(number));
     return form == nullptr ? "" : form->text();
   }
 
   Settings settings_ = default_settings();
   CanonicalRedirects redirects_{settings_};
-  const PageRead read_{};  // a response that led nowhere
+  const PageRead read_{};  // a response that leads nowhere
 };
 
 TEST_F(CanonicalRedirectsTest, TheFormThatTheServerNamesIsAskedForInPlaceOfTheUrl) {
@@ -47,24 +48,24 @@ TEST_F(CanonicalRedirectsTest, TheFormThatTheServerNamesIsAskedForInPlaceOfTheUr
 
 TEST_F(CanonicalRedirectsTest, APageThatCameIsForgottenOneThatIsTriedAgainIsNot) {
   ASSERT_TRUE(follow(1, "http://www.a.test/"));
-  EXPECT_FALSE(redirects_.follow(digest(1), nullptr, true)) << "no response";
-  EXPECT_FALSE(redirects_.follow(digest(1), &read_, true)) << "status 503, say";
+  EXPECT_FALSE(redirects_.follow(key(1), nullptr, true)) << "no response";
+  EXPECT_FALSE(redirects_.follow(key(1), &read_, true)) << "status 503, say";
   EXPECT_EQ(form(1), "http://www.a.test/");
-  EXPECT_FALSE(redirects_.follow(digest(1), &read_, false));
+  EXPECT_FALSE(redirects_.follow(key(1), &read_, false));
   EXPECT_EQ(form(1), "");
 }
 
 TEST_F(CanonicalRedirectsTest, AFailureForGoodIsForgotten) {
   ASSERT_TRUE(follow(1, "http://www.a.test/"));
-  EXPECT_FALSE(redirects_.follow(digest(1), nullptr, false));
+  EXPECT_FALSE(redirects_.follow(key(1), nullptr, false));
   EXPECT_EQ(form(1), "");
 }
 
 TEST_F(CanonicalRedirectsTest, AUrlThatEndsWithoutAFetchIsForgotten) {
   ASSERT_TRUE(follow(1, "http://www.a.test/"));
-  redirects_.forget(digest(1));
+  redirects_.forget(key(1));
   EXPECT_EQ(form(1), "");
-  redirects_.forget(digest(1));
+  redirects_.forget(key(1));
 }
 
 TEST_F(CanonicalRedirectsTest, CanonicalForm_AtMostRedirectsMaxStepsForAUrl) {
@@ -80,22 +81,34 @@ TEST_F(CanonicalRedirectsTest, CanonicalForm_AtMostRedirectsMaxStepsForAUrl) {
 TEST_F(CanonicalRedirectsTest, ThereIsRoomForAllThatAreNextAtTheirHostsOrInFlight) {
   settings_.max_hosts_in_memory = 50'000;
   settings_.max_fetches = 300;
-  EXPECT_EQ(redirects_.forms_max(), 50'300u);
+  EXPECT_EQ(redirects_.max_forms(), 50'300u);
   settings_.max_hosts_in_memory = 10;
-  EXPECT_EQ(redirects_.forms_max(), 16'384u);
+  EXPECT_EQ(redirects_.max_forms(), 16'384u);
 }
 
 TEST_F(CanonicalRedirectsTest, OfVeryManyUrlsTheFirstOneMakesRoom) {
-  const auto most = static_cast<std::uint32_t>(redirects_.forms_max());
+  const auto most = static_cast<std::uint32_t>(redirects_.max_forms());
   for (std::uint32_t number = 1; number <= most; ++number) ASSERT_TRUE(follow(number, "http://www.a.test/"));
   EXPECT_TRUE(follow(1, "https://www.a.test/")) << "one that is there needs no room";
   EXPECT_NE(form(1), "");
   EXPECT_TRUE(follow(most + 1, "http://www.a.test/")) << "none is turned away: its URL would be asked for without end";
   EXPECT_EQ(form(1), "");
   EXPECT_NE(form(2), "");
-  redirects_.forget(digest(3));
+  redirects_.forget(key(3));
   EXPECT_TRUE(follow(most + 2, "http://www.a.test/"));
   EXPECT_NE(form(2), "") << "there was room";
+}
+
+// F15: a URL may come back with its partition, with as many steps before it as any other.
+TEST_F(CanonicalRedirectsTest, WhatAnotherPeerFetchesIsForgotten) {
+  for (std::uint32_t number = 1; number <= 4; ++number) ASSERT_TRUE(follow(number, "http://www.a.test/"));
+  redirects_.forget(ring::Partition{1});
+  EXPECT_EQ(form(1) + form(3), "");
+  EXPECT_NE(form(2), "");
+  EXPECT_NE(form(4), "");
+  const auto most = static_cast<std::uint32_t>(redirects_.max_forms());
+  for (std::uint32_t number = 5; number < most + 3; ++number) ASSERT_TRUE(follow(number, "http://www.a.test/"));
+  EXPECT_NE(form(2), "") << "there was room for so many";
 }
 
 }  // namespace

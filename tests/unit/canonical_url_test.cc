@@ -1,4 +1,4 @@
-// The canonical form: each rule of canonical_url.cc, and that it is idempotent.
+// The canonical form: each rule of canonical_url.cc; and the form is idempotent.
 #include "node/url/canonical_url.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::string canonical(std::string_view text) {
   return url ? url->text() : "refused";
 }
 
-// Taken apart, not parsed, it is the same; and so is the Url that it makes.
+// Split without parsing, the stored URL is the same, and so is the Url made from it.
 void expect_taken_apart(const CanonicalUrl& url) {
   for (const auto& stored : {CanonicalUrl::of_stored(url.text()), CanonicalUrl::of_stored(url.text(), url.digest())}) {
     ASSERT_TRUE(stored) << url.text();
@@ -88,8 +88,8 @@ TEST(CanonicalUrl, BadInput_WhatHasNoPartsIsNotTakenApart) {
     EXPECT_FALSE(CanonicalUrl::of_stored(text)) << text;
     EXPECT_EQ(CanonicalUrl::host_in(text), "") << text;
   }
-  EXPECT_FALSE(CanonicalUrl::of_stored("http://h/" + std::string(url_bytes_max, 'x')));
-  // Damaged rows: nothing is read beyond the text.
+  EXPECT_FALSE(CanonicalUrl::of_stored("http://h/" + std::string(max_url_bytes, 'x')));
+  // Damaged rows: no byte after the text is read.
   for (const std::string text : {"http://[::1/", "http://h:/", "http://h:x/", "http://h:99999/", "http://[/:"})
     if (const auto url = CanonicalUrl::of_stored(text)) {
       EXPECT_LE(url->host().size() + url->path_and_query().size(), text.size()) << text;
@@ -158,11 +158,11 @@ TEST(CanonicalUrl, WhatPagesMayTellApartStaysApart) {
 
 TEST(CanonicalUrl, LengthIsBoundedInCanonicalForm) {
   const std::string stem = "http://h/";
-  EXPECT_NE(canonical(stem + std::string(url_bytes_max - stem.size(), 'a')), "refused");
-  EXPECT_EQ(canonical(stem + std::string(url_bytes_max - stem.size() + 1, 'a')), "refused");
+  EXPECT_NE(canonical(stem + std::string(max_url_bytes - stem.size(), 'a')), "refused");
+  EXPECT_EQ(canonical(stem + std::string(max_url_bytes - stem.size() + 1, 'a')), "refused");
   std::string escaped = stem;  // three times as long before it is decoded
-  for (std::size_t i = stem.size(); i < url_bytes_max; ++i) escaped += "%61";
-  EXPECT_EQ(canonical(escaped).size(), url_bytes_max);
+  for (std::size_t i = stem.size(); i < max_url_bytes; ++i) escaped += "%61";
+  EXPECT_EQ(canonical(escaped).size(), max_url_bytes);
   const Result<CanonicalUrl> longer = CanonicalUrl::parse(escaped + "b");
   ASSERT_FALSE(longer);
   EXPECT_LT(longer.error().message.size(), 300u);
@@ -192,7 +192,7 @@ TEST(CanonicalUrl, Property_IdempotentOnGeneratedUrls) {
   }
 }
 
-// Every text of a suite, keys of objects too.
+// All texts of a suite, including keys of objects.
 void collect_texts(const nlohmann::json& value, std::vector<std::string>& texts) {
   if (value.is_string()) texts.push_back(value.get<std::string>());
   if (!value.is_structured()) return;
@@ -218,7 +218,7 @@ TEST(CanonicalUrl, Property_IdempotentOnTheSuites) {
   }
 }
 
-// Why our form differs from crawler-commons' in one case: the first that fits.
+// The reason why our form differs from crawler-commons' in one case: the first reason that applies.
 std::string difference(const std::string& input, const std::string& expected, const std::string& got) {
   if (!input.starts_with("http") && !input.starts_with("HTTP")) return "not http, or without a scheme";
   if (got == "refused") return "no host";

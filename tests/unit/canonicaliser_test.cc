@@ -1,5 +1,5 @@
-// The canonical form that a crawl chooses (docs/reference/canonical-form.md): each rule alone, all together, and that
-// whatever is chosen it is idempotent.
+// The canonical form that a crawl chooses (docs/reference/canonical-form.md): each rule alone, all together; the form
+// is idempotent for every choice.
 #include "node/url/canonicaliser.h"
 
 #include <gtest/gtest.h>
@@ -140,12 +140,12 @@ TEST(Canonicaliser, ChangesNamesTheRulesInOrder) {
 }
 
 TEST(Canonicaliser, LengthIsBoundedAfterTheRules) {
-  const std::string longer = "http://h/?utm_source=" + std::string(url_bytes_max, 'a');
+  const std::string longer = "http://h/?utm_source=" + std::string(max_url_bytes, 'a');
   EXPECT_EQ(canonical({{"strip_tracking", "yes"}}, longer), "http://h/");
   EXPECT_EQ(canonical({{"sort_parameters", "yes"}}, longer), "refused");
 }
 
-// One of the ways to set all rules, by the bits of a number.
+// One combination of all rules, chosen by the bits of a number.
 Canonicaliser drawn(unsigned bits) {
   Given given;
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -1,5 +1,5 @@
-// Detection, the last step of the order of character sets: texts in many charsets with nothing that tells which. The
-// bytes are made by the C library's iconv, so that no table of ours judges itself.
+// Detection, the last step in the order of character sets: texts in many charsets without any declaration. The C
+// library's iconv makes the bytes, so that no table of ours judges itself.
 #include <gtest/gtest.h>
 #include <iconv.h>
 
@@ -25,7 +25,7 @@ std::string converted(const char* charset, std::string text) {
   return out;
 }
 
-// The page decoded, when it says nothing of its charset.
+// The decoded text of a page that declares no charset.
 std::string detected(const char* charset, std::string_view text) {
   const std::string page = converted(charset, "<!DOCTYPE html><title>x</title><p>" + std::string(text) + "</p>");
   DecodedText out;

@@ -89,9 +89,9 @@ TEST(Charset, Html13_2_3_2_PrescanStopsAt1024Bytes) {
   EXPECT_EQ(html::charset_from_prescan(far), std::nullopt);
   EXPECT_EQ(html::charset_from_late_meta(far), "iso-8859-2");
   EXPECT_EQ(charset_of(far), "iso-8859-2");
-  // A script's text is no <meta> to the tokenizer.
+  // The tokenizer does not treat a script's text as a <meta>.
   EXPECT_EQ(charset_of("<script>" + std::string(1100, 'x') + "<meta charset=iso-8859-2></script>"), "windows-1252");
-  EXPECT_EQ(charset_of(std::string(html::late_meta_bytes_max, ' ') + "<meta charset=iso-8859-2>"), "windows-1252");
+  EXPECT_EQ(charset_of(std::string(html::max_late_meta_bytes, ' ') + "<meta charset=iso-8859-2>"), "windows-1252");
 }
 
 TEST(Charset, Html13_2_3_2_AMetaThatAsciiCouldReadIsNoUtf16) {

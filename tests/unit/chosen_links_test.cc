@@ -1,5 +1,5 @@
-// Links beside navigation (extra_links, page_requisites): elements and attributes, srcset, styles, scripts, JSON-LD,
-// plain text, header fields; by both extractors where both read them.
+// Links other than navigation (extra_links, page_requisites): elements and attributes, srcset, styles, scripts,
+// JSON-LD, plain text, header fields; with both extractors where both read them.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -30,7 +30,7 @@ std::string shown_links(const PageLinks& page) {
   return out;
 }
 
-// By both extractors, which must agree.
+// The links found by both extractors, which must agree.
 std::string found(std::string_view html, LinkChoice choice = everything()) {
   const std::string stream = shown_links(make_stream_extractor(choice)->extract(html));
   const std::string tree = shown_links(make_tidy_extractor(choice)->extract(html));

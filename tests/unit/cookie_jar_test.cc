@@ -109,12 +109,12 @@ TEST(CookieJar, ExpiresMaxAgeAndRemoval) {
 
 TEST(CookieJar, Rfc6265_6_1_Bounds) {
   CookieJar jar;
-  EXPECT_FALSE(take(jar, "http://a.com/", "n=" + std::string(CookieJar::cookie_bytes_max, 'x')));
+  EXPECT_FALSE(take(jar, "http://a.com/", "n=" + std::string(CookieJar::max_cookie_bytes, 'x')));
   for (int i = 0; i < 1000; ++i) take(jar, "http://h.a.com/", "n" + std::to_string(i) + "=v");
-  EXPECT_EQ(jar.size(), CookieJar::domain_cookies_max);
+  EXPECT_EQ(jar.size(), CookieJar::max_domain_cookies);
   EXPECT_EQ(sent(jar, "http://neighbour.a.com/"), "");
   for (int i = 0; i < 4000; ++i) take(jar, "http://d" + std::to_string(i) + ".com/", "n=v");
-  EXPECT_EQ(jar.size(), CookieJar::cookies_max);
+  EXPECT_EQ(jar.size(), CookieJar::max_cookies);
   EXPECT_EQ(sent(jar, "http://d0.com/"), "");
   EXPECT_EQ(sent(jar, "http://d3999.com/"), "n=v");
 }

@@ -1,4 +1,4 @@
-// A Kv that counts what is asked of another.
+// A Kv that passes every call to another Kv and counts the reads.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class CountingKv final : public storage::Kv {
   std::size_t of_urls() const { return point_reads[static_cast<std::size_t>(storage::Table::urls)]; }
   std::size_t rows_of_urls() const { return rows[static_cast<std::size_t>(storage::Table::urls)]; }
   std::array<std::size_t, storage::table_count> point_reads{};
-  std::array<std::size_t, storage::table_count> rows{};  // that cursors stood on
+  std::array<std::size_t, storage::table_count> rows{};  // number of rows that cursors reached
 
  private:
   class Cursor final : public storage::KvCursor {

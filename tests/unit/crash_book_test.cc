@@ -1,4 +1,4 @@
-// Pages that kill the crawler: when one is given up, and what is kept of it (docs/reference/formats.md, meta table).
+// Pages that kill the crawler: when one is given up, and what is stored of it (docs/reference/formats.md, meta table).
 #include "node/frontier/crash_book.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using test::url_key_of;
 class CrashBookTest : public testing::Test {
  protected:
   CrashBookTest() : store_(*storage::Store::open(kv_)) {}
-  // A process starts after one that died with these at work.
+  // Starts a process whose predecessor died while it read these pages.
   CrashBook start(const std::vector<storage::UrlKey>& at_work) {
     CrashBook book;
     storage::Commit commit;

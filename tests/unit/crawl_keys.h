@@ -28,7 +28,7 @@ inline std::string host_text(std::size_t host) { return "h" + std::to_string(hos
 inline std::string url_text(std::size_t host, std::size_t page) {
   return "http://" + host_text(host) + "/" + std::to_string(page);
 }
-// partition_by = host, by hand: what Partitioner is held against.
+// The key for partition_by = host, computed by hand, to compare with Partitioner's.
 inline storage::HostKey host_key(const ring::Md5& host_digest, std::uint32_t partitions) {
   storage::HostKey key;
   key.partition = ring::partition_of(host_digest, partitions);
@@ -65,7 +65,7 @@ inline storage::Commit commit_of(const CommitParts& parts) {
   return {parts.merges, parts.to_outbox, parts.from_outbox, parts.clocks, parts.robots, parts.meta};
 }
 
-// Every record of a partition, or of all, by pages.
+// All records of a partition, read page by page.
 inline std::map<storage::UrlKey, storage::UrlRecord> records_of(storage::Store& store, std::uint16_t partition) {
   std::map<storage::UrlKey, storage::UrlRecord> found;
   for (std::optional<storage::UrlKey> after;;) {

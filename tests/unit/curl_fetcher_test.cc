@@ -1,5 +1,5 @@
-// The fetcher against servers whose messages are good, odd and bad; names carry the behaviour's number in the outside
-// list http/behaviours.tsv (B01…) or the RFC's section.
+// The fetcher against servers whose messages are good, odd and bad. Test names carry the behaviour's number in the
+// outside list http/behaviours.tsv (B01…) or the RFC's section.
 #include "node/fetch/curl_fetcher.h"
 
 #include <gtest/gtest.h>
@@ -202,12 +202,12 @@ TEST(CurlFetcher, ResetInMidBodyIsTruncated) {
   const RawServer server([go](RawConnection& connection) {
     connection.read_request();
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + std::string(50, 'x'));
-    go.wait();  // a reset throws away what the peer has not read
+    go.wait();  // a reset discards what the peer has not read
     connection.reset();
   });
   Client client;
   client.start(1, server.url());
-  // The first transfer has its bytes when a second, later one is over.
+  // When later transfers have ended, the first one has its bytes.
   const RawServer other(always("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
   for (int i = 0; i < 20; ++i) client.get(other.url());
   may_reset.set_value();
@@ -276,7 +276,7 @@ TEST(CurlFetcher, B46_KeptConnectionThatDiedIsReplaced) {
   const RawServer server([](RawConnection& connection) {
     connection.read_request();
     connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-    if (connection.number() == 0) connection.read_request();  // reads the second request, then closes without a word
+    if (connection.number() == 0) connection.read_request();  // reads the second request, then closes without an answer
   });
   Client client;
   expect_whole(client.get(server.url("/1")), 200, "ok");

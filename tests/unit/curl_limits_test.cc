@@ -16,25 +16,25 @@ namespace {
 using namespace testing;
 using std::chrono::milliseconds;
 
-// libcurl's own limit on kept connections counts those in use.
+// libcurl's own limit on kept connections also counts those in use.
 TEST(CurlLimits, KeepAlive_AlsoWithMoreTransfersThanIdleConnectionsAllowed) {
   const RawServer server(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   CurlFetcherConfig config = loopback_config();
-  config.idle_connections_max = 1;
+  config.max_idle_connections = 1;
   Client client(config);
   for (std::uint64_t round = 0; round < 10; ++round) {
     for (std::uint64_t i = 0; i < 8; ++i) client.start(round * 8 + i, server.url());
     for (std::uint64_t i = 0; i < 8; ++i) expect_whole(client.wait(round * 8 + i), 200, "ok");
   }
-  EXPECT_LE(server.accepted(), 16);  // 80 were there no reuse
+  EXPECT_LE(server.accepted(), 16);  // without reuse there would be 80
 }
 
-// Turns that go round more hosts than connections are kept: those that are kept are used again. Were the oldest closed
-// for each new one, none would be.
+// Requests go round more hosts than connections are kept: the kept ones are used again. If each new connection closed
+// the oldest one, none would be.
 TEST(CurlLimits, KeptConnectionsServeTurnsOverMoreHosts) {
   const RawServer server(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   CurlFetcherConfig config = loopback_config();
-  config.idle_connections_max = 8;
+  config.max_idle_connections = 8;
   config.resolve = {"*:" + std::to_string(server.port()) + ":127.0.0.1"};
   Client client(config);
   constexpr int hosts = 16;
@@ -47,8 +47,8 @@ TEST(CurlLimits, KeptConnectionsServeTurnsOverMoreHosts) {
   EXPECT_LE(server.accepted(), hosts * rounds * 3 / 5);
 }
 
-// A kept connection that the server has closed: libcurl opens another, and needs the addresses again, which were taken
-// out of its table meanwhile.
+// The server has closed a kept connection: libcurl opens another. It needs the addresses again, which were removed from
+// its table meanwhile.
 TEST(CurlLimits, AKeptConnectionThatWasClosedIsOpenedAgain) {
   const RawServer server([](RawConnection& connection) {
     if (!connection.read_request().empty()) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
@@ -63,14 +63,14 @@ TEST(CurlLimits, AKeptConnectionThatWasClosedIsOpenedAgain) {
   EXPECT_EQ(server.accepted(), 12);
 }
 
-// A lack of our own is not the host's fault: the fetch waits until a descriptor is free.
+// The crawler's own lack of descriptors is not the host's fault: the fetch waits until one is free.
 TEST(CurlLimits, NoDescriptorFreeIsWaitedOut) {
   const RawServer server(always("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"));
   Client client;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
-  none.rlim_cur = 3;  // more are open
+  none.rlim_cur = 3;  // more descriptors are open
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   client.start(1, server.url());
   while (client.fetcher().descriptor_waits() < 2) std::this_thread::yield();
@@ -289,7 +289,7 @@ TEST(CurlLimits, ASlowHostDoesNotHoldUpOthers) {
   EXPECT_EQ(client.answers(), 50u);
 }
 
-// Twelve bodies of 200,000 bytes, room for about three: all come whole, and the bound holds.
+// Twelve bodies of 200,000 bytes, memory for about three: all arrive whole, and the bound holds.
 TEST(CurlLimits, BodyMemoryIsBoundedAndNothingIsCut) {
   constexpr std::size_t size = 200000;
   const RawServer server(
@@ -304,7 +304,7 @@ TEST(CurlLimits, BodyMemoryIsBoundedAndNothingIsCut) {
   EXPECT_GT(client.fetcher().counts().pauses, 0u);
 }
 
-// The oldest gets the memory that the stalled one behind it may not take; chunked, so lengths are not known beforehand.
+// The oldest transfer may use memory that a stalled younger one may not; chunked, so the lengths are unknown.
 TEST(CurlLimits, WaitingForMemoryIsNotCountedAsTime) {
   std::promise<void> may_end;
   std::shared_future<void> go = may_end.get_future().share();
@@ -319,7 +319,7 @@ TEST(CurlLimits, WaitingForMemoryIsNotCountedAsTime) {
   const RawServer fast(always("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk + "0\r\n\r\n"));
   CurlFetcherConfig config = loopback_config();
   config.fetch_timeout = milliseconds{700};
-  config.max_body_memory = 100000;  // one longest body: all but the oldest wait
+  config.max_body_memory = 100000;  // one body of maximum length: all but the oldest wait
   Client client(config);
   client.start(1, slow.url(), 100000);
   client.start(2, fast.url(), 100000);

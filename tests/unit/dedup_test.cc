@@ -43,7 +43,7 @@ class DedupStructure : public testing::TestWithParam<const UrlSetKind*> {
   test::TempDir directory_;
 };
 
-// Short URLs over a small alphabet: many are the beginnings of others, and many come again.
+// Short URLs over a small alphabet: many are prefixes of others, and many repeat.
 std::string random_url(std::mt19937_64& random) {
   std::string url = "http://h" + std::to_string(random() % 3) + "/";
   for (std::uint64_t left = random() % 7; left > 0; --left) url += "ab/."[random() % 4];
@@ -107,7 +107,7 @@ TEST_P(DedupStructure, BytesAreCounted) {
   EXPECT_LE(full, GetParam()->memory_wanted(plan())) << "the guard would have let too much through";
   if (is("list") || is("hash")) {
     EXPECT_GE(full - empty, 200u * 28);
-  }  // the text at least
+  }  // at least the text
   if (is("md5")) {
     EXPECT_GE(full - empty, 200u * 16);
   }
@@ -233,10 +233,10 @@ TEST(UrlGenerator, TheSameSeedMakesTheSameStream) {
     EXPECT_TRUE(urls.insert(a.url(i)).second) << "numbered twice: " << a.url(i);
   }
   EXPECT_NE(a.url(0), generate_url_stream({3000, 0.3, 8}).url(0));
-  // Three in ten are repeats, but for chance; and URLs are of a usual length.
+  // Three in ten are repeats, within chance, and URLs have a usual length.
   EXPECT_NEAR(static_cast<double>(a.checks().size()), 3000 / 0.7, 200);
   EXPECT_NEAR(static_cast<double>(a.text_bytes(3000)) / 3000, 64, 8);
-  // Some begin others.
+  // Some URLs are prefixes of others.
   std::uint64_t beginnings = 0;
   for (auto at = urls.begin(); std::next(at) != urls.end(); ++at) beginnings += std::next(at)->starts_with(*at);
   EXPECT_GT(beginnings, 20u);
@@ -301,7 +301,7 @@ TEST(LabDedup, EveryStructureIsMeasuredAndCleansUp) {
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
   const Report report = dedup_report(config, stream, *rows);
-  ASSERT_EQ(report.tables.size(), 3u);  // a size each, and the shape
+  ASSERT_EQ(report.tables.size(), 3u);  // one table per size, and the shape
   EXPECT_EQ(report.tables[0].rows.size(), 12u);
   EXPECT_EQ(report.tables[2].rows.size(), 3u);
   EXPECT_EQ(report.plots.size(), 2u);
@@ -317,7 +317,7 @@ TEST(LabDedup, ABudgetStopsAndTheTableSaysSo) {
   const auto rows = measure_dedup(config, stream);
   ASSERT_TRUE(rows) << rows.error().message;
   EXPECT_TRUE(rows->front().stopped);
-  EXPECT_EQ(rows->front().urls, 32u);  // a block
+  EXPECT_EQ(rows->front().urls, 32u);  // one block
   const std::string text = to_text(dedup_report(config, stream, *rows).tables.front());
   EXPECT_NE(text.find("Stopped by the budget: linked list, with 32 of 5000"), std::string::npos) << text;
 }
@@ -333,7 +333,7 @@ TEST(LabDedup, Background_TheBloomFiltersRateIsWhatItsFormulaSays) {
   const DedupRow& bitmap = (*rows)[0];
   const DedupRow& bloom = (*rows)[1];
   EXPECT_NEAR(bloom.predicted_full_rate, 8.89e-5, 0.005e-5);
-  // 89 of a million, five standard deviations.
+  // 89 per million, within five standard deviations.
   EXPECT_NEAR(bloom.full_rate, bloom.predicted_full_rate, 5 * 9.5e-6);
   EXPECT_NEAR(bitmap.full_rate, 0.0488, 0.003);
   EXPECT_NEAR(static_cast<double>(bitmap.false_positives), bitmap.predicted_false_positives, 5 * 20);

@@ -1,4 +1,4 @@
-// Who may have how many descriptors: what fits, what is made smaller, and in which order.
+// The plan of descriptors: how many each user gets, what is reduced, and in which order.
 #include "node/settings/descriptor_plan.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(DescriptorPlan, DefaultsFitIntoWhatTheSystemUsuallyAllows) {
   EXPECT_EQ(plan.members, 4096u);
 }
 
-// The usual soft limit: 799 descriptors were measured with defaults, and the store might have taken 512 more.
+// The usual soft limit: 799 descriptors were measured with the defaults, and the store might have used 512 more.
 TEST(DescriptorPlan, AThousandKeepTheFetchesWhole) {
   const Settings settings = default_settings();
   const DescriptorPlan plan = plan_descriptors(settings, 1024);

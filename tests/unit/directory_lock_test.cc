@@ -78,7 +78,7 @@ TEST(DirectoryLock, TheSystemFreesItWhenTheProcessDies) {
 TEST(DirectoryLock, WhoMayReadTheDataMayNotLockIt) {
   const test::TempDir directory;
   const mode_t before = ::umask(0);
-  std::ofstream(directory.file("lock")) << "1";  // of an earlier release: 0666 here
+  std::ofstream(directory.file("lock")) << "1";  // left by an earlier release: 0666 here
   {
     const auto taken = DirectoryLock::take(directory.path(), DataAccess::all);
     ::umask(before);

@@ -101,7 +101,7 @@ TEST(DnsMessage, LabelsOfAReservedKindAndAddressesOfAWrongSizeFail) {
 
 TEST(DnsMessage, NoMoreAddressesThanTheBound) {
   const std::vector<std::string> many(100, record(1, 9, four));
-  EXPECT_EQ(parse_dns_answer(message(0, many), DnsType::a).addresses.size(), dns_addresses_max);
+  EXPECT_EQ(parse_dns_answer(message(0, many), DnsType::a).addresses.size(), max_dns_addresses);
 }
 
 TEST(DnsJoin, Rfc8305_4_Ipv6ComesFirst) {
@@ -128,8 +128,8 @@ TEST(DnsJoin, OneFamilysFailureDoesTheOtherNoHarm) {
 }
 
 TEST(DnsJoin, NegativeAnswersAreKeptByTheirSoaWithinBounds) {
-  const auto kept = [](seconds told) {
-    const DnsAnswer gone = absent(DnsAnswer::Kind::no_name, told);
+  const auto kept = [](seconds reported) {
+    const DnsAnswer gone = absent(DnsAnswer::Kind::no_name, reported);
     return join_answers(gone, gone, lifetimes, now).expires - now;
   };
   EXPECT_EQ(kept(seconds{0}), seconds{2});

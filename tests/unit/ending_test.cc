@@ -1,4 +1,4 @@
-// The end of the crawl as one peer of the ring lives it: told, acknowledged, durable.
+// The end of the crawl at one peer of the ring: agreed to, decided, durable, taken back.
 #include "node/coordination/ending.h"
 
 #include <gtest/gtest.h>
@@ -9,20 +9,48 @@
 namespace orbweaver {
 namespace {
 
+using ring::EndStage;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
 class EndingTest : public testing::Test {
  protected:
-  EndingTest() { rig_.enter(); }
-  bool hear(std::uint8_t from, std::uint64_t wave, std::uint64_t sequence = 0, std::uint64_t pages = 0) {
+  EndingTest() {
+    rig_.enter();
+    state_.passive = true;
+    state_.tenures_fingerprint = 4;
+    state_.seeds_fingerprint = 5;
+    own_.rests = true;
+    own_.reply = [this] { return state_; };
+  }
+  bool hear(std::uint8_t from, std::uint64_t wave, std::uint64_t grant_wave = 0, std::uint64_t pages = 0) {
     granted_.reset();
     ring::WaveProbe probe;
     probe.wave = wave;
-    probe.grant_sequence = sequence;
+    probe.grant_wave = grant_wave;
     probe.grant_pages = pages;
     return ending_.hear(rig_.now, rig_id(from), probe, granted_);
   }
+
+  void answer_wave(std::uint8_t to, std::uint64_t wave) {
+    ring::WaveReply reply = state_;
+    reply.wave = wave;
+    ending_.note_reply(rig_id(to), reply);
+  }
+  Result<void> bring(std::uint8_t from, const ring::Finish& end) {
+    rig_.clear();
+    return ending_.hear(rig_.step(), rig_id(from), end, {"route"}, own_);
+  }
+  ring::Finish end_of(std::uint8_t by, std::uint64_t wave, EndStage stage) const {
+    return {.wave = wave,
+            .reason = "all done",
+            .totals = {{"fetched", 3}},
+            .stage = stage,
+            .by = rig_id(by),
+            .tenures_fingerprint = state_.tenures_fingerprint,
+            .seeds_fingerprint = state_.seeds_fingerprint};
+  }
+  std::string row() { return rig_.store.meta(std::string(meta_name::ended))->value_or(""); }
 
   static Settings that_end() {
     Settings settings = rig_settings();
@@ -33,31 +61,104 @@ class EndingTest : public testing::Test {
   PeerRig rig_{that_end()};
   Ending ending_{rig_.state, rig_.members, rig_.messenger, rig_.lifecycle, rig_.writer, rig_.end, rig_.farewell};
   std::optional<std::uint64_t> granted_;
+  ring::WaveReply state_;
+  Ending::Own own_;
 };
 
-TEST_F(EndingTest, AnEndThatAnotherFoundIsDurableBeforeItIsAcknowledged) {
+// What this peer answered to a wave is what an end is found on.
+TEST_F(EndingTest, OneThatIsAsItAnsweredAgreesAndTakesNoMoreFromCommands) {
   rig_.add_member(2, ring::MemberState::active);
-  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::Finish{5, "all done", {{"fetched", 3}}}, {"route"}));
-  EXPECT_NE(rig_.store.meta(std::string(meta_name::ended))->value_or(""), "");
-  EXPECT_EQ(rig_.sent<ring::FinishAck>().size(), 1u);
+  answer_wave(2, 5);
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::proposed)));
+  ASSERT_EQ(rig_.sent<ring::FinishAck>().size(), 1u);
+  EXPECT_TRUE(rig_.sent<ring::FinishAck>()[0].agrees);
+  EXPECT_NE(row(), "") << "on disk first";
+  EXPECT_TRUE(rig_.end.closed());
+  EXPECT_FALSE(rig_.end.announced());
+  EXPECT_FALSE(rig_.lifecycle.ending());
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::decided)));
+  EXPECT_TRUE(rig_.end.announced());
   EXPECT_TRUE(rig_.lifecycle.crawl_finished());
   EXPECT_EQ(rig_.lifecycle.exit().totals.at("fetched"), 3u);
 }
 
+TEST_F(EndingTest, OneThatHasNewWorkDoesNotAgreeAndSaysSo) {
+  rig_.add_member(2, ring::MemberState::active);
+  answer_wave(2, 5);
+  state_.seeds_fingerprint = 99;  // a seed came since
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::proposed)));
+  ASSERT_EQ(rig_.sent<ring::FinishAck>().size(), 1u);
+  EXPECT_FALSE(rig_.sent<ring::FinishAck>()[0].agrees);
+  EXPECT_EQ(rig_.sent<ring::FinishAck>()[0].reason, "it has new work");
+  EXPECT_EQ(row(), "");
+  EXPECT_FALSE(rig_.end.closed());
+}
+
+TEST_F(EndingTest, TwoAnswersToOneWaveThatDifferAreNone) {
+  rig_.add_member(2, ring::MemberState::active);
+  answer_wave(2, 5);
+  state_.sent = 7;
+  answer_wave(2, 5);
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::proposed)));
+  EXPECT_FALSE(rig_.sent<ring::FinishAck>().at(0).agrees) << "the waves may have counted the other one";
+}
+
+TEST_F(EndingTest, AnEndOfOthersDoesNotEndAPeerThatHasWork) {
+  rig_.add_member(2, ring::MemberState::active);
+  state_.passive = false;
+  own_.rests = false;
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::decided)));
+  EXPECT_FALSE(rig_.sent<ring::FinishAck>().at(0).agrees);
+  EXPECT_FALSE(rig_.lifecycle.ending());
+  EXPECT_EQ(row(), "");
+}
+
+TEST_F(EndingTest, AnEndOfOthersEndsAPeerThatIsInTheSameState) {
+  rig_.add_member(2, ring::MemberState::active);
+  ring::Finish end = end_of(2, 5, EndStage::decided);
+  end.tenures_fingerprint = 8;
+  ASSERT_TRUE(bring(2, end));
+  EXPECT_FALSE(rig_.lifecycle.ending()) << "partitions have changed hands";
+  end.tenures_fingerprint = state_.tenures_fingerprint;
+  ASSERT_TRUE(bring(2, end));
+  EXPECT_TRUE(rig_.lifecycle.crawl_finished());
+}
+
+TEST_F(EndingTest, ANewcomerThatHasNothingEndsWithTheOthers) {
+  rig_.add_member(2, ring::MemberState::active);
+  state_.passive = false;
+  own_.starting = own_.holds_nothing = true;
+  own_.rests = false;
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::decided)));
+  EXPECT_TRUE(rig_.lifecycle.crawl_finished());
+}
+
+TEST_F(EndingTest, WhatIsTakenBackIsOverAndCommandsMayBringWorkAgain) {
+  rig_.add_member(2, ring::MemberState::active);
+  answer_wave(2, 5);
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::proposed)));
+  ASSERT_TRUE(bring(2, end_of(2, 4, EndStage::taken_back)));
+  EXPECT_TRUE(rig_.end.closed()) << "another end";
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::taken_back)));
+  EXPECT_FALSE(rig_.end.closed());
+  EXPECT_EQ(row(), "");
+}
+
 TEST_F(EndingTest, WhenTheStoreFailsNothingIsAcknowledged) {
   rig_.kv.fail_after(0, storage::ErrorKind::io);
-  EXPECT_FALSE(ending_.hear(rig_.step(), rig_id(2), ring::Finish{5, "all done", {}}, {"route"}));
+  EXPECT_FALSE(bring(2, end_of(2, 5, EndStage::decided)));
   EXPECT_TRUE(rig_.sent<ring::FinishAck>().empty());
   EXPECT_FALSE(rig_.lifecycle.ending());
 }
 
 TEST_F(EndingTest, ANewcomerThatWasLetInMeanwhileIsToldUntilItAcknowledges) {
   rig_.add_member(2, ring::MemberState::active);
-  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(3), ring::Finish{5, "all done", {}}, {"route"}));
+  const ring::Finish end = end_of(3, 5, EndStage::decided);
+  ASSERT_TRUE(bring(3, end));
   rig_.clear();
   ending_.tell_newcomer(rig_.step(), rig_id(2), {"route"});
   EXPECT_EQ(rig_.sent<ring::Finish>().size(), 1u);
-  ending_.acknowledged(rig_id(2));
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::FinishAck{end.wave, end.stage, end.by}, {"route"}));
   rig_.clear();
   ending_.tell_newcomer(rig_.step(), rig_id(2), {"route"});
   EXPECT_TRUE(rig_.sent<ring::Finish>().empty());
@@ -66,44 +167,119 @@ TEST_F(EndingTest, ANewcomerThatWasLetInMeanwhileIsToldUntilItAcknowledges) {
 TEST_F(EndingTest, AloneInARingThatHadEndedItEndsAgainWithTheSameWords) {
   storage::Commit commit;
   rig_.end.remember(ring::Finish{1, "all done", {{"fetched", 3}}}, commit);
-  Ending::Own own;
-  own.rests = false;
-  ASSERT_TRUE(ending_.tick(rig_.step(), own));
-  EXPECT_FALSE(rig_.lifecycle.ending()) << "it has new work";
-  own.rests = true;
-  ASSERT_TRUE(ending_.tick(rig_.step(), own));
+  own_.starting = true;
+  own_.rests = false;
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_FALSE(rig_.lifecycle.ending()) << "it does not know yet whether there is new work";
+  own_.starting = false;
+  own_.rests = true;
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
   EXPECT_TRUE(rig_.lifecycle.crawl_finished());
   EXPECT_EQ(rig_.lifecycle.exit().message, "all done");
 }
 
+TEST_F(EndingTest, NewWorkAfterARestartTakesTheEndBack) {
+  storage::Commit commit;
+  rig_.end.remember(ring::Finish{1, "all done", {}}, commit);
+  own_.rests = false;
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_FALSE(rig_.end.announced());
+  EXPECT_FALSE(rig_.lifecycle.ending());
+}
+
+// Started again after the decision: whoever is still there is asked once more, and then told.
+TEST_F(EndingTest, ADecisionOfAnEarlierLifeIsBroughtToTheMembersAgain) {
+  rig_.add_member(2, ring::MemberState::active);
+  storage::Commit commit;
+  const ring::Finish end = end_of(1, 5, EndStage::decided);
+  rig_.end.remember(end, commit);
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  ASSERT_EQ(rig_.sent<ring::Finish>().size(), 1u);
+  EXPECT_EQ(rig_.sent<ring::Finish>()[0].stage, EndStage::proposed);
+  rig_.clear();
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::FinishAck{5, EndStage::proposed, end.by}, {"route"}));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  ASSERT_EQ(rig_.sent<ring::Finish>().size(), 1u);
+  EXPECT_EQ(rig_.sent<ring::Finish>()[0].stage, EndStage::decided);
+  EXPECT_FALSE(rig_.lifecycle.ending());
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::FinishAck{5, EndStage::decided, end.by}, {"route"}));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_TRUE(rig_.lifecycle.crawl_finished());
+}
+
+TEST_F(EndingTest, OneThatDoesNotAgreeTakesTheEndBackForAll) {
+  rig_.add_member(2, ring::MemberState::active);
+  rig_.add_member(3, ring::MemberState::active);
+  storage::Commit commit;
+  rig_.end.remember(end_of(1, 5, EndStage::decided), commit);
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  rig_.clear();
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(3), ring::FinishAck{5, EndStage::proposed, rig_id(1), false, "no"}, {}));
+  ASSERT_EQ(rig_.sent<ring::Finish>().size(), 2u);
+  for (const ring::Finish& told : rig_.sent<ring::Finish>()) EXPECT_EQ(told.stage, EndStage::taken_back);
+  EXPECT_TRUE(rig_.logged("the end is taken back"));
+  EXPECT_FALSE(rig_.end.announced());
+}
+
+TEST_F(EndingTest, AQuestionAboutAnEndThatIsNotKnownHereIsAnsweredThatItIsTakenBack) {
+  rig_.add_member(2, ring::MemberState::active);
+  ring::FinishAck question{5, EndStage::proposed, rig_id(3)};
+  question.asks = true;
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), question, {"route"}));
+  ASSERT_EQ(rig_.sent<ring::Finish>().size(), 1u);
+  EXPECT_EQ(rig_.sent<ring::Finish>()[0].stage, EndStage::taken_back);
+}
+
+TEST_F(EndingTest, OneThatAgreedLearnsOfTheDecisionFromAnotherThatKnowsIt) {
+  rig_.add_member(2, ring::MemberState::active);
+  storage::Commit commit;
+  rig_.end.agree(end_of(3, 5, EndStage::proposed), commit);
+  ring::FinishAck question{5, EndStage::decided, rig_id(3)};
+  question.asks = true;
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), question, {"route"}));
+  EXPECT_TRUE(rig_.end.announced());
+}
+
 TEST_F(EndingTest, AGrantCountsOnce) {
-  EXPECT_TRUE(hear(2, 10, 4, 100));
+  EXPECT_TRUE(hear(2, 9));
+  EXPECT_TRUE(hear(2, 10, 9, 100));
   EXPECT_EQ(granted_, 100u);
-  EXPECT_EQ(ending_.grant_heard(), 4u);
-  EXPECT_TRUE(hear(2, 11, 4, 100));
+  EXPECT_TRUE(hear(2, 10, 9, 100)) << "the same wave, sent again, is answered again";
   EXPECT_FALSE(granted_);
 }
 
 TEST_F(EndingTest, ALateCopyOfAnOlderWaveIsPassedOver) {
-  EXPECT_TRUE(hear(2, 10, 4, 100));
-  EXPECT_FALSE(hear(2, 9, 5, 500));
-  EXPECT_FALSE(granted_);
+  EXPECT_TRUE(hear(2, 10));
+  EXPECT_FALSE(hear(2, 9));
   rig_.now += minutes(2);
-  EXPECT_TRUE(hear(2, 9, 5, 500)) << "no transport holds a message for this long";
+  EXPECT_TRUE(hear(2, 9)) << "no transport holds a message for this long";
 }
 
-TEST_F(EndingTest, AnotherInitiatorsGrantsAreCountedAgain) {
-  EXPECT_TRUE(hear(2, 10, 4, 100));
-  EXPECT_TRUE(hear(3, 2, 1, 50));
+TEST_F(EndingTest, AGrantFromAReplyThatIsNotTheLastIsVoid) {
+  EXPECT_TRUE(hear(2, 9));
+  EXPECT_TRUE(hear(2, 10));
+  EXPECT_TRUE(hear(2, 11, 9, 100)) << "it knows nothing of the reply to wave 10";
+  EXPECT_FALSE(granted_);
+}
+
+// The peer has told the next initiator what it has; what an earlier one meant to give may be with others.
+TEST_F(EndingTest, ALateGrantOfAnEarlierInitiatorIsVoid) {
+  EXPECT_TRUE(hear(2, 9));
+  EXPECT_TRUE(hear(1, 3));
+  EXPECT_TRUE(hear(2, 10, 9, 100));
+  EXPECT_FALSE(granted_);
+  EXPECT_TRUE(hear(1, 4, 3, 50)) << "a wave later its own initiator gives again";
+  EXPECT_FALSE(granted_);
+  EXPECT_TRUE(hear(1, 5, 4, 50));
   EXPECT_EQ(granted_, 50u);
 }
 
-TEST_F(EndingTest, AWaveFromTheFutureIsRefusedWithItsReason) {
-  ring::WaveProbe probe;
-  probe.wave = 1;
-  EXPECT_FALSE(ending_.fault(rig_.now, probe));
-  probe.wave = ~0ull;
-  EXPECT_NE(ending_.fault(rig_.now, probe).value_or("").find("hours ahead"), std::string::npos);
+TEST_F(EndingTest, AWaveOfALifeThatItsSenderHasNotIsRefusedWithItsReason) {
+  rig_.add_member(2, ring::MemberState::active);
+  const std::uint64_t life = rig_.members.membership().find(rig_id(2))->incarnation / ring::incarnations_a_life;
+  EXPECT_FALSE(ending_.fault(rig_id(2), {.wave = RisingNumber(life).next()}));
+  EXPECT_TRUE(ending_.fault(rig_id(2), {.wave = RisingNumber(life + 1).next()}));
+  EXPECT_NE(ending_.fault(rig_id(2), {.wave = ~0ull}).value_or("").find("later life"), std::string::npos);
 }
 
 }  // namespace

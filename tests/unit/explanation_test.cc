@@ -1,4 +1,4 @@
-// The question "explain": the state of a URL and why it is so, as people are told.
+// The question "explain": the state of a URL and its reason, as people read it.
 #include "node/peer/explanation.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The last words of a peer: one that leaves says so until another has heard it.
+// The last messages of a peer: one that leaves repeats this until another peer has received it.
 #include "node/coordination/farewell.h"
 
 #include <gtest/gtest.h>

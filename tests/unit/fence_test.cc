@@ -11,7 +11,7 @@ namespace {
 class FenceTest : public testing::Test {
  protected:
   FenceTest() { rig_.enter(); }
-  // It holds all of its ring.
+  // The peer holds all partitions of its ring.
   void hold_everything() {
     storage::Commit commit;
     ASSERT_TRUE(rig_.replication.partition_manager.learn(rig_.replication.partition_manager.make_ring(), commit));
@@ -91,7 +91,7 @@ TEST_F(FenceTest, WithMembersLostFromItsDirectoryItDoesNotTrustItselfAlone) {
   fence_.note_lost_members();
   tick();
   EXPECT_FALSE(fence_.confirmed());
-  rig_.now += join_wait_max + std::chrono::seconds{1};
+  rig_.now += max_join_wait + std::chrono::seconds{1};
   tick();
   EXPECT_TRUE(rig_.lifecycle.saying_goodbye());
   EXPECT_EQ(rig_.lifecycle.exit().code, static_cast<int>(ErrorCode::unreachable));

@@ -1,4 +1,4 @@
-// For tests of the fetcher: a client that gathers its answers, and scripts for the raw server.
+// For tests of the fetcher: a client that collects its answers, and scripts for the raw server.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline CurlFetcherConfig loopback_config() {
   return config;
 }
 
-// A fetcher with its answers gathered by id.
+// A fetcher whose answers are collected by id.
 class Client {
  public:
   explicit Client(CurlFetcherConfig config = loopback_config())
@@ -47,7 +47,7 @@ class Client {
       return {};
     }
     EXPECT_EQ(answers_.count(id), 1u);
-    return std::move(answers_.find(id)->second);  // once: its memory is given back when the test is done with it
+    return std::move(answers_.find(id)->second);  // only once: its memory is returned when the test drops it
   }
   FetchResponse get(const std::string& url, std::size_t max_body_bytes = 1u << 20, bool any_type = true) {
     const std::uint64_t id = next_id_++;
@@ -90,7 +90,7 @@ inline RawServer::Script once(std::string answer) {
   };
 }
 
-// Answers and then neither speaks nor closes.
+// Answers, then neither sends nor closes.
 inline RawServer::Script then_silence(std::string answer) {
   return [answer = std::move(answer)](RawConnection& connection) {
     connection.read_request();

@@ -1,4 +1,4 @@
-// Whether pages may be asked for at all: each reason closes the gate and is named (node/scheduling/fetch_gate.h).
+// Whether pages may be requested at all: each reason closes the gate and is named (node/scheduling/fetch_gate.h).
 #include "node/scheduling/fetch_gate.h"
 
 #include "tests/unit/fetch_rig.h"
@@ -9,7 +9,7 @@ namespace {
 class FetchGateTest : public FetchRig {
  protected:
   const FetchGate& gate() const { return parts_->fetches.gate; }
-  // It is closed, and this alone is why.
+  // The gate is closed, and this is the only reason.
   void expect_closed(const std::string& word) const {
     EXPECT_FALSE(gate().open());
     const std::vector<std::string> reasons = gate().reasons();
@@ -57,14 +57,20 @@ TEST_F(FetchGateTest, ClosedWhileTooManyWritesWaitForTheirSecondCopy) {
   EXPECT_FALSE(gate().may_queue_again()) << "they need copies too";
 }
 
-TEST_F(FetchGateTest, ClosedWhileTooManyOutcomesWaitForTheirSecondCopyButRecordsMayBeQueued) {
+// F12: what waits for a slow peer does not stop the others' pages.
+TEST_F(FetchGateTest, OpenHoweverManyOutcomesWait) {
   settings().replicas = 2;
   settings().max_outbox_records_in_memory = 1;
   start();
   add_member(2);
+  Replication& replication = parts_->records.replication;
   const storage::UrlKey page = key("http://a.test/");
-  parts_->records.replication.replicator.write_after(page.host.partition, page, "record", 1);
-  expect_closed("copies_waiting");
+  for (int i = 0; i < 3; ++i) {
+    const Dependents::Id id = replication.dependents.begin(Dependents::Kind::outcome);
+    replication.dependents.wait(id);
+    replication.replicator.write_after(page.host.partition, page, "record", Time{}, id);
+  }
+  expect_open();
   EXPECT_TRUE(gate().may_queue_again());
 }
 

@@ -1,4 +1,4 @@
-// What becomes of a fetch: node/scheduling/fetch_outcomes.h, the table of node/frontier/fetch_verdict.h,
+// The outcome of a fetch: node/scheduling/fetch_outcomes.h, the table of node/frontier/fetch_verdict.h,
 // docs/reference/politeness.md, docs/how-to/recrawl.md.
 #include "node/scheduling/fetch_outcomes.h"
 
@@ -243,7 +243,26 @@ TEST_F(FetchOutcomesTest, CanonicalForm_TheServersFormIsAskedForNextAndThePageIs
   expect(page_url, UrlState::fetched, Reason::none, 200);
   expect("http://l.test/0", UrlState::queued, Reason::none);
   EXPECT_EQ(host(page_url).pages, 1u);
-  EXPECT_EQ(parts_->fetches.redirects.form_of(url(page_url).digest()), nullptr);
+  EXPECT_EQ(parts_->fetches.redirects.form_of(key(page_url)), nullptr);
+}
+
+// F15: one that had been tried before went behind all others of its host. With very many of them its form was
+// forgotten before its turn came, and it was asked for again, for ever.
+TEST_F(FetchOutcomesTest, CanonicalForm_AUrlThatWasTriedBeforeKeepsItsPlace) {
+  start();
+  storage::UrlRecord tried;
+  tried.attempts = 1;
+  tried.not_before = now_ - seconds(60);
+  put(page_url, tried);
+  tried.not_before = now_ - seconds(30);
+  put("http://a.test/second", tried);
+  PageRead page;
+  page.canonical_redirect = url("http://www.a.test/");
+  const FetchJob first = begin();
+  ASSERT_EQ(first.url.text(), page_url);
+  ASSERT_TRUE(answer(first, 301, std::move(page)));
+  advance(seconds(10));
+  EXPECT_EQ(begin().url.text(), "http://www.a.test/");
 }
 
 TEST_F(FetchOutcomesTest, CanonicalForm_NoMoreStepsThanRedirectsMax) {

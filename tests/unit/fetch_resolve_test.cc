@@ -1,4 +1,4 @@
-// Fetcher::resolve: the address that a request to a host would go to, without a request.
+// Fetcher::resolve: the address to which a request to a host would go, without a request.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -49,7 +49,7 @@ TEST(FetchResolve, BehindAProxyNobodyHereKnows) {
   EXPECT_EQ(ask(config, "127.0.0.1"), "");
 }
 
-// A server that never answers its connection is not asked.
+// The server gets no connection.
 TEST(FetchResolve, NothingIsAskedOfTheHost) {
   std::atomic<int> connections = 0;
   const RawServer server([&](RawConnection&) { ++connections; });
@@ -62,7 +62,7 @@ TEST(FetchResolve, NothingIsAskedOfTheHost) {
 
 TEST(FetchResolve, EveryQuestionIsAnsweredOnceThoughTheFetcherStops) {
   CurlFetcherConfig config = loopback_config();
-  config.resolver.servers = {"127.0.0.1:9"};  // nobody answers there
+  config.resolver.servers = {"127.0.0.1:9"};  // no server answers there
   config.resolver.timeout = std::chrono::seconds{30};
   Client client(config);
   std::vector<std::future<std::string>> answers;

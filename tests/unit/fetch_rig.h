@@ -1,6 +1,6 @@
-// All parts of a peer that fetches, built upon each other as Peer builds them (node/peer/peer.cc), on a store in
-// memory. The peer is number 1; it has made its ring, number 200, and is alone in it. FetchRig is the fixture: it plays
-// the loop (the clock, the resolver, the fetcher and the workers) by hand.
+// All parts of a peer that fetches, connected as Peer does it (node/peer/peer.cc), on a store in memory. The peer is
+// number 1; it has made its ring, number 200, and is alone in it. FetchRig is the fixture. It plays the loop (the
+// clock, the resolver, the fetcher and the workers) by hand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,17 +14,17 @@
 #include <vector>
 
 #include "node/coordination/doorkeeper.h"
-#include "node/coordination/ends.h"
+#include "node/coordination/end_parts.h"
 #include "node/crawl/meta_names.h"
 #include "node/crawl/robots_reader.h"
 #include "node/links/batch_intake.h"
 #include "node/peer/own_answers.h"
-#include "node/scheduling/fetches.h"
+#include "node/scheduling/fetch_parts.h"
 #include "tests/unit/peer_rig.h"
 
 namespace orbweaver {
 
-struct FetchParts {
+struct RigParts {
   struct Start {
     Settings settings;
     MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);
@@ -32,10 +32,10 @@ struct FetchParts {
     std::size_t wait_for_peers = 1;
     std::uint64_t messages_refused = 0;
   };
-  FetchParts(storage::Store& store, Start start)
+  RigParts(storage::Store& store, Start start)
       : state(std::move(start.settings), start.memory, store, rig_id(1), rig_id(200)),
         members(state, ring::Membership(PeerRig::self(), {}, 1)),
-        records(state, members, 1000),
+        records(state, members),
         messenger(state, members, records.replication.partition_manager.tenures()),
         ends(state, members, lifecycle, messenger, records.writer),
         fence(state, members, messenger, records.replication, ends.process),
@@ -100,18 +100,18 @@ struct FetchParts {
 
   PeerState state;
   Members members;
-  Records records;
+  RecordParts records;
   Messenger messenger;
   Lifecycle lifecycle;
-  Ends ends;
+  EndParts ends;
   Fence fence;
   PartitionMoves moves;
   SeedSet seeds;
   Doorkeeper doorkeeper;
   UrlVerdicts verdicts;
-  Links links;
+  LinkParts links;
   SeedIntake intake;
-  Fetches fetches;
+  FetchParts fetches;
   BatchIntake batches;
   OutsideFaults faults;
   PeerStatus status;
@@ -125,16 +125,16 @@ class FetchRig : public testing::Test, public CommandLog {
     start_.settings.robots = false;
     start_.settings.scope = ScopeKind::any;
   }
-  Settings& settings() { return start_.settings; }  // of the next start
+  Settings& settings() { return start_.settings; }  // for the next start
 
-  // A process starts on the directory with `start_`; the one before is gone. As Peer::restore() and its first step.
+  // Starts a process on the directory with `start_`; the previous one has ended. Like Peer::restore() and one step.
   void start() {
     const bool again = parts_ != nullptr;
     parts_.reset();
     out.clear();
     store_.emplace(*storage::Store::open(kv_));
-    parts_ = std::make_unique<FetchParts>(*store_, start_);
-    FetchParts& p = *parts_;
+    parts_ = std::make_unique<RigParts>(*store_, start_);
+    RigParts& p = *parts_;
     p.state.started = p.state.stepped = now_;
     if (again) p.state.restarted = now_;
     storage::Commit commit;
@@ -152,8 +152,11 @@ class FetchRig : public testing::Test, public CommandLog {
     p.members.membership().set_state(ring::MemberState::active, now_);
     accept_members();
     ASSERT_TRUE(p.fence.tick(step()));
+    // Alone, it has nobody to ask for what it may lack.
+    (void)partition_manager.plan(p.members.view(), p.members.membership(), now_, true);
+    p.records.bench.fetchability_changed(partition_manager.take_fetchability_changes());
   }
-  // On a new directory.
+  // The same on a new directory.
   void start_fresh() {
     parts_.reset();
     store_.reset();
@@ -168,7 +171,7 @@ class FetchRig : public testing::Test, public CommandLog {
     parts_->records.bench.fetchability_changed(
         parts_->records.replication.partition_manager.take_fetchability_changes());
   }
-  // A member of its ring, active by now unless told otherwise.
+  // Adds a member of its ring, active unless `as` says otherwise.
   void add_member(std::uint8_t number, ring::MemberState as = ring::MemberState::active) {
     ring::Member member = PeerRig::self();
     member.id = rig_id(number);
@@ -178,7 +181,7 @@ class FetchRig : public testing::Test, public CommandLog {
     parts_->members.membership().welcome({member}, now_);
     accept_members();
   }
-  // Another peer holds the URL's partition from now on; or this one does again.
+  // Makes `holder`, another peer or this one, hold the URL's partition from now on.
   void give_partition(const std::string& url, std::uint8_t holder) {
     PartitionManager& partition_manager = parts_->records.replication.partition_manager;
     const ring::Partition partition = key(url).host.partition;
@@ -205,7 +208,7 @@ class FetchRig : public testing::Test, public CommandLog {
   }
   std::string meta(std::string_view name) { return store_->meta(name)->value_or(""); }
 
-  // A record comes into the store, as a link or another peer brings it; queued unless `record` says otherwise.
+  // Puts a record into the store, as a link or another peer would; queued unless `record` says otherwise.
   void put(const std::string& text, storage::UrlRecord record = {}) {
     record.url = text;
     storage::Commit commit;
@@ -225,16 +228,16 @@ class FetchRig : public testing::Test, public CommandLog {
   }
   BenchHost& host(const std::string& text) { return *parts_->records.bench.find(key(text).host); }
 
-  // One round of the scheduler, what the host's addresses are asked for unanswered.
+  // One round of the scheduler; address lookups stay unanswered.
   void tick_once() { ASSERT_TRUE(parts_->fetches.scheduler.tick(step())); }
-  // Until nothing more is begun now; the resolver answers at once.
+  // Rounds until nothing more begins; the resolver answers at once.
   void tick() {
     do {
       tick_once();
       parts_->fetches.access.tick(step());
     } while (resolve() > 0);
   }
-  // Answers what was asked of the resolver. How many hosts that were.
+  // Answers all waiting lookups. Returns the number of hosts.
   std::size_t resolve() {
     std::vector<ResolveHost> asked;
     for (const Command& command : out)
@@ -246,7 +249,7 @@ class FetchRig : public testing::Test, public CommandLog {
     }
     return asked.size();
   }
-  // Each host has an address in a network of its own, unless `addresses_` says otherwise.
+  // Each host has an address in its own network, unless `addresses_` says otherwise.
   std::string address_of(const std::string& name) {
     const auto known = addresses_.find(name);
     if (known != addresses_.end()) return known->second;
@@ -264,13 +267,13 @@ class FetchRig : public testing::Test, public CommandLog {
       if (const auto* one = std::get_if<Kind>(&command)) found.push_back(*one);
     return found;
   }
-  // What was asked for since then, as URLs in their order.
+  // The URLs of all fetches since the last clear(), in order.
   std::vector<std::string> asked() const {
     std::vector<std::string> found;
     for (const StartFetch& start : said<StartFetch>()) found.push_back(start.job.url.text());
     return found;
   }
-  // The one fetch that is begun now.
+  // The one fetch that begins now.
   FetchJob begin() {
     clear();
     tick();
@@ -280,7 +283,7 @@ class FetchRig : public testing::Test, public CommandLog {
                          : begun.front().job;
   }
 
-  // The exchange ends; `event` says how.
+  // The exchange ends as `event` says.
   Result<void> end(const FetchJob& job, FetchEnded event) {
     event.id = job.id;
     event.ended = now_;
@@ -315,11 +318,11 @@ class FetchRig : public testing::Test, public CommandLog {
   Result<void> answer(const FetchJob& job, int status, RobotsRead robots) {
     return answer(job, status, done(std::move(robots)));
   }
-  // With nothing in it.
+  // An answer without content.
   Result<void> answer(const FetchJob& job, int status) {
     return answer(job, status, job.page() != nullptr ? done(PageRead{}) : done(RobotsRead{}));
   }
-  // A robots.txt's answer with this body.
+  // A robots.txt answer with this body.
   RobotsRead robots_page(const std::string& body) const {
     RobotsRead read;
     read.body = body;
@@ -327,13 +330,13 @@ class FetchRig : public testing::Test, public CommandLog {
     return read;
   }
 
-  FetchParts::Start start_;
-  std::vector<storage::UrlKey> at_work_;  // when the process before died
+  RigParts::Start start_;
+  std::vector<storage::UrlKey> at_work_;  // from the time when the previous process died
   std::map<std::string, std::string> addresses_;
   Time now_ = Time(std::chrono::hours{480'000});  // 00:00 UTC
   storage::MemoryKv kv_;
   std::optional<storage::Store> store_;
-  std::unique_ptr<FetchParts> parts_;
+  std::unique_ptr<RigParts> parts_;
 };
 
 }  // namespace orbweaver

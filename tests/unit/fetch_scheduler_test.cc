@@ -1,4 +1,4 @@
-// What is asked for next, and what keeps a page from being asked for: node/scheduling/fetch_scheduler.h,
+// What is requested next, and what delays a page: node/scheduling/fetch_scheduler.h,
 // docs/reference/politeness.md and robots.md.
 #include "node/scheduling/fetch_scheduler.h"
 
@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;
 class FetchSchedulerTest : public FetchRig {
  protected:
   std::optional<Time> next() const { return parts_->fetches.scheduler.next_deadline(now_); }
-  // Ten tries in a row that got no answer; the last URL that was tried.
+  // Ten tries in a row without an answer, each with another URL.
   void take_down(const std::string& host) {
     for (int i = 0; i < 10; ++i) {
       put(host + std::to_string(i));
@@ -26,7 +26,7 @@ class FetchSchedulerTest : public FetchRig {
       advance(minutes(5));
     }
   }
-  // What robots.txt is now, and its host's next turn has come.
+  // Answers the request for robots.txt, then waits until the host may be asked again.
   void answer_robots(int status, const std::string& body = "") {
     const FetchJob job = begin();
     ASSERT_NE(job.robots(), nullptr);
@@ -106,9 +106,10 @@ TEST_F(FetchSchedulerTest, TheLeastDepthFirstThenAsAdmittedAndWhatFailedBeforeLa
 }
 
 TEST_F(FetchSchedulerTest, AUrlIsNotTriedAgainBeforeItsTime) {
+  settings().retry_delay = seconds(5);
   start();
   storage::UrlRecord failed;
-  failed.attempts = 1;
+  failed.attempts = 4;  // the wait after so many is 40 s
   failed.not_before = now_ + seconds(30);
   put("http://a.test/", failed);
   tick();
@@ -118,6 +119,22 @@ TEST_F(FetchSchedulerTest, AUrlIsNotTriedAgainBeforeItsTime) {
   advance(seconds(30));
   tick();
   EXPECT_EQ(asked(), Texts{"http://a.test/"});
+}
+
+// The clock was set back since, or was another peer's.
+TEST_F(FetchSchedulerTest, AUrlWaitsNoLongerThanAfterSoManyTries) {
+  settings().retry_delay = seconds(5);
+  start();
+  storage::UrlRecord failed;
+  failed.attempts = 2;
+  failed.not_before = now_ + std::chrono::hours(24 * 365);
+  put("http://a.test/", failed);
+  tick();
+  EXPECT_EQ(next(), now_ + seconds(10));
+  advance(seconds(10));
+  tick();
+  EXPECT_EQ(asked(), Texts{"http://a.test/"});
+  EXPECT_EQ(record("http://a.test/").not_before, failed.not_before) << "the row stays as the copies have it";
 }
 
 TEST_F(FetchSchedulerTest, NoMoreFetchesThanTheSettingAllows) {
@@ -207,7 +224,7 @@ TEST_F(FetchSchedulerTest, AHostThatIsDownFailsItsPagesForAnHourThenOneIsTried) 
   advance(minutes(5));
   tick();
   expect("http://a.test/v", UrlState::failed, Reason::timeout);
-  expect("http://a.test/w", UrlState::failed, Reason::host_down);  // the hour begins again
+  expect("http://a.test/w", UrlState::failed, Reason::host_down);  // the hour starts again
 }
 
 TEST_F(FetchSchedulerTest, AHostThatAnswersAgainIsWell) {
@@ -317,7 +334,7 @@ TEST_F(FetchSchedulerTest, AHostBeyondItsDomainsShareIsHeldAndGoesOnWhenATransfe
   for (int i = 1; i <= 8; ++i) put("http://h" + std::to_string(i) + ".slow.test/");
   tick();
   EXPECT_EQ(asked().size(), 7u) << "who is alone uses all but the reserve";
-  EXPECT_EQ(parts_->fetches.jobs.shares().held(), 1u);
+  EXPECT_EQ(parts_->fetches.jobs.shares().waiting(), 1u);
   put("http://late.test/");
   tick();
   EXPECT_EQ(asked().size(), 8u) << "who comes late finds the reserve";
@@ -329,7 +346,7 @@ TEST_F(FetchSchedulerTest, AHostBeyondItsDomainsShareIsHeldAndGoesOnWhenATransfe
   ASSERT_TRUE(answer(begun[0].job, 200));
   tick();
   EXPECT_EQ(asked().size(), 9u);
-  EXPECT_EQ(parts_->fetches.jobs.shares().held(), 0u);
+  EXPECT_EQ(parts_->fetches.jobs.shares().waiting(), 0u);
 }
 
 TEST_F(FetchSchedulerTest, HostsOfOneAddressAreAskedADelayApart) {
@@ -431,7 +448,7 @@ TEST_F(FetchSchedulerTest, AUrlThatItsServerRedirectsWithinTheFormIsAskedForByTh
 class LongRobotsTest : public FetchSchedulerTest {
  protected:
   static constexpr int hosts = 17;
-  // Each host has a robots.txt in the store that is too long for the core to parse, and a page to ask for.
+  // Each host has a page to request, and a stored robots.txt that is too long for the core to parse.
   LongRobotsTest() {
     settings().robots = true;
     start();
@@ -488,7 +505,7 @@ TEST_F(FetchSchedulerTest, ASlotIsNotAskedForLongBeforeItsHostIsDue) {
   BenchHost* const taken = parts_->records.bench.take(now_).value();
   ASSERT_NE(taken, nullptr);
   parts_->records.bench.resume(*taken, now_);
-  taken->next_allowed = now_ + std::chrono::hours{1};  // by what another peer knew
+  taken->next_allowed = now_ + std::chrono::hours{1};  // as another peer knew it
   tick_once();
   EXPECT_FALSE(taken->busy) << "it would keep all other hosts of its address waiting";
   parts_->fetches.access.tick(step());

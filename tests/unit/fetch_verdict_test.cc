@@ -69,7 +69,7 @@ TEST(FetchVerdict, EveryErrorHasItsRow) {
                       {FetchError::bad_response, Reason::bad_response, false, false},
                       {FetchError::internal, Reason::internal, false, false}};
   for (const Row& row : rows)
-    for (const int status : {0, 200}) {  // a page that broke off in mid-body had a status: it is no page all the same
+    for (const int status : {0, 200}) {  // a page that broke off in its body had a status; it still counts as an error
       const std::string which(storage::reason_name(row.reason));
       const FetchVerdict first = judge(row.error, status);
       EXPECT_EQ(first.kind, row.may_pass ? Kind::retry : Kind::failed) << which;
@@ -104,7 +104,7 @@ TEST(FetchVerdict, TheWaitDoublesUpToAnHour) {
     ASSERT_EQ(made.wait, std::min<Duration>(wanted, hours(1))) << attempts;
     wanted = std::min<Duration>(2 * wanted, hours(1));
   }
-  settings.retry_delay = hours(24);  // the settings' bound
+  settings.retry_delay = hours(24);  // the largest value that the setting allows
   for (const std::uint8_t attempts : {std::uint8_t{0}, std::uint8_t{50}, std::uint8_t{99}})
     EXPECT_EQ(judge_fetch(FetchError::timeout, 0, {}, attempts, settings).wait, hours(1));
   settings.retry_delay = {};
@@ -116,7 +116,7 @@ TEST(FetchVerdict, RetryAfterIsObeyedUpToAnHour) {
   EXPECT_EQ(judge(FetchError::none, 429, 0, minutes(59)).wait, minutes(59));
   EXPECT_EQ(judge(FetchError::none, 503, 0, hours(24 * 365)).wait, hours(1));
   EXPECT_EQ(judge(FetchError::none, 503, 0, Duration::max()).wait, hours(1));
-  // Never sooner than it would be without.
+  // Never earlier than without it.
   EXPECT_EQ(judge(FetchError::none, 503, 0, seconds(0)).wait, seconds(5));
   EXPECT_EQ(judge(FetchError::none, 503, 2, seconds(7)).wait, seconds(20));
   EXPECT_EQ(judge(FetchError::none, 503, 0, seconds(-9)).wait, seconds(5));

@@ -1,5 +1,5 @@
-// Ownership is a rule that every peer of every version must compute alike: the vectors come from hash_ring_vectors.py,
-// which knows nothing of this code.
+// Ownership is a rule that every peer of every version must compute alike. The vectors come from hash_ring_vectors.py,
+// which does not use this code.
 #include "ring/hash_ring.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(HashRing, Vectors_PartitionOfAHost) {
   EXPECT_EQ(partition_of(md5("example.com"), 65536), 0x5aba);
 }
 
-// The slow obvious twin: for each partition, the peer whose nearest point clockwise is nearest.
+// The slow obvious twin: for each partition, the peers in order of their nearest clockwise point.
 std::vector<PeerId> nearest_peers(const std::vector<Member>& members, std::uint32_t partition) {
   const auto place = [](std::string bytes, std::uint32_t number) {
     for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((number >> shift) & 0xff);
@@ -215,7 +215,7 @@ TEST(HashRing, EmptyOrAllWithoutCapacity) {
   EXPECT_TRUE(HashRing({active(1)}, 1024).partitions_of(id_of(2)).empty());
 }
 
-// Built from another ring it is the ring that it would be.
+// A ring built from another ring equals the ring built from scratch.
 TEST(HashRing, TheRingBeforeChangesNothing) {
   std::mt19937 random(7);
   std::vector<Member> members = peers({100, 30, 250});
@@ -242,16 +242,16 @@ TEST(HashRing, TheRingBeforeChangesNothing) {
   }
 }
 
-// 100 peers of the largest capacity are 2,000,000 points; twice as many have half as many points each, and their shares
-// stay as they were.
+// 100 peers of the largest capacity are 2,000,000 points. Twice as many peers have half as many points each, and their
+// shares stay the same.
 TEST(HashRing, PointsAreBounded_WhateverTheMembersClaim) {
   const auto shares = [](std::size_t count) {
     std::vector<Member> members;
     for (std::size_t i = 0; i < count; ++i)
-      members.push_back(active(static_cast<int>(i), i % 2 == 0 ? capacity_max : capacity_max / 10));
+      members.push_back(active(static_cast<int>(i), i % 2 == 0 ? max_capacity : max_capacity / 10));
     const HashRing ring(members, 65536);
-    EXPECT_LE(ring.points(), HashRing::points_max);
-    EXPECT_GT(ring.points(), HashRing::points_max / 4);
+    EXPECT_LE(ring.points(), HashRing::max_points);
+    EXPECT_GT(ring.points(), HashRing::max_points / 4);
     double large = 0;
     for (std::size_t i = 0; i < count; i += 2)
       large += static_cast<double>(ring.partitions_of(id_of(static_cast<int>(i))).size());
@@ -260,14 +260,14 @@ TEST(HashRing, PointsAreBounded_WhateverTheMembersClaim) {
   EXPECT_NEAR(shares(180), 10.0 / 11, 0.01);
   EXPECT_NEAR(shares(1800), 10.0 / 11, 0.01);
   std::vector<Member> many;
-  for (int i = 0; i < 3000; ++i) many.push_back(active(i, i == 0 ? 1 : capacity_max));
+  for (int i = 0; i < 3000; ++i) many.push_back(active(i, i == 0 ? 1 : max_capacity));
   const HashRing ring(many, 1024);
-  EXPECT_LE(ring.points(), HashRing::points_max + many.size());
+  EXPECT_LE(ring.points(), HashRing::max_points + many.size());
 }
 
 TEST(HashRing, CapacityIsBounded) {
   const HashRing huge({active(1, UINT32_MAX)}, 16);
-  EXPECT_EQ(huge.fingerprint(), HashRing({active(1, capacity_max)}, 16).fingerprint());
+  EXPECT_EQ(huge.fingerprint(), HashRing({active(1, max_capacity)}, 16).fingerprint());
 }
 
 TEST(HashRingDeathTest, PartitionsMustBeAPowerOfTwo) {

@@ -1,5 +1,5 @@
-// Of an address that this peer owns, the slot is known without a question: a page that may be asked for now is asked
-// for in the step that finds its host. A real Peer on a store in memory.
+// For an address that this peer owns, the slot is known without a question. So a page that may be requested now is
+// requested in the step that finds its host's address. A real Peer on a store in memory.
 #include "node/scheduling/host_access.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class HostAccessTest : public testing::Test {
     peer_->step(now_, std::move(event), commands);
     return commands;
   }
-  // Steps at this time until as many hosts are looked up.
+  // Steps at this time until this many hosts are looked up.
   std::vector<ResolveHost> asked_for(std::size_t count) {
     std::vector<ResolveHost> asked;
     for (int i = 0; i < 100 && asked.size() < count; ++i)
@@ -110,7 +110,7 @@ class SlotOfAnotherPeer : public testing::Test {
     EXPECT_TRUE(rig_.writer.commit(rig_.step(), commit));
   }
   BenchHost* take() { return rig_.bench.take(rig_.now).value(); }
-  // The first address of those that peer 2 owns: its slot is asked for.
+  // Finds the first address that peer 2 owns: its slot is requested.
   bool asks_for_slot(BenchHost& host) {
     for (char number = 1; number < 100; ++number) {
       host.address = std::string{10, 0, 0, number};
@@ -129,13 +129,7 @@ class SlotOfAnotherPeer : public testing::Test {
   }
 
   PeerRig rig_{settings()};
-  HostAccess access_{rig_.state.settings,
-                     rig_.members.membership(),
-                     rig_.members.view(),
-                     rig_.state.sites,
-                     rig_.bench,
-                     rig_.messenger,
-                     true};
+  HostAccess access_{rig_.state, rig_.members.membership(), rig_.members.view(), rig_.bench, rig_.messenger, true};
 };
 
 TEST_F(SlotOfAnotherPeer, AGivenOneLeadsStraightToTheFetch) {

@@ -1,5 +1,5 @@
-// Leases of hosts: one asker at a time, the host's wait between two, also over a change of the owner; and everyone has
-// a turn in the end.
+// Leases of hosts: one peer at a time, and the host's wait between two leases, also when the owner changes; every peer
+// gets a lease in the end.
 #include "node/scheduling/host_leases.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(HostLeases, ALoanThatIsNotRenewedEndsAndItsDelayIsWaitedFor) {
 }
 
 TEST(HostLeases, Contract3_ANewOwnerTakesOverWhatIsRenewedAndWaitsForTheRest) {
-  HostLeaseBook leases;  // owner since start, knows nothing
+  HostLeaseBook leases;  // owner since start, without any leases
   EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + milliseconds{1}).given);
   EXPECT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, start, start + seconds{3}).given)
       << "leased by the old owner";
@@ -59,7 +59,7 @@ TEST(HostLeases, Contract3_ANewOwnerTakesOverWhatIsRenewedAndWaitsForTheRest) {
   leases.give_back(host, lease_of(1, 1), seconds{2}, start, start + seconds{4});
   EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + seconds{7}).given);
   EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, delay, start, start + HostLeaseBook::lease_time + delay).given);
-  HostLeaseBook late;  // a word to the old owner that comes to the new one
+  HostLeaseBook late;  // a return to the old owner that reaches the new one
   late.give_back(host, lease_of(1, 1), Duration{}, start, start + seconds{1});
   EXPECT_FALSE(late.ask(host, lease_of(2, 1), false, delay, start, start + seconds{2}).given);
 }

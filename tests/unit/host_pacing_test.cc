@@ -1,4 +1,4 @@
-// Politeness of one host, answer by answer: node/crawl/host_pacing.h rule by rule.
+// Politeness to one host, answer by answer: node/crawl/host_pacing.h rule by rule.
 #include "node/crawl/host_pacing.h"
 
 #include <gtest/gtest.h>

@@ -35,7 +35,7 @@ std::string base64_decoded(const std::string& text) {
   return out;
 }
 
-// What `orbweaver links --batch` answers.
+// The answer of `orbweaver links --batch`.
 Urls links_of(const std::string& base_url, const std::string& page, const json& charset) {
   const json request = {{"base_url", base_url}, {"html_b64", test::base64_of(page)}, {"charset", charset}};
   std::istringstream in(request.dump() + "\n");
@@ -60,7 +60,7 @@ TEST(HtmlSuites, Html5libTreeConstruction_SentinelLinks) {
   std::size_t differ = 0;
   for (const json& c : cases) {
     if (in_svg.contains(c.at("id"))) {
-      // The link that the suite put at the end stands in SVG.
+      // The link that the suite added at the end is inside SVG.
       EXPECT_EQ(links_of(c.at("base_url"), c.at("html"), "utf-8").size(), c.at("nav_links").size() + 1) << c.at("id");
       ++differ;
       continue;
@@ -85,7 +85,7 @@ TEST(HtmlSuites, LinkCases_WhereAStandardParserAgrees) {
     } else if (charset == "utf-8") {
       page = c.at("html");
     } else {
-      // Given as UTF-8 in the suite: latin-1 and its like have one byte for each character below U+0100.
+      // The suite gives it as UTF-8; latin-1 and similar charsets have one byte for each character below U+0100.
       const std::string utf8 = c.at("html");
       for (std::size_t i = 0; i < utf8.size(); ++i) {
         const auto lead = static_cast<unsigned char>(utf8[i]);
@@ -130,7 +130,7 @@ TEST(HtmlSuites, Html5libEncoding) {
     DecodedText text;
     decode_html(bytes, "", text);
     EXPECT_EQ(text.charset, c.at("expected").get<std::string>()) << c.at("id");
-    // The prescan alone, which stops at 1024 bytes, says what the reference sniffer says.
+    // The prescan alone, which stops at 1024 bytes, agrees with the reference sniffer.
     std::size_t bom_bytes = 0;
     auto sniffed = html::charset_from_bom(bytes, bom_bytes);
     if (!sniffed) sniffed = html::charset_from_prescan(bytes);
@@ -138,7 +138,7 @@ TEST(HtmlSuites, Html5libEncoding) {
   }
 }
 
-// The URLs of Scrapy's own tests of its link extractor (tests/test_linkextractors.py), those that are navigation.
+// The URLs of Scrapy's own tests of its link extractor (tests/test_linkextractors.py), only navigation links.
 std::vector<std::string> scrapy_links(const std::string& page, const std::string& content_type) {
   const auto report = links_report(test::read_file(test::suite_path("html/scrapy_link_extractor/" + page)),
                                    "http://example.com/index.html", content_type, ParserKind::stream);

@@ -14,7 +14,7 @@
 
 namespace orbweaver::testing {
 
-// A connection that is closed with the object.
+// A connection that the destructor closes.
 class HttpClient {
  public:
   explicit HttpClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -43,13 +43,13 @@ class HttpClient {
     return true;
   }
   void send_no_more() { ::shutdown(fd_, SHUT_WR); }
-  // All that comes until the server closes.
+  // All bytes until the server closes.
   std::string read_all() {
     while (read_some()) {
     }
     return std::exchange(rest_, {});
   }
-  // One answer to a GET, by its Content-Length; what there is of it when the server closes before.
+  // One answer to a GET, by its Content-Length; only a part of it when the server closes early.
   std::string read_answer() {
     for (;;) {
       if (const auto size = answer_bytes(); size && rest_.size() >= *size) {

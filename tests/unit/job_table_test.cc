@@ -18,14 +18,14 @@ class JobTableTest : public FetchRig {
   }
   JobTable& jobs() { return parts_->fetches.jobs; }
   static FetchJob fetch(const std::string& text) { return {.url = url(text), .host = {}, .what = PageFetch{}}; }
-  // Its turn has come: it is acquired.
+  // The host may be asked now: it is acquired.
   BenchHost& take(const std::string& text) {
     put(text);
     const Result<BenchHost*> taken = parts_->records.bench.take(now_);
     EXPECT_TRUE(taken && *taken != nullptr) << text;
     return **taken;
   }
-  // So many transfers of hosts of one domain begin; their jobs.
+  // Begins `count` transfers of hosts of one domain; returns their jobs.
   std::vector<std::uint64_t> begin_transfers(std::size_t count, const std::string& domain) {
     std::vector<std::uint64_t> ids;
     for (std::size_t i = 0; i < count; ++i) {
@@ -93,15 +93,15 @@ TEST_F(JobTableTest, HostsHeldBackGoOnInTheOrderInWhichTheyCame) {
   const std::string second = "http://y.slow.test/";
   jobs().hold_back(take(first));
   jobs().hold_back(take(second));
-  EXPECT_EQ(jobs().shares().held(), 2u);
+  EXPECT_EQ(jobs().shares().waiting(), 2u);
   EXPECT_FALSE(jobs().any_may_resume());
-  jobs().resume_held();
-  EXPECT_TRUE(host(first).held) << "there is no room yet";
+  jobs().resume_waiting();
+  EXPECT_TRUE(host(first).parked) << "there is no room yet";
   jobs().take(ids[0]);
   EXPECT_TRUE(jobs().any_may_resume());
-  jobs().resume_held();
-  EXPECT_FALSE(host(first).held);
-  EXPECT_TRUE(host(second).held);
+  jobs().resume_waiting();
+  EXPECT_FALSE(host(first).parked);
+  EXPECT_TRUE(host(second).parked);
   const Result<BenchHost*> next = parts_->records.bench.take(now_);
   ASSERT_TRUE(next && *next != nullptr);
   EXPECT_EQ((*next)->name, "x.slow.test");

@@ -1,4 +1,4 @@
-// Leases of hosts between peers, under partition_by = url: what the asker sends for each step of a lease, and what the
+// Leases of hosts between peers, under partition_by = url: what the asker sends for each step of a lease, and how the
 // owner of the host's digest answers.
 #include "node/scheduling/lease_desk.h"
 
@@ -19,7 +19,7 @@ class LeaseDeskTest : public testing::Test {
   void SetUp() override {
     rig_.add_member(2, ring::MemberState::active);
     rig_.enter();
-    // A host of each owner.
+    // One host for each owner.
     for (int number = 0; own_.empty() || foreign_.empty(); ++number) {
       const std::string name = "h" + std::to_string(number) + ".test";
       const View& view = rig_.members.view();
@@ -53,20 +53,20 @@ class LeaseDeskTest : public testing::Test {
   BenchHost host_;
   SitePolicy sites_{rig_.state.settings};
   OwnedSince since_{true};
-  std::uint64_t next_id_ = 3;
-  LeaseDesk desk_{rig_.members.view(), since_, sites_, rig_.bench, rig_.messenger, next_id_};
+  RisingNumber ids_{3};
+  LeaseDesk desk_{rig_.members.view(), since_, sites_, rig_.bench, rig_.messenger, ids_};
 };
 
 TEST_F(LeaseDeskTest, ALeaseIsTakenRenewedAndReturnedUnderOneNumber) {
   EXPECT_FALSE(desk_.have(rig_.now, host_));
   const ring::LeaseAsk take = sent_ask();
-  EXPECT_EQ(take.id, 3u);
+  EXPECT_EQ(take.id, (std::uint64_t{3} << 40) + 1) << "of its life";
   EXPECT_EQ(take.action, ring::LeaseAction::take);
   EXPECT_EQ(take.host, ring::md5(foreign_));
   EXPECT_EQ(take.delay, static_cast<std::uint64_t>(rig_.state.settings.delay.count()));
   EXPECT_EQ(take.wait, 0u);
   EXPECT_TRUE(sent().empty()) << "it waits for the answer";
-  // The host waits for nothing any more, so what was given goes back.
+  // The host needs no lease any more, so the granted lease is returned.
   desk_.on_answer(rig_.now, {{{.id = take.id, .given = true}}});
   const ring::LeaseAsk back = sent_ask();
   EXPECT_EQ(back.id, take.id);
@@ -107,7 +107,7 @@ TEST_F(LeaseDeskTest, TheOwnerGivesAHostToOneAtATimeAndKeepsItsWait) {
   EXPECT_TRUE(answers_to({ask_for(own_, ring::LeaseAction::renew)}).at(0).leases.at(0).given);
   ring::LeaseAsk back = ask_for(own_, ring::LeaseAction::return_);
   back.wait = 4'000'000;
-  EXPECT_TRUE(answers_to({back}).at(0).leases.at(0).given) << "it is told that the lease is over";
+  EXPECT_TRUE(answers_to({back}).at(0).leases.at(0).given) << "it is reported that the lease is over";
   const ring::Lease later = answers_to({ask_for(own_, ring::LeaseAction::take)}, 3).at(0).leases.at(0);
   EXPECT_FALSE(later.given);
   EXPECT_GE(later.wait, 4'000'000u);

@@ -1,4 +1,4 @@
-// What a peer is about to do, and what of it ends what.
+// What a peer is about to do (stop, leave, say goodbye), and which of these ends which.
 #include "node/coordination/lifecycle.h"
 
 #include <gtest/gtest.h>
@@ -36,6 +36,23 @@ TEST(Lifecycle, ALeaveThatIsOverCancelsWhatIsInFlight) {
   life.leave_now();
   EXPECT_TRUE(life.stopping());
   EXPECT_TRUE(life.leaving());
+}
+
+TEST(Lifecycle, ALeaveAndAStopHaveADeadlineAndACancelledFetchHasNone) {
+  Lifecycle leaver;
+  EXPECT_FALSE(leaver.next_deadline());
+  leaver.leave(start);
+  EXPECT_EQ(leaver.next_deadline(), start);
+  leaver.leave_now();
+  EXPECT_FALSE(leaver.next_deadline()) << "a deadline that nothing serves makes a loop that never sleeps";
+  Lifecycle stopper;
+  stopper.stop();
+  EXPECT_FALSE(stopper.next_deadline());
+  EXPECT_FALSE(stopper.has_drained(start));
+  EXPECT_EQ(stopper.next_deadline(), start + max_drain);
+  EXPECT_TRUE(stopper.has_drained(start + max_drain));
+  stopper.say_goodbye(Exit{}, start);
+  EXPECT_FALSE(stopper.next_deadline());
 }
 
 TEST(Lifecycle, OfTwoGoodbyesTheFirstCounts) {

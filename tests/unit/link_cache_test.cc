@@ -1,4 +1,4 @@
-// The link cache, and the laboratory's caches with other policies, against a slow obvious twin: places in a row.
+// The link cache, and the laboratory's caches with other policies, against a slow obvious twin: entries in a list.
 #include "node/frontier/link_cache.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ ring::Md5 url(std::size_t number) { return ring::md5("url " + std::to_string(num
 
 enum class Policy { lru, clock, random };
 
-// The twin of all policies: places in a row, looked through one by one.
+// The twin of all policies: entries in a list, searched one by one.
 class SlowCache {
  public:
   SlowCache(Policy policy, std::size_t capacity, std::uint64_t seed = 0)
@@ -70,7 +70,7 @@ class SlowCache {
                                            [](const Place& a, const Place& b) { return a.used < b.used; });
       return static_cast<std::size_t>(oldest - places_.begin());
     }
-    if (policy_ == Policy::random) {  // splitmix64, as Steele, Lea and Flood give it
+    if (policy_ == Policy::random) {  // splitmix64, as Steele, Lea and Flood define it
       std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
       z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
       z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
@@ -94,7 +94,7 @@ class SlowCache {
   std::vector<Place> places_;
 };
 
-// What is tested: a policy, and how a cache of it is made.
+// The subject of a test: a policy, and how to make a cache with it.
 struct Lru {
   static constexpr Policy policy = Policy::lru;
   static std::unique_ptr<LinkCache> make(std::uint32_t capacity, std::uint64_t) {
@@ -134,7 +134,7 @@ TYPED_TEST(LinkCachePolicies, AsASlowOneOverRandomStreams) {
     SlowCache slow(TypeParam::policy, capacity, capacity + 9);
     std::uint64_t hits = 0, misses = 0;
     for (int step = 0; step < 20'000; ++step) {
-      // Few links are most of a web's links: small numbers come up more often.
+      // Few links are most of a web's links: small numbers are more frequent.
       const std::size_t number = std::min(random() % (2 * capacity + 5), random() % (2 * capacity + 5));
       const auto depth = static_cast<std::uint16_t>(random() % 4);
       const bool known = slow.hit(number, depth);
@@ -160,7 +160,7 @@ TYPED_TEST(LinkCachePolicies, AsASlowOneOverRandomStreams) {
   }
 }
 
-// Runs of probes that collide and wrap around the end of the table: the four bytes that place an entry are few.
+// Probe sequences that collide and wrap around the end of the table: few values of the four bytes that place an entry.
 TYPED_TEST(LinkCachePolicies, CollidingUrlsAreKeptApart) {
   std::mt19937_64 random(1);
   const auto made = TypeParam::make(16, 5);
@@ -226,7 +226,7 @@ TYPED_TEST(LinkCachePolicies, Contract5_ALongStreamNeverHoldsMoreThanItsCapacity
   auto& cache = *made_cache;
   for (std::size_t i = 0; i < 100'000; ++i) cache.insert(url(i), 0);
   EXPECT_EQ(cache.size(), 1'000u);
-  if (TypeParam::policy == Policy::random) return;  // which are left is not known
+  if (TypeParam::policy == Policy::random) return;  // which entries are left is not known
   EXPECT_FALSE(cache.hit(url(98'999), 0));
   for (std::size_t i = 99'000; i < 100'000; ++i) ASSERT_TRUE(cache.hit(url(i), 0)) << i;
 }

@@ -1,4 +1,4 @@
-// The links of a page: the way on which each is found, in how many pieces they come, who may name a sitemap.
+// The links of a page: the context in which each is found, the number of pieces, and which pages may name a sitemap.
 #include "node/links/link_follower.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class LinkFollowerTest : public VerdictRig {
     for (const std::string& text : texts) urls.push_back(url(text));
     return urls;
   }
-  // The records that all of the page leads to, by their URLs.
+  // The records of all links of the page, by their URLs.
   std::map<std::string, storage::UrlRecord> add(const PageRead& page) {
     storage::Commit commit;
     progress_ = {};

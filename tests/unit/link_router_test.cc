@@ -1,4 +1,4 @@
-// What becomes of a link: in scope or not, own or foreign, known or news.
+// The outcome of a link: in scope or not, own or foreign, known or new.
 #include "node/links/link_router.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class LinkRouterTest : public VerdictRig {
     settings_.scope = ScopeKind::any;
     build();
   }
-  // What a link leads to, in a write of its own that is durable afterwards.
+  // The commit for one link, in a write of its own that is durable afterwards.
   storage::Commit route(const std::string& text, const LinkContext& context) {
     storage::Commit commit;
     router_->route(url(text), context, commit);
@@ -30,7 +30,7 @@ class LinkRouterTest : public VerdictRig {
   storage::Commit route(std::size_t host, std::size_t page, const LinkContext& context) {
     return route(test::url_text(host, page), context);
   }
-  // A host that this peer owns in a ring of two, or does not.
+  // A host of a ring of two: one that this peer owns, or one that it does not.
   std::size_t a_host(bool own) const {
     std::size_t host = 1;
     while (view_.owns(test::host_key_of(host).partition) != own) ++host;
@@ -99,6 +99,29 @@ TEST_F(LinkRouterTest, AKnownLinkGoesNoFurtherUnlessItsWayIsShorter) {
   EXPECT_EQ(route(1, 1, {.depth = 4}).merges.size(), 1u);
 }
 
+// Its sender relies on its copies (docs/decisions/0026-after-a-restart.md).
+TEST_F(LinkRouterTest, AKnownLinkThatMayLackCopiesIsBroughtOnceMore) {
+  const ring::Partition partition = test::host_key_of(1).partition;
+  EXPECT_EQ(route(1, 1, {.depth = 5}).merges.size(), 1u);
+  bool copied = false;
+  KnownLinks known;
+  known.copied = [&](ring::Partition asked) {
+    EXPECT_EQ(asked, partition);
+    return copied;
+  };
+  router_->note_known_in(&known);
+  const storage::Commit again = route(1, 1, {.depth = 5});
+  ASSERT_EQ(again.merges.size(), 1u);
+  EXPECT_EQ(again.merges[0].record.url, test::url_text(1, 1));
+  EXPECT_TRUE(known.own.empty());
+  copied = true;
+  EXPECT_TRUE(route(1, 1, {.depth = 5}).merges.empty());
+  EXPECT_EQ(known.own, std::vector<ring::Partition>{partition});
+  router_->note_known_in(nullptr);
+  copied = false;
+  EXPECT_TRUE(route(1, 1, {.depth = 5}).merges.empty()) << "nobody waits for its copies";
+}
+
 TEST_F(LinkRouterTest, ALinkOfAWriteThatWasNotMadeIsNotRemembered) {
   storage::Commit lost;
   router_->route(url(test::url_text(1, 1)), {.depth = 5}, lost);
@@ -164,7 +187,7 @@ TEST_F(LinkRouterTest, BestFirstAKnownUrlGoesOutAgainWhenItsScoreHasRisen) {
     }
   EXPECT_GT(last, first);
   EXPECT_GT(router_->counters().scores_raised, 0u);
-  EXPECT_LT(router_->counters().scores_raised, 20u) << "told when it has risen, not with each link";
+  EXPECT_LT(router_->counters().scores_raised, 20u) << "reported when it has risen, not with each link";
 }
 
 TEST_F(LinkRouterTest, WhatAPageGivesItsLinks) {

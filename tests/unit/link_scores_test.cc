@@ -34,16 +34,16 @@ TEST(ScoreOfAmount, IsMonotoneWithFourStepsToADoubling) {
 TEST(LinkScores, ToldOnlyWhenTheScoreRises) {
   LinkScores scores(1024);
   EXPECT_EQ(scores.add(url_of(1), 1), score_of_amount(1)) << "new";
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (std::uint64_t links = 2; links <= 1000; ++links) {
     const auto news = scores.add(url_of(1), 1);
     EXPECT_EQ(news.has_value(), score_of_amount(links) > score_of_amount(links - 1)) << links;
     if (news) {
       EXPECT_EQ(*news, score_of_amount(links));
-      ++told;
+      ++reported;
     }
   }
-  EXPECT_LE(told, 40u) << "a thousand links, four steps to each of ten doublings";
+  EXPECT_LE(reported, 40u) << "a thousand links, four steps to each of ten doublings";
   EXPECT_FALSE(scores.at_least(url_of(1), 5)) << "it has more";
   EXPECT_EQ(scores.at_least(url_of(2), 5), score_of_amount(5));
   EXPECT_FALSE(scores.add(url_of(2), 0));
@@ -60,18 +60,18 @@ TEST(LinkScores, ATopicsScoreIsToldWhenItRises) {
 TEST(LinkScores, Bounded_AFullTableKeepsThoseWithTheMostAndNeverTellsTooMuch) {
   LinkScores scores(1024);
   std::map<std::size_t, std::uint64_t> truth;
-  std::map<std::size_t, std::uint16_t> told;
+  std::map<std::size_t, std::uint16_t> reported;
   std::mt19937_64 random(1);
   for (int i = 0; i < 200'000; ++i) {
     const double skewed = static_cast<double>(random() % 1'000'000) / 1e6;
     const auto url = static_cast<std::size_t>(20'000 * skewed * skewed * skewed * skewed);
     ++truth[url];
-    if (const auto news = scores.add(url_of(url), 1)) told[url] = std::max(told[url], *news);
+    if (const auto news = scores.add(url_of(url), 1)) reported[url] = std::max(reported[url], *news);
   }
   EXPECT_GT(scores.evictions(), 0u);
-  for (const auto& [url, score] : told) ASSERT_LE(score, score_of_amount(truth[url])) << url;
+  for (const auto& [url, score] : reported) ASSERT_LE(score, score_of_amount(truth[url])) << url;
   std::size_t exact = 0;
-  for (std::size_t url = 0; url < 100; ++url) exact += told[url] == score_of_amount(truth[url]) ? 1 : 0;
+  for (std::size_t url = 0; url < 100; ++url) exact += reported[url] == score_of_amount(truth[url]) ? 1 : 0;
   EXPECT_GE(exact, 80u) << "the hundred with the most links, in a table with a twentieth of the URLs";
 }
 

@@ -1,5 +1,5 @@
-// The link trace: what is written is read back, files rotate within their bound, torn tails are cut, and files that are
-// empty, cut short, foreign or newer are told by name and offset.
+// The link trace: pages are read back as written, files rotate within their bound, torn tails are cut. Files that are
+// empty, cut short, foreign or newer are reported with name and offset.
 #include "storage/link_trace.h"
 
 #include <gtest/gtest.h>
@@ -18,21 +18,21 @@ namespace {
 using test::read_file;
 using test::TempDir;
 
-TracePage page_of(std::mt19937_64& random, std::size_t links_max) {
+TracePage page_of(std::mt19937_64& random, std::size_t max_links) {
   TracePage page;
   page.url = "http://h" + std::to_string(random() % 50) + ".example/p/" + std::to_string(random() % 10'000);
   page.at = Time(Duration(1'700'000'000'000'000 + static_cast<std::int64_t>(random() % 1'000'000'000)));
   page.depth = static_cast<std::uint16_t>(random());
   page.worker = static_cast<std::uint16_t>(random() % 7);
-  const std::size_t links = random() % (links_max + 1);
+  const std::size_t links = random() % (max_links + 1);
   for (std::size_t i = 0; i < links; ++i)
     page.links.push_back({"http://h" + std::to_string(random() % 50) + ".example/" + std::to_string(random()),
                           static_cast<std::uint8_t>(random() % 16)});
   return page;
 }
 
-LinkTraceConfig config_in(const TempDir& dir, std::uint64_t bytes_max = 64u << 20) {
-  return {dir.file("links"), "ow", bytes_max, {{"peer", "0011"}, {"partitions", "1024"}}};
+LinkTraceConfig config_in(const TempDir& dir, std::uint64_t max_bytes = 64u << 20) {
+  return {dir.file("links"), "ow", max_bytes, {{"peer", "0011"}, {"partitions", "1024"}}};
 }
 
 LinkTraceWriter open_writer(const LinkTraceConfig& config) {
@@ -54,7 +54,7 @@ Result<std::vector<TracePage>> read_all(const std::vector<std::string>& paths) {
       const auto more = reader->next(page);
       if (!more) return tl::make_unexpected(more.error());
       if (!*more) break;
-      // A page that went over two files.
+      // A page that spans two files.
       const bool goes_on = !pages.empty() && pages.back().at == page.at && pages.back().url == page.url;
       if (goes_on) pages.back().links.insert(pages.back().links.end(), page.links.begin(), page.links.end());
       if (!goes_on) pages.push_back(page);
@@ -72,7 +72,7 @@ TEST(LinkTrace, WhatIsWrittenIsReadBack) {
   const TempDir dir;
   std::mt19937_64 random(7);
   std::vector<TracePage> written;
-  for (int run = 0; run < 3; ++run) {  // goes on with the file
+  for (int run = 0; run < 3; ++run) {  // the next run appends to the same file
     LinkTraceWriter writer = open_writer(config_in(dir));
     for (int i = 0; i < 300; ++i) {
       written.push_back(page_of(random, i == 100 ? 60'000 : 60));  // one page over many blocks
@@ -124,7 +124,7 @@ TEST(LinkTrace, TheOldestFilesMakeRoomWithinTheBound) {
   for (const auto& entry : std::filesystem::directory_iterator(dir.file("links"))) bytes += entry.file_size();
   EXPECT_LE(bytes, trace_bytes_least);
   EXPECT_GT(bytes, trace_bytes_least / 2);
-  // What is left is the end of the trace, without a gap; the page that its first file begins with may lack links.
+  // The rest is the end of the trace, without a gap; the page at the start of its first file may lack links.
   const auto read = read_all({dir.path()});
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_LT(read->size(), written.size());
@@ -149,8 +149,8 @@ TEST(LinkTrace, ATornTailIsToldByTheReaderAndCutByTheWriter) {
   const std::string whole = read_file(path);
   for (std::size_t size = whole.size() - 1; size > ends[1]; --size) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
-    const std::string told = error_of_reading(path);
-    EXPECT_NE(told.find(path + ", byte " + std::to_string(ends[1])), std::string::npos) << told;
+    const std::string reported = error_of_reading(path);
+    EXPECT_NE(reported.find(path + ", byte " + std::to_string(ends[1])), std::string::npos) << reported;
     LinkTraceWriter again = open_writer(config_in(dir));
     EXPECT_EQ(again.bytes(), ends[1]) << size;
   }
@@ -178,14 +178,14 @@ TEST(LinkTrace, ATornHeadIsMended) {
 
 TEST(LinkTrace, FilesThatAreNoneAreTold) {
   const TempDir dir;
-  const auto told = [&](const std::string& bytes) {
+  const auto reported = [&](const std::string& bytes) {
     std::ofstream(dir.file("a.links"), std::ios::binary | std::ios::trunc) << bytes;
     return error_of_reading(dir.file("a.links"));
   };
-  EXPECT_NE(told("").find("a.links is empty"), std::string::npos);
-  EXPECT_NE(told("WARC/1.1\r\nnot this").find("a.links is no link trace"), std::string::npos);
-  EXPECT_NE(told(std::string("OWLT\x02\0\0", 7)).find("of version 2; this build reads 1"), std::string::npos);
-  EXPECT_NE(told("OWLT\x01").find("ends within its head, at byte 5"), std::string::npos);
+  EXPECT_NE(reported("").find("a.links is empty"), std::string::npos);
+  EXPECT_NE(reported("WARC/1.1\r\nnot this").find("a.links is no link trace"), std::string::npos);
+  EXPECT_NE(reported(std::string("OWLT\x02\0\0", 7)).find("of version 2; this build reads 1"), std::string::npos);
+  EXPECT_NE(reported("OWLT\x01").find("ends within its head, at byte 5"), std::string::npos);
   EXPECT_NE(error_of_reading(dir.file("none")).find("none is not there"), std::string::npos);
   std::filesystem::create_directory(dir.file("bare"));
   EXPECT_NE(error_of_reading(dir.file("bare")).find("no link trace (*.links) in"), std::string::npos);
@@ -196,7 +196,7 @@ TEST(LinkTrace, FilesThatAreNoneAreTold) {
   EXPECT_EQ(writer.error().kind, ErrorKind::version);
 }
 
-// Any one byte changed: an error or other pages, never a crash, never without end.
+// Any one byte changed: an error or other pages; never a crash, never an endless loop.
 TEST(LinkTrace, SpoiltBytesAreTold) {
   const TempDir dir;
   std::mt19937_64 random(13);
@@ -210,7 +210,7 @@ TEST(LinkTrace, SpoiltBytesAreTold) {
     std::string spoilt = whole;
     spoilt[at] = static_cast<char>(spoilt[at] ^ 0x15);
     std::ofstream(path, std::ios::binary | std::ios::trunc) << spoilt;
-    const bool counts_only = at >= head + 8 && at < head + 16;  // pages and links of a block: told, not needed
+    const bool counts_only = at >= head + 8 && at < head + 16;  // pages and links of a block: stored, not needed
     if (at >= head && !counts_only) {
       EXPECT_NE(error_of_reading(path), "") << at;
     } else {

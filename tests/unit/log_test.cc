@@ -49,9 +49,9 @@ std::vector<std::string> lines_of(const fs::path& file) {
   return lines;
 }
 
-std::string limiter_text(const std::vector<HeldBack>& all) {
+std::string limiter_text(const std::vector<Suppressed>& all) {
   std::string out;
-  for (const HeldBack& held : all) out += held.channel + "/" + held.event + "=" + std::to_string(held.count) + " ";
+  for (const Suppressed& one : all) out += one.channel + "/" + one.event + "=" + std::to_string(one.count) + " ";
   return out;
 }
 
@@ -122,7 +122,7 @@ TEST(LogLimiter, LetsThroughABurstAMinuteAndCountsTheRest) {
   EXPECT_EQ(through, 20);
   EXPECT_EQ(limiter_text(limiter.ended(noon + 59s)), "");
   EXPECT_EQ(limiter_text(limiter.ended(noon + 60s)), "fetch/failed=980 ");
-  EXPECT_EQ(limiter_text(limiter.ended(noon + 61s)), "") << "told once";
+  EXPECT_EQ(limiter_text(limiter.ended(noon + 61s)), "") << "reported once";
   EXPECT_TRUE(limiter.admit(LogLevel::info, "fetch", "failed", noon + 61s));
 }
 
@@ -140,9 +140,9 @@ TEST(LogLimiter, HeldBackRecordTakesTheMostSevereLevel) {
   for (int i = 0; i < 20; ++i) limiter.admit(LogLevel::error, "fetch", "failed", noon);
   limiter.admit(LogLevel::info, "fetch", "failed", noon);
   limiter.admit(LogLevel::warning, "fetch", "failed", noon);
-  const auto held = limiter.finish();
-  ASSERT_EQ(held.size(), 1U);
-  EXPECT_EQ(held[0].level, LogLevel::warning);
+  const auto suppressed = limiter.finish();
+  ASSERT_EQ(suppressed.size(), 1U);
+  EXPECT_EQ(suppressed[0].level, LogLevel::warning);
 }
 
 TEST(LogLimiter, MemoryAndLinesAreBoundedHoweverManyEventsThereAre) {
@@ -150,11 +150,11 @@ TEST(LogLimiter, MemoryAndLinesAreBoundedHoweverManyEventsThereAre) {
   std::uint64_t through = 0;
   for (int i = 0; i < 100'000; ++i)
     through += limiter.admit(LogLevel::info, "fetch", "event " + std::to_string(i), noon) ? 1 : 0;
-  EXPECT_LE(limiter.keys(), LogLimiter::keys_max);
-  EXPECT_LE(through, LogLimiter::keys_max * LogLimiter::burst);
-  std::uint64_t held = 0;
-  for (const HeldBack& entry : limiter.finish()) held += entry.count;
-  EXPECT_EQ(through + held, 100'000U) << "every record is logged or counted";
+  EXPECT_LE(limiter.keys(), LogLimiter::max_keys);
+  EXPECT_LE(through, LogLimiter::max_keys * LogLimiter::burst);
+  std::uint64_t suppressed = 0;
+  for (const Suppressed& entry : limiter.finish()) suppressed += entry.count;
+  EXPECT_EQ(through + suppressed, 100'000U) << "every record is logged or counted";
 }
 
 TEST(LogLimiter, AClockThatIsSetBackHoldsNothingForLong) {
@@ -213,7 +213,7 @@ TEST(Log, RotatesBySizeAndKeepsTheNewestFiles) {
   const TempDirectory dir;
   const fs::path file = dir / "node.log";
   int number = 0;
-  for (int run = 0; run < 2; ++run) {  // the second goes on counting where the first was
+  for (int run = 0; run < 2; ++run) {  // the second continues where the first stopped
     ASSERT_TRUE(start_log({.file = file.string(), .file_bytes = 4096, .files = 3}));
     for (int i = 0; i < 500; ++i) log(LogLevel::info, "node", "line", {{"number", number++}});
     stop_log();
@@ -283,7 +283,7 @@ TEST(Log, AFileThatCannotBeWrittenIsAnErrorWithTheCause) {
   EXPECT_FALSE(start_log({.file = (dir / "100%.log").string()})) << "Boost.Log would take it for a pattern";
 }
 
-// The directory goes away under a running log: the program goes on, and is told once on standard error.
+// The directory goes away under a running log: the program continues, and one line on standard error says so.
 TEST(Log, AFailureInMidRunCostsOnlyTheLines) {
   const TempDirectory dir;
   fs::create_directory(dir / "sub");
@@ -294,9 +294,9 @@ TEST(Log, AFailureInMidRunCostsOnlyTheLines) {
   testing::internal::CaptureStderr();
   for (int i = 0; i < 1000; ++i) log(LogLevel::info, "node", "after");
   stop_log();
-  const std::string told = testing::internal::GetCapturedStderr();
-  EXPECT_NE(told.find("the log cannot be written"), std::string::npos);
-  EXPECT_EQ(std::count(told.begin(), told.end(), '\n'), 1) << told;
+  const std::string reported = testing::internal::GetCapturedStderr();
+  EXPECT_NE(reported.find("the log cannot be written"), std::string::npos);
+  EXPECT_EQ(std::count(reported.begin(), reported.end(), '\n'), 1) << reported;
 }
 
 TEST(Log, WithoutAFileItGoesToStandardError) {

@@ -1,4 +1,4 @@
-// One budget for a peer's memory: how it is split, what counts against a share, what is left out for it.
+// One budget for a peer's memory: how it is split, what counts against a share, what is left out to respect it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -45,19 +45,20 @@ TEST(MemoryPlan, WithoutASettingHalfOfTheMachineSharedByItsPeersUpTo4GiB) {
 TEST(MemoryPlan, ASettingNeverExceedsItsShareAndAWordIsSaid) {
   Settings settings = load_settings("", {{"max_memory", "512MiB"}}).value().values;
   const MemoryPlan plan = plan_memory(settings, 0);
-  std::vector<std::string> told = fit_settings(settings, {}, plan);
+  std::vector<std::string> reported = fit_settings(settings, {}, plan);
   EXPECT_EQ(settings.max_body_memory, plan.bodies);
   EXPECT_LE(2 * settings.max_body_bytes, plan.bodies);
   EXPECT_LE(2 * settings.max_decoded_bytes, plan.decoded);
   EXPECT_EQ(settings.max_storage_memory + write_buffer_bytes(plan), plan.storage);
   for (const char* name : {"max_body_bytes", "max_decoded_bytes", "max_hosts_in_memory"})
-    EXPECT_TRUE(std::any_of(told.begin(), told.end(), [&](const std::string& line) { return line.starts_with(name); }))
-        << name;
+    EXPECT_TRUE(std::any_of(reported.begin(), reported.end(), [&](const std::string& line) {
+      return line.starts_with(name);
+    })) << name;
 
   Settings small = load_settings("", {{"max_body_memory", "1MiB"}, {"max_body_bytes", "1MiB"}}).value().values;
-  told = fit_settings(small, {{"max_body_memory", "flag"}}, plan_memory(small, 8192 * mib));
+  reported = fit_settings(small, {{"max_body_memory", "flag"}}, plan_memory(small, 8192 * mib));
   EXPECT_EQ(small.max_body_memory, mib);
-  EXPECT_EQ(told, std::vector<std::string>());
+  EXPECT_EQ(reported, std::vector<std::string>());
 }
 
 TEST(MemoryPlan, TooLittleIsRefused) {
@@ -132,12 +133,12 @@ TEST(DecodeRoom, SmallPartsAndOneLargeOneAreTheShare) {
   const auto share = std::make_shared<MemoryShare>(100 * mib);
   DecodeRoom room(share, 3);
   DecodeLease first(room);
-  EXPECT_EQ(first.left(), decode_small_max);
+  EXPECT_EQ(first.left(), max_decode_small);
   first.take(mib);
-  EXPECT_EQ(first.left(), decode_small_max - mib);
+  EXPECT_EQ(first.left(), max_decode_small - mib);
   first.want(50 * mib);
   EXPECT_TRUE(first.large());
-  EXPECT_EQ(first.left(), 100 * mib - 3 * decode_small_max - mib);
+  EXPECT_EQ(first.left(), 100 * mib - 3 * max_decode_small - mib);
   DecodeLease second(room);
   second.want(mib);
   EXPECT_FALSE(second.large());
@@ -153,7 +154,7 @@ PageLinks many_links(std::size_t count) {
 
 TEST(LinkBudget, ALongBaseMakesNoMoreThanTheBudgetAndTheRestIsCounted) {
   LinkRules rules;
-  rules.bytes_max = mib;
+  rules.max_bytes = mib;
   const ResolvedLinks links = resolve_links(many_links(100'000), Url::parse("http://a.test/").value(), nullptr, rules);
   std::uint64_t bytes = 0;
   for (const CanonicalUrl& url : links.urls) bytes += url.text().size();
@@ -166,7 +167,7 @@ TEST(LinkBudget, OrdinaryPagesLoseNothing) {
   PageLinks page;
   for (int i = 0; i < 1000; ++i) page.links.push_back({"/p" + std::to_string(i), LinkKind::anchor, false, false});
   LinkRules rules;
-  rules.bytes_max = mib;
+  rules.max_bytes = mib;
   const ResolvedLinks links = resolve_links(page, Url::parse("http://a.test/").value(), nullptr, rules);
   EXPECT_EQ(links.urls.size(), 1000u);
   EXPECT_EQ(links.over_budget, 0u);
@@ -202,7 +203,7 @@ TEST(InFlight, WhatWasAtWorkWhenAProcessDiedIsLeftAndNothingElse) {
     InFlightMark again = in_flight->begin(key_of(4));
     again.waits();
     again.at_work();
-    // The process dies: what the file says now is what the next one finds.
+    // The process dies: the next one finds the present content of the file.
     std::filesystem::copy_file(path, path + "-then");
   }
   auto next = InFlight::open(path + "-then", 3).value();
@@ -262,13 +263,13 @@ TEST(InFlight, PlacesThatOnlyAnEarlierRunHadAreClearedToo) {
     wide->clear();
     std::vector<InFlightMark> marks;
     for (std::uint8_t i = 0; i < 100; ++i) marks.push_back(wide->begin(key_of(i)));
-    std::filesystem::copy_file(path, path + "-then");  // it dies
+    std::filesystem::copy_file(path, path + "-then");  // the process dies
   }
-  // Before the store knows of them, they are not lost either.
+  // They are not lost before they are in the store either.
   for (int i = 0; i < 2; ++i) EXPECT_EQ(InFlight::open(path + "-then", 2).value()->left().size(), 100u);
   InFlight::open(path + "-then", 2).value()->clear();
   EXPECT_TRUE(InFlight::open(path + "-then", 2).value()->left().empty());
-  // A piece of a place is not one.
+  // A part of a place is not a place.
   std::ofstream(path + "-then", std::ios::app) << std::string(31, '\2');
   InFlight::open(path + "-then", 200).value().reset();
   EXPECT_TRUE(InFlight::open(path + "-then", 300).value()->left().empty());

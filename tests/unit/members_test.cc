@@ -1,4 +1,4 @@
-// Members of the ring: who is gone for good, who is waited for, and when a side of a split pauses.
+// Members of the ring: which are gone for good, which are waited for, and when a side of a split pauses.
 #include "node/replication/members.h"
 
 #include <gtest/gtest.h>

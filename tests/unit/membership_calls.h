@@ -1,4 +1,4 @@
-// One Membership and the calls to it: what the tests of membership's rules share.
+// One Membership and the calls to it, shared by the tests of membership's rules.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class MembershipCalls : public testing::Test {
     peer.tick(now, out);
     return out;
   }
-  // Ticks whenever it is due; all that was sent.
+  // Ticks at each deadline; returns all messages sent.
   std::vector<Send> run_to(Time until) {
     std::vector<Send> all;
     while (peer.next_deadline() <= until) {
@@ -39,7 +39,7 @@ class MembershipCalls : public testing::Test {
     }
     return all;
   }
-  // Makes it known and down.
+  // Makes the member known and down.
   void bury(std::size_t number) {
     peer.merge({record(number, 5, MemberState::active, true)}, start - config.suspicion_time);
     peer.merge({record(number, 5, MemberState::down)}, start);
@@ -62,11 +62,11 @@ class MembershipCalls : public testing::Test {
     ack.reached = reached;
     peer.on_ping_ack(from, ack, now, ignored);
   }
-  // Members 1 to `count` become known, well.
+  // Members 1 to `count` become known, active and not suspected.
   void meet(std::size_t count) {
     for (std::size_t i = 1; i <= count; ++i) peer.merge({record(i, 5, MemberState::active)}, start);
   }
-  // As run_to(), but every ping is answered at once, except by those that are `silent`.
+  // Like run_to(), but all pings are answered at once, except by the `silent` members.
   std::vector<Send> live_to(Time until, const std::set<PeerId>& silent = {}) {
     std::vector<Send> all;
     while (peer.next_deadline() <= until) {

@@ -1,4 +1,4 @@
-// One identity, two processes: which of them goes on, and what must not be taken for two (Member::started).
+// One identity, two processes: which of them continues, and what must not look like two (Member::started).
 #include <gtest/gtest.h>
 
 #include "tests/unit/membership_calls.h"
@@ -10,7 +10,7 @@ using std::chrono::seconds;
 
 class Identity : public MembershipCalls {
  protected:
-  // This identity's process of `incarnation`, at an address of its own.
+  // The process of this identity with this incarnation, at its own address.
   static Member process(std::uint64_t incarnation) {
     Member member = sim_member(0, incarnation);
     member.address = "10.0.1.1:" + std::to_string(incarnation);
@@ -31,7 +31,7 @@ TEST_F(Identity, AProcessIsKnownByItsFirstIncarnation) {
 TEST_F(Identity, OfTwoProcessesTheSecondEnds) {
   Membership third(sim_member(1, 500), config, 3);
   third.merge({first.self()}, start);
-  third.merge({second.self()}, start);  // the copy came later, so its word stands for now
+  third.merge({second.self()}, start);  // the copy came later, so its record is valid for now
   second.merge(third.member_list(), start);
   EXPECT_EQ(second.duplicate(), std::nullopt);
   first.merge(third.member_list(), start);
@@ -56,7 +56,7 @@ TEST_F(Identity, WhatIsLeftOfAnEarlierProcessIsNoDuplicate) {
   Member earlier = process(1000);
   earlier.started = 1000;
   earlier.incarnation = 1900;
-  second.merge({earlier}, start);  // older than what the second began with
+  second.merge({earlier}, start);  // older than the first incarnation of the second
   EXPECT_EQ(second.self().incarnation, 2000u);
   earlier.incarnation = 2500;  // its clock was ahead; it is dead, and the others have found out
   for (const MemberState state : {MemberState::active, MemberState::down, MemberState::left}) {

@@ -1,5 +1,5 @@
 // Lifeguard's refinements (Dadgar, Phillips, Currey 2018), rule by rule: local health, nacks, suspicions that others
-// confirm; and the presets. What they do in a network: membership_sim_test.cc.
+// confirm; and the presets. Their effect in a network: membership_sim_test.cc.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ TEST(LocalHealthScore, StaysBetweenZeroAndItsMax_AndStretchesByOneMoreThanItself
 
 class Lifeguard : public MembershipCalls {
  protected:
-  // Lets time pass until member 1, which is silent, is asked for through others; the requests.
+  // Lets time pass until others are asked to probe member 1, which is silent. Returns the requests.
   std::vector<std::pair<PeerId, PingRequest>> ask_for_the_first() {
     for (;;) {
       const Time now = std::max(peer.next_deadline(), start);
@@ -45,7 +45,7 @@ class Lifeguard : public MembershipCalls {
     }
   }
   Time failed_at() const { return asked_at + 2 * config.probe_timeout; }
-  // When member 1 is down; all others are well.
+  // The time until member 1 is down; all others are well.
   Duration down_after(Time since) {
     while (peer.find(sim_id(1))->state != MemberState::down) {
       const Time now = peer.next_deadline();
@@ -108,7 +108,7 @@ TEST_F(Lifeguard, ARefutationCostsHealth_AnAnsweredProbeGivesItBack) {
   live_to(start + config.probe_every);
   EXPECT_EQ(peer.health(), 1u);
   for (int i = 0; i < 20; ++i) accuse_self();
-  EXPECT_EQ(peer.health(), config.health_max);
+  EXPECT_EQ(peer.health(), config.max_health);
 }
 
 TEST_F(Lifeguard, AnIndirectAnswerGivesHealthBack) {
@@ -239,7 +239,7 @@ TEST(SuspicionWait, AMemberConfirmsOnce) {
   for (const std::size_t by : {1u, 1u, 2u, 1u}) suspicion.confirm(sim_id(by));
   EXPECT_EQ(suspicion.confirmed_by, (std::vector<PeerId>{sim_id(1), sim_id(2)}));
   for (std::size_t by = 3; by < 100; ++by) suspicion.confirm(sim_id(by));
-  EXPECT_EQ(suspicion.confirmed_by.size(), confirmations_max);
+  EXPECT_EQ(suspicion.confirmed_by.size(), max_confirmations);
 }
 
 TEST_F(Lifeguard, NacksConfirm_ThreeLeaveTheSuspicionTime) {
@@ -296,7 +296,7 @@ TEST_F(Lifeguard, ARefutationForgetsTheConfirmations) {
 }
 
 TEST_F(Lifeguard, WithHealthAndFactorOffItIsSwim) {
-  config.health_max = 0;
+  config.max_health = 0;
   config.suspicion_factor = 1;
   peer = Membership(sim_member(0, 1000), config, 1);
   tick(start);

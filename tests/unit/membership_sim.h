@@ -37,7 +37,7 @@ struct SimPeer {
   bool alive = true;
   bool paused = false;
   Duration late{};  // it handles messages up to this much late, at least half of it; its timers run on time
-  std::vector<std::pair<std::size_t, Body>> waiting;  // arrived while it stood still
+  std::vector<std::pair<std::size_t, Body>> waiting;  // messages that arrived while it was paused
 };
 
 class Sim {
@@ -48,14 +48,14 @@ class Sim {
   Duration delay_min{std::chrono::milliseconds(1)};
   Duration max_delay{std::chrono::milliseconds(20)};
   std::function<bool(std::size_t from, std::size_t to)> is_cut = [](std::size_t, std::size_t) { return false; };
-  std::function<void()> after_step = [] {};  // a checker; called when some peer's view changed
+  std::function<void()> after_step = [] {};  // a checker, called when the view of any peer changed
   MembershipConfig config;
 
   std::vector<SimPeer> peers;
   Time now{std::chrono::seconds(1'700'000'000)};
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t transcript = 0;  // a hash of everything that happened
+  std::uint64_t transcript = 0;  // a hash of all events
 
   void start(std::size_t number) {
     if (peers.size() <= number) peers.resize(number + 1);
@@ -64,7 +64,7 @@ class Sim {
     peer = SimPeer{};
     peer.membership = std::make_unique<Membership>(sim_member(number, incarnation), config, random_());
   }
-  // Join and Welcome, which the owner of Membership does.
+  // Join and Welcome, which are the task of Membership's owner.
   void join(std::size_t number, std::size_t contact) {
     start(number);
     peers[contact].membership->merge({peers[number].membership->self()}, now);
@@ -88,7 +88,7 @@ class Sim {
   void run_for(Duration span) {
     run_until(span, [] { return false; });
   }
-  // The time it took, or more than `limit`.
+  // Returns the time it took, or more than `limit`.
   Duration run_until(Duration limit, const std::function<bool()>& done) {
     const Time begin = now;
     while (!done()) {
@@ -110,7 +110,7 @@ class Sim {
     return now - begin;
   }
 
-  // All that are alive know the same, and that all of them are there and well.
+  // All living peers know the same members: all of them, active and not suspected.
   bool agreed() const {
     std::size_t alive = 0;
     for (const SimPeer& peer : peers) alive += peer.alive ? 1 : 0;
@@ -127,7 +127,7 @@ class Sim {
     }
     return true;
   }
-  // Every living peer but `number` has it in that state.
+  // All living peers but `number` see it in that state.
   bool all_see(std::size_t number, MemberState state) const {
     for (std::size_t i = 0; i < peers.size(); ++i) {
       if (i == number || !peers[i].alive) continue;
@@ -136,7 +136,7 @@ class Sim {
     }
     return true;
   }
-  // How many times some running peer has some living peer down, by (observer, observed).
+  // The cases in which a living peer has another living peer down: (observer, observed).
   std::vector<std::pair<std::size_t, std::size_t>> buried_alive() const {
     std::vector<std::pair<std::size_t, std::size_t>> found;
     for (std::size_t i = 0; i < peers.size(); ++i) {

@@ -1,4 +1,4 @@
-// SWIM in a simulated network: what must hold for rings of 3 to 100 members that lose, delay and cut messages.
+// SWIM in a simulated network: the invariants of rings of 3 to 100 members that lose, delay and cut messages.
 #include "tests/unit/membership_sim.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 double in_seconds(Duration span) { return std::chrono::duration<double>(span).count(); }
 
-// A ring of `count` that has settled.
+// Makes a ring of `count` that has settled.
 void settle(Sim& sim, std::size_t count) {
   sim.make_ring(count);
   ASSERT_LE(sim.run_until(seconds(60), [&] { return sim.agreed(); }), seconds(60));
@@ -98,7 +98,7 @@ TEST_P(MembershipSim, ARestartComesBackWithItsNewIncarnation) {
   const std::vector<Member> remembered = sim.peers[1].membership->member_list();
   sim.kill(1);
   EXPECT_LE(sim.run_until(seconds(30), [&] { return sim.all_see(1, MemberState::down); }), seconds(30));
-  // It finds the others from what it remembers, its own old record among it; nobody lets it in again.
+  // It finds the others from its stored members, its own old record among them; no peer lets it in again.
   sim.start(1);
   sim.peers[1].membership->restore(remembered, sim.now);
   EXPECT_LE(sim.run_until(seconds(40), [&] { return sim.agreed(); }), seconds(40));
@@ -125,12 +125,12 @@ TEST_P(MembershipSim, ACutIsSeenByBothSides_AndHeals) {
   const auto side = [half](std::size_t number) { return number < half; };
   sim.is_cut = [side](std::size_t from, std::size_t to) { return side(from) != side(to); };
   const auto other_side_down = [&] { return sim.buried_alive().size() == 2 * half * (GetParam() - half); };
-  // The last of 25 to be suspected may take a round of probes and more.
+  // The last of 25 may be suspected only after more than a round of probes.
   EXPECT_LE(sim.run_until(seconds(60), other_side_down), seconds(60));
   sim.run_for(seconds(60));
   EXPECT_TRUE(other_side_down());
   sim.is_cut = [](std::size_t, std::size_t) { return false; };
-  sim.after_step = [&] {  // neighbours who were never apart do not bury one another
+  sim.after_step = [&] {  // neighbours that were never apart do not declare each other down
     for (const auto& [observer, observed] : sim.buried_alive()) ASSERT_NE(side(observer), side(observed));
   };
   EXPECT_LE(sim.run_until(seconds(60), [&] { return sim.agreed(); }), seconds(60));
@@ -171,7 +171,7 @@ TEST_P(MembershipSim, SameSeedSameRun) {
   EXPECT_NE(run(1), run(2));
 }
 
-// What it costs and how fast it is, printed for the notes; held to SWIM's promises: constant load, detection in a few
+// Load and speed, printed for the notes and checked against SWIM's promises: constant load, detection within a few
 // rounds.
 TEST(MembershipFigures, LoadAndDetection) {
   for (const std::size_t count : {3u, 10u, 100u}) {
@@ -179,7 +179,7 @@ TEST(MembershipFigures, LoadAndDetection) {
     sim.make_ring(count);
     const Duration joined = sim.run_until(seconds(60), [&] { return sim.agreed(); });
     ASSERT_LE(joined, seconds(60));
-    sim.run_for(seconds(60));  // the joins' gossip ends
+    sim.run_for(seconds(60));  // until the gossip of the joins ends
     sim.messages = sim.bytes = 0;
     constexpr int quiet_seconds = 60;
     sim.run_for(seconds(quiet_seconds));
@@ -214,17 +214,17 @@ TEST(MembershipFigures, LoadAndDetection) {
 
 struct FalseAlarms {
   std::size_t suspected = 0;    // times that some peer began to suspect a healthy one
-  std::size_t buried = 0;       // times that some peer held a healthy one for down
-  std::size_t slow_buried = 0;  // times that some peer held the slow one for down
+  std::size_t buried = 0;       // times that some peer declared a healthy one down
+  std::size_t slow_buried = 0;  // times that some peer declared the slow one down
 };
 
 // Ten members, all alive, one of which handles its messages 2 to 4 s late; the suspicion time is 3 s.
-FalseAlarms alarms_around_a_slow_member(std::uint32_t health_max, std::uint32_t suspicion_factor, double loss) {
+FalseAlarms alarms_around_a_slow_member(std::uint32_t max_health, std::uint32_t suspicion_factor, double loss) {
   FalseAlarms alarms;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     Sim sim(seed);
     sim.config.suspicion_time = seconds(3);
-    sim.config.health_max = health_max;
+    sim.config.max_health = max_health;
     sim.config.suspicion_factor = suspicion_factor;
     settle(sim, 10);
     sim.loss = loss;
@@ -250,8 +250,8 @@ FalseAlarms alarms_around_a_slow_member(std::uint32_t health_max, std::uint32_t 
 
 TEST(MembershipFigures, Lifeguard_ASlowMemberBuriesNoHealthyOne) {
   for (const double loss : {0.0, 0.2, 0.3}) {
-    const auto alarms = [loss](const char* name, std::uint32_t health_max, std::uint32_t factor) {
-      const FalseAlarms found = alarms_around_a_slow_member(health_max, factor, loss);
+    const auto alarms = [loss](const char* name, std::uint32_t max_health, std::uint32_t factor) {
+      const FalseAlarms found = alarms_around_a_slow_member(max_health, factor, loss);
       std::printf("loss %.1f, %-22s: healthy ones suspected %5zu times, buried %3zu; the slow one buried %3zu\n", loss,
                   name, found.suspected, found.buried, found.slow_buried);
       return found;

@@ -1,5 +1,5 @@
 // Membership call by call: precedence, refutation, deadlines, bounds. Lifeguard's refinements:
-// membership_lifeguard_test.cc; identities: membership_identity_test.cc; the whole in a network:
+// membership_lifeguard_test.cc; identities: membership_identity_test.cc; all of it in a network:
 // membership_sim_test.cc.
 #include "ring/membership.h"
 
@@ -69,26 +69,27 @@ TEST_F(MembershipCalls, AnAccusationIsRefuted) {
     EXPECT_EQ(peer.self().incarnation, accusation.incarnation + 1);
   }
   const std::uint64_t version = peer.version();
-  peer.merge({record(0, 5000, MemberState::down)}, start);  // an old one needs no answer
+  peer.merge({record(0, 5000, MemberState::down)}, start);  // an old accusation needs no answer
   EXPECT_EQ(peer.version(), version);
 }
 
-std::uint64_t micros(Time time) { return static_cast<std::uint64_t>(time.time_since_epoch().count()); }
-
-// Else one word could keep a peer out for good: nothing would be above the end of the numbers.
+// Otherwise one claim could keep a peer out for good: no incarnation would be above the largest number.
 TEST_F(MembershipCalls, AClaimTooFarAheadIsLeftOut_AndAnyOtherCanBeRefuted) {
-  const std::uint64_t most = micros(start + clock_lead_max);
+  const std::uint64_t most = 1000 + max_incarnation_step;
+  const std::uint64_t most_first = max_first_incarnation;
   const Member before = peer.self();
-  for (const std::uint64_t ahead : {most + 1, std::uint64_t{1} << 61, incarnation_max}) {
+  for (const std::uint64_t ahead : {most + 1, std::uint64_t{1} << 61, max_incarnation}) {
     peer.merge({record(0, ahead, MemberState::left)}, start);
     EXPECT_EQ(peer.self(), before);
+  }
+  for (const std::uint64_t ahead : {most_first + 1, max_incarnation}) {
     peer.merge({record(1, ahead, MemberState::active)}, start);
     EXPECT_EQ(peer.find(sim_id(1)), nullptr);
   }
-  EXPECT_EQ(peer.claims_refused(), 6u);
+  EXPECT_EQ(peer.claims_refused(), 5u);
   peer.merge({record(0, most, MemberState::left)}, start);
   EXPECT_EQ(peer.self().incarnation, most + 1);
-  // The others took the word, and take the refutation though it is beyond what they would take of one unknown.
+  // The others accepted the claim. They accept the refutation too, though they would refuse it of an unknown member.
   Membership other(sim_member(7, 1000), config, 1);
   other.merge({record(0, 1000, MemberState::active)}, start);
   other.merge({record(0, most, MemberState::left)}, start);
@@ -98,22 +99,22 @@ TEST_F(MembershipCalls, AClaimTooFarAheadIsLeftOut_AndAnyOtherCanBeRefuted) {
   EXPECT_EQ(other.claims_refused(), 0u);
 }
 
-// A clock that was set back: what is known stays known, and goes on.
+// Clocks have no part in it: a member's number may be anything, and rises in steps.
 TEST_F(MembershipCalls, AKnownMemberMayGoOnWhateverTheClockSays) {
   peer.merge({record(1, 1'000'000, MemberState::active)}, start);
   const Time back{};
-  peer.merge({record(1, 1'000'000 + incarnation_step_max, MemberState::leaving)}, back);
+  peer.merge({record(1, 1'000'000 + max_incarnation_step, MemberState::leaving)}, back);
   EXPECT_EQ(peer.find(sim_id(1))->state, MemberState::leaving);
-  peer.merge({record(1, micros(back + clock_lead_max) + 1'000'000'000, MemberState::left)}, back);
+  peer.merge({record(1, 1'000'001 + 2 * max_incarnation_step, MemberState::left)}, back);
   EXPECT_EQ(peer.find(sim_id(1))->state, MemberState::leaving);
 }
 
 TEST_F(MembershipCalls, StoredRecordsTooFarAheadAreHandedBack) {
   const std::vector<Member> refused =
-      peer.restore({record(1, 5, MemberState::active), record(2, incarnation_max, MemberState::left),
+      peer.restore({record(1, 5, MemberState::active), record(2, max_incarnation, MemberState::left),
                     record(3, 6, MemberState::down)},
                    start);
-  EXPECT_EQ(refused, std::vector<Member>{record(2, incarnation_max, MemberState::left)});
+  EXPECT_EQ(refused, std::vector<Member>{record(2, max_incarnation, MemberState::left)});
   EXPECT_EQ(peer.find(sim_id(2)), nullptr);
   EXPECT_EQ(peer.members().size(), 3u);
 }
@@ -142,7 +143,7 @@ TEST_F(MembershipCalls, HearsayOfADeathDoesNotSetTheClockBack) {
   EXPECT_EQ(peer.find(sim_id(1))->state, MemberState::down);
 }
 
-// A newcomer must know whom the ring waits for; gossip alone never tells of the dead.
+// A newcomer must know which members the ring waits for; gossip alone never reports dead members.
 TEST_F(MembershipCalls, AWelcomeTellsOfTheDead) {
   peer.welcome({record(1, 5, MemberState::down), record(2, 5, MemberState::left), record(3, 5, MemberState::active)},
                start);
@@ -193,7 +194,7 @@ TEST_F(MembershipCalls, Swim_ProbeThenIndirectThenSuspectThenDown) {
     EXPECT_EQ(request.target.id, target);
     EXPECT_EQ(request.sequence, sequence);
   }
-  for (const auto& [to, request] : requests) acknowledge(to, request.sequence, false, probed);  // nor has a relay heard
+  for (const auto& [to, request] : requests) acknowledge(to, request.sequence, false, probed);  // the relays send nacks
   answer(run_to(probed + 3 * config.probe_timeout - milliseconds(1)), probed);
   EXPECT_FALSE(peer.find(target)->suspect);
   run_to(probed + 3 * config.probe_timeout);
@@ -368,9 +369,9 @@ TEST_F(MembershipCalls, ALeaverSaysSoToEveryoneAndFallsSilent) {
 
 TEST_F(MembershipCalls, TheNumberOfMembersIsBounded) {
   std::vector<Member> flood;
-  for (std::size_t i = 1; i < members_max + 100; ++i) flood.push_back(record(i, 5, MemberState::active));
+  for (std::size_t i = 1; i < max_members + 100; ++i) flood.push_back(record(i, 5, MemberState::active));
   peer.merge(flood, start);
-  EXPECT_EQ(peer.members().size(), members_max);
+  EXPECT_EQ(peer.members().size(), max_members);
   EXPECT_EQ(peer.claims_refused(), 100u);
 }
 

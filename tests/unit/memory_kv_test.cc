@@ -1,4 +1,4 @@
-// The store in memory: what its faults take and what they leave.
+// The store in memory: what its faults remove and what they leave.
 #include "storage/memory_kv.h"
 
 #include <gtest/gtest.h>

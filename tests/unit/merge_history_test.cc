@@ -1,7 +1,7 @@
-// Issue 3, point 1: what peers know of URLs and hosts is a join-semilattice. Histories of a URL's life, as several
-// peers may each have lived a part of it, are merged in any order, in any pieces, doubled; by hand, through
-// Store::commit in memory and on RocksDB, and as batches through a peer; always with the result of a slow obvious twin
-// that looks at all records at once.
+// Issue 3, point 1: the records of URLs and hosts are a join-semilattice. A history is the life of a URL of which
+// several peers may each have seen a part. Histories are merged in any order, in any pieces, doubled: by hand, through
+// Store::commit in memory and on RocksDB, and as batches through a peer. The result is always that of a slow obvious
+// twin that looks at all records at once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ auto by_time_then_bytes(const UrlRecord& r) {
   return std::tuple(r.since, static_cast<int>(r.reason), r.status, r.depth, r.steps, r.attempts, r.url);
 }
 
-// Of all that is known: the highest rank; among queued ones each part for itself; among others the latest.
+// The join of all records: those of the highest rank; of queued ones each field by itself; of others the latest.
 UrlRecord join_by_the_book(const std::vector<UrlRecord>& all) {
   int top = 0;
   for (const UrlRecord& record : all) top = std::max(top, rank_by_the_book(record));
@@ -64,8 +64,8 @@ UrlRecord join_by_the_book(const std::vector<UrlRecord>& all) {
 
 // --- histories ------------------------------------------------------------------------------------------------------
 
-// What some peers come to know of one URL: links to it from several places, tries that fail, an end; each peer lives
-// on from what one of them knew before, as after a hand-off, a cut or a restart with an older copy.
+// The records of one URL at some peers: links to it from several places, failed tries, an end. Each peer continues
+// from an earlier record of any of them, as after a hand-off, a cut or a restart with an older copy.
 std::vector<UrlRecord> life_of(Random& random, const std::string& url, std::size_t moments) {
   std::vector<UrlRecord> known;
   for (std::size_t i = 0; i < moments; ++i) {
@@ -80,7 +80,7 @@ std::vector<UrlRecord> life_of(Random& random, const std::string& url, std::size
       if (record.depth == 4) std::tie(record.state, record.reason) = std::pair(UrlState::excluded, Reason::depth);
     } else if (record.state == UrlState::queued || below(random, 4) == 0) {
       switch (below(random, 5)) {
-        case 0:  // a try that failed
+        case 0:  // a failed try
           record.state = UrlState::queued;
           record.reason = below(random, 2) == 0 ? Reason::timeout : Reason::http_status;
           record.status = record.reason == Reason::http_status ? 503 : 0;
@@ -103,7 +103,7 @@ std::vector<UrlRecord> life_of(Random& random, const std::string& url, std::size
   return known;
 }
 
-// Of a host with some pages, as merges.
+// The history of some hosts with some pages, as merges.
 std::vector<Merge> history_of(Random& random, std::size_t hosts, std::size_t pages) {
   std::vector<Merge> history;
   for (std::size_t host = 0; host < hosts; ++host)
@@ -121,7 +121,7 @@ std::map<UrlKey, UrlRecord> twin_of(const std::vector<Merge>& history) {
   return joined;
 }
 
-// The history again: all of it at least once, some twice, in another order.
+// The history again: all of it at least once, some of it twice, in another order.
 template <class Value>
 std::vector<Value> shuffled_and_doubled(Random& random, const std::vector<Value>& history) {
   std::vector<Value> copies = history;
@@ -148,7 +148,7 @@ TEST(MergeHistory, UrlsAnyOrderAnyPiecesDoubledIsWhatTheTwinSays) {
     for (int order = 0; order < 4; ++order) {
       const std::vector<UrlRecord> copies = shuffled_and_doubled(random, life);
       ASSERT_EQ(fold(copies), wanted) << "round " << round;
-      // Two peers that each had a part of it meet.
+      // Two peers meet that each have a part of it.
       const auto cut = copies.begin() + 1 + static_cast<std::ptrdiff_t>(below(random, copies.size() - 1));
       const UrlRecord left = fold({copies.begin(), cut}), right = fold({cut, copies.end()});
       ASSERT_EQ(merge(left, right), wanted);
@@ -210,7 +210,7 @@ TEST(MergeHistory, HostsAnyOrderAnyPiecesDoubledIsTheLatestAndTheMost) {
 
 class MergeThroughStore : public test::StoreOnEachBackend {
  protected:
-  // In batches of random sizes, with a restart now and then.
+  // Commits in batches of random sizes, with an occasional restart.
   void apply(Random& random, std::vector<Merge> history) {
     while (!history.empty()) {
       const std::size_t size = std::min(history.size(), 1 + below(random, 12));
@@ -253,7 +253,7 @@ TEST_P(MergeThroughStore, TheSameRecordsInAnyOrderAndBatchesGiveEqualRoots) {
   }
 }
 
-// Two sides of a cut, each with a part of the history, hand each other all they have, twice and in pieces.
+// Two sides of a cut, each with a part of the history, send each other all their records, twice and in pieces.
 TEST_P(MergeThroughStore, TwoSidesThatMeetEndEqual) {
   const bool memory = GetParam() == test::Backend::memory;
   Random random(5);
@@ -271,7 +271,7 @@ TEST_P(MergeThroughStore, TwoSidesThatMeetEndEqual) {
     }
     apply(random, local);
     if (HasFatalFailure()) return;
-    // Each gives what it has now, which may already be of both.
+    // Each side sends its present records, which may already come from both.
     for (int exchange = 0; exchange < 2; ++exchange) {
       std::vector<Merge> theirs;
       for (const auto& [key, record] : test::records_of(other)) theirs.push_back({key, record});
@@ -296,7 +296,7 @@ TEST_P(MergeThroughStore, TwoSidesThatMeetEndEqual) {
 INSTANTIATE_TEST_SUITE_P(Each, MergeThroughStore, testing::Values(test::Backend::memory, test::Backend::rocks),
                          test::backend_name);
 
-// --- through a peer: the one place where hosts' records are joined with what is stored ------------------------------
+// --- through a peer: the one place where hosts' records are joined with the stored ones -----------------------------
 
 struct Robots {
   std::string origin;
@@ -305,7 +305,7 @@ struct Robots {
 
 class MergeThroughPeer : public testing::Test {
  protected:
-  // A ring of one, empty.
+  // Starts an empty ring of one.
   void start() {
     peer_.reset();
     store_.reset();
@@ -357,10 +357,10 @@ class MergeThroughPeer : public testing::Test {
     return out;
   }
   HostClock random_clock(Random& random, std::size_t host) const {
-    return {now_ + std::chrono::milliseconds(below(random, 9)), static_cast<std::uint32_t>(below(random, 4)),
-            test::host_text(host)};
+    const std::chrono::milliseconds wait(below(random, 9));
+    return {now_ + wait, static_cast<std::uint32_t>(below(random, 4)), test::host_text(host), {}, 0, 0, wait};
   }
-  // As one server answered at that time: what was fetched at the same time is the same.
+  // The file that one server sent at a random time: files fetched at the same time are equal.
   Robots random_robots(Random& random, std::size_t host) const {
     const auto age = static_cast<std::int64_t>(below(random, 9));
     return {"http://" + test::host_text(host),
@@ -382,7 +382,7 @@ TEST_F(MergeThroughPeer, BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwinSays) {
     const std::vector<Merge> history = history_of(random, 4, 3);
     std::map<HostKey, HostClock> clocks;
     std::map<HostKey, Robots> robots;
-    std::vector<std::pair<std::size_t, std::string>> records;  // of which host, 0: any number a batch
+    std::vector<std::pair<std::size_t, std::string>> records;  // of which host; 0: may repeat in a batch
     for (const Merge& merge : history) records.emplace_back(0, wire(merge));
     for (std::size_t i = 0; i < 20; ++i) {
       const std::size_t host = below(random, 4);
@@ -391,6 +391,7 @@ TEST_F(MergeThroughPeer, BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwinSays) {
       if (!first) {
         at->second.next_allowed = std::max(at->second.next_allowed, clock.next_allowed);
         at->second.failures = std::max(at->second.failures, clock.failures);
+        at->second.wait = std::max(at->second.wait, clock.wait);
       }
       records.emplace_back(1 + host, wire(clock));
       const Robots rules = random_robots(random, host);
@@ -403,7 +404,7 @@ TEST_F(MergeThroughPeer, BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwinSays) {
     std::vector<std::string> batch;
     std::set<std::size_t> in_batch;
     for (const auto& [of, record] : shuffled_and_doubled(random, records)) {
-      // A batch has a host's row once, as transfers send them.
+      // A batch contains each row of a host once, as transfers send them.
       if (in_batch.contains(of) || batch.size() > 12) {
         ASSERT_TRUE(deliver(batch));
         batch.clear();
@@ -419,8 +420,8 @@ TEST_F(MergeThroughPeer, BatchesOfUrlsAndHostsInAnyOrderGiveWhatTheTwinSays) {
   }
 }
 
-// Disabled: BatchIntake::take joins each with the store, not with what the same batch brings before it, so the last of
-// them wins and a wait can become shorter. Transfers send a host once a batch; a peer's bytes are outside input.
+// BatchIntake::take once joined each row with the store, not with earlier rows of its batch. The last row won and a
+// wait could become shorter. Transfers send a host once per batch, but a peer's bytes are outside input.
 TEST_F(MergeThroughPeer, TwoRowsOfOneHostInOneBatchAreJoined) {
   start();
   const std::string host = test::host_text(1), origin = "http://" + host;
@@ -428,12 +429,13 @@ TEST_F(MergeThroughPeer, TwoRowsOfOneHostInOneBatchAreJoined) {
   const Robots newer{origin, {now_ - std::chrono::seconds(1), now_ + std::chrono::seconds(9), 1, "newer"}};
   const Robots older{origin, {now_ - std::chrono::seconds(5), now_ + std::chrono::seconds(9), 1, "older"}};
   ASSERT_TRUE(deliver({wire(longer), wire(shorter), wire(newer), wire(older)}));
-  EXPECT_EQ(*store_->clock(test::host_key_of(1)), (HostClock{longer.next_allowed, 3, host}));
+  EXPECT_EQ(*store_->clock(test::host_key_of(1)),
+            (HostClock{longer.next_allowed, 3, host, {}, 0, 0, std::chrono::seconds(9)}));
   EXPECT_EQ((*store_->robots(test::host_key_of(1), origin))->body, "newer");
 }
 
-// Disabled: of two robots.txt fetched at the same time (by both sides of a cut, or an age that rounds alike) the one
-// that came first stays, so the order in which copies meet shows. storage/record.h has no merge for them.
+// Two robots.txt files fetched at the same time (by both sides of a cut, or with ages that round alike). Once the one
+// that came first stayed, so the result depended on the order in which copies met.
 TEST_F(MergeThroughPeer, OfTwoRobotsFetchedAtOneTimeAllPeersKeepTheSame) {
   const std::string origin = "http://" + test::host_text(1);
   const RobotsEntry one{now_ - std::chrono::seconds(1), now_ + std::chrono::seconds(9), 1, "one"};

@@ -1,4 +1,4 @@
-// The laws of storage::merge (storage/record.h): everything that moves records between peers rests on them.
+// The laws of storage::merge (storage/record.h): all exchange of records between peers relies on them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ TEST(MergeUrlRecord, EachStepOfTheRankBeatsTheOneBelow) {
     }
 }
 
-// What is known since later, whichever of the two it is: that a server answered, or that it never did.
+// The later fact wins, whichever of the two it is: that a server answered, or that it never did.
 TEST(MergeRobots, TheOneKnownLaterWins) {
   const RobotsEntry rules{.fetched = Time(Duration(5)), .kind = 1, .body = "a"};
   RobotsEntry silent{.kind = 3, .unreachable_since = Time(Duration(4)), .cause = Reason::dns};
@@ -98,8 +98,23 @@ TEST(RecordBytes, LayoutIsPinned) {
       UrlState::failed, Reason::http_status, 0x0102, 3, 4, 0x01f4, Time(Duration(0x0102030405060708)), "http://a.b/"};
   EXPECT_EQ(bytes_of(record),
             std::string("\x01\x03\x10\x01\x02\x03\x04\x01\xf4\x01\x02\x03\x04\x05\x06\x07\x08", 17) + "http://a.b/");
-  EXPECT_EQ(bytes_of(HostClock{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770)}),
-            std::string("\x06\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) + "a.b");
+  EXPECT_EQ(
+      bytes_of(HostClock{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770)}),
+      std::string("\x0b\x00\x00\x00\x00\x00\x00\x00\x01\x05\x26\x5c\x00\x00\x00\x00\x02\x00\x00\x03\x02", 21) + "a.b")
+      << "without a wait of its own, it is the longest";
+}
+
+// The clock may be set back between two processes: what is left of a wait is never more than all of it.
+TEST(RecordBytes, AHostsWaitIsNoLongerThanItWasAtFirst) {
+  const Time at{std::chrono::hours{480'000}};
+  const HostClock clock{at, 0, "a.b", {}, 0, 0, std::chrono::seconds{5}};
+  EXPECT_EQ(*decode_clock(bytes_of(clock)), clock);
+  EXPECT_EQ(clock.until(at - std::chrono::seconds{2}), at);
+  const Time back = at - std::chrono::hours{24 * 365};
+  EXPECT_EQ(clock.until(back), back + std::chrono::seconds{5});
+  std::string wire;
+  encode_wait(clock, back, wire);
+  EXPECT_EQ(decode_wait(wire, back)->next_allowed, back + std::chrono::seconds{5});
 }
 
 TEST(RecordBytes, HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
@@ -120,7 +135,7 @@ TEST(RecordBytes, HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   scored.off_site = 3;
   EXPECT_EQ(bytes_of(scored).substr(record_head_bytes), std::string("\x03\x03\x01\x02", 4) + "http://a.b/");
   EXPECT_EQ(*decode_record(bytes_of(scored)), scored);
-  for (const int hops : {0, off_site_max + 1, 255}) {
+  for (const int hops : {0, max_off_site + 1, 255}) {
     std::string bytes = bytes_of(record);
     bytes[record_head_bytes + 1] = static_cast<char>(hops);
     EXPECT_FALSE(decode_record(bytes)) << hops;
@@ -151,13 +166,14 @@ TEST(RecordBytes, HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   EXPECT_EQ(both.substr(record_head_bytes),
             std::string("\x60\x00\x00\x00\x00\x00\x00\x01\x02\x03\x04", 11) + "http://a.b/");
   EXPECT_EQ(*decode_record(both), again);
-  for (const std::size_t zeros : {8u, 2u}) {  // a field that says nothing is not written
+  for (const std::size_t zeros : {8u, 2u}) {  // an empty field is not written
     std::string bytes = both;
     bytes.replace(record_head_bytes + (zeros == 8 ? 1 : 9), zeros, zeros, '\0');
     EXPECT_FALSE(decode_record(bytes)) << zeros;
   }
   const HostClock used{Time(Duration(1)), 2, "a.b", std::chrono::milliseconds(770), 3, 0x0102};
-  EXPECT_EQ(bytes_of(used), std::string("\x07\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x03\x02", 17) +
+  EXPECT_EQ(bytes_of(used), std::string("\x0c\x00\x00\x00\x00\x00\x00\x00\x01", 9) +
+                                std::string("\x05\x26\x5c\x00\x00\x00\x00\x02\x00\x00\x03\x02", 12) +
                                 std::string("\x00\x00\x00\x00\x00\x00\x00\x03", 8) +
                                 std::string("\x00\x00\x00\x00\x00\x00\x01\x02", 8) + "a.b");
   EXPECT_EQ(*decode_clock(bytes_of(used)), used);
@@ -165,7 +181,9 @@ TEST(RecordBytes, HopsOffSiteAndUseAreWrittenOnlyWhenThereAreAny) {
   encode_wait(used, Time(Duration(1)), wait);
   EXPECT_EQ(wait[0], 8);
   EXPECT_EQ(wire_kind(wait), WireKind::wait);
-  EXPECT_EQ(*decode_wait(wait, Time(Duration(1))), used);
+  HostClock read = used;
+  read.wait = {};  // what was left of it
+  EXPECT_EQ(*decode_wait(wait, Time(Duration(1))), read);
 }
 
 TEST(RecordBytes, RoundTrip) {
@@ -178,10 +196,10 @@ TEST(RecordBytes, RoundTrip) {
     record.not_before = Time(Duration(static_cast<std::int64_t>(random())));
     record.sitemap_visit = static_cast<std::uint16_t>(below(random, 2) * random());
     record.url.append(below(random, 300), static_cast<char>(random()));
-    record.off_site = static_cast<std::uint8_t>(below(random, off_site_max + 1));
+    record.off_site = static_cast<std::uint8_t>(below(random, max_off_site + 1));
     record.visit = static_cast<std::uint16_t>(below(random, 2) * random());
     record.score = static_cast<std::uint16_t>(below(random, 2) * random());
-    record.validator.assign(below(random, validator_bytes_max + 1), 'v');
+    record.validator.assign(below(random, max_validator_bytes + 1), 'v');
     const auto again = decode_record(bytes_of(record));
     ASSERT_TRUE(again);
     ASSERT_EQ(*again, record);
@@ -199,7 +217,7 @@ TEST(RecordBytes, EncodeAppends) {
   std::string out = "before";
   encode_record({UrlState::queued, Reason::none, 0, 0, 0, 0, {}, "u"}, out);
   encode_clock({{}, 0, "h"}, out);
-  EXPECT_EQ(out.size(), 6 + record_head_bytes + 1 + 17 + 1);
+  EXPECT_EQ(out.size(), 6 + record_head_bytes + 1 + 21 + 1);
   EXPECT_TRUE(out.starts_with("before"));
 }
 
@@ -218,7 +236,7 @@ TEST(RecordBytes, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
   }
   const std::string clock = bytes_of(HostClock{Time(Duration(5)), 1, "a.b"});
   for (std::size_t size = 0; size < clock.size(); ++size)
-    EXPECT_EQ(decode_clock(std::string_view(clock).substr(0, size)).has_value(), size > 17) << size;
+    EXPECT_EQ(decode_clock(std::string_view(clock).substr(0, size)).has_value(), size > 21) << size;
 }
 
 TEST(RecordBytes, BadInput_StatesAndFormatsThatAreNoneAreRefused) {
@@ -231,7 +249,7 @@ TEST(RecordBytes, BadInput_StatesAndFormatsThatAreNoneAreRefused) {
     bytes[0] = static_cast<char>(value);
     const auto read = decode_record(bytes);
     EXPECT_EQ(read.has_value(), value == record_format) << "format " << value;
-    if (!read && value != long_record_format) {  // as one of that format its fields are wrong
+    if (!read && value != long_record_format) {  // read as that format, its fields are wrong
       EXPECT_EQ(read.error().kind, ErrorKind::version);
     }
     EXPECT_EQ(decode_clock(bytes).has_value(), value == clock_format);
@@ -275,7 +293,7 @@ TEST(WireForms, LayoutIsPinned) {
   }
 }
 
-// The two peers' clocks may differ by years: what is left of a wait is the same for both.
+// The two peers' clocks may differ by years: the rest of a wait is the same for both.
 TEST(WireForms, WaitsSurviveClocksThatDiffer) {
   Random random(6);
   for (int round = 0; round < 5'000; ++round) {
@@ -308,9 +326,9 @@ TEST(WireForms, WaitsSurviveClocksThatDiffer) {
   }
 }
 
-// Of two waits that travel the longer one wins, whenever each of them is read: the way never shortens one.
+// Of two waits on the wire the longer one wins, whenever each is read: the transfer never shortens a wait.
 TEST(WireForms, TheWayOnlyMakesAWaitLonger) {
-  const HostClock clock{at_us(5'000'000), 2, "h"};
+  const HostClock clock{at_us(5'000'000), 2, "h", {}, 0, 0, std::chrono::seconds{4}};
   const std::string sent = wait_of(clock, at_us(1'000'000));
   for (const std::int64_t later : {0, 1, 3'000'000, 90'000'000}) {
     const auto read = decode_wait(sent, at_us(1'000'000 + later));
@@ -342,9 +360,9 @@ TEST(WireForms, TheTimeOfHoldingTravelsAsAnAge) {
 }
 
 TEST(WireForms, BadInput_NoPeersMistakeMakesAWaitOfYears) {
-  for (const std::uint64_t told : {std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t(day_us) + 1}) {
+  for (const std::uint64_t reported : {std::uint64_t{1} << 63, ~std::uint64_t{0}, std::uint64_t(day_us) + 1}) {
     std::string wait("\x03", 1), robots("\x0a\x01", 2), eight;
-    for (int shift = 56; shift >= 0; shift -= 8) eight.push_back(static_cast<char>((told >> shift) & 0xff));
+    for (int shift = 56; shift >= 0; shift -= 8) eight.push_back(static_cast<char>((reported >> shift) & 0xff));
     wait += eight + std::string("\0\0\0\x01\xff\xff\xff\xffh", 9);
     robots += eight + std::string("\x03", 1) + eight + eight + std::string("\0\x01o", 3);
     const auto clock = decode_wait(wait, at_us(7));
@@ -382,7 +400,7 @@ TEST(WireForms, BadInput_EveryTruncationIsAnErrorOrAShorterText) {
 
 // --- sums -----------------------------------------------------------------------------------------------------------
 
-// Every part that merge looks at shows in the digest, the URL through its own digest.
+// Each field that merge uses changes the digest; the URL does so through its own digest.
 TEST(RecordDigest, TellsRecordsThatDiffer) {
   std::array<std::uint8_t, 16> url{};
   const UrlRecord record{UrlState::failed, Reason::dns, 1, 1, 1, 1, at_us(1), "http://a.b/"};
@@ -415,7 +433,7 @@ TEST(RecordDigest, TellsRecordsThatDiffer) {
   EXPECT_FALSE(seen.contains(0));
 }
 
-// Sums of few records that differ little do not meet.
+// Sums over few records that differ little do not collide.
 TEST(RecordDigest, SumsOfDifferentSetsDiffer) {
   Random random(7);
   std::map<std::uint64_t, std::vector<std::size_t>> sums;
@@ -436,7 +454,7 @@ TEST(RecordDigest, SumsOfDifferentSetsDiffer) {
   EXPECT_GT(sums.size(), 5'000u);
 }
 
-// What can be read is what was written: no two byte strings mean the same record.
+// Bytes that can be read are exactly the bytes that would be written: no two byte strings mean the same record.
 TEST(RecordBytes, BadInput_RandomBytesNeverCrashAndReadBackAsThemselves) {
   Random random(5);
   std::size_t read_well = 0, waits_read = 0, robots_read = 0;
@@ -462,7 +480,7 @@ TEST(RecordBytes, BadInput_RandomBytesNeverCrashAndReadBackAsThemselves) {
       ASSERT_LE(wait->next_allowed, at_us(2 * day_us));
       ASSERT_EQ(*decode_wait(wait_of(*wait, at_us(day_us)), at_us(day_us)), *wait);
     }
-    if (bytes.size() > 22 && bytes[0] == 10) {  // its fields, and a length of the origin that there may be
+    if (bytes.size() > 22 && bytes[0] == 10) {  // its fields, and a possible length of the origin
       const std::size_t fields = below(random, 3);
       bytes[10] = static_cast<char>(fields);
       bytes[fields == 0 ? 11 : 19] = '\0';

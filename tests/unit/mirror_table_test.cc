@@ -1,4 +1,4 @@
-// Mirrors in the ring: who is told of a page, who is told of two that are the same, what becomes of the verdict.
+// Mirrors in the ring: which peer gets a page's fingerprint, which one gets the hint, and how the verdict is used.
 #include "node/links/mirror_table.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A peer's table, in a ring of `peers`; its number is 1.
+// The table of peer 1, in a ring of `peers`.
 class MirrorTableTest : public VerdictRig {
  protected:
   MirrorTableTest() {
@@ -25,7 +25,7 @@ class MirrorTableTest : public VerdictRig {
     view_ = test::view_of(1, peers);
     build(seeds);
   }
-  // A page of the host at a path that all hosts have; its body is the same on all that give `content`.
+  // Fetches a page at a path that all hosts have; pages with the same `content` have the same body.
   void fetch(const std::string& host, int page, std::uint64_t content) {
     mirrors_->note_page(now_, *CanonicalUrl::parse("http://" + host + "/" + std::to_string(page)), content);
     now_ += milliseconds{300};

@@ -1,4 +1,4 @@
-// Settings of the release before: their names and values are taken, wherever a setting comes from.
+// Settings of the previous release: their names and values are accepted, wherever a setting comes from.
 #include "node/config/old_settings.h"
 
 #include <gtest/gtest.h>

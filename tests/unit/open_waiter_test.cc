@@ -1,4 +1,4 @@
-// What becomes of files when no descriptor is free: they wait, and then are there.
+// What happens to files when no descriptor is free: opening waits, and then succeeds.
 #include "storage/open_waiter.h"
 
 #include <fcntl.h>
@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 using test::TempDir;
 
 TEST(OpenWaiter, WaitsOutALackAndNothingElse) {
-  int told = 0;
-  OpenWaiter waiter(10s, [&](const std::string& path) { told += path == "file" ? 1 : 100; });
+  int reported = 0;
+  OpenWaiter waiter(10s, [&](const std::string& path) { reported += path == "file" ? 1 : 100; });
   EXPECT_EQ(waiter.open("file", [] { return ENOENT; }), ENOENT);
   EXPECT_EQ(waiter.open("file", [] { return 0; }), 0);
   EXPECT_EQ(waiter.waits(), 0u);
@@ -30,7 +30,7 @@ TEST(OpenWaiter, WaitsOutALackAndNothingElse) {
   EXPECT_EQ(waiter.open("file", [&] { return ++attempts < 4 ? (attempts % 2 == 0 ? EMFILE : ENFILE) : 0; }), 0);
   EXPECT_EQ(attempts, 4);
   EXPECT_EQ(waiter.waits(), 1u);
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
 }
 
 TEST(OpenWaiter, GivesUpAfterItsPatience) {
@@ -68,12 +68,12 @@ TEST(OpenWaiter, AStopEndsAllWaits_ThoseUnderWayToo) {
   EXPECT_EQ(waiter.waits(), 1u);
 }
 
-// Takes all descriptors of this process; free() gives them back.
+// Uses up all descriptors of this process; free() releases them.
 class NoneFree {
  public:
   NoneFree() {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    const int lowest = ::dup(0);  // none below it is free
+    const int lowest = ::dup(0);  // no lower one is free
     ::close(lowest);
     rlimit now = before_;
     now.rlim_cur = static_cast<rlim_t>(lowest);
@@ -110,7 +110,7 @@ TEST(OpenWaiter, AnArchiveFileIsMadeWhenADescriptorIsFreeAgain) {
   EXPECT_TRUE((*writer)->close());
 }
 
-// RocksDB would take the failed flush for a fault of the disk and refuse all writes from then on.
+// RocksDB would treat the failed flush as a disk fault and refuse all writes from then on.
 TEST(OpenWaiter, TheStoreGoesOnWhenADescriptorIsFreeAgain) {
   const TempDir dir;
   const NoneFree* none = nullptr;
@@ -128,7 +128,7 @@ TEST(OpenWaiter, TheStoreGoesOnWhenADescriptorIsFreeAgain) {
   {
     const NoneFree now;
     none = &now;
-    // More than the tables' write buffers hold, so that journals and tables are begun.
+    // More than fits in the tables' write buffers, so that new journals and tables are opened.
     for (int i = 0; i < 80; ++i) {
       KvBatch batch;
       batch.put(Table::urls, "key" + std::to_string(i), value);

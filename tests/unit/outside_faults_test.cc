@@ -1,4 +1,4 @@
-// What comes from outside and is at fault is counted, named and said: node/peer/outside_faults.h.
+// Faults in input from outside are counted, named and logged: node/peer/outside_faults.h.
 #include "node/peer/outside_faults.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 class OutsideFaultsTest : public testing::Test {
  protected:
   static ring::Message from(const ring::PeerId& peer) { return {ring::protocol_version, rig_id(200), peer, 0, {}}; }
-  // The fields of the lines that were said, as "name=value name=value".
+  // The fields of the logged lines, as "name=value name=value".
   std::vector<std::string> lines() const {
     std::vector<std::string> lines;
     for (const Command& command : rig_.out) {

@@ -70,7 +70,7 @@ TEST_F(OwnAnswersTest, LeaveBeginsALeave) {
   EXPECT_EQ(parts_->members.membership().self().state, ring::MemberState::leaving);
   const Time by = parts_->lifecycle.leave_by();
   advance(minutes(1));
-  EXPECT_EQ(ask("leave")["leaving"], rig_id(1).hex()) << "told twice it is one leave";
+  EXPECT_EQ(ask("leave")["leaving"], rig_id(1).hex()) << "reported twice it is one leave";
   EXPECT_EQ(parts_->lifecycle.leave_by(), by);
 }
 
@@ -82,6 +82,23 @@ TEST_F(OwnAnswersTest, StopStops) {
 
 // --- recrawl
 
+// The others may end at any moment; after a restart there is no such moment.
+TEST_F(OwnAnswersTest, AtTheEndNoWorkIsTakenUntilARestart) {
+  start();
+  storage::UrlRecord fetched;
+  fetched.state = UrlState::fetched;
+  fetched.status = 200;
+  fetched.since = now_ - minutes(1);
+  put("http://a.test/", fetched);
+  storage::Commit commit;
+  parts_->ends.crawl.remember({1, "done", {}}, commit);
+  ASSERT_TRUE(store_->commit(commit));
+  EXPECT_TRUE(has(error_of("recrawl"), "the crawl is ending"));
+  EXPECT_TRUE(has(error_of("seed", {{"urls", {"http://b.test/"}}}), "the crawl is ending"));
+  expect("http://a.test/", UrlState::fetched, Reason::none, 200);
+  EXPECT_TRUE(parts_->ends.crawl.announced());
+}
+
 TEST_F(OwnAnswersTest, RecrawlQueuesWhatEndedBeforeAndReopensTheCrawl) {
   start();
   storage::UrlRecord fetched;
@@ -92,6 +109,9 @@ TEST_F(OwnAnswersTest, RecrawlQueuesWhatEndedBeforeAndReopensTheCrawl) {
   storage::Commit commit;
   parts_->ends.crawl.remember({1, "done", {}}, commit);
   ASSERT_TRUE(store_->commit(commit));
+  start();
+  ASSERT_TRUE(parts_->ends.crawl.restore(meta(meta_name::ended)));
+  ASSERT_TRUE(parts_->ends.crawl.announced());
   const json answer = ask("recrawl");
   EXPECT_EQ(answer["walks"], true);
   EXPECT_EQ(answer["id"], rig_id(1).hex());
@@ -99,6 +119,7 @@ TEST_F(OwnAnswersTest, RecrawlQueuesWhatEndedBeforeAndReopensTheCrawl) {
   expect("http://a.test/", UrlState::queued, Reason::none);
   EXPECT_EQ(record("http://a.test/").visit, 1);
   EXPECT_FALSE(parts_->ends.crawl.announced());
+  EXPECT_EQ(meta(meta_name::ended), "");
 }
 
 TEST_F(OwnAnswersTest, ARecrawlToldTwiceIsOne) {
@@ -176,7 +197,7 @@ TEST_F(OwnAnswersTest, ForgetRefusesWhomNobodyIsAndWhoIsNotDown) {
   EXPECT_FALSE(error_of("forget", {{"id", rig_id(1).hex()}}).empty()) << "not itself";
 }
 
-// --- who knows most of a URL
+// --- which peer knows most of a URL
 
 TEST_F(OwnAnswersTest, TheHolderKnowsMostAndWithNobodyThereTheOwner) {
   start();
@@ -185,7 +206,7 @@ TEST_F(OwnAnswersTest, TheHolderKnowsMostAndWithNobodyThereTheOwner) {
   add_member(2);
   give_partition(page, 2);
   EXPECT_EQ(parts_->answers.who_knows(url(page)), rig_id(2));
-  give_partition(page, 9);  // nobody knows it
+  give_partition(page, 9);  // no peer knows this member
   const ring::PeerId owner = parts_->members.view().owner(key(page).host.partition);
   EXPECT_EQ(parts_->answers.who_knows(url(page)),
             owner == rig_id(1) ? std::nullopt : std::optional<ring::PeerId>(owner));

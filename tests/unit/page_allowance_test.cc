@@ -1,4 +1,4 @@
-// How many pages a peer may ask for under the ring's limits.
+// How many pages a peer may request under the ring's limits.
 #include "node/frontier/page_allowance.h"
 
 #include <gtest/gtest.h>

@@ -11,14 +11,14 @@
 namespace orbweaver {
 namespace {
 
-constexpr std::size_t links_a_step = 1000;  // as links_a_commit in node/scheduling/fetch_outcomes.cc
+constexpr std::size_t links_a_step = 1000;  // same as links_a_commit in node/scheduling/fetch_outcomes.cc
 const char* const seed = "http://a.test/";
 
 class PagePieces : public testing::Test {
  protected:
   PagePieces() : store_(*storage::Store::open(kv_)) {}
 
-  // Starts a peer on what is in the store, as after a crash of the one before.
+  // Starts a peer on the present store, as after a crash of the previous one.
   void start(std::vector<storage::UrlKey> at_work = {}) {
     PeerStart start;
     start.settings =
@@ -47,7 +47,7 @@ class PagePieces : public testing::Test {
     }
     if (resolved) step(std::move(*resolved));
   }
-  // Until the seed's page is asked for: its job.
+  // Steps until the seed's page is requested; returns its job.
   std::optional<FetchJob> asked_for() {
     for (int i = 0; i < 100 && !started_; ++i) step();
     return started_;

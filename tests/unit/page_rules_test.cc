@@ -1,5 +1,5 @@
 // Result pages, sites' links and selectors (node/scope/page_rules.h, node/html/selector.h; docs/how-to/keywords.md).
-// Selectors Level 4, the subset that is told there; HTML standard, 13.1.2.4 for end tags that are left out.
+// Selectors Level 4, in the subset documented there; HTML standard, 13.1.2.4 for omitted end tags.
 #include "node/scope/page_rules.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Selector, TagsClassesIdsDescendantsAndLists) {
   EXPECT_EQ(selected(page, "#top , A.big"), (Texts{"own", "two"}));
   EXPECT_EQ(selected(page, "* .title"), (Texts{"one", "advert", "two", "after"}));
   EXPECT_EQ(selected(page, "a"), (Texts{"own", "one", "more", "advert", "two", "after"}));
-  EXPECT_EQ(selected(page, ".Title"), (Texts{})) << "classes are told apart by case";
+  EXPECT_EQ(selected(page, ".Title"), (Texts{})) << "classes are reported apart by case";
 }
 
 TEST(Selector, ElementsWithoutEndTagsEndWhereTheStandardEndsThem) {

@@ -1,6 +1,6 @@
-// A ring of Keepers with their stores, for the tests of who holds what: a wire between them, and memberships made by
-// hand. What a holder writes goes to its copies at once if they are there, else as soon as they are. Time goes in steps
-// of 10 ms.
+// A ring of PartitionManagers with their stores, for the tests of holders: a wire between them, and memberships made by
+// hand. A holder's writes reach its copies at once if those are up, else as soon as they are. Time advances in steps of
+// 10 ms.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,18 @@ struct ManagedNode {
   ring::PeerId id;
   storage::MemoryKv kv;
   std::optional<storage::Store> store;
+  CopiedUntil copied_until;
   std::optional<PartitionManager> partition_manager;
   std::optional<View> view;
   std::optional<ring::Membership> membership;
   bool alive = false;
-  bool confirmed = true;  // has heard what the others know of who holds what
+  bool confirmed = true;  // it has learned the other peers' tenures
   bool plan_due = true;
   std::optional<Time> view_due;
   std::map<ring::Partition, Time> busy;                            // fetches in progress: when they end
-  std::set<ring::Partition> changed;                               // as told so far
-  std::vector<storage::Merge> to_copy;                             // what its copies do not have yet
-  std::vector<std::pair<ring::PeerId, std::uint64_t>> unanswered;  // batches that are acknowledged after that
+  std::set<ring::Partition> changed;                               // reported so far
+  std::vector<storage::Merge> to_copy;                             // records that its copies lack
+  std::vector<std::pair<ring::PeerId, std::uint64_t>> unanswered;  // batches to acknowledge after that
 };
 
 class PartitionManagerTest : public testing::Test {
@@ -39,7 +40,7 @@ class PartitionManagerTest : public testing::Test {
 
   PartitionManagerTest() {
     config_.transfers.batch.max_records = 16;
-    config_.transfers.active_max = 4;
+    config_.transfers.max_active = 4;
     config_.transfers.batch.timeout = std::chrono::seconds(1);
     config_.transfers.leaves_from = 40;
     config_.compare_every = std::chrono::seconds(2);
@@ -48,21 +49,21 @@ class PartitionManagerTest : public testing::Test {
 
   // --- members ---
   ManagedNode& node(std::size_t number) { return *nodes_.at(number); }
-  // The first one makes the ring; a later one with an empty store joins; one with its old store comes back.
+  // The first node makes the ring; a later one with an empty store joins; one with its old store comes back.
   void begin(std::size_t number) {
     std::unique_ptr<ManagedNode>& slot = nodes_[number];
     const bool first = nodes_.size() == 1 && slot == nullptr;
     if (slot == nullptr) slot = std::make_unique<ManagedNode>(number);
     ManagedNode& n = *slot;
     n.store.emplace(*storage::Store::open(n.kv));
-    n.partition_manager.emplace(config_, n.id, few_partitions, *n.store);
+    n.partition_manager.emplace(config_, n.id, few_partitions, *n.store, n.copied_until);
     if (first) {
       storage::Commit commit;
       n.partition_manager->learn(n.partition_manager->make_ring(), commit);
       ASSERT_TRUE(n.store->commit(commit));
     }
     ASSERT_TRUE(n.partition_manager->restore(now_));
-    if (!n.view) n.view.emplace(n.id, few_partitions, replicas_);  // else as it saw the members last
+    if (!n.view) n.view.emplace(n.id, few_partitions, replicas_);  // else its last view of the members
     n.alive = true;
     n.confirmed = first;
     n.busy.clear();
@@ -75,7 +76,7 @@ class PartitionManagerTest : public testing::Test {
     states_[number] = ring::MemberState::leaving;
     publish();
   }
-  // kill -9. The others hear of it when they are told.
+  // kill -9. The others learn of it only from publish().
   void kill(std::size_t number) {
     node(number).alive = false;
     wire_.cut(node(number).id);
@@ -85,7 +86,7 @@ class PartitionManagerTest : public testing::Test {
     states_[number] = ring::MemberState::down;
     publish();
   }
-  // Everybody sees the members as they are; some later than others when `late` is set.
+  // All nodes see the members as they are; each after its own delay when `late_` is set.
   void publish() {
     for (auto& [number, n] : nodes_)
       n->view_due =
@@ -96,7 +97,7 @@ class PartitionManagerTest : public testing::Test {
   void see(ManagedNode& n) {
     ring::Member own = active_member(n.number);
     own.state = states_.at(n.number);
-    if (!ring::reachable(own)) own.state = ring::MemberState::active;  // it does not know what is said of it
+    if (!ring::reachable(own)) own.state = ring::MemberState::active;  // it does not know that others think it down
     std::vector<ring::Member> others;
     for (const auto& [number, state] : states_) {
       if (number == n.number || hidden_.contains(number)) continue;
@@ -110,7 +111,7 @@ class PartitionManagerTest : public testing::Test {
     n.plan_due = true;
   }
 
-  // --- one step of everybody ---
+  // --- one step of all nodes ---
   void step() {
     now_ += step_time;
     for (const Packet& packet : wire_.take(now_)) deliver(packet);
@@ -136,11 +137,11 @@ class PartitionManagerTest : public testing::Test {
              (!n.view_due && n.confirmed && n.partition_manager->at_rest() && n.partition_manager->to_backfill() == 0);
     });
   }
-  void settle(int steps_max = 6'000) {
+  void settle(int max_steps = 6'000) {
     crawling_ = false;
-    for (int i = 0; i < 50; ++i) step();  // fetches end
+    for (int i = 0; i < 50; ++i) step();  // fetches end in these steps
     for (int i = 0; !at_rest() && !HasFatalFailure(); ++i) {
-      ASSERT_LT(i, steps_max) << "does not settle: " << what_is_left();
+      ASSERT_LT(i, max_steps) << "does not settle: " << what_is_left();
       step();
     }
   }
@@ -158,18 +159,19 @@ class PartitionManagerTest : public testing::Test {
 
   void work(ManagedNode& n) {
     if (!n.membership) return;  // it has not seen the ring yet
+    if (n.partition_manager->take_plan_wanted()) n.plan_due = true;
     if (n.plan_due || n.partition_manager->holder_unknown()) {
       n.plan_due = false;
       const PartitionManager::Changes taken = n.partition_manager->plan(*n.view, *n.membership, now_, n.confirmed);
       decide(n, taken);
-      if (!taken.empty()) n.partition_manager->took_over(taken, *n.view, *n.membership, now_), n.plan_due = true;
+      if (!taken.empty()) n.partition_manager->took_over(taken, *n.membership, now_), n.plan_due = true;
     }
     const Transfers::World world{n.partition_manager->tenures(),
                                  [&n](ring::Partition p, ring::TransferKind kind) {
                                    return kind == ring::TransferKind::backfill ||
                                           (!n.busy.contains(p) && n.to_copy.empty());
                                  },
-                                 [](const storage::UrlKey&) { return false; },
+                                 [](const storage::Merge&) { return false; },
                                  [this] { return next_sequence_++; },
                                  [&n](ring::Partition p) { return n.partition_manager->held_since(p); },
                                  n.view->ring().fingerprint()};
@@ -200,7 +202,7 @@ class PartitionManagerTest : public testing::Test {
     ASSERT_TRUE(n.store->commit(commit));
     n.plan_due = true;
   }
-  // As pings do: who finds that another knows other tenures tells its own.
+  // As pings do: a node that finds other tenures at another node sends its own.
   void compare_tenures() {
     for (auto& [number, n] : nodes_)
       for (auto& [other_number, other] : nodes_) {
@@ -209,7 +211,7 @@ class PartitionManagerTest : public testing::Test {
             n->partition_manager->tenures().fingerprint() == other->partition_manager->tenures().fingerprint();
         if (!n->confirmed || (other->confirmed && same)) continue;
         ring::Sync all = sync_of(n->partition_manager->tenures().all());
-        all.nonce = 1;  // an answer to one that asks what it may have missed
+        all.nonce = 1;  // as in an answer to a peer that asks what it may have missed
         send(*n, other->id, all);
       }
   }
@@ -259,7 +261,7 @@ class PartitionManagerTest : public testing::Test {
         if (storage::wire_kind(record.record) == storage::WireKind::last_access_unknown)
           n.partition_manager->last_access_unknown(record.partition,
                                                    *storage::decode_last_access_unknown(record.record, now_));
-      n.partition_manager->completed(packet.from, batch->complete);
+      n.partition_manager->completed(packet.from, *batch);
       (void)apply(n, commit_of_batch(*n.store, *batch, now_));
     }
   }
@@ -283,7 +285,7 @@ class PartitionManagerTest : public testing::Test {
       at = n.busy.erase(at);
     }
   }
-  // What a commit changed in partitions that a peer owns or holds waits until its copies have it. True: they do.
+  // Changes in partitions that a peer owns or holds wait until its copies have them. True: they have.
   bool apply(ManagedNode& n, const storage::Commit& commit) {
     const auto done = n.store->commit(commit);
     EXPECT_TRUE(done);
@@ -311,7 +313,7 @@ class PartitionManagerTest : public testing::Test {
     for (const auto& [to, sequence] : std::exchange(n.unanswered, {})) send(n, to, ring::BatchAck{sequence});
     return true;
   }
-  // A page is fetched and links to another.
+  // A page is fetched, and it links to another.
   void write(ManagedNode& n, ring::Partition partition, std::size_t page) {
     const std::size_t host = hosts_in(partition, 1)[0];
     CommitParts parts;
@@ -331,7 +333,7 @@ class PartitionManagerTest : public testing::Test {
       for (std::size_t page = 0; page < pages; ++page) write(n, static_cast<ring::Partition>(partition), 2 * page);
   }
 
-  // --- what must hold ---
+  // --- invariants ---
   void check_fetchers() {
     if (views_differ_) return;
     for (std::uint32_t i = 0; i < few_partitions; ++i) {
@@ -351,13 +353,13 @@ class PartitionManagerTest : public testing::Test {
       EXPECT_TRUE(found);
       if (!*found) continue;
       storage::UrlRecord known = **found;
-      known.url = record.url;  // a queued one comes without
+      known.url = record.url;  // a queued record is stored without it
       copies += storage::merge(known, record) == known ? 1 : 0;
     }
     return copies;
   }
-  // Nothing that was written is lost; what has two copies keeps two unless a peer dies (one that is dead and not known
-  // to be counts as a copy when another is dropped).
+  // Nothing that was written is lost. A record with two copies keeps two unless a peer dies. (A dead peer that is
+  // believed alive still counts as a copy when another is dropped.)
   void check_copies() {
     const bool all_alive = std::all_of(states_.begin(), states_.end(), [&](const auto& entry) {
       return nodes_.at(entry.first)->alive || entry.second == ring::MemberState::left;
@@ -374,7 +376,7 @@ class PartitionManagerTest : public testing::Test {
       }
     }
   }
-  // All hold what they own, with equal copies at all owners and nothing anywhere else.
+  // All nodes hold what they own, with equal copies at all owners and no records anywhere else.
   void check_settled() {
     for (std::uint32_t i = 0; i < few_partitions; ++i) {
       SCOPED_TRACE("partition " + std::to_string(i));
@@ -406,18 +408,18 @@ class PartitionManagerTest : public testing::Test {
   std::uint32_t replicas_ = 2;
   std::map<std::size_t, std::unique_ptr<ManagedNode>> nodes_;
   std::map<std::size_t, ring::MemberState> states_;
-  std::set<std::size_t> hidden_;  // members of whom nobody has heard
-  bool views_differ_ = false;     // two may think that they own a partition
+  std::set<std::size_t> hidden_;  // members that no other node knows
+  bool views_differ_ = false;     // two nodes may both believe that they own a partition
   Duration late_{};
   bool crawling_ = true;
   FakeWire wire_;
-  std::function<bool(std::size_t, std::size_t)> cut_;  // true: the two do not reach each other
-  // True: the letter is lost.
+  std::function<bool(std::size_t, std::size_t)> cut_;  // true: the two cannot reach each other
+  // True: the packet is lost.
   std::function<bool(std::size_t, const Transfers::Out&)> lost_;
   std::mt19937_64 random_{1};
   Time now_ = at_ms(1'700'000'000'000);
   std::uint64_t next_sequence_ = 1;
-  std::map<storage::UrlKey, storage::UrlRecord> written_;  // and acknowledged
+  std::map<storage::UrlKey, storage::UrlRecord> written_;  // written and acknowledged
   std::set<std::pair<storage::UrlKey, std::uint64_t>> written_twice_;
   std::vector<ring::PartitionTenure> changes_;
 };

@@ -42,6 +42,29 @@ TEST_F(PartitionMovesTest, WhatAnotherPeerSaysIsDurableAndPlannedFor) {
   EXPECT_TRUE(moves_.hear(rig_.step(), claim(2))) << "known already: nothing is written";
 }
 
+// No room is no refusal: the batch stays in flight and goes again soon.
+TEST_F(PartitionMovesTest, ABatchThatFoundNoRoomStaysAndARefusedOneGoesBack) {
+  rig_.add_member(2, ring::MemberState::active);
+  rig_.members.accept_changes(rig_.now);
+  const View& view = rig_.members.view();
+  ring::Partition partition = 0;
+  while (view.owns(partition)) ++partition;
+  storage::Commit commit;
+  commit.to_outbox.emplace_back(partition, "a link");
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
+  OutboxSender& outbox = rig_.replication.outbox;
+  rig_.now += std::chrono::seconds(1);
+  std::vector<BatchOut> sent;
+  ASSERT_TRUE(outbox.tick(rig_.now, view, sent));
+  ASSERT_EQ(sent.size(), 1u);
+  const std::uint64_t sequence = sent[0].batch.sequence;
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), ring::BatchRefused{sequence, {}, {}}));
+  EXPECT_EQ(outbox.batches_in_flight(), 1u);
+  EXPECT_EQ(outbox.next_deadline(), rig_.now + ring::refusal_wait);
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), ring::BatchRefused{sequence, {PeerRig::self()}, {}}));
+  EXPECT_EQ(outbox.batches_in_flight(), 0u);
+}
+
 TEST_F(PartitionMovesTest, AStoreThatFailsIsToldOf) {
   hold_everything();
   rig_.kv.fail_after(0, storage::ErrorKind::io);
@@ -84,13 +107,18 @@ class PartitionMovesWithReplicas : public PartitionMovesTest {
 };
 
 TEST_F(PartitionMovesWithReplicas, ABatchIsAcknowledgedOnceItsRecordsHaveTheirCopies) {
-  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 1);
+  Dependents& dependents = rig_.replication.dependents;
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 1, dependents.begin(Dependents::Kind::batch));
   EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u) << "nothing waits";
   rig_.clear();
-  rig_.replication.replicator.write(rig_.members.view(), 3, "record", rig_.now);
-  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 2);
+  const Dependents::Id batch = dependents.begin(Dependents::Kind::batch);
+  rig_.replication.replicator.write(rig_.members.view(), 3, "record", rig_.now, batch);
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 2, batch);
   EXPECT_TRUE(rig_.sent<ring::BatchAck>().empty());
   EXPECT_TRUE(moves_.acknowledges_later());
+  // Another one's copies do not keep it waiting.
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 3, dependents.begin(Dependents::Kind::batch));
+  EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u);
 }
 
 }  // namespace

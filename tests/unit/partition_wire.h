@@ -1,5 +1,5 @@
-// A wire between peers for the tests of what moves partitions: it loses, doubles and delays letters as it is told to,
-// from one seed; and what a receiver does with a batch.
+// A wire between peers for the tests of transfers: it loses, doubles and delays packets as configured, from one seed;
+// also how a receiver takes a batch.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Packet {
 class FakeWire {
  public:
   struct NetworkFaults {
-    std::size_t lost = 0, doubled = 0;  // of a hundred
+    std::size_t lost = 0, doubled = 0;  // per hundred packets
     Duration max_delay{};
   };
   explicit FakeWire(std::uint64_t seed = 1) : random_(seed) {}
@@ -38,7 +38,7 @@ class FakeWire {
     const int copies = below(random_, 100) < faults_.doubled ? 2 : 1;
     for (int i = 0; i < copies; ++i) packets_.push_back({now + delay(), from, to, body});
   }
-  // The letters that have come by now, in the order of their coming.
+  // The packets that have arrived by now, in order of arrival.
   std::vector<Packet> take(Time now) {
     std::stable_sort(packets_.begin(), packets_.end(), [](const Packet& a, const Packet& b) { return a.at < b.at; });
     const auto end = std::find_if(packets_.begin(), packets_.end(), [&](const Packet& l) { return l.at > now; });
@@ -53,7 +53,7 @@ class FakeWire {
         ->at;
   }
   void clear() { packets_.clear(); }
-  // A peer dies: what was on its way from or to it is lost.
+  // A peer dies: packets in flight from or to it are lost.
   void cut(const ring::PeerId& peer) {
     std::erase_if(packets_, [&](const Packet& packet) { return packet.from == peer || packet.to == peer; });
   }
@@ -77,7 +77,7 @@ inline storage::HostKey host_key_named(std::string_view host, std::uint32_t part
   return host_key(ring::md5(std::string(host)), partitions);
 }
 
-// What a batch brings, as BatchIntake::take does it.
+// The commit that a batch leads to, as BatchIntake::take makes it.
 inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch& batch, Time now,
                                        std::uint32_t partitions = few_partitions) {
   storage::Commit commit;
@@ -102,7 +102,7 @@ inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch&
         const auto record = storage::decode_record(entry.record);
         EXPECT_TRUE(record) << record.error().message;
         commit.merges.push_back({key_of(record->url, partitions), *record});
-        EXPECT_EQ(commit.merges.back().key.host.partition, entry.partition) << "told to be of another partition";
+        EXPECT_EQ(commit.merges.back().key.host.partition, entry.partition) << "reported to be of another partition";
         break;
       }
       case storage::WireKind::last_access_unknown:

@@ -51,7 +51,7 @@ TEST(Partitioner, ByUrlAHostFallsIntoMany) {
     found.insert(by.partition(at));
   }
   EXPECT_GT(found.size(), 80u);
-  EXPECT_EQ(by.host_key("a.example", 77).partition, 77) << "a host's wait is told for a partition";
+  EXPECT_EQ(by.host_key("a.example", 77).partition, 77) << "a host's wait is reported for a partition";
   EXPECT_EQ(by.home("a.example"), ring::partition_of(ring::md5("a.example"), partitions));
 }
 

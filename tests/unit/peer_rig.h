@@ -1,5 +1,5 @@
-// The lower parts of a peer on a store in memory, as Peer builds them, for the tests of parts. The peer is number 1;
-// its ring is number 200.
+// The lower parts of a peer on a store in memory, connected as Peer does it, for the tests of parts. The peer is number
+// 1; its ring is number 200.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "node/config/settings_table.h"
-#include "node/coordination/crawl_end.h"
+#include "node/coordination/announced_end.h"
 #include "node/coordination/farewell.h"
 #include "node/replication/record_writer.h"
 #include "storage/memory_kv.h"
@@ -29,9 +29,9 @@ inline Settings rig_settings() {
   return settings;
 }
 
-// What a peer or its parts said, in the order in which it was said.
+// All commands of a peer or its parts, in order.
 struct CommandLog {
-  // The messages of one kind that were sent since the last call of clear().
+  // The messages of one kind sent since the last call of clear().
   template <class Body>
   std::vector<Body> sent() const {
     std::vector<Body> found;
@@ -58,7 +58,7 @@ struct PeerRig : CommandLog {
   explicit PeerRig(Settings settings = rig_settings())
       : state(std::move(settings), plan_memory({}, std::uint64_t{2} << 30), store, rig_id(1), rig_id(200)),
         members(state, ring::Membership(self(), {}, 1)),
-        replication(state, 1000),
+        replication(state),
         messenger(state, members, replication.partition_manager.tenures()),
         bench({}, store, [](std::uint16_t) { return true; }),
         writer(state, members, replication, bench),
@@ -71,7 +71,7 @@ struct PeerRig : CommandLog {
     ring::Member self;
     self.id = rig_id(1);
     self.address = "10.0.0.1:7400";
-    self.incarnation = static_cast<std::uint64_t>(Time(std::chrono::hours{480'000}).time_since_epoch().count());
+    self.incarnation = 3 * ring::incarnations_a_life;
     return self;
   }
   // A member of its ring, with this state.
@@ -84,7 +84,7 @@ struct PeerRig : CommandLog {
     member.state = as;
     members.membership().welcome({member}, now);
   }
-  // This peer is in its ring, and knows who owns what.
+  // This peer is in its ring and knows the owner of each partition.
   void enter() {
     members.membership().set_state(ring::MemberState::active, now);
     members.accept_changes(now);
@@ -101,7 +101,7 @@ struct PeerRig : CommandLog {
   Lifecycle lifecycle;
   Workbench bench;
   RecordWriter writer;
-  CrawlEnd end;
+  AnnouncedEnd end;
   Farewell farewell;
 };
 

@@ -1,4 +1,4 @@
-// What a peer shows of itself: its status and its metrics (node/peer/peer_status.h, docs/reference/metrics.md).
+// What a peer reports about itself: its status and its metrics (node/peer/peer_status.h, docs/reference/metrics.md).
 #include "node/peer/peer_status.h"
 
 #include <fstream>
@@ -136,7 +136,7 @@ TEST_F(PeerStatusTest, WhoItIsAndWhomItKnows) {
   EXPECT_EQ(shown["state"], "active");
   EXPECT_EQ(shown["ring_partitions"], 16);
   EXPECT_EQ(shown["confirmed"], true);
-  EXPECT_EQ(shown["held_back"], json::array());
+  EXPECT_EQ(shown["not_fetching_because"], json::array());
   EXPECT_EQ(shown["started"], utc(now_));
   ASSERT_EQ(shown["members"].size(), 3u);
   EXPECT_EQ(shown["members"][2]["state"], "down");
@@ -147,8 +147,8 @@ TEST_F(PeerStatusTest, WhoItIsAndWhomItKnows) {
 TEST_F(PeerStatusTest, WhatKeepsItFromFetchingIsShown) {
   start();
   parts_->fence.raise();
-  EXPECT_EQ(status()["held_back"], json(parts_->fetches.gate.reasons()));
-  EXPECT_EQ(status()["held_back"].size(), 1u);
+  EXPECT_EQ(status()["not_fetching_because"], json(parts_->fetches.gate.reasons()));
+  EXPECT_EQ(status()["not_fetching_because"].size(), 1u);
   EXPECT_EQ(status()["confirmed"], false);
 }
 

@@ -1,4 +1,4 @@
-// What a stranger wrote, as it reaches a terminal.
+// Text written by strangers, as it reaches a terminal.
 #include "node/text/printable.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Whom a path belongs to, link by link: nobody else leads what is written astray. Tests that need another user need
-// root.
+// Whose a path is, link by link: no other user can redirect writes elsewhere. Tests that need another user need to run
+// as root.
 #include "node/system/private_file.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class PrivateFile : public testing::Test {
     return at(name);
   }
   std::string at(const std::string& name) { return directory_.file(name); }
-  // What is said of it; empty: nothing.
+  // The reason for a refusal; empty: not refused.
   static std::string refusal(const std::string& path) {
     const Result<void> checked = check_path(path);
     if (checked) return {};
@@ -39,7 +39,7 @@ class PrivateFile : public testing::Test {
     EXPECT_NE(checked.error().message.find(path), std::string::npos) << checked.error().message;
     return checked.error().message;
   }
-  // Refused, and nothing is made or written there.
+  // The path is refused, and nothing is made or written there.
   void stays_empty(const std::string& path, const std::string& in) {
     EXPECT_FALSE(DirectoryLock::take(path)) << path;
     EXPECT_TRUE(fs::is_empty(in)) << in;
@@ -100,7 +100,7 @@ TEST_F(PrivateFile, APartOrALinkOfAnotherUserIsRefusedBeforeAnythingIsWritten) {
   link("into", theirs);
   stays_empty(at("into"), theirs);
   stays_empty(at("into") + "/new", theirs);
-  // A part of the way only: back from there is not better.
+  // Only part of the path is another user's: leaving it again with ".." does not help.
   fs::create_directories(theirs + "/below");
   EXPECT_NE(refusal(theirs + "/below/../../mine").find("another user"), std::string::npos);
   for (const char* name : {"archive", "store"}) give_away(link(std::string("mine/") + name, at("of-victim")));

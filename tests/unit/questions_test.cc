@@ -1,4 +1,4 @@
-// Questions to a peer and to the whole ring: who is asked, what is answered and when, what is refused.
+// Questions to a peer and to the whole ring: which peers are asked, what is answered and when, what is refused.
 #include "node/peer/questions.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ class QuestionsTest : public testing::Test {
     message.from = test::peer_id(from);
     questions_.on_answer({now_, out_}, message, {sequence, body});
   }
-  // What the asker was told; nothing yet: null.
-  json told() const {
+  // The answer that the asker got; null: none yet.
+  json reported() const {
     for (const Command& command : out_)
       if (const auto* reply = std::get_if<ReplyMessage>(&command)) {
         EXPECT_EQ(reply->path.route, "asker");
@@ -43,7 +43,7 @@ class QuestionsTest : public testing::Test {
       }
     return nullptr;
   }
-  // Questions that went to others, by address.
+  // Questions passed on to other peers, by address.
   std::map<std::string, ring::Ask> passed_on() const {
     std::map<std::string, ring::Ask> asked;
     for (const Command& command : out_)
@@ -82,12 +82,13 @@ class QuestionsTest : public testing::Test {
          if (failure_) return tl::make_unexpected(*failure_);
          return json{{"id", "me"}, {"counts", {{"fetched", 1}}}};
        },
-       .refuse = [this](const Step&, const ring::Message&, const std::string& cause) { refused_.push_back(cause); }}};
+       .refuse = [this](const Step&, const ring::Message&, const std::string& cause) { refused_.push_back(cause); },
+       .sequences = RisingNumber(1)}};
 };
 
 TEST_F(QuestionsTest, OneThatIsNotForTheRingIsAnsweredAtOnce) {
   EXPECT_TRUE(ask("status", "", false));
-  EXPECT_EQ(told()["id"], "me");
+  EXPECT_EQ(reported()["id"], "me");
   EXPECT_TRUE(passed_on().empty());
 }
 
@@ -98,12 +99,12 @@ TEST_F(QuestionsTest, AllMembersAreAskedAndTheirCountsAddedUp) {
   EXPECT_FALSE(asked.at(address(2)).for_ring);
   EXPECT_EQ(questions_.next_deadline(), now_ + seconds{2});
   answer(2, asked.at(address(2)).sequence, R"({"id":"two","counts":{"fetched":10}})");
-  EXPECT_EQ(told(), nullptr);
+  EXPECT_EQ(reported(), nullptr);
   answer(3, asked.at(address(3)).sequence, R"({"id":"three","counts":{"fetched":100}})");
-  EXPECT_EQ(told()["totals"]["fetched"], 111);
-  EXPECT_EQ(told()["peers"].size(), 3u);
-  EXPECT_EQ(told()["unreachable"].size(), 0u);
-  EXPECT_EQ(told()["ring"], ring_.hex());
+  EXPECT_EQ(reported()["totals"]["fetched"], 111);
+  EXPECT_EQ(reported()["peers"].size(), 3u);
+  EXPECT_EQ(reported()["unreachable"].size(), 0u);
+  EXPECT_EQ(reported()["ring"], ring_.hex());
   EXPECT_FALSE(questions_.next_deadline());
 }
 
@@ -111,10 +112,10 @@ TEST_F(QuestionsTest, WhoIsSilentIsNamedWhenTheTimeIsUp) {
   EXPECT_TRUE(ask("stop"));
   answer(2, passed_on().at(address(2)).sequence, "{}");
   questions_.tick({now_ + seconds{1}, out_});
-  EXPECT_EQ(told(), nullptr);
+  EXPECT_EQ(reported(), nullptr);
   questions_.tick({now_ + seconds{2}, out_});
-  ASSERT_EQ(told()["unreachable"].size(), 1u);
-  EXPECT_EQ(told()["unreachable"][0]["address"], address(3));
+  ASSERT_EQ(reported()["unreachable"].size(), 1u);
+  EXPECT_EQ(reported()["unreachable"][0]["address"], address(3));
 }
 
 TEST_F(QuestionsTest, AMemberThatIsDownIsNotAskedAndIsNamed) {
@@ -125,8 +126,8 @@ TEST_F(QuestionsTest, AMemberThatIsDownIsNotAskedAndIsNamed) {
   const auto asked = passed_on();
   ASSERT_EQ(asked.size(), 2u);
   for (const std::size_t peer : {2u, 3u}) answer(peer, asked.at(address(peer)).sequence, "{}");
-  ASSERT_EQ(told()["unreachable"].size(), 1u);
-  EXPECT_EQ(told()["unreachable"][0]["id"], test::peer_id(4).hex());
+  ASSERT_EQ(reported()["unreachable"].size(), 1u);
+  EXPECT_EQ(reported()["unreachable"][0]["id"], test::peer_id(4).hex());
 }
 
 TEST_F(QuestionsTest, OnlyTheOneThatWasAskedMayAnswerAndOnce) {
@@ -138,7 +139,7 @@ TEST_F(QuestionsTest, OnlyTheOneThatWasAskedMayAnswerAndOnce) {
   answer(2, asked.at(address(2)).sequence, "{}");
   answer(2, asked.at(address(2)).sequence, "{}");
   answer(2, 12345, "{}");
-  EXPECT_EQ(told(), nullptr) << "3 has not answered";
+  EXPECT_EQ(reported(), nullptr) << "3 has not answered";
   EXPECT_EQ(refused_.size(), 2u) << "a late one is passed over";
 }
 
@@ -147,7 +148,7 @@ TEST_F(QuestionsTest, ExplainGoesToTheOneThatKnows) {
   EXPECT_TRUE(ask("explain", R"({"url":"http://a.test/"})"));
   EXPECT_TRUE(asked_own_.empty());
   answer(2, passed_on().at(address(2)).sequence, R"({"state":"fetched"})");
-  EXPECT_EQ(told()["state"], "fetched");
+  EXPECT_EQ(reported()["state"], "fetched");
 }
 
 TEST_F(QuestionsTest, ExplainIsThisPeersWhereItKnowsOrTheUrlIsNone) {
@@ -163,8 +164,8 @@ TEST_F(QuestionsTest, ExplainWithoutAnAnswerNamesTheOwner) {
   knows_ = test::peer_id(2);
   EXPECT_TRUE(ask("explain", R"({"url":"http://a.test/"})"));
   questions_.tick({now_ + seconds{2}, out_});
-  EXPECT_TRUE(told().contains("error"));
-  EXPECT_EQ(told()["owner"][0]["address"], address(2));
+  EXPECT_TRUE(reported().contains("error"));
+  EXPECT_EQ(reported()["owner"][0]["address"], address(2));
 }
 
 TEST_F(QuestionsTest, ARecrawlIsOfOneMomentForAll) {
@@ -185,7 +186,7 @@ TEST_F(QuestionsTest, EachMemberHearsOnlyWhereItIsToGoOn) {
 TEST_F(QuestionsTest, WhatCannotBeReadIsRefusedAndAnswered) {
   EXPECT_TRUE(ask("status", "{\"a\":"));
   EXPECT_EQ(refused_.size(), 1u);
-  EXPECT_TRUE(told().contains("error"));
+  EXPECT_TRUE(reported().contains("error"));
   EXPECT_TRUE(ask("recrawl", R"({"older_than_us":"long"})"));
   EXPECT_TRUE(ask("explain", R"({"url":7})"));
   EXPECT_EQ(refused_.size(), 3u);
@@ -205,17 +206,17 @@ TEST_F(QuestionsTest, MoreThanTheyMayBeAreRefused) {
 TEST_F(QuestionsTest, AnswersBeyondWhatAMessageHoldsAreCounted) {
   EXPECT_TRUE(ask("status"));
   const auto asked = passed_on();
-  answer(2, asked.at(address(2)).sequence, json{{"text", std::string(ring::text_bytes_max - 100'000, 'x')}}.dump());
+  answer(2, asked.at(address(2)).sequence, json{{"text", std::string(ring::max_text_bytes - 100'000, 'x')}}.dump());
   answer(3, asked.at(address(3)).sequence, json{{"text", std::string(100'000, 'x')}}.dump());
-  EXPECT_EQ(told()["left_out"], 1);
-  EXPECT_EQ(told()["peers"].size(), 2u);
+  EXPECT_EQ(reported()["left_out"], 1);
+  EXPECT_EQ(reported()["peers"].size(), 2u);
 }
 
 TEST_F(QuestionsTest, AStoreThatFailsIsAnErrorAndNothingIsAnswered) {
   failure_ = Error{ErrorCode::io, "the disk"};
   EXPECT_FALSE(ask("status"));
   EXPECT_FALSE(ask("seed", "", false));
-  EXPECT_EQ(told(), nullptr);
+  EXPECT_EQ(reported(), nullptr);
 }
 
 }  // namespace

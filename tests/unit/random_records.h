@@ -1,5 +1,5 @@
-// Records, clocks and robots.txt files made at random, and their bytes, for the tests of merge() and of the formats.
-// Small ranges, so that equal parts and equal records come up often.
+// Random records, clocks and robots.txt files, and their bytes, for the tests of merge() and of the formats. Small
+// ranges, so that equal parts and equal records are frequent.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline constexpr Reason excluded_reasons[] = {
     Reason::trap,   Reason::budget, Reason::content_type};
 inline constexpr Reason failed_reasons[] = {Reason::http_status, Reason::dns, Reason::timeout, Reason::host_down};
 
-// Small ranges, so that equal parts and equal records come up often.
+// Small ranges, so that equal parts and equal records are frequent.
 inline UrlRecord random_record(Random& random) {
   UrlRecord record;
   record.state = static_cast<UrlState>(1 + below(random, 4));
@@ -47,7 +47,7 @@ inline UrlRecord random_record(Random& random) {
   return record;
 }
 
-// Most as peers write them: answered, or never answered.
+// Most are as peers write them: answered, or never answered.
 inline RobotsEntry random_robots(Random& random) {
   const Time moment(Duration(1 + static_cast<std::int64_t>(below(random, 3))));
   RobotsEntry robots{.expires = Time(Duration(static_cast<std::int64_t>(below(random, 3)))),
@@ -70,7 +70,7 @@ inline HostClock random_clock(Random& random) {
           below(random, 3)};
 }
 
-// As record.h has it: excluded for now (depth, trap) < queued < excluded for good < failed < fetched.
+// The ranks of record.h: excluded for now (depth, trap) < queued < excluded for good < failed < fetched.
 inline int rank_by_the_book(const UrlRecord& record) {
   if (record.state == UrlState::fetched) return 4;
   if (record.state == UrlState::failed) return 3;
@@ -90,7 +90,7 @@ inline void expect_semilattice(Make make) {
   }
 }
 
-// Copies late, twice, in pieces, in any order: every peer ends with the same record.
+// Copies that are late, doubled, in pieces and in any order: every peer ends with the same record.
 template <class Record, class Make>
 inline void expect_any_order_gives_the_same(Make make) {
   Random random(2);
@@ -101,9 +101,9 @@ inline void expect_any_order_gives_the_same(Make make) {
     for (const Record& record : history) straight = merge(straight, record);
 
     std::vector<Record> copies = history;
-    copies.insert(copies.end(), history.begin(), history.begin() + 4);  // some come twice
+    copies.insert(copies.end(), history.begin(), history.begin() + 4);  // some are doubled
     std::shuffle(copies.begin(), copies.end(), random);
-    while (copies.size() > 1) {  // any two meet, wherever they are
+    while (copies.size() > 1) {  // any two neighbours are merged
       const std::size_t i = below(random, copies.size() - 1);
       copies[i] = merge(copies[i], copies[i + 1]);
       copies.erase(copies.begin() + static_cast<std::ptrdiff_t>(i) + 1);

@@ -27,7 +27,7 @@ constexpr Vector vectors[] = {
 #include "tests/unit/rank_vectors.inc"
 };
 
-// As rank_vectors.py draws it.
+// The same edges as in rank_vectors.py.
 Edges drawn_edges() {
   std::uint64_t state = 5;
   Edges edges;
@@ -142,7 +142,7 @@ TEST(PageRank, Definition_ADenseSolutionGivesTheSame) {
   }
 }
 
-// 100,000 nodes in blocks of 65,536, sorted in 256 KiB: many blocks and runs give what one of each gives.
+// 100,000 nodes in blocks of 65,536, sorted in 256 KiB: many blocks and runs give the same as one of each.
 TEST(LinkGraph, OutOfCore_LittleMemoryGivesTheSameRanks) {
   std::mt19937_64 random(4);
   Edges edges;
@@ -239,14 +239,14 @@ TEST_F(EdgeFile, BadInput_NamesFileAndLine) {
       {"1\thttp://b/\n", "line 1: has a URL and a number"},
       {"a\tb\n", "line 1: 'a' is neither an http(s) URL nor a number"},
       {"1\t-2\n", "line 1: '-2' is neither"},
-      {"1\t2\n" + std::string(edge_line_max + 1, '3') + "\t4\n", "line 2: is longer than"},
+      {"1\t2\n" + std::string(max_edge_line + 1, '3') + "\t4\n", "line 2: is longer than"},
       {"", "has no edge in it"},
       {"# only this\n", "has no edge in it"},
   };
   for (const auto& [text, message] : bad) {
-    const std::string told = read(text);
-    EXPECT_NE(told.find(message), std::string::npos) << told;
-    EXPECT_NE(told.find("edges.tsv"), std::string::npos) << told;
+    const std::string reported = read(text);
+    EXPECT_NE(reported.find(message), std::string::npos) << reported;
+    EXPECT_NE(reported.find("edges.tsv"), std::string::npos) << reported;
   }
   EXPECT_FALSE(read_edge_file(directory_.file("none"), [](auto, auto) -> Result<void> { return {}; }));
 }

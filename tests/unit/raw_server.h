@@ -25,7 +25,7 @@ class RawConnection {
   RawConnection(int fd, int number) : fd_(fd), number_(number) {}
   int number() const { return number_; }  // 0 for the first connection accepted
 
-  // A request's head through its blank line; empty when the peer closed first.
+  // The head of a request, including its blank line; empty when the peer closed first.
   std::string read_request() {
     while (true) {
       const std::size_t end = buffer_.find("\r\n\r\n");
@@ -40,7 +40,7 @@ class RawConnection {
       buffer_.append(chunk, static_cast<std::size_t>(got));
     }
   }
-  // So many bytes; fewer when the peer closed first.
+  // `count` bytes; fewer when the peer closed first.
   std::string read_bytes(std::size_t count) {
     while (buffer_.size() < count) {
       char chunk[4096];
@@ -52,7 +52,7 @@ class RawConnection {
     buffer_.erase(0, bytes.size());
     return bytes;
   }
-  // False when the peer is gone.
+  // False when the peer has closed.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -61,13 +61,13 @@ class RawConnection {
     }
     return true;
   }
-  // Until the peer closes.
+  // Waits until the peer closes.
   void wait_closed() {
     char chunk[4096];
     while (::recv(fd_, chunk, sizeof chunk, 0) > 0) {
     }
   }
-  // The connection's end is a reset, not an orderly close.
+  // Ends the connection with a reset, not an orderly close.
   void reset() {
     const linger now{1, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -117,7 +117,7 @@ class RawServer {
   void accept_all() {
     while (true) {
       const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-      if (fd < 0 && errno == EMFILE) continue;  // a test took all descriptors, and gives them back
+      if (fd < 0 && errno == EMFILE) continue;  // a test uses all descriptors and will return them
       if (fd < 0) return;
       const int number = accepted_++;
       const std::lock_guard lock(mutex_);
@@ -138,7 +138,7 @@ class RawServer {
   std::atomic<int> accepted_{0};
   std::mutex mutex_;
   std::vector<int> open_;             // guarded by mutex_
-  std::vector<std::thread> threads_;  // the acceptor's, then the destructor's
+  std::vector<std::thread> threads_;  // first the acceptor's alone, then the destructor's alone
   std::thread acceptor_;
 };
 

@@ -1,4 +1,4 @@
-// Every reason has a name and words; what a robots.txt could not be had for is told as that.
+// Every reason has a name and words; the reason why a robots.txt could not be fetched is shown as such.
 #include "node/peer/reason_words.h"
 
 #include <gtest/gtest.h>
@@ -40,14 +40,14 @@ TEST(ReasonWords, AReasonOfANewerVersionIsUnknown) {
   EXPECT_EQ(words_of(static_cast<Reason>(250), 0).both(), "unknown");
 }
 
-// What is on disk and on the wire: docs/reference/formats.md.
+// The numbers on disk and on the wire: docs/reference/formats.md.
 TEST(ReasonWords, RobotsCausesAreTheReasonsAnd64) {
   for (const Reason cause : known_reasons()) {
-    const Reason told = storage::robots_reason(cause);
-    if (told == Reason::robots_unreachable) continue;
-    EXPECT_EQ(static_cast<int>(told), 64 + static_cast<int>(cause));
-    EXPECT_EQ(storage::robots_cause(told), cause);
-    EXPECT_EQ(storage::reason_name(told), "robots_" + std::string(storage::reason_name(cause)));
+    const Reason reported = storage::robots_reason(cause);
+    if (reported == Reason::robots_unreachable) continue;
+    EXPECT_EQ(static_cast<int>(reported), 64 + static_cast<int>(cause));
+    EXPECT_EQ(storage::robots_cause(reported), cause);
+    EXPECT_EQ(storage::reason_name(reported), "robots_" + std::string(storage::reason_name(cause)));
   }
   EXPECT_EQ(storage::robots_reason(Reason::dns), Reason::robots_dns);
   EXPECT_EQ(storage::robots_reason(Reason::tls_untrusted), Reason::robots_tls_untrusted);

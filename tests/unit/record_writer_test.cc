@@ -1,4 +1,4 @@
-// A change of the store and what follows from it in memory: the frontier, the outbox, the copies.
+// A change of the store and its consequences in memory: the frontier, the outbox, the copies.
 #include "node/replication/record_writer.h"
 
 #include <gtest/gtest.h>
@@ -33,12 +33,31 @@ class RecordWriterWithReplicas : public RecordWriterTest {
   static Settings two_copies() {
     Settings settings = rig_settings();
     settings.replicas = 2;
+    settings.max_outbox_records_in_memory = 4;
     return settings;
   }
   RecordWriterWithReplicas() : RecordWriterTest(two_copies()) {
     rig_.add_member(2, ring::MemberState::active);
     rig_.members.accept_changes(rig_.now);
   }
+  // The states of the records that left for other peers since the last call; no peer answers.
+  std::vector<storage::UrlState> copies() {
+    std::vector<BatchOut> out;
+    for (int round = 0; round < 2; ++round) {  // what is met by the first is old enough for the second
+      rig_.replication.replicator.tick(
+          rig_.now, rig_.members.view(), rig_.replication.partition_manager.tenures(), [this] { return ++sequence_; },
+          out);
+      rig_.now += std::chrono::milliseconds(50);
+    }
+    std::vector<storage::UrlState> states;
+    for (const BatchOut& batch : out)
+      for (const ring::BatchRecord& record : batch.batch.records.list())
+        states.push_back(storage::decode_record(record.record)->state);
+    return states;
+  }
+
+  std::vector<storage::Merge> fetched_;
+  std::uint64_t sequence_ = 0;
 };
 
 TEST_F(RecordWriterTest, WhatIsQueuedIsInTheFrontier) {
@@ -61,9 +80,112 @@ TEST_F(RecordWriterWithReplicas, AQueuedRecordIsCopiedAtOnceAndAnOutcomeAfterWha
   const storage::UrlKey key = fetched.merges[0].key;
   ASSERT_TRUE(rig_.writer.commit(rig_.step(), page("http://a.test/")));
   EXPECT_EQ(rig_.replication.replicator.issued(), 1u);
-  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, &key));
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
   EXPECT_TRUE(rig_.replication.replicator.waits(key)) << "the record before it has no copy yet";
-  EXPECT_FALSE(rig_.replication.all_copied());
+  EXPECT_FALSE(rig_.replication.replicator.idle());
+}
+
+TEST_F(RecordWriterWithReplicas, APageThatWasNotFetchedLeavesNobodyWaiting) {
+  storage::Commit failed = page("http://a.test/", storage::UrlState::failed);
+  const storage::UrlKey key = failed.merges[0].key;
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), failed, {.outcome = &key}));
+  EXPECT_EQ(rig_.replication.dependents.size(), 0u);
+  EXPECT_FALSE(rig_.replication.replicator.waits(key));
+}
+
+// F12: beyond the bound an outcome is not copied; until it is filled its page goes to others as queued.
+TEST_F(RecordWriterWithReplicas, TooManyOutcomesUnsettle) {
+  const auto commit = [&](const std::string& url) {
+    storage::Commit fetched = page(url, storage::UrlState::fetched);
+    fetched.merges[0].record.since = rig_.now;
+    fetched.to_outbox.emplace_back(fetched.merges[0].key.host.partition, "a link");
+    const storage::UrlKey key = fetched.merges[0].key;
+    ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+    fetched_.push_back(fetched.merges[0]);
+  };
+  const std::uint32_t most = rig_.state.settings.max_outbox_records_in_memory;
+  for (std::uint32_t i = 0; i < most; ++i) commit("http://a.test/" + std::to_string(i));
+  EXPECT_TRUE(rig_.replication.copied_until.settled());
+  commit("http://a.test/last");
+  EXPECT_FALSE(rig_.replication.copied_until.settled());
+  EXPECT_TRUE(rig_.replication.copied_until.any_unsent());
+  EXPECT_FALSE(rig_.replication.replicator.waits(fetched_.front().key));
+  EXPECT_TRUE(rig_.replication.delays(fetched_.front())) << "a fill sends it as queued";
+}
+
+// Links whose owner this peer has become: they left the outbox, and have no copy yet.
+TEST_F(RecordWriterWithReplicas, WhoWaitedForALinkThatTurnedOutToBeOwnWaitsForItsCopy) {
+  storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+  const storage::UrlKey key = fetched.merges[0].key;
+  fetched.to_outbox.emplace_back(key.host.partition, "a link");
+  const auto done = rig_.writer.commit(rig_.step(), fetched, {.outcome = &key});
+  ASSERT_TRUE(done && done->outbox.size() == 1);
+  storage::Commit own = page("http://b.test/");
+  own.from_outbox.push_back(done->outbox[0].key);
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), own));
+  EXPECT_TRUE(rig_.replication.dependents.take_met(Dependents::Kind::outcome).empty());
+}
+
+// Its links would be on this disk alone while another peer takes the page as fetched.
+TEST_F(RecordWriterWithReplicas, APageThatLinksToItselfDoesNotSendItsOutcomeBeforeItsLinks) {
+  storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+  const storage::UrlKey key = fetched.merges[0].key;
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), page("http://a.test/")));
+  ASSERT_FALSE(rig_.replication.partition_manager.copies_whole(key.host.partition, rig_.members.view()));
+  fetched.merges.push_back(page("http://a.test/").merges[0]);
+  fetched.merges.back().link = true;
+  fetched.to_outbox.emplace_back(key.host.partition, "a link");
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+  EXPECT_TRUE(rig_.replication.replicator.waits(key));
+  EXPECT_EQ(copies(), std::vector<storage::UrlState>{storage::UrlState::queued});
+}
+
+// Another link that was known goes as it is stored, so that its sender may rely on its copies.
+TEST_F(RecordWriterWithReplicas, AKnownLinkThatMayLackCopiesIsCopiedOnceMore) {
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), page("http://a.test/1", storage::UrlState::failed)));
+  EXPECT_EQ(copies(), std::vector<storage::UrlState>{storage::UrlState::failed});
+  storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+  const storage::UrlKey key = fetched.merges[0].key;
+  fetched.merges.push_back(page("http://a.test/1").merges[0]);
+  fetched.to_outbox.emplace_back(key.host.partition, "a link");
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+  EXPECT_EQ(copies(), std::vector<storage::UrlState>{storage::UrlState::failed});
+}
+
+// "Not modified": its links are those of the visit before. Where they may lack copies, a fill brings it.
+TEST_F(RecordWriterWithReplicas, ANotModifiedPageWaitsForAFillWhileItsLinksMayLackCopies) {
+  storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+  const storage::UrlKey key = fetched.merges[0].key;
+  fetched.merges[0].record.status = 304;
+  fetched.merges[0].record.since = rig_.now;
+  ASSERT_TRUE(rig_.replication.copied_until.restore("", rig_.now));
+  ASSERT_FALSE(rig_.replication.copied_until.settled());
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+  EXPECT_FALSE(rig_.replication.replicator.waits(key)) << "its outcome does not leave by itself";
+  EXPECT_EQ(rig_.replication.dependents.size(), 0u);
+  EXPECT_EQ(copies(), std::vector<storage::UrlState>{});
+  EXPECT_TRUE(rig_.replication.copied_until.any_unsent());
+  EXPECT_TRUE(rig_.replication.delays(fetched.merges[0])) << "until then a fill sends it as queued";
+}
+
+TEST_F(RecordWriterWithReplicas, ANotModifiedPageLeavesAfterTheVisitThatBroughtItsLinks) {
+  const auto visit = [&](std::uint16_t number, std::uint16_t status, bool with_link) {
+    storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+    fetched.merges[0].record.visit = number;
+    fetched.merges[0].record.status = status;
+    fetched.merges[0].record.since = rig_.now + std::chrono::seconds(number);
+    if (with_link) fetched.to_outbox.emplace_back(fetched.merges[0].key.host.partition, "a link");
+    const storage::UrlKey key = fetched.merges[0].key;
+    ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+  };
+  visit(0, 304, false);
+  EXPECT_FALSE(rig_.replication.copied_until.any_unsent()) << "all its links have their copies";
+  EXPECT_EQ(copies(), std::vector<storage::UrlState>{storage::UrlState::fetched});
+  visit(1, 200, true);
+  EXPECT_TRUE(rig_.replication.replicator.waits(page("http://a.test/").merges[0].key));
+  visit(2, 304, false);
+  EXPECT_TRUE(rig_.replication.copied_until.any_unsent());
+  EXPECT_EQ(copies(), std::vector<storage::UrlState>{}) << "neither outcome has left";
 }
 
 TEST_F(RecordWriterWithReplicas, ALongWaitIsCopiedAndAShortOneIsNot) {

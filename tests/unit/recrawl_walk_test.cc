@@ -1,4 +1,4 @@
-// Pages again: what is visited again, how a walk goes on, and what a sitemap's date does (docs/how-to/recrawl.md).
+// Recrawls: which pages are visited again, how a walk continues, a sitemap's date (docs/how-to/recrawl.md).
 #include "node/links/recrawl_walk.h"
 
 #include <gtest/gtest.h>
@@ -80,8 +80,8 @@ class RecrawlWalkTest : public testing::Test {
     merge.record.since = at;
     ASSERT_TRUE(store_.commit(test::commit_of({.merges = {merge}})));
   }
-  void begin(const json& told) {
-    Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read(told, stepped_);
+  void begin(const json& reported) {
+    Result<RecrawlWalk::Wanted> wanted = RecrawlWalk::read(reported, stepped_);
     ASSERT_TRUE(wanted);
     storage::Commit commit;
     walk_->begin(std::move(*wanted), commit);
@@ -115,8 +115,8 @@ TEST_F(RecrawlWalkTest, QueuesWhatEndedBeforeTheMomentOnce) {
   EXPECT_EQ(walk_to_end(), 1);
   EXPECT_EQ(queued(), 1u);
   EXPECT_EQ((*store_.find(test::url_key_of(1, 1)))->visit, 1);
-  EXPECT_TRUE(walk_->was_told(stepped_ - seconds{5}));
-  EXPECT_FALSE(walk_->was_told(stepped_));
+  EXPECT_TRUE(walk_->repeats(stepped_ - seconds{5}));
+  EXPECT_FALSE(walk_->repeats(stepped_));
   EXPECT_EQ(**store_.meta(meta_name::recrawl), "");
 }
 
@@ -144,7 +144,7 @@ TEST_F(RecrawlWalkTest, ManyRecordsTakeSeveralStepsAndARestartGoesOnWhereItWas) 
   EXPECT_TRUE(walk_->walk_on({stepped_, out_}));
   EXPECT_EQ(queued(), 2048u);
   start();
-  EXPECT_TRUE(walk_->was_told(stepped_));
+  EXPECT_TRUE(walk_->repeats(stepped_));
   EXPECT_EQ(walk_to_end(), 2);
   EXPECT_EQ(queued(), pages);
   const auto* note = std::get_if<LogEntry>(&out_.back());

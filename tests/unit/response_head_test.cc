@@ -1,4 +1,4 @@
-// The rules for header lines, one by one, and under rubbish.
+// The rules for header lines, one by one, and with random input.
 #include "node/http/response_head.h"
 
 #include <gtest/gtest.h>
@@ -93,8 +93,8 @@ TEST(BodyBudget, TheOldestMayAlwaysTakeAndTheBoundHolds) {
   std::mt19937 random(11);
   for (int round = 0; round < 200; ++round) {
     const std::size_t longest = 1 + random() % 1000;
-    const std::size_t bytes_max = longest + random() % 3000;
-    BodyBudget budget(std::make_shared<MemoryShare>(bytes_max));
+    const std::size_t max_bytes = longest + random() % 3000;
+    BodyBudget budget(std::make_shared<MemoryShare>(max_bytes));
     budget.expect_body(longest);
     std::vector<std::size_t> bodies(5, 0);  // the front is the oldest
     for (int step = 0; step < 500; ++step) {
@@ -106,7 +106,7 @@ TEST(BodyBudget, TheOldestMayAlwaysTakeAndTheBoundHolds) {
       } else {
         ASSERT_NE(which, 0u);
       }
-      ASSERT_LE(budget.share().used(), bytes_max);
+      ASSERT_LE(budget.share().used(), max_bytes);
       if (bodies.front() == longest) {
         budget.give_back(bodies.front());
         bodies.erase(bodies.begin());
@@ -127,11 +127,11 @@ TEST(BodyBudget, WhatIsHandedOnKeepsItsChargeAndTheOldestWaitsForIt) {
   EXPECT_FALSE(budget.may_take(60, true));
   EXPECT_TRUE(budget.may_take(40, true));
   EXPECT_FALSE(budget.may_take(1, false));
-  int told = 0;
-  share->set_tell([&] { ++told; });
+  int reported = 0;
+  share->set_tell([&] { ++reported; });
   share->want_room();
   held.release();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
   EXPECT_TRUE(budget.may_take(60, true));
   EXPECT_TRUE(budget.may_take(1000, true)) << "nothing is handed on: one that is larger than all passes alone";
 }

@@ -1,4 +1,4 @@
-// RobotsCache: equal files once, the least recently used out first, never more than the share allows.
+// RobotsCache: equal files are stored once, the least recently used leaves first, never more bytes than the share.
 #include "node/crawl/robots_cache.h"
 
 #include <gtest/gtest.h>
@@ -41,9 +41,9 @@ TEST(RobotsCache, TheLeastRecentlyUsedAreDropped) {
   EXPECT_EQ(cache.use(two), nullptr);
   EXPECT_NE(cache.use(one), nullptr);
   EXPECT_NE(cache.use(five), nullptr);
-  EXPECT_LE(cache.bytes(), cache.bytes_max());
+  EXPECT_LE(cache.bytes(), cache.max_bytes());
   EXPECT_EQ(cache.dropped() + cache.files(), 5u);
-  // What was dropped comes back as an entry of its own.
+  // A dropped file that returns gets a new entry.
   const auto again = cache.put(file(2));
   EXPECT_NE(again, two);
   EXPECT_NE(cache.use(again), nullptr);
@@ -54,7 +54,7 @@ TEST(RobotsCache, TheBudgetHoldsForAnyNumberOfFiles) {
   for (int i = 0; i < 300; ++i) {
     const auto put = cache.put(file(i, 20'000 + 100 * static_cast<std::size_t>(i)));
     EXPECT_NE(cache.use(put), nullptr);
-    EXPECT_LE(cache.bytes(), cache.bytes_max());
+    EXPECT_LE(cache.bytes(), cache.max_bytes());
   }
   EXPECT_GT(cache.dropped(), 200u);
 }
@@ -75,7 +75,7 @@ TEST(RobotsCache, TheFixedOnesStay) {
   EXPECT_FALSE(cache.use(cache.disallow_all())->allowed("/x"));
 }
 
-// The rules in use by somebody outlive their place.
+// Rules in use outlive their entry.
 TEST(RobotsCache, RulesInUseStayWhole) {
   RobotsCache cache(1000);
   const auto rules = cache.use(cache.put(file(1)));

@@ -1,4 +1,4 @@
-// What the answer to a request for robots.txt means, and what is known of an origin's rules:
+// The meaning of an answer to a request for robots.txt, and what is known of an origin's rules:
 // node/scheduling/robots_desk.h, node/robots/robots_fetch.h, docs/reference/robots.md, RFC 9309.
 #include "node/scheduling/robots_desk.h"
 
@@ -21,13 +21,13 @@ class RobotsDeskTest : public FetchRig {
     settings().max_retries = 0;
   }
   const RobotsDesk::Counters& counters() const { return parts_->fetches.robots.counters(); }
-  // Answers the robots.txt that is asked for now.
+  // Answers the request for robots.txt that begins now.
   void answer_robots(int status, RobotsRead page = {}) {
     const FetchJob job = begin();
     ASSERT_NE(job.robots(), nullptr) << job.url.text();
     ASSERT_TRUE(answer(job, status, std::move(page)));
   }
-  // With Retry-After.
+  // The same with Retry-After.
   void answer_later(int status, Duration wait) {
     FetchEnded event;
     event.status = status;
@@ -40,7 +40,7 @@ class RobotsDeskTest : public FetchRig {
   std::optional<storage::RobotsEntry> stored(const std::string& page) {
     return *store_->robots(key(page).host, std::string(url(page).origin()));
   }
-  // The pages of a.test that are asked for from now on, each answered with 200.
+  // The pages of a.test that are requested from now on, each answered with 200.
   Texts pages() {
     Texts found;
     for (int i = 0; i < 8; ++i) {
@@ -180,6 +180,17 @@ TEST_F(RobotsDeskTest, TheWaitOfAHostIsWrittenAndOutlivesTheProcess) {
   EXPECT_EQ(clock->host, "a.test");
 }
 
+TEST_F(RobotsDeskTest, TheWaitAfterARedirectIsWrittenToo) {
+  start();
+  put("http://a.test/1");
+  RobotsRead page;
+  page.redirect = url("http://a.test/r");
+  answer_robots(301, std::move(page));
+  const auto clock = *store_->clock(key("http://a.test/1").host);
+  ASSERT_TRUE(clock) << "another peer may ask for the rest";
+  EXPECT_GT(clock->next_allowed, now_);
+}
+
 TEST_F(RobotsDeskTest, Rfc9309_2314_WithAnOlderCopyThatStaysInUseAndTheFileIsAskedForEveryHour) {
   start();
   put("http://a.test/1");
@@ -303,7 +314,7 @@ TEST_F(RobotsDeskTest, WhyAFileWasOutOfReachIsReadBackToo) {
 }
 
 TEST_F(RobotsDeskTest, RulesThatHadToMakeRoomInMemoryAreReadBackFromTheStore) {
-  start_.memory.robots = 1;  // the rules put last stay
+  start_.memory.robots = 1;  // the rules that were put last stay
   start();
   for (const char* page : {"http://a.test/1", "http://a.test/2", "http://b.test/1", "http://b.test/2"}) put(page);
   for (int i = 0; i < 20; ++i) {

@@ -1,4 +1,4 @@
-// RFC 9309, 2.3.1 and 2.4: what the end of a fetch of robots.txt means, row by row of the outside table.
+// RFC 9309, 2.3.1 and 2.4: the meaning of the end of a fetch of robots.txt, row by row of the outside table.
 #include "node/robots/robots_fetch.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ void expect_class(int from, int to, RobotsStep step) {
   }
 }
 
-// Each row of fetch_outcomes.tsv, by its first column: what it asks for, held here.
+// Each row of fetch_outcomes.tsv, by its first column, with a check of its requirement.
 const std::map<std::string, std::function<void()>> rows{
     {"200", [] { expect_class(200, 299, RobotsStep::rules); }},
     {"301-308 chain <=5 incl. other host",
@@ -89,7 +89,7 @@ const std::map<std::string, std::function<void()>> rows{
      [] {
        for (const RobotsStep step : {RobotsStep::rules, RobotsStep::allow_all, RobotsStep::unreachable})
          EXPECT_EQ(robots_state(step, std::nullopt, t0).expires, t0 + hours(24));
-       // Unreachable: the older copy stays, and it is not asked for less often.
+       // Unreachable: the older copy stays, and the file is requested just as often.
        const RobotsState before{RobotsKind::rules, t0, t0 + hours(24), false};
        const RobotsState kept = robots_state(RobotsStep::unreachable, before, t0 + hours(25));
        EXPECT_EQ(kept.kind, RobotsKind::rules);

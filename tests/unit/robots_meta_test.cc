@@ -1,4 +1,4 @@
-// X-Robots-Tag and <meta name=robots>: every word, for everybody and for one crawler.
+// X-Robots-Tag and <meta name=robots>: every word, for all crawlers and for one crawler.
 #include "node/robots/robots_meta.h"
 
 #include <gtest/gtest.h>

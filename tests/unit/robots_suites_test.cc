@@ -1,4 +1,4 @@
-// The outside suites for robots.txt, through the same line protocol that `orbweaver robots --batch` speaks.
+// The outside suites for robots.txt, through the line protocol of `orbweaver robots --batch`.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -102,8 +102,8 @@ TEST(RobotsSuites, Protego_Undisputed) {
   expect_all(ask_file("robots/protego.json", undisputed), 311);
 }
 
-// Where the parsers disagree among themselves, those that we judge otherwise are listed with their reasons, and no
-// others: tests/spec/differences.tsv.
+// Where the parsers disagree among themselves, tests/spec/differences.tsv lists exactly the cases that we judge
+// otherwise, with the reasons.
 TEST(RobotsSuites, Disputed_TheDifferencesAreThoseListed) {
   NEEDS_SUITE("robots/protego.json");
   for (const std::string suite : {"robots/crawler_commons.json", "robots/protego.json"}) {
@@ -136,7 +136,7 @@ TEST(RobotsSuites, RealWorld_ThreeParsersAgree_SoDoWe) {
   expect_all(ask(requests, cases), 81094);
 }
 
-// A sitemap line's address against the file's own, as far as the suite needs it: absolute, or a path.
+// A sitemap line's URL against the file's own, as far as the suite needs it: absolute, or a path.
 std::string resolved(const std::string& sitemap, const std::string& base) {
   return sitemap.starts_with("/") ? base + sitemap : sitemap;
 }
@@ -146,8 +146,8 @@ TEST(RobotsSuites, CrawlerCommons_DelayAndSitemaps) {
   std::size_t checked = 0;
   for (const json& c : load_cases("robots/crawler_commons_delay_sitemap.json")) {
     if (!c.at("robots").is_string() || c["robots"].get<std::string>().starts_with("\xEF\xBF\xBD"))
-      continue;  // UTF-16, its mark lost in the recording
-    // Several names for one crawler: the one that has a group counts.
+      continue;  // UTF-16 whose mark was lost in the recording
+    // Several names for one crawler: the name that has a group counts.
     std::string agent = c.at("user_agents").empty() ? "*" : c["user_agents"].front().get<std::string>();
     for (const json& name : c.at("user_agents")) {
       const std::string group = RobotsRules::parse(c["robots"].get<std::string>(), name.get<std::string>()).group();

@@ -22,7 +22,7 @@ bool allowed(std::string_view body, std::string_view path, std::string_view agen
   return RobotsRules::parse(body, agent).allowed(path);
 }
 
-// The obvious matcher: tries every length for every star. Exponential; for short texts only.
+// The obvious matcher: tries every length for every star. Exponential, so only for short texts.
 bool slow_matches(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return true;
   if (pattern == "$") return text.empty();
@@ -64,7 +64,7 @@ TEST(RobotsPattern, ManyStarsCostNoBacktracking) {
 }
 
 TEST(RobotsPattern, ManyAlmostMatchingRulesStayFast) {
-  // Each rule looks for a part that almost matches everywhere: a naive search takes path * pattern steps, 50 times.
+  // Each rule searches for a part that almost matches everywhere: a naive search takes path * pattern steps, 50 times.
   std::string body = "User-agent: *\n";
   for (int i = 0; i < 50; ++i) body += "Disallow: /*" + std::string(9000, 'a') + "b\n";
   const RobotsRules rules = RobotsRules::parse(body, "orbweaver");
@@ -88,7 +88,7 @@ TEST(Robots, Rfc9309_2_2_2_AllowWinsATie) {
 }
 
 TEST(Robots, Rfc9309_2_2_2_LengthIsInOctets) {
-  // "/ü*" escaped has 8 octets, "/????" would have 5 characters: the escaped length decides.
+  // "/ü" has 7 bytes when escaped and 3 when not, "/*xyz" has 5: the escaped length decides.
   EXPECT_FALSE(allowed("User-agent: *\nAllow: /*xyz\nDisallow: /\xC3\xBC\n", "/%C3%BCxyz"));
 }
 
@@ -167,7 +167,7 @@ TEST(Robots, Rfc9309_2_2_2_PercentEncodingIsNormalised) {
   EXPECT_FALSE(allowed("User-agent: *\nDisallow: /a%2Fb\n", "/a%2fb"));
   EXPECT_TRUE(allowed("User-agent: *\nDisallow: /a%2Fb\n", "/a/b"));
   EXPECT_TRUE(allowed("User-agent: *\nDisallow: /\nAllow: /%7Ejoe\n", "/~joe"));
-  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /a%4\n", "/aD"));  // a broken escape is three octets
+  EXPECT_TRUE(allowed("User-agent: *\nDisallow: /a%4\n", "/aD"));  // a broken escape is three bytes
 }
 
 TEST(Robots, GoogleParser_NeedlessEscapesInAllowAreTakenAsWritten) {
@@ -230,7 +230,7 @@ TEST(Robots, GoogleParser_OverlongLineIsCut) {
 }
 
 TEST(Robots, Rfc9309_2_5_OnlyTheFirst500KiBCount) {
-  const std::string filler = std::string(robots_bytes_max - 100, '#') + "\n";
+  const std::string filler = std::string(max_robots_bytes - 100, '#') + "\n";
   EXPECT_FALSE(allowed(filler + "User-agent: *\nDisallow: /\n", "/x"));
   EXPECT_TRUE(allowed(filler + std::string(100, '#') + "\nUser-agent: *\nDisallow: /\n", "/x"));
 }
@@ -319,7 +319,7 @@ std::string body_of(std::size_t bytes, const std::function<std::string(std::size
   return body;
 }
 
-// Attack 4 of the review: rules took seven times the bytes of their file, and ever so many hosts sent such files.
+// Attack 4 of the review: rules took seven times the bytes of their file, and any number of hosts sent such files.
 TEST(Robots, MemoryIsAtMostAFifthMoreThanTheBytesRead) {
   const std::map<std::string, std::function<std::string(std::size_t)>> files{
       {"plain", [](std::size_t i) { return "Disallow: /" + std::to_string(i) + "\n"; }},
@@ -334,7 +334,7 @@ TEST(Robots, MemoryIsAtMostAFifthMoreThanTheBytesRead) {
       {"sitemaps", [](std::size_t i) { return "Sitemap:" + std::to_string(i) + "\n"; }},
   };
   for (const auto& [name, line] : files) {
-    for (const std::size_t bytes : {std::size_t{20'000}, std::size_t{200'000}, robots_bytes_max}) {
+    for (const std::size_t bytes : {std::size_t{20'000}, std::size_t{200'000}, max_robots_bytes}) {
       const RobotsRules rules = RobotsRules::parse(body_of(bytes, line), "orbweaver");
       EXPECT_LE(rules.bytes(), bytes + bytes / 5 + 512) << name << " of " << bytes << " bytes";
     }
@@ -342,31 +342,31 @@ TEST(Robots, MemoryIsAtMostAFifthMoreThanTheBytesRead) {
 }
 
 TEST(Robots, EqualRulesAreKeptOnceAndTooManyAreCounted) {
-  const auto same = RobotsRules::parse(body_of(robots_bytes_max, [](auto) { return "Disallow: /a\n"; }), "orbweaver");
+  const auto same = RobotsRules::parse(body_of(max_robots_bytes, [](auto) { return "Disallow: /a\n"; }), "orbweaver");
   EXPECT_EQ(same.size(), 1u);
   EXPECT_EQ(same.rules_left_out(), 0u);
   EXPECT_EQ(same.decide("/a").line, 2u);
   const auto many = RobotsRules::parse(
-      body_of(robots_bytes_max, [](std::size_t i) { return "Disallow: /" + std::to_string(i) + "x\n"; }), "orbweaver");
-  EXPECT_EQ(many.size(), robots_rules_max);
+      body_of(max_robots_bytes, [](std::size_t i) { return "Disallow: /" + std::to_string(i) + "x\n"; }), "orbweaver");
+  EXPECT_EQ(many.size(), max_robots_rules);
   EXPECT_GT(many.rules_left_out(), 1000u);
   EXPECT_FALSE(many.allowed("/0x"));
-  EXPECT_FALSE(many.allowed("/" + std::to_string(robots_rules_max - 1) + "x"));
-  EXPECT_TRUE(many.allowed("/" + std::to_string(robots_rules_max) + "x"));
-  // Stars at the end look for nothing.
+  EXPECT_FALSE(many.allowed("/" + std::to_string(max_robots_rules - 1) + "x"));
+  EXPECT_TRUE(many.allowed("/" + std::to_string(max_robots_rules) + "x"));
+  // Stars at the end match nothing more.
   const auto stars = RobotsRules::parse(body_of(200'000,
                                                 [](std::size_t i) {
                                                   return "Disallow: /*_" + std::to_string(i) + "x\nDisallow: /y" +
                                                          std::to_string(i) + "**\n";
                                                 }),
                                         "orbweaver");
-  EXPECT_FALSE(stars.allowed("/a_" + std::to_string(robots_wildcards_max - 1) + "x"));
-  EXPECT_TRUE(stars.allowed("/a_" + std::to_string(robots_wildcards_max) + "x"));
-  EXPECT_FALSE(stars.allowed("/y" + std::to_string(robots_wildcards_max) + "x"));
+  EXPECT_FALSE(stars.allowed("/a_" + std::to_string(max_robots_wildcards - 1) + "x"));
+  EXPECT_TRUE(stars.allowed("/a_" + std::to_string(max_robots_wildcards) + "x"));
+  EXPECT_FALSE(stars.allowed("/y" + std::to_string(max_robots_wildcards) + "x"));
   EXPECT_GT(stars.rules_left_out(), 100u);
 }
 
-// What there is no room to keep in the compared form is put in it at each comparison: the answers are the same.
+// A rule whose compared form does not fit in memory is converted at each comparison: the answers are the same.
 TEST(Robots, RulesOfWhichNoFormIsKeptDecideAlike) {
   std::string body = "User-agent: *\n";
   for (int i = 0; i < 300; ++i) {
@@ -379,7 +379,7 @@ TEST(Robots, RulesOfWhichNoFormIsKeptDecideAlike) {
     std::string path = "/" + std::to_string(i) + "%E3%83%84";
     for (int k = 0; k < 60; ++k) path += "%E9";
     for (const std::string tail : {"", "z", "/z", "%7B/", "%7B/index.html", "%7B/x"}) {
-      // A file of one pair of lines has room for everything.
+      // In a file of one pair of lines all forms fit.
       std::string few = "User-agent: *\n" + std::string(2000, '\n');
       const std::string raw = "/" + std::to_string(i) + "\xe3\x83\x84" + std::string(60, '\xe9');
       few += (i % 2 == 0 ? "Disallow: " : "Allow: ") + raw + (i % 3 == 0 ? "$" : i % 3 == 1 ? "*z" : "") + "\n";

@@ -1,5 +1,5 @@
-// The RocksDB store against what can happen to it: another process, another version, a full disk, kill -9.
-// The test program is its own victim: with --write DIR FD it commits until it is killed.
+// The RocksDB store under adverse conditions: another process, another version, a full disk, kill -9.
+// The test program itself is the victim: with --write DIR FD it commits until it is killed.
 #include "storage/rocks_kv.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t links_per_commit = 20;
 constexpr std::uint64_t first_link = 1'000'000;  // page numbers from here on are links
 
-// Commit `number` as a page makes one: its outcome, links to other hosts, outbox entries in and out, a clock, meta.
+// Commit `number`, like a page's commit: its outcome, links to other hosts, outbox entries in and out, a clock, meta.
 Commit numbered_commit(std::uint64_t number, std::size_t record_bytes = 200) {
   test::CommitParts parts;
   for (std::size_t i = 0; i < links_per_commit; ++i)
@@ -81,7 +81,7 @@ TEST(RocksKv, KilledInMidCommitWhatWasDoneIsThereAndNothingByHalf) {
       done = number;
     }
     ASSERT_EQ(::kill(child, SIGKILL), 0);
-    while (::read(pipe_fds[0], &number, sizeof number) == sizeof number) done = number;  // what was still in the pipe
+    while (::read(pipe_fds[0], &number, sizeof number) == sizeof number) done = number;  // the rest in the pipe
     ::close(pipe_fds[0]);
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -100,7 +100,7 @@ TEST(RocksKv, KilledInMidCommitWhatWasDoneIsThereAndNothingByHalf) {
     std::uint64_t queued = 0, fetched = 0, outbox = 0;
     for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition) {
       const auto records = store->scan(partition, nullptr, 10'000'000);
-      ASSERT_TRUE(records) << records.error().message;  // each queued one has its row in the frontier
+      ASSERT_TRUE(records) << records.error().message;  // each queued record has its row in the frontier
       for (const Merge& merge : *records) {
         const std::uint64_t page = std::stoull(merge.record.url.substr(merge.record.url.rfind('/') + 1));
         const std::uint64_t of = page >= first_link ? (page - first_link) / links_per_commit : page;
@@ -190,7 +190,7 @@ TEST(RocksKv, BadInput_GarbageInItsFilesIsAnErrorNotACrash) {
   EXPECT_EQ(kv.error().kind, ErrorKind::corrupt) << kv.error().message;
 }
 
-// multi_get answers key by key whatever is there, many at once and none at all.
+// multi_get answers key by key, for present and absent keys, for many keys and for none.
 TEST(RocksKv, MultiGetAnswersEachKey) {
   const test::TempDir directory;
   const auto kv = open_rocks({directory.file("db"), 1u << 20, false});
@@ -219,7 +219,7 @@ TEST(RocksKv, MultiGetAnswersEachKey) {
   EXPECT_FALSE(values[0]) << "tables are apart";
 }
 
-// A small disk of its own, where mounting is permitted.
+// A small separate disk, where mounting is permitted.
 class SmallDisk {
  public:
   explicit SmallDisk(const std::string& path) : path_(path) {

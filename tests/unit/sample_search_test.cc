@@ -1,4 +1,4 @@
-// The sample web's search engine (node/sampleweb/sample_search.h): what it finds, and what stands around it.
+// The sample web's search engine (node/sampleweb/sample_search.h): its results, and the markup around them.
 #include "node/sampleweb/sample_search.h"
 
 #include <gtest/gtest.h>

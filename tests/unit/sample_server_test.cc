@@ -1,5 +1,5 @@
-// The sample web's server: hosts told apart by name, counts, gzip, and directory trees that nothing outside of can be
-// had through.
+// The sample web's server: hosts distinguished by name, counts, gzip; directory trees through which no outside file can
+// be reached.
 #include "node/sampleweb/sample_server.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 class TreeOnDisk : public ::testing::Test {
  protected:
   void SetUp() override {
-    // mkdtemp wants six of them at the end.
+    // mkdtemp requires six X at the end.
     std::string name = (fs::temp_directory_path() / "orbweaver-tree-").string() + std::string(6, 'X');
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     base_ = name;
@@ -130,7 +130,7 @@ TEST_F(TreeOnDisk, HostsByNameAndCounts) {
   EXPECT_EQ(ready["seeds"].size(), 2U);
 }
 
-// As many as the crawlers of a whole ring keep; each is answered twice, the second time over the connection it kept.
+// As many connections as the crawlers of a whole ring keep. Each is answered twice, the second time on the kept one.
 TEST(SampleServer, TwoThousandKeptConnectionsAreAllAnswered) {
   constexpr std::size_t connections = 2000;
   rlimit limit{};
@@ -159,7 +159,7 @@ TEST(SampleServer, TwoThousandKeptConnectionsAreAllAnswered) {
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
-// A slow host's wait holds no thread: as many wait as ask.
+// The wait of a slow host blocks no thread: any number of requests may wait.
 TEST(SampleServer, ManyWaitAtOnce) {
   SampleServerOptions options;
   options.shape.hosts = 1;

@@ -1,6 +1,6 @@
-// The sample web: the same seed gives the same web, its shapes are those it promises, and what it says a right crawler
-// fetches is what a walker finds that reads its pages with a dumb scanner and knows robots.txt only as far as this web
-// uses it.
+// The sample web: the same seed gives the same web, and its shapes are as promised. Its list of pages that a correct
+// crawler fetches equals the findings of a walker. The walker reads pages with a simple scanner and knows robots.txt
+// only as far as this web needs it.
 #include "node/sampleweb/sample_web.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ SampleWebShape shape_of(std::uint64_t seed, unsigned hosts, unsigned pages, bool
   return shape;
 }
 
-// --- The slow, obvious twin: a scanner that blanks comments and raw text, then reads attributes; a resolver for what
-// this web writes. ---
+// --- The slow, obvious twin: a scanner that blanks comments and raw text, then reads attributes; a resolver for the
+// links of this web. ---
 
 std::string lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -94,7 +94,7 @@ std::vector<Tag> tags_of(std::string html) {
   return tags;
 }
 
-// What the page's charset makes of the bytes above 0x7F in a path: this web writes only these.
+// The UTF-8 of the path bytes above 0x7F, as the page's charset decodes them: this web uses only these.
 std::string utf8_escapes(const std::string& bytes) {
   static const std::map<std::string, std::string> known{{"\xef\xe0\xf3\xea", "%D0%BF%D0%B0%D1%83%D0%BA"},
                                                         {"\xed\xe8\xf2\xfc", "%D0%BD%D0%B8%D1%82%D1%8C"},
@@ -206,7 +206,7 @@ std::vector<std::string> links_of(const SampleAnswer& answer, const std::string&
   return out;
 }
 
-// Disallow and Allow of the '*' group, longest prefix wins; no wildcards in this web.
+// Disallow and Allow of the '*' group; the longest prefix wins; this web has no wildcards.
 bool robots_allow(const std::string& robots, const std::string& path) {
   const std::size_t group = robots.find("User-agent: *");
   std::size_t best = 0;
@@ -283,7 +283,7 @@ TEST(SampleWeb, AnotherSeedAnotherWeb) {
   EXPECT_NE(one.expected(), two.expected());
 }
 
-// Any process asks the same thing of a page, so the bytes must not hang on the machine, the order of calls or the
+// Every process must get the same page, so its bytes must not depend on the machine, the order of calls or the
 // compiler.
 TEST(SampleWeb, PinnedPaths) {
   const SampleWeb web(shape_of(1, 20, 1000));
@@ -440,7 +440,7 @@ TEST(SampleCounts, SmallestGapAndMostAtOnce) {
   EXPECT_EQ(counts.arrived("b", "u2", false, start + milliseconds(31)), 0U);
   counts.answered("a");
   counts.answered("a");
-  EXPECT_EQ(counts.arrived("a", "u3", false, start + milliseconds(50)), 0U);  // a third URL: beyond the bound
+  EXPECT_EQ(counts.arrived("a", "u3", false, start + milliseconds(50)), 0U);  // a third URL: above the bound
   EXPECT_EQ(counts.stats_json(),
             R"({"hosts":{"a":{"most_at_once":2,"requests":3,"robots_requests":1,"smallest_gap_ms":20.0},)"
             R"("b":{"most_at_once":1,"requests":1,"robots_requests":0,"smallest_gap_ms":null}},)"
@@ -451,7 +451,7 @@ TEST(SampleCounts, SmallestGapAndMostAtOnce) {
   EXPECT_EQ(counts.urls_json(), "{}");
 }
 
-// The default web is pinned by its other tests; with topics it has the same pages and other links and words.
+// Other tests pin the default web; with topics it has the same pages, but other links and words.
 TEST(SampleTopics, PagesStandTogetherAndLinkTheirOwn) {
   SampleWebShape shape;
   shape.hosts = 20;

@@ -40,7 +40,7 @@ bool begins(const std::string& prefix, const std::string& text) {
   return SurtPrefixes({prefix}).match(url(text)) != nullptr;
 }
 
-// The forms of the SURT files of web archives.
+// The forms that occur in the SURT files of web archives.
 TEST(SurtPrefixes, TheFormsOfWebArchives) {
   for (const char* domain :
        {"http://(org,example,", "org,example,", "+http://(org,example,", "https://(ORG,Example,"}) {
@@ -63,7 +63,7 @@ TEST(SurtPrefixes, TheFormsOfWebArchives) {
   EXPECT_TRUE(begins("http://([2001:db8::1])/a", "http://[2001:db8::1]/ab"));
 }
 
-// The binary search against looking at each.
+// The binary search against a linear search.
 TEST(SurtPrefixes, FastAgainstDumb) {
   std::mt19937_64 random(1);
   const auto host = [&] {
@@ -104,7 +104,7 @@ TEST(UrlPatterns, TheFirstOfTheListThatMatchesAnywhereIsNamed) {
   EXPECT_EQ(one->first_match("http://x.org/aac"), nullptr);
 }
 
-// Expressions that take other engines forever.
+// Expressions on which other engines run forever.
 TEST(UrlPatterns, TimeIsLinearWhateverTheExpression) {
   const auto patterns = UrlPatterns::compile({"(a*)*b$", "(x+x+)+y"});
   ASSERT_TRUE(patterns);
@@ -123,7 +123,7 @@ TEST(Scope, EndingsAreOfThePathsLastSegment) {
   EXPECT_FALSE(allow.contains(url("http://www.example.org/a.jpg")));
 }
 
-// docs/how-to/scope.md: a seed itself; what keeps out, in order; surt_accept; the kind.
+// docs/how-to/scope.md: a seed itself; the exclusions, in order; surt_accept; the kind.
 TEST(Scope, OrderOfJudgementAndItsWords) {
   const Scope all = scope({{"surt_reject", "org,example,www,)/old/"},
                            {"extensions_deny", "zip"},

@@ -1,4 +1,4 @@
-// Which URLs a crawl follows, and the registrable domain (publicsuffix.org) that one kind of scope asks for.
+// Which URLs a crawl follows, and the registrable domain (publicsuffix.org) that one kind of scope uses.
 #include "node/scope/scope.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Scope, DomainIsTheSeedsRegistrableDomain) {
   EXPECT_FALSE(domains.contains(url("http://a.localhost/")));
 }
 
-// A seed on a public suffix itself takes in that host alone, not everybody's hosts below it.
+// A seed on a public suffix itself includes that host alone, not all hosts below it.
 TEST(Scope, DomainOfAPublicSuffixIsThatHostAlone) {
   const Scope suffix = scope(ScopeKind::domain, {"http://github.io/"});
   EXPECT_TRUE(suffix.contains(url("http://github.io/")));

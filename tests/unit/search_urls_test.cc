@@ -1,5 +1,5 @@
-// Keywords to search URLs (node/scope/search_urls.h). OpenSearch 1.1 Draft 6 for the templates' places; RFC 3986, 2.3
-// for what is not encoded.
+// Keywords to search URLs (node/scope/search_urls.h). OpenSearch 1.1 Draft 6 for the templates' parameters; RFC 3986,
+// 2.3 for characters that are not encoded.
 #include "node/scope/search_urls.h"
 
 #include <gtest/gtest.h>

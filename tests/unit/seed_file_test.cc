@@ -91,7 +91,7 @@ TEST_F(SeedFileTest, BadInput_BinaryAndEndlessLinesAreErrorsWithShortMessages) {
   }
 }
 
-// While it lives, this process may take at most `bytes` more of address space.
+// During its life this process may use at most `bytes` more of address space.
 class MemoryLimit {
  public:
   explicit MemoryLimit(std::uint64_t bytes) {
@@ -109,7 +109,7 @@ class MemoryLimit {
   rlimit before_{};
 };
 
-// A disk image given by mistake: a gigabyte (sparse) without the end of a line.
+// A disk image given by mistake: a gigabyte (sparse) without an end of line.
 TEST_F(SeedFileTest, BadInput_AnEndlessLineIsNotReadToItsEnd) {
   std::ofstream(path()) << "http://one.test/\n";
   std::filesystem::resize_file(path(), 1u << 30);

@@ -1,4 +1,4 @@
-// Where seeds come from, and what becomes of them: node/links/seed_intake.h, docs/how-to/keywords.md,
+// Where seeds come from, and what happens to them: node/links/seed_intake.h, docs/how-to/keywords.md,
 // docs/decisions/0006-seeds-wait-for-the-ring.md.
 #include "node/links/seed_intake.h"
 
@@ -17,7 +17,7 @@ class SeedIntakeTest : public FetchRig {
  protected:
   SeedIntakeTest() { settings().scope = ScopeKind::host; }
   SeedIntake& intake() { return parts_->intake; }
-  // A process is started with these seeds, and waits for so many peers.
+  // Starts a process with these seeds; it waits until the ring has had this many members.
   void start_with(const Texts& seeds, std::size_t wait_for_peers = 1) {
     start_.seeds = seeds;
     start_.wait_for_peers = wait_for_peers;
@@ -30,7 +30,7 @@ class SeedIntakeTest : public FetchRig {
   }
   void tick_intake() { ASSERT_TRUE(intake().tick(step())); }
   std::uint64_t queued() const { return store_->held().queued; }
-  // Seeds that were sent to other members.
+  // Seeds sent to other members.
   Texts sent_seeds() const {
     Texts all;
     for (const ring::Sync& sync : sent<ring::Sync>()) all.insert(all.end(), sync.seeds.begin(), sync.seeds.end());
@@ -128,14 +128,14 @@ TEST_F(SeedIntakeTest, EverySeedThatIsRefusedAtTheStartIsNamedOrCounted) {
   start_with(seeds);
   tick_intake();
   EXPECT_EQ(queued(), 1u);
-  std::uint64_t told = 0;
+  std::uint64_t reported = 0;
   for (const LogEntry& note : said<LogEntry>()) {
     std::uint64_t these = 1;
     for (const auto& [name, value] : note.fields)
       if (name == "seeds") these = std::stoull(value);
-    told += these;
+    reported += these;
   }
-  EXPECT_EQ(told, 150u);
+  EXPECT_EQ(reported, 150u);
 }
 
 // --- the question "seed"
@@ -147,7 +147,7 @@ TEST_F(SeedIntakeTest, AcceptedSeedsWidenTheScopeEverywhereAndAreQueued) {
   const json answer = ask({{"urls", {"HTTP://A.test", "http://a.test/b#c"}}});
   EXPECT_EQ(answer["accepted"], (json{"http://a.test/", "http://a.test/b"})) << "in the canonical form";
   EXPECT_EQ(answer["refused"], json::array());
-  EXPECT_EQ(answer["accepted_untold"], 0);
+  EXPECT_EQ(answer["accepted_unlisted"], 0);
   EXPECT_EQ(answer["result_pages"], 0);
   EXPECT_EQ(sent_seeds(), (Texts{"http://a.test/", "http://a.test/b"}));
   EXPECT_TRUE(parts_->seeds.scope().contains(url("http://a.test/other")));
@@ -161,7 +161,7 @@ TEST_F(SeedIntakeTest, WhatIsNotAUrlIsRefusedWithItsCauseAHundredOfThemOneByOne)
   items.push_back("http://a.test/");
   const json answer = ask({{"urls", items}});
   EXPECT_EQ(answer["refused"].size(), 100u);
-  EXPECT_EQ(answer["refused_untold"], 104);
+  EXPECT_EQ(answer["refused_unlisted"], 104);
   EXPECT_EQ(answer["accepted"], json{"http://a.test/"}) << "the others are taken all the same";
   for (const json& refused : answer["refused"]) {
     EXPECT_FALSE(refused["why"].get<std::string>().empty());
@@ -172,7 +172,7 @@ TEST_F(SeedIntakeTest, WhatIsNotAUrlIsRefusedWithItsCauseAHundredOfThemOneByOne)
 TEST_F(SeedIntakeTest, MoreThanOneQuestionMayHaveAreRefusedWhole) {
   start();
   json items = json::array();
-  for (std::size_t i = 0; i <= ring::seeds_max; ++i) items.push_back("http://a.test/");
+  for (std::size_t i = 0; i <= ring::max_seeds; ++i) items.push_back("http://a.test/");
   const json answer = ask({{"urls", items}});
   ASSERT_TRUE(answer.contains("error"));
   EXPECT_NE(answer["error"].get<std::string>().find("65536"), std::string::npos) << answer["error"];
@@ -184,9 +184,9 @@ TEST_F(SeedIntakeTest, TheAnswerIsNoLongerThanAMessageMayBe) {
   json items = json::array();
   for (int i = 0; i < 1500; ++i) items.push_back("http://a.test/" + std::string(4000, 'x') + std::to_string(i));
   const json answer = ask({{"urls", items}});
-  EXPECT_LT(json_text(answer).size(), ring::text_bytes_max);
-  EXPECT_EQ(answer["accepted"].size() + answer["accepted_untold"].get<std::size_t>(), 1500u);
-  EXPECT_GT(answer["accepted_untold"], 0);
+  EXPECT_LT(json_text(answer).size(), ring::max_text_bytes);
+  EXPECT_EQ(answer["accepted"].size() + answer["accepted_unlisted"].get<std::size_t>(), 1500u);
+  EXPECT_GT(answer["accepted_unlisted"], 0);
   EXPECT_EQ(parts_->seeds.size(), 1500u);
 }
 

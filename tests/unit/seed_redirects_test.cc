@@ -1,4 +1,4 @@
-// Seeds that lead out of scope: which are kept, for how long, and what is told of them.
+// Seeds that lead out of scope: which are kept, for how long, and what is reported about them.
 #include "node/links/seed_redirects.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class SeedRedirectsTest : public VerdictRig {
     left_out_ = left_out->value_or("");
     ASSERT_TRUE(store_.commit(commit));
   }
-  // How many rows the visit wrote.
+  // The number of rows that the visit wrote.
   std::size_t note(const std::string& page, const std::string& target) {
     storage::Commit commit;
     redirects_->note(page, url(target), commit);

@@ -1,4 +1,4 @@
-// The ring's seeds: durable with what they bring, sent to peers that have others, admitted by their owners.
+// The ring's seeds: durable with their records, sent to peers that have others, admitted by their owners.
 #include "node/coordination/seed_set.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Sets of fingerprints before the table of URLs: they spare the reads, and change nothing of what a commit does.
+// Sets of fingerprints before the table of URLs: they save reads, and do not change the effect of a commit.
 #include "storage/seen_sets.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST_P(StoreWithSets, ASetIsFilledFromTheRowsOfItsHost) {
   EXPECT_EQ(with_sets().counts().queued, 601u);
 }
 
-// A slice of the rows, in the order of their digests, answers for its range.
+// A set filled from a slice of the rows, in the order of their digests, answers for that range.
 TEST_P(StoreWithSets, AHalfFilledSetAnswersForItsRange) {
   std::vector<Merge> rows;
   for (std::size_t i = 0; i < 400; ++i) rows.push_back(link_to(1, i));
@@ -125,7 +125,7 @@ TEST_P(StoreWithSets, AShorterWayIsSeenThroughTheSet) {
   EXPECT_EQ(with_sets().find(url_key_of(1, 0)).value()->score, 3);
 }
 
-// Fields have caps: what is at one says nothing.
+// Fields have caps: a value at its cap proves nothing.
 TEST_P(StoreWithSets, WhatIsBeyondTheFieldsOfAWayIsAskedOfTheDisk) {
   fill(1);
   commit({link_to(1, 0, 600)});
@@ -140,7 +140,7 @@ TEST_P(StoreWithSets, WhatIsBeyondTheFieldsOfAWayIsAskedOfTheDisk) {
   EXPECT_EQ(with_sets().find(url_key_of(1, 1)).value()->off_site, 4);
 }
 
-// Merges that were no links: what another peer handed over, and what is queued for another visit.
+// Merges that are not links: records that another peer handed over, and URLs that are queued for another visit.
 TEST_P(StoreWithSets, SetsHearOfEveryWrite) {
   fill(1);
   Merge copy = fetched(1, 3);
@@ -154,7 +154,7 @@ TEST_P(StoreWithSets, SetsHearOfEveryWrite) {
   EXPECT_EQ(reads_of({link_to(1, 3)}), 0u) << "a link of the first visit changes nothing now";
 }
 
-// A partition that is given away: its sets go before its rows.
+// A partition that is dropped: its sets go before its rows.
 TEST_P(StoreWithSets, APartitionThatIsDroppedLeavesNoSet) {
   fill(1);
   commit({link_to(1, 0), link_to(1, 1), link_to(1, 2)});
@@ -167,7 +167,7 @@ TEST_P(StoreWithSets, APartitionThatIsDroppedLeavesNoSet) {
   EXPECT_EQ(back.queued.size(), 3u);
 }
 
-// Pitfall 3: a set never knows more than the disk.
+// Pitfall 3: a set never contains more than the disk.
 TEST_P(StoreWithSets, ASetLearnsNothingOfAWriteThatFailed) {
   if (memory() == nullptr) GTEST_SKIP() << "only the memory store fails on demand";
   fill(1);
@@ -190,7 +190,7 @@ TEST_P(StoreWithSets, AReadErrorLeavesTheSetAsItWas) {
 INSTANTIATE_TEST_SUITE_P(Backends, StoreWithSets, testing::Values(test::Backend::memory, test::Backend::rocks),
                          test::backend_name);
 
-// Sets of hosts that grow beyond the budget: never more bytes, and what does not fit is asked.
+// Sets of hosts that grow beyond the budget: never more bytes; for the rest the disk is asked.
 TEST(SeenSets, BytesStayWithinTheBudget) {
   for (const std::uint64_t budget : {0u, 100u, 400u, 3000u, 40'000u, 400'000u, 3'000'000u}) {
     SeenSets sets({budget, 1});
@@ -233,7 +233,7 @@ TEST(SeenSets, BytesStayWithinTheBudget) {
   }
 }
 
-// --- fast against dumb: a store with sets that come and go, and one without
+// --- fast against dumb: a store whose sets come and go, and one without sets
 
 class Twins {
  public:
@@ -302,7 +302,7 @@ class Twins {
     } else if (kind < 4) {
       ASSERT_TRUE(fast_->fill_set(host_key_of(host), 1 + below(random_, 15)));
     } else if (kind == 4 && below(random_, 4) == 0) {
-      // Half of a partition goes, and may come back.
+      // Half of a partition is dropped, and may come back.
       for (int part = 0; part < 2; ++part)
         for (auto* store : {&fast_, &dumb_}) ASSERT_TRUE((*store)->drop(host_key_of(host).partition, 10));
     } else {

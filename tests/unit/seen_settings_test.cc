@@ -31,7 +31,7 @@ TEST(SeenSettings, TheFilterFollowsFromTheSettings) {
   Settings settings = default_settings();
   EXPECT_EQ(seen_filter_config(settings).urls, 10'000'000u);
   EXPECT_EQ(seen_filter_config(settings).rate, 1e-6);
-  // As the setting's words say: 36 MB, and twice that where the way to a page matters.
+  // As the setting's description says: 36 MB, and twice that where the way to a page matters.
   const std::uint64_t bytes = storage::SeenFilter::plan(seen_filter_config(settings)).bytes();
   EXPECT_NEAR(static_cast<double>(bytes), 36e6, 0.1e6);
   for (const char* const name : {"max_depth", "max_hops_off_site"}) {

@@ -1,4 +1,4 @@
-// Who may have how much of what waits to be sent.
+// The shares of the memory for messages that wait to be sent.
 #include "ring/send_room.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(SendRoom, WhatIsLargerThanAllOfItPassesAlone) {
   EXPECT_FALSE(room.take("a", 50 * kib));
 }
 
-// Asks again and again until it holds; the transport has threads of its own.
+// Asks again and again until the condition holds; the transport has its own threads.
 template <class Holds>
 bool eventually(const Holds& holds) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -60,14 +60,14 @@ bool eventually(const Holds& holds) {
   return holds();
 }
 
-// Who asks and does not read: what waits for him is bounded in bytes, in ZeroMQ's own pipes too, and others are
-// answered.
+// A client that asks and does not read: the answers that wait for it are bounded in bytes, in ZeroMQ's own pipes too,
+// and other clients are answered.
 TEST(ZmqTransport, AnswersThatNobodyReadsCostBoundedMemory_AndNobodyElse) {
-  constexpr std::size_t bytes_max = 16u << 20;
+  constexpr std::size_t max_bytes = 16u << 20;
   std::unique_ptr<ZmqTransport> answerer;
   std::mutex ready;
   std::unique_lock making(ready);
-  auto opened = ZmqTransport::open({.listen = "127.0.0.1:0", .ring_secret_key = {}, .bytes_max = bytes_max},
+  auto opened = ZmqTransport::open({.listen = "127.0.0.1:0", .ring_secret_key = {}, .max_bytes = max_bytes},
                                    [&](const std::string& question, const ReplyPath& path) {
                                      { const std::lock_guard made(ready); }
                                      answerer->reply(path, std::string(question == "much" ? 1u << 20 : 10, 'x'));
@@ -87,13 +87,13 @@ TEST(ZmqTransport, AnswersThatNobodyReadsCostBoundedMemory_AndNobodyElse) {
   }
   ASSERT_TRUE(eventually([&] { return answerer->stats().messages_in == 600; }));
   EXPECT_GT(answerer->stats().refused, 100u);
-  EXPECT_LE(answerer->stats().held_bytes, bytes_max / 2);
+  EXPECT_LE(answerer->stats().waiting_bytes, max_bytes / 2);
   auto asker = ZmqClient::open(answerer->listen_address(), "");
   ASSERT_TRUE(asker);
   EXPECT_EQ((*asker)->ask("a little", std::chrono::seconds(60)), std::string(10, 'x'));
-  // All of it is given back when they are gone.
+  // All of it is released when the clients are gone.
   silent.clear();
-  EXPECT_TRUE(eventually([&] { return answerer->stats().held_bytes == 0; })) << answerer->stats().held_bytes;
+  EXPECT_TRUE(eventually([&] { return answerer->stats().waiting_bytes == 0; })) << answerer->stats().waiting_bytes;
   answerer->stop();
 }
 

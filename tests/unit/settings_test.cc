@@ -1,4 +1,4 @@
-// The settings table, and the four places that settings come from.
+// The settings table, and the four sources of settings.
 #include "node/settings/settings.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A file that goes away, and a variable that goes away.
+// A file that is removed at the end, and a variable likewise.
 class TempFile {
  public:
   explicit TempFile(std::string_view text) {
@@ -131,7 +131,7 @@ TEST(SettingsTable, HasARowForEveryFieldThatTheHeaderLeavesOpen) {
   EXPECT_EQ(s.max_log_files, 8U);
 }
 
-// The header's initialisers and the table say the same, where both speak.
+// The header's initialisers agree with the table, where both give a value.
 TEST(SettingsTable, HeaderDefaultsAgreeWithTheTable) {
   const Settings plain;
   for (const char* name : {"partitions",
@@ -228,7 +228,7 @@ TEST(SettingsTable, BoundsHoldAndAreNamed) {
     Settings settings = default_settings();
     const auto set = set_setting(settings, name, text);
     if (std::string_view(text) == "my bot2/1") {
-      EXPECT_TRUE(set);  // the token is "my": legal, if unwise
+      EXPECT_TRUE(set);  // the token is "my": permitted, if unwise
       continue;
     }
     ASSERT_FALSE(set) << name << "=" << text;
@@ -244,8 +244,8 @@ TEST(SettingsTable, BoundsHoldAndAreNamed) {
 
 TEST(SettingsTable, ABatchFitsIntoAMessage) {
   Settings settings = default_settings();
-  ASSERT_TRUE(set_setting(settings, "max_batch_bytes", size_text(ring::message_bytes_max / 2)));
-  EXPECT_FALSE(set_setting(settings, "max_batch_bytes", size_text(ring::message_bytes_max)));
+  ASSERT_TRUE(set_setting(settings, "max_batch_bytes", size_text(ring::max_message_bytes / 2)));
+  EXPECT_FALSE(set_setting(settings, "max_batch_bytes", size_text(ring::max_message_bytes)));
 }
 
 TEST(SettingsTable, UnknownNameIsNamedWithItsNeighbour) {
@@ -257,7 +257,7 @@ TEST(SettingsTable, UnknownNameIsNamedWithItsNeighbour) {
   EXPECT_LT(set_setting(settings, std::string(1 << 20, 'a'), "1").error().message.size(), 200U);
 }
 
-// The slow obvious twin of the table-filling distance, for neighbours swapped too.
+// The slow obvious twin of the table-filling distance, which also swaps neighbours.
 std::size_t distance_by_recursion(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return a.size() + b.size();
   std::size_t best = distance_by_recursion(a.substr(1), b.substr(1)) + (a[0] == b[0] ? 0U : 1U);
@@ -308,7 +308,7 @@ user_agent = "mybot/1.0"
 TEST(SettingsFile, MistakesNameFileAndLine) {
   EXPECT_EQ(toml_error("delay = \"1s\"\n\ndealy = \"1s\"\n"),
             "orbweaver.toml:3: unknown setting 'dealy'; did you mean 'delay'?");
-  // Found by fuzzing: the parser reads on in the word, and meets what it must not (Cyrillic, outside of a text).
+  // Found by fuzzing: the parser reads past the word, and meets a byte that it must not (Cyrillic, outside of a text).
   EXPECT_EQ(toml_error("'1'=1';;;\xd1\x80='='"), "orbweaver.toml:1: a quote where no text can begin");
   EXPECT_EQ(toml_error(std::string_view("1\0'\xd1\x80'", 6)), "orbweaver.toml:1: a quote where no text can begin");
   EXPECT_EQ(toml_error("\nmax_pages = 1\"\xc3\xa9\"\n"), "orbweaver.toml:2: a quote where no text can begin");
@@ -343,7 +343,7 @@ TEST(SettingsFile, WhatIsNoTomlNamesTheLine) {
   EXPECT_NE(toml_error(std::string((1 << 20) + 1, '\n')), "(no error)");
 }
 
-// toml++ 3.3 runs into __builtin_unreachable, or an assert, at these; they are refused before it sees them.
+// At these inputs toml++ 3.3 runs into __builtin_unreachable, or an assert; they are refused before it sees them.
 TEST(SettingsFile, WhatTheParserIsWeakAtNeverReachesIt) {
   EXPECT_EQ(toml_error("[[[1]]]").find("orbweaver.toml:1: a line begins with '['"), 0U);
   EXPECT_EQ(toml_error("\nd\xc3\xa9lai = 1").find("orbweaver.toml:2: a character outside ASCII"), 0U);
@@ -494,7 +494,7 @@ TEST(RingWide, SortedTextsAreAppliedBack) {
   EXPECT_EQ(theirs.capacity, 100U) << "a peer's own setting does not travel";
 }
 
-// What a person writes into a list, whatever is in it, is what every peer of the ring has.
+// A list written by a person, with any content, reaches every peer of the ring unchanged.
 TEST(Lists, EntriesWithCommasAndFilesTravelRoundTheRing) {
   test::TempDir dir;
   const std::string path = dir.path() + "/deny.txt";

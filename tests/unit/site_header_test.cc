@@ -86,7 +86,7 @@ TEST(Contact, WithoutOneNoPublicAddressIsConnectedTo) {
   EXPECT_TRUE(guard.refusal(*parse_ip("2606:2800:220:1::1")));
 }
 
-// --- what goes over the wire ---
+// --- on the wire ---
 
 // Answers 200 with the request's own head as the body.
 RawServer::Script echo(const std::string& fields = "") {

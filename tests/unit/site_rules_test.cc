@@ -1,4 +1,4 @@
-// Settings of single sites: which entry a host has, and the hours in which it is asked.
+// Settings of single sites: which entry applies to a host, and the hours in which it is asked.
 #include "node/scope/site_rules.h"
 
 #include <gtest/gtest.h>

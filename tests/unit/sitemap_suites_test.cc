@@ -1,5 +1,5 @@
-// The outside suite for sitemaps: 51 documents as crawler-commons' parser read them. Every entry that it read must be
-// read here, with its date. What is read beyond that is listed with the reason.
+// The outside suite for sitemaps: 51 documents as crawler-commons' parser read them. Each entry that it read must be
+// read here, with its date. Entries that only our parser reads are listed with the reason.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,11 +26,11 @@ std::string expected_kind(const json& c) {
   return c.at("type").is_string() ? names.at(c["type"].get<std::string>()) : "";
 }
 
-// Entries beyond the recorded ones, by case. Their parser was strict there, on purpose: where a sitemap lies does not
-// narrow what it may list here (the crawl's scope does), and what stands before a fault is kept.
+// Entries beyond the recorded ones, by case. Their parser was strict on purpose. Here a sitemap's location does not
+// restrict the URLs that it may list (the crawl's scope does), and entries before a fault are kept.
 const std::map<std::string, std::size_t> beyond{
-    {"sm-007", 3},  // the recording has none of this well-formed file's three
-    {"sm-018", 1},  // before the tag that closes nothing
+    {"sm-007", 3},  // the file is well-formed, but the recording has none of its three
+    {"sm-018", 1},  // before an end tag that closes nothing
     {"sm-034", 1},  // above the sitemap's directory
     {"sm-045", 2},  // another namespace
 };
@@ -53,7 +53,7 @@ TEST(SitemapSuites, CrawlerCommons_EveryEntryIsRead) {
     ++documents;
     if (const std::string kind = expected_kind(c); !kind.empty()) {
       EXPECT_EQ(sitemap_kind_name(sitemap.kind), kind) << id;
-      // Text is known by its type, where that is right.
+      // A text is recognised by its type, where the type is right.
       EXPECT_EQ(looks_like_sitemap(body, type), type != "application/bogus") << id;
     }
     std::map<std::string, std::optional<Time>> read;

@@ -1,4 +1,4 @@
-// Sitemaps of all five forms, and what real files do wrong.
+// Sitemaps of all five forms, and the mistakes in real files.
 #include "node/sitemap/sitemap.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(Sitemap, XmlNames_AVocabularyIsItsNamespaceWhateverItsPrefix) {
                                        "</r:item></rdf:RDF>",
                                  "")),
             (Urls{"http://a.test/1"}));
-  // Another vocabulary's <link> of the same local name.
+  // A <link> of another vocabulary with the same local name.
   EXPECT_EQ(urls_of(read_sitemap(rdf + "xmlns:r='http://purl.org/rss/1.0/' xmlns='http://other.test/'><r:item><link>"
                                        "http://b.test/</link><r:link>http://a.test/1</r:link></r:item></rdf:RDF>",
                                  "")),
@@ -153,7 +153,7 @@ TEST(Sitemap, RealFiles_WhatStandsBeforeAFaultIsKept) {
     EXPECT_TRUE(sitemap.damaged) << rest;
     EXPECT_NE(sitemap.problem.find("line 2"), std::string::npos) << rest << ": " << sitemap.problem;
   }
-  // The address is whole when the next tag has begun.
+  // The URL is complete when the next tag has begun.
   EXPECT_EQ(read_sitemap(two + "<url><loc>http://a.test/2</lo", "").entries.size(), 2u);
 }
 

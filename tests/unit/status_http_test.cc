@@ -154,7 +154,7 @@ TEST(StatusServer, StoppedPortIsFreeAgain) {
   EXPECT_TRUE(second.open(address, callbacks()));
 }
 
-// A page in a browser on this machine, whose name was made to lead here (DNS rebinding).
+// A page in a browser on this machine, whose name was made to resolve to it (DNS rebinding).
 TEST(StatusServer, AnotherHostIsRefused) {
   StatusServer server;
   ASSERT_TRUE(server.open("127.0.0.1:0", callbacks(), {"crawler.example"}));
@@ -193,13 +193,13 @@ std::size_t peak_kib() {
   return 0;
 }
 
-// CVE-2025-53628 and its kin: what comes without end is cut at the limit, and takes no memory.
+// CVE-2025-53628 and similar: endless requests are cut at the limit, and take no memory.
 TEST(StatusServer, EndlessRequestsAreCutOff) {
   StatusServer server;
   ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
   ASSERT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
   const std::size_t before = peak_kib();
-  constexpr std::size_t sent_max = 64u << 20;
+  constexpr std::size_t max_sent = 64u << 20;
   struct Attack {
     const char* begin;
     std::string more;
@@ -219,17 +219,17 @@ TEST(StatusServer, EndlessRequestsAreCutOff) {
     HttpClient client(port_of(server.address()));
     std::size_t sent = 0;
     bool open = client.send(attack.begin);
-    // The answer is read with the first bytes, before a reset could take it back.
+    // The answer is read after the first bytes, before a reset could remove it.
     const std::string answer = open && client.send(attack.more) ? client.read_answer() : "";
     EXPECT_TRUE(answer.starts_with(attack.answer)) << attack.begin << ": " << answer;
-    for (; open && sent < sent_max; sent += attack.more.size()) open = client.send(attack.more);
-    EXPECT_LT(sent, sent_max) << attack.begin;
+    for (; open && sent < max_sent; sent += attack.more.size()) open = client.send(attack.more);
+    EXPECT_LT(sent, max_sent) << attack.begin;
   }
   EXPECT_LT(peak_kib(), before + (16u << 10));
   EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
 }
 
-// Clients that say nothing, or a byte now and then, take nobody's turn, however many they are: four were enough.
+// Clients that send nothing, or a byte now and then, block no other client, however many they are: once four did.
 TEST(StatusServer, DripsKeepNobodyOut) {
   StatusServer server;
   ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
@@ -243,20 +243,20 @@ TEST(StatusServer, DripsKeepNobodyOut) {
     for (HttpClient& drip : drips) drip.send("P");
   }
   EXPECT_TRUE(get(server.address(), "/healthz").starts_with("HTTP/1.1 200 "));
-  // The oldest had to go, whoever came last is still there.
+  // The oldest were closed, the newest is still connected.
   EXPECT_EQ(drips.front().read_all(), "");
   EXPECT_TRUE(drips.back().send("\r\n\r\n"));
   EXPECT_TRUE(drips.back().read_all().starts_with("HTTP/1.1 400 "));
 }
 
-// Second review, finding 4: more at once than there are places, each with a whole request; they were closed unread.
+// Second review, finding 4: more whole requests at once than there are places; once they were closed unread.
 TEST(StatusServer, WhoAskedIsAnsweredHoweverManyComeAtOnce) {
   StatusServer server;
   ASSERT_TRUE(server.open("127.0.0.1:0", callbacks()));
   for (const std::size_t silent : {0u, 20u, 100u}) {
     std::vector<HttpClient> mute;
     for (std::size_t i = 0; i < silent; ++i) mute.emplace_back(port_of(server.address()));
-    // All are there, and hold their connections, before the first answer is read.
+    // All are connected, and stay so, before the first answer is read.
     std::vector<HttpClient> clients;
     for (int i = 0; i < 150; ++i) {
       clients.emplace_back(port_of(server.address()));
@@ -268,7 +268,7 @@ TEST(StatusServer, WhoAskedIsAnsweredHoweverManyComeAtOnce) {
   }
 }
 
-// Answers that nobody reads are given up for those who do.
+// Answers that are not read are dropped in favour of clients that read.
 TEST(StatusServer, ClientsThatDoNotReadKeepNobodyOut) {
   StatusServer server;
   StatusCallbacks large = callbacks();

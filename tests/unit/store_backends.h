@@ -1,4 +1,4 @@
-// A Store on each kind of Kv: in memory, and RocksDB in a directory of the test's own.
+// A Store on each kind of Kv: in memory, and RocksDB in a directory that belongs to the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class StoreOnEachBackend : public testing::TestWithParam<Backend> {
     reopen();
   }
 
-  // As after a restart of the process: RocksDB is closed and opened, the memory store keeps its rows.
+  // As after a restart of the process: RocksDB is closed and opened; the memory store keeps its rows.
   void reopen() {
     store_.reset();
     if (GetParam() == Backend::rocks) {

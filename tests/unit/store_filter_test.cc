@@ -37,7 +37,7 @@ Merge excluded_link(std::size_t host, std::size_t page, std::uint16_t depth, Rea
   return merge;
 }
 
-// Wide enough that no false positive is to be expected in a test.
+// Wide enough that a test should never see a false positive.
 constexpr SeenFilter::Config wide{100'000, 1e-12, false};
 constexpr SeenFilter::Config wide_with_depth{100'000, 1e-12, true};
 
@@ -79,7 +79,7 @@ TEST_P(StoreFilterTest, OutcomesSeedsAndCopiesAreReadAsEver) {
   EXPECT_EQ(commit({outcome(1, 1, UrlState::fetched)}).outcomes, std::vector{MergeOutcome::changed});
   EXPECT_EQ(store().seen().reads, 1u);
   EXPECT_EQ(record(1, 1).state, UrlState::fetched);
-  // A link beside the outcome of the same URL, in one write, does not hide it.
+  // A link in the same write as the outcome of its URL does not hide the outcome.
   commit({link(1, 2)});
   commit({link(1, 2), outcome(1, 2, UrlState::failed, Reason::dns)});
   EXPECT_EQ(record(1, 2).state, UrlState::failed);
@@ -96,14 +96,14 @@ TEST_P(StoreFilterTest, ARestartFillsItFromTheStore) {
   EXPECT_EQ(store().seen().taken_as_seen, 3u);
   EXPECT_EQ(store().seen().reads, 0u);
   commit({link(1, 4, 9), link(1, 5)});
-  EXPECT_EQ(store().seen().reads, 1u);  // what is excluded for now is asked of the disk
+  EXPECT_EQ(store().seen().reads, 1u);  // URLs that are excluded for now are looked up on disk
   EXPECT_EQ(store().seen().taken_as_new, 1u);
 }
 
 TEST_P(StoreFilterTest, AShorterWayQueuesWhatWasExcludedForNow) {
   for (const SeenFilter::Config& config : {wide, wide_with_depth}) {
     replace();
-    if (GetParam() == test::Backend::rocks && config.way_matters) return;  // one directory
+    if (GetParam() == test::Backend::rocks && config.way_matters) return;  // only one directory
     use(config);
     commit({excluded_link(1, 1, 7, Reason::depth), excluded_link(1, 2, 7, Reason::trap)});
     commit({link(1, 1, 2), link(1, 2, 2)});
@@ -121,7 +121,7 @@ TEST_P(StoreFilterTest, WithAMaxDepthAShorterWayToAQueuedPageCounts) {
   EXPECT_EQ(record(1, 1).depth, 2);
   EXPECT_EQ(store().seen().reads, 1u);
   commit({outcome(1, 1, UrlState::fetched)});
-  commit({link(1, 1, 1)});  // settled: no way to it matters any more
+  commit({link(1, 1, 1)});  // settled: its way does not matter any more
   EXPECT_EQ(store().seen().reads, 2u);
   EXPECT_EQ(store().seen().taken_as_seen, 1u);
 }
@@ -140,18 +140,18 @@ TEST_P(StoreFilterTest, WhatWasDroppedHereIsStillSeen) {
   commit({link(1, 1)});
   const std::uint16_t partition = url_key_of(1, 1).host.partition;
   ASSERT_TRUE(*store().drop(partition, 100));
-  EXPECT_EQ(commit({link(1, 1)}).outcomes, std::vector{MergeOutcome::known});  // its new owner has it
-  // It comes back as records do, and is not lost among the seen ones.
+  EXPECT_EQ(commit({link(1, 1)}).outcomes, std::vector{MergeOutcome::known});  // the new owner has the record
+  // It comes back as a record, and is not treated as seen.
   EXPECT_EQ(commit({outcome(1, 1, UrlState::fetched)}).outcomes, std::vector{MergeOutcome::added});
   EXPECT_EQ(store().counts(), (Counts{.fetched = 1}));
 }
 
-// Links, outcomes, exclusions for now and restarts in random order: a filter that gives no false positive changes
-// nothing but the reads.
+// Links, outcomes, temporary exclusions and restarts in random order: a filter without false positives changes nothing
+// but the number of reads.
 TEST_P(StoreFilterTest, AWideFilterIsAsGoodAsNone) {
   for (const bool way_matters : {false, true}) {
     SCOPED_TRACE(way_matters ? "with max_depth" : "without");
-    if (way_matters && GetParam() == test::Backend::rocks) return;  // one directory
+    if (way_matters && GetParam() == test::Backend::rocks) return;  // only one directory
     replace();
     use(way_matters ? wide_with_depth : wide);
     MemoryKv exact_kv;
@@ -161,7 +161,7 @@ TEST_P(StoreFilterTest, AWideFilterIsAsGoodAsNone) {
       std::vector<Merge> merges;
       for (std::uint64_t left = 1 + random() % 6; left > 0; --left) {
         const std::size_t host = random() % 4, page = random() % 40;
-        // Without a rule that depends on the way all ways are one here: the lesser depth is not looked for.
+        // Without a rule that depends on the way, the filter ignores a lesser depth; so all depths are equal here.
         const auto depth = static_cast<std::uint16_t>(way_matters ? 1 + random() % 8 : 1);
         const std::uint64_t kind = random() % 8;
         if (kind == 0) {
@@ -189,7 +189,7 @@ TEST_P(StoreFilterTest, AWideFilterIsAsGoodAsNone) {
 
 TEST_P(StoreFilterTest, TheEstimateIsAboutWhatIsLost) {
   use({2000, 0.02, false});
-  constexpr std::size_t links = 6000;  // three times what it was planned for
+  constexpr std::size_t links = 6000;  // three times the planned number
   for (std::size_t page = 0; page < links; page += 20) {
     std::vector<Merge> merges;
     for (std::size_t i = 0; i < 20; ++i) merges.push_back(link(page % 7, page + i));
@@ -198,11 +198,11 @@ TEST_P(StoreFilterTest, TheEstimateIsAboutWhatIsLost) {
   const double lost = static_cast<double>(links - store().counts().discovered());
   const double estimate = store().seen().missed;
   EXPECT_GT(lost, 100);
-  // Five standard deviations: of each page p, of each that was let in (1-p)(p/(1-p))^2; p is at most that of now.
+  // Five standard deviations: variance p per page, (1-p)(p/(1-p))^2 per page let in; p is at most the present one.
   EXPECT_NEAR(lost, estimate, 5 * std::sqrt(estimate / (1 - store().filter()->rate())));
   EXPECT_TRUE(store().filter()->overfull());
   EXPECT_GT(store().filter()->rate(), 0.02);
-  // What is asked again is lost again, and not counted twice; the estimate survives a restart, in either mode.
+  // URLs that are asked again are lost again, and not counted twice; the estimate survives a restart, in either mode.
   reopen();
   EXPECT_EQ(store().seen().missed, estimate);
   use({2000, 0.02, false});

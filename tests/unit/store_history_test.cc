@@ -1,5 +1,5 @@
-// Random histories of commits, failed commits and restarts against a slow obvious twin (ordered maps, everything
-// counted again each time).
+// Random histories of commits, failed commits and restarts against a slow obvious twin (ordered maps, all counts made
+// from scratch each time).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::size_t hosts = 8;
 constexpr std::size_t pages = 12;
 
 struct Twin {
-  // Where a queued URL stands: band, depth or 0, then the commit that put it there (band 0) or its time (band 1).
+  // The place of a queued URL: band, depth or 0, then the commit that put it there (band 0) or its time (band 1).
   using Place = std::tuple<int, std::uint32_t, std::uint64_t>;
   std::map<UrlKey, UrlRecord> urls;
   std::map<UrlKey, Place> places;
@@ -44,7 +44,7 @@ struct Twin {
 
   void apply(const test::CommitParts& commit, const CommitResult& result) {
     ++commits;
-    std::map<UrlKey, UrlRecord> joined;  // what this commit brings of each key
+    std::map<UrlKey, UrlRecord> joined;  // the records of this commit, by key
     for (const Merge& merge : commit.merges) {
       const auto [at, first] = joined.try_emplace(merge.key, merge.record);
       if (!first) at->second = storage::merge(at->second, merge.record);
@@ -52,19 +52,19 @@ struct Twin {
     std::map<UrlKey, bool> queued;
     std::set<UrlKey> unqueued;
     std::map<UrlKey, UrlRecord> changed;
-    std::map<UrlKey, MergeOutcome> told;
+    std::map<UrlKey, MergeOutcome> reported;
     for (auto& [key, record] : joined) {
       const auto before = urls.find(key);
-      told[key] = before == urls.end() ? MergeOutcome::added : MergeOutcome::changed;
+      reported[key] = before == urls.end() ? MergeOutcome::added : MergeOutcome::changed;
       const bool was_queued = before != urls.end() && before->second.state == UrlState::queued;
       if (before != urls.end()) {
         record = storage::merge(before->second, record);
         if (record == before->second) {
-          told[key] = MergeOutcome::known;
+          reported[key] = MergeOutcome::known;
           continue;
         }
       }
-      // A URL that stays as it is in the queue keeps its place.
+      // A URL that stays queued without a change keeps its place.
       const auto stood = places.find(key);
       const bool stays = stood != places.end() && record.state == UrlState::queued && before->second.attempts == 0 &&
                          record.attempts == 0 &&
@@ -88,7 +88,7 @@ struct Twin {
     for (const auto& [host, clock] : commit.clocks) hosts_rows[{host, ""}] = clock;
     for (const auto& [host, origin, robots] : commit.robots) hosts_rows[{host, origin}] = robots;
     for (const auto& [name, value] : commit.meta) meta[name] = value;
-    check_result(commit, result, queued, told);
+    check_result(commit, result, queued, reported);
     ASSERT_EQ(std::set<UrlKey>(result.unqueued.begin(), result.unqueued.end()), unqueued);
     ASSERT_EQ(result.unqueued.size(), unqueued.size());
     std::map<UrlKey, UrlRecord> said;
@@ -96,7 +96,7 @@ struct Twin {
     ASSERT_EQ(said, changed) << "what goes to the copies";
   }
 
-  // As Store::drop: the first `limit` records by key, then as many rows of hosts when no record is left.
+  // Like Store::drop: the first `limit` records by key, then up to `limit` rows of hosts when no record is left.
   bool drop(std::uint16_t partition, std::size_t limit) {
     std::size_t records = 0;
     for (auto at = urls.lower_bound({{partition, {}}, {}});
@@ -113,11 +113,11 @@ struct Twin {
   }
 
   static void check_result(const test::CommitParts& commit, const CommitResult& result,
-                           const std::map<UrlKey, bool>& queued, std::map<UrlKey, MergeOutcome>& told) {
+                           const std::map<UrlKey, bool>& queued, std::map<UrlKey, MergeOutcome>& reported) {
     ASSERT_EQ(result.outcomes.size(), commit.merges.size());
     for (std::size_t i = 0; i < commit.merges.size(); ++i) {
-      ASSERT_EQ(result.outcomes[i], told[commit.merges[i].key]);
-      told[commit.merges[i].key] = MergeOutcome::known;  // the first tells
+      ASSERT_EQ(result.outcomes[i], reported[commit.merges[i].key]);
+      reported[commit.merges[i].key] = MergeOutcome::known;  // only the first one reports the change
     }
     std::map<UrlKey, bool> said;
     for (const NewlyQueued& url : result.queued) ASSERT_TRUE(said.emplace(url.url.key, url.moved).second);
@@ -217,7 +217,7 @@ test::CommitParts StoreHistoryTest::random_commit() {
   return commit;
 }
 
-// Every queue of every host, in order, by pages of three.
+// Every queue of every host, in order, three rows per page.
 void StoreHistoryTest::check_queues() {
   std::size_t rows = 0;
   std::optional<HostKey> host;
@@ -250,7 +250,7 @@ void StoreHistoryTest::check_queues() {
   ASSERT_EQ(rows, twin_.places.size());
 }
 
-// What is kept of the partition's hosts, by pages of two rows.
+// The rows of the partition's hosts, two per page.
 void StoreHistoryTest::check_hosts(std::uint16_t partition) {
   std::map<std::pair<HostKey, std::string>, std::variant<HostClock, RobotsEntry>> found;
   for (std::string after;;) {
@@ -340,7 +340,7 @@ void StoreHistoryTest::fail_a_write(const test::CommitParts& parts) {
   if (const auto failed = store().commit(commit_of(parts)); !failed) {
     ASSERT_EQ(failed.error().kind, ErrorKind::disk_full);
   } else {
-    // Only a commit that has nothing to write may do without.
+    // Only a commit that has nothing to write may succeed.
     ASSERT_TRUE(failed->changed.empty() && failed->outbox.empty());
     ASSERT_TRUE(parts.from_outbox.empty() && parts.clocks.empty() && parts.robots.empty() && parts.meta.empty());
   }
@@ -392,7 +392,7 @@ void StoreHistoryTest::run(std::uint64_t seed, int steps) {
     if (below(random_, 40) == 0) {
       reopen();
       store().set_order(twin_.order);
-      twin_.held.clear();  // not kept on disk
+      twin_.held.clear();  // not stored on disk
       check_counts();
     }
     if (below(random_, 10) == 0) check_all();
@@ -416,7 +416,7 @@ TEST_P(StoreHistoryTest, CountsRecordsAndQueuesAreWhatAFullScanFinds) {
       twin_ = {};
       replace();
     }
-    if (!memory) break;  // what differs is not in the way to the disk
+    if (!memory) break;  // the orders do not differ in their disk access
   }
 }
 

@@ -1,4 +1,4 @@
-// What storage::Store keeps of a partition as a whole: its counts, its digest tree, its hosts; and its removal. Random
+// The data that storage::Store keeps of a partition as a whole: counts, digest tree, hosts; and its removal. Random
 // histories are in store_history_test.cc.
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST_P(StorePartitionTest, HeldCountsArePartitionsThatAreHeld) {
   store().hold(5, true);  // again: no change
   EXPECT_EQ(store().held(), (Counts{.queued = 1, .fetched = 1, .outbox = 1}));
   EXPECT_EQ(store().counts(5), (Counts{.queued = 1, .fetched = 1}));
-  store().hold(7, true);  // empty as yet
+  store().hold(7, true);  // still empty
   commit({.merges = {in(7, 3, 1), in(6, 2, 2)}});
   EXPECT_EQ(store().held(), (Counts{.queued = 2, .fetched = 1, .outbox = 1}));
   EXPECT_EQ(store().counts(), (Counts{.queued = 4, .fetched = 1, .outbox = 1}));
@@ -96,7 +96,7 @@ TEST_P(StorePartitionTest, TheRootIsTheSumOfTheLeavesAndOfTheRecordsDigests) {
 
 TEST_P(StorePartitionTest, RootsAreEqualExactlyWhenTheRecordsAre) {
   const std::vector<Merge> records = {in(5, 1, 1), in(5, 2, 1, UrlState::fetched), in(5, 3, 1, UrlState::failed)};
-  // The same records elsewhere, the other way round and twice, by way of older ones.
+  // The same records in another store, in reverse order and doubled, with older versions first.
   MemoryKv kv;
   Store other = *Store::open(kv);
   const auto merge_there = [&](const Merge& merge) { ASSERT_TRUE(other.commit(test::commit_of({.merges = {merge}}))); };
@@ -151,7 +151,7 @@ TEST_P(StorePartitionTest, ScanHandsOverDropTakesAwayAndMergeBringsBack) {
   EXPECT_EQ(test::rows_of(kv(), Table::frontier).size(), 1u);
   reopen();
   EXPECT_EQ(store().counts(), (Counts{.queued = 1}));
-  // Handed back, it is as it was: a merge is a merge.
+  // When its records are handed back, the partition is as it was: a merge is a merge.
   test::CommitParts back;
   for (const auto& [key, record] : wanted) back.merges.push_back({key, record});
   commit(back);
@@ -205,7 +205,7 @@ TEST_P(StorePartitionTest, ACommitTellsWhatItChangedForTheCopies) {
   for (const Merge& merge : result.changed) changed[merge.key] = merge.record;
   EXPECT_EQ(changed, (std::map<UrlKey, UrlRecord>{{fetched.key, fetched.record}, {fresh.key, fresh.record}}));
   EXPECT_EQ(result.unqueued, std::vector{fetched.key});
-  // A copy that is joined goes on as what it is now, with its text.
+  // A joined copy is reported in its present form, with its text.
   Merge older = in(5, 1, 2);
   older.record.attempts = 2;
   older.record.not_before = at_ms(9);

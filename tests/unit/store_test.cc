@@ -1,5 +1,5 @@
-// storage::Store over both stores of keys and values: what each commit promises, one rule a test. Random histories are
-// in store_history_test.cc.
+// storage::Store over both stores of keys and values: the promises of each commit, one rule per test. Random histories
+// are in store_history_test.cc.
 #include "storage/store.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST_P(StoreTest, Contract1_EachOutcomeLeavesTheQueueAndStays) {
   const auto record = store().find(url_key_of(1, 2));
   ASSERT_TRUE(record && *record);
   EXPECT_EQ(**record, outcome(1, 2, UrlState::failed, Reason::dns, 5).record);
-  // A link to it later is no news.
+  // A later link to it is not new.
   EXPECT_EQ(commit({.merges = {queued_merge(1, 1), queued_merge(1, 2), queued_merge(1, 3)}}).outcomes,
             std::vector(3, MergeOutcome::known));
   EXPECT_TRUE(queue(1).empty());
@@ -112,7 +112,7 @@ TEST_P(StoreTest, QueueIsByDepthThenByOrderOfAdmission) {
   for (const auto& [page, depth] : std::vector<std::pair<std::size_t, std::uint16_t>>{
            {1, 2}, {2, 0}, {3, 1}, {4, 0}, {5, 300}, {6, 2}, {7, 1}, {8, 256}})
     merge_one(queued_merge(1, page, depth));
-  merge_one(queued_merge(2, 1));  // another host's queue is another
+  merge_one(queued_merge(2, 1));  // another host has another queue
   std::vector<std::string> wanted;
   for (const std::size_t page : {2, 4, 3, 7, 1, 6, 8, 5}) wanted.push_back(url_text(1, page));
   EXPECT_EQ(queued_texts(1), wanted);
@@ -128,7 +128,7 @@ TEST_P(StoreTest, RetriesComeAfterTheUntriedByTheTimeTheyAreDue) {
   EXPECT_EQ(result.queued[0].url.position.untried(), nullptr);
   EXPECT_EQ(result.queued[0].url.position.not_before(), at_ms(5'000));
   EXPECT_EQ(queued_texts(1), (std::vector{url_text(1, 3), url_text(1, 4), url_text(1, 2), url_text(1, 1)}));
-  // Its next try fails too: later still, and no row of the earlier place stays.
+  // Its next try fails too: it moves further back, and no row of the earlier place remains.
   merge_one(retry(1, 2, 2, 20'000));
   EXPECT_EQ(queued_texts(1), (std::vector{url_text(1, 3), url_text(1, 4), url_text(1, 1), url_text(1, 2)}));
   EXPECT_EQ(queue(1)[3].attempts, 2);
@@ -155,7 +155,7 @@ TEST_P(StoreTest, ALesserDepthMovesAQueuedUrlForward) {
 TEST_P(StoreTest, AUrlThatStaysInTheQueueKeepsItsPlace) {
   for (const std::size_t page : {1, 2, 3}) merge_one(queued_merge(1, page, 1));
   Merge again = queued_merge(1, 1, 1);
-  again.record.not_before = at_ms(5);  // it was led to another form of itself
+  again.record.not_before = at_ms(5);  // it was redirected to another form of itself
   EXPECT_EQ(merge_one(again).outcomes, std::vector{MergeOutcome::changed});
   EXPECT_EQ(queued_texts(1), (std::vector{url_text(1, 1), url_text(1, 2), url_text(1, 3)}));
 }
@@ -237,7 +237,7 @@ TEST_P(StoreTest, NextQueuedHostVisitsEachHostOnce) {
   last.host.fill(0xff);
   merge_one({{last, url_key_of(1, 7).url}, queued_record(1, 7)});
   wanted.insert(last);
-  merge_one(outcome(50, 1, UrlState::fetched, Reason::none, 1));  // nothing queued there
+  merge_one(outcome(50, 1, UrlState::fetched, Reason::none, 1));  // nothing is queued there
   std::vector<HostKey> seen;
   for (std::optional<HostKey> after;;) {
     const auto next = store().next_queued_host(after ? &*after : nullptr);
@@ -339,7 +339,7 @@ TEST_P(StoreTest, BadInput_CorruptRowsAreErrorsNotCrashes) {
   merge_one(outcome(1, 2, UrlState::fetched, Reason::none, 3));
   const auto rows = test::rows_of(kv(), Table::urls);
   ASSERT_EQ(rows.size(), 2u);
-  // The head of a row, without any of a text, cannot be read at any length.
+  // A row that is cut inside its head, or just after it, cannot be read.
   for (const auto& [key, value] : rows) {
     for (std::size_t size = 0; size <= record_head_bytes; ++size) {
       KvBatch batch;

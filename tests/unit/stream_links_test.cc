@@ -1,4 +1,4 @@
-// What the streaming extractor takes for a link, and what resolve_links() makes of it.
+// What the streaming extractor treats as a link, and what resolve_links() makes of it.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -139,7 +139,7 @@ TEST(ResolveLinks, EachOnceInOrderAndOnlyHttp) {
 }
 
 TEST(ResolveLinks, ALinkBeyondUrlBytesMaxIsMalformed) {
-  const std::string page = "<a href='/" + std::string(url_bytes_max, 'x') + "'></a>";
+  const std::string page = "<a href='/" + std::string(max_url_bytes, 'x') + "'></a>";
   EXPECT_EQ(resolved(page).malformed, 1u);
 }
 
@@ -155,13 +155,13 @@ TEST(StreamLinks, Svg2_16_2_AnAInSvgIsALink) {
 TEST(StreamLinks, Html13_2_6_5_AnItemsEndTagEndsTheSvgInIt) {
   EXPECT_EQ(hrefs("<li><svg></li><a href=1><iframe src=2>"), "1 2");
   EXPECT_EQ(hrefs("<dl><dd><svg></dd><iframe src=1></iframe><dt><math></dt><iframe src=2>"), "1 2");
-  // An item ends the one before; an end tag without an item in scope ends nothing.
+  // An item ends the previous one; an end tag without an item in scope ends nothing.
   EXPECT_EQ(hrefs("<ul><li><b><li><svg></li><iframe src=1>"), "1");
   EXPECT_EQ(hrefs("<li><ul><svg></li><iframe src=1>"), "");
   EXPECT_EQ(hrefs("<li><table><td><svg></li><iframe src=1>"), "");
 }
 
-// An iframe tells where one is: in SVG it is no link.
+// An iframe shows the present namespace: in SVG it is not a link.
 TEST(StreamLinks, Html13_2_6_4_7_ABlockEndsAParagraphInForeignContent) {
   EXPECT_EQ(hrefs("<svg><foreignObject><p>s<div></div></foreignObject><iframe src=1>"), "");
   EXPECT_EQ(hrefs("<svg><foreignObject><p>s<span></span></foreignObject><iframe src=1>"), "1");
@@ -195,8 +195,8 @@ TEST(StreamLinks, Html13_2_5_33_ANulIsACharacterOfAnAttributesName) {
 
 TEST(StreamLinks, BoundedByLinksPerPage) {
   std::string page;
-  for (std::size_t i = 0; i < links_per_page_max + 10; ++i) page += "<a href=x>";
-  EXPECT_EQ(links_in(page).links.size(), links_per_page_max);
+  for (std::size_t i = 0; i < max_links_per_page + 10; ++i) page += "<a href=x>";
+  EXPECT_EQ(links_in(page).links.size(), max_links_per_page);
 }
 
 TEST(StreamLinks, DeepNestingCostsNoMoreThanItsLength) {
@@ -206,7 +206,7 @@ TEST(StreamLinks, DeepNestingCostsNoMoreThanItsLength) {
     for (int i = 0; i < 30'000; ++i) page += "</b></div></td></template>";
     links_in(page);
   }
-  // After it all, an ordinary link is still seen.
+  // After all this, an ordinary link is still found.
   std::string page;
   for (int i = 0; i < 100'000; ++i) page += "<div><b>";
   EXPECT_EQ(hrefs(page + "<a href=x>"), "x");

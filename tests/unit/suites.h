@@ -1,5 +1,5 @@
-// Where the outside suites are: ORBWEAVER_SUITES, else ../shared/suites. Tests skip with a message where they are
-// absent.
+// The directory of the outside suites: ORBWEAVER_SUITES, else ../shared/suites. Tests skip with a message where they
+// are absent.
 #pragma once
 
 #include <zlib.h>

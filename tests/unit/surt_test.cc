@@ -34,7 +34,7 @@ TEST(Surt, HostsOfOneDomainSortTogether) {
 
 TEST(Surt, EmptyLabelsDoNoHarm) { EXPECT_EQ(surt_of("http://a../"), ",,a)/"); }
 
-// As surt 0.3.1, the library of the tools that read such indexes, makes them.
+// The same keys as surt 0.3.1, the library of the tools that read such indexes.
 TEST(CdxKey, Surt_WwwAndCaseAndLastSlashGo) {
   EXPECT_EQ(key_of("http://www.Example.com/A/"), "com,example)/a");
   EXPECT_EQ(key_of("http://www12.example.com/"), "com,example)/");

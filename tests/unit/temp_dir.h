@@ -1,5 +1,5 @@
-// A directory of a test's own, gone with it. In memory where the system has such a place: thousands of small files cost
-// a disk minutes.
+// A directory for one test, removed at its end. It is in memory where the system offers that: thousands of small files
+// on a disk would take minutes.
 #pragma once
 
 #include <stdlib.h>

@@ -17,7 +17,7 @@ using test::below;
 using test::few_partitions;
 using test::peer_id;
 
-// Few epochs and holders, so that equal ones come up often.
+// Few epochs and holders, so that equal ones are frequent.
 PartitionTenure random_tenure(std::mt19937_64& random) {
   return {static_cast<Partition>(below(random, few_partitions)), {1 + below(random, 3), peer_id(below(random, 4))}};
 }
@@ -36,18 +36,18 @@ void merge_all(Tenures& into, const std::vector<PartitionTenure>& history) {
 
 TEST(Tenures, AnotherPeersWordIsBelievedWithinAStepOfWhatIsKnown) {
   Tenures tenures(few_partitions);
-  EXPECT_TRUE(tenures.believes(3, {epoch_first_max, peer_id(1)}));
-  EXPECT_FALSE(tenures.believes(3, {epoch_first_max + 1, peer_id(1)}));
-  EXPECT_TRUE(tenures.believes(3, {epoch_first_max + 1, peer_id(1)}, true)) << "the answer to its own question";
-  EXPECT_FALSE(tenures.believes(3, {epoch_max + 1, peer_id(1)}, true));
+  EXPECT_TRUE(tenures.believes(3, {max_epoch_first, peer_id(1)}));
+  EXPECT_FALSE(tenures.believes(3, {max_epoch_first + 1, peer_id(1)}));
+  EXPECT_TRUE(tenures.believes(3, {max_epoch_first + 1, peer_id(1)}, true)) << "the answer to its own question";
+  EXPECT_FALSE(tenures.believes(3, {max_epoch + 1, peer_id(1)}, true));
   EXPECT_FALSE(tenures.believes(few_partitions, {1, peer_id(1)}));
   tenures.merge(3, {7, peer_id(1)});
-  EXPECT_TRUE(tenures.believes(3, {7 + epoch_step_max, peer_id(2)}));
-  EXPECT_FALSE(tenures.believes(3, {8 + epoch_step_max, peer_id(2)}));
-  EXPECT_FALSE(tenures.believes(3, {8 + epoch_step_max, peer_id(2)}, true)) << "it knows better";
+  EXPECT_TRUE(tenures.believes(3, {7 + max_epoch_step, peer_id(2)}));
+  EXPECT_FALSE(tenures.believes(3, {8 + max_epoch_step, peer_id(2)}));
+  EXPECT_FALSE(tenures.believes(3, {8 + max_epoch_step, peer_id(2)}, true)) << "it knows better";
   EXPECT_FALSE(tenures.believes(3, {UINT64_MAX, peer_id(2)}));
-  tenures.merge(3, {epoch_max, peer_id(1)});
-  EXPECT_FALSE(tenures.believes(3, {epoch_max + 1, peer_id(1)}));
+  tenures.merge(3, {max_epoch, peer_id(1)});
+  EXPECT_FALSE(tenures.believes(3, {max_epoch + 1, peer_id(1)}));
 }
 
 TEST(Tenures, TheLargerEpochWinsThenTheLargerHolder) {
@@ -100,7 +100,7 @@ TEST(Tenures, AnyOrderDoubledAndInPiecesGivesTheSameTable) {
     ASSERT_EQ(table_of(shuffled), twin);
     ASSERT_EQ(shuffled.fingerprint(), straight.fingerprint()) << "the way there does not show";
 
-    // Three tables that meet: (a + b) + c = a + (b + c) = (c + a) + b, and once more changes nothing.
+    // Three tables that meet: (a + b) + c = a + (b + c) = (c + a) + b, and a repetition changes nothing.
     std::vector<std::vector<PartitionTenure>> pieces(3);
     for (const PartitionTenure& tenure : history) pieces[below(random, 3)].push_back(tenure);
     const auto joined = [&](std::size_t first, std::size_t second, std::size_t third) {

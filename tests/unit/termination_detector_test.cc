@@ -1,6 +1,6 @@
 // The waves, message by message: several members with queues, outboxes and fetches, a network that delays, doubles,
-// drops and reorders, and an observer that sees all of it. The waves must not say that the crawl has ended while
-// anything is left anywhere, and must say so in the end.
+// drops and reorders, and an observer that sees all of it. The waves must not report the end of the crawl while any
+// member has work, and must report it in the end.
 #include "node/coordination/termination_detector.h"
 
 #include <gtest/gtest.h>
@@ -29,21 +29,20 @@ struct BatchAck {
 };
 using Packet = std::variant<ring::WaveProbe, ring::WaveReply, Batch, BatchAck>;
 
-// A crawling peer as the waves see it, after node/peer/peer.h: pages beget pages, some of them elsewhere.
+// A crawling peer as the waves see it, after node/peer/peer.h: pages lead to pages, some of them at other peers.
 struct Member {
   ring::PeerId id;
-  std::uint64_t incarnation = 1;
+  std::uint64_t life = 1;
   std::uint64_t queued = 0;
   std::uint64_t in_flight = 0;
   std::map<std::uint64_t, std::pair<std::size_t, std::uint64_t>> outbox{};  // sequence -> to, URLs; until acknowledged
-  std::set<std::pair<std::size_t, std::uint64_t>> committed{};              // from, sequence: a batch again is no news
+  std::set<std::pair<std::size_t, std::uint64_t>> committed{};              // from, sequence: a repeat is not new
   std::uint64_t next_sequence = 1;
   std::uint64_t fetched = 0;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   std::uint64_t cap = 0;
   std::uint64_t last_wave = 0;
-  std::uint64_t grant_applied = 0;
 };
 
 class World {
@@ -61,7 +60,7 @@ class World {
 
   void step();
   bool ended() const { return detector_->end().has_value(); }
-  // Anything left to do anywhere, or in progress.
+  // Whether any work is left or in progress anywhere.
   bool anything_left() const {
     for (const Member& m : members_)
       if (m.in_flight > 0 || !m.outbox.empty() || (m.queued > 0 && !limit_reached())) return true;
@@ -79,15 +78,15 @@ class World {
     return caps;
   }
   std::uint64_t pages_there_are() const { return total_pages_; }
-  // The initiator's process ends and starts again: what was in memory is gone, the store is not.
+  // The initiator's process ends and starts again: its memory is lost, its store is not.
   void restart_initiator() {
     Member& m = members_[0];
     m.queued += m.in_flight;
     m.in_flight = 0;
     m.sent = m.received = 0;
-    m.last_wave = m.grant_applied = 0;
+    m.last_wave = 0;
     m.cap = 0;
-    ++m.incarnation;
+    ++m.life;
     start_waves();
   }
   void restart_member(std::size_t i) {
@@ -95,9 +94,9 @@ class World {
     m.queued += m.in_flight;
     m.in_flight = 0;
     m.sent = m.received = 0;
-    m.last_wave = m.grant_applied = 0;
+    m.last_wave = 0;
     m.cap = 0;
-    ++m.incarnation;
+    ++m.life;
   }
   void lose_everything_under_way() { network_.clear(); }
   const TerminationDetector& detector() const { return *detector_; }
@@ -107,7 +106,7 @@ class World {
     TerminationDetector::Config config;
     config.max_pages = max_pages_;
     config.stop_when_done = true;
-    detector_.emplace(config);
+    detector_.emplace(config, RisingNumber(members_[0].life));
   }
   bool may_start(const Member& m) const { return max_pages_ == 0 || m.fetched + m.in_flight < m.cap; }
   bool passive(const Member& m) const {
@@ -118,11 +117,10 @@ class World {
     if (m.queued == 0) m.cap = used;
     ring::WaveReply reply;
     reply.ring_fingerprint = 1;
-    reply.incarnation = m.incarnation;
+    reply.life = m.life;
     reply.passive = passive(m);
     reply.sent = m.sent;
     reply.received = m.received;
-    reply.grant_sequence = m.grant_applied;
     reply.counts = {{"fetched", m.fetched},
                     {"cap", std::max(m.cap, used)},
                     {"unspent", std::max(m.cap, used) - m.fetched},
@@ -155,11 +153,9 @@ void World::deliver(std::size_t from, std::size_t to, const Packet& packet) {
   Member& m = members_[to];
   if (const auto* probe = std::get_if<ring::WaveProbe>(&packet)) {
     if (probe->wave < m.last_wave) return;  // a late copy
-    m.last_wave = probe->wave;
-    if (probe->grant_sequence > m.grant_applied) {
-      m.grant_applied = probe->grant_sequence;
+    if (probe->grant_wave != 0 && probe->grant_wave == m.last_wave && probe->wave > m.last_wave)
       m.cap = std::max(m.cap, probe->grant_pages);
-    }
+    m.last_wave = probe->wave;
     ring::WaveReply reply = reply_of(m);
     reply.wave = probe->wave;
     send(to, from, reply);
@@ -174,7 +170,7 @@ void World::deliver(std::size_t from, std::size_t to, const Packet& packet) {
   }
 }
 
-// Fetches begin and end; a page that ends may link to others, here or elsewhere. Long silences are common.
+// Fetches begin and end; a page that ends may link to others, local or remote. Long silences are common.
 void World::work(std::size_t at) {
   Member& m = members_[at];
   if (m.queued > 0 && may_start(m) && below(random_, 4) == 0) {
@@ -234,14 +230,14 @@ void PrintTo(const Run& run, std::ostream* out) {
 
 class WavesTest : public testing::TestWithParam<Run> {};
 
-constexpr int steps_max = 60'000;  // five minutes of the world's time
+constexpr int max_steps = 60'000;  // five minutes of the world's time
 
 // `disturb(world, step)` is called before each step.
 template <class Disturb>
 void run_to_the_end(std::uint64_t seed, const Run& run, Disturb disturb) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   World world(seed, run.members, run.max_pages, run.faults);
-  for (int step = 0; step < steps_max && !world.ended(); ++step) {
+  for (int step = 0; step < max_steps && !world.ended(); ++step) {
     disturb(world, step);
     world.step();
     if (run.max_pages > 0) {
@@ -269,7 +265,7 @@ TEST_P(WavesTest, Contract6_EndsWhenNothingIsLeftAndNotBefore) {
   }
 }
 
-// kill -9 and restart of the peer that asks: the others have answered waves of a higher number than its first.
+// kill -9 and restart of the peer that asks: the others have answered waves with higher numbers than its first.
 TEST_P(WavesTest, Contract6_EndsAfterARestartOfThePeerThatAsks) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     run_to_the_end(seed, GetParam(), [](World& world, int step) {
@@ -320,7 +316,7 @@ class WaveRules : public testing::Test {
   static ring::WaveReply passive(std::uint64_t sent = 0, std::uint64_t received = 0) {
     ring::WaveReply reply;
     reply.ring_fingerprint = 1;
-    reply.incarnation = 1;
+    reply.life = 1;
     reply.passive = true;
     reply.sent = sent;
     reply.received = received;
@@ -332,7 +328,7 @@ class WaveRules : public testing::Test {
     detector.tick(now_, ids_[0], ids_, true, 1, own, probes);
     return probes;
   }
-  // One wave: asks, has everyone answer `theirs`, and evaluates.
+  // One wave: asks, lets all members answer `theirs`, and evaluates.
   void wave(TerminationDetector& detector, ring::WaveReply theirs, const ring::WaveReply& own = passive()) {
     std::vector<TerminationDetector::Probe> probes;
     for (int tries = 0; tries < 20 && probes.empty(); ++tries) probes = tick(detector, own);
@@ -346,7 +342,7 @@ class WaveRules : public testing::Test {
 };
 
 TEST_F(WaveRules, Mattern_TwoEqualPassiveWavesAreTheEndAndOneIsNot) {
-  TerminationDetector detector(ending());
+  TerminationDetector detector(ending(), RisingNumber(1));
   wave(detector, passive(3, 4));
   EXPECT_FALSE(detector.end());
   wave(detector, passive(3, 4));
@@ -354,9 +350,23 @@ TEST_F(WaveRules, Mattern_TwoEqualPassiveWavesAreTheEndAndOneIsNot) {
   EXPECT_FALSE(detector.next_deadline()) << "nothing more to ask";
 }
 
+TEST_F(WaveRules, AnEndThatIsTakenBackIsFoundAgainByTwoMoreWaves) {
+  TerminationDetector detector(ending(), RisingNumber(1));
+  wave(detector, passive(3, 4));
+  wave(detector, passive(3, 4));
+  ASSERT_TRUE(detector.end());
+  detector.take_back(now_);
+  EXPECT_FALSE(detector.end());
+  EXPECT_TRUE(tick(detector).empty()) << "after a pause";
+  wave(detector, passive(3, 4));
+  EXPECT_FALSE(detector.end());
+  wave(detector, passive(3, 4));
+  EXPECT_TRUE(detector.end());
+}
+
 TEST_F(WaveRules, Mattern_ACountThatMovedBetweenTheWavesIsNoEnd) {
   for (const auto& second : {passive(3, 5), passive(4, 4), passive(4, 5)}) {
-    TerminationDetector detector(ending());
+    TerminationDetector detector(ending(), RisingNumber(1));
     wave(detector, passive(3, 4));
     wave(detector, second);
     EXPECT_FALSE(detector.end());
@@ -366,24 +376,25 @@ TEST_F(WaveRules, Mattern_ACountThatMovedBetweenTheWavesIsNoEnd) {
 }
 
 TEST_F(WaveRules, ARestartOrAnotherViewBetweenTheWavesIsNoEnd) {
-  ring::WaveReply restarted = passive(3, 4), other_view = passive(3, 4), active = passive(3, 4);
-  restarted.incarnation = 2;
+  ring::WaveReply restarted = passive(3, 4), other_view = passive(3, 4), active = passive(3, 4), seeds = passive(3, 4);
+  restarted.life = 2;
+  seeds.seeds_fingerprint = 2;
   other_view.ring_fingerprint = 2;
   active.passive = false;
-  for (const auto& second : {restarted, other_view, active}) {
-    TerminationDetector detector(ending());
+  for (const auto& second : {restarted, other_view, active, seeds}) {
+    TerminationDetector detector(ending(), RisingNumber(1));
     wave(detector, passive(3, 4));
     wave(detector, second);
     EXPECT_FALSE(detector.end());
   }
-  TerminationDetector detector(ending());
+  TerminationDetector detector(ending(), RisingNumber(1));
   for (int i = 0; i < 5; ++i) wave(detector, other_view);
   EXPECT_FALSE(detector.end()) << "views must agree";
 }
 
 TEST_F(WaveRules, OnlyTheLowestOfACompleteRingAsks) {
   std::vector<TerminationDetector::Probe> probes;
-  TerminationDetector detector(ending());
+  TerminationDetector detector(ending(), RisingNumber(1));
   detector.tick(now_, ids_[1], ids_, true, 1, passive(), probes);
   EXPECT_TRUE(probes.empty());
   EXPECT_FALSE(detector.next_deadline());
@@ -395,13 +406,13 @@ TEST_F(WaveRules, OnlyTheLowestOfACompleteRingAsks) {
 }
 
 TEST_F(WaveRules, ACrawlThatIsToGoOnNeverEnds) {
-  TerminationDetector detector(TerminationDetector::Config{});
+  TerminationDetector detector(TerminationDetector::Config{}, RisingNumber(1));
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(tick(detector).empty());
   EXPECT_FALSE(detector.end());
 }
 
 TEST_F(WaveRules, AProbeNotAnsweredGoesOutAgainToThatMemberOnly) {
-  TerminationDetector detector(ending());
+  TerminationDetector detector(ending(), RisingNumber(1));
   const auto first = tick(detector);
   ASSERT_EQ(first.size(), 2u);
   ring::WaveReply answer = passive();
@@ -415,7 +426,7 @@ TEST_F(WaveRules, AProbeNotAnsweredGoesOutAgainToThatMemberOnly) {
 }
 
 TEST_F(WaveRules, BadInput_RepliesOfOtherWavesAndOfStrangersCountForNothing) {
-  TerminationDetector detector(ending());
+  TerminationDetector detector(ending(), RisingNumber(1));
   for (int i = 0; i < 10; ++i) {
     const auto probes = tick(detector);
     for (const TerminationDetector::Probe& probe : probes) {
@@ -430,7 +441,7 @@ TEST_F(WaveRules, BadInput_RepliesOfOtherWavesAndOfStrangersCountForNothing) {
 }
 
 TEST_F(WaveRules, AnAnswerTakenIsNotAskedForTwiceAndTimeMovesOn) {
-  TerminationDetector detector(ending());
+  TerminationDetector detector(ending(), RisingNumber(1));
   for (int i = 0; i < 50; ++i) {
     (void)tick(detector);
     const auto deadline = detector.next_deadline();
@@ -439,19 +450,40 @@ TEST_F(WaveRules, AnAnswerTakenIsNotAskedForTwiceAndTimeMovesOn) {
   }
 }
 
+// Whatever the clock says: only what a process says first is above all that the one before it said.
+TEST_F(WaveRules, NumbersRiseOverARestartThoughTheClockIsSetBack) {
+  TerminationDetector first(ending(), RisingNumber(1));
+  const std::uint64_t before = tick(first).at(0).probe.wave;
+  now_ -= std::chrono::hours{24 * 365};
+  TerminationDetector second(ending(), RisingNumber(2));
+  EXPECT_GT(tick(second).at(0).probe.wave, before);
+}
+
+TEST_F(WaveRules, AGrantNamesTheWaveThatItWasMadeFrom) {
+  TerminationDetector detector(ending(100), RisingNumber(1));
+  ring::WaveReply wanting = passive();
+  wanting.counts = {{"fetched", 0}, {"cap", 0}, {"unspent", 0}, {"wants", 1}};
+  wave(detector, wanting);
+  std::vector<TerminationDetector::Probe> probes;
+  for (int tries = 0; tries < 20 && probes.empty(); ++tries) probes = tick(detector);
+  ASSERT_EQ(probes.size(), 2u);
+  EXPECT_GT(probes[0].probe.grant_pages, 0u);
+  EXPECT_EQ(probes[0].probe.grant_wave + 1, probes[0].probe.wave);
+}
+
 TEST_F(WaveRules, TheOwnGrantIsGivenOnce) {
   ids_ = {ids_[0]};
-  TerminationDetector detector(ending(100));
+  TerminationDetector detector(ending(100), RisingNumber(1));
   ring::WaveReply wanting = passive();
   wanting.counts = {{"fetched", 0}, {"cap", 0}, {"unspent", 0}, {"wants", 1}};
   tick(detector, wanting);
   ASSERT_TRUE(detector.own_grant());
   const std::uint64_t granted = *detector.own_grant();
   EXPECT_GT(granted, 0u);
-  // Its queue ran dry: it has given back what it did not use, and must not get it again unasked.
+  // Its queue is empty: it has returned the unused part, and must not get it again without asking.
   ring::WaveReply satisfied;
   satisfied.ring_fingerprint = 1;
-  satisfied.incarnation = 1;
+  satisfied.life = 1;
   satisfied.counts = {{"fetched", 1}, {"cap", 1}, {"unspent", 0}, {"wants", 0}};
   for (int i = 0; i < 20; ++i) {
     tick(detector, satisfied);

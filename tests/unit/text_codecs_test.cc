@@ -1,4 +1,4 @@
-// Legacy encodings by the Encoding Standard: what its indexes, decoders and encoders say where a library's tables
+// Legacy encodings by the Encoding Standard: the results of its indexes, decoders and encoders where a library's tables
 // differ.
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(TextDecoders, EncodingStandard10_2_1_Gb18030) {
     EXPECT_EQ(decoded(charset, "\xFE\x59\xFE\xA0"), "\u9FB4\u9FBB");
     EXPECT_EQ(decoded(charset, "\x81\x30\x81\x30\x84\x31\xA5\x30\x90\x30\x81\x30"), "\u0080\uFFFD\U00010000");
     EXPECT_EQ(decoded(charset, "\x81\x35\xF4\x37"), "\uE7C7");
-    // What does not go on as four bytes is read again, but for its first byte.
+    // Bytes that do not continue a four-byte sequence are read again, except for the first byte.
     EXPECT_EQ(decoded(charset, "\x81\x30q"), "\uFFFD0q");
     EXPECT_EQ(decoded(charset, "\x81\x30\x81\x7F"), "\uFFFD0\uFFFD\x7F");
     EXPECT_EQ(decoded(charset, "\x81\x7Fq\x81\xFFq\xFFq"), "\uFFFD\x7Fq\uFFFDq\uFFFDq");
@@ -77,7 +77,7 @@ TEST(TextDecoders, UnknownNamesAndUtf8HaveNone) {
   EXPECT_EQ(out, "");
 }
 
-// Each byte and each pair of bytes, alone and before ASCII: never more than three bytes for one, and ASCII is kept.
+// Each byte and each pair of bytes, alone and before ASCII: never more than three bytes for one; ASCII is kept.
 TEST(TextDecoders, EveryPairOfBytesStaysWithinItsBound) {
   for (const std::string_view charset : {"gb18030"sv, "big5"sv, "euc-jp"sv, "iso-2022-jp"sv, "shift_jis"sv, "euc-kr"sv,
                                          "utf-16le"sv, "windows-1252"sv, "x-user-defined"sv}) {
@@ -101,7 +101,7 @@ TEST(TextEncoders, EncodingStandard10_Chinese) {
             "\xA2\xE3\x81\x30\x81\x30\x81\x35\xF4\x37\x94\x39\xFC\x36");
   EXPECT_EQ(encode_from_utf8("gbk", "\u0080\uE5E5"), "%26%23128%3B%26%2358853%3B");
   EXPECT_EQ(encode_from_utf8("big5", "\u2460\u4F60\u5341\u2550"), "\xC6\xA1\xA7\x41\xA4\x51\xF9\xF9");
-  EXPECT_EQ(encode_from_utf8("big5", "\u43F0"), "%26%2317392%3B");  // only Hong Kong's part has it
+  EXPECT_EQ(encode_from_utf8("big5", "\u43F0"), "%26%2317392%3B");  // only the Hong Kong part has it
 }
 
 TEST(TextEncoders, EncodingStandard12And13) {
@@ -111,7 +111,7 @@ TEST(TextEncoders, EncodingStandard12And13) {
   EXPECT_EQ(encode_from_utf8("shift_jis", "\uE000\u2252"), "%26%2357344%3B\x81\xE0");
   EXPECT_EQ(encode_from_utf8("euc-kr", "\uAC02\uE000"), "\x81\x41%26%2357344%3B");
   EXPECT_EQ(encode_from_utf8("iso-2022-jp", "a\u65E5\uFF71\u00A5\x1B"), "a\x1B$BF|%\"\x1B(J\\%26%2365533%3B\x1B(B");
-  EXPECT_EQ(encode_from_utf8("iso-2022-jp", "\u4E28"), "\x1B$By-\x1B(B");  // of NEC's row, not of IBM's
+  EXPECT_EQ(encode_from_utf8("iso-2022-jp", "\u4E28"), "\x1B$By-\x1B(B");  // from NEC's row, not from IBM's
 }
 
 TEST(TextEncoders, EncodingStandard9_And14_5) {
@@ -130,7 +130,7 @@ TEST(TextEncoders, EncodingStandard4_3_OutputEncodings) {
     EXPECT_FALSE(is_written_as_utf8(legacy)) << legacy;
 }
 
-// The way back is the way there: what an index has at the pointer that it gives for a character is that character.
+// The two directions agree: the index has, at the pointer that it gives for a character, that character.
 TEST(EncodingIndex, PointersLeadBack) {
   std::size_t found = 0;
   const auto check = [&](PointerIndex index, char32_t c, const auto& at) {
@@ -145,7 +145,7 @@ TEST(EncodingIndex, PointersLeadBack) {
     check(PointerIndex::euc_kr, c, [](std::uint32_t p) { return euc_kr_index[p]; });
     check(PointerIndex::gb18030, c, [](std::uint32_t p) { return gb18030_index[p]; });
     check(PointerIndex::big5, c, [](std::uint32_t p) { return big5_index.at(p); });
-    // What has no pair has four bytes; of the private area GB 18030-2022 keeps some back.
+    // A character without a pair has four bytes, except for a part of the private area in GB 18030-2022.
     if (!pointer_of(PointerIndex::gb18030, c) && (c < 0xD800 || c > 0xE864)) {
       ASSERT_EQ(gb18030_range_code_point(gb18030_range_pointer(c)), c);
     }

@@ -1,5 +1,5 @@
-// Fingerprints and repeats of texts (node/text/simhash.h, repeats.h): Charikar 2002, Manku et al. 2007. The tables are
-// held against comparing with every text.
+// Fingerprints and repeats of texts (node/text/simhash.h, repeats.h): Charikar 2002, Manku et al. 2007. The tables must
+// agree with a comparison of all texts.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -31,7 +31,7 @@ TEST(Words, AreRunsOfLettersAndSingleCharactersOfScriptsWithoutSpaces) {
 }
 
 TEST(Simhash, IsPinned) {
-  // Stored in every corpus: these must not change.
+  // These are stored in every corpus and must not change.
   const std::string text = "the quick brown fox jumps over the lazy dog";
   EXPECT_EQ(text_print(text).simhash, text_print("The QUICK, brown fox: jumps over (the) lazy dog!").simhash);
   EXPECT_EQ(text_print(text).words, 9U);
@@ -47,8 +47,8 @@ TEST(Simhash, AFewChangedWordsOfManyChangeFewBits) {
     const std::string text = text_of(seed, 2000);
     std::string changed = text;
     changed.replace(text.size() / 2, 5, " new ");
-    near += hamming(text_print(text).simhash, text_print(changed).simhash) <= near_distance_max ? 1 : 0;
-    far += hamming(text_print(text).simhash, text_print(text_of(seed + 1000, 2000)).simhash) <= near_distance_max;
+    near += hamming(text_print(text).simhash, text_print(changed).simhash) <= max_near_distance ? 1 : 0;
+    far += hamming(text_print(text).simhash, text_print(text_of(seed + 1000, 2000)).simhash) <= max_near_distance;
   }
   EXPECT_GE(near, 45);
   EXPECT_EQ(far, 0);
@@ -89,14 +89,14 @@ TEST(TextRepeats, OfNoMemoryNothingRepeats) {
   EXPECT_FALSE(repeats.add("b", "x", TextPrint{5, 50}));
 }
 
-// The slow obvious twin: the last texts_max texts, all compared.
+// The slow obvious twin: the last max_texts texts, all compared.
 struct Plain {
-  std::size_t texts_max;
+  std::size_t max_texts;
   std::vector<std::pair<std::uint64_t, std::string>> texts;
   bool add(std::uint64_t simhash, const std::string& text) {
-    const std::size_t from = texts.size() > texts_max ? texts.size() - texts_max : 0;
+    const std::size_t from = texts.size() > max_texts ? texts.size() - max_texts : 0;
     for (std::size_t i = from; i < texts.size(); ++i)
-      if (texts[i].second == text || hamming(texts[i].first, simhash) <= near_distance_max) return true;
+      if (texts[i].second == text || hamming(texts[i].first, simhash) <= max_near_distance) return true;
     texts.emplace_back(simhash, text);
     return false;
   }
@@ -104,14 +104,14 @@ struct Plain {
 
 TEST(TextRepeats, TheTablesFindWhatComparingWithAllFinds) {
   std::mt19937_64 random(7);
-  for (const std::size_t texts_max : {std::size_t{1}, std::size_t{7}, std::size_t{300}, std::size_t{5000}}) {
-    TextRepeats repeats(texts_max);
-    Plain plain{texts_max, {}};
+  for (const std::size_t max_texts : {std::size_t{1}, std::size_t{7}, std::size_t{300}, std::size_t{5000}}) {
+    TextRepeats repeats(max_texts);
+    Plain plain{max_texts, {}};
     std::vector<std::uint64_t> before;
     std::size_t found = 0;
     for (int i = 0; i < 4000; ++i) {
       std::uint64_t simhash = random();
-      if (!before.empty() && random() % 2 == 0) {  // near one of those before, by 0 to 5 bits
+      if (!before.empty() && random() % 2 == 0) {  // 0 to 5 bits away from an earlier one
         simhash = before[random() % before.size()];
         for (std::uint64_t bits = random() % 6; bits > 0; --bits) simhash ^= std::uint64_t{1} << (random() % 64);
       }
@@ -119,10 +119,10 @@ TEST(TextRepeats, TheTablesFindWhatComparingWithAllFinds) {
       const std::string text = std::to_string(simhash);
       const bool expected = plain.add(simhash, text);
       found += expected ? 1 : 0;
-      ASSERT_EQ(repeats.add("n", text, TextPrint{simhash, 100}).has_value(), expected) << i << " of " << texts_max;
+      ASSERT_EQ(repeats.add("n", text, TextPrint{simhash, 100}).has_value(), expected) << i << " of " << max_texts;
     }
     EXPECT_GT(found, 0U);
-    EXPECT_EQ(repeats.forgotten(), plain.texts.size() > texts_max ? plain.texts.size() - texts_max : 0U);
+    EXPECT_EQ(repeats.forgotten(), plain.texts.size() > max_texts ? plain.texts.size() - max_texts : 0U);
   }
 }
 

@@ -1,4 +1,4 @@
-// The tidy-html5 tree: links, text, title, language, and what it must not be given.
+// The tidy-html5 tree: links, text, title, language, and inputs that tidy must not get.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -109,7 +109,7 @@ TEST(TidyGuard, ArenaReusesAndGrows) {
   void* const large = memory.alloc(&arena, 1500);
   memory.free(&arena, large);
   EXPECT_EQ(memory.alloc(&arena, 2048), large);
-  // What is small is not used again, so that a node that tidy lost track of stays readable.
+  // Small blocks are not reused, so that a node that tidy lost track of stays readable.
   void* const small = memory.alloc(&arena, 100);
   memory.free(&arena, small);
   EXPECT_NE(memory.alloc(&arena, 100), small);
@@ -121,7 +121,7 @@ TEST(TidyGuard, ArenaReusesAndGrows) {
   }
 }
 
-// Tidy 5.6 goes round forever on this page, adding nodes: the arena's bounds end it, and the tokenizer takes over.
+// Tidy 5.6 loops forever on this page, adding nodes: the arena's bounds end it, and the tokenizer takes over.
 TEST(TidyGuard, APageTidyNeverFinishesEndsAtTheBound) {
   const std::string page =
       "text <<tr><li><dl></div></table><table></html><select><<!--<frame><frameset><a "
@@ -133,7 +133,7 @@ TEST(TidyGuard, APageTidyNeverFinishesEndsAtTheBound) {
   EXPECT_EQ(extract_text(page).text, html::extract_text_by_stream(page).text);
 }
 
-// Tidy 5.6 is let loose on broken markup: it must neither crash nor run away.
+// Tidy 5.6 reads broken markup: it must neither crash nor run away.
 TEST(TidyGuard, Property_BrokenMarkupIsSurvived) {
   std::mt19937 random(11);
   constexpr std::string_view pieces[] = {

@@ -157,7 +157,7 @@ TEST(NameKey, LongNamesAreHashedAndCaseIsFolded) {
   EXPECT_NE(name_key("template"), name_key("templatf"));
 }
 
-// Whatever the bytes are, tokens are views of the page, in order and without overlap, and it ends.
+// Whatever the bytes are, tokens are views of the page, in order and without overlap, and the tokenizer ends.
 TEST(Tokenizer, Property_TokensAreViewsInOrder) {
   std::mt19937 random(7);
   constexpr std::string_view pieces[] = {"<",        ">",   "/", "a",  "!--",    "--",       "-->",
@@ -189,7 +189,7 @@ TEST(Tokenizer, KeepsABoundedNumberOfAttributes) {
   Tokenizer tokenizer(page);
   Token token;
   ASSERT_TRUE(tokenizer.next(token));
-  EXPECT_EQ(token.attributes.size(), attributes_per_tag_max);
+  EXPECT_EQ(token.attributes.size(), max_attributes_per_tag);
   ASSERT_TRUE(tokenizer.next(token));
   EXPECT_EQ(token.text, "t");
 }

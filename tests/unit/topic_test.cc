@@ -54,7 +54,7 @@ TEST(Topic, ADocumentsWordsComeWithHowOftenTheyAreThere) {
   for (int word = 0; word < 500; ++word) many += "word" + std::to_string(word) + " ";
   const auto words = Topic::of_document(many);
   ASSERT_TRUE(words);
-  EXPECT_EQ(topic_of(*words).terms().size(), topic_words_max);
+  EXPECT_EQ(topic_of(*words).terms().size(), max_topic_words);
 }
 
 TEST(TopicScorer, Salton1988_CosineOfTfIdf) {
@@ -63,7 +63,7 @@ TEST(TopicScorer, Salton1988_CosineOfTfIdf) {
   EXPECT_DOUBLE_EQ(scorer.similarity(counts_of("harbour")), 1 / std::sqrt(2));
   EXPECT_EQ(scorer.similarity(counts_of("garden")), 0);
   EXPECT_EQ(scorer.similarity(counts_of("the")), 0);
-  // (1 + ln 3) for lantern, 1 for garden.
+  // lantern has (1 + ln 3), garden has 1.
   const double lantern = 1 + std::log(3);
   EXPECT_DOUBLE_EQ(scorer.similarity(counts_of("lantern lantern lantern garden")),
                    lantern / std::sqrt(2) / std::sqrt(lantern * lantern + 1));

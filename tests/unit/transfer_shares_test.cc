@@ -1,4 +1,4 @@
-// Shares of transfers: whoever comes late finds room, whoever is alone uses what there is, nobody is forgotten.
+// Shares of transfers: a late host finds room, a lone host uses all there is, no host is forgotten.
 #include "node/frontier/transfer_shares.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(TransferShares, WhoIsAloneUsesAllButTheReserve) {
   EXPECT_EQ(job, 256u) << "who comes late has the reserve";
 }
 
-// What ends goes to those within their share, until the one that is beyond has no more than its share left.
+// Transfers that end make room for domains within their share, until the slow domain has only its share left.
 TEST(TransferShares, WhileOthersWaitASlowDomainShrinksToItsShare) {
   TransferShares shares(TransferShares::limits(256, 0, 0));
   std::vector<std::uint64_t> slow;
@@ -84,36 +84,36 @@ TEST(TransferShares, HeldHostsAreNamedInTheirOrder) {
   std::uint64_t job = 0;
   while (shares.may_begin(slow)) shares.begin(++job, slow);
   ASSERT_EQ(job, 7u);
-  for (std::uint32_t i = 0; i < 5; ++i) shares.hold(host(i), slow);
-  shares.hold(host(0), slow);  // held again: at the end of the line
-  EXPECT_EQ(shares.held(), 5u);
-  EXPECT_FALSE(shares.next_held());
+  for (std::uint32_t i = 0; i < 5; ++i) shares.wait(host(i), slow);
+  shares.wait(host(0), slow);  // waits again: at the end of the line
+  EXPECT_EQ(shares.waiting(), 5u);
+  EXPECT_FALSE(shares.next_waiting());
   shares.end(7);
-  EXPECT_EQ(shares.next_held(), host(1));
+  EXPECT_EQ(shares.next_waiting(), host(1));
   shares.begin(++job, slow);
-  EXPECT_FALSE(shares.next_held()) << "the reserve stays free";
+  EXPECT_FALSE(shares.next_waiting()) << "the reserve stays free";
   shares.begin(++job, {"good.example", "other"});
   shares.end(1);
-  EXPECT_FALSE(shares.next_held()) << "what ends while the reserve is in use goes to others";
+  EXPECT_FALSE(shares.next_waiting()) << "what ends while the reserve is in use goes to others";
   for (std::uint64_t i = 2; i <= 6; ++i) shares.end(i);
-  for (const std::uint32_t next : {2u, 3u, 4u, 0u}) EXPECT_EQ(shares.next_held(), host(next));
-  EXPECT_FALSE(shares.next_held());
-  EXPECT_EQ(shares.held(), 0u);
+  for (const std::uint32_t next : {2u, 3u, 4u, 0u}) EXPECT_EQ(shares.next_waiting(), host(next));
+  EXPECT_FALSE(shares.next_waiting());
+  EXPECT_EQ(shares.waiting(), 0u);
 }
 
 TEST(TransferShares, OneLineThatIsFullKeepsNoOtherWaiting) {
-  TransferShares shares(TransferShares::Limits{.slots = 4, .domain_max = 1, .network_max = 4, .reserve = 4});
+  TransferShares shares(TransferShares::Limits{.slots = 4, .max_domain = 1, .max_network = 4, .reserve = 4});
   shares.begin(1, {"a", "net"});
   shares.begin(2, {"b", "net"});
-  shares.hold(host(1), {"a", "net"});
-  shares.hold(host(2), {"b", "net"});
+  shares.wait(host(1), {"a", "net"});
+  shares.wait(host(2), {"b", "net"});
   EXPECT_FALSE(shares.any_may_go());
   shares.end(2);
-  EXPECT_EQ(shares.next_held(), host(2));
-  EXPECT_FALSE(shares.next_held());
+  EXPECT_EQ(shares.next_waiting(), host(2));
+  EXPECT_FALSE(shares.next_waiting());
 }
 
-// Random transfers and hosts against the rule said plainly: no host is held that may begin, none is lost.
+// Random transfers and hosts against the plain rule: no host waits that may begin, none is lost.
 TEST(TransferShares, NobodyIsForgotten) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     std::mt19937_64 random(seed);
@@ -121,7 +121,7 @@ TEST(TransferShares, NobodyIsForgotten) {
     const std::uint32_t slots = 1 + below(40);
     TransferShares shares(TransferShares::limits(slots, below(5), below(5)));
     std::map<std::uint64_t, Place> under_way;
-    std::map<storage::HostKey, Place> held;
+    std::map<storage::HostKey, Place> waiting;
     std::uint64_t job = 0;
     std::uint32_t hosts = 0;
     const auto serve = [&](const storage::HostKey& key, const Place& place) {
@@ -129,8 +129,8 @@ TEST(TransferShares, NobodyIsForgotten) {
         shares.begin(++job, place);
         under_way.emplace(job, place);
       } else {
-        shares.hold(key, place);
-        held.emplace(key, place);
+        shares.wait(key, place);
+        waiting.emplace(key, place);
       }
     };
     for (int step = 0; step < 2000; ++step) {
@@ -142,21 +142,21 @@ TEST(TransferShares, NobodyIsForgotten) {
         const std::uint64_t network = random() % 5;
         serve(host(hosts++), {"d" + std::to_string(random() % 5), network == 0 ? "" : std::to_string(network)});
       }
-      while (const auto next = shares.next_held()) {
-        ASSERT_TRUE(held.contains(*next));
-        const Place place = held.at(*next);
-        held.erase(*next);
+      while (const auto next = shares.next_waiting()) {
+        ASSERT_TRUE(waiting.contains(*next));
+        const Place place = waiting.at(*next);
+        waiting.erase(*next);
         serve(*next, place);
       }
-      ASSERT_EQ(shares.held(), held.size());
+      ASSERT_EQ(shares.waiting(), waiting.size());
       ASSERT_LE(under_way.size(), slots);
-      for (const auto& [key, place] : held) ASSERT_FALSE(shares.may_begin(place)) << "seed " << seed;
+      for (const auto& [key, place] : waiting) ASSERT_FALSE(shares.may_begin(place)) << "seed " << seed;
     }
     for (const auto& [number, place] : std::exchange(under_way, {})) shares.end(number);
     std::size_t named = 0;
-    for (; shares.next_held(); ++named) {
+    for (; shares.next_waiting(); ++named) {
     }
-    EXPECT_EQ(named, held.size());
+    EXPECT_EQ(named, waiting.size());
   }
 }
 

@@ -19,7 +19,7 @@ class TransfersTest : public testing::Test {
     config_.batch.max_records = 8;
     config_.batch.max_bytes = 4'000;
     config_.batch.max_in_flight = 2;
-    config_.active_max = 3;
+    config_.max_active = 3;
     config_.leaves_from = 1'000'000;
     start();
   }
@@ -35,7 +35,7 @@ class TransfersTest : public testing::Test {
       }
     ASSERT_TRUE(store.commit(commit_of(parts)));
   }
-  // A wait and a robots.txt for one host of the partition, and some that nobody needs any more.
+  // A wait and a robots.txt for one host of the partition, and some that are out of date.
   void add_hosts(ring::Partition partition) {
     const auto hosts = hosts_in(partition, 3);
     CommitParts parts;
@@ -54,7 +54,7 @@ class TransfersTest : public testing::Test {
   Transfers::World world() {
     return {tenures_,
             [this](ring::Partition partition, ring::TransferKind) { return !not_ready_.contains(partition); },
-            [this](const storage::UrlKey& key) { return held_back_.contains(key); },
+            [this](const storage::Merge& page) { return delayed_.contains(page.key); },
             [this] { return next_sequence_++; },
             [this](ring::Partition) { return unsure_since_; },
             42};
@@ -89,17 +89,17 @@ class TransfersTest : public testing::Test {
     EXPECT_EQ(batch.ring_fingerprint, 42u);
     EXPECT_LE(batch.records.size(), config_.batch.max_records);
     EXPECT_TRUE(!batch.records.empty() || !batch.complete.empty());
-    std::set<ring::Partition> partitions(batch.complete.begin(), batch.complete.end()), told;
+    std::set<ring::Partition> partitions(batch.complete.begin(), batch.complete.end()), reported;
     for (const ring::BatchRecord& record : batch.records) partitions.insert(record.partition);
     for (const ring::PartitionTenure& entry : batch.tenures) {
-      EXPECT_TRUE(told.insert(entry.partition).second);
+      EXPECT_TRUE(reported.insert(entry.partition).second);
       EXPECT_EQ(entry.tenure, tenures_.of(entry.partition));
     }
-    EXPECT_EQ(told, partitions) << "the tenure of each of its partitions, once";
+    EXPECT_EQ(reported, partitions) << "the tenure of each of its partitions, once";
     batches_out_.insert(batch.sequence);
     completes_.insert(batch.complete.begin(), batch.complete.end());
   }
-  // What the other peer answers.
+  // The answer of the other peer.
   std::optional<ring::Body> answer(const ring::Body& body) {
     if (const auto* roots = std::get_if<ring::Roots>(&body)) {
       ring::RootsCompared compared;
@@ -116,8 +116,8 @@ class TransfersTest : public testing::Test {
     if (const auto* leaves = std::get_if<ring::Leaves>(&body)) {
       const auto own = theirs_.leaves(leaves->partition);
       EXPECT_TRUE(own);
-      ring::LeavesDiffer differ{leaves->partition, std::string(ring::leaves_max, '\0')};
-      for (std::size_t i = 0; i < ring::leaves_max; ++i) differ.differ[i] = (*own)[i] != leaves->leaves[i];
+      ring::LeavesDiffer differ{leaves->partition, std::string(ring::max_leaves, '\0'), leaves->sequence};
+      for (std::size_t i = 0; i < ring::max_leaves; ++i) differ.differ[i] = (*own)[i] != leaves->leaves[i];
       return differ;
     }
     const auto* batch = std::get_if<ring::Batch>(&body);
@@ -144,10 +144,10 @@ class TransfersTest : public testing::Test {
       (void)transfers_->refused(remote, refused->sequence, now_);
     }
   }
-  // Until nothing is left to do; time goes from one thing that is due to the next.
-  void run(int steps_max = 20'000) {
+  // Runs until nothing is left to do; time jumps from one deadline to the next.
+  void run(int max_steps = 20'000) {
     for (int step = 0; transfers_->tasks() > 0 || wire_.next(); ++step) {
-      ASSERT_LT(step, steps_max) << transfers_->tasks() << " transfers do not come to an end";
+      ASSERT_LT(step, max_steps) << transfers_->tasks() << " transfers do not come to an end";
       step_once();
       if (HasFailure()) return;
     }
@@ -168,10 +168,11 @@ class TransfersTest : public testing::Test {
     note_done();
   }
   void want(ring::Partition partition, ring::TransferKind kind, bool already_sent = false) {
-    transfers_->want({remote, partition}, kind, already_sent);
+    transfers_->want({remote, partition}, kind, {.already_sent = already_sent});
   }
-  // The other side knows all that this side knows of the partition.
-  void expect_known(ring::Partition partition) {
+  // The other side has all records and waits that this side has of the partition; after a hand-off its robots.txt files
+  // too.
+  void expect_known(ring::Partition partition, ring::TransferKind kind = ring::TransferKind::backfill) {
     const auto known = records_of(theirs_, partition);
     for (const auto& [key, record] : records_of(ours_, partition)) {
       const auto found = known.find(key);
@@ -186,7 +187,7 @@ class TransfersTest : public testing::Test {
         ASSERT_GE((*clock)->next_allowed, row.clock->next_allowed) << "a wait was shortened";
         ASSERT_GE((*clock)->failures, row.clock->failures);
       }
-      if (row.robots && row.robots->expires > now_) {
+      if (row.robots && row.robots->expires > now_ && kind == ring::TransferKind::hand_off) {
         const auto robots = theirs_.robots(row.host, row.origin);
         ASSERT_TRUE(robots && *robots);
         ASSERT_EQ((*robots)->body, row.robots->body);
@@ -200,17 +201,17 @@ class TransfersTest : public testing::Test {
   std::optional<Transfers> transfers_;
   ring::Tenures tenures_{few_partitions};
   std::set<ring::Partition> not_ready_, later_;
-  std::set<storage::UrlKey> held_back_;
+  std::set<storage::UrlKey> delayed_;
   Time unsure_since_{};
   std::map<ring::Partition, Time> last_access_unknown_heard_;
-  std::size_t refuses_ = 0;  // batches of a hundred
+  std::size_t refuses_ = 0;  // batches refused, per hundred
   std::uint64_t next_sequence_ = 1;
   Time now_ = at_ms(1'700'000'000'000);
   FakeWire wire_;
   std::mt19937_64 random_{1};
   std::vector<Transfers::Done> done_;
-  std::set<ring::Partition> asked_;      // and not done
-  std::set<std::uint64_t> batches_out_;  // sent and not answered
+  std::set<ring::Partition> asked_;      // and not done yet
+  std::set<std::uint64_t> batches_out_;  // sent and not answered yet
   std::set<ring::Partition> completes_;
 };
 

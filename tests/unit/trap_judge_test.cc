@@ -1,4 +1,4 @@
-// Suspects: who is one, how many of them are admitted, and what a host's memory of bodies says (docs/how-to/traps.md).
+// Suspects: which URL is one, how many are admitted, and what a host's memory of bodies shows (docs/how-to/traps.md).
 #include "node/links/trap_judge.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class TrapJudgeTest : public VerdictRig {
     settings_.trap_mirror_pages = 2;
     build();
   }
-  // A link to a page of a host comes; what becomes of it is written.
+  // Judges a link to a page of a host, and stores the result.
   storage::UrlRecord admit(std::size_t host, std::size_t page, std::uint16_t depth,
                            std::optional<TrapRule> found = std::nullopt) {
     storage::Merge merge = test::queued_merge(host, page, depth);

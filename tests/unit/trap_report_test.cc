@@ -1,4 +1,4 @@
-// The question "traps": what it lists, what it queues again, where it goes on (docs/how-to/traps.md).
+// The question "traps": what it lists, what it queues again, where it continues (docs/how-to/traps.md).
 #include "node/peer/trap_report.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST_F(TrapReportTest, GoesOnBehindTheUrlOfAnEarlierAnswerAndOthersRestIsNotItsO
 
 TEST_F(TrapReportTest, PartitionsThatThePeerDoesNotHoldAreOthersToTell) {
   keep_out(1, 1, 6);
-  const Replication other(state_, 1);
+  const Replication other(state_);
   report_.emplace(store_, partitioner_, *traps_, *mirrors_, other.partition_manager, writer_);
   EXPECT_EQ(ask()["traps"].size(), 0u);
 }

@@ -1,4 +1,4 @@
-// The trap rules of docs/how-to/traps.md: what each suspects, what it leaves alone, and the budget.
+// The trap rules of docs/how-to/traps.md: what each one suspects, what it leaves alone, and the budget.
 #include "node/scope/traps.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(TrapRules, TheBoundsAreSettings) {
   EXPECT_TRUE(rules.suspect("/x", 6, now));
 }
 
-// The trees under /usr/share/doc, as a web server would serve them: what every page's address looks like.
+// The URLs of the trees under /usr/share/doc, as a web server would serve them.
 TEST(TrapRules, NoFileOfTheDocumentationOfDebianIsSuspect) {
   std::size_t seen = 0;
   std::vector<std::string> suspects;

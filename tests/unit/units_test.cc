@@ -1,4 +1,4 @@
-// Durations and sizes as text: read exactly, refused clearly, printed so that they are read back.
+// Durations and sizes as text: read exactly, refused clearly, printed so that they can be read again.
 #include "node/settings/units.h"
 
 #include <gtest/gtest.h>

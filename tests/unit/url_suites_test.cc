@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Nothing when the suites are not there.
+// Nothing when the suites are absent.
 std::optional<Json> load_suite(const std::string& name) {
   if (!test::suite_exists("url/" + name)) return std::nullopt;
   return parse_json(test::read_file(test::suite_path("url/" + name)));
@@ -33,7 +33,7 @@ std::optional<std::string> text_of(const Json& value) {
   return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
 }
 
-// The serialisation, or nothing for a failure, of base too.
+// The serialisation; nothing when the URL or the base fails.
 std::optional<std::string> href(const std::string& input, const std::optional<std::string>& base = std::nullopt) {
   Result<Url> base_url;
   if (base) base_url = Url::parse(*base);
@@ -42,7 +42,7 @@ std::optional<std::string> href(const std::string& input, const std::optional<st
   return url ? std::optional(url->href()) : std::nullopt;
 }
 
-// The host of "https://INPUT/x", as web-platform-tests' toascii test asks for it.
+// The host of "https://INPUT/x", as the toascii test of web-platform-tests requires.
 std::optional<std::string> to_ascii(const std::string& input) {
   const Result<Url> url = Url::parse("https://" + input + "/x");
   return url ? url->host() : std::nullopt;
@@ -71,7 +71,7 @@ TEST(UrlSuites, Wpt_UrlTestDataAllSchemes) {
   expect_url_cases(cases, 891);
 }
 
-// The parts of a URL, where the suite tells them ("port" there is text, "protocol" ends in ':').
+// The parts of a URL, where the suite lists them ("port" there is text, "protocol" ends in ':').
 TEST(UrlSuites, Wpt_UrlTestDataParts) {
   LOAD_SUITE(cases, "urltestdata.json");
   std::size_t checked = 0;
@@ -98,7 +98,7 @@ TEST(UrlSuites, Wpt_UrlTestDataParts) {
   EXPECT_GE(checked, 500u);
 }
 
-// URL standard, 4.5: what the serialiser writes, the parser reads as the same URL.
+// URL standard, 4.5: the parser reads a serialised URL as the same URL.
 TEST(UrlSuites, Wpt_SerialisationParsesToItself) {
   LOAD_SUITE(cases, "urltestdata.json");
   for (const Json& item : cases) {
@@ -164,7 +164,7 @@ TEST(UrlSuites, Urlcanon_FunkyIpv4) {
   LOAD_SUITE(cases, "urlcanon/funky_ipv4.json");
   for (const auto& [input, output] : cases.items()) {
     const std::optional<std::string> got = to_ascii(input);
-    // Where urlcanon finds no address, the standard fails or, where the host ends in no number, keeps a name.
+    // Where urlcanon finds no address, the standard fails or, where the host does not end in a number, keeps a name.
     if (output.is_string()) {
       EXPECT_EQ(got, text_of(output)) << input;
     } else if (got) {
@@ -173,7 +173,7 @@ TEST(UrlSuites, Urlcanon_FunkyIpv4) {
   }
 }
 
-// urlcanon keeps '\\' where the standard reads '/'.
+// urlcanon keeps '\\', which the standard treats as '/'.
 TEST(UrlSuites, Urlcanon_PathDots) {
   LOAD_SUITE(cases, "urlcanon/path_dots.json");
   for (const auto& [input, output] : cases.at("special").items()) {
@@ -183,7 +183,7 @@ TEST(UrlSuites, Urlcanon_PathDots) {
   }
 }
 
-// The Internet Archive's keys of http URLs; those of other schemes have no CanonicalUrl.
+// The Internet Archive's keys of http URLs; URLs of other schemes have no CanonicalUrl.
 TEST(UrlSuites, Urlcanon_DefaultIaSurtIsTheCdxKey) {
   LOAD_SUITE(suite, "urlcanon/surt.json");
   std::size_t checked = 0;
@@ -197,8 +197,8 @@ TEST(UrlSuites, Urlcanon_DefaultIaSurtIsTheCdxKey) {
   EXPECT_GE(checked, 8u);
 }
 
-// urlcanon's SURT keeps user, fragment and an empty path; ours is of a canonical URL, which has none of them. What it
-// writes for the rest of the URL must be what we write.
+// urlcanon's SURT keeps user, fragment and an empty path; ours is made of a canonical URL, which has none of them. For
+// the rest of the URL both must agree.
 TEST(UrlSuites, Urlcanon_SurtWithoutSchemeOrTrailingComma) {
   LOAD_SUITE(suite, "urlcanon/ssurt.json");
   for (const auto& [input, output] : suite.at("surtWithoutTrailingComma").items()) {
@@ -212,7 +212,7 @@ TEST(UrlSuites, Urlcanon_SurtWithoutSchemeOrTrailingComma) {
   }
 }
 
-// The same with a comma after the last label, which ours has not (tests/spec/differences.tsv).
+// The same with a comma after the last label, which ours does not have (tests/spec/differences.tsv).
 TEST(UrlSuites, Urlcanon_SurtButForItsTrailingComma) {
   LOAD_SUITE(suite, "urlcanon/ssurt.json");
   std::size_t checked = 0;
@@ -234,7 +234,7 @@ TEST(UrlSuites, Urlcanon_SurtButForItsTrailingComma) {
   EXPECT_EQ(checked, 12u);
 }
 
-// What the Internet Archive's key does to a host, a path and a query, each for itself.
+// The Internet Archive's key of a host, a path and a query, each by itself.
 TEST(UrlSuites, Urlcanon_PartsOfTheIaSurtAreInTheCdxKey) {
   LOAD_SUITE(suite, "urlcanon/surt.json");
   const auto key = [](const std::string& text) { return cdx_key(*CanonicalUrl::parse(text)); };

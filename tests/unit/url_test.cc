@@ -1,4 +1,4 @@
-// The URL parser and serialiser by the WHATWG URL standard: what the outside suites leave open.
+// The URL parser and serialiser by the WHATWG URL standard: cases that the outside suites leave open.
 #include "node/url/url.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(Url, ErrorsNameTheInputAndTheFault) {
 
 // The input has a bound, so that a page whose base is enormous cannot make every link of it enormous.
 TEST(Url, InputBeyondItsBoundIsRefused) {
-  const std::string at_bound = "http://h/" + std::string(url_input_bytes_max - 9, 'a');
+  const std::string at_bound = "http://h/" + std::string(max_url_input_bytes - 9, 'a');
   EXPECT_TRUE(Url::parse(at_bound));
   const Result<Url> beyond = Url::parse(at_bound + "a");
   ASSERT_FALSE(beyond);
@@ -88,14 +88,14 @@ TEST(Url, InputBeyondItsBoundIsRefused) {
 TEST(Url, Encoding_IllFormedUtf8IsReadAsReplacementCharacters) {
   EXPECT_EQ(href("http://h/\xff"), "http://h/%EF%BF%BD");
   EXPECT_EQ(href("http://h/\xe2\x82"), "http://h/%EF%BF%BD");                        // one for a truncated character
-  EXPECT_EQ(href("http://h/\xed\xa0\x80"), "http://h/%EF%BF%BD%EF%BF%BD%EF%BF%BD");  // surrogates are no UTF-8
+  EXPECT_EQ(href("http://h/\xed\xa0\x80"), "http://h/%EF%BF%BD%EF%BF%BD%EF%BF%BD");  // surrogates are not UTF-8
   EXPECT_EQ(href("http://h/\xf4\x90\x80\x80"
                  "a"),
             "http://h/%EF%BF%BD%EF%BF%BD%EF%BF%BD%EF%BF%BDa");
   EXPECT_EQ(href("http://h\xff/"), "failure");
 }
 
-// Windows-1252-like: what the encoder returns is percent-encoded byte by byte.
+// Windows-1252-like: the encoder's output is percent-encoded byte by byte.
 class MarkingEncoder : public QueryEncoder {
  public:
   std::string encode(std::string_view utf8) const override { return "\xe9'" + std::string(utf8); }
@@ -111,7 +111,7 @@ TEST(Url, Whatwg_QueryEncoderIsForSpecialSchemesButWebSockets) {
   EXPECT_EQ(query("other://h/?'a"), "'a");
 }
 
-// URL standard, "domain parser": ASCII names are taken as they are, whatever UTS #46 says of their labels.
+// URL standard, "domain parser": ASCII names are kept as they are, whatever UTS #46 says about their labels.
 TEST(Url, Whatwg_AsciiNamesAreNotCheckedByIdna) {
   EXPECT_EQ(href("http://XN--8I7CAA.example/"), "http://xn--8i7caa.example/");
   EXPECT_EQ(href("http://xn--a.example/"), "http://xn--a.example/");
@@ -230,7 +230,7 @@ TEST(Url, Property_PathsAsTheSlowTwinHasThem) {
   }
 }
 
-// URL standard, 4.5: parsing what was serialised gives the same URL; of any bytes at all.
+// URL standard, 4.5: parsing a serialised URL gives the same URL; for any bytes at all.
 TEST(Url, Property_SerialisationParsesToItself) {
   std::mt19937 random(7);
   const std::vector<std::string> pieces = {"http:", "file:", "x:", "//", "/",   "\\",       "@",    ":", "[",  "]",

@@ -1,4 +1,4 @@
-// A user's command on a body: what comes back, and what bounds it. The commands are those of every Unix.
+// A user's command on a body: its result, and its limits. The commands are those of every Unix.
 #include "node/process/user_command.h"
 
 #include <arpa/inet.h>
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,7 +33,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t enough = 1 << 20;
-constexpr CommandLimits usual{.timeout = 60s, .output_bytes_max = enough, .memory_bytes = std::uint64_t{1} << 30};
+constexpr CommandLimits usual{.timeout = 60s, .max_output_bytes = enough, .memory_bytes = std::uint64_t{1} << 30};
 
 CommandLimits within(Duration timeout) {
   CommandLimits limits = usual;
@@ -40,7 +41,7 @@ CommandLimits within(Duration timeout) {
   return limits;
 }
 
-// With namespaces of their own where this machine allows them, and without.
+// With separate namespaces where this machine allows them, and without.
 class UserCommand : public testing::TestWithParam<UserCommands::Namespaces> {
  protected:
   CommandOutput run(const std::vector<std::string>& arguments, std::string_view input = {},
@@ -50,7 +51,7 @@ class UserCommand : public testing::TestWithParam<UserCommands::Namespaces> {
   CommandOutput shell(const std::string& script, const CommandLimits& limits = usual) {
     return run({"sh", "-c", script}, {}, limits);
   }
-  // told(): prints what is not refused with EPERM. call(): a system call by its number, and its errno, or 0.
+  // reported(): prints all but refusals with EPERM. call(): a system call by its number; returns its errno, or 0.
   CommandOutput python(const std::string& script) {
     return run({"python3", "-c", R"(
 import ctypes, errno, fcntl, mmap, os, signal, socket, sys
@@ -60,7 +61,7 @@ def call(number, *arguments):
     return 0 if libc.syscall(ctypes.c_long(number), *arguments) >= 0 else ctypes.get_errno()
 def check(number):
     if number: raise OSError(number, os.strerror(number))
-def told(what, act):
+def reported(what, act):
     try: print(what, 'is done:', act())
     except OSError as error:
         if error.errno != errno.EPERM: print(what, error)
@@ -94,7 +95,7 @@ TEST_P(UserCommand, InputGoesInAndOutputComesOut) {
 TEST_P(UserCommand, MoreThanAPipeHoldsGoesBothWaysAtOnce) {
   const std::string body(4 << 20, 'x');
   CommandLimits limits = usual;
-  limits.output_bytes_max = body.size();
+  limits.max_output_bytes = body.size();
   const CommandOutput out = run({"cat"}, body, limits);
   EXPECT_EQ(out.fault, "");
   EXPECT_EQ(out.text, body);
@@ -108,7 +109,7 @@ TEST_P(UserCommand, InputThatItDoesNotReadIsDropped) {
 
 TEST_P(UserCommand, OutputIsBounded) {
   CommandLimits limits = usual;
-  limits.output_bytes_max = 1000;
+  limits.max_output_bytes = 1000;
   const CommandOutput out = run({"yes"}, "", limits);
   EXPECT_EQ(out.fault, "");
   EXPECT_EQ(out.text.size(), 1000u);
@@ -127,7 +128,7 @@ TEST_P(UserCommand, ClosedOutputIsNotTheEnd) {
 
 TEST_P(UserCommand, FaultsAreTold) {
   EXPECT_EQ(shell("echo x; exit 3").fault, "exit code 3");
-  // In a namespace of its own it is the first process, which its own signals do not reach.
+  // In its own namespace the command is the first process, which its own signals do not reach.
   EXPECT_EQ(shell("sh -c 'kill -9 $$'; exit $?").fault, "exit code 137");
   EXPECT_EQ(shell("ulimit -t 1; while :; do :; done").fault, "ended by signal 9");
   EXPECT_NE(run({"/nonexistent/command"}).fault.find("No such file"), std::string::npos);
@@ -135,7 +136,7 @@ TEST_P(UserCommand, FaultsAreTold) {
   EXPECT_NE(run({"/etc/passwd"}).fault.find("Permission denied"), std::string::npos);
 }
 
-// Review, finding 12: what a reader of hostile bytes had of the peer, each in turn.
+// Review, finding 12: what an attacked command could reach of the peer, item by item.
 TEST_P(UserCommand, TheEnvironmentIsSixVariables) {
   ::setenv("MY_SECRET_TOKEN", "hunter2", 1);
   ::setenv("ORBWEAVER_PROXY", "http://u:hunter2@proxy/", 1);
@@ -163,20 +164,38 @@ TEST_P(UserCommand, NoDescriptorOfThePeerIsInherited) {
   ::close(log);
   ::close(far_away);
   EXPECT_EQ(out.fault, "");
-  // The shell's own: 0, 1, 2, and what it reads the directory with.
+  // The shell's own: 0, 1, 2, and the one for reading the directory.
   EXPECT_EQ(out.text.substr(0, 6), "0\n1\n2\n");
   EXPECT_LE(out.text.size(), 9u) << out.text;
 }
 
 TEST_P(UserCommand, ADaemonInASessionOfItsOwnDoesNotOutliveIt) {
   const std::string word = "31415926." + std::to_string(::getpid());
-  // Left behind by a parent that ended, twice over, while the command goes on, and when it ends by itself.
+  // A process left behind by a parent that ended, twice over: while the command continues, and when it ends by itself.
   for (const char* last : {"", "; cat /dev/zero >/dev/null"}) {
     const std::string daemon = "(setsid sh -c 'sleep " + word + " & sleep " + word + "' </dev/null >/dev/null 2>&1 &)";
     const CommandOutput out = shell(daemon + "; sleep 0.3" + last, within(*last == '\0' ? 60s : 1s));
     EXPECT_EQ(out.fault, *last == '\0' ? "" : "did not end in time (1s)");
     EXPECT_FALSE(runs(word));
   }
+}
+
+// Killed at any moment of the start, a peer leaves none of its commands behind.
+TEST_P(UserCommand, OneThatIsBeingStartedDoesNotOutliveItsPeer) {
+  const std::string word = "27182818." + std::to_string(::getpid());
+  for (int round = 0; round < 300; ++round) {
+    const pid_t peer = ::fork();
+    ASSERT_GE(peer, 0);
+    if (peer == 0) {
+      run({"sleep", word});
+      ::_exit(0);
+    }
+    for (int i = 0; i < 100 * round; ++i) static_cast<void>(::getppid());  // up to some milliseconds
+    ASSERT_EQ(::kill(peer, SIGKILL), 0);
+    ASSERT_EQ(::waitpid(peer, nullptr, 0), peer);
+  }
+  for (int tries = 0; tries < 2000 && runs(word);) ++tries;
+  EXPECT_FALSE(runs(word));
 }
 
 TEST_P(UserCommand, OneCommandsEndIsNotAnothersEnd) {
@@ -209,7 +228,7 @@ TEST_P(UserCommand, NothingIsWritten) {
     EXPECT_NE(shell("mkdir " + there + "made").fault, "");
     EXPECT_NE(shell("rm " + there + "log").fault, "");
   }
-  // FSIZE 0, with or without Landlock: nothing grows.
+  // FSIZE 0, with or without Landlock: no file grows.
   EXPECT_EQ(text.find("more"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(directory.file("new")) && std::filesystem::file_size(directory.file("new")) > 0);
 }
@@ -238,7 +257,7 @@ TEST_P(UserCommand, ThereIsNoNetwork) {
   EXPECT_NE(out.fault, "");
 }
 
-// Second review, finding 1: what was left of the world outside.
+// Second review, finding 1: the rest of the outside world that could still be reached.
 TEST_P(UserCommand, NoSocketOfAnyFamily) {
   const test::TempDir directory;
   const int service = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -252,19 +271,20 @@ TEST_P(UserCommand, NoSocketOfAnyFamily) {
   const CommandOutput out = python(R"(
 for family in range(46):
     for kind in socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET:
-        told('%d %d' % (family, kind), lambda: socket.socket(family, kind, 0))
+        reported('%d %d' % (family, kind), lambda: socket.socket(family, kind, 0))
 a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
 a.send(b'by a pair'); print(b.recv(99).decode())
-told('connect', lambda: a.connect(')" +
+reported('connect', lambda: a.connect(')" +
                                    path +
                                    R"('))
-told('bind', lambda: a.bind(')" + path +
+reported('bind', lambda: a.bind(')" +
+                                   path +
                                    R"(2'))
-told('sendto', lambda: a.sendto(b'x', ')" +
+reported('sendto', lambda: a.sendto(b'x', ')" +
                                    path + R"('))
 # sendmsg() would name another socket, which a filter cannot see.
-told('pair', lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
-told('pair', lambda: socket.socketpair(30, socket.SOCK_STREAM))
+reported('pair', lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+reported('pair', lambda: socket.socketpair(30, socket.SOCK_STREAM))
 )");
   EXPECT_EQ(::recv(service, nullptr, 0, MSG_DONTWAIT), -1);
   ::close(service);
@@ -285,25 +305,25 @@ TEST_P(UserCommand, WhatIsSaidOfAFileStays) {
   const CommandOutput out = python("file, place = '" + file + "', '" + place + R"('
 opened = os.open(file, os.O_RDONLY)
 here = os.open(place, os.O_RDONLY)
-told('chmod', lambda: os.chmod(file, 0o4755))
-told('fchmod', lambda: os.fchmod(opened, 0o4755))
-told('fchmodat', lambda: os.chmod('.', 0o777, dir_fd=here))
-told('chown', lambda: os.chown(file, os.getuid(), os.getgid()))
-told('lchown', lambda: os.lchown(file, os.getuid(), os.getgid()))
-told('fchown', lambda: os.fchown(opened, os.getuid(), os.getgid()))
-told('utime', lambda: os.utime(file, (1, 1)))
-told('futime', lambda: os.utime(opened, (1, 1)))
-told('setxattr', lambda: os.setxattr(file, 'user.a', b'1'))
-told('fsetxattr', lambda: os.setxattr(opened, 'user.a', b'1'))
-told('removexattr', lambda: os.removexattr(file, 'user.a'))
-told('truncate', lambda: os.truncate(file, 0))
-told('open', lambda: os.open(file, os.O_RDONLY | os.O_TRUNC))
-told('open', lambda: os.open(file, 3 | os.O_TRUNC))
-told('rename', lambda: os.rename(file, file + '2'))
-told('unlink', lambda: os.unlink(file))
-told('link', lambda: os.link(file, file + '2'))
-told('mkdir', lambda: os.mkdir(place + '/made'))
-told('FS_IOC_SETFLAGS', lambda: fcntl.ioctl(opened, 0x40086602, (0x40).to_bytes(8, sys.byteorder)))
+reported('chmod', lambda: os.chmod(file, 0o4755))
+reported('fchmod', lambda: os.fchmod(opened, 0o4755))
+reported('fchmodat', lambda: os.chmod('.', 0o777, dir_fd=here))
+reported('chown', lambda: os.chown(file, os.getuid(), os.getgid()))
+reported('lchown', lambda: os.lchown(file, os.getuid(), os.getgid()))
+reported('fchown', lambda: os.fchown(opened, os.getuid(), os.getgid()))
+reported('utime', lambda: os.utime(file, (1, 1)))
+reported('futime', lambda: os.utime(opened, (1, 1)))
+reported('setxattr', lambda: os.setxattr(file, 'user.a', b'1'))
+reported('fsetxattr', lambda: os.setxattr(opened, 'user.a', b'1'))
+reported('removexattr', lambda: os.removexattr(file, 'user.a'))
+reported('truncate', lambda: os.truncate(file, 0))
+reported('open', lambda: os.open(file, os.O_RDONLY | os.O_TRUNC))
+reported('open', lambda: os.open(file, 3 | os.O_TRUNC))
+reported('rename', lambda: os.rename(file, file + '2'))
+reported('unlink', lambda: os.unlink(file))
+reported('link', lambda: os.link(file, file + '2'))
+reported('mkdir', lambda: os.mkdir(place + '/made'))
+reported('FS_IOC_SETFLAGS', lambda: fcntl.ioctl(opened, 0x40086602, (0x40).to_bytes(8, sys.byteorder)))
 # What this release does not know is not there: fchmodat2, setxattrat, removexattrat, file_setattr.
 for number in 452, 463, 466, 469:
     print('%d:' % number, call(number, -100, file.encode(), 0o4755, 0))
@@ -322,7 +342,7 @@ for number in 452, 463, 466, 469:
 }
 
 TEST_P(UserCommand, NoWayIntoOtherProcessesAndTheKernel) {
-  // By number, for Python has no names for them. All are refused whatever their arguments are.
+  // By number, because Python has no names for them. All are refused whatever their arguments are.
   std::string calls;
   const auto add = [&calls](const char* name, long number) {
     calls += "    ('" + std::string(name) + "', " + std::to_string(number) + "),\n";
@@ -350,8 +370,8 @@ TEST_P(UserCommand, NoWayIntoOtherProcessesAndTheKernel) {
   add("mq_open", SYS_mq_open);
   const CommandOutput out = python("calls = (\n" + calls + R"()
 for name, number in calls:
-    told(name, lambda: check(call(number, 0, 0, 0, 0, 0)))
-told('clone', lambda: check(call()" +
+    reported(name, lambda: check(call(number, 0, 0, 0, 0, 0)))
+reported('clone', lambda: check(call()" +
                                    std::to_string(SYS_clone) +
                                    R"(, 0x10000000 | signal.SIGCHLD, 0, 0, 0, 0)))
 )");

@@ -1,5 +1,5 @@
-// The parts that judge a URL or a link, built upon each other as Peer does, on a store in memory, for the tests of
-// each. The peer is number 1 of crawl_keys.h, alone in its ring unless `view_` is another.
+// The parts that judge a URL or a link, connected as Peer does it, on a store in memory, for the tests of each part.
+// The peer is number 1 of crawl_keys.h, alone in its ring unless `view_` is replaced.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace orbweaver {
 
 class VerdictRig : public testing::Test {
  protected:
-  // Of the settings as they are now; `seeds` give the scope.
+  // Builds the parts from the present settings; `seeds` define the scope.
   void build(const std::vector<std::string>& seeds = {test::url_text(1, 0)}) {
     state_.settings = settings_;
     canonicaliser_ = state_.canonicaliser = Canonicaliser(state_.settings);
@@ -75,11 +75,11 @@ class VerdictRig : public testing::Test {
   PeerState state_{settings_, MemoryPlan{}, store_, test::peer_id(1), {}};
   Members members_{state_, ring::Membership(test::active_member(1), {}, 1)};
   ring::Membership& membership_ = members_.membership();
-  Replication replication_{state_, 1};
+  Replication replication_{state_};
   Messenger messenger_{state_, members_, replication_.partition_manager.tenures()};
   Workbench bench_{{}, store_, [](std::uint16_t) { return true; }};
   RecordWriter writer_{state_, members_, replication_, bench_};
-  CrawlEnd end_{messenger_};
+  AnnouncedEnd end_{messenger_};
   Time stepped_{std::chrono::seconds{1'700'000'000}};
   std::optional<SeedSet> seeds_;
   std::optional<MirrorTable> mirrors_;

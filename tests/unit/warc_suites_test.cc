@@ -51,7 +51,7 @@ Count count(const std::string& path) {
 
 TEST(WarcSuites, MutantsGiveRecordsOrErrors) {
   NEEDS_SUITE("warc/mutants");
-  // Damage to framing is an error; a wrong digest, date, id or type is for a validator, the record is still read.
+  // Damage to framing is an error. A wrong digest, date, id or type is for a validator: the record is still read.
   const std::map<std::string, Count> differ{
       {"02-content-length-plus1.warc.gz", {11, 1}}, {"03-content-length-minus1.warc.gz", {11, 1}},
       {"15-version-2.0.warc.gz", {11, 1}},          {"18-truncated-gzip.warc.gz", {11, 1}},
@@ -85,7 +85,7 @@ TEST(WarcSuites, OtherTools_ReadOrRefused) {
       {"warcio/example-space-in-url.arc", {0, 1}},
       {"warcio/example-trunc.warc", {3, 1}},
       {"warcio/example-wget-bad-target-uri.warc.gz", {6, 0}},
-      {"warcio/example-wrong-chunks.warc.gz", {0, 3}},  // records split over members
+      {"warcio/example-wrong-chunks.warc.gz", {0, 3}},  // records that span several members
       {"warcio/example.arc", {0, 1}},
       {"warcio/example.arc.gz", {0, 2}},
       {"warcio/example.warc", {6, 0}},
@@ -122,7 +122,7 @@ TEST(WarcSuites, IndexOfOtherToolsFiles) {
   EXPECT_GE(*lines, 20u);
 }
 
-// Bytes of real files turned, cut and doubled at random: the scan ends, and in time.
+// Bytes of real files changed, cut and doubled at random: the scan ends, and in time.
 TEST(WarcSuites, RandomDamageIsBorne) {
   NEEDS_SUITE("warc/mutants");
   std::mt19937 random(5);

@@ -1,4 +1,4 @@
-// Our own WARC files: what the writer writes, what a crash leaves, what the repair keeps, what the index says.
+// Our own WARC files: the writer's output, the state after a crash, the result of the repair, the content of the index.
 #include "storage/warc.h"
 
 #include <fcntl.h>
@@ -96,8 +96,8 @@ ReadBack read_all(const std::string& path) {
   return back;
 }
 
-// 'h' in the form: a hex digit, 'v' one of 8, 9, a, b (a UUID's variant); others themselves. "urn" and "uuid" have
-// neither.
+// 'h' in the form is a hex digit, 'v' one of 8, 9, a, b (a UUID's variant); other characters are themselves. "urn" and
+// "uuid" contain neither.
 bool looks_like(std::string_view form, std::string_view text) {
   const auto fits = [](char want, char got) {
     if (want == 'h') return std::string_view("0123456789abcdef").find(got) != std::string_view::npos;
@@ -262,8 +262,8 @@ TEST(WarcWriter, LeftOpenFilesAreRepairedAndRenamed) {
   fs::remove(dir.file("warc/" + where->file));
   const std::string stem = dir.file("warc/ow-c-p-0-20260101000000-0000");
   write_file(stem + "1.warc.gz.open", whole + whole.substr(0, whole.size() / 2));  // torn in its second half
-  write_file(stem + "2.warc.gz.open", "");                                         // nothing in it
-  write_file(stem + "3.warc.gz.open", whole.substr(0, where->offset + 3));         // a warcinfo alone
+  write_file(stem + "2.warc.gz.open", "");                                         // empty
+  write_file(stem + "3.warc.gz.open", whole.substr(0, where->offset + 3));         // only a warcinfo
   write_file(dir.file("warc/ow-c-p-0-1-20260101000000-00001.warc.gz.open"), "another's");
   write_file(dir.file("warc/notes.open"), "another's");
   writer = open_writer(config);
@@ -339,8 +339,8 @@ TEST(WarcWriter, FailedWriteIsCutBackAndTheNextOneWorks) {
   EXPECT_EQ(back.records[3].field("WARC-Target-URI"), "http://e/3");
 }
 
-// Twenty-one records, some of them holding an archived WARC file whose bytes look like whole records; cut at every
-// byte: what is kept is exactly the records that ended before the cut.
+// Twenty-one records, some of which contain an archived WARC file whose bytes look like whole records; cut at every
+// byte: exactly the records that ended before the cut are kept.
 TEST(WarcRepair, ChecklistW15_CutAnywhereKeepsExactlyTheWholeRecords) {
   const TempDir dir;
   const auto sample = open_writer(config_in(dir, "inner"));
@@ -365,7 +365,7 @@ TEST(WarcRepair, ChecklistW15_CutAnywhereKeepsExactlyTheWholeRecords) {
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
     write_file(cut_file, whole.substr(0, cut));
     auto file =
-        AppendFile::open_existing(cut_file);  // not repair_warc: its fsync thousands of times is all it would add
+        AppendFile::open_existing(cut_file);  // not repair_warc, which would only add its thousands of fsync calls
     ASSERT_TRUE(file);
     const auto repaired = repair_open_warc(*file);
     ASSERT_TRUE(repaired) << repaired.error().message;
@@ -463,7 +463,7 @@ TEST(WarcReader, PlainFilesWithLyingLengthsEndQuickly) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
-// The slow twin of a key: enough to see that lines are sorted by it.
+// The slow twin of a key: enough to check that lines are sorted by it.
 std::string reversed(std::string_view uri) { return std::string(uri.rbegin(), uri.rend()); }
 
 TEST(WarcCdxj, ChecklistW17_SortedAndOffsetsMatchMembers) {
@@ -502,7 +502,7 @@ TEST(WarcCdxj, ChecklistW17_SortedAndOffsetsMatchMembers) {
     EXPECT_EQ(json.at("mime"), "text/html");
     EXPECT_EQ(json.at("status"), "200");
     EXPECT_EQ(json.at("digest"), sha1_label({noise(300, 5)}));
-    // The member alone, cut out of the file, is the record.
+    // The member alone, extracted from the file, is the record.
     const std::string bytes = test::read_file(config.directory + "/" + position.file);
     write_file(dir.file("member.warc.gz"), bytes.substr(position.offset, position.length));
     const ReadBack member = read_all(dir.file("member.warc.gz"));

@@ -1,6 +1,6 @@
-// Random histories of the workbench over a store, with retries, exclusions, robots turns, partitions that turn,
-// outcomes from other peers and restarts: every queued URL is issued exactly once for each of its tries, never two
-// requests to a host at a time, never before its time, always the first of its host's queue.
+// Random histories of the workbench over a store, with retries, exclusions, robots turns, partitions that change,
+// outcomes from other peers and restarts. Every queued URL is issued exactly once for each of its tries, never two
+// requests to a host at a time, never too early, always the first of its host's queue.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,8 +23,8 @@ using storage::UrlState;
 using test::below;
 
 struct Shape {
-  std::size_t hosts_max;
-  std::size_t head_max;
+  std::size_t max_hosts;
+  std::size_t max_head;
   std::size_t hosts;
   std::int64_t delay_ms;
   storage::QueueOrder order = storage::QueueOrder::breadth;
@@ -41,7 +41,7 @@ class History {
  private:
   void start() {
     const bool best = shape_.order == storage::QueueOrder::best;
-    bench_.emplace(Workbench::Config{shape_.hosts_max, shape_.head_max, best}, store_,
+    bench_.emplace(Workbench::Config{shape_.max_hosts, shape_.max_head, best}, store_,
                    [this](std::uint16_t partition) { return !foreign_.contains(partition); });
     bench_->set_earliest([this](std::uint16_t partition, std::string_view) { return earliest_of(partition); });
   }
@@ -49,7 +49,7 @@ class History {
     const auto since = since_.find(partition);
     return std::max(restarted_, since == since_.end() ? Time{} : since->second);
   }
-  // When a host that is not in memory may be asked: as the store and the partition's return have it.
+  // When a host that is not in memory may be asked, by the store and the return of its partition.
   Time allowed_on_disk(const HostKey& host) {
     const auto clock = store_.clock(host);
     EXPECT_TRUE(clock);
@@ -82,16 +82,16 @@ class History {
   std::optional<Workbench> bench_;
   std::set<std::uint16_t> foreign_;
   Time restarted_{};
-  std::map<std::uint16_t, Time> since_;  // no host of a partition that came back before this
+  std::map<std::uint16_t, Time> since_;  // the earliest time for the hosts of a partition that came back
   Time now_ = test::at_ms(1'000'000);
   bool calm_ = false;
   std::uint64_t requests_ = 0;
 
   std::map<HostKey, Time> allowed_;                // when each host may next be asked
   std::map<HostKey, QueuedUrl> fetching_;          // one at a time
-  std::vector<QueuedUrl> ended_;                   // outcome not yet committed
-  std::map<storage::UrlKey, std::uint8_t> tries_;  // committed, of each URL
-  std::map<storage::UrlKey, UrlState> state_;      // as the model has it
+  std::vector<QueuedUrl> ended_;                   // whose outcome is not committed yet
+  std::map<storage::UrlKey, std::uint8_t> tries_;  // committed, by URL
+  std::map<storage::UrlKey, UrlState> state_;      // as the model expects it
   std::set<storage::UrlKey> elsewhere_;            // fetched by another peer
   std::map<storage::UrlKey, std::pair<std::size_t, std::size_t>> name_;
 };
@@ -138,7 +138,7 @@ void History::serve(BenchHost& host) {
   ASSERT_FALSE(host.head.empty());
   const std::size_t kind = below(random_, calm_ ? 1 : 8);
   if (kind == 7) return exclude_some(host);
-  if (kind == 6) {  // its robots.txt was asked for, without an answer
+  if (kind == 6) {  // its robots.txt was requested, without an answer
     allowed_[key] = now_ + milliseconds(shape_.delay_ms * 3);
     bench_->release(host, allowed_[key]);
     return;
@@ -148,7 +148,7 @@ void History::serve(BenchHost& host) {
   ASSERT_EQ(state_.at(url.key), UrlState::queued) << url.url << " is done with, or issued twice";
   ASSERT_EQ(url.attempts, tries_[url.key]) << url.url << " as it was before its last try";
   state_[url.key] = UrlState::fetched;  // until its outcome says otherwise
-  // Whatever the order: nothing in the store's queue of this host stands before it, but what is issued.
+  // In every order, nothing comes before it in the store's queue of this host, except issued URLs.
   const auto queue = store_.queue_head(key, nullptr, 1'000);
   ASSERT_TRUE(queue);
   for (const QueuedUrl& other : *queue) {
@@ -210,28 +210,28 @@ void History::commit_an_outcome() {
   commit(parts);
 }
 
-// Partitions stop being fetched with a word (they are another peer's) or without (a hand-off begins); what may be
-// fetched again is always told. Some that come back were another's meanwhile: no host before its delay has passed.
+// Partitions stop being fetched, with a report (another peer's) or without (a hand-off begins); the end of that is
+// always reported. Some were another peer's meanwhile: their hosts wait for the delay first.
 void History::turn_partitions() {
-  std::vector<std::uint16_t> told;
+  std::vector<std::uint16_t> reported;
   for (std::uint16_t partition = 0; partition < test::few_partitions; ++partition) {
     const bool was = foreign_.contains(partition);
     const bool is = !calm_ && below(random_, 4) == 0;
     if (is && !was) {
       foreign_.insert(partition);
-      if (below(random_, 2) == 0) told.push_back(partition);
+      if (below(random_, 2) == 0) reported.push_back(partition);
     } else if (was && !is) {
       foreign_.erase(partition);
-      told.push_back(partition);
+      reported.push_back(partition);
       if (below(random_, 2) == 0) since_[partition] = now_ + milliseconds(shape_.delay_ms);
       for (auto& [host, allowed] : allowed_)
         if (host.partition == partition) allowed = std::max(allowed, allowed_on_disk(host));
     }
   }
-  bench_->fetchability_changed(told);
+  bench_->fetchability_changed(reported);
 }
 
-// A copy or a batch tells that some URLs are done with.
+// A copy or a batch reports that some URLs are done.
 void History::learn_an_outcome() {
   test::CommitParts parts;
   for (std::size_t i = 1 + below(random_, 3); i > 0 && !state_.empty(); --i) {
@@ -246,7 +246,7 @@ void History::learn_an_outcome() {
   commit(parts);
 }
 
-// kill -9: what was in memory is gone; what was in flight is queued still.
+// kill -9: memory is lost; URLs in flight are still queued.
 void History::restart() {
   for (const auto& [host, url] : fetching_) ended_.push_back(url);
   for (const QueuedUrl& url : ended_)
@@ -259,7 +259,7 @@ void History::restart() {
 }
 
 void History::check_bounds() {
-  ASSERT_LE(bench_->hosts(), shape_.hosts_max);
+  ASSERT_LE(bench_->hosts(), shape_.max_hosts);
   ASSERT_EQ(bench_->issued(), fetching_.size() + ended_.size());
   std::set<std::uint16_t> busy;
   for (const auto& [host, url] : fetching_) busy.insert(host.partition);
@@ -268,9 +268,9 @@ void History::check_bounds() {
     ASSERT_EQ(bench_->partition_busy(partition), busy.contains(partition));
   for (auto& [host, allowed] : allowed_) {
     if (const BenchHost* found = bench_->find(host)) {
-      ASSERT_LE(found->head.size(), 2 * shape_.head_max);
+      ASSERT_LE(found->head.size(), 2 * shape_.max_head);
     } else if (foreign_.contains(host.partition)) {
-      // Of a host that left nothing is remembered here but its stored clock, which goes with the partition.
+      // Of a host that left, only its stored clock is remembered, which goes with the partition.
       allowed = std::min(allowed, allowed_on_disk(host));
     }
   }
@@ -314,7 +314,7 @@ void History::run() {
     check_bounds();
     if (testing::Test::HasFatalFailure()) return;
   }
-  // No more links come; all is this peer's: the queue runs dry, with no more than a few idle calls for each URL.
+  // No more links come and all partitions are this peer's: the queue empties, with few idle calls for each URL.
   calm_ = true;
   turn_partitions();
   int idle = 0;
@@ -353,7 +353,7 @@ std::string order_name(storage::QueueOrder order) {
 class WorkbenchHistory : public testing::TestWithParam<Shape> {};
 
 void PrintTo(const Shape& shape, std::ostream* out) {
-  *out << shape.hosts << " hosts, " << shape.hosts_max << " of them in memory with " << shape.head_max
+  *out << shape.hosts << " hosts, " << shape.max_hosts << " of them in memory with " << shape.max_head
        << " URLs, delay " << shape.delay_ms << " ms, order " << static_cast<int>(shape.order);
 }
 
@@ -373,8 +373,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{100, 8, 10, 1'000, storage::QueueOrder::best},
                     Shape{3, 2, 20, 500, storage::QueueOrder::best}, Shape{1, 1, 5, 100, storage::QueueOrder::best}),
     [](const testing::TestParamInfo<Shape>& shape) {
-      return std::to_string(shape.param.hosts) + "Hosts" + std::to_string(shape.param.hosts_max) + "InMemory" +
-             std::to_string(shape.param.head_max) + "Urls" + std::to_string(shape.param.delay_ms) + "Ms" +
+      return std::to_string(shape.param.hosts) + "Hosts" + std::to_string(shape.param.max_hosts) + "InMemory" +
+             std::to_string(shape.param.max_head) + "Urls" + std::to_string(shape.param.delay_ms) + "Ms" +
              order_name(shape.param.order);
     });
 

@@ -1,5 +1,5 @@
-// The workbench when turns go round more hosts than there is room for sets of what is known of them: which sets are
-// read, and that nobody waits for one. Pitfall 2 of the large crawl.
+// The workbench when more hosts take turns than there is memory for sets of their URLs: which sets are read, and no
+// host waits for one. Pitfall 2 of the large crawl.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -20,8 +20,8 @@ using std::chrono::seconds;
 class WorkbenchSets : public testing::Test {
  protected:
   static constexpr std::size_t hosts = 24;
-  static constexpr std::size_t known = 300;   // of each host
-  static constexpr std::size_t queued = 160;  // of those
+  static constexpr std::size_t known = 300;   // URLs of each host
+  static constexpr std::size_t queued = 160;  // the queued ones among them
   static constexpr std::uint64_t set_bytes = 7'000;
 
   WorkbenchSets() {
@@ -42,7 +42,7 @@ class WorkbenchSets : public testing::Test {
     bench_.emplace(Workbench::Config{1000, 64}, *store_, [](std::uint16_t) { return true; });
     delay_ = delay;
   }
-  // One page, with links to all that is known of its host. False: nobody's turn.
+  // One page, with links to all known URLs of its host. False: no host may be asked.
   bool fetch_one() {
     auto taken = bench_->take(now_);
     EXPECT_TRUE(taken);
@@ -88,7 +88,7 @@ TEST_F(WorkbenchSets, NoSetIsReadForLessThanAShareOfPages) {
   // A host leaves and comes back at most once in 64 pages.
   EXPECT_LE(store_->seen().set_rows, (pages_ / 64 + hosts) * known);
   EXPECT_LT(static_cast<double>(counting_.rows_of_urls()) / static_cast<double>(pages_), 8.0) << "rows a page";
-  // Hosts that came in before any set told how large they are go without one until others are done.
+  // Hosts that came in before any set showed their size do without one until others are done.
   EXPECT_LT(static_cast<double>(counting_.of_urls()) / static_cast<double>(pages_), 50.0) << "of 61 merges a page";
 }
 
@@ -102,7 +102,7 @@ TEST_F(WorkbenchSets, WithRoomForAllEachSetIsReadOnce) {
   EXPECT_EQ(counting_.of_urls(), pages_) << "the outcomes alone";
 }
 
-// A peer that has time serves hosts without a set rather than wait for those that have one.
+// A peer with spare time serves hosts without a set rather than wait for those that have one.
 TEST_F(WorkbenchSets, RoomForSetsHoldsNobodyUp) {
   start(6 * set_bytes, seconds{1});
   for (int turn = 0; turn < 10; ++turn) {
@@ -113,7 +113,7 @@ TEST_F(WorkbenchSets, RoomForSetsHoldsNobodyUp) {
   }
 }
 
-// What has nothing to do gives its room to what has.
+// Hosts without work give their room to hosts with work.
 TEST_F(WorkbenchSets, HostsThatAreDoneMakeRoomForSets) {
   start(6 * set_bytes, milliseconds{100});
   for (int turn = 0; turn < 400; ++turn, now_ += milliseconds{100})

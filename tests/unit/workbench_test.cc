@@ -1,4 +1,4 @@
-// The workbench, one rule a test. Random histories are in workbench_history_test.cc.
+// The workbench, one rule per test. Random histories are in workbench_history_test.cc.
 #include "node/frontier/workbench.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ using test::url_text;
 class WorkbenchTest : public testing::Test {
  protected:
   WorkbenchTest() : store_(*storage::Store::open(kv_)) {}
-  void start(std::size_t hosts_max = 100, std::size_t head_max = 8) {
-    bench_.emplace(Workbench::Config{hosts_max, head_max}, store_,
+  void start(std::size_t max_hosts = 100, std::size_t max_head = 8) {
+    bench_.emplace(Workbench::Config{max_hosts, max_head}, store_,
                    [this](std::uint16_t partition) { return !foreign_.contains(partition); });
   }
   void commit(const test::CommitParts& parts) {
@@ -44,7 +44,7 @@ class WorkbenchTest : public testing::Test {
     EXPECT_TRUE(taken);
     return taken ? *taken : nullptr;
   }
-  // Takes a host, fetches its first URL in no time, and commits the outcome; "" when it is nobody's turn.
+  // Takes a host, fetches its first URL in no time, and commits the outcome; "" when no host may be asked.
   std::string fetch_one(Duration delay = {}) {
     BenchHost* host = take();
     if (host == nullptr) return "";
@@ -70,9 +70,9 @@ class WorkbenchTest : public testing::Test {
   Time now_ = test::at_ms(1'000'000);
 };
 
-// Finding of a reader: 100 links of 4,000 bytes on each page of 2,000 hosts took 947 MB, counted as 8.
+// A reviewer's finding: 100 links of 4,000 bytes on each page of 2,000 hosts took 947 MB, counted as 8.
 TEST_F(WorkbenchTest, AHostsHeadIsBoundedInBytes) {
-  bench_.emplace(Workbench::Config{.hosts_max = 100, .head_max = 64, .head_bytes_max = 20'000}, store_,
+  bench_.emplace(Workbench::Config{.max_hosts = 100, .max_head = 64, .max_head_bytes = 20'000}, store_,
                  [](std::uint16_t) { return true; });
   for (std::size_t page = 0; page < 100; ++page) {
     storage::Merge merge = test::queued_merge(1, page, 0);
@@ -87,8 +87,8 @@ TEST_F(WorkbenchTest, AHostsHeadIsBoundedInBytes) {
   }
   EXPECT_EQ(pages, 100u) << "what does not fit waits on disk";
   EXPECT_LE(bench_->bytes(), Workbench::bare_host_bytes);
-  // One at least, however long.
-  bench_.emplace(Workbench::Config{.hosts_max = 100, .head_max = 64, .head_bytes_max = 100}, store_,
+  // At least one, however long.
+  bench_.emplace(Workbench::Config{.max_hosts = 100, .max_head = 64, .max_head_bytes = 100}, store_,
                  [](std::uint16_t) { return true; });
   for (std::size_t page = 200; page < 210; ++page) add(2, page);
   for (std::size_t page = 0; page < 10; ++page) EXPECT_NE(fetch_one(), "");
@@ -161,7 +161,7 @@ TEST_F(WorkbenchTest, Contract3_NoHostBeforeTheEarliestAfterARestart) {
   EXPECT_NE(take(), nullptr);
 }
 
-// What one site's settings say goes by the host's name, which on disk only its URLs tell.
+// A site's settings apply by the host's name, which on disk is only in its URLs.
 TEST_F(WorkbenchTest, Contract3_AHostThatIsFoundOnDiskIsKnownByName) {
   add(1, 1);
   start();
@@ -174,7 +174,7 @@ TEST_F(WorkbenchTest, Contract3_AHostThatIsFoundOnDiskIsKnownByName) {
   EXPECT_EQ(host->name, host_text(1));
 }
 
-// A host that gives way to others while it must wait (its robots.txt was just asked for) waits as long.
+// A host that gives way to others while it must wait (its robots.txt was just requested) waits just as long.
 TEST_F(WorkbenchTest, Contract3_AHostPutAsideForOthersKeepsItsTime) {
   start(2, 1);
   EXPECT_EQ(take(), nullptr);
@@ -182,7 +182,7 @@ TEST_F(WorkbenchTest, Contract3_AHostPutAsideForOthersKeepsItsTime) {
   EXPECT_NE(fetch_one(), "");  // its share
   BenchHost* host = take();
   ASSERT_NE(host, nullptr);
-  for (std::size_t other = 2; other < 5; ++other) add(other, 1);  // more than there is room for
+  for (std::size_t other = 2; other < 5; ++other) add(other, 1);  // more than fit
   bench_->release(*host, now_ + seconds(60));
   std::size_t others = 0;
   for (int i = 0; i < 50; ++i) {
@@ -232,7 +232,7 @@ TEST_F(WorkbenchTest, BreadthFirstWithinAHost) {
   add(1, 2, 0);
   add(1, 3, 1);
   add(1, 4, 0);
-  add(1, 1, 1);  // a shorter way to the first
+  add(1, 1, 1);  // a shorter way to the first URL
   std::vector<std::string> got;
   for (int i = 0; i < 4; ++i) got.push_back(fetch_one());
   EXPECT_EQ(got, (std::vector{url_text(1, 2), url_text(1, 4), url_text(1, 3), url_text(1, 1)}));
@@ -250,7 +250,7 @@ TEST_F(WorkbenchTest, MoreUrlsThanFitAllComeInOrder) {
     const std::string url = fetch_one();
     if (url.empty()) break;
     got.push_back(url);
-    ASSERT_LE(bench_->find(host_key_of(1))->head.size(), 8u) << "2*head_max";
+    ASSERT_LE(bench_->find(host_key_of(1))->head.size(), 8u) << "2*max_head";
   }
   EXPECT_EQ(got, wanted);
 }
@@ -289,7 +289,7 @@ TEST_F(WorkbenchTest, EqualHostsAreServedEquallyOften) {
   }
 }
 
-// The same when the clock stands still: many turns fit into one reading of it.
+// The same when the clock does not advance: many turns fit into one reading of it.
 TEST_F(WorkbenchTest, EqualHostsAreServedEquallyOftenAtOneInstant) {
   start();
   for (std::size_t host = 0; host < 7; ++host)
@@ -320,23 +320,23 @@ TEST_F(WorkbenchTest, AStreamOfNewHostsDoesNotStarveAnOldOne) {
 }
 
 TEST_F(WorkbenchTest, MoreHostsThanFitAllGetServed) {
-  for (const std::size_t hosts_max : {1u, 2u, 5u}) {
+  for (const std::size_t max_hosts : {1u, 2u, 5u}) {
     bench_.reset();
-    start(hosts_max, 2);
+    start(max_hosts, 2);
     std::set<std::string> wanted, got;
     for (std::size_t host = 0; host < 40; ++host)
       for (std::size_t page = 0; page < 1 + host % 7; ++page) {
-        add(host, 1'000 * hosts_max + page);
-        wanted.insert(url_text(host, 1'000 * hosts_max + page));
+        add(host, 1'000 * max_hosts + page);
+        wanted.insert(url_text(host, 1'000 * max_hosts + page));
       }
     for (int i = 0; i < 10'000 && got.size() < wanted.size(); ++i) {
-      ASSERT_LE(bench_->hosts(), hosts_max);
+      ASSERT_LE(bench_->hosts(), max_hosts);
       const std::string url = fetch_one();
       if (!url.empty()) {
         ASSERT_TRUE(got.insert(url).second) << url << " twice";
       }
     }
-    EXPECT_EQ(got, wanted) << "hosts_max " << hosts_max;
+    EXPECT_EQ(got, wanted) << "max_hosts " << max_hosts;
     EXPECT_EQ(fetch_one(), "");
   }
 }
@@ -379,7 +379,7 @@ TEST_F(WorkbenchTest, ARetryIsNotIssuedBeforeItIsDue) {
   EXPECT_EQ(take(), nullptr);
   ASSERT_TRUE(bench_->next_deadline());
   EXPECT_EQ(*bench_->next_deadline(), now_ + seconds(5));
-  add(1, 2);  // what has not been tried need not wait for it
+  add(1, 2);  // an untried URL need not wait for it
   EXPECT_EQ(fetch_one(), url_text(1, 2));
   now_ += seconds(5);
   EXPECT_EQ(fetch_one(), url_text(1, 1));
@@ -414,7 +414,7 @@ TEST_F(WorkbenchTest, AnotherPeersHostsLeaveAndComeBack) {
   EXPECT_EQ(got.size(), 30u);
 }
 
-// A hand-off freezes a partition without a word to the workbench; it is told when the partition may be fetched again.
+// A hand-off freezes a partition without a report to the workbench; the end of the freeze is reported.
 TEST_F(WorkbenchTest, ThePredicateIsAskedAtEveryTurn) {
   start();
   add(1, 1);
@@ -474,13 +474,13 @@ TEST_F(WorkbenchTest, WhatAnotherPeerHasFetchedIsWithdrawn) {
     bench_->withdraw(result->unqueued.front());
   };
   fetched_elsewhere(1, 0);
-  fetched_elsewhere(1, 5);  // on disk only, perhaps
-  fetched_elsewhere(2, 1);  // its last
+  fetched_elsewhere(1, 5);  // maybe on disk only
+  fetched_elsewhere(2, 1);  // the last URL of its host
   EXPECT_EQ(bench_->hosts(), 2u) << "an idle host stays while there is room";
   std::vector<std::string> got;
   for (std::string url = fetch_one(); !url.empty(); url = fetch_one()) got.push_back(url);
   EXPECT_EQ(got, (std::vector{url_text(1, 1), url_text(1, 2), url_text(1, 3), url_text(1, 4)}));
-  bench_->withdraw(test::url_key_of(77, 1));  // of a host that is not here
+  bench_->withdraw(test::url_key_of(77, 1));  // a URL of a host that is not here
   EXPECT_FALSE(bench_->next_deadline()) << "nothing is left to wait for";
 }
 
@@ -516,9 +516,9 @@ TEST_F(WorkbenchTest, WithNothingToDoItSleeps) {
 
 class WorkbenchOrder : public WorkbenchTest {
  protected:
-  void begin(storage::QueueOrder order, std::size_t head_max = 8) {
+  void begin(storage::QueueOrder order, std::size_t max_head = 8) {
     store_.set_order(order);
-    bench_.emplace(Workbench::Config{100, head_max, order == storage::QueueOrder::best}, store_,
+    bench_.emplace(Workbench::Config{100, max_head, order == storage::QueueOrder::best}, store_,
                    [](std::uint16_t) { return true; });
   }
   void add_scored(std::size_t host, std::size_t page, std::uint16_t score) {
@@ -529,14 +529,14 @@ class WorkbenchOrder : public WorkbenchTest {
 };
 
 TEST_F(WorkbenchOrder, Orders_DepthFirstTakesTheDeepestThenTheLatest) {
-  for (const std::size_t head_max : {1u, 8u}) {
-    begin(storage::QueueOrder::depth, head_max);
-    add(1, 10 * head_max, 0);
-    add(1, 10 * head_max + 1, 2);
-    add(1, 10 * head_max + 2, 2);
-    add(1, 10 * head_max + 3, 1);
+  for (const std::size_t max_head : {1u, 8u}) {
+    begin(storage::QueueOrder::depth, max_head);
+    add(1, 10 * max_head, 0);
+    add(1, 10 * max_head + 1, 2);
+    add(1, 10 * max_head + 2, 2);
+    add(1, 10 * max_head + 3, 1);
     for (const std::size_t page : {2u, 1u, 3u, 0u})
-      EXPECT_EQ(fetch_one(), test::url_text(1, 10 * head_max + page)) << head_max;
+      EXPECT_EQ(fetch_one(), test::url_text(1, 10 * max_head + page)) << max_head;
   }
 }
 
@@ -563,7 +563,7 @@ TEST_F(WorkbenchOrder, Orders_AScoreThatRisesMovesTheUrlForward) {
   EXPECT_EQ(fetch_one(), "");
 }
 
-// A host with nothing but low scores, beside ninety that never run out of better ones.
+// A host with only low scores, next to ninety that never run out of better ones.
 TEST_F(WorkbenchOrder, Orders_NoHostStarves) {
   begin(storage::QueueOrder::best);
   constexpr std::size_t hosts = 30;

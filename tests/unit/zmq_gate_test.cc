@@ -1,4 +1,4 @@
-// Strangers at the ring's port: how many of them there may be, and that peers are none of them.
+// Strangers at the ring's port: how many of them there may be; peers are not strangers.
 #include "ring/zmq_gate.h"
 
 #include <arpa/inet.h>
@@ -20,9 +20,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto generous = 20s;  // how long a test waits for what must come
+constexpr auto generous = 20s;  // maximum wait of a test for an expected event
 
-// Asks again and again until it holds.
+// Asks again and again until the condition holds.
 bool eventually(const std::function<bool()>& holds) {
   std::mutex mutex;
   std::condition_variable never;
@@ -35,7 +35,7 @@ bool eventually(const std::function<bool()>& holds) {
   return false;
 }
 
-// Says nothing.
+// Sends nothing.
 class Stranger {
  public:
   // `from`: the last byte of its own address, 127.0.0.x.
@@ -76,9 +76,9 @@ struct Listener {
   std::vector<std::string> messages;  // guarded by mutex
   std::unique_ptr<ZmqTransport> transport;
 
-  explicit Listener(const std::string& key, std::size_t unknown_max = 256, std::size_t address_max = 64) {
+  explicit Listener(const std::string& key, std::size_t max_unknown = 256, std::size_t max_address = 64) {
     auto opened =
-        ZmqTransport::open({"127.0.0.1:0", key, unknown_max, address_max}, [this](std::string bytes, ReplyPath) {
+        ZmqTransport::open({"127.0.0.1:0", key, max_unknown, max_address}, [this](std::string bytes, ReplyPath) {
           const std::lock_guard lock(mutex);
           messages.push_back(std::move(bytes));
         });
@@ -102,13 +102,13 @@ TEST(ConnectionGate, StrangersFromOneAddressAreBounded_APeerFromThereGetsIn) {
   EXPECT_TRUE(eventually([&] { return listener.transport->stats().shut >= 90; }));
   EXPECT_TRUE(eventually([&] { return let_in(strangers) <= 10; }));
   EXPECT_LE(listener.transport->stats().unknown, 10u);
-  EXPECT_TRUE(strangers.back().let_in());  // the oldest have to go
+  EXPECT_TRUE(strangers.back().let_in());  // the oldest are closed
   Listener peer(key);
   ASSERT_TRUE(peer.transport->send(listener.transport->listen_address(), "hello"));
   EXPECT_TRUE(listener.has(1));
 }
 
-// Whoever holds most makes room: one address cannot keep another out.
+// The address with most connections makes room: one address cannot keep another out.
 TEST(ConnectionGate, StrangersInAllAreBounded_FairlyByAddress) {
   Listener listener(make_ring_secret(), 40, 30);
   std::vector<Stranger> few;

@@ -28,9 +28,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto generous = 20s;  // how long a test waits for what must come
+constexpr auto generous = 20s;  // maximum wait of a test for an expected event
 
-// What a transport received.
+// The messages that a transport received.
 class Inbox {
  public:
   Transport::OnMessage sink() {
@@ -68,7 +68,7 @@ class Inbox {
   std::size_t count_ = 0;
 };
 
-// For what has no callback: asks again and again until it holds.
+// For events without a callback: asks again and again until the condition holds.
 bool eventually(const std::function<bool()>& holds, std::chrono::milliseconds patience = generous) {
   std::mutex mutex;
   std::condition_variable never;
@@ -119,7 +119,7 @@ class RawClient {
   }
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
-  // The other end is told at once that the connection is over (RST), whatever it has not read.
+  // The other end learns at once that the connection is over (RST), whatever it has not read.
   void reset() {
     const linger at_once{1, 0};
     EXPECT_EQ(::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
@@ -136,7 +136,7 @@ class RawClient {
   int socket_;
 };
 
-// A listening socket that never accepts: the kernel completes the connection, nobody speaks.
+// A listening socket that never accepts: the kernel completes the connection, and no bytes follow.
 class SilentServer {
  public:
   SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -159,7 +159,7 @@ class SilentServer {
   std::string address_;
 };
 
-// An address that nobody listens on (any more).
+// An address on which no process listens (any more).
 std::string dead_address() { return SilentServer().address(); }
 
 TEST(ZmqTransport, AMessageArrives_AndItsAnswerComesBackOnTheSameConnection) {
@@ -187,7 +187,7 @@ TEST(ZmqTransport, TheLargestMessageArrives_ALargerOneIsRefused) {
   for (const std::string& key : {std::string(), make_ring_secret()}) {
     Peer from(key);
     Peer to(key);
-    std::string large(message_bytes_max, 'x');
+    std::string large(max_message_bytes, 'x');
     large.back() = 'y';
     EXPECT_FALSE(from.transport->send(to.address(), large + 'z'));
     EXPECT_EQ(from.transport->stats().refused, 1u);
@@ -327,13 +327,13 @@ TEST(ZmqTransport, ADeadPeerCostsBoundedMemory_AndNobodyElse) {
   Peer other;
   const std::string dead = dead_address();
   std::size_t taken = 0;
-  while (from.transport->send(dead, "x")) ASSERT_LE(++taken, ZmqTransport::queued_messages_max);
-  EXPECT_EQ(taken, ZmqTransport::queued_messages_max);
+  while (from.transport->send(dead, "x")) ASSERT_LE(++taken, ZmqTransport::max_queued_messages);
+  EXPECT_EQ(taken, ZmqTransport::max_queued_messages);
   const std::string dead_too = dead_address();
   taken = 0;
   while (from.transport->send(dead_too, std::string(1u << 20, 'x')))
-    ASSERT_LE(++taken, ZmqTransport::queued_bytes_max >> 20);
-  EXPECT_EQ(taken, (ZmqTransport::queued_bytes_max >> 20) - 1);  // with what each costs beside its bytes
+    ASSERT_LE(++taken, ZmqTransport::max_queued_bytes >> 20);
+  EXPECT_EQ(taken, (ZmqTransport::max_queued_bytes >> 20) - 1);  // including the cost of each apart from its bytes
   EXPECT_EQ(from.transport->stats().refused, 2u);
   ASSERT_TRUE(from.transport->send(other.address(), "still here"));
   EXPECT_EQ(other.inbox.next().first, "still here");
@@ -348,7 +348,7 @@ TEST(ZmqTransport, APeerThatAcceptsAndSaysNothingCostsBoundedMemory) {
     return from.transport->stats().refused > 20;
   };
   EXPECT_TRUE(eventually(full));
-  EXPECT_LT(taken, ZmqTransport::queued_bytes_max >> 20);
+  EXPECT_LT(taken, ZmqTransport::max_queued_bytes >> 20);
 }
 
 TEST(ZmqTransport, TheTotalOverAllAddressesIsBounded) {
@@ -358,10 +358,10 @@ TEST(ZmqTransport, TheTotalOverAllAddressesIsBounded) {
     const std::string dead = dead_address();
     while (from.transport->send(dead, std::string(4u << 20, 'x'))) ++taken;
   }
-  const std::size_t most = ZmqTransport::queued_bytes_total_max / 2 / (4u << 20);
+  const std::size_t most = ZmqTransport::max_queued_bytes_total / 2 / (4u << 20);
   EXPECT_LT(taken, most);
   EXPECT_GT(taken, most * 3 / 4);
-  EXPECT_LE(from.transport->stats().held_bytes, ZmqTransport::queued_bytes_total_max / 2);
+  EXPECT_LE(from.transport->stats().waiting_bytes, ZmqTransport::max_queued_bytes_total / 2);
   EXPECT_TRUE(from.transport->send(dead_address(), "a ping")) << "the dead do not silence it";
 }
 
@@ -381,7 +381,7 @@ TEST(ZmqTransport, ARestartedPeerIsFoundAgain) {
   EXPECT_EQ(first->inbox.next().first, "one");
   first.reset();
   Peer second({}, address);
-  // One or more may be lost with the old connection; whoever sends repeats.
+  // One or more may be lost with the old connection; the sender must repeat.
   EXPECT_TRUE(eventually([&] { return from.transport->send(address, "two") && second.inbox.count() > 0; }));
 }
 
@@ -424,7 +424,7 @@ TEST(ZmqTransport, GarbageFromPlainTcpDisturbsNobody) {
     }
     Peer from(key);
     ASSERT_TRUE(from.transport->send(to.address(), "hello"));
-    // Without a key libzmq takes the noise for ZMTP 1.0, which has no handshake: messages that the codec refuses.
+    // Without a key libzmq treats the noise as ZMTP 1.0, which has no handshake: messages that the codec refuses.
     std::string bytes = to.inbox.next().first;
     for (int i = 0; key.empty() && bytes != "hello" && i < 10000; ++i) {
       EXPECT_FALSE(decode(bytes));
@@ -437,8 +437,8 @@ TEST(ZmqTransport, GarbageFromPlainTcpDisturbsNobody) {
   }
 }
 
-// libzmq 4.3.4 stops reading a connection of which receive_high_water messages wait. When such a connection broke, its
-// next heartbeat was a failed assertion of libzmq's: the process was gone (tests/chaos sigstop).
+// libzmq 4.3.4 stops reading a connection when receive_high_water of its messages wait. When such a connection broke,
+// the next heartbeat failed an assertion of libzmq: the process died (tests/chaos sigstop).
 TEST(ZmqTransport, AConnectionThatBreaksWhileItsMessagesWaitKillsNobody) {
   std::promise<void> read_on;
   const std::shared_future<void> may_read = read_on.get_future().share();
@@ -456,12 +456,12 @@ TEST(ZmqTransport, AConnectionThatBreaksWhileItsMessagesWaitKillsNobody) {
       std::string("\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06"
                   "DEALER",
                   30));
-  client.read(static_cast<std::uint8_t>(client.read(2)[1]));  // its READY: what is sent before it is not taken
+  client.read(static_cast<std::uint8_t>(client.read(2)[1]));  // its READY: messages sent before it are ignored
   for (int i = 0; i < 100; ++i) client.write(std::string("\0\x04word", 6));
   ASSERT_TRUE(eventually([&] { return taken > 0; }));
-  EXPECT_FALSE(eventually([&] { return taken > 1; }, 500ms));  // libzmq has read what it takes, and reads no more
+  EXPECT_FALSE(eventually([&] { return taken > 1; }, 500ms));  // libzmq has read up to its limit, and reads no more
   client.reset();
-  EXPECT_FALSE(eventually([&] { return taken > 1; }, 6s));  // longer than what was between two heartbeats
+  EXPECT_FALSE(eventually([&] { return taken > 1; }, 6s));  // longer than the time between two heartbeats
   read_on.set_value();
   Peer from;
   ASSERT_TRUE(from.transport->send((*to)->listen_address(), "hello"));
@@ -518,11 +518,11 @@ TEST(ZmqTransport, ThreadsMaySendAtOnce) {
   EXPECT_TRUE(to.inbox.wait_for_count(2000));
 }
 
-// Answers every question, or the first not at all and then twice.
+// Answers every question; with `late_first` every question but the first.
 class ZmqClientTest : public testing::Test {
  protected:
   void serve(const std::string& key, bool late_first = false) {
-    // The lock, for a question may come before open() has returned.
+    // The lock is needed because a question may arrive before open() has returned.
     const std::lock_guard opening(mutex_);
     auto opened = ZmqTransport::open({"127.0.0.1:0", key}, [this, late_first](std::string bytes, ReplyPath reply) {
       const std::lock_guard lock(mutex_);

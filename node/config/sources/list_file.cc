@@ -12,13 +12,13 @@ namespace {
 Result<void> add_lines(const std::string& path, std::vector<std::string>& out) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(ErrorCode::invalid_setting, "cannot read " + path + ": " + std::strerror(errno));
-  std::string text(list_file_bytes_max + 1, '\0');
+  std::string text(max_list_file_bytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) return fail(ErrorCode::io, "reading " + path + " failed");
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > list_file_bytes_max)
+  if (text.size() > max_list_file_bytes)
     return fail(ErrorCode::invalid_setting,
-                path + " is larger than " + std::to_string(list_file_bytes_max) + " bytes; is this a list of entries?");
+                path + " is larger than " + std::to_string(max_list_file_bytes) + " bytes; is this a list of entries?");
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find_first_not_of(" \t\r");

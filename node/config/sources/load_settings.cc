@@ -1,4 +1,4 @@
-// What the table means: assigning, printing, checking and merging settings from their four sources.
+// Loads settings from their four sources (defaults, file, environment, flags), in this order, and checks them together.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view environment_prefix = "ORBWEAVER_";
 
-// Variables with our prefix that are no settings. Tests and scripts read the first three kinds; Kubernetes sets the
+// Variables with our prefix that are not settings. Tests and scripts read the first three kinds. Kubernetes sets the
 // others in every container of a namespace that has a service called "orbweaver" (docs: "Discovering services").
 bool is_other_variable(std::string_view name) {
   constexpr std::array<std::string_view, 2> whole{"ORBWEAVER_SUITES", "ORBWEAVER_BINARY"};
@@ -50,14 +50,14 @@ tl::unexpected<Error> at(std::string_view where, const Error& error) {
   return fail(error.code, std::string(where) + ": " + error.message);
 }
 
-// The setting's name of now; an old name or value is taken with a warning.
+// The setting's present name; an old name or value is accepted with a warning.
 std::string named(LoadedSettings& loaded, std::string_view name, std::string_view value, const std::string& where) {
   if (const std::string warning = old_setting_warning(name, value); !warning.empty())
     loaded.warnings.push_back(where + ": " + warning);
   return std::string(name_of_now(name));
 }
 
-// True when the setting is gone: it is left out, with a warning.
+// True when the setting was removed: it is ignored, with a warning.
 bool leave_out_gone(LoadedSettings& loaded, std::string_view name, const std::string& where) {
   const GoneSetting* const gone = find_gone(name);
   if (gone == nullptr) return false;
@@ -75,7 +75,7 @@ Result<void> set_given(Settings& settings, std::string_view name, const std::str
 }
 
 Result<void> load_environment(LoadedSettings& loaded) {
-  // Sorted, so that of several mistakes always the same one is told first.
+  // Sorted, so that of several mistakes the same one is always reported first.
   std::vector<std::string> ours;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
@@ -83,7 +83,7 @@ Result<void> load_environment(LoadedSettings& loaded) {
       ours.emplace_back(text);
   }
   std::sort(ours.begin(), ours.end());
-  // Old names first: where both are given, the new one holds.
+  // Old names first: where both are given, the new one wins.
   std::stable_partition(ours.begin(), ours.end(), [](const std::string& entry) {
     const std::string name = variable_setting(entry.substr(0, entry.find('=')));
     return name_of_now(name) != name;
@@ -108,11 +108,12 @@ Result<void> load_environment(LoadedSettings& loaded) {
 }
 
 Result<void> load_flags(LoadedSettings& loaded, const std::vector<std::pair<std::string, std::string>>& flags) {
-  // A list given as flags takes the place of the file's; several flags add up.
+  // A list given as flags replaces the file's list; several flags add up.
   std::map<std::string, std::string> lists;
-  // Old names first: where both are given, the new one holds.
+  // Old names first: where both are given, the new one wins.
   std::vector<std::pair<std::string, std::string>> ours = flags;
-  std::ranges::stable_partition(ours, [](const auto& flag) { return name_of_now(flag.first) != flag.first; });
+  std::stable_partition(ours.begin(), ours.end(),
+                        [](const auto& flag) { return name_of_now(flag.first) != flag.first; });
   for (const auto& [given, text] : ours) {
     const std::string where = "flag " + flag_name(given);
     if (leave_out_gone(loaded, given, where)) continue;

@@ -1,5 +1,5 @@
-// Settings from where people give them: a TOML file, the environment (ORBWEAVER_<NAME>), flags. Thread rule: free
-// function; reads files and the environment.
+// Settings from their sources: a TOML file, the environment (ORBWEAVER_<NAME>), flags. Thread rule: free function;
+// reads files and the environment.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace orbweaver {
 
 // Reads defaults, then `toml_path` (empty: none), then the environment, then `flags` (name -> text, in order; lists
-// append). At the end the settings that `network` stands for take its values, unless they were given themselves.
+// append). At the end the settings that `network` presets take its values, unless they were given themselves.
 Result<LoadedSettings> load_settings(const std::string& toml_path,
                                      const std::vector<std::pair<std::string, std::string>>& flags);
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <system_error>
 
-// toml++ 3.3 asserts what damaged input can break (its pull request 301: "[[["), though the code after it copes: an
-// assert here would let a file end the process in a build with asserts.
+// toml++ 3.3 asserts conditions that damaged input can violate (its pull request 301: "[[["), though the code after
+// them copes. An assert here would let a file end the process in a build with asserts.
 #define TOML_ASSERT(condition) static_assert(true)
 #include <toml++/toml.h>
 
@@ -20,7 +20,7 @@ namespace orbweaver {
 namespace {
 
 // A settings file has a few dozen lines; a megabyte is a mistake (a WARC file, a log).
-constexpr std::size_t file_bytes_max = 1U << 20;
+constexpr std::size_t max_file_bytes = 1U << 20;
 
 std::string position(const std::string& path, const toml::source_region& source) {
   return path + ":" + std::to_string(source.begin.line);
@@ -65,7 +65,7 @@ std::string expected_words(const SettingDef& def) {
   return {};
 }
 
-// The value as set_setting() takes it, or nothing when its type is wrong.
+// The value as set_setting() expects it, or nothing when its type is wrong.
 std::optional<std::string> value_text(const SettingDef& def, const toml::node& node) {
   switch (def.kind) {
     case SettingKind::count:
@@ -83,7 +83,7 @@ std::optional<std::string> value_text(const SettingDef& def, const toml::node& n
       return join_list(entries, def.separator);
     }
     case SettingKind::size:
-      // A bare number of bytes is plain enough where the name says bytes.
+      // A bare number of bytes is clear enough where the name says bytes.
       if (node.is_integer()) return std::to_string(node.as_integer()->get());
       [[fallthrough]];
     default:
@@ -91,23 +91,23 @@ std::optional<std::string> value_text(const SettingDef& def, const toml::node& n
   }
 }
 
-// What toml++ 3.3 is not to see, found line by line before it looks. The file is flat and its values are short, so
-// nothing useful is lost, and what the parser is weakest at does not reach it: table headers (above), texts over
-// several lines, and characters outside ASCII where it looks for white space (U+00A1 to U+0499 there run into
+// Text that toml++ 3.3 must not see, found line by line before parsing. The file is flat and its values are short, so
+// nothing useful is lost, and the parser's weakest parts are not reached: table headers (above), texts over several
+// lines, and characters outside ASCII where it looks for white space (U+00A1 to U+0499 there run into
 // __builtin_unreachable).
 struct Unsupported {
   std::size_t line = 0;
   std::string_view why;
 };
 
-// A line on its own: no text goes over its end.
+// Checks one line alone: no text continues on the next.
 std::string_view unsupported_in(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t");
   if (first != std::string_view::npos && line[first] == '[') {
     return "a line begins with '[': the file is flat, settings are not grouped in tables";
   }
-  char quote = 0;         // the one that closes the text we are in
-  bool may_begin = true;  // a text, where we are
+  char quote = 0;         // the quote that closes the present text
+  bool may_begin = true;  // whether a text may begin here
   for (std::size_t at = 0; at < line.size(); ++at) {
     const char c = line[at];
     if (quote != 0) {
@@ -120,7 +120,7 @@ std::string_view unsupported_in(std::string_view line) {
       break;
     } else if (c == '"' || c == '\'') {
       if (line.substr(at, 3) == std::string(3, c)) return "a text over several lines: write it in one line";
-      // Anywhere else the parser takes it for a part of a word, and what follows is no text for it.
+      // Anywhere else the parser reads it as part of a word, and does not read the rest as a text.
       if (!may_begin) return "a quote where no text can begin";
       quote = c;
     } else if (static_cast<unsigned char>(c) >= 0x80) {
@@ -162,13 +162,14 @@ Result<std::vector<TomlEntry>> parse_toml_settings(std::string_view text, const 
   } catch (const std::exception& error) {
     return fail(ErrorCode::invalid_setting, path + ": cannot be read as TOML: " + error.what());
   }
-  // toml++ sorts keys by name; mistakes are told, and later settings win, by line.
+  // toml++ sorts keys by name; here mistakes are reported, and later settings win, by line.
   std::vector<std::pair<std::string, const toml::node*>> nodes;
   for (const auto& [key, node] : table) nodes.emplace_back(std::string(key.str()), &node);
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const auto& a, const auto& b) { return a.second->source().begin < b.second->source().begin; });
-  // Old names first: where both are given, the new one holds.
-  std::ranges::stable_partition(nodes, [](const auto& node) { return name_of_now(node.first) != node.first; });
+  // Old names first: where both are given, the new one wins.
+  std::stable_partition(nodes.begin(), nodes.end(),
+                        [](const auto& node) { return name_of_now(node.first) != node.first; });
   std::vector<TomlEntry> entries;
   for (const auto& [name, node] : nodes) {
     const std::string where = position(path, node->source());
@@ -197,11 +198,11 @@ Result<std::vector<TomlEntry>> read_toml_settings(const std::string& path) {
   };
   const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
   if (!file) return unreadable(errno);
-  std::string text(file_bytes_max + 1, '\0');
+  std::string text(max_file_bytes + 1, '\0');
   errno = 0;
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()) != 0) return unreadable(errno);
-  if (text.size() > file_bytes_max) {
+  if (text.size() > max_file_bytes) {
     return fail(ErrorCode::invalid_setting, shown(path) + " is larger than 1 MiB: it is hardly a settings file");
   }
   return parse_toml_settings(text, path);

@@ -1,4 +1,4 @@
-// The settings file, read with toml++ (its only home): a flat file whose keys are the names of settings.
+// The settings file, read with toml++ (used only here): a flat file whose keys are the names of settings.
 // Durations and sizes are strings with units, lists are arrays of strings, yes or no is true or false, counts are whole
 // numbers.
 #pragma once
@@ -13,12 +13,12 @@ namespace orbweaver {
 
 struct TomlEntry {
   std::string name;
-  std::string text;   // as set_setting() takes it
+  std::string text;   // as set_setting() expects it
   std::string where;  // "orbweaver.toml:12"
 };
 
 // Entries in the order of the file. Errors name file and line: not TOML, an unknown setting, a value of the wrong type.
-// A value's bounds are set_setting()'s to check.
+// set_setting() checks a value's bounds.
 Result<std::vector<TomlEntry>> read_toml_settings(const std::string& path);
 
 // The same from text; `path` is only for messages.

@@ -11,8 +11,8 @@ namespace orbweaver {
 
 namespace {
 
-// The first part of a document says what it is about.
-constexpr std::size_t document_bytes_max = 1u << 20;
+// The first part of a document shows its topic.
+constexpr std::size_t max_document_bytes = 1u << 20;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Result<bool> read_topic_file(Settings& settings) {
   if (!settings.topic.empty())
     return fail(ErrorCode::invalid_setting, where + ": there is a `topic` too; give one of the two");
   std::ifstream in(settings.topic_file, std::ios::binary);
-  std::string bytes(document_bytes_max, '\0');
+  std::string bytes(max_document_bytes, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (!in.is_open() || in.bad()) return fail(ErrorCode::io, where + " cannot be read");
   bytes.resize(static_cast<std::size_t>(in.gcount()));

@@ -1,4 +1,4 @@
-// The setting topic_file: a document as an example of what is looked for. Thread rule: free function; reads a file.
+// The setting topic_file: a document as an example of the topic. Thread rule: free function; reads a file.
 #pragma once
 
 #include "node/base.h"

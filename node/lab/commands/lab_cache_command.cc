@@ -24,7 +24,7 @@ void add_lab_cache(CLI::App& lab, int& code) {
   command->add_option("--workers", options->workers, "this many caches for the fetch workers of a peer instead of one")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--links", options->limits.links_max, "read this many links of each peer; 0: all")
+  command->add_option("--links", options->limits.max_links, "read this many links of each peer; 0: all")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the random policy")->capture_default_str();
   command->add_flag("--in-scope", options->limits.in_scope_only,

@@ -17,7 +17,7 @@ namespace orbweaver {
 void add_report_flags(CLI::App& command, ReportOutput& output) {
   auto* as_json = command.add_flag("--json", output.as_json, "what was found as JSON");
   command.add_flag("--markdown", output.as_markdown, "the tables in Markdown")->excludes(as_json);
-  // Told before what may take long.
+  // Reported before anything that may take long.
   const auto writable = [](const std::string& file) {
     const std::string directory = std::filesystem::path(file).parent_path().string();
     return ::access(directory.empty() ? "." : directory.c_str(), W_OK) == 0 ? std::string()

@@ -10,10 +10,10 @@ namespace orbweaver {
 
 void add_lab_commands(CLI::App& app, int& code);
 
-// --json, --markdown and --plot: how an experiment gives out what it found.
+// --json, --markdown and --plot: how an experiment prints its results.
 void add_report_flags(CLI::App& command, ReportOutput& output);
 
-// Gives the report out, or tells the error on standard error; the exit code.
+// Prints the report, or the error on standard error; returns the exit code.
 int finish_experiment(const Result<Report>& report, const ReportOutput& output);
 
 }  // namespace orbweaver

@@ -50,7 +50,7 @@ Result<UrlStream> stream_of(DedupOptions& options) {
 }
 
 Result<Report> lab_dedup(DedupOptions& options) {
-  // What can be wrong is told before URLs are read.
+  // Faults are reported before URLs are read.
   if (const auto kinds = chosen_kinds(options.config.structures); !kinds) return tl::make_unexpected(kinds.error());
   const Result<Duration> budget = parse_duration(options.budget);
   if (!budget) return fail(budget.error().code, "--budget: " + budget.error().message);
@@ -126,7 +126,7 @@ void add_lab_dedup(CLI::App& lab, int& code) {
       ->check(CLI::Range(0u, 16'777'216u))
       ->capture_default_str();
   command
-      ->add_option("--directories-max", options->config.plan.directories_max,
+      ->add_option("--directories-max", options->config.plan.max_directories,
                    "of the nested directories, which are stopped there: a disk may take minutes to remove more")
       ->check(CLI::Range(std::uint64_t{32}, std::uint64_t{1'000'000'000}))
       ->capture_default_str();

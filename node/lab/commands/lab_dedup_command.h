@@ -1,4 +1,4 @@
-// `orbweaver lab dedup`: its flags, and where its URLs come from. Thread rule: main thread.
+// `orbweaver lab dedup`: its flags, and the sources of its URLs. Thread rule: main thread.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -20,7 +20,7 @@ void add_lab_partition(CLI::App& lab, int& code) {
   command->add_option("--repeats", options->repeats, "sets of peers that the comparison of methods is the mean of")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--links", options->limits.links_max, "read this many links of each peer; 0: all")
+  command->add_option("--links", options->limits.max_links, "read this many links of each peer; 0: all")
       ->capture_default_str();
   add_report_flags(*command, *output);
   command->callback([options, output, &code] { code = finish_experiment(run_partition_lab(*options), *output); });

@@ -1,5 +1,5 @@
 // The second program, `orbweaver-lab`: the literature's experiments and the sample web. `orbweaver lab …` and
-// `orbweaver sampleweb …` become it (node/system/program_beside.h), so it takes the same words.
+// `orbweaver sampleweb …` execute it (node/system/program_beside.h), so it accepts the same arguments.
 #include <CLI/CLI.hpp>
 
 #include "node/lab/commands/lab_commands.h"

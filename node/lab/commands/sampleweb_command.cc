@@ -29,7 +29,7 @@ struct SampleWebOptions {
   unsigned pages = 1000;  // of all hosts together
   std::string listen = "127.0.0.1:0";
   std::vector<std::string> trees;        // "HOST=DIRECTORY"
-  std::string ready_file;                // the ready line is written there too; empty: nowhere
+  std::string ready_file;                // the ready line is written there too; empty: to no file
   bool calm = false;                     // pages only: no errors, slow hosts, traps, redirects
   bool open_trap = false;                // the endless calendar is linked openly
   bool forbidden_trap = false;           // robots.txt disallows it
@@ -38,7 +38,7 @@ struct SampleWebOptions {
   std::chrono::milliseconds latency{0};  // added to each answer
 };
 
-// Under another name first: a script that waits for the file never reads half of it.
+// Writes to another name first: a script that waits for the file never reads half of it.
 Result<void> write_ready_file(const std::string& path, const std::string& line) {
   const std::string unfinished = path + ".tmp";
   std::ofstream out(unfinished);
@@ -55,12 +55,12 @@ int sampleweb_failed(const Error& error) {
   return static_cast<int>(error.code);
 }
 
-int sampleweb_main(SampleWebOptions options) {
+int sampleweb_main(const SampleWebOptions& options) {
   const auto listen = parse_endpoint(options.listen);
   if (!listen) return sampleweb_failed(listen.error());
 
-  raise_open_files(0);  // a connection each
-  // Blocked here, so in every thread started from here; sigwait() below takes them.
+  raise_open_files(0);  // one connection each
+  // Blocked here, and so in every thread started from here; sigwait() below receives them.
   sigset_t stops;
   sigemptyset(&stops);
   sigaddset(&stops, SIGTERM);

@@ -1,4 +1,4 @@
-// Sets of bits in memory: the one-hash bitmap and the Bloom filter. Neither is kept over a restart, for neither writes
+// Sets of bits in memory: the one-hash bitmap and the Bloom filter. Neither survives a restart, because neither writes
 // a file. Thread rule: one thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace orbweaver {
 
-// One bit a URL, at the number that the first 64 bits of its MD5 make modulo the bits. Two URLs of one bit are one.
+// One bit per URL, at the first 64 bits of its MD5 modulo the number of bits. Two URLs with the same bit count as one.
 class OneHashBitmap final : public ApproximateUrlSet {
  public:
   explicit OneHashBitmap(std::uint64_t bits) : bits_(std::max<std::uint64_t>(bits, 1)), words_((bits_ + 63) / 64) {}

@@ -1,5 +1,5 @@
-// An allocator that counts what the heap really gives: glibc's malloc_usable_size and the word of book-keeping before
-// each block. Thread rule: one thread; all copies share one counter, which outlives them.
+// An allocator that counts what the heap really allocates: glibc's malloc_usable_size plus the word of book-keeping
+// before each block. Thread rule: one thread; all copies share one counter, which outlives them.
 #pragma once
 
 #include <malloc.h>
@@ -21,8 +21,9 @@ class CountingAllocator {
   CountingAllocator(const CountingAllocator<Other>& other) : bytes_(other.counter()) {}
 
   T* allocate(std::size_t n) {
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer
     if (n > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_alloc();
-    void* const block = std::malloc(n * sizeof(T));
+    void* const block = std::malloc(n * sizeof(T));  // NOLINT(bugprone-sizeof-expression)
     if (block == nullptr) throw std::bad_alloc();
     *bytes_ += heap_bytes(block);
     return static_cast<T*>(block);

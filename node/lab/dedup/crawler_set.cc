@@ -15,16 +15,16 @@ namespace orbweaver {
 
 namespace {
 
-constexpr std::uint16_t lab_depth = 1;  // of every link: that of a page that a seed links
+constexpr std::uint16_t lab_depth = 1;  // of every link: as if a seed linked the page
 
-// The host of "scheme://host/…", without parsing: a set's key needs no more than one and the same for one URL.
+// The host of "scheme://host/…", without parsing: a set's key only has to be the same for the same URL.
 std::string_view host_part(std::string_view url) {
   const std::size_t scheme = url.find("://");
   std::string_view rest = scheme == std::string_view::npos ? url : url.substr(scheme + 3);
   return rest.substr(0, rest.find_first_of("/?#"));
 }
 
-// The store and the cache, which both kinds of set ask.
+// The store and the cache, used by both kinds of set.
 class Admission {
  public:
   static Result<std::unique_ptr<Admission>> open(const std::string& directory, std::uint32_t cache_entries) {

@@ -22,18 +22,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t block_checks = 32;
-// The disk keeps this much for others.
+// This much of the disk is left free for other uses.
 constexpr std::uint64_t free_bytes_min = std::uint64_t{1} << 30;
-constexpr std::uint64_t disk_look_blocks = 64;  // blocks between two looks at it
-constexpr std::uint64_t asked_again_max = 1000;
-// Rates of one in ten thousand need a million questions for two digits.
+constexpr std::uint64_t disk_look_blocks = 64;  // blocks between two checks of the disk
+constexpr std::uint64_t max_asked_again = 1000;
+// To measure rates of one in ten thousand to two digits, a million questions are needed.
 constexpr std::uint64_t probes_min = 1'000'000;
-constexpr std::uint64_t probes_max = 10'000'000;
+constexpr std::uint64_t max_probes = 10'000'000;
 constexpr std::size_t course_points = 24;
 
 double nanoseconds(Clock::duration time) { return std::chrono::duration<double, std::nano>(time).count(); }
 
-// The value that the share `part` of them is not above. Reorders them.
+// The value that the share `part` of the values does not exceed. Reorders them.
 double percentile(std::vector<float>& values, double part) {
   if (values.empty()) return 0;
   const auto at = static_cast<std::ptrdiff_t>(std::ceil(part * static_cast<double>(values.size()))) - 1;
@@ -52,7 +52,7 @@ double timer_cost() {
   return percentile(times, 0.5);
 }
 
-// A directory that is gone at the end, with all that is in it.
+// A directory that is deleted at the end, with all its content.
 class OwnDirectory {
  public:
   explicit OwnDirectory(const std::string& parent) {
@@ -66,7 +66,7 @@ class OwnDirectory {
   std::string of(const std::string& structure) const { return path_ + "/" + structure; }
   void clear(bool itself) const {
     if (path_.empty()) return;
-    std::error_code ignored;  // what cannot be removed is left: the run's result does not depend on it
+    std::error_code ignored;  // a failure to remove is ignored: the run's result does not depend on it
     if (itself) {
       std::filesystem::remove_all(path_, ignored);
       return;
@@ -86,7 +86,7 @@ bool disk_nearly_full(const std::string& directory) {
   return std::uint64_t{room.f_bavail} * room.f_frsize < free_bytes_min || (room.f_files > 0 && room.f_favail < 65536);
 }
 
-// One structure over the first checks of the stream.
+// One structure, run over the first checks of the stream.
 class Run {
  public:
   Run(const DedupConfig& config, const UrlStream& stream, double timer, std::string directory, DedupRow& row)
@@ -108,7 +108,7 @@ class Run {
     set->reset();
     auto again = row_.kind->open(plan);
     if (!again) return tl::make_unexpected(again.error());
-    // Of a structure that was closed: what it writes at leisure is written by now.
+    // After the structure was closed: its delayed writes are done by now.
     const Result<std::uint64_t> disk = (*again)->disk_bytes();
     if (!disk) return tl::make_unexpected(disk.error());
     row_.disk_bytes = *disk;
@@ -170,7 +170,7 @@ class Run {
       }
     }
     row_.median_us = percentile(blocks_, 0.5) / 1000;
-    // With fewer than two blocks there is nothing timed singly.
+    // With fewer than two blocks no check was timed singly.
     row_.p99_us = percentile(singles_.empty() ? blocks_ : singles_, 0.99) / 1000;
     row_.mean_us = row_.checks == 0 ? 0 : spent / static_cast<double>(row_.checks) / 1000;
     return {};
@@ -181,7 +181,7 @@ class Run {
     row_.why = std::move(by);
   }
 
-  // The median of the whole blocks since the last point; points lie evenly over the logarithm of the size.
+  // The median of the whole blocks since the last point; points are evenly spaced over the logarithm of the size.
   void note_course() {
     const double full = std::log(static_cast<double>(row_.size) + 1);
     const double now = std::log(static_cast<double>(row_.urls) + 1);
@@ -193,16 +193,16 @@ class Run {
     if (!lately.empty()) row_.course.emplace_back(row_.urls, percentile(lately, 0.5) / 1000);
   }
 
-  // With all in it: URLs of a host that no stream has.
+  // When it is full: asks for URLs of a host that is in no stream.
   void probe(const ApproximateUrlSet& set) {
     row_.approximate = true;
-    row_.probes = std::clamp(row_.size, probes_min, probes_max);
+    row_.probes = std::clamp(row_.size, probes_min, max_probes);
     std::uint64_t found = 0;
     for (std::uint64_t i = 0; i < row_.probes; ++i)
       if (set.would_be_seen("http://never-asked.invalid/" + std::to_string(i))) ++found;
     row_.full_rate = static_cast<double>(found) / static_cast<double>(row_.probes);
     row_.predicted_full_rate = set.predicted_rate(row_.urls);
-    // The sum over all that came in, by the rate in the middle of each of a thousand steps.
+    // The sum over all added URLs, using the rate in the middle of each of a thousand steps.
     constexpr std::uint64_t steps = 1000;
     const double step = static_cast<double>(row_.urls) / steps;
     for (std::uint64_t i = 0; i < steps; ++i)
@@ -211,7 +211,7 @@ class Run {
   }
 
   Result<void> ask_again(UrlSet& set) {
-    row_.asked_again = std::min(row_.urls, asked_again_max);
+    row_.asked_again = std::min(row_.urls, max_asked_again);
     for (std::uint64_t i = 0; i < row_.asked_again; ++i) {
       const auto number = static_cast<std::uint32_t>(i * row_.urls / row_.asked_again);
       const Result<bool> seen = set.seen(stream_.url(number));
@@ -226,7 +226,7 @@ class Run {
   double timer_;
   std::string directory_;
   DedupRow& row_;
-  std::vector<float> blocks_, singles_;  // ns a check
+  std::vector<float> blocks_, singles_;  // ns per check
   std::size_t course_from_ = 0;
   std::size_t course_step_ = 0;
 };

@@ -1,4 +1,4 @@
-// What measure_dedup() found, as tables and plots.
+// The results of measure_dedup(), as tables and plots.
 #include <algorithm>
 
 #include "node/lab/dedup/dedup.h"
@@ -7,7 +7,7 @@ namespace orbweaver {
 
 namespace {
 
-// Wu 2009, 16,000 URLs, ms a check.
+// Wu 2009, 16,000 URLs, ms per check.
 struct Source {
   const char* structure;
   double ms;
@@ -20,7 +20,7 @@ double each(std::uint64_t bytes, std::uint64_t urls) {
 
 Cell restart(const DedupRow& row) {
   if (row.asked_again == row.survived) return std::string("yes");
-  // A bitmap that starts again takes a few for seen by chance.
+  // A bitmap that starts empty has a few as seen by chance.
   if (row.survived * 20 <= row.asked_again) return std::string("no");
   return std::to_string(row.survived) + " of " + std::to_string(row.asked_again);
 }
@@ -70,7 +70,7 @@ Table main_table(std::uint64_t size, const std::vector<DedupRow>& rows) {
   return table;
 }
 
-// How many times as long as the generalized list, beside the source's own.
+// How many times slower than the generalized list, next to the source's own ratios.
 Table shape_table(std::uint64_t size, const std::vector<DedupRow>& rows) {
   Table table;
   table.title = "The shape: median time a check over that of the generalized list, " + std::to_string(size) + " URLs";

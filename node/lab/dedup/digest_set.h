@@ -1,6 +1,6 @@
-// Digests of URLs in a hash set, MD5 (16 bytes) or SHA-1 (20 bytes): as HashSet with a URL's length out of the
-// reckoning. Two URLs of one digest would be one; by chance that does not happen (2^-128, 2^-160 for each pair), so it
-// counts as exact. In memory only. Thread rule: one thread.
+// Digests of URLs in a hash set, MD5 (16 bytes) or SHA-1 (20 bytes): like HashSet, but independent of a URL's length.
+// Two URLs with the same digest would count as one; by chance that does not happen (2^-128, 2^-160 for each pair), so
+// it counts as exact. In memory only. Thread rule: one thread.
 #pragma once
 
 #include <cstring>

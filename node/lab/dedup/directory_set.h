@@ -1,6 +1,6 @@
-// A path on the disk for each URL: the 32 hex digits of its MD5 as 32 directories within each other. Exact but for
-// digests that collide, survives a restart, and takes an inode and usually a block for each directory: the first few
-// levels are shared, some 28 of the 32 are a URL's own. Thread rule: one thread.
+// A path on the disk for each URL: the 32 hex digits of its MD5 as 32 nested directories. Exact except for digests that
+// collide. It survives a restart, and takes an inode and usually a block per directory: the first few levels are
+// shared, about 28 of the 32 belong to one URL. Thread rule: one thread.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,9 +18,9 @@ namespace orbweaver {
 
 class DirectorySet final : public UrlSet {
  public:
-  // `directory` is there.
-  DirectorySet(std::string directory, std::uint64_t directories_max)
-      : directory_(std::move(directory)), directories_max_(directories_max) {}
+  // `directory` must exist.
+  DirectorySet(std::string directory, std::uint64_t max_directories)
+      : directory_(std::move(directory)), max_directories_(max_directories) {}
 
   Result<bool> seen(std::string_view url) override {
     std::string path = directory_;
@@ -42,7 +42,7 @@ class DirectorySet final : public UrlSet {
   }
   std::uint64_t memory_bytes() const override { return 0; }
   std::string had_enough() const override {
-    return made_ < directories_max_ ? "" : "its bound of " + std::to_string(directories_max_) + " directories";
+    return made_ < max_directories_ ? "" : "its bound of " + std::to_string(max_directories_) + " directories";
   }
   Result<std::uint64_t> disk_bytes() const override {
     const Result<DiskUse> use = disk_use(directory_);
@@ -52,7 +52,7 @@ class DirectorySet final : public UrlSet {
 
  private:
   std::string directory_;
-  std::uint64_t directories_max_;
+  std::uint64_t max_directories_;
   std::uint64_t made_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // The improved generalized list (Wu 2009): a trie of characters. A node is one letter; `head` leads to the list of
-// letters that may follow, `tail` to the next letter that may stand in its own place. URLs with a common beginning
-// share its nodes, so a check costs the length of the URL times the letters tried at each place, whatever the number of
-// URLs. A URL that is the beginning of another must not count as seen: a node says whether a URL ends there. In memory
-// only. Thread rule: one thread.
+// letters that may follow, `tail` to the next letter that may be in its own place. URLs with a common beginning share
+// its nodes. So a check costs the length of the URL times the letters tried at each place, whatever the number of URLs.
+// A URL that is the beginning of another must not count as seen:
+// a node says whether a URL ends there. In memory only. Thread rule: one thread.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace orbweaver {
 
 class GeneralizedListSet final : public UrlSet {
  public:
-  // Of an empty URL it answers as of any other.
+  // An empty URL is treated like any other.
   Result<bool> seen(std::string_view url) override {
     std::uint32_t at = root;
     for (const char letter : url) {
@@ -23,7 +23,7 @@ class GeneralizedListSet final : public UrlSet {
       while (*link != none && node(*link).letter != letter) link = &node(*link).tail;
       if (*link == none) {
         if (size_ == none) return fail(ErrorCode::unsupported, "the generalized list has no number for another letter");
-        const std::uint32_t fresh = make(letter);  // blocks do not move: `link` holds
+        const std::uint32_t fresh = make(letter);  // blocks do not move: `link` stays valid
         *link = fresh;
       }
       at = *link;
@@ -40,7 +40,7 @@ class GeneralizedListSet final : public UrlSet {
     std::uint32_t head = none;
     std::uint32_t tail = none;
     char letter = 0;
-    bool ends = false;  // of a URL
+    bool ends = false;  // a URL ends here
   };
   static constexpr std::uint32_t none = 0xffffffff;
   static constexpr std::uint32_t root = 0;
@@ -60,7 +60,7 @@ class GeneralizedListSet final : public UrlSet {
   std::uint64_t bytes_ = 0;
   std::uint32_t size_ = 0;
   std::vector<Block, CountingAllocator<Block>> blocks_{CountingAllocator<Block>(&bytes_)};
-  const std::uint32_t first_ = make(0);  // the root, which is no letter
+  const std::uint32_t first_ = make(0);  // the root, which is not a letter
 };
 
 }  // namespace orbweaver

@@ -1,5 +1,5 @@
-// Whole URLs in a hash set: O(1) a check and all the text in memory (the literature: 5 GB for 100 million URLs of 50
-// characters, without the table's own). In memory only. Thread rule: one thread.
+// Whole URLs in a hash set: O(1) per check and all the text in memory (the literature: 5 GB for 100 million URLs of 50
+// characters, without the table itself). In memory only. Thread rule: one thread.
 #pragma once
 
 #include <unordered_set>

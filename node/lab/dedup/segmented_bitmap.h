@@ -1,7 +1,7 @@
 // The segmented MD5 bitmap (Wu 2009): 2^28 bits in 4,096 segments of 2,048 words of 32 bits, 32 MiB in memory. Of the
 // MD5's first 32 bits, numbered from 1 at the front, bits 5 to 16 are the segment, 17 to 27 the word, 28 to 32 the bit.
-// Each bit that is set is written through to a file at once (its word, big-endian, at its place), and the file is read
-// back at the start: it survives a restart, and the death of its process. Thread rule: one thread.
+// Each newly set bit is written to a file at once (its word, big-endian, at its place), and the file is read back at
+// the start: it survives a restart, and the death of its process. Thread rule: one thread.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class SegmentedBitmap final : public ApproximateUrlSet {
   };
   static Place place(std::string_view url);
 
-  // `path`: the file, made when it is not there. io: it cannot be read, or has another size.
+  // `path`: the file, created when it does not exist. io: it cannot be read, or has another size.
   static Result<std::unique_ptr<UrlSet>> open(const std::string& path);
   ~SegmentedBitmap() override;
   SegmentedBitmap(const SegmentedBitmap&) = delete;

@@ -39,7 +39,7 @@ class SqliteSet final : public UrlSet {
     if (run(insert_, url) != SQLITE_DONE) return failed<bool>("cannot write");
     return false;
   }
-  // Page cache, statements and schema of this connection, as SQLite counts them.
+  // Page cache, statements and schema of this connection, by SQLite's own count.
   std::uint64_t memory_bytes() const override {
     std::uint64_t bytes = 0;
     for (const int what : {SQLITE_DBSTATUS_CACHE_USED, SQLITE_DBSTATUS_SCHEMA_USED, SQLITE_DBSTATUS_STMT_USED}) {
@@ -59,7 +59,7 @@ class SqliteSet final : public UrlSet {
   bool prepare(const char* text, sqlite3_stmt*& statement) {
     return sqlite3_prepare_v3(database_, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) == SQLITE_OK;
   }
-  // The answer of the first step; the statement is ready for the next URL after it.
+  // The answer of the first step; after it the statement is ready for the next URL.
   static int run(sqlite3_stmt* statement, std::string_view url) {
     sqlite3_bind_text(statement, 1, url.data(), static_cast<int>(url.size()), SQLITE_STATIC);
     const int answer = sqlite3_step(statement);

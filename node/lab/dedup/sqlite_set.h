@@ -1,7 +1,7 @@
-// A relational database with an index: one table of URLs with a unique index over their text, in SQLite, whose only
-// home sqlite_set.cc is. A check is one SELECT and, for a new URL, one INSERT, a transaction of its own, as in the
-// literature's crawlers. Write-ahead log, synchronous = NORMAL: it survives the death of the process, as the crawler's
-// own store does; not fsync for each. Thread rule: one thread.
+// A relational database with an index: one table of URLs with a unique index over their text, in SQLite, which only
+// sqlite_set.cc uses. A check is one SELECT and, for a new URL, one INSERT, each its own transaction, as in the
+// literature's crawlers. Write-ahead log, synchronous = NORMAL, no fsync per check: it survives the death of the
+// process, as the crawler's own store does. Thread rule: one thread.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace orbweaver {
 
-// In DIRECTORY/urls.sqlite. io: it is no database, or the disk refuses.
+// In DIRECTORY/urls.sqlite. io: it is not a database, or the disk refuses.
 Result<std::unique_ptr<UrlSet>> open_sqlite_set(const std::string& directory);
 
 }  // namespace orbweaver

@@ -24,15 +24,15 @@ Opened fresh(const UrlSetPlan&) {
   return std::make_unique<Set>();
 }
 
-// seen_false_positives as it is by default.
+// The default of seen_false_positives.
 constexpr double crawler_rate = 1e-6;
 
-// Of one block on the heap: its own words and rounding.
+// The overhead of one heap block: its own words and rounding.
 constexpr std::uint64_t block_extra = 24;
 
 std::uint64_t little(const UrlSetPlan&) { return 16u << 20; }
 
-// A node with a pointer or two, its text beside it, and, where there is a table, two buckets a URL while it grows.
+// A node with one or two pointers, its text, and, where there is a table, two buckets per URL while it grows.
 std::uint64_t texts(const UrlSetPlan& plan) { return plan.urls * (64 + 2 * block_extra + 24) + plan.url_bytes; }
 std::uint64_t digests(const UrlSetPlan& plan) { return plan.urls * (40 + block_extra + 24); }
 
@@ -48,7 +48,7 @@ const std::vector<UrlSetKind>& url_set_kinds() {
       {"sqlite", "database with an index (SQLite)", little,
        [](const UrlSetPlan& plan) { return open_sqlite_set(plan.directory); }},
       {"list", "linked list", texts, fresh<LinkedListSet>},
-      // 12 bytes a letter, and no letter shared.
+      // 12 bytes per letter, if no letter is shared.
       {"generalized", "improved generalized list", [](const UrlSetPlan& plan) { return plan.url_bytes * 12; },
        fresh<GeneralizedListSet>},
       {"hash", "hash set of URLs", texts, fresh<HashSet>},
@@ -56,7 +56,7 @@ const std::vector<UrlSetKind>& url_set_kinds() {
       {"sha1", "set of SHA-1 digests", digests, fresh<Sha1Set>},
       {"path", "nested directories of the MD5", little,
        [](const UrlSetPlan& plan) -> Opened {
-         return std::make_unique<DirectorySet>(plan.directory, plan.directories_max);
+         return std::make_unique<DirectorySet>(plan.directory, plan.max_directories);
        }},
       {"bitmap", "bitmap over one hash", [](const UrlSetPlan& plan) { return plan.urls * plan.bits_per_url / 8 + 8; },
        [](const UrlSetPlan& plan) -> Opened { return std::make_unique<OneHashBitmap>(plan.urls * plan.bits_per_url); }},

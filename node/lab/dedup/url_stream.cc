@@ -17,7 +17,7 @@ namespace orbweaver {
 namespace {
 
 constexpr std::size_t first_slots = 1024;
-constexpr std::uint64_t streams_max = 0xfffffffe;  // different URLs, by the width of a number
+constexpr std::uint64_t max_streams = 0xfffffffe;  // different URLs, by the width of a number
 
 // SplitMix64 (Steele, Lea, Flood 2014): the whole generator is one number.
 class Random {
@@ -31,7 +31,7 @@ class Random {
   }
   std::uint64_t below(std::uint64_t n) { return next() % n; }
   double share() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }  // [0, 1)
-  // Below n, the lower the likelier: half of all below n/8.
+  // A number below n, lower ones more likely: half of all are below n/8.
   std::uint64_t skewed(std::uint64_t n) {
     const double share_now = share();
     return static_cast<std::uint64_t>(share_now * share_now * share_now * static_cast<double>(n));
@@ -53,7 +53,7 @@ constexpr std::string_view tops[] = {"com", "org", "net", "de", "co.uk", "fr", "
 
 void append_word(std::string& out, std::uint64_t number) { out += words[number % std::size(words)]; }
 
-// The host of a number: two words, the number, a top-level domain.
+// The host name for a number: two words, the number, a top-level domain.
 void append_host(std::string& out, std::uint64_t host) {
   Random random(host);
   out += random.below(4) == 0 ? "http://" : "https://";
@@ -89,8 +89,8 @@ std::string generated_url(Random& random, std::uint64_t hosts, std::uint64_t num
 }
 
 std::string wrong_with(std::string_view url) {
-  if (url.size() > url_bytes_max)
-    return "a URL of " + std::to_string(url.size()) + " bytes; the longest is " + std::to_string(url_bytes_max);
+  if (url.size() > max_url_bytes)
+    return "a URL of " + std::to_string(url.size()) + " bytes; the longest is " + std::to_string(max_url_bytes);
   const std::size_t host = url.starts_with("http://") ? 7 : url.starts_with("https://") ? 8 : 0;
   if (host == 0) return "no URL: it begins with neither http:// nor https://";
   if (host == url.size() || url.find_first_of("/?#", host) == host) return "no URL: it has no host";
@@ -142,18 +142,18 @@ Result<UrlStream> read_url_stream(std::istream& in, const std::string& name) {
   const auto wrong = [&](const std::string& cause) {
     return fail(ErrorCode::invalid_input, name + ":" + std::to_string(number) + ": " + cause);
   };
-  // Spaces around it do not make a URL too long.
-  constexpr std::size_t line_bytes_max = 2 * url_bytes_max;
-  for (std::string line; read_line(in, line, line_bytes_max);) {
+  // Spaces around a URL do not count for its length.
+  constexpr std::size_t max_line_bytes = 2 * max_url_bytes;
+  for (std::string line; read_line(in, line, max_line_bytes);) {
     progress.at(++number);
-    if (line.size() > line_bytes_max)
-      return wrong("a line of more than " + std::to_string(line_bytes_max) + " bytes; is this a file of URLs?");
+    if (line.size() > max_line_bytes)
+      return wrong("a line of more than " + std::to_string(max_line_bytes) + " bytes; is this a file of URLs?");
     if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos || line[first] == '#') continue;
     const std::string_view url = std::string_view(line).substr(first, line.find_last_not_of(" \t\r") - first + 1);
     if (const std::string cause = wrong_with(url); !cause.empty()) return wrong(cause);
-    if (stream.different() == streams_max) return wrong("more different URLs than can be numbered");
+    if (stream.different() == max_streams) return wrong("more different URLs than can be numbered");
     stream.add(url);
   }
   if (in.bad()) return fail(ErrorCode::io, "reading " + name + " failed");
@@ -178,7 +178,7 @@ Result<UrlStream> read_trace_stream(const std::vector<std::string>& paths) {
       if (!*more) break;
       for (const storage::TraceLink& link : page.links) {
         progress.at(++links);
-        if (stream.different() == streams_max)
+        if (stream.different() == max_streams)
           return fail(ErrorCode::invalid_input, file + ": more different URLs than can be numbered");
         stream.add(link.url);
       }
@@ -203,7 +203,7 @@ UrlStream generate_url_stream(const UrlGenerator& generator) {
       stream.repeat(static_cast<std::uint32_t>(random.below(2) == 0 ? known - 1 - back : random.skewed(known)));
       continue;
     }
-    // One that was made before is a repeat more.
+    // A URL that was made before counts as a repeat.
     stream.add(generated_url(random, hosts, number++));
   }
   stream.complete();
@@ -212,7 +212,7 @@ UrlStream generate_url_stream(const UrlGenerator& generator) {
 
 std::uint64_t generated_bytes(const UrlGenerator& generator) {
   const double checks = static_cast<double>(generator.urls) / (1 - std::min(generator.repeats, 0.95)) * 1.1;
-  // Vectors and the text double as they grow: what they have, and half of it more.
+  // Vectors and the text double as they grow: their content, and half of it again.
   return static_cast<std::uint64_t>(3 * checks * 4) + generator.urls * (3 * 70 + 3 * 8) +
          std::bit_ceil(std::max<std::uint64_t>(generator.urls, 1)) * 4 * 4;
 }

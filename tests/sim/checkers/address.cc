@@ -1,7 +1,7 @@
-// One polite guest (issue 4, 6): from the server's side a request keeps its address for address_delay, or its host's
-// delay where that is less, whatever host and peer the next one is of. Who has no delay does not count. While owners
-// change (and their views may differ) two peers may give turns: counted, not failed, until what was given then is used
-// up.
+// One polite guest (issue 4, 6): from the server's side, a request reserves its address for address_delay, or for its
+// host's delay where that is shorter. This binds the next request of any host and any peer. Hosts without a delay do
+// not count. While owners change (and their views may differ) two peers may grant slots. Breaches are then counted, not
+// failed, until these slots are used up.
 #include <map>
 
 #include "node/scheduling/address_slots.h"
@@ -37,7 +37,7 @@ class Address final : public Checker {
   }
 
  private:
-  std::map<std::string, Time> kept_;  // by address: until when
+  std::map<std::string, Time> kept_;  // by address: reserved until then
   std::optional<Time> changed_;
 };
 

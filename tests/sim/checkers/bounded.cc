@@ -1,4 +1,4 @@
-// Bounded (contract, 5): transfers of a peer, and batches on their way from one peer to another.
+// Bounded (contract, 5): transfers of a peer, and batches in flight from one peer to another.
 #include <map>
 
 #include "tests/sim/checkers/checkers.h"
@@ -25,12 +25,12 @@ class Bounded final : public Checker {
     const Settings& settings = world.peers()[from].settings.values;
     Link& link = links_[{from, to}];
     if (link.generation != world.peers()[from].generation) link = {world.peers()[from].generation, {}};
-    // Links, copies and transfers have places of their own.
+    // Links, copies and transfers are limited separately.
     std::map<std::uint64_t, Time>& under_way = link.under_way[batch->kind];
-    // One that nobody waits for any more is not sent again, and forgotten when it is late.
+    // A batch that its sender no longer waits for is not sent again, and is forgotten after its timeout.
     std::erase_if(under_way, [&](const auto& sent) { return world.now() - sent.second > settings.batch_timeout; });
     under_way[batch->sequence] = world.now();
-    // To a peer that came back with a new disk: to its former self too.
+    // A peer that restarted with a new disk may still get batches meant for its former self.
     if (under_way.size() > settings.max_batches_in_flight * (1 + world.peers()[to].disks))
       world.fail(name(), "peer " + std::to_string(from) + " has " + std::to_string(under_way.size()) +
                              " batches under way to peer " + std::to_string(to));
@@ -45,7 +45,7 @@ class Bounded final : public Checker {
     }
   }
 
-  // What was in progress is sorted out again.
+  // The sender sorts its batches again.
   void owners_changed(World&, std::size_t peer) override {
     for (auto& [ends, link] : links_)
       if (ends.first == peer) link.under_way.clear();

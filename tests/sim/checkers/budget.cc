@@ -1,6 +1,6 @@
-// Budgets: of a host, and by one peer of a domain, no more pages are taken than the settings allow. A host's count goes
-// with its partition to the next holder, as its waits do: where that was lost, or a partition was held twice, more is
-// counted and not failed.
+// Budgets: no more pages are taken of a host, or by one peer of a domain, than the settings allow. A host's count moves
+// with its partition to the next holder, as its waits do. Where the count was lost, or two peers held a partition,
+// further pages are counted and not failed.
 #include <map>
 
 #include "node/scope/scope.h"
@@ -19,7 +19,7 @@ class Budget final : public Checker {
     const Settings& settings = world.parameters().settings;
     if (settings.max_pages_per_host == 0 && settings.max_pages_per_domain == 0) return;
     if (request.kind != RequestKind::page || request.answer.status == 0) return;
-    // Under partition_by = url each partition of a host has the budget.
+    // Under partition_by = url the budget applies to each partition of a host.
     const auto partition = world.partition_of(request);
     Use use{{partition.value_or(0), request.host},
             {request.peer, world.peers()[request.peer].disks, registrable_domain(request.host)}};
@@ -33,12 +33,12 @@ class Budget final : public Checker {
     const std::uint64_t of_domain = ++domains_[use.domain];
     if (settings.max_pages_per_host > 0 && of_host > settings.max_pages_per_host)
       beyond(world, request, of_host, request.host, world.ring_moved() || world.disks_lost());
-    // A domain that is not in memory any more is read again without the pages that are in progress.
+    // A domain that was dropped from memory is read again without the pages in flight.
     if (settings.max_pages_per_domain > 0 && of_domain > settings.max_pages_per_domain)
       beyond(world, request, of_domain, "its domain", world.disks_lost() || settings.max_hosts_in_memory < 10);
   }
 
-  // The step in which it was taken note of was the one in which the disk failed.
+  // The outcome was processed in the very step in which the disk failed, so it does not count.
   void crashed(World& world, std::size_t peer, const std::vector<Request>& open) override {
     const auto last = last_.find(peer);
     if (last == last_.end() || last->second.generation != world.peers()[peer].generation || !last->second.counts)

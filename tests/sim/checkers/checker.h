@@ -1,5 +1,5 @@
-// An invariant of the contract, watched from outside the peers: what the web's servers saw, what went over the network,
-// what is in the stores. Each lives in a file of its own; the world calls them all. Thread rule: one owner (the world).
+// An invariant of the contract, watched from outside the peers: requests as the web's servers see them, messages on the
+// network, records in the stores. Each has its own file; the world calls them all. Thread rule: one owner (the world).
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct Request {
   std::string url;
   std::string host;
   Time begun{};
-  Time ended{};  // when it will be over; cut short by a crash
+  Time ended{};  // the end of the exchange; earlier after a crash
   Answer answer;
-  bool over = false;  // the exchange has ended, what came is being parsed
+  bool over = false;  // the exchange has ended, and its body is being parsed
 };
 
 class Checker {
@@ -37,16 +37,16 @@ class Checker {
   virtual void request_begun(World&, const Request&) {}
   // The exchange is over; `cut`: the peer crashed or cancelled it.
   virtual void request_ended(World&, const Request&, bool /*cut*/) {}
-  // The peer took note of the outcome and committed it.
+  // The peer processed the outcome and committed it.
   virtual void committed(World&, const Request&) {}
-  // `open`: requests begun or answered, and not committed.
+  // `open`: requests that were begun or answered, but not committed.
   virtual void crashed(World&, std::size_t /*peer*/, const std::vector<Request>& /*open*/) {}
   virtual void stepped(World&, std::size_t /*peer*/) {}
   virtual void message_sent(World&, std::size_t /*from*/, std::size_t /*to*/, const ring::Message&) {}
   virtual void message_arrived(World&, std::size_t /*from*/, std::size_t /*to*/, const ring::Message&) {}
   virtual void owners_changed(World&, std::size_t /*peer*/) {}
   virtual void exited(World&, std::size_t /*peer*/, const Exit&) {}
-  // All is over and quiet.
+  // The crawl has ended and nothing happens any more.
   virtual void ended(World&) {}
 };
 

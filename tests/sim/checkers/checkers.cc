@@ -4,7 +4,7 @@ namespace orbweaver::sim {
 
 std::vector<std::unique_ptr<Checker>> all_checkers() {
   std::vector<std::unique_ptr<Checker>> checkers;
-  checkers.push_back(make_one_owner());  // before those that ask what it found
+  checkers.push_back(make_one_owner());  // before the checkers that use its findings
   checkers.push_back(make_twice());
   checkers.push_back(make_polite());
   checkers.push_back(make_address());
@@ -14,7 +14,10 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   checkers.push_back(make_page_limit());
   checkers.push_back(make_budget());
   checkers.push_back(make_disk());
+  checkers.push_back(make_waits());
+  checkers.push_back(make_handed_over());
   checkers.push_back(make_ends());
+  checkers.push_back(make_links_first());
   checkers.push_back(make_lost());
   return checkers;
 }

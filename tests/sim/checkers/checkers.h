@@ -10,7 +10,9 @@
 namespace orbweaver::sim {
 
 std::unique_ptr<Checker> make_lost();
+std::unique_ptr<Checker> make_links_first();
 std::unique_ptr<Checker> make_one_owner();
+std::unique_ptr<Checker> make_waits();
 std::unique_ptr<Checker> make_twice();
 std::unique_ptr<Checker> make_polite();
 std::unique_ptr<Checker> make_address();
@@ -21,10 +23,11 @@ std::unique_ptr<Checker> make_ends();
 std::unique_ptr<Checker> make_page_limit();
 std::unique_ptr<Checker> make_disk();
 std::unique_ptr<Checker> make_budget();
+std::unique_ptr<Checker> make_handed_over();
 
-std::unique_ptr<Checker> make_follow(std::string url);  // only where asked for
+std::unique_ptr<Checker> make_follow(std::string url);  // only on request
 
-// Counts of a store, record by record; nothing when it cannot be read.
+// Counts of a store, record by record; nothing when the store cannot be read.
 std::optional<storage::Counts> recount(storage::Store& store, std::uint32_t partitions);
 
 }  // namespace orbweaver::sim

@@ -1,8 +1,11 @@
-// It ends (contract, 6): the first word of the end is said only when nothing is queued, in flight or in an outbox
-// anywhere, down peers' stores too (under a page limit: when it is reached); every peer that has not left says so, with
-// the same totals, and those are the truth.
+// It ends (contract, 6). The first message that the end is decided comes only when nothing is queued, in flight or in
+// an outbox anywhere, in down peers' stores too (under a page limit: when it is reached). Every peer that has not left
+// reports the end, with the same totals, and those totals are true. After a cut for longer than presume_dead_after,
+// each side may end alone: this goes for each side then.
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "node/crawl/meta_names.h"
 #include "tests/sim/checkers/checkers.h"
@@ -17,7 +20,9 @@ class Ends final : public Checker {
   std::string_view name() const override { return "ends"; }
 
   void message_sent(World& world, std::size_t from, std::size_t, const ring::Message& message) override {
-    if (const auto* finish = std::get_if<ring::Finish>(&message.body)) said(world, from, finish->totals);
+    if (const auto* finish = std::get_if<ring::Finish>(&message.body);
+        finish != nullptr && finish->stage == ring::EndStage::decided)
+      said(world, from, finish->totals);
   }
 
   void committed(World&, const Request& request) override {
@@ -27,6 +32,9 @@ class Ends final : public Checker {
   void exited(World& world, std::size_t number, const Exit& exit) override {
     const SimPeer& peer = world.peers()[number];
     if (peer.may_be_refused) return;
+    if (peer.leaving && exit.code == static_cast<int>(ErrorCode::unreachable) &&
+        exit.message.find("leave_timeout is over") != std::string::npos)
+      return;
     if (peer.disk_fault && exit.code != 0) {
       const ErrorCode right = *peer.disk_fault == storage::ErrorKind::disk_full ? ErrorCode::disk_full : ErrorCode::io;
       if (exit.code != static_cast<int>(right))
@@ -34,7 +42,7 @@ class Ends final : public Checker {
                                std::to_string(exit.code) + ": " + exit.message);
       return;
     }
-    // It came when the others were gone already.
+    // It started when the others had ended already.
     if (exit.code == static_cast<int>(ErrorCode::unreachable))
       for (const auto& [what, is] : {std::pair(meta_name::ring, false), std::pair(meta_name::left, true)})
         if (const auto found = peer.store->meta(what); found && found->has_value() == is) return;
@@ -44,10 +52,11 @@ class Ends final : public Checker {
       return world.fail(
           name(), "peer " + std::to_string(number) + " exits with " + std::to_string(exit.code) + ": " + exit.message);
     if (exit.finished) return said(world, number, exit.totals);
-    // Nobody stayed to hand over to: it says so, and what it holds is on its disk.
+    // No peer stayed to hand over to: the leaver says so, and its records remain on its disk.
     const auto& peers = world.peers();
     const bool alone = std::none_of(peers.begin(), peers.end(), [&](const SimPeer& other) {
-      return other.number != number && other.status == Status::up && !other.leaving;
+      return other.number != number && other.status == Status::up && !other.leaving &&
+             !presumed_dead(world, number, other.number);
     });
     if (peer.leaving && alone && exit.message.find("remain in the data directory") != std::string::npos) return;
     if (peer.leaving && (peer.counts.discovered() > 0 || peer.counts.outbox > 0))
@@ -58,11 +67,34 @@ class Ends final : public Checker {
   }
 
  private:
-  // Each partition as its holder has it: the peer of the largest tenure, up or not.
-  static storage::Counts held_in_all(World& world) {
+  static bool presumed_dead(const World& world, std::size_t number, std::size_t other) {
+    if (world.parameters().settings.replicas < 2) return false;
+    for (const Fault* cut : {world.cut_between(number, other), world.cut_between(other, number)})
+      if (cut != nullptr && world.since_start() - cut->at > world.parameters().settings.presume_dead_after) return true;
+    return false;
+  }
+
+  // The members that this peer does not count as down; all peers, where no side may end alone.
+  static std::set<std::size_t> side_of(World& world, std::size_t from) {
+    std::set<std::size_t> side;
+    const bool all = !world.parameters().sides_may_end_alone() || world.peers()[from].core == nullptr;
+    std::set<std::string> near;
+    if (!all) {
+      const nlohmann::json status = world.peers()[from].core->own_status();
+      for (const nlohmann::json& member : status["members"])
+        if (member["state"] != "down") near.insert(member["address"].get<std::string>());
+    }
+    for (const SimPeer& peer : world.peers())
+      if (all || near.contains(peer.address)) side.insert(peer.number);
+    return side;
+  }
+
+  // The sum over all partitions, each counted at its holder: the peer of the largest tenure, up or not.
+  static storage::Counts held_in_all(World& world, const std::set<std::size_t>& side) {
     std::map<std::string, std::pair<std::string, std::size_t>> holders;  // tenure by partition, whose store
     std::vector<storage::Store> stores;
     for (SimPeer& peer : world.peers()) {
+      if (!side.contains(peer.number)) continue;
       auto store = storage::Store::open(*peer.kv);
       if (!store) continue;
       const auto id = store->meta(meta_name::peer);
@@ -97,14 +129,16 @@ class Ends final : public Checker {
   }
 
   void said(World& world, std::size_t from, const std::map<std::string, std::uint64_t>& totals) {
-    if (!totals_.empty()) {
-      if (totals == totals_) return;
+    if (totals_.contains(totals)) return;
+    if (!totals_.empty() && !world.parameters().sides_may_end_alone())
       return world.fail(name(), "peer " + std::to_string(from) + " tells of other totals than the one before");
-    }
-    totals_ = totals;
-    storage::Counts sum = held_in_all(world);
+    totals_.insert(totals);
+    if (totals_.size() > 1) world.count("an end of another side");
+    const std::set<std::size_t> side = side_of(world, from);
+    storage::Counts sum = held_in_all(world, side);
     std::size_t open = 0;
     for (const SimPeer& peer : world.peers()) {
+      if (!side.contains(peer.number)) continue;
       sum.outbox += peer.counts.outbox;
       open += peer.requests.size();
     }
@@ -118,19 +152,20 @@ class Ends final : public Checker {
     const std::map<std::string, std::uint64_t> truth = {
         {"fetched", sum.fetched}, {"failed", sum.failed}, {"excluded", sum.excluded}, {"queued", sum.queued}};
     for (const auto& [what, number] : truth) {
-      const auto told = totals.find(what);
-      // The end was found before the disk was lost; the copies of what it held are nobody's yet.
-      if (told != totals.end() && told->second > number && world.disk_lost_just_now()) {
+      const auto reported = totals.find(what);
+      // The end was found before the disk was lost; no peer owns the copies of its records yet.
+      if (reported != totals.end() && reported->second > number && world.disk_lost_just_now()) {
         world.tolerate("totals with what a lost disk held");
         continue;
       }
-      if (told == totals.end() || told->second != number)
-        return world.fail(name(), "the totals tell of " + (told == totals.end() ? "no" : std::to_string(told->second)) +
-                                      " " + what + ", the stores hold " + std::to_string(number));
+      if (reported == totals.end() || reported->second != number)
+        return world.fail(name(), "the totals say " +
+                                      (reported == totals.end() ? "no" : std::to_string(reported->second)) + " " +
+                                      what + ", the stores hold " + std::to_string(number));
     }
   }
-  std::map<std::string, std::uint64_t> totals_;
-  std::uint64_t bytes_ = 0;  // of pages
+  std::set<std::map<std::string, std::uint64_t>> totals_;  // of each side
+  std::uint64_t bytes_ = 0;                                // of pages
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Not an invariant: writes into the trace where the record of one URL is, and in which state, whenever that changes;
-// and who holds its partition. For finding out how a record was lost (orbweaver-sim --follow URL).
+// Not an invariant: writes into the trace which stores contain the record of one URL, and its state, at each change;
+// also the holder of its partition. For finding out how a record was lost (orbweaver-sim --follow URL).
 #include "ring/md5.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"

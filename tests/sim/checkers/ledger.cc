@@ -1,7 +1,7 @@
-// A ledger that balances: the counts that a peer keeps are those of a recount of its store, record by record, at any
-// moment, and after a restart too. (That discovered is the sum of the states is how Counts is made; that each record is
-// in one state is what the recount sees.) And the ring's ledger, as "orbweaver status --ledger" makes it, shows no
-// difference whenever every peer is there.
+// A ledger that balances: a peer's counts equal a recount of its store, record by record, at any moment, also after a
+// restart. (Counts makes "discovered" as the sum of the states; the recount sees that each record is in exactly one
+// state.) The ring's ledger, made as "orbweaver status --ledger" makes it, shows no difference whenever every peer is
+// up.
 #include "node/cli/ledger.h"
 
 #include <map>

@@ -1,7 +1,7 @@
-// Nothing is lost (contract, 1): in the end every URL that a right crawler comes to know is in a state with a reason,
-// in some store, and what can be fetched is fetched; and nothing else is known. With a page limit: as many as there
-// are, up to it. Where what is reached depends on which way was found first (a depth limit, budgets, traps), each
-// fetched page is held to its own links, and what is kept out to its reason.
+// Nothing is lost (contract, 1): in the end every URL that a correct crawler learns is in some store, in a state with a
+// reason; each page that can be fetched is fetched; and no other URL is known. With a page limit, as many pages are
+// fetched as exist, up to the limit. Where the order of discovery decides (a depth limit, budgets, traps), each fetched
+// page is checked against its own links, and each excluded one against its reason.
 #include <algorithm>
 #include <map>
 
@@ -47,14 +47,14 @@ class Lost final : public Checker {
     return budgets(settings) || settings.max_bytes > 0 || world.web().config().mirrors > 0;
   }
 
-  // A page that a peer read twice when it was killed, and that does not kill; what it links may stay unknown.
+  // A page that a peer was reading at two crashes, though it does not kill; its links may stay unknown.
   std::string given_up(const World& world) const {
     for (const auto& [url, record] : known_)
       if (record.reason == storage::Reason::crashes_crawler && !world.web().kills(url)) return url;
     return {};
   }
 
-  // Why a record is not fetched, where the web alone does not say.
+  // Why a record is not fetched, where the web alone does not show it.
   bool justified(const World& world, const UrlRecord& record) const {
     const Settings& settings = world.parameters().settings;
     const FakeWeb& web = world.web();
@@ -88,8 +88,8 @@ class Lost final : public Checker {
     }
   }
 
-  // A holder that did not hear a user's word to visit pages again does not; its replicas may have heard it. That the
-  // holders have nothing queued is what ends.cc sees.
+  // A holder that missed a user's request to visit pages again ignores it; its replicas may have received it. That the
+  // holders have nothing queued is checked by ends.cc.
   static UrlRecord joined(World& world, const UrlRecord& a, const UrlRecord& b) {
     const auto waits = [](const UrlRecord& record) { return record.state == UrlState::queued; };
     if (waits(a) == waits(b) || (waits(a) ? a : b).visit <= (waits(a) ? b : a).visit) return storage::merge(a, b);

@@ -1,6 +1,6 @@
-// One owner (contract, 4): while a peer asks a host, no other peer that is up would. Two do only where the faults of
-// the run make living peers look dead (cuts, pauses, bad networks), or when a partition without a second copy was taken
-// over; what is fetched twice in such a partition, or too soon, is counted and not failed.
+// One owner (contract, 4): while a peer asks a host, no other peer that is up would ask it. There are exceptions only
+// where the run's faults make living peers look dead (cuts, pauses, bad networks), or after a take-over of a partition
+// without a second copy. A repeated or early fetch in such a partition is counted, not failed.
 #include "ring/hash_ring.h"
 #include "ring/md5.h"
 #include "tests/sim/checkers/checkers.h"

@@ -1,6 +1,6 @@
-// The page limit is the ring's: without faults never more pages are fetched, and as many as there are up to it. After a
-// crash a peer's allowance is what it has used, and one in progress to it may be spent by another too: counted, not
-// failed.
+// The page limit is the ring's: without faults never more pages are fetched, and as many as exist up to it. After
+// a crash a peer's allowance is only what it has used, and another peer may also spend an allowance that is in flight
+// to it: counted, not failed.
 #include <algorithm>
 
 #include "tests/sim/checkers/checkers.h"

@@ -1,7 +1,7 @@
-// Polite everywhere (contract, 3): from the server's side, one request at a time to a host, and from the beginning of
-// one to the beginning of the next at least the delay: the crawl's, or its robots.txt's Crawl-delay once that was read.
-// Where two peers held a host's partition at a time, or took themselves for the giver of its turns: counted, not
-// failed.
+// Polite everywhere (contract, 3): from the server's side, a host gets one request at a time. Between the beginnings of
+// two requests at least the delay passes: the crawl's, or the Crawl-delay of robots.txt once it was read. Breaches are
+// counted, not failed, where two peers held a host's partition at the same time, or where both believed that they
+// grant its leases.
 #include <map>
 
 #include "node/settings/units.h"
@@ -27,10 +27,9 @@ class Polite final : public Checker {
       breach = "no more than " + duration_text(request.begun - host.last) + " between two requests to ";
     }
     if (!breach.empty()) {
-      // By URL the owner of a host's digest lends it: each side of a cut has one, polite by itself.
+      // By URL, the owner of a host's digest grants its lease: each side of a cut has an owner, polite by itself.
       const bool by_url = world.parameters().settings.partition_by == PartitionBy::url;
-      if (world.was_held_twice(request) || world.disks_lost() ||
-          (by_url && world.parameters().living_may_look_dead())) {
+      if (world.was_held_twice(request) || (by_url && world.parameters().living_may_look_dead())) {
         world.tolerate("impolite");
       } else {
         world.fail(name(), breach + request.url + " by peer " + std::to_string(request.peer));
@@ -47,7 +46,7 @@ class Polite final : public Checker {
     if (request.kind == RequestKind::robots && request.answer.status == 200) hosts_[request.host].rules_read = true;
   }
 
-  // What could not be committed is not known.
+  // A robots.txt that could not be committed is not known.
   void crashed(World&, std::size_t, const std::vector<Request>& open) override {
     for (const Request& request : open)
       if (request.kind == RequestKind::robots && request.over) hosts_[request.host].rules_read = false;

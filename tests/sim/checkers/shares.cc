@@ -1,5 +1,5 @@
-// Slow hosts starve nobody (issue 11, 3): a transfer of a domain or a network that has its share already begins only
-// where the reserve stays free.
+// Slow hosts starve no other host (issue 11, 3): a domain or network that already uses its share begins a further
+// transfer only where the reserve stays free.
 #include <algorithm>
 #include <map>
 
@@ -34,7 +34,7 @@ class Shares final : public Checker {
     }
     if (all > limits.slots)
       world.fail(name(), std::to_string(all) + " transfers of peer " + std::to_string(request.peer));
-    if ((of_domain > limits.domain_max || of_network > limits.network_max) && all + limits.reserve > limits.slots)
+    if ((of_domain > limits.max_domain || of_network > limits.max_network) && all + limits.reserve > limits.slots)
       world.fail(name(), request.url + " is number " + std::to_string(of_domain) + " of its domain, " +
                              std::to_string(of_network) + " of its network, " + std::to_string(all) + " of " +
                              std::to_string(limits.slots) + ", at peer " + std::to_string(request.peer));

@@ -1,0 +1,93 @@
+// What waits until something of this peer's is on another disk too: the outcome of a fetched page, the acknowledgement
+// of a batch of links. Each counts what it still waits for, and for nothing else: entries of the outbox
+// (open_entries.h), copies (replicator.h). So one slow peer holds back what depends on it, and no more.
+//
+// A page that is committed in pieces keeps its dependent from the first piece to the last. Who counts for a dependent
+// that was forgotten counts for nothing.
+//
+// Bounds: as many as there are outcomes, batches without an answer and pages in pieces. Cost: constant. Pure. Thread
+// rule: one owner (the peer's loop).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ring/types.h"
+
+namespace orbweaver {
+
+class Dependents {
+ public:
+  using Id = std::uint64_t;  // 0: none
+  enum class Kind : std::uint8_t { outcome, batch };
+
+  // Not met before close(): until then it may be given more to wait for.
+  Id begin(Kind kind) {
+    open_[++last_] = {1, kind};
+    return last_;
+  }
+  void close(Id id) { done(id); }
+  // One thing more that it waits for, and one less.
+  void wait(Id id) {
+    if (const auto found = open_.find(id); found != open_.end()) ++found->second.count;
+  }
+  void done(Id id) {
+    const auto found = open_.find(id);
+    if (found == open_.end() || --found->second.count > 0) return;
+    met_[static_cast<std::size_t>(found->second.kind)].push_back(id);
+    open_.erase(found);
+  }
+  void forget(Id id) { open_.erase(id); }
+
+  bool waits(Id id) const { return open_.contains(id); }
+  std::size_t size() const { return open_.size(); }
+  // Those that wait for nothing more, since the last call.
+  std::vector<Id> take_met(Kind kind) { return std::exchange(met_[static_cast<std::size_t>(kind)], {}); }
+
+ private:
+  struct Open {
+    std::uint32_t count = 0;
+    Kind kind = Kind::outcome;
+  };
+  std::unordered_map<Id, Open> open_;
+  std::array<std::vector<Id>, 2> met_;
+  Id last_ = 0;
+};
+
+// A list of who waits for one thing. Those that were forgotten leave when the list has doubled, so it stays in
+// proportion to the dependents that there are. `Entry`: has an `id`.
+template <class Entry, template <class...> class List = std::vector>
+class WaitingList {
+ public:
+  bool empty() const { return entries_.empty(); }
+  List<Entry>& entries() { return entries_; }
+  const List<Entry>& entries() const { return entries_; }
+  void add(const Dependents& dependents, Entry entry) {
+    if (entries_.size() >= purge_at_) {
+      std::erase_if(entries_, [&](const Entry& one) { return !dependents.waits(one.id); });
+      purge_at_ = std::max<std::size_t>(least, 2 * entries_.size());
+    }
+    entries_.push_back(std::move(entry));
+  }
+
+ private:
+  static constexpr std::size_t least = 64;
+  List<Entry> entries_;
+  std::size_t purge_at_ = least;
+};
+
+// Links of a page that were known already, so that its commit brings nothing of them.
+struct KnownLinks {
+  // Own ones in this partition have their copies, or are on the way there. Others are committed once more, which copies
+  // them (record_writer.h).
+  std::function<bool(ring::Partition)> copied;
+  std::vector<ring::Partition> own;    // of this peer's own ones, no two neighbours the same
+  std::vector<std::uint64_t> foreign;  // numbers of outbox entries
+};
+
+}  // namespace orbweaver

@@ -1,0 +1,104 @@
+#include "tests/sim/draw_ends.h"
+
+#include <algorithm>
+
+#include "tests/sim/random.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+bool any_disk_is_lost(const Parameters& p) {
+  return std::any_of(p.faults.begin(), p.faults.end(), [](const Fault& fault) {
+    return fault.kind == Fault::Kind::disk_gone || fault.kind == Fault::Kind::strike ||
+           fault.kind == Fault::Kind::power_cut;
+  });
+}
+
+// A command's seed between the last waves, while the end is agreed, and after it.
+void draw_late_seeds(Random random, Parameters& p) {
+  for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
+    Fault fault;
+    fault.kind = Fault::Kind::late_seed;
+    fault.peer = random.below(p.peers);
+    fault.at = seconds{2};
+    fault.what = random.pick({"wave_reply", "wave_reply", "finish", "finish", "finish_ack"});
+    fault.sends = random.between(1, 2 * p.peers);
+    fault.by = random.pick({Duration{}, Duration{milliseconds{1}}, Duration{milliseconds{5}},
+                            random.between(Duration{}, Duration{milliseconds{300}})});
+    // In scope under every scope.
+    fault.host =
+        static_cast<std::uint32_t>(random.below(p.settings.scope == ScopeKind::host ? p.seed_hosts : p.web.hosts));
+    fault.page = static_cast<std::uint32_t>(random.below(p.web.pages_per_host));
+    p.faults.push_back(std::move(fault));
+  }
+}
+
+// Each side counts the other as dead for good. One of them may end before the network is whole again.
+void draw_long_cut(Random random, Parameters& p) {
+  p.settings.replicas = std::max(p.settings.replicas, 2u);
+  p.settings.on_cut = OnCut::continue_;
+  p.settings.suspicion_time = seconds{2};
+  p.settings.presume_dead_after = random.pick({Duration{seconds{3}}, Duration{seconds{6}}, Duration{seconds{12}}});
+  if (random.chance(500)) p.settings.delay = seconds{1};
+  Fault cut;
+  cut.kind = Fault::Kind::cut;
+  cut.at = random.between(Duration{seconds{3}}, Duration{seconds{15}});
+  cut.down = p.settings.presume_dead_after + random.between(Duration{seconds{2}}, Duration{seconds{40}});
+  for (std::size_t peer = 0; peer < p.peers; ++peer)
+    if (random.chance(500)) cut.side.insert(peer);
+  if (cut.side.empty() || cut.side.size() == p.peers) cut.side = {random.below(p.peers)};
+  p.faults_end = std::max(p.faults_end, cut.at + cut.down);
+  p.faults.push_back(std::move(cut));
+}
+
+// A peer cannot hand everything over in time: another one is slow, or cut off.
+void draw_late_leave(Random random, Parameters& p) {
+  p.settings.leave_timeout = random.pick({Duration{}, Duration{milliseconds{300}}, Duration{seconds{2}}});
+  if (random.chance(500)) p.settings.delay = seconds{1};
+  Fault leave;
+  leave.kind = Fault::Kind::leave;
+  leave.peer = random.below(p.peers);
+  leave.at = random.between(Duration{seconds{2}}, Duration{seconds{8}});
+  Fault slow;
+  slow.kind = Fault::Kind::slow;
+  slow.side = {(leave.peer + random.between(1, p.peers - 1)) % p.peers};
+  slow.at = leave.at - random.between(Duration{}, Duration{seconds{2}});
+  slow.down = random.between(Duration{seconds{1}}, Duration{seconds{12}});
+  slow.by = random.between(Duration{milliseconds{50}}, Duration{seconds{1}});
+  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
+  p.faults.push_back(std::move(slow));
+  p.faults.push_back(std::move(leave));
+}
+
+void draw_connections(Random random, Parameters& p) {
+  p.two_connections = true;
+  p.max_answer_lag =
+      p.calm()
+          ? random.pick({Duration{}, Duration{milliseconds{20}}})
+          : random.pick({Duration{}, Duration{milliseconds{20}}, Duration{milliseconds{300}}, Duration{seconds{1}}});
+  p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{2048}});
+}
+
+}  // namespace
+
+void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0xe2d5));
+  const auto wanted = [&](bool on, std::uint32_t per_mille) { return which.chance(per_mille) && on; };
+  const bool late_seeds = wanted(kinds.late_seeds, 150);
+  const bool long_cut = wanted(kinds.long_cuts, 60);
+  const bool late_leave = wanted(kinds.late_leaves, 60);
+  const bool connections = wanted(kinds.connections, 300);
+  const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
+  const bool disk_lost = any_disk_is_lost(p);
+  if (long_cut && p.peers > 1 && !disk_lost) draw_long_cut(source(41), p);
+  if (late_leave && p.peers > 1 && !disk_lost) draw_late_leave(source(42), p);
+  if (connections) draw_connections(source(43), p);
+  // A URL that only a lost disk contained is lost for the ring.
+  if (late_seeds && !disk_lost) draw_late_seeds(source(44), p);
+}
+
+}  // namespace orbweaver::sim

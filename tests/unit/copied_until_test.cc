@@ -1,0 +1,128 @@
+// Up to when everything has its copies: node/replication/copied_until.h, docs/decisions/0026-after-a-restart.md.
+#include "node/replication/copied_until.h"
+
+#include <gtest/gtest.h>
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+constexpr Time start{hours{480'000}};
+
+// All of the outbox and of the copies is safe.
+std::optional<std::string> move(CopiedUntil& copied, Time now, Time open) {
+  copied.move(now, open, UINT64_MAX, UINT64_MAX);
+  return copied.take_row();
+}
+
+std::string row_of(Time until) {
+  CopiedUntil writer;
+  return move(writer, until, until + Duration{1}).value_or("nothing");
+}
+
+TEST(CopiedUntil, ANewPeerLacksNothing) {
+  const CopiedUntil copied;
+  EXPECT_TRUE(copied.settled());
+  EXPECT_FALSE(copied.lacks(start));
+  EXPECT_FALSE(copied.next_deadline());
+}
+
+TEST(CopiedUntil, AfterARestartPagesFetchedSinceTheRowLackCopies) {
+  CopiedUntil copied;
+  ASSERT_TRUE(copied.restore(row_of(start), start + seconds{60}));
+  EXPECT_FALSE(copied.settled());
+  EXPECT_FALSE(copied.lacks(start));
+  EXPECT_TRUE(copied.lacks(start + Duration{1}));
+  EXPECT_TRUE(copied.lacks(start + seconds{90})) << "fetched by this process, while others are being filled";
+  EXPECT_TRUE(copied.next_deadline());
+}
+
+TEST(CopiedUntil, WithoutARowAllLack) {
+  CopiedUntil copied;
+  ASSERT_TRUE(copied.restore("", start));
+  EXPECT_TRUE(copied.lacks(start - hours{10'000}));
+}
+
+TEST(CopiedUntil, ItSettlesWhenItMovesBeyondTheStart) {
+  CopiedUntil copied;
+  ASSERT_TRUE(copied.restore(row_of(start), start + seconds{60}));
+  EXPECT_TRUE(move(copied, start + seconds{61}, start + seconds{30}))
+      << "a page is in flight that ended before the start";
+  EXPECT_FALSE(copied.settled());
+  EXPECT_FALSE(copied.lacks(start + seconds{20}));
+  EXPECT_TRUE(copied.lacks(start + seconds{30}));
+  EXPECT_TRUE(move(copied, start + seconds{62}, start + seconds{62}));
+  EXPECT_TRUE(copied.settled());
+  EXPECT_FALSE(copied.lacks(start + seconds{90}));
+}
+
+TEST(CopiedUntil, WhileThereAreCopiesItMovesNotBackAndItWritesOnlyWhatIsNew) {
+  CopiedUntil copied;
+  EXPECT_TRUE(move(copied, start, start));
+  EXPECT_FALSE(copied.due(start));
+  EXPECT_TRUE(copied.due(start + seconds{1}));
+  EXPECT_FALSE(move(copied, start + seconds{1}, start)) << "the same page is open";
+  EXPECT_FALSE(move(copied, start + seconds{2}, start - seconds{5}));
+}
+
+TEST(CopiedUntil, AClockSetBackMakesMorePagesLackNotFewer) {
+  CopiedUntil copied;
+  ASSERT_TRUE(copied.restore(row_of(start), start - hours{1}));
+  EXPECT_TRUE(copied.lacks(start - hours{1})) << "fetched after the restart, by the clock that went back";
+  EXPECT_TRUE(copied.lacks(start - seconds{1}));
+  EXPECT_FALSE(copied.lacks(start - hours{2}));
+}
+
+// Those that kept the copies may have left for good.
+TEST(CopiedUntil, APeerThatIsLeftAloneHasNoCopiesOfAnyPage) {
+  CopiedUntil copied;
+  EXPECT_TRUE(move(copied, start, start));
+  copied.note_alone(start + seconds{5});
+  EXPECT_FALSE(copied.settled());
+  EXPECT_TRUE(copied.lacks(start + seconds{5}));
+  EXPECT_TRUE(copied.lacks(start - seconds{5}));
+  EXPECT_TRUE(copied.due(start + seconds{5})) << "the row promises too much";
+  copied.wait(start + seconds{5});
+  const auto row = copied.take_row();
+  ASSERT_TRUE(row);
+  CopiedUntil next;
+  ASSERT_TRUE(next.restore(*row, start + seconds{6}));
+  EXPECT_TRUE(next.lacks(start - seconds{5}));
+  copied.note_alone(start + seconds{6});
+  EXPECT_FALSE(copied.take_row()) << "it is written already";
+  EXPECT_TRUE(move(copied, start + seconds{7}, start + seconds{7}));
+  EXPECT_TRUE(copied.settled());
+}
+
+// F12: it goes to others as queued until its links are safe, and then it is filled.
+TEST(CopiedUntil, AnOutcomeThatWasGivenUpUnsettlesUntilItsLinksAreSafe) {
+  CopiedUntil copied;
+  EXPECT_TRUE(move(copied, start, start));
+  copied.note_unsent(start + seconds{5}, 10, 20);
+  copied.note_unsent(start + seconds{6}, 12, 19);
+  EXPECT_TRUE(copied.any_unsent());
+  EXPECT_FALSE(copied.settled());
+  for (const auto& [outbox, items] : {std::pair{11, 20}, std::pair{12, 19}}) {
+    copied.move(start + seconds{7}, start + seconds{7}, static_cast<std::uint64_t>(outbox),
+                static_cast<std::uint64_t>(items));
+    EXPECT_TRUE(copied.lacks(start + seconds{5}));
+    EXPECT_FALSE(copied.lacks(start + seconds{4}));
+    EXPECT_TRUE(copied.any_unsent());
+  }
+  copied.move(start + seconds{8}, start + seconds{8}, 12, 20);
+  EXPECT_TRUE(copied.settled());
+  EXPECT_FALSE(copied.any_unsent());
+}
+
+TEST(CopiedUntil, ARowOfAnotherSizeIsAnErrorAndAllLack) {
+  CopiedUntil copied;
+  const Result<void> read = copied.restore("seven b", start);
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("7 bytes"), std::string::npos);
+  EXPECT_TRUE(copied.lacks(start - seconds{1}));
+}
+
+}  // namespace
+}  // namespace orbweaver

@@ -1,0 +1,163 @@
+// PartitionManagers after a restart: a holder asks what the others have before it fetches, and hands nothing over
+// before its pages have their copies (docs/decisions/0026-after-a-restart.md).
+#include "tests/unit/partition_manager_fixture.h"
+
+namespace orbweaver {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::few_partitions;
+using test::ManagedNode;
+
+class PartitionRestartTest : public test::PartitionManagerTest {
+ protected:
+  void form(std::size_t peers) {
+    for (std::size_t peer = 1; peer <= peers; ++peer) {
+      begin(peer);
+      run(seconds(3));
+    }
+    settle();
+    crawling_ = false;
+  }
+  ring::Partition held_by(std::size_t number) {
+    ring::Partition partition = 0;
+    while (!node(number).partition_manager->holds(partition)) ++partition;
+    return partition;
+  }
+  storage::Merge known_to(ManagedNode& n, ring::Partition partition) {
+    const storage::Merge record = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
+    EXPECT_TRUE(n.store->commit(test::commit_of({.merges = {record}})));
+    return record;
+  }
+  // As a peer does that has pages of an earlier process.
+  void unsettle(std::size_t number) { ASSERT_TRUE(node(number).copied_until.restore("", now_)); }
+  void move(std::size_t number) {
+    node(number).copied_until.move(now_ + seconds(1), now_ + seconds(1), 0, 0);
+    node(number).plan_due = true;
+  }
+};
+
+// What it acknowledged and lost in a power cut comes back before its host is asked.
+TEST_F(PartitionRestartTest, AHolderGetsBackWhatItsReplicaHasBeforeItFetches) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  const storage::Merge lost = known_to(node(2), partition);
+  kill(1);
+  run(milliseconds(100));
+  begin(1);
+  for (int i = 0; i < 1'000 && !node(1).partition_manager->fetches(partition); ++i) step();
+  EXPECT_TRUE(node(1).partition_manager->fetches(partition));
+  EXPECT_TRUE(*node(1).store->find(lost.key));
+  settle();
+  check_settled();
+}
+
+TEST_F(PartitionRestartTest, AHolderDoesNotFetchBeforeItsReplicaHasAnsweredOrIsGone) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  kill(1);
+  run(milliseconds(100));
+  lost_ = [](std::size_t from, const Transfers::Out&) { return from == 1; };
+  begin(1);
+  run(seconds(60));
+  EXPECT_TRUE(node(1).partition_manager->holds(partition));
+  EXPECT_FALSE(node(1).partition_manager->fetches(partition));
+  EXPECT_FALSE(node(1).partition_manager->at_rest());
+  kill(2);
+  bury(2);
+  run(seconds(1));
+  EXPECT_TRUE(node(1).partition_manager->fetches(partition));
+}
+
+// Two that were started again at once ask each other; neither waits for the other to be done.
+TEST_F(PartitionRestartTest, ThoseThatStartTogetherAnswerEachOther) {
+  form(3);
+  for (const std::size_t number : {1u, 2u, 3u}) kill(number);
+  for (const std::size_t number : {1u, 2u, 3u}) {
+    begin(number);
+    node(number).confirmed = true;  // each has heard the others' tenures; they are what it knew
+  }
+  settle();
+  check_settled();
+}
+
+// A member that keeps no copy of a partition may have records of it from an earlier time.
+TEST_F(PartitionRestartTest, AMemberWithoutACopyGivesWhatItHas) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  ManagedNode& other = node(node(2).view->keeps(partition) ? 3 : 2);
+  ASSERT_FALSE(other.view->keeps(partition));
+  kill(1);
+  const storage::Merge kept = known_to(other, partition);
+  begin(1);
+  settle();
+  EXPECT_TRUE(*node(1).store->find(kept.key));
+  check_settled();
+}
+
+// One that keeps no copy and never answers is not waited for without end.
+TEST_F(PartitionRestartTest, AMemberWithoutACopyThatIsSilentIsAwaitedForALimitedTime) {
+  config_.unknown_wait = seconds(2);
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t silent = node(2).view->keeps(partition) ? 3 : 2;
+  kill(1);
+  run(milliseconds(100));
+  const std::set<std::size_t> pair = {1, silent};
+  cut_ = [pair](std::size_t from, std::size_t to) { return pair.contains(from) && pair.contains(to); };
+  begin(1);
+  run(seconds(1));
+  EXPECT_FALSE(node(1).partition_manager->fetches(partition));
+  run(seconds(3));
+  EXPECT_TRUE(node(1).partition_manager->fetches(partition));
+}
+
+TEST_F(PartitionRestartTest, NothingIsHandedOverBeforePagesOfAnEarlierProcessHaveTheirCopies) {
+  form(2);
+  unsettle(1);
+  begin(3);
+  run(seconds(10));
+  const auto held = node(1).partition_manager->held();
+  std::size_t owned = 0;
+  for (std::uint32_t i = 0; i < few_partitions; ++i)
+    owned += node(1).view->owns(static_cast<ring::Partition>(i)) ? 1 : 0;
+  EXPECT_GT(held, owned) << "the newcomer owns some of them by now";
+  EXPECT_EQ(node(1).partition_manager->to_hand_over(), 0u);
+  move(1);
+  settle();
+  check_settled();
+  EXPECT_LT(node(1).partition_manager->held(), held);
+}
+
+// Its holder takes nothing back for good before its copies are whole, and this peer's are whole only when nothing is to
+// be returned.
+TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t number = node(2).view->keeps(partition) ? 3 : 2;
+  ManagedNode& other = node(number);
+  ASSERT_FALSE(other.view->keeps(partition));
+  const auto releases = [&] { return other.partition_manager->transfers().tasks(ring::TransferKind::release); };
+  unsettle(number);
+  const storage::Merge kept = known_to(other, partition);
+  run(seconds(5));
+  ASSERT_TRUE(*node(1).store->find(kept.key)) << "returned, and kept";
+  ASSERT_EQ(other.partition_manager->to_return(), 0u);
+  lost_ = [number](std::size_t from, const Transfers::Out&) { return from == number; };
+  move(number);
+  run(seconds(1));
+  ASSERT_EQ(releases(), 1u);
+  unsettle(number);
+  run(seconds(1));
+  EXPECT_EQ(releases(), 0u);
+  EXPECT_EQ(other.partition_manager->to_return(), 0u);
+  EXPECT_TRUE(*other.store->find(kept.key));
+  lost_ = {};
+  move(number);
+  settle();
+  check_settled();
+}
+
+}  // namespace
+}  // namespace orbweaver
