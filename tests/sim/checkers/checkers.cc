@@ -20,6 +20,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   checkers.push_back(make_ends());
   checkers.push_back(make_links_first());
   checkers.push_back(make_lost());
+  checkers.push_back(make_equal());
   return checkers;
 }
 
