@@ -200,6 +200,7 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       if (held == held_.end() || std::find(copies.begin(), copies.end(), done.task.to) == copies.end()) break;
       backfilled_.insert({partition, done.task.to});
       if (done.in_part) in_part_.insert({partition, done.task.to});
+      if (done.in_part && settled_) plan_wanted_ = true;
       break;
     }
     case ring::TransferKind::hand_off:
