@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "storage/append_directory.h"
 #include "storage/append_file.h"
 #include "storage/sha1.h"
 #include "storage/warc.h"
@@ -162,6 +163,8 @@ Result<void> WarcWriter::Impl::begin_file(Time now) {
       if (::access((path + std::string(open_ending)).c_str(), F_OK) == 0) continue;  // another writer's
       return tl::make_unexpected(made.error());
     }
+    if (config.sync_names)
+      if (auto synced = sync_directory(config.directory); !synced) return synced;
     file = std::move(*made);
     file_name = std::move(name);
     return {};
@@ -207,6 +210,8 @@ Result<std::unique_ptr<WarcWriter>> WarcWriter::open(WarcConfig config) {
   impl.compressor.reset(libdeflate_alloc_compressor(std::clamp(impl.config.level, 1, 12)));
   if (!impl.compressor) return fail(ErrorKind::io, "no memory for the gzip compressor");
   if (auto made = make_directory(impl.config.directory); !made) return tl::make_unexpected(made.error());
+  if (impl.config.sync_names)
+    if (auto synced = sync_directories_to(impl.config.directory); !synced) return tl::make_unexpected(synced.error());
   if (auto finished = impl.finish_leftovers(); !finished) return tl::make_unexpected(finished.error());
   return writer;
 }
@@ -239,5 +244,7 @@ Result<WarcPosition> WarcWriter::write(const WarcExchange& exchange, Time now) {
 Result<void> WarcWriter::close() { return impl_->finish_file(); }
 
 std::uint64_t WarcWriter::bytes_written() const { return impl_->bytes_written; }
+
+std::shared_ptr<SyncedFile> WarcWriter::synced_file() const { return impl_->file.synced_file(); }
 
 }  // namespace orbweaver::storage

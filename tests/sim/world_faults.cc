@@ -121,7 +121,7 @@ void World::crash(std::size_t number, std::optional<Duration> restart_after) {
   ++stats_.crashes;
   // The page that its worker reads is a suspect. The other pages wait for the worker.
   const auto read = std::find_if(peer.requests.begin(), peer.requests.end(), [](const auto& entry) {
-    return entry.second.over && entry.second.kind == RequestKind::page;
+    return entry.second.over && entry.second.kind == RequestKind::page && entry.second.record == 0;
   });
   if (read != peer.requests.end()) note_at_work(peer, read->second.url);
   note_single_copies(peer);
@@ -362,7 +362,11 @@ void World::cut_power(std::size_t number, std::uint64_t writes, Duration back) {
   SimPeer& peer = peers_[number];
   if (peer.status != Status::up) return;
   crash(number, back);
-  if (peer.settings.values.durability == Durability::power) return;
+  if (peer.settings.values.durability == Durability::power) {
+    note("peer " + std::to_string(number) + " has lost " + std::to_string(peer.archive->cut_power()) +
+         " unsynced records of its archive");
+    return;
+  }
   const std::size_t dropped = peer.kv->drop_unsynced(writes);
   note("peer " + std::to_string(number) + " has lost its last " + std::to_string(dropped) + " writes");
   if (dropped == 0) return;
