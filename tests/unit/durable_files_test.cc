@@ -1,4 +1,4 @@
-// What is synced, and when. This program's own fsync and fdatasync write down each call, and fail where a test wants it.
+// What is synced, and when. Its own fsync and fdatasync note each call, and fail if a test wants it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
