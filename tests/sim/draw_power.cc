@@ -25,6 +25,7 @@ void draw_power(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
     fault.kind = Fault::Kind::power_cut;
     fault.at = random.between(Duration{seconds{2}}, p.faults_end);
     const bool of_all = random.chance(300);
+    if (!of_all) fault.writes = random.between(0, 6);
     const std::size_t one = random.below(p.peers);
     for (std::size_t peer = 0; peer < p.peers; ++peer) {
       if (!of_all && peer != one) continue;

@@ -82,6 +82,7 @@ struct SimPeer {
   std::uint64_t steps = 0;
   std::shared_ptr<SimArchive> archive;    // under durability = power
   std::unique_ptr<SyncGroup> sync_group;  // likewise: of this process's pages
+  std::optional<Fault> power_fails;       // likewise: when it has written `writes` more records
 };
 
 // More links than one commit of a peer takes.
@@ -213,6 +214,7 @@ class World {
   void strike_after_write(SimPeer& peer, bool wrote);
   void strike_after_send(SimPeer& peer, const ring::Message& message);
   void cut_power(std::size_t peer, std::uint64_t writes, Duration back);
+  void cut_power_after_record(SimPeer& peer);
   void disk_failed(std::size_t peer);
   void recount(SimPeer& peer);
   // True: the peer is paused, and gets this action when it resumes.

@@ -1,4 +1,6 @@
 // Archives under durability = power: a page is written, waits for a sync with others, and then counts.
+#include <utility>
+
 #include "node/errors/storage_error.h"
 #include "tests/sim/world.h"
 
@@ -9,6 +11,19 @@ void World::archive_page(std::size_t number, std::uint64_t job, PageDone page) {
   Request& request = peer.requests.at(job);
   request.record = peer.archive->write(request.url);
   if (peer.sync_group->add(std::move(page), {peer.archive})) begin_sync(number);
+  cut_power_after_record(peer);
+}
+
+void World::cut_power_after_record(SimPeer& peer) {
+  if (!peer.power_fails || ending_ || since_start() >= parameters_.faults_end) return;
+  if (peer.power_fails->writes > 1) {
+    --peer.power_fails->writes;
+    return;
+  }
+  const Fault fault = *std::exchange(peer.power_fails, std::nullopt);
+  schedule(now_ + random_.between(Duration{}, parameters_.max_sync / 2), [this, fault] {
+    if (!ending_ && since_start() < parameters_.faults_end) cut_power(fault.peer, fault.writes, fault.down);
+  });
 }
 
 void World::begin_sync(std::size_t number) {

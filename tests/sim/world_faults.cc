@@ -71,6 +71,10 @@ void World::inject(const Fault& fault) {
     case Fault::Kind::strike:
       return strike(fault);
     case Fault::Kind::power_cut:
+      if (parameters_.settings.durability == Durability::power && fault.writes > 0) {
+        peers_[fault.peer].power_fails = fault;
+        return;
+      }
       return cut_power(fault.peer, fault.writes, fault.down);
     case Fault::Kind::ask:
     case Fault::Kind::recrawl:
@@ -363,8 +367,9 @@ void World::cut_power(std::size_t number, std::uint64_t writes, Duration back) {
   if (peer.status != Status::up) return;
   crash(number, back);
   if (peer.settings.values.durability == Durability::power) {
-    note("peer " + std::to_string(number) + " has lost " + std::to_string(peer.archive->cut_power()) +
-         " unsynced records of its archive");
+    const std::size_t lost = peer.archive->cut_power();
+    note("peer " + std::to_string(number) + " has lost " + std::to_string(lost) + " unsynced records of its archive");
+    if (lost > 0) ++stats_.faults["a power cut that takes records of an archive"];
     return;
   }
   const std::size_t dropped = peer.kv->drop_unsynced(writes);
