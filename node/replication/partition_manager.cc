@@ -270,7 +270,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         returned_all(from, partition);
         const std::vector<ring::PeerId>& owners = view.owners(partition);
         const bool replica = std::find(owners.begin(), owners.end(), from) != owners.end();
-        later = roots.kind == ring::TransferKind::release && (replica || !copies_whole(partition, view));
+        later = roots.kind == ring::TransferKind::release && (replica || !copies_complete(partition, view));
         break;
       }
     }

@@ -118,6 +118,8 @@ class PartitionManager {
   bool take_plan_wanted() { return std::exchange(plan_wanted_, false) || settled_ != copied_until_->settled(); }
   // Every copy of the partition in this view has acknowledged a fill of this process.
   bool copies_whole(ring::Partition partition, const View& view) const;
+  // Also each page's outcome: no copy has pages as they were before their fetch.
+  bool copies_complete(ring::Partition partition, const View& view) const;
   // That goes for all that this peer holds, there are copies, and what it has of other partitions their holders have.
   bool all_whole(const View& view) const;
 

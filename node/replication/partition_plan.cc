@@ -12,6 +12,11 @@ bool PartitionManager::copies_whole(ring::Partition partition, const View& view)
   });
 }
 
+bool PartitionManager::copies_complete(ring::Partition partition, const View& view) const {
+  const auto first = in_part_.lower_bound({partition, ring::PeerId{}});
+  return copies_whole(partition, view) && (first == in_part_.end() || first->first != partition);
+}
+
 void PartitionManager::note_unsent(ring::Partition partition, const View& view) {
   for (const ring::PeerId& peer : view.copies(partition)) in_part_.insert({partition, peer});
 }
