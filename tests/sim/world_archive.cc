@@ -40,7 +40,7 @@ void World::end_sync(std::size_t number, std::uint64_t generation) {
   if (wait_until_it_goes_on(number, [this, number, generation] { end_sync(number, generation); })) return;
   Result<void> synced;
   if (const storage::Result<void> done = peer.archive->sync(); !done)
-    synced = tl::make_unexpected(error_of(done.error()));
+    synced = tl::make_unexpected(error_of({peer.disk_fault.value_or(done.error().kind), done.error().message}));
   std::vector<PageDone> pages = peer.sync_group->end({synced});
   if (pages.size() > 1) ++stats_.faults["pages that share a sync"];
   for (PageDone& page : pages) {
