@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -153,7 +152,7 @@ Result<std::uint64_t> AppendFile::read_at(std::uint64_t offset, char* to, std::u
   }
 }
 
-Result<void> rename_durably(const std::string& from, const std::string& to) {
+Result<void> rename_durably(const std::string& from, const std::string& to, OpenWaiter* waiter) {
   // link and unlink instead of rename: rename would replace a file of that name.
   if (::link(from.c_str(), to.c_str()) == 0 || (errno == EEXIST && same_file(from, to))) {
     if (::unlink(from.c_str()) != 0) return io_error("cannot remove", from, errno);
@@ -164,7 +163,7 @@ Result<void> rename_durably(const std::string& from, const std::string& to) {
     // A file system without hard links.
     if (::rename(from.c_str(), to.c_str()) != 0) return io_error("cannot rename " + from + " to", to, errno);
   }
-  return sync_directory(std::filesystem::path(to).parent_path().string());
+  return sync_directory(std::filesystem::path(to).parent_path().string(), waiter);
 }
 
 }  // namespace orbweaver::storage

@@ -50,6 +50,6 @@ tl::unexpected<Error> io_error(const std::string& what, const std::string& path,
 tl::unexpected<Error> sync_error(const std::string& path, int error_number);
 // Renames, and syncs the directory so that the name survives a power cut. Never replaces a file. If the sync fails, a
 // power cut may bring the old name back.
-Result<void> rename_durably(const std::string& from, const std::string& to);
+Result<void> rename_durably(const std::string& from, const std::string& to, OpenWaiter* waiter = nullptr);
 
 }  // namespace orbweaver::storage

@@ -69,7 +69,8 @@ Result<LinkTraceWriter> LinkTraceWriter::open(LinkTraceConfig config) {
   const std::string& directory = writer.config_.directory;
   if (auto made = make_directory(directory); !made) return tl::make_unexpected(made.error());
   if (writer.config_.sync_names)
-    if (auto synced = sync_directories_to(directory); !synced) return tl::make_unexpected(synced.error());
+    if (auto synced = sync_directories_to(directory, writer.config_.waiter); !synced)
+      return tl::make_unexpected(synced.error());
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     const auto serial = serial_of(at->path().filename().string(), writer.config_.name_prefix);
@@ -142,7 +143,7 @@ Result<void> LinkTraceWriter::begin_file() {
     return written;
   }
   file_ = std::move(*file);
-  if (config_.sync_names) return sync_directory(config_.directory);
+  if (config_.sync_names) return sync_directory(config_.directory, config_.waiter);
   return {};
 }
 

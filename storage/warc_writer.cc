@@ -62,7 +62,7 @@ Result<void> finish_left_open(const std::string& path, OpenWaiter* waiter) {
     return {};
   }
   if (auto synced = locked->sync(); !synced) return synced;
-  return rename_durably(path, path.substr(0, path.size() - open_ending.size()));
+  return rename_durably(path, path.substr(0, path.size() - open_ending.size()), waiter);
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ Result<void> WarcWriter::Impl::begin_file(Time now) {
       return tl::make_unexpected(made.error());
     }
     if (config.sync_names)
-      if (auto synced = sync_directory(config.directory); !synced) return synced;
+      if (auto synced = sync_directory(config.directory, config.waiter); !synced) return synced;
     file = std::move(*made);
     file_name = std::move(name);
     return {};
@@ -182,7 +182,7 @@ Result<void> WarcWriter::Impl::finish_file() {
   }
   if (auto synced = file.sync(); !synced) return synced;
   // Renamed before it is closed: the lock lasts until no ".open" file is left that another process could repair.
-  auto renamed = rename_durably(path, path.substr(0, path.size() - open_ending.size()));
+  auto renamed = rename_durably(path, path.substr(0, path.size() - open_ending.size()), config.waiter);
   if (renamed) file.close();
   return renamed;
 }
@@ -211,7 +211,8 @@ Result<std::unique_ptr<WarcWriter>> WarcWriter::open(WarcConfig config) {
   if (!impl.compressor) return fail(ErrorKind::io, "no memory for the gzip compressor");
   if (auto made = make_directory(impl.config.directory); !made) return tl::make_unexpected(made.error());
   if (impl.config.sync_names)
-    if (auto synced = sync_directories_to(impl.config.directory); !synced) return tl::make_unexpected(synced.error());
+    if (auto synced = sync_directories_to(impl.config.directory, impl.config.waiter); !synced)
+      return tl::make_unexpected(synced.error());
   if (auto finished = impl.finish_leftovers(); !finished) return tl::make_unexpected(finished.error());
   return writer;
 }

@@ -50,9 +50,9 @@ Result<void> write_new(const std::string& path, const std::string& text, mode_t 
   return cannot("write", path, error);
 }
 
-Result<void> sync_name(const std::string& path, Durability durability) {
+Result<void> sync_name(const std::string& path, Durability durability, storage::OpenWaiter* waiter = nullptr) {
   if (durability != Durability::power) return {};
-  if (const auto synced = storage::sync_directory(std::filesystem::path(path).parent_path().string()); !synced)
+  if (const auto synced = storage::sync_directory(std::filesystem::path(path).parent_path().string(), waiter); !synced)
     return tl::make_unexpected(error_of(synced.error()));
   return {};
 }
@@ -191,7 +191,7 @@ Result<void> write_whole(const std::string& path, const std::string& text, Durab
   const std::string fresh = path + ".new";
   if (::unlink(fresh.c_str()) != 0 && errno != ENOENT) return cannot("replace", fresh, errno);
   if (Result<void> written = write_new(fresh, text, 0666, durability, waiter); !written) return written;
-  if (::rename(fresh.c_str(), path.c_str()) == 0) return sync_name(path, durability);
+  if (::rename(fresh.c_str(), path.c_str()) == 0) return sync_name(path, durability, waiter);
   const int error = errno;
   ::unlink(fresh.c_str());
   return cannot("write", path, error);
