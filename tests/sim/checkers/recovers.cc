@@ -11,9 +11,11 @@ namespace orbweaver::sim {
 
 namespace {
 
-// Besides ten times the suspicion time: what moves goes in batches that may each wait for batch_timeout; and a newcomer
-// asks for a minute before it gives up.
+// Besides ten times the suspicion time: a newcomer asks for a minute before it gives up, and a batch may wait for
+// batch_timeout several times.
 constexpr Duration work{std::chrono::seconds{60}};
+// A batch of records that move: two ways, and what else is sent between them.
+constexpr Duration round_trip{std::chrono::milliseconds{300}};
 // The status is built once in so many steps.
 constexpr std::uint64_t look_every = 8;
 
@@ -30,12 +32,21 @@ class Recovers final : public Checker {
     well_at_.resize(std::max(well_at_.size(), world.peers().size()), world.now());
     if (open.empty()) well_at_[number] = world.now();
     const Duration lasts = world.now() - std::max(well_at_[number], calm_since_);
-    if (lasts > 10 * world.parameters().settings.suspicion_time + work)
+    if (lasts > bound(world))
       world.fail(name(),
                  "peer " + std::to_string(number) + " has not recovered for " + duration_text(lasts) + ": " + open);
   }
 
  private:
+  // All records may be in one partition, and it moves at one batch a round trip at worst.
+  static Duration bound(World& world) {
+    const Settings& settings = world.parameters().settings;
+    std::uint64_t records = 0;
+    for (const SimPeer& peer : world.peers()) records += peer.counts.discovered();
+    const auto batches = static_cast<std::int64_t>(records / settings.max_batch_records);
+    return 10 * settings.suspicion_time + work + batches * round_trip;
+  }
+
   void note_who_is_there(World& world) {
     std::vector<Status> there;
     for (const SimPeer& peer : world.peers()) there.push_back(peer.status);
