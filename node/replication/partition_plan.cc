@@ -49,12 +49,12 @@ void PartitionManager::took_over(const Changes& changes, const ring::Membership&
 }
 
 void PartitionManager::cancel_unneeded(const View& view) {
-  std::erase_if(backfilled_, [&](const auto& copy) {
-    const std::vector<ring::PeerId> copies = view.copies(copy.first);
-    const bool needed = holds(copy.first) && std::find(copies.begin(), copies.end(), copy.second) != copies.end();
-    if (!needed) in_part_.erase(copy);
-    return !needed;
-  });
+  for (auto* const all : {&backfilled_, &in_part_}) {
+    std::erase_if(*all, [&](const auto& copy) {
+      const std::vector<ring::PeerId> copies = view.copies(copy.first);
+      return !holds(copy.first) || std::find(copies.begin(), copies.end(), copy.second) == copies.end();
+    });
+  }
   transfers_.cancel_unless([&](const Transfers::Task& task, ring::TransferKind kind) {
     const auto held = held_.find(task.partition);
     switch (kind) {
