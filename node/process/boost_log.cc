@@ -201,12 +201,13 @@ void log(LogLevel level, std::string_view channel, std::string_view event, std::
 
 void log_limited(LogLevel level, std::string_view channel, std::string_view event, std::span<const LogField> fields) {
   if (!wanted(level)) return;
-  const Time now = now_utc();
+  Time now{};
   std::vector<Suppressed> suppressed;
   bool admitted = false;
   {
     LogState& s = state();
     const std::lock_guard lock(s.mutex);
+    now = now_utc();  // in the order of the calls: a time before the last one's would be a clock that was set back
     suppressed = s.limiter.ended(now);
     admitted = s.limiter.admit(level, channel, event, now);
   }
