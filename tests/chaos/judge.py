@@ -13,7 +13,6 @@ promised.
 import collections
 import dataclasses
 
-AFTER_HEALING = 3.0  # seconds in which sides that see each other again tell what they have; as the outside judge
 LOG_ROUNDING = 0.005  # seconds: times in the log are whole milliseconds, and those of the server's last turn
 SHOWN = 5  # examples of what is wrong
 
@@ -129,8 +128,7 @@ def _judge_repeats(url, asked, promise, verdict):
 
 def _other_side_only(cut, request, before):
     """Whether the request came in the cut, and none before it was of its own side."""
-    within = cut.begin <= request.at <= cut.end + AFTER_HEALING
-    return within and all(cut.side(r.source) != cut.side(request.source) for r in before)
+    return cut.holds(request.at) and all(cut.side(r.source) != cut.side(request.source) for r in before)
 
 
 def _judge_gaps(requests, promise, verdict):

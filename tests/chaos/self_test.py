@@ -105,8 +105,7 @@ CASES = [
         ["the ring had asked for"],
     ),
     ("by the other side before the cut", [*good(), AGAIN], promise(cuts=halves(3.5, 5.0)), ["the ring had asked for"]),
-    ("by the other side after the cut", [*good(), (5.7, B, "/p/2.html")], promise(cuts=halves(2.0, 2.5)),
-     ["the ring had asked for"]),  # fmt: skip
+    ("by the other side after the cut", [*good(), AGAIN], promise(cuts=halves(2.0, 2.5)), ["the ring had asked for"]),
     (
         "a gap under the delay",
         [*without("/p/2.html"), (1.49, A, "/p/2.html")],
