@@ -11,7 +11,9 @@ namespace {
 // Time between two checks whether a partition is ready, and after the answer "not now".
 constexpr Duration ready_poll = std::chrono::milliseconds{20};
 constexpr Duration later_wait = std::chrono::milliseconds{300};
-// A question is asked again after the timeout, then after twice that, and so on up to this.
+// A question is asked again soon, for the first one to a peer that is back may be lost with a connection that a cut left
+// behind; then after the timeout, after twice that, and so on up to a maximum.
+constexpr Duration first_patience = std::chrono::seconds{1};
 constexpr Duration max_patience = std::chrono::minutes{1};
 // Longer than any delay between two requests to a host.
 constexpr Duration max_unsure = std::chrono::hours{1};
@@ -187,7 +189,8 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
     question.tenures.push_back({partition, world.tenures.of(partition)});
     if (question.sequence == 0) question.sequence = world.new_sequence();
     // Only the answer to the last question counts: with a constant wait, none would count on a slower line.
-    state.patience = again ? std::min(2 * state.patience, max_patience) : config_.batch.timeout;
+    state.patience = again ? std::max(std::min(2 * state.patience, max_patience), config_.batch.timeout)
+                           : std::min(first_patience, config_.batch.timeout);
     set_stage(at->first, state, Stage::comparing);
     state.question = question.sequence;
     state.since = now;
