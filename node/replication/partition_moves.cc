@@ -112,8 +112,12 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::Roots& roots,
                                   const ring::ReplyPath& reply) {
   ORBWEAVER_TRY(hear(step, roots.tenures));
-  PartitionManager& partition_manager = replication_->partition_manager;
-  messenger_->reply(reply, from, partition_manager.on_roots(from, roots, members_->view()), step.out);
+  ring::RootsCompared answer = replication_->partition_manager.on_roots(from, roots, members_->view());
+  // What was written just now is not yet with the copies.
+  if (roots.kind == ring::TransferKind::release)
+    for (const ring::PartitionDigest& root : roots.roots)
+      if (replication_->replicator.waits_in(root.partition)) answer.later.push_back(root.partition);
+  messenger_->reply(reply, from, std::move(answer), step.out);
   return {};
 }
 

@@ -11,8 +11,8 @@ namespace {
 // Time between two checks whether a partition is ready, and after the answer "not now".
 constexpr Duration ready_poll = std::chrono::milliseconds{20};
 constexpr Duration later_wait = std::chrono::milliseconds{300};
-// A question is asked again soon, for the first one to a peer that is back may be lost with a connection that a cut left
-// behind; then after the timeout, after twice that, and so on up to a maximum.
+// A question is asked again soon, for the first one to a peer that is back may be lost with a connection that a cut
+// left behind; then after the timeout, after twice that, and so on up to a maximum.
 constexpr Duration first_patience = std::chrono::seconds{1};
 constexpr Duration max_patience = std::chrono::minutes{1};
 // Longer than any delay between two requests to a host.
