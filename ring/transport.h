@@ -21,6 +21,10 @@ class Transport {
   // False: the queue to that address is full, or the address cannot be used; nothing was sent. Never blocks.
   // True means "handed to the network", not "arrived".
   virtual bool send(const std::string& address, std::string bytes) = 0;
+  // The next message to that address travels on a new connection: what the old one still carried may be lost. For a
+  // peer that was down and is back: TCP may hold a connection from before a network split for seconds, and lose what is
+  // sent on it. Never blocks; nothing happens where there is no connection.
+  virtual void begin_anew(const std::string& address) = 0;
   // Answers a received message on the same connection. False as above.
   virtual bool reply(const ReplyPath& path, std::string bytes) = 0;
 };

@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -208,6 +209,14 @@ class ZmqTransport::Impl {
     return true;
   }
 
+  void begin_anew(const std::string& address) {
+    {
+      const std::lock_guard lock(mutex_);
+      begin_anew_.insert(address);
+    }
+    wake();
+  }
+
   bool refuse() {
     ++counters_.refused;
     return false;
@@ -278,12 +287,15 @@ class ZmqTransport::Impl {
   // Moves what other threads queued to the links; true when it is time to stop.
   bool take_outbox() {
     std::deque<Outgoing> taken;
+    std::set<std::string> begun_anew;
     bool stopping = false;
     {
       const std::lock_guard lock(mutex_);
       taken.swap(outbox_);
+      begun_anew.swap(begin_anew_);
       stopping = stopping_;
     }
+    for (const std::string& address : begun_anew) connect_anew(address);
     const auto now = Clock::now();
     for (Outgoing& outgoing : taken) {
       if (outgoing.address.empty()) {
@@ -304,20 +316,35 @@ class ZmqTransport::Impl {
     const auto found = links_.find(address);
     if (found != links_.end()) return &found->second;
     if (links_.size() >= max_addresses) return nullptr;
-    const HostPort peer = *parse_host_port(address);  // send() has checked it
     try {
-      zmq::socket_t dealer(context_, zmq::socket_type::dealer);
-      set_common_options(dealer, peer);
-      act_as_client(dealer, keys_);
-      dealer.set(zmq::sockopt::immediate, true);  // nothing is queued inside ZeroMQ for a peer that is not connected
-      dealer.set(zmq::sockopt::reconnect_ivl, reconnect_min_ms);
-      dealer.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
-      dealer.connect(peer.endpoint());
+      const auto made = links_.emplace(address, Link{connected_dealer(address), {}, Clock::now()}).first;
       ++counters_.connections;
-      return &links_.emplace(address, Link{std::move(dealer), {}, Clock::now()}).first->second;
+      return &made->second;
     } catch (const zmq::error_t&) {
       return nullptr;
     }
+  }
+
+  // Messages that wait here stay; those inside ZeroMQ are lost with the connection.
+  void connect_anew(const std::string& address) {
+    const auto found = links_.find(address);
+    if (found == links_.end()) return;
+    try {
+      found->second.dealer = connected_dealer(address);
+    } catch (const zmq::error_t&) {  // out of file descriptors: the old connection ends by itself
+    }
+  }
+
+  zmq::socket_t connected_dealer(const std::string& address) {
+    const HostPort peer = *parse_host_port(address);  // send() has checked it
+    zmq::socket_t dealer(context_, zmq::socket_type::dealer);
+    set_common_options(dealer, peer);
+    act_as_client(dealer, keys_);
+    dealer.set(zmq::sockopt::immediate, true);  // nothing is queued inside ZeroMQ for a peer that is not connected
+    dealer.set(zmq::sockopt::reconnect_ivl, reconnect_min_ms);
+    dealer.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
+    dealer.connect(peer.endpoint());
+    return dealer;
   }
 
   void flush(const std::string& address, Link& link) {
@@ -468,6 +495,7 @@ class ZmqTransport::Impl {
   std::mutex mutex_;
   std::deque<Outgoing> outbox_;                // on the way to the I/O thread
   std::map<std::string, std::size_t> queued_;  // messages by address ("": answers): in outbox_ or waiting in a link
+  std::set<std::string> begin_anew_;           // addresses
   bool stopping_ = false;
 
   zmq::context_t context_;  // declared before everything that must be closed before it
@@ -522,6 +550,8 @@ bool ZmqTransport::send(const std::string& address, std::string bytes) {
   if (!parsed || parsed->port == 0) return impl_->refuse();
   return impl_->enqueue(address, {}, std::move(bytes));
 }
+
+void ZmqTransport::begin_anew(const std::string& address) { impl_->begin_anew(address); }
 
 bool ZmqTransport::reply(const ReplyPath& path, std::string bytes) {
   if (path.route.empty()) return impl_->refuse();

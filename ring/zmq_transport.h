@@ -70,6 +70,7 @@ class ZmqTransport : public Transport {
   ZmqTransport& operator=(const ZmqTransport&) = delete;
 
   bool send(const std::string& address, std::string bytes) override;
+  void begin_anew(const std::string& address) override;
   bool reply(const ReplyPath& path, std::string bytes) override;
 
   std::string listen_address() const;  // "127.0.0.1:7400", with the real port

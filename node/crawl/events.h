@@ -182,6 +182,10 @@ struct SendMessage {
   std::string address;
   ring::Message message;
 };
+// The peer there was down and is back: the connection from before is not used any more (ring/transport.h).
+struct ConnectAnew {
+  std::string address;
+};
 struct ReplyMessage {
   ring::ReplyPath path;
   ring::Message message;
@@ -205,8 +209,8 @@ struct RecordLinks {
   storage::TracePage page;
 };
 
-using Command =
-    std::variant<StartFetch, ParseRobots, ResolveHost, SendMessage, ReplyMessage, LogEntry, Exit, RecordLinks>;
+using Command = std::variant<StartFetch, ParseRobots, ResolveHost, SendMessage, ConnectAnew, ReplyMessage, LogEntry,
+                             Exit, RecordLinks>;
 using Commands = std::vector<Command>;
 
 }  // namespace orbweaver

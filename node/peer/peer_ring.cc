@@ -27,6 +27,9 @@ Result<void> Peer::membership_changed(const Step& step) {
     if (member.id != id()) view.members.push_back(member);
   commit.meta.emplace_back(meta_name::members, ring::encode(messenger_.message(std::move(view), {})));
   ORBWEAVER_TRY(records_.writer.commit(step, commit));
+  // Before what this step sends: on the connection from before it may be lost.
+  for (const auto& [peer, member] : members_.membership().members())
+    if (members_.is_back(peer)) step.out.insert(step.out.begin(), ConnectAnew{member.address});
   const bool owners_changed = members_.accept_changes(step.now);
   for (const auto& [peer, member] : members_.membership().members()) {
     if (ring::reachable(member)) continue;

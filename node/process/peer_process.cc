@@ -465,6 +465,8 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
     });
   } else if (auto* send = std::get_if<SendMessage>(&command)) {
     transport_->send(send->address, ring::encode(send->message));
+  } else if (auto* anew = std::get_if<ConnectAnew>(&command)) {
+    transport_->begin_anew(anew->address);
   } else if (auto* reply = std::get_if<ReplyMessage>(&command)) {
     transport_->reply(reply->path, ring::encode(reply->message));
   } else if (auto* note = std::get_if<LogEntry>(&command)) {

@@ -38,6 +38,9 @@ class Members {
   // this side must have stopped.
   bool paused() const;
 
+  // It was down at the last accept_changes(), and answers now.
+  bool is_back(const ring::PeerId& peer) const { return down_since_.contains(peer) && is_reachable(peer); }
+
   // Its records have changed since the last accept_changes().
   bool changed() const { return membership_.version() != accepted_; }
   // Updates which members are down, and since when. True: owners have changed.

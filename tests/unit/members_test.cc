@@ -45,8 +45,10 @@ TEST(Members, OneThatIsBackIsNotDownSinceBefore) {
   back.incarnation += 1;
   rig.members.membership().merge({back}, rig.now);
   EXPECT_TRUE(rig.members.changed());
+  EXPECT_TRUE(rig.members.is_back(rig_id(2)));
   rig.members.accept_changes(rig.now);
   EXPECT_FALSE(rig.members.changed());
+  EXPECT_FALSE(rig.members.is_back(rig_id(2)));
   EXPECT_FALSE(rig.members.gone(rig_id(2), rig.now + 10 * rig.state.settings.presume_dead_after));
 }
 

@@ -1,11 +1,7 @@
 // The real transport on loopback sockets: trust, bounds, and strangers.
 #include "ring/zmq_transport.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -19,12 +15,18 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 #include <zmq.hpp>
 
 #include "ring/codec.h"
+#include "tests/unit/tcp_ends.h"
 
 namespace orbweaver::ring {
 namespace {
+
+using testing::RawClient;
+using testing::SilentServer;
+using testing::ZmtpServer;
 
 using namespace std::chrono_literals;
 
@@ -103,61 +105,6 @@ std::string error_of(const std::string& listen, const std::string& key) {
   auto opened = ZmqTransport::open({listen, key}, [](std::string, ReplyPath) {});
   return opened ? "opened" : opened.error().message;
 }
-
-// A plain TCP connection to a peer.
-class RawClient {
- public:
-  explicit RawClient(const std::string& address) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.find(':') + 1))));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
-  }
-  ~RawClient() {
-    if (socket_ >= 0) ::close(socket_);
-  }
-  RawClient(const RawClient&) = delete;
-  RawClient& operator=(const RawClient&) = delete;
-  // The other end learns at once that the connection is over (RST), whatever it has not read.
-  void reset() {
-    const linger at_once{1, 0};
-    EXPECT_EQ(::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
-    ::close(std::exchange(socket_, -1));
-  }
-  std::string read(std::size_t count) {
-    std::string bytes(count, '\0');
-    EXPECT_EQ(::recv(socket_, bytes.data(), count, MSG_WAITALL), static_cast<ssize_t>(count));
-    return bytes;
-  }
-  void write(std::string_view bytes) { EXPECT_GE(::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL), -1); }
-
- private:
-  int socket_;
-};
-
-// A listening socket that never accepts: the kernel completes the connection, and no bytes follow.
-class SilentServer {
- public:
-  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
-    EXPECT_EQ(::listen(socket_, 16), 0);
-    socklen_t size = sizeof at;
-    EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size), 0);
-    address_ = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
-  }
-  ~SilentServer() { ::close(socket_); }
-  SilentServer(const SilentServer&) = delete;
-  SilentServer& operator=(const SilentServer&) = delete;
-  const std::string& address() const { return address_; }
-
- private:
-  int socket_;
-  std::string address_;
-};
 
 // An address on which no process listens (any more).
 std::string dead_address() { return SilentServer().address(); }
@@ -385,6 +332,22 @@ TEST(ZmqTransport, ARestartedPeerIsFoundAgain) {
   EXPECT_TRUE(eventually([&] { return from.transport->send(address, "two") && second.inbox.count() > 0; }));
 }
 
+TEST(ZmqTransport, BeginAnew_TheNextMessageTravelsOnANewConnection) {
+  ZmtpServer to;
+  Peer from;
+  from.transport->begin_anew(to.address());  // nothing to begin anew
+  ASSERT_TRUE(from.transport->send(to.address(), "one"));
+  const int before = to.accept();
+  ASSERT_GE(before, 0);
+  EXPECT_EQ(ZmtpServer::frame(before), "one");
+  from.transport->begin_anew(to.address());  // the connection from before stays open at the other end, and is silent
+  ASSERT_TRUE(from.transport->send(to.address(), "two"));
+  const int anew = to.accept();
+  ASSERT_GE(anew, 0);
+  EXPECT_EQ(ZmtpServer::frame(anew), "two");
+  EXPECT_EQ(from.transport->stats().connections, 1u);
+}
+
 TEST(ZmqTransport, AnAnswerToWhoIsGoneIsCountedAndDropped) {
   Peer answerer;
   ReplyPath path;
@@ -519,7 +482,7 @@ TEST(ZmqTransport, ThreadsMaySendAtOnce) {
 }
 
 // Answers every question; with `late_first` every question but the first.
-class ZmqClientTest : public testing::Test {
+class ZmqClientTest : public ::testing::Test {
  protected:
   void serve(const std::string& key, bool late_first = false) {
     // The lock is needed because a question may arrive before open() has returned.
