@@ -27,12 +27,14 @@ bool returns(ring::TransferKind kind) {
 void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& extras) {
   const auto [at, added] = tasks_.try_emplace(task);
   if (!added && at->second.kind == kind) {
-    const Extras before = at->second.extras;
     Extras& now = at->second.extras;
+    const bool asks_more = (extras.give && !now.give) || (extras.hosts && !now.hosts);
     now.give = now.give || extras.give;
     now.hosts = now.hosts || extras.hosts;
+    now.fill = now.fill || extras.fill;
+    count_fill(at->second);
     // What is asked already has not asked for this.
-    if (now != before && at->second.stage > Stage::getting_ready) restart(task, at->second, Time{});
+    if (asks_more && at->second.stage > Stage::getting_ready) restart(task, at->second, Time{});
     return;
   }
   if (!added) cancel(task);
@@ -41,11 +43,21 @@ void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& ex
   state.extras = extras;
   peers_of_[task.partition].insert(task.to);
   ++of_kind_[static_cast<std::size_t>(kind)];
+  count_fill(state);
   news_ = true;
+}
+
+void Transfers::count_fill(State& state) {
+  const bool fills =
+      state.kind == ring::TransferKind::backfill && (state.extras.fill || state.stage > Stage::comparing);
+  if (fills == state.counted) return;
+  state.counted = fills;
+  fills ? ++fills_ : --fills_;
 }
 
 void Transfers::set_stage(const Task& task, State& state, Stage stage) {
   state.stage = stage;
+  count_fill(state);
   if (state.kind != ring::TransferKind::hand_off) return;
   if (stage == Stage::waiting) {
     if (frozen_.erase(task.partition) > 0) thawed_.push_back(task.partition);
@@ -59,9 +71,11 @@ void Transfers::restart(const Task& task, State& state, Time not_before) {
   const ring::TransferKind kind = state.kind;
   const Extras extras = state.extras;
   set_stage(task, state, Stage::waiting);
+  const bool counted = state.counted;
   state = State{};
   state.kind = kind;
   state.extras = extras;
+  state.counted = counted;
   state.since = not_before;
   news_ = true;
 }
@@ -71,6 +85,7 @@ void Transfers::cancel(const Task& task) {
   if (found == tasks_.end()) return;
   restart(task, found->second, Time{});
   --of_kind_[static_cast<std::size_t>(found->second.kind)];
+  if (found->second.counted) --fills_;
   const auto peers = peers_of_.find(task.partition);
   peers->second.erase(task.to);
   if (peers->second.empty()) peers_of_.erase(peers);
@@ -83,11 +98,18 @@ void Transfers::begin_anew(ring::Partition partition) {
   for (const ring::PeerId& to : peers->second) restart({to, partition}, tasks_.at({to, partition}), Time{});
 }
 
-void Transfers::cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep) {
-  std::vector<Task> gone;
-  for (const auto& [task, state] : tasks_)
-    if (!keep(task, state.kind)) gone.push_back(task);
-  for (const Task& task : gone) cancel(task);
+void Transfers::cancel_unless(ring::Partition partition,
+                              const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep) {
+  const auto peers = peers_of_.find(partition);
+  if (peers == peers_of_.end()) return;
+  std::vector<ring::PeerId> unneeded;
+  for (const ring::PeerId& to : peers->second)
+    if (!keep(to, tasks_.at({to, partition}).kind)) unneeded.push_back(to);
+  for (const ring::PeerId& to : unneeded) cancel({to, partition});
+}
+
+void Transfers::cancel_all() {
+  while (!tasks_.empty()) cancel(Task(tasks_.begin()->first));
 }
 
 void Transfers::end(const Task& task, bool agreed) {
@@ -104,14 +126,6 @@ void Transfers::forget_what_nobody_waits_for(Time now) {
     const bool wanted = task != tasks_.end() && task->first.to == target->first;
     target = wanted || !target->second.window.empty() ? std::next(target) : targets_.erase(target);
   }
-}
-
-bool Transfers::fills(const std::set<std::pair<ring::Partition, ring::PeerId>>& filled) const {
-  return tasks(ring::TransferKind::backfill) > 0 && std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& entry) {
-           const auto& [task, state] = entry;
-           return state.kind == ring::TransferKind::backfill &&
-                  (state.stage > Stage::comparing || !filled.contains({task.partition, task.to}));
-         });
 }
 
 std::vector<Transfers::Done> Transfers::take_done() { return std::exchange(done_, {}); }

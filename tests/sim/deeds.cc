@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 
 #include "tests/sim/random.h"
 #include "tests/sim/world.h"
@@ -49,9 +50,11 @@ class Watch {
   bool quiet(Duration lasts) {
     const WorldStats before = begin();
     if (!world_->run(world_->since_start() + lasts)) return false;
-    quiet_bytes_ = static_cast<double>(world_->stats().message_bytes - before.message_bytes) / in_seconds(lasts);
-    quiet_messages_ = static_cast<double>(world_->stats().messages - before.messages) / in_seconds(lasts);
-    report("quiet, a second", before, Duration{});
+    report("quiet", before, lasts);
+    for (const auto& [type, traffic] : since(before)) {
+      quiet_[type].messages = traffic.messages / in_seconds(lasts);
+      quiet_[type].bytes = traffic.bytes / in_seconds(lasts);
+    }
     return true;
   }
 
@@ -64,6 +67,22 @@ class Watch {
   }
 
  private:
+  struct Sent {
+    double messages = 0;
+    double bytes = 0;
+  };
+
+  std::map<std::string, Sent> since(const WorldStats& before) const {
+    std::map<std::string, Sent> sent;
+    for (const auto& [type, traffic] : world_->stats().by_type) {
+      const auto known = before.by_type.find(type);
+      const Traffic earlier = known == before.by_type.end() ? Traffic{} : known->second;
+      sent[type] = {static_cast<double>(traffic.messages - earlier.messages),
+                    static_cast<double>(traffic.bytes - earlier.bytes)};
+    }
+    return sent;
+  }
+
   WorldStats begin() {
     world_->forget_longest_step();
     return world_->stats();
@@ -74,19 +93,14 @@ class Watch {
     Deed deed;
     deed.name = name;
     deed.seconds = in_seconds(lasts);
-    deed.bytes = quiet_bytes_;
-    deed.messages = quiet_messages_;
-    if (lasts > Duration{}) {
-      deed.bytes = static_cast<double>(now.message_bytes - before.message_bytes) - quiet_bytes_ * deed.seconds;
-      deed.messages = static_cast<double>(now.messages - before.messages) - quiet_messages_ * deed.seconds;
-    }
-    std::uint64_t most = 0;
-    for (const auto& [type, traffic] : now.by_type) {
-      const auto known = before.by_type.find(type);
-      const std::uint64_t bytes = traffic.bytes - (known == before.by_type.end() ? 0 : known->second.bytes);
+    double most = 0;
+    for (const auto& [type, traffic] : since(before)) {
+      const double bytes = traffic.bytes - quiet_[type].bytes * deed.seconds;
+      deed.bytes += bytes;
+      deed.messages += traffic.messages - quiet_[type].messages * deed.seconds;
       if (bytes <= most) continue;
       most = bytes;
-      deed.most = type + " " + std::to_string(bytes);
+      deed.most = type + " " + std::to_string(static_cast<std::int64_t>(bytes));
     }
     deed.longest_step_millis = std::chrono::duration<double, std::milli>(now.longest_step).count();
     deed.longest_step = now.longest_step_was;
@@ -96,8 +110,7 @@ class Watch {
 
   World* world_;
   const std::function<void(const Deed&)>* report_;
-  double quiet_bytes_ = 0;
-  double quiet_messages_ = 0;
+  std::map<std::string, Sent> quiet_;  // a second, by type
 };
 
 }  // namespace
@@ -113,13 +126,14 @@ std::optional<std::string> measure_deeds(const DeedOptions& options, const std::
     for (const SimPeer& peer : world.peers())
       if (peer.status == Status::up) world.crash(peer.number, down_time);
   };
-  bool done = watch.deed("the ring forms", seconds{30}, [] {}) && watch.quiet(seconds{10}) &&
-              watch.deed("one starts again", seconds{5}, [&] { world.crash(one, down_time); });
+  // Full exchanges come in bursts, each peer's every 15 s: a window is a multiple of that.
+  bool done = watch.deed("the ring forms", seconds{30}, [] {}) && watch.quiet(seconds{30}) &&
+              watch.deed("one starts again", seconds{15}, [&] { world.crash(one, down_time); });
   if (done && !options.restart_only)
-    done = watch.deed("one joins", seconds{10}, [&] { world.add_peer(world.since_start(), 0); }) &&
-           watch.deed("one leaves", seconds{10}, [&] { world.leave(joiner); }) &&
+    done = watch.deed("one joins", seconds{15}, [&] { world.add_peer(world.since_start(), 0); }) &&
+           watch.deed("one leaves", seconds{15}, [&] { world.leave(joiner); }) &&
            watch.deed("one dies", seconds{30}, [&] { world.crash(one, std::nullopt); }) &&
-           watch.deed("all start again", seconds{10}, restart_all);
+           watch.deed("all start again", seconds{15}, restart_all);
   return done ? std::nullopt : std::optional(world.failures().front());
 }
 

@@ -80,7 +80,7 @@ class Maker {
       case 6:
         return PingAck{number(), some(&Maker::member), number(), number(), coin()};
       case 7:
-        return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure), number(), coin(), number()};
+        return Sync{coin(), some(&Maker::member), some(&Maker::text), some(&Maker::tenure), number()};
       case 8:
         return Batch{number(),
                      number(),
@@ -123,8 +123,17 @@ class Maker {
         return MirrorHints{{{text(), text()}, {text(), text()}}};
       case 25:
         return LeaseRequest{some(&Maker::lease_ask)};
-      default:
+      case 26:
         return LeaseAnswer{{{number(), coin(), number()}, {number(), coin(), number()}}};
+      case 27:
+        return CompareTenures{number(), number(), number(), some(&Maker::number), some(&Maker::member)};
+      case 28:
+        return TenuresCompared{number(), coin(), coin(), some(&Maker::partition), some(&Maker::tenure),
+                               some(&Maker::member)};
+      case 29:
+        return AskRecords{number(), number(), some(&Maker::tenure), some(&Maker::member)};
+      default:
+        return RecordsKnown{number(), coin(), some(&Maker::root)};
     }
   }
   EndStage stage() { return static_cast<EndStage>(random_() % 3); }
@@ -178,7 +187,7 @@ struct Same {
   void operator()(const Sync& a, const Sync& b) const {
     EXPECT_EQ(a.reply_wanted, b.reply_wanted);
     EXPECT_EQ(a.members, b.members);
-    EXPECT_EQ(std::tie(a.nonce, a.confirmed, a.seeds_fingerprint), std::tie(b.nonce, b.confirmed, b.seeds_fingerprint));
+    EXPECT_EQ(a.seeds_fingerprint, b.seeds_fingerprint);
     EXPECT_EQ(a.seeds, b.seeds);
     EXPECT_EQ(a.tenures, b.tenures);
   }
@@ -270,6 +279,23 @@ struct Same {
     ASSERT_EQ(a.pages.size(), b.pages.size());
     for (std::size_t i = 0; i < a.pages.size(); ++i)
       EXPECT_EQ(std::tie(a.pages[i].host, a.pages[i].other), std::tie(b.pages[i].host, b.pages[i].other));
+  }
+  void operator()(const CompareTenures& a, const CompareTenures& b) const {
+    EXPECT_EQ(std::tie(a.nonce, a.fingerprint, a.members_fingerprint, a.sums, a.members),
+              std::tie(b.nonce, b.fingerprint, b.members_fingerprint, b.sums, b.members));
+  }
+  void operator()(const TenuresCompared& a, const TenuresCompared& b) const {
+    EXPECT_EQ(std::tie(a.nonce, a.confirmed, a.more, a.ranges, a.tenures, a.members),
+              std::tie(b.nonce, b.confirmed, b.more, b.ranges, b.tenures, b.members));
+  }
+  void operator()(const AskRecords& a, const AskRecords& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.sum, a.tenures, a.members), std::tie(b.sequence, b.sum, b.tenures, b.members));
+  }
+  void operator()(const RecordsKnown& a, const RecordsKnown& b) const {
+    EXPECT_EQ(std::tie(a.sequence, a.later), std::tie(b.sequence, b.later));
+    ASSERT_EQ(a.roots.size(), b.roots.size());
+    for (std::size_t i = 0; i < a.roots.size(); ++i)
+      EXPECT_EQ(std::tie(a.roots[i].partition, a.roots[i].root), std::tie(b.roots[i].partition, b.roots[i].root));
   }
   void operator()(const LeavesDiffer& a, const LeavesDiffer& b) const {
     EXPECT_EQ(std::tie(a.partition, a.differ, a.sequence), std::tie(b.partition, b.differ, b.sequence));
@@ -437,6 +463,31 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
             "01"
             "c2"
             "02");
+  message.body = CompareTenures{1, 2, 3, {4, 5}};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "1b");
+  EXPECT_EQ(hex(encode(message)).substr(84),
+            "95"
+            "01"
+            "02"
+            "03"
+            "920405"
+            "90");
+  message.body = TenuresCompared{1, true, false, {2}, {{3, {4, {}}}}};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "1c");
+  EXPECT_EQ(hex(encode(message)).substr(84),
+            "96"
+            "01"
+            "c3"
+            "c2"
+            "9102"
+            "91930304c41000000000000000000000000000000000"
+            "90");
+  message.body = AskRecords{1, 2};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "1d");
+  EXPECT_EQ(hex(encode(message)).substr(84), "9401029090");
+  message.body = RecordsKnown{1, true, {{2, 3}}};
+  EXPECT_EQ(hex(encode(message)).substr(4, 2), "1e");
+  EXPECT_EQ(hex(encode(message)).substr(84), "9301c391920203");
   message.body = Finish{1, "end", {{"pages", 9}}};
   EXPECT_EQ(hex(encode(message)).substr(84),
             "9701a3656e64"
@@ -453,6 +504,7 @@ TEST(Codec, TypesAreNamed) {
   EXPECT_EQ(type_name(Body{SlotRequest{}}), "slot_request");
   EXPECT_EQ(type_name(Body{MirrorHints{}}), "mirror_hints");
   EXPECT_EQ(type_name(Body{LeaseAnswer{}}), "lease_answer");
+  EXPECT_EQ(type_name(Body{RecordsKnown{}}), "records_known");
 }
 
 TEST(Codec, EveryTruncationIsAnError) {
