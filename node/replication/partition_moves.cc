@@ -15,9 +15,9 @@ namespace {
 constexpr Duration compare_every = std::chrono::milliseconds{200};
 // Rows of a table in one answer: 110 kB, and a few milliseconds for who learns them.
 constexpr std::size_t max_rows = 4096;
-// Up to this many members, each of them receives a change of tenures at once. In a larger ring only the peers concerned
-// do, and the others learn it by comparing fingerprints.
-constexpr std::size_t max_tell_all = 64;
+// Up to this many members, each of them receives a change of tenures at once: 100 bytes each, where comparing costs a
+// table of sums. In a larger ring only the peers concerned do, and the others learn it by comparing.
+constexpr std::size_t max_tell_all = 1024;
 
 }  // namespace
 

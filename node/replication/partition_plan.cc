@@ -189,6 +189,22 @@ void PartitionManager::begin_planning(const Planning& planning) {
     });
     asks_.forget_unless(planning.reachable);
     note_ended_asks();
+    // At once: who stops being a replica, and is one again before its partition is planned, has missed what was written
+    // meanwhile.
+    const auto keeps = [&planning](ring::Partition partition, const ring::PeerId& peer) {
+      const std::vector<ring::PeerId> copies = planning.view.copies(partition);
+      return std::find(copies.begin(), copies.end(), peer) != copies.end();
+    };
+    std::erase_if(backfilled_, [&](const auto& copy) {
+      const bool needed = keeps(copy.first, copy.second);
+      if (!needed) in_part_.erase(copy);
+      return !needed;
+    });
+    if (to_backfill() > 0)
+      for (const auto& [partition, holding] : held_)
+        transfers_.cancel_unless(partition, [&](const ring::PeerId& to, ring::TransferKind kind) {
+          return kind != ring::TransferKind::backfill || keeps(partition, to);
+        });
   }
   if (planning.may_take && !restored_round_)
     restored_round_ = held_.empty() ? RecordAsks::Round{}

@@ -15,6 +15,10 @@ constexpr Duration later_wait = std::chrono::milliseconds{300};
 constexpr Duration max_patience = std::chrono::minutes{1};
 // Longer than any delay between two requests to a host.
 constexpr Duration max_unsure = std::chrono::hours{1};
+// Partitions without records that are compared with one peer at a time.
+constexpr std::size_t max_empty = 1024;
+// Questions to one peer that wait for an answer; the answer to an older one does not count.
+constexpr std::size_t max_questions = 1024;
 // Rows of a partition's hosts that are read at a time.
 constexpr std::size_t host_rows = 256;
 
@@ -173,14 +177,19 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
 
 void Transfers::activate(Time now, const ring::PeerId& to) {
   std::size_t active = 0;
+  std::size_t empty = 0;
   const auto first = tasks_.lower_bound({to, 0});
-  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) active += at->second.active() ? 1 : 0;
+  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
+    active += at->second.active() ? 1 : 0;
+    empty += at->second.stage != Stage::waiting && at->second.empty ? 1 : 0;
+  }
   for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
     State& state = at->second;
+    if (active >= config_.max_active && empty >= max_empty) break;
     if (state.stage != Stage::waiting || now < state.since) continue;
     state.empty = store_->counts(at->first.partition).discovered() == 0;
-    if (!state.empty && active >= config_.max_active) continue;
-    active += state.empty ? 0 : 1;
+    if (state.empty ? empty >= max_empty : active >= config_.max_active) continue;
+    ++(state.empty ? empty : active);
     set_stage(at->first, state, Stage::getting_ready);
   }
 }
@@ -215,7 +224,7 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
   }
   // Questions that never got an answer are not kept forever.
   std::map<std::uint64_t, std::vector<ring::Partition>>& open = target_of(to).questions;
-  while (open.size() > config_.max_active) open.erase(open.begin());
+  while (open.size() > max_questions) open.erase(open.begin());
 }
 
 void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& answer, Time now) {

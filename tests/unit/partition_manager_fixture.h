@@ -146,6 +146,12 @@ class PartitionManagerTest : public testing::Test {
       step();
     }
   }
+  static std::string awaited_by(const ManagedNode& n) {
+    std::string text;
+    for (const auto& [peer, partitions] : n.partition_manager->awaited())
+      for (const ring::Partition partition : partitions) text += peer.brief() + " for " + std::to_string(partition) + " ";
+    return text;
+  }
   std::string what_is_left() const {
     std::string text;
     for (const auto& [number, n] : nodes_)
@@ -154,7 +160,7 @@ class PartitionManagerTest : public testing::Test {
                 ", to gain " + std::to_string(n->partition_manager->to_gain()) + ", to hand over " +
                 std::to_string(n->partition_manager->to_hand_over()) + ", to give back " +
                 std::to_string(n->partition_manager->to_return()) + ", to fill " +
-                std::to_string(n->partition_manager->to_backfill()) + "] ";
+                std::to_string(n->partition_manager->to_backfill()) + ", awaited: " + awaited_by(*n) + "] ";
     return text;
   }
 

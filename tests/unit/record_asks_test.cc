@@ -24,10 +24,13 @@ class RecordAsksTest : public testing::Test {
     for (std::size_t i = 1; i <= count; ++i) made.push_back(peer_id(i));
     return made;
   }
-  bool hear(std::size_t from, std::uint64_t sequence, bool later = false) {
-    const bool taken = asks_.hear(peer_id(from), {.sequence = sequence, .later = later}, now_);
-    if (taken) asks_.done(peer_id(from));
+  bool hear(const ring::PeerId& from, std::uint64_t sequence, bool later = false) {
+    const bool taken = asks_.hear(from, {.sequence = sequence, .later = later}, now_);
+    if (taken) asks_.done(from);
     return taken;
+  }
+  bool hear(std::size_t from, std::uint64_t sequence, bool later = false) {
+    return hear(peer_id(from), sequence, later);
   }
 
   RecordAsks asks_{timeout};
@@ -43,10 +46,10 @@ TEST_F(RecordAsksTest, ARoundEndsWhenAllHaveAnswered) {
   ASSERT_EQ(asked.size(), 2u);
   EXPECT_EQ(asked[0].question.sum, 7u);
   EXPECT_EQ(asks_.awaited().at(peer_id(2)), (std::vector<ring::Partition>{3, 4}));
-  EXPECT_TRUE(hear(1, asked[0].question.sequence));
+  EXPECT_TRUE(hear(asked[0].to, asked[0].question.sequence));
   EXPECT_TRUE(asks_.open(round));
   EXPECT_TRUE(asks_.take_ended().empty());
-  EXPECT_TRUE(hear(2, asked[1].question.sequence));
+  EXPECT_TRUE(hear(asked[1].to, asked[1].question.sequence));
   EXPECT_FALSE(asks_.open(round));
   EXPECT_EQ(asks_.take_ended(), (std::vector<ring::Partition>{3, 4}));
   EXPECT_TRUE(tick().empty());
