@@ -226,6 +226,7 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
         releasing_.insert(partition);
       } else {
         transfers_.want(done.task, ring::TransferKind::release, {.already_sent = true});
+        dirty_.insert(partition);  // it may be planned already that another peer holds it
       }
       break;
     case ring::TransferKind::ask:

@@ -15,8 +15,6 @@ constexpr Duration later_wait = std::chrono::milliseconds{300};
 constexpr Duration max_patience = std::chrono::minutes{1};
 // Longer than any delay between two requests to a host.
 constexpr Duration max_unsure = std::chrono::hours{1};
-// Partitions without records that are compared with one peer at a time.
-constexpr std::size_t max_empty = 1024;
 // Questions to one peer that wait for an answer; the answer to an older one does not count.
 constexpr std::size_t max_questions = 1024;
 // Rows of a partition's hosts that are read at a time.
@@ -136,8 +134,8 @@ std::vector<Transfers::Done> Transfers::take_done() { return std::exchange(done_
 
 std::vector<ring::PeerId> Transfers::peers() const {
   std::vector<ring::PeerId> peers;
-  for (const auto& [task, state] : tasks_)
-    if (peers.empty() || peers.back() != task.to) peers.push_back(task.to);
+  for (auto at = tasks_.begin(); at != tasks_.end(); at = tasks_.upper_bound({peers.back(), UINT16_MAX}))
+    peers.push_back(at->first.to);
   return peers;
 }
 
@@ -153,10 +151,25 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
     const auto refresh = [&world](ring::Batch& batch) { batch.ring_fingerprint = world.fingerprint; };
     target_of(to).window.resend(now, to, refresh, again);
     for (BatchOut& batch : again) out.push_back({to, std::move(batch.batch)});
-    activate(now, to);
-    ask(now, world, to, out);
-    if (Result<void> asked = compare_leaves(now, world, to, out); !asked) return asked;
-    if (Result<void> sent = send(now, world, to, out); !sent) return sent;
+    // One walk over the peer's tasks when nothing of them is due.
+    bool to_activate = false;
+    bool to_ask = false;
+    bool to_compare = false;
+    bool to_send = false;
+    for (auto at = tasks_.lower_bound({to, 0}); at != tasks_.end() && at->first.to == to; ++at) {
+      const State& state = at->second;
+      to_activate = to_activate || (state.stage == Stage::waiting && now >= state.since);
+      to_ask = to_ask || state.stage == Stage::getting_ready ||
+               (state.stage == Stage::comparing && now - state.since >= state.patience);
+      to_compare = to_compare || state.stage == Stage::comparing_leaves;
+      to_send = to_send || state.stage == Stage::sending;
+    }
+    if (to_activate) activate(now, to);
+    if (to_activate || to_ask) ask(now, world, to, out);
+    if (to_compare)
+      if (Result<void> asked = compare_leaves(now, world, to, out); !asked) return asked;
+    if (to_send)
+      if (Result<void> sent = send(now, world, to, out); !sent) return sent;
   }
   due_.reset();
   const auto consider = [&](std::optional<Time> at) {
@@ -177,19 +190,14 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
 
 void Transfers::activate(Time now, const ring::PeerId& to) {
   std::size_t active = 0;
-  std::size_t empty = 0;
   const auto first = tasks_.lower_bound({to, 0});
-  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
-    active += at->second.active() ? 1 : 0;
-    empty += at->second.stage != Stage::waiting && at->second.empty ? 1 : 0;
-  }
+  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) active += at->second.active() ? 1 : 0;
   for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
     State& state = at->second;
-    if (active >= config_.max_active && empty >= max_empty) break;
     if (state.stage != Stage::waiting || now < state.since) continue;
     state.empty = store_->counts(at->first.partition).discovered() == 0;
-    if (state.empty ? empty >= max_empty : active >= config_.max_active) continue;
-    ++(state.empty ? empty : active);
+    if (!state.empty && active >= config_.max_active) continue;
+    active += state.empty ? 0 : 1;
     set_stage(at->first, state, Stage::getting_ready);
   }
 }
