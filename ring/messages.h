@@ -319,9 +319,9 @@ struct LeaseAnswer {  // type 26: to LeaseRequest
 };
 
 // Tables of tenures, compared by ranges of partitions (ring/tenures.h).
-struct CompareTenures {           // type 27: "which tenures do we know differently?"
-  std::uint64_t nonce = 0;        // of a question that wants a fresh answer, which repeats it; 0: none
-  std::uint64_t fingerprint = 0;  // of the sender's tenures
+struct CompareTenures {                   // type 27: "which tenures do we know differently?"
+  std::uint64_t nonce = 0;                // of a question that wants a fresh answer, which repeats it; 0: none
+  std::uint64_t fingerprint = 0;          // of the sender's tenures
   std::uint64_t members_fingerprint = 0;  // Membership::states_fingerprint()
   std::vector<std::uint64_t> sums = {};   // of its ranges; none: only the fingerprints are compared
   std::vector<Member> members = {};       // the sender itself
@@ -343,15 +343,14 @@ struct AskRecords {  // type 29
 };
 struct RecordsKnown {  // type 30: answer
   std::uint64_t sequence = 0;
-  bool later = false;                        // it knows other tenures of the asker: not now
+  bool later = false;                       // it knows other tenures of the asker: not now
   std::vector<PartitionDigest> roots = {};  // of those of which it has records
 };
 
-using Body =
-    std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe,
-                 WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves, LeavesDiffer, SlotRequest,
-                 SlotAnswer, PageFingerprints, MirrorHints, LeaseRequest, LeaseAnswer, CompareTenures, TenuresCompared,
-                 AskRecords, RecordsKnown>;
+using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
+                          WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves,
+                          LeavesDiffer, SlotRequest, SlotAnswer, PageFingerprints, MirrorHints, LeaseRequest,
+                          LeaseAnswer, CompareTenures, TenuresCompared, AskRecords, RecordsKnown>;
 
 struct Message {
   std::uint16_t version = protocol_version;

@@ -106,7 +106,8 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     } else if (held_.erase(partition) > 0) {
       awaiting_.erase(partition);
       // At once: it may hold the partition again before that is planned.
-      for (auto copy = backfilled_.lower_bound({partition, {}}); copy != backfilled_.end() && copy->first == partition;) {
+      for (auto copy = backfilled_.lower_bound({partition, {}});
+           copy != backfilled_.end() && copy->first == partition;) {
         in_part_.erase(*copy);
         copy = backfilled_.erase(copy);
       }

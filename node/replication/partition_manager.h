@@ -156,11 +156,12 @@ class PartitionManager {
  private:
   struct Holding {
     Time since{};
-    bool restored = false;                // by this process, which has not asked the others yet
-    RecordAsks::Round round = 0;          // in which all others are asked what they have
-    std::set<ring::PeerId> awaited = {};  // its copies, and others that have something: their return is not complete yet
-    std::set<ring::PeerId> giving = {};   // of these, those that have answered
-    Time asked{};                         // when they were
+    bool restored = false;        // by this process, which has not asked the others yet
+    RecordAsks::Round round = 0;  // in which all others are asked what they have
+    std::set<ring::PeerId> awaited =
+        {};                              // its copies, and others that have something: their return is not complete yet
+    std::set<ring::PeerId> giving = {};  // of these, those that have answered
+    Time asked{};                        // when they were
   };
   using Reachable = std::function<bool(const ring::PeerId&)>;
   struct Planning {  // one call of plan()
@@ -218,7 +219,7 @@ class PartitionManager {
   std::set<ring::Partition> awaiting_;  // held, and peers are awaited by name
   std::set<ring::Partition> unfilled_;  // held, and without copies that are whole
   bool settled_ = true;                 // as of the last plan()
-  Time next_look_{};     // at members that do not answer
+  Time next_look_{};                    // at members that do not answer
   Time next_compare_{};
   ring::Partition compare_at_ = 0;
   std::vector<std::pair<ring::Partition, std::uint64_t>> candidates_;  // to be compared if their root is still this one

@@ -98,8 +98,7 @@ void PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring
       const std::span<const ring::Tenure> rows = tenures.rows(range);
       for (std::size_t i = 0; i < rows.size(); ++i)
         if (rows[i].epoch > 0)
-          answer.tenures.push_back(
-              {static_cast<ring::Partition>(range * tenures.partitions_a_range() + i), rows[i]});
+          answer.tenures.push_back({static_cast<ring::Partition>(range * tenures.partitions_a_range() + i), rows[i]});
     }
     answer.ranges = std::move(differing);
   }

@@ -60,8 +60,8 @@ void PartitionManager::took_over(const Changes& changes, const View& view, const
     const auto held = held_.find(partition);
     if (held == held_.end()) continue;
     held->second.since = now;
-    await_others(partition, held->second, round, view, [&](const auto& peer) { return reaches(membership, peer); },
-                 now);
+    await_others(
+        partition, held->second, round, view, [&](const auto& peer) { return reaches(membership, peer); }, now);
     if (waits(held->second)) gaining_.insert(partition);
   }
 }
@@ -148,7 +148,8 @@ bool PartitionManager::gone(const ring::PeerId& holder, ring::Partition partitio
   if (planning.membership.find(holder) != nullptr) return !planning.reachable(holder);
   const Time since = unknown_since_.try_emplace(holder, planning.now).first->second;
   if (planning.now - since >= config_.unknown_wait) return true;
-  unknown_due_ = of_unknown_.empty() ? since + config_.unknown_wait : std::min(unknown_due_, since + config_.unknown_wait);
+  unknown_due_ =
+      of_unknown_.empty() ? since + config_.unknown_wait : std::min(unknown_due_, since + config_.unknown_wait);
   of_unknown_.insert(partition);
   return false;
 }
@@ -207,8 +208,8 @@ void PartitionManager::begin_planning(const Planning& planning) {
         });
   }
   if (planning.may_take && !restored_round_)
-    restored_round_ = held_.empty() ? RecordAsks::Round{}
-                                    : asks_.begin(who_may_know(self_, planning.membership), planning.now, {});
+    restored_round_ =
+        held_.empty() ? RecordAsks::Round{} : asks_.begin(who_may_know(self_, planning.membership), planning.now, {});
 }
 
 PartitionManager::Changes PartitionManager::plan(const View& view, const ring::Membership& membership, Time now,
@@ -222,12 +223,9 @@ PartitionManager::Changes PartitionManager::plan(const View& view, const ring::M
     transfers_.cancel_all();
     return changes;
   }
-  const Planning planning{view,
-                          membership,
-                          now,
-                          may_take,
-                          [&membership](const ring::PeerId& peer) { return reaches(membership, peer); },
-                          changes};
+  const Planning planning{
+      view,   membership, now, may_take, [&membership](const ring::PeerId& peer) { return reaches(membership, peer); },
+      changes};
   begin_planning(planning);
   std::size_t left = config_.plan_slice;
   for (; left > 0 && !dirty_.empty(); --left) plan_one(dirty_.extract(dirty_.begin()).value(), planning);

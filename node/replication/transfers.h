@@ -80,7 +80,8 @@ class Transfers {
   // The partition's holder has changed: answers to earlier questions no longer count.
   void begin_anew(ring::Partition partition);
   // Cancels the partition's tasks that `keep` denies.
-  void cancel_unless(ring::Partition partition, const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep);
+  void cancel_unless(ring::Partition partition,
+                     const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep);
   void cancel_all();
   bool wanted(const Task& task) const { return tasks_.contains(task); }
 

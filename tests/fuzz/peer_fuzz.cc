@@ -246,8 +246,8 @@ class Maker {
         return ring::CompareTenures{in_.number(), in_.number(), in_.number(), some(&Maker::number),
                                     some(&Maker::member)};
       case 27:
-        return ring::TenuresCompared{in_.coin() ? 0 : in_.number(), in_.coin(), in_.coin(), some(&Maker::partition),
-                                     some(&Maker::tenure), some(&Maker::member)};
+        return ring::TenuresCompared{in_.coin() ? 0 : in_.number(), in_.coin(),           in_.coin(),
+                                     some(&Maker::partition),       some(&Maker::tenure), some(&Maker::member)};
       case 28:
         return ring::AskRecords{in_.number(), in_.coin() ? 0 : in_.number(), some(&Maker::tenure),
                                 some(&Maker::member)};

@@ -1,8 +1,7 @@
-// What the ring's deeds cost whole peers: it forms, one peer is started again, one joins, one leaves, one dies, all are
-// started again. On a simulated clock and network, with stores that hold a small crawl. Bytes and messages are functions
-// of the arguments; the time of a step is processor time of this machine, and differs from run to run. Thread rule:
-// functions of their arguments.
-#pragma once
+// What deeds of the ring cost whole peers: it forms, one is started again, one joins, one leaves, one dies, all are
+// started again. On a simulated clock and network, with stores that hold a small crawl. Bytes and messages depend on
+// the arguments only; the time of a step is processor time of this machine, and differs from run to run. Thread rule:
+// one owner.
 
 #include <cstdint>
 #include <functional>

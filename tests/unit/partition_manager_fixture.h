@@ -134,8 +134,8 @@ class PartitionManagerTest : public testing::Test {
   bool at_rest() const {
     return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
       const ManagedNode& n = *entry.second;
-      return !n.alive ||
-             (!n.view_due && n.confirmed && n.partition_manager->at_rest() && !n.partition_manager->plan_open() && n.partition_manager->to_backfill() == 0);
+      return !n.alive || (!n.view_due && n.confirmed && n.partition_manager->at_rest() &&
+                          !n.partition_manager->plan_open() && n.partition_manager->to_backfill() == 0);
     });
   }
   void settle(int max_steps = 6'000) {
@@ -149,7 +149,8 @@ class PartitionManagerTest : public testing::Test {
   static std::string awaited_by(const ManagedNode& n) {
     std::string text;
     for (const auto& [peer, partitions] : n.partition_manager->awaited())
-      for (const ring::Partition partition : partitions) text += peer.brief() + " for " + std::to_string(partition) + " ";
+      for (const ring::Partition partition : partitions)
+        text += peer.brief() + " for " + std::to_string(partition) + " ";
     return text;
   }
   std::string what_is_left() const {
