@@ -2,6 +2,7 @@
 // started again. On a simulated clock and network, with stores that hold a small crawl. Bytes and messages depend on
 // the arguments only; the time of a step is processor time of this machine, and differs from run to run. Thread rule:
 // one owner.
+#pragma once
 
 #include <cstdint>
 #include <functional>
