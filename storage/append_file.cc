@@ -7,8 +7,11 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <utility>
+
+#include "storage/append_directory.h"
 
 namespace orbweaver::storage {
 namespace {
@@ -51,10 +54,41 @@ int open_file(const std::string& path, int flags, OpenWaiter* waiter) {
 
 }  // namespace
 
+// An open descriptor, closed when its last user is gone.
+class AppendFile::Open final : public SyncedFile {
+ public:
+  Open(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  ~Open() override { ::close(fd_); }
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+
+  int fd() const { return fd_; }
+  Result<void> sync() override {
+    const std::lock_guard lock(mutex_);
+    if (error_ == 0 && ::fdatasync(fd_) != 0) error_ = errno;
+    if (error_ != 0) return sync_error(path_, error_);
+    return {};
+  }
+
+ private:
+  const int fd_;
+  const std::string path_;
+  std::mutex mutex_;
+  int error_ = 0;  // of the first sync that failed; guarded by mutex_
+};
+
+std::shared_ptr<SyncedFile> AppendFile::synced_file() const { return open_; }
+
 tl::unexpected<Error> io_error(const std::string& what, const std::string& path, int error_number) {
   const bool full = error_number == ENOSPC || error_number == EDQUOT;
   return fail(full ? ErrorKind::disk_full : ErrorKind::io,
               what + " " + path + ": " + std::error_code(error_number, std::generic_category()).message());
+}
+
+tl::unexpected<Error> sync_error(const std::string& path, int error_number) {
+  auto error = io_error("cannot sync", path, error_number);
+  error.value().message += "; mend the disk and start again: nothing that counted is lost";
+  return error;
 }
 
 Result<AppendFile> AppendFile::create(const std::string& path, OpenWaiter* waiter) {
@@ -64,7 +98,7 @@ Result<AppendFile> AppendFile::create(const std::string& path, OpenWaiter* waite
   if (fd < 0) return io_error("cannot make", path, -fd);
   const Result<std::uint64_t> size = lock_and_measure(fd, path);
   if (!size) return tl::make_unexpected(size.error());
-  file.fd_ = fd;
+  file.open_ = std::make_shared<Open>(fd, path);
   return file;
 }
 
@@ -75,30 +109,9 @@ Result<AppendFile> AppendFile::open_existing(const std::string& path, OpenWaiter
   if (fd < 0) return io_error("cannot open", path, -fd);
   const Result<std::uint64_t> size = lock_and_measure(fd, path);
   if (!size) return tl::make_unexpected(size.error());
-  file.fd_ = fd;
+  file.open_ = std::make_shared<Open>(fd, path);
   file.size_ = *size;
   return file;
-}
-
-AppendFile::AppendFile(AppendFile&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)), size_(other.size_), torn_(other.torn_) {}
-
-AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
-  if (this != &other) {
-    close();
-    path_ = std::move(other.path_);
-    fd_ = std::exchange(other.fd_, -1);
-    size_ = other.size_;
-    torn_ = other.torn_;
-  }
-  return *this;
-}
-
-AppendFile::~AppendFile() { close(); }
-
-void AppendFile::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
 }
 
 Result<void> AppendFile::append(std::string_view bytes) {
@@ -108,7 +121,7 @@ Result<void> AppendFile::append(std::string_view bytes) {
   std::string_view left = bytes;
   while (!left.empty()) {
     const auto offset = static_cast<::off_t>(size_ + (bytes.size() - left.size()));
-    const ::ssize_t wrote = ::pwrite(fd_, left.data(), left.size(), offset);
+    const ::ssize_t wrote = ::pwrite(open_->fd(), left.data(), left.size(), offset);
     if (wrote > 0) {
       left.remove_prefix(static_cast<std::size_t>(wrote));
     } else if (wrote < 0 && errno == EINTR) {
@@ -125,26 +138,21 @@ Result<void> AppendFile::append(std::string_view bytes) {
 }
 
 Result<void> AppendFile::cut(std::uint64_t size) {
-  if (::ftruncate(fd_, static_cast<::off_t>(size)) != 0) return io_error("cannot cut", path_, errno);
+  if (::ftruncate(open_->fd(), static_cast<::off_t>(size)) != 0) return io_error("cannot cut", path_, errno);
   size_ = size;
   torn_ = false;
   return {};
 }
 
-Result<void> AppendFile::sync() {
-  if (::fsync(fd_) != 0) return io_error("cannot sync", path_, errno);
-  return {};
-}
-
 Result<std::uint64_t> AppendFile::read_at(std::uint64_t offset, char* to, std::uint64_t count) const {
   for (;;) {
-    const ::ssize_t got = ::pread(fd_, to, static_cast<std::size_t>(count), static_cast<::off_t>(offset));
+    const ::ssize_t got = ::pread(open_->fd(), to, static_cast<std::size_t>(count), static_cast<::off_t>(offset));
     if (got >= 0) return static_cast<std::uint64_t>(got);
     if (errno != EINTR) return io_error("cannot read", path_, errno);
   }
 }
 
-Result<void> rename_durably(const std::string& from, const std::string& to) {
+Result<void> rename_durably(const std::string& from, const std::string& to, OpenWaiter* waiter) {
   // link and unlink instead of rename: rename would replace a file of that name.
   if (::link(from.c_str(), to.c_str()) == 0 || (errno == EEXIST && same_file(from, to))) {
     if (::unlink(from.c_str()) != 0) return io_error("cannot remove", from, errno);
@@ -155,21 +163,7 @@ Result<void> rename_durably(const std::string& from, const std::string& to) {
     // A file system without hard links.
     if (::rename(from.c_str(), to.c_str()) != 0) return io_error("cannot rename " + from + " to", to, errno);
   }
-  // If this fails: after a power cut the old name may return, which a reader of old names has to handle anyway.
-  const std::string directory = std::filesystem::path(to).parent_path().string();
-  const int fd = ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd >= 0) {
-    (void)::fsync(fd);
-    ::close(fd);
-  }
-  return {};
-}
-
-Result<void> make_directory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return io_error("cannot make directory", path, error.value());
-  return {};
+  return sync_directory(std::filesystem::path(to).parent_path().string(), waiter);
 }
 
 }  // namespace orbweaver::storage

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "storage/append_directory.h"
 #include "storage/bytes.h"
 #include "storage/link_trace_block.h"
 
@@ -67,6 +68,9 @@ Result<LinkTraceWriter> LinkTraceWriter::open(LinkTraceConfig config) {
   writer.head_ = encode_trace_head(writer.config_.facts);
   const std::string& directory = writer.config_.directory;
   if (auto made = make_directory(directory); !made) return tl::make_unexpected(made.error());
+  if (writer.config_.sync_names)
+    if (auto synced = sync_directories_to(directory, writer.config_.waiter); !synced)
+      return tl::make_unexpected(synced.error());
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     const auto serial = serial_of(at->path().filename().string(), writer.config_.name_prefix);
@@ -139,6 +143,7 @@ Result<void> LinkTraceWriter::begin_file() {
     return written;
   }
   file_ = std::move(*file);
+  if (config_.sync_names) return sync_directory(config_.directory, config_.waiter);
   return {};
 }
 

@@ -15,7 +15,9 @@
 //   URL:   v bytes shared with the previous URL in the block (source or target alike), v bytes of the rest, the rest
 //
 // A URL is in the crawl's canonical form. On a crash the current block is lost, trace_block_bytes at most; a torn block
-// at the end is cut off when the writer opens the file again. Thread rule: each object has one owner.
+// at the end is cut off when the writer opens the file again. A power cut may take all that was written since the file
+// was begun or closed: a trace is measured on, and no promise of a crawl rests on it. Thread rule: each object has one
+// owner.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +40,7 @@ struct LinkTraceConfig {
   std::uint64_t max_bytes = 1u << 30;  // of all files of this prefix; at least trace_bytes_least
   std::map<std::string, std::string> facts;
   OpenWaiter* waiter = nullptr;  // outlives the writer; null: a lack of descriptors is an error
+  bool sync_names = false;       // a new file's name is on the disk before the first block is written into it
 };
 
 class LinkTraceWriter {

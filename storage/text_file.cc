@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "storage/append_directory.h"
+
 namespace orbweaver::storage {
 namespace {
 
@@ -36,6 +38,9 @@ Result<TextFile> TextFile::open(TextFileConfig config) {
   TextFile text(std::move(config));
   const std::string& directory = text.config_.directory;
   if (auto made = make_directory(directory); !made) return tl::make_unexpected(made.error());
+  if (text.config_.sync_names)
+    if (auto synced = sync_directories_to(directory, text.config_.waiter); !synced)
+      return tl::make_unexpected(synced.error());
   std::optional<std::uint64_t> newest;
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
@@ -76,6 +81,8 @@ Result<void> TextFile::begin_file() {
   auto file = AppendFile::create(path_of(next_serial_), config_.waiter);
   if (!file) return tl::make_unexpected(file.error());
   ++next_serial_;
+  if (config_.sync_names)
+    if (auto synced = sync_directory(config_.directory, config_.waiter); !synced) return synced;
   file_ = std::move(*file);
   return {};
 }

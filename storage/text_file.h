@@ -1,7 +1,7 @@
 // JSON Lines files that only grow: one line per append, a new file when one is large enough. A torn last line is cut
 // off at open. Files: <directory>/<prefix>-<serial 5 digits>.jsonl; writing continues in the newest. Thread rule: one
 // owner. Memory: none. On a crash at most the line being written is lost; lines reach the disk when the system writes
-// them out or at close().
+// them out, at close(), or when a holder of synced_file() syncs it.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct TextFileConfig {
   std::string name_prefix;                // unique in the ring
   std::uint64_t file_bytes = 256u << 20;  // a file that reached this is closed and a new one begun
   OpenWaiter* waiter = nullptr;           // outlives the file; null: a lack of descriptors is an error
+  bool sync_names = false;                // a new file's name is on the disk before the first line is written into it
 };
 
 class TextFile {
@@ -29,6 +30,8 @@ class TextFile {
   Result<void> append(std::string_view line);
   Result<void> close();
   const std::string& path() const { return file_.path(); }
+  // The file of the last append. A file that was closed has been synced.
+  std::shared_ptr<SyncedFile> synced_file() const { return file_.synced_file(); }
 
  private:
   explicit TextFile(TextFileConfig config) : config_(std::move(config)) {}

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/open_waiter.h"
+#include "storage/synced_file.h"
 #include "storage/types.h"
 
 namespace orbweaver::storage {
@@ -26,6 +27,7 @@ struct WarcConfig {
   std::vector<std::pair<std::string, std::string>>
       info;                      // warcinfo's application/warc-fields: software, format, robots, operator…
   OpenWaiter* waiter = nullptr;  // outlives the writer; null: a lack of descriptors is an error
+  bool sync_names = false;       // a new file's name is on the disk before the first record is written into it
 };
 
 // One HTTP exchange. Bytes exactly as on the wire (chunked framing kept).
@@ -61,6 +63,8 @@ class WarcWriter {
   Result<WarcPosition> write(const WarcExchange& exchange, Time now);
   Result<void> close();  // finishes and renames the current file
   std::uint64_t bytes_written() const;
+  // The file of the last write, for a sync. A finished file has been synced.
+  std::shared_ptr<SyncedFile> synced_file() const;
   WarcWriter(const WarcWriter&) = delete;
 
  private:

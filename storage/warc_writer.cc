@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "storage/append_directory.h"
 #include "storage/append_file.h"
 #include "storage/sha1.h"
 #include "storage/warc.h"
@@ -61,7 +62,7 @@ Result<void> finish_left_open(const std::string& path, OpenWaiter* waiter) {
     return {};
   }
   if (auto synced = locked->sync(); !synced) return synced;
-  return rename_durably(path, path.substr(0, path.size() - open_ending.size()));
+  return rename_durably(path, path.substr(0, path.size() - open_ending.size()), waiter);
 }
 
 }  // namespace
@@ -162,6 +163,8 @@ Result<void> WarcWriter::Impl::begin_file(Time now) {
       if (::access((path + std::string(open_ending)).c_str(), F_OK) == 0) continue;  // another writer's
       return tl::make_unexpected(made.error());
     }
+    if (config.sync_names)
+      if (auto synced = sync_directory(config.directory, config.waiter); !synced) return synced;
     file = std::move(*made);
     file_name = std::move(name);
     return {};
@@ -179,7 +182,7 @@ Result<void> WarcWriter::Impl::finish_file() {
   }
   if (auto synced = file.sync(); !synced) return synced;
   // Renamed before it is closed: the lock lasts until no ".open" file is left that another process could repair.
-  auto renamed = rename_durably(path, path.substr(0, path.size() - open_ending.size()));
+  auto renamed = rename_durably(path, path.substr(0, path.size() - open_ending.size()), config.waiter);
   if (renamed) file.close();
   return renamed;
 }
@@ -207,6 +210,9 @@ Result<std::unique_ptr<WarcWriter>> WarcWriter::open(WarcConfig config) {
   impl.compressor.reset(libdeflate_alloc_compressor(std::clamp(impl.config.level, 1, 12)));
   if (!impl.compressor) return fail(ErrorKind::io, "no memory for the gzip compressor");
   if (auto made = make_directory(impl.config.directory); !made) return tl::make_unexpected(made.error());
+  if (impl.config.sync_names)
+    if (auto synced = sync_directories_to(impl.config.directory, impl.config.waiter); !synced)
+      return tl::make_unexpected(synced.error());
   if (auto finished = impl.finish_leftovers(); !finished) return tl::make_unexpected(finished.error());
   return writer;
 }
@@ -239,5 +245,7 @@ Result<WarcPosition> WarcWriter::write(const WarcExchange& exchange, Time now) {
 Result<void> WarcWriter::close() { return impl_->finish_file(); }
 
 std::uint64_t WarcWriter::bytes_written() const { return impl_->bytes_written; }
+
+std::shared_ptr<SyncedFile> WarcWriter::synced_file() const { return impl_->file.synced_file(); }
 
 }  // namespace orbweaver::storage

@@ -20,6 +20,7 @@
 #include "node/cli/crawl_reasons.h"
 #include "node/cli/handed_settings.h"
 #include "node/cli/seed_schemes.h"
+#include "node/errors/storage_error.h"
 #include "node/process/directory_lock.h"
 #include "node/process/peer_file.h"
 #include "node/process/peer_process.h"
@@ -33,6 +34,7 @@
 #include "node/system/run_as.h"
 #include "node/terminal/say.h"
 #include "node/tools/seed_file.h"
+#include "storage/append_directory.h"
 
 namespace orbweaver {
 
@@ -138,6 +140,9 @@ Result<void> Crawl::prepare() {
   auto lock = DirectoryLock::take(options_.out, settings->values.data_access);
   if (!lock) return tl::make_unexpected(lock.error());
   lock_.emplace(std::move(*lock));
+  if (settings_.durability == Durability::power)
+    if (const auto synced = storage::sync_directories_to(options_.out); !synced)
+      return tl::make_unexpected(error_of(synced.error()));
   if (Result<void> keyed = prepare_key(settings->values); !keyed) return keyed;
   if (*resumed) {
     std::ifstream in(plan_path);
@@ -157,11 +162,11 @@ Result<void> Crawl::prepare() {
   seeds = std::move(*whole);
   if (Result<void> checked = check(seeds, settings->values); !checked) return checked;
   const std::string plan = json{{"peers", options_.peers}}.dump() + "\n";
-  if (Result<void> written = write_whole(plan_path, plan); !written) return written;
+  if (Result<void> written = write_whole(plan_path, plan, settings_.durability); !written) return written;
   seed_path_ = options_.out + "/seeds.txt";
   std::string lines;
   for (const std::string& seed : seeds) lines += seed + "\n";
-  if (Result<void> written = write_whole(seed_path_, lines); !written) return written;
+  if (Result<void> written = write_whole(seed_path_, lines, settings_.durability); !written) return written;
   for (std::uint32_t i = 1; i <= options_.peers; ++i) {
     Child child;
     child.directory = options_.out + "/peer-" + std::to_string(i);
@@ -178,7 +183,7 @@ Result<void> Crawl::prepare_key(const Settings& settings) {
     const Result<bool> made_before = is_there(path);
     if (!made_before) return tl::make_unexpected(made_before.error());
     if (!*made_before)
-      if (Result<void> made = make_ring_key_file(path); !made) return made;
+      if (Result<void> made = make_ring_key_file(path, settings.durability); !made) return made;
     more_flags_.emplace_back("ring_key_file", path);
   }
   const Result<std::string> key = read_ring_key(path);

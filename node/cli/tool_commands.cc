@@ -286,7 +286,7 @@ void add_tool_commands(CLI::App& app, int& code) {
       ->type_name("FILE");
   command->callback([key_file, &code] {
     if (!key_file->empty()) {
-      const Result<void> made = make_ring_key_file(*key_file);
+      const Result<void> made = make_ring_key_file(*key_file, Durability::power);  // peers will rely on it
       code = made ? 0 : failed(made.error());
       return;
     }

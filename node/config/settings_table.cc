@@ -436,7 +436,8 @@ void add_frontier_and_storage(Rows& rows) {
                                &Settings::max_host_queue_in_memory, 64U, 1U, 100'000U));
   rows.push_back(choice_setting(
       {"durability", "What a committed write survives: the end of the process, or a power cut too.",
-       "A write that is synced to the disk costs milliseconds; what a power cut takes is fetched again."},
+       "Under power a page counts when its record in the archive, its line of text and its outcome are synced to the "
+       "disk, which costs milliseconds; workers share syncs. Under process a power cut may take the last pages."},
       &Settings::durability, Durability::process, {"process", "power"}));
   rows.push_back(
       size_setting({"max_storage_memory",

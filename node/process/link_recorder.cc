@@ -15,6 +15,7 @@ Result<void> LinkRecorder::open(const Core& peer, const std::string& directory, 
   config.name_prefix = "orbweaver-" + peer.ring_id().brief() + "-" + peer.id().brief();
   config.max_bytes = settings.max_link_trace_bytes;
   config.waiter = waiter;
+  config.sync_names = settings.durability == Durability::power;
   config.facts = {{"peer", peer.id().hex()}, {"ring", peer.ring_id().hex()}};
   for (const auto& [name, value] : ring_wide_settings(settings))
     if (name == "partitions" || name == "partition_by" || name == "order" || name == "scope")

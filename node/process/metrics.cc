@@ -79,6 +79,8 @@ const std::vector<MetricRow>& metric_rows() {
       {"connections_unknown_shut_total", "connections without a ring key shut down because there were too many",
        counter},
       {"connections_endless_shut_total", "connections shut down because a message on them did not end", counter},
+      {"archive_syncs_total", "syncs of archive and text files under durability = power, before pages count", counter},
+      {"archive_synced_pages_total", "responses that counted after these syncs; several share one", counter},
       {"descriptor_waits_total", "files and connections that waited for a free file descriptor", counter},
       {"dns_queries_total", "queries to name servers, without repetitions and without answers from the cache", counter},
       {"members_active", "peers of the ring that answer, including this one", gauge},

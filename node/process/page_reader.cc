@@ -83,13 +83,16 @@ class Reader final : public PageReader {
                    {"robots", config.settings.robots ? "obey" : "ignore"},
                    {"http-header-user-agent", user_agent_with(config.settings.user_agent, config.settings.contact)}};
       warc.waiter = config.waiter;
+      warc.sync_names = config.settings.durability == Durability::power;
       auto opened = storage::WarcWriter::open(std::move(warc));
       if (!opened) return tl::make_unexpected(error_of(opened.error()));
       reader->archive_ = std::move(*opened);
     }
     if (config.settings.text) {
-      auto opened =
-          storage::TextFile::open({.directory = config.text_dir, .name_prefix = prefix, .waiter = config.waiter});
+      auto opened = storage::TextFile::open({.directory = config.text_dir,
+                                             .name_prefix = prefix,
+                                             .waiter = config.waiter,
+                                             .sync_names = config.settings.durability == Durability::power});
       if (!opened) return tl::make_unexpected(error_of(opened.error()));
       reader->text_.emplace(std::move(*opened));
     }
@@ -98,6 +101,7 @@ class Reader final : public PageReader {
 
   PageDone read(ReadItem item) override {
     InFlightMark mark;
+    archived_ = texted_ = false;
     const PageFetch* const page = item.job.page();
     if (in_flight_ != nullptr && page != nullptr) mark = in_flight_->begin(page->queued.key);
     PageDone done = read_response(item);
@@ -105,10 +109,19 @@ class Reader final : public PageReader {
     if (const auto* failed = std::get_if<NotWritten>(&done.what))
       if (failed->failure.code == ErrorCode::io && waiter_ != nullptr && waiter_->stopped())
         done = not_read(item.job.id);
+    if (std::holds_alternative<NotRead>(done.what) || std::holds_alternative<NotWritten>(done.what))
+      archived_ = texted_ = false;
     done.body_charge = std::make_shared<MemoryCharge>(std::move(item.response.charge));
     mark.waits();
     done.mark = PageMark(std::make_unique<MarkInFlight>(std::move(mark)));
     return done;
+  }
+
+  std::vector<std::shared_ptr<storage::SyncedFile>> written() override {
+    std::vector<std::shared_ptr<storage::SyncedFile>> files;
+    if (archived_) files.push_back(archive_->synced_file());
+    if (texted_) files.push_back(text_->synced_file());
+    return files;
   }
 
   Result<void> close() override {
@@ -485,6 +498,7 @@ class Reader final : public PageReader {
     if (const std::vector<std::string> words = reading.meta.words(); !words.empty()) line["robots"] = words;
     const auto written = text_->append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     if (!written) reading.failure = error_of(written.error());
+    texted_ = written.has_value();
   }
 
   struct Kept {
@@ -521,6 +535,7 @@ class Reader final : public PageReader {
     }
     const std::uint64_t before = archive_->bytes_written();
     const auto written = archive_->write(exchange, clock_.now());
+    archived_ = written.has_value();
     if (written) {
       done.archived_bytes = archive_->bytes_written() - before;
     } else {
@@ -546,6 +561,8 @@ class Reader final : public PageReader {
   std::optional<TopicPages> topic_;  // under order = best by topic
   std::unique_ptr<storage::WarcWriter> archive_;
   std::optional<storage::TextFile> text_;
+  bool archived_ = false;  // by the last read()
+  bool texted_ = false;    // likewise: it wrote a line of text
   SharedRepeats* repeats_ = nullptr;
   UserCommands* user_commands_ = nullptr;
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "node/corpus/text_repeats.h"
 #include "node/crawl/events.h"
@@ -16,6 +17,7 @@
 #include "node/settings/settings.h"
 #include "node/system/clock.h"
 #include "storage/open_waiter.h"
+#include "storage/synced_file.h"
 
 namespace orbweaver {
 
@@ -47,6 +49,8 @@ class PageReader {
 
   // PageDone::what says when something could not be written, or was not read because the peer is stopping.
   virtual PageDone read(ReadItem item) = 0;
+  // With durability = power: the files that the last read() wrote to, for a sync; empty when it was not written.
+  virtual std::vector<std::shared_ptr<storage::SyncedFile>> written() = 0;
   virtual Result<void> close() = 0;
 };
 

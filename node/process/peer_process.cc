@@ -42,6 +42,7 @@
 #include "node/terminal/say.h"
 #include "ring/codec.h"
 #include "ring/zmq_transport.h"
+#include "storage/append_directory.h"
 #include "storage/rocks_kv.h"
 
 namespace orbweaver {
@@ -174,7 +175,8 @@ Result<void> PeerProcess::write_peer_file() {
                                {"status_address", status_.address()},
                                {"ring_key_file", absolute_path(options_.settings.values.ring_key_file)},
                                {"pid", ::getpid()}};
-  return write_whole(options_.directory + "/peer.json", file.dump(2) + "\n", opener_.get());
+  return write_whole(options_.directory + "/peer.json", file.dump(2) + "\n", options_.settings.values.durability,
+                     opener_.get());
 }
 
 Result<void> PeerProcess::write_ending(const Exit& exit) {
@@ -184,7 +186,8 @@ Result<void> PeerProcess::write_ending(const Exit& exit) {
                                {"totals", exit.totals},
                                {"status", peer_->own_status()}};
   return write_whole(options_.directory + "/ended.json",
-                     file.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", opener_.get());
+                     file.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+                     options_.settings.values.durability, opener_.get());
 }
 
 Result<void> PeerProcess::open() {
@@ -237,6 +240,9 @@ Result<void> PeerProcess::open() {
                                  .waiter = opener_.get()});
   if (!kv) return tl::make_unexpected(error_of(kv.error()));
   kv_ = std::move(*kv);
+  if (settings.durability == Durability::power)
+    if (const auto synced = storage::sync_directories_to(options_.directory); !synced)
+      return tl::make_unexpected(error_of(synced.error()));
   auto store = storage::Store::open(*kv_);
   if (!store) return tl::make_unexpected(error_of(store.error()));
   store_.emplace(std::move(*store));
@@ -406,6 +412,8 @@ void PeerProcess::publish(Time now) {
   values.emplace_back("dns_queries_total", static_cast<double>(fetcher_ ? fetcher_->dns_queries() : 0));
   values.emplace_back("descriptor_waits_total",
                       static_cast<double>(opener_->waits() + (fetcher_ ? fetcher_->descriptor_waits() : 0)));
+  values.emplace_back("archive_syncs_total", static_cast<double>(workers_ ? workers_->syncs() : 0));
+  values.emplace_back("archive_synced_pages_total", static_cast<double>(workers_ ? workers_->synced_pages() : 0));
   add_transport(transport, values);
   std::string metrics = metrics_text(values);
   const std::lock_guard guard(status_mutex_);

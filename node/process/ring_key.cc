@@ -66,10 +66,10 @@ Result<std::string> read_ring_key(const std::string& path) {
   return key;
 }
 
-Result<void> make_ring_key_file(const std::string& path) {
+Result<void> make_ring_key_file(const std::string& path, Durability durability) {
   const std::string key = ring::make_ring_secret();
   if (key.empty()) return fail(ErrorCode::unsupported, "this build of libzmq has no CURVE; install Debian's libzmq5");
-  return write_secret(path, key + "\n");
+  return write_secret(path, key + "\n", durability);
 }
 
 }  // namespace orbweaver

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "node/base.h"
+#include "node/settings/settings.h"
 
 namespace orbweaver {
 
@@ -13,6 +14,6 @@ namespace orbweaver {
 Result<std::string> read_ring_key(const std::string& path);
 
 // Writes a new key; an existing file is kept, and is an error. unsupported: libzmq without CURVE.
-Result<void> make_ring_key_file(const std::string& path);
+Result<void> make_ring_key_file(const std::string& path, Durability durability);
 
 }  // namespace orbweaver

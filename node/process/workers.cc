@@ -18,10 +18,11 @@ Result<std::unique_ptr<Workers>> Workers::start(const WorkersConfig& config, con
     workers->readers_.push_back(std::move(*reader));
   }
   workers->done_ = done;
+  if (config.settings.durability == Durability::power) workers->sync_ = std::make_unique<PageSync>(done);
   for (const std::unique_ptr<PageReader>& reader : workers->readers_) {
     const Result<void> started =
-        start_thread(workers->threads_.emplace_back(), [pool = workers.get(), self = reader.get(), done] {
-          while (std::optional<ReadItem> item = pool->pop()) done(self->read(*std::move(item)));
+        start_thread(workers->threads_.emplace_back(), [pool = workers.get(), self = reader.get()] {
+          while (std::optional<ReadItem> item = pool->pop()) pool->read(*self, *std::move(item));
         });
     if (!started) {
       workers->threads_.pop_back();
@@ -29,6 +30,12 @@ Result<std::unique_ptr<Workers>> Workers::start(const WorkersConfig& config, con
     }
   }
   return workers;
+}
+
+void Workers::read(PageReader& reader, ReadItem item) {
+  PageDone page = reader.read(std::move(item));
+  if (sync_ == nullptr) return done_(std::move(page));
+  sync_->add(std::move(page), reader.written());
 }
 
 // Nothing: the worker stops.

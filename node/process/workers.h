@@ -1,5 +1,6 @@
 // The threads that read responses, each with a PageReader. A page's archive record is written (handed to the operating
 // system) before the core receives the page, so a page that counts as fetched is archived, whichever process dies when.
+// With durability = power the record and the line of text are on the disk before that (page_sync.h).
 // Thread rule: push() from the fetcher's thread; `done` runs on the workers' threads. Bounded by the number of fetches
 // in flight, which the core limits, and by bytes: a response brings its charge (FetchResponse::charge), which moves on
 // to PageDone; unpacked bytes have their own share (decode_room.h), and links wait for room in theirs.
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "node/process/page_reader.h"
+#include "node/process/page_sync.h"
 
 namespace orbweaver {
 
@@ -32,9 +34,12 @@ class Workers {
   void cancel();
   // Finishes the queued responses and closes the archives. Returns the first error of a close.
   Result<void> stop();
+  std::uint64_t syncs() const { return sync_ == nullptr ? 0 : sync_->syncs(); }         // of archive and text files
+  std::uint64_t synced_pages() const { return sync_ == nullptr ? 0 : sync_->pages(); }  // that counted thereby
 
  private:
   Workers() = default;
+  void read(PageReader& reader, ReadItem item);
   std::optional<ReadItem> pop();
 
   std::mutex mutex_;
@@ -42,6 +47,7 @@ class Workers {
   std::deque<ReadItem> queue_;
   bool stopping_ = false;
   Done done_;
+  std::unique_ptr<PageSync> sync_;          // with durability = power
   std::unique_ptr<SharedRepeats> repeats_;  // with --text
   std::unique_ptr<DecodeRoom> room_;
   std::shared_ptr<MemoryShare> links_;

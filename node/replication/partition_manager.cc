@@ -106,11 +106,7 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     } else if (held_.erase(partition) > 0) {
       awaiting_.erase(partition);
       // At once: it may hold the partition again before that is planned.
-      for (auto copy = backfilled_.lower_bound({partition, {}});
-           copy != backfilled_.end() && copy->first == partition;) {
-        in_part_.erase(*copy);
-        copy = backfilled_.erase(copy);
-      }
+      forget_copies(partition, [](const ring::PeerId&) { return false; });
       store_->hold(partition, false);
       fetchability_changed(partition);
     }
@@ -212,6 +208,7 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       if (held == held_.end() || std::find(copies.begin(), copies.end(), done.task.to) == copies.end()) break;
       backfilled_.insert({partition, done.task.to});
       if (done.in_part) in_part_.insert({partition, done.task.to});
+      if (done.in_part && settled_) dirty_.insert(partition);
       note_whole(partition, view);
       break;
     }
@@ -234,50 +231,6 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       if (held != held_.end() && !done.agreed) held->second.giving.insert(done.task.to);
       break;
   }
-}
-
-// One that keeps no copy may be busy for long, and has something only after an unusual time.
-void PartitionManager::stop_awaiting_the_silent(Time now, const View& view) {
-  if ((awaiting_.empty() && !asks_.any_open()) || now < next_look_) return;
-  next_look_ = now + quiet_time;
-  const auto keeps = [&view](ring::Partition partition, const ring::PeerId& peer) {
-    const std::vector<ring::PeerId> copies = view.copies(partition);
-    return std::find(copies.begin(), copies.end(), peer) != copies.end();
-  };
-  for (const auto& [peer, partitions] : asks_.give_up(now, config_.unknown_wait)) {
-    for (const ring::Partition partition : partitions) {
-      const auto held = held_.find(partition);
-      if (held != held_.end() && keeps(partition, peer)) await(partition, held->second, peer, now);
-    }
-  }
-  note_ended_asks();
-  for (const ring::Partition partition : std::vector(awaiting_.begin(), awaiting_.end())) {
-    Holding& holding = held_.at(partition);
-    if (now - holding.asked < config_.unknown_wait) continue;
-    const std::vector<ring::PeerId> awaited(holding.awaited.begin(), holding.awaited.end());
-    for (const ring::PeerId& peer : awaited) {
-      if (holding.giving.contains(peer) || keeps(partition, peer)) continue;
-      transfers_.cancel({peer, partition});
-      returned_all(peer, partition);
-    }
-  }
-}
-
-// The peer has something of it, or keeps a copy.
-void PartitionManager::await(ring::Partition partition, Holding& holding, const ring::PeerId& peer, Time now) {
-  if (!holding.awaited.insert(peer).second) return;
-  holding.giving.erase(peer);
-  holding.asked = now;
-  awaiting_.insert(partition);
-  gaining_.insert(partition);
-  dirty_.insert(partition);
-}
-
-void PartitionManager::waits_no_more(ring::Partition partition, Holding& holding) {
-  holding.giving.clear();
-  gaining_.erase(partition);
-  dirty_.insert(partition);  // it may be handed over now
-  fetchability_changed(partition);
 }
 
 // ---- messages ----
@@ -312,7 +265,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         returned_all(from, partition);
         const std::vector<ring::PeerId>& owners = view.owners(partition);
         const bool replica = std::find(owners.begin(), owners.end(), from) != owners.end();
-        later = roots.kind == ring::TransferKind::release && (replica || !copies_whole(partition, view));
+        later = roots.kind == ring::TransferKind::release && (replica || !copies_complete(partition, view));
         break;
       }
     }

@@ -133,6 +133,8 @@ class PartitionManager {
   bool take_plan_wanted() const { return settled_ != copied_until_->settled(); }
   // Every copy of the partition in this view has acknowledged a fill of this process.
   bool copies_whole(ring::Partition partition, const View& view) const;
+  // Also each page's outcome: no copy has pages as they were before their fetch.
+  bool copies_complete(ring::Partition partition, const View& view) const;
   // That goes for all that this peer holds, there are copies, and what it has of other partitions their holders have.
   // As of the last plan: not to be relied upon while plan_open().
   bool all_whole(const View& view) const { return !view.empty() && to_return() == 0 && unfilled_.empty(); }
@@ -147,8 +149,9 @@ class PartitionManager {
   std::size_t to_return() const {
     return transfers_.tasks(ring::TransferKind::return_) + transfers_.tasks(ring::TransferKind::release);
   }
-  // A copy is being filled or repaired; one that is only compared does not count.
-  bool fills() const { return transfers_.fills() > 0; }
+  // A copy is being filled or repaired, or has pages as they were before their fetch; one that is only compared does not
+  // count.
+  bool fills() const { return transfers_.fills() > 0 || !in_part_.empty(); }
   std::size_t to_backfill() const { return transfers_.tasks(ring::TransferKind::backfill); }
   const Transfers& transfers() const { return transfers_; }
   std::optional<Time> next_deadline() const;
@@ -181,6 +184,7 @@ class PartitionManager {
   void plan_kept(ring::Partition partition, const Planning& planning);
   bool gone(const ring::PeerId& holder, ring::Partition partition, const Planning& planning);
   void cancel_unneeded(ring::Partition partition, const View& view);
+  void forget_copies(ring::Partition partition, const std::function<bool(const ring::PeerId&)>& except);
   void note_whole(ring::Partition partition, const View& view);
   void stop_awaiting_the_silent(Time now, const View& view);
   void await(ring::Partition partition, Holding& holding, const ring::PeerId& peer, Time now);
@@ -202,8 +206,8 @@ class PartitionManager {
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> returned_;                             // by this peer, as a replica
   std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
-  std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;  // of these, with pages as they were before their fetch
-  std::set<ring::Partition> asked_;                             // of this peer by the holder: what it has
+  std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;     // copies with pages as they were before their fetch
+  std::set<ring::Partition> asked_;                                // of this peer by the holder: what it has
   std::set<ring::Partition> releasing_;
   std::set<ring::Partition> fetchability_changed_;
   std::map<ring::PeerId, Time> unknown_since_;           // holders that are not known members

@@ -5,11 +5,23 @@
 
 namespace orbweaver {
 
+namespace {
+
+// How often members that do not answer are looked at.
+constexpr Duration look_every = std::chrono::milliseconds{500};
+
+}  // namespace
+
 bool PartitionManager::copies_whole(ring::Partition partition, const View& view) const {
   const std::vector<ring::PeerId> copies = view.copies(partition);
   return std::all_of(copies.begin(), copies.end(), [&](const ring::PeerId& peer) {
     return backfilled_.contains({partition, peer});
   });
+}
+
+bool PartitionManager::copies_complete(ring::Partition partition, const View& view) const {
+  const auto first = in_part_.lower_bound({partition, ring::PeerId{}});
+  return copies_whole(partition, view) && (first == in_part_.end() || first->first != partition);
 }
 
 void PartitionManager::note_unsent(ring::Partition partition, const View& view) {
@@ -66,20 +78,20 @@ void PartitionManager::took_over(const Changes& changes, const View& view, const
   }
 }
 
+void PartitionManager::forget_copies(ring::Partition partition,
+                                     const std::function<bool(const ring::PeerId&)>& except) {
+  for (auto* const copies : {&backfilled_, &in_part_})
+    for (auto at = copies->lower_bound({partition, {}}); at != copies->end() && at->first == partition;)
+      at = except(at->second) ? std::next(at) : copies->erase(at);
+}
+
 void PartitionManager::cancel_unneeded(ring::Partition partition, const View& view) {
   const std::vector<ring::PeerId> copies = view.copies(partition);
   const auto keeps = [&copies](const ring::PeerId& peer) {
     return std::find(copies.begin(), copies.end(), peer) != copies.end();
   };
   const auto held = held_.find(partition);
-  for (auto at = backfilled_.lower_bound({partition, {}}); at != backfilled_.end() && at->first == partition;) {
-    if (held != held_.end() && keeps(at->second)) {
-      ++at;
-      continue;
-    }
-    in_part_.erase(*at);
-    at = backfilled_.erase(at);
-  }
+  forget_copies(partition, [&](const ring::PeerId& peer) { return held != held_.end() && keeps(peer); });
   transfers_.cancel_unless(partition, [&](const ring::PeerId& to, ring::TransferKind kind) {
     switch (kind) {
       case ring::TransferKind::hand_off:
@@ -196,11 +208,8 @@ void PartitionManager::begin_planning(const Planning& planning) {
       const std::vector<ring::PeerId> copies = planning.view.copies(partition);
       return std::find(copies.begin(), copies.end(), peer) != copies.end();
     };
-    std::erase_if(backfilled_, [&](const auto& copy) {
-      const bool needed = keeps(copy.first, copy.second);
-      if (!needed) in_part_.erase(copy);
-      return !needed;
-    });
+    for (auto* const copies : {&backfilled_, &in_part_})
+      std::erase_if(*copies, [&](const auto& copy) { return !keeps(copy.first, copy.second); });
     if (to_backfill() > 0)
       for (const auto& [partition, holding] : held_)
         transfers_.cancel_unless(partition, [&](const ring::PeerId& to, ring::TransferKind kind) {
@@ -210,6 +219,50 @@ void PartitionManager::begin_planning(const Planning& planning) {
   if (planning.may_take && !restored_round_)
     restored_round_ =
         held_.empty() ? RecordAsks::Round{} : asks_.begin(who_may_know(self_, planning.membership), planning.now, {});
+}
+
+// One that keeps no copy may be busy for long, and has something only after an unusual time.
+void PartitionManager::stop_awaiting_the_silent(Time now, const View& view) {
+  if ((awaiting_.empty() && !asks_.any_open()) || now < next_look_) return;
+  next_look_ = now + look_every;
+  const auto keeps = [&view](ring::Partition partition, const ring::PeerId& peer) {
+    const std::vector<ring::PeerId> copies = view.copies(partition);
+    return std::find(copies.begin(), copies.end(), peer) != copies.end();
+  };
+  for (const auto& [peer, partitions] : asks_.give_up(now, config_.unknown_wait)) {
+    for (const ring::Partition partition : partitions) {
+      const auto held = held_.find(partition);
+      if (held != held_.end() && keeps(partition, peer)) await(partition, held->second, peer, now);
+    }
+  }
+  note_ended_asks();
+  for (const ring::Partition partition : std::vector(awaiting_.begin(), awaiting_.end())) {
+    Holding& holding = held_.at(partition);
+    if (now - holding.asked < config_.unknown_wait) continue;
+    const std::vector<ring::PeerId> awaited(holding.awaited.begin(), holding.awaited.end());
+    for (const ring::PeerId& peer : awaited) {
+      if (holding.giving.contains(peer) || keeps(partition, peer)) continue;
+      transfers_.cancel({peer, partition});
+      returned_all(peer, partition);
+    }
+  }
+}
+
+// The peer has something of it, or keeps a copy.
+void PartitionManager::await(ring::Partition partition, Holding& holding, const ring::PeerId& peer, Time now) {
+  if (!holding.awaited.insert(peer).second) return;
+  holding.giving.erase(peer);
+  holding.asked = now;
+  awaiting_.insert(partition);
+  gaining_.insert(partition);
+  dirty_.insert(partition);
+}
+
+void PartitionManager::waits_no_more(ring::Partition partition, Holding& holding) {
+  holding.giving.clear();
+  gaining_.erase(partition);
+  dirty_.insert(partition);  // it may be handed over now
+  fetchability_changed(partition);
 }
 
 PartitionManager::Changes PartitionManager::plan(const View& view, const ring::Membership& membership, Time now,

@@ -11,6 +11,10 @@
 #include <filesystem>
 #include <sstream>
 
+#include "node/errors/storage_error.h"
+#include "storage/append_directory.h"
+#include "storage/append_file.h"
+
 namespace orbweaver {
 
 namespace {
@@ -22,7 +26,7 @@ tl::unexpected<Error> cannot(const char* what, const std::string& path, int erro
 }
 
 // Writes a file that this call creates; after a failure the file is removed.
-Result<void> write_new(const std::string& path, const std::string& text, mode_t mode,
+Result<void> write_new(const std::string& path, const std::string& text, mode_t mode, Durability durability,
                        storage::OpenWaiter* waiter = nullptr) {
   int fd = -1;
   const int failure = storage::open_with(waiter, path, [&] {
@@ -37,10 +41,20 @@ Result<void> write_new(const std::string& path, const std::string& text, mode_t 
     if (wrote >= 0) done += static_cast<std::size_t>(wrote);
     if (wrote < 0 && errno != EINTR) error = errno;
   }
+  const bool unsynced = error == 0 && durability == Durability::power && ::fsync(fd) != 0;
+  if (unsynced) error = errno;
   if (::close(fd) != 0 && error == 0) error = errno;
   if (error == 0) return {};
   ::unlink(path.c_str());
+  if (unsynced) return tl::make_unexpected(error_of(storage::sync_error(path, error).value()));
   return cannot("write", path, error);
+}
+
+Result<void> sync_name(const std::string& path, Durability durability, storage::OpenWaiter* waiter = nullptr) {
+  if (durability != Durability::power) return {};
+  if (const auto synced = storage::sync_directory(std::filesystem::path(path).parent_path().string(), waiter); !synced)
+    return tl::make_unexpected(error_of(synced.error()));
+  return {};
 }
 
 constexpr int max_links = 40;  // as in Linux
@@ -172,21 +186,23 @@ Result<void> close_directory(const std::string& path, DataAccess access) {
   return {};
 }
 
-Result<void> write_whole(const std::string& path, const std::string& text, storage::OpenWaiter* waiter) {
+Result<void> write_whole(const std::string& path, const std::string& text, Durability durability,
+                         storage::OpenWaiter* waiter) {
   const std::string fresh = path + ".new";
   if (::unlink(fresh.c_str()) != 0 && errno != ENOENT) return cannot("replace", fresh, errno);
-  if (Result<void> written = write_new(fresh, text, 0666, waiter); !written) return written;
-  if (::rename(fresh.c_str(), path.c_str()) == 0) return {};
+  if (Result<void> written = write_new(fresh, text, 0666, durability, waiter); !written) return written;
+  if (::rename(fresh.c_str(), path.c_str()) == 0) return sync_name(path, durability, waiter);
   const int error = errno;
   ::unlink(fresh.c_str());
   return cannot("write", path, error);
 }
 
-Result<void> write_secret(const std::string& path, const std::string& text) {
+Result<void> write_secret(const std::string& path, const std::string& text, Durability durability) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0)
     return fail(ErrorCode::invalid_input, path + " is there already and stays as it is; name a new file");
-  return write_new(path, text, 0600);
+  if (Result<void> written = write_new(path, text, 0600, durability); !written) return written;
+  return sync_name(path, durability);
 }
 
 }  // namespace orbweaver

@@ -37,12 +37,14 @@ Result<void> make_own_directory(const std::string& path, DataAccess access);
 Result<void> close_directory(const std::string& path, DataAccess access);
 
 // All or nothing: readers never see a part of it. Each call writes a new file and gives it the old one's name, so a
-// link of that name is replaced, never followed. `waiter`: see storage/open_waiter.h; null: a lack of descriptors is an
-// error.
-Result<void> write_whole(const std::string& path, const std::string& text, storage::OpenWaiter* waiter = nullptr);
+// link of that name is replaced, never followed. With Durability::power it is on the disk afterwards, its name too, and
+// a power cut leaves the old file or the new one; here and below. `waiter`: see storage/open_waiter.h; null: a lack of
+// descriptors is an error.
+Result<void> write_whole(const std::string& path, const std::string& text, Durability durability,
+                         storage::OpenWaiter* waiter = nullptr);
 
 // Writes a new file that only its owner may read (0600), whatever the umask is. If a file or link exists there, it is
 // kept, and the call fails (invalid_input).
-Result<void> write_secret(const std::string& path, const std::string& text);
+Result<void> write_secret(const std::string& path, const std::string& text, Durability durability);
 
 }  // namespace orbweaver

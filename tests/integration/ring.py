@@ -289,10 +289,12 @@ class SampleWeb(Process):
 class Node(Process):
     """orbweaver node: a peer started by hand."""
 
-    def __init__(self, directory, name, arguments, key_file=None, binary=None):
-        self.directory = pathlib.Path(directory) / name
+    def __init__(self, directory, name, arguments, key_file=None, binary=None, *, data=None, environment=None):
+        """data: its data directory, where that is not the one of its name."""
+        self.directory = pathlib.Path(data or pathlib.Path(directory) / name)
         self.key = ["--ring-key-file", key_file] if key_file else []
-        super().__init__([binary or BINARY, "node", "--dir", self.directory, *self.key, *arguments], directory, name)
+        command = [binary or BINARY, "node", "--dir", self.directory, *self.key, *arguments]
+        super().__init__(command, directory, name, environment)
 
     def file(self):
         """peer.json of this run, once it is written."""
@@ -364,9 +366,9 @@ class Case(unittest.TestCase):
         name = options.pop("name", "web")
         return self.keep(SampleWeb(self.dir, name, **options))
 
-    def node(self, name, *arguments, key_file=None, up=True, binary=None):
+    def node(self, name, *arguments, key_file=None, up=True, binary=None, **options):
         """A peer; started again under the same name, it has the same directory."""
-        node = self.keep(Node(self.dir, name, arguments, key_file, binary))
+        node = self.keep(Node(self.dir, name, arguments, key_file, binary, **options))
         return node.up() if up else node
 
     def run_it(self, *arguments, environment=None, seconds=None, binary=None):
@@ -412,8 +414,9 @@ class Case(unittest.TestCase):
         self.assertEqual(got, code, f"exit code of {more}: {out[-1500:]} {err[-1500:]}")
         return json.loads(out)
 
-    def start_crawl(self, web, *more, name="crawling", **options):
-        return self.keep(Process([BINARY, *self.crawl_arguments(web, *more, **options)], self.dir, name))
+    def start_crawl(self, web, *more, name="crawling", environment=None, **options):
+        arguments = self.crawl_arguments(web, *more, **options)
+        return self.keep(Process([BINARY, *arguments], self.dir, name, environment))
 
     def peer_files(self, out="crawl"):
         """{peer's directory: its peer.json}, of the peers of `crawl` that are up."""

@@ -8,10 +8,19 @@ class Torn(Exception):
     """A file that does not hold whole records from its first byte to its last."""
 
 
-def records(path):
-    """[(header fields, block)] of a .warc.gz file."""
+def records(path, torn=False):
+    """[(header fields, block)] of a .warc.gz file; torn: up to the first that is not whole."""
+    try:
+        return _records(path, found := [])
+    except Torn:
+        if torn:
+            return found
+        raise
+
+
+def _records(path, found):
     data = path.read_bytes()
-    at, found = 0, []
+    at = 0
     while at < len(data):
         unpacker = zlib.decompressobj(31)
         try:
@@ -40,6 +49,14 @@ def responses(whole):
         if fields["WARC-Type"] == "response":
             found[fields["WARC-Target-URI"]] = found.get(fields["WARC-Target-URI"], 0) + 1
     return found
+
+
+def read_left(directory):
+    """The same of all that a crash left below a directory: files that are still open, and torn ones."""
+    every = []
+    for path in sorted([*directory.rglob("*.warc.gz"), *directory.rglob("*.warc.gz.open")]):
+        every += records(path, torn=True)
+    return responses(every)
 
 
 def read_all(directory):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/sim/draw_power.h"
 #include "tests/sim/random.h"
 
 namespace orbweaver::sim {
@@ -99,6 +100,7 @@ void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   if (connections) draw_connections(source(43), p);
   // A URL that only a lost disk contained is lost for the ring.
   if (late_seeds && !disk_lost) draw_late_seeds(source(44), p);
+  draw_power(seed, p, kinds);
 }
 
 }  // namespace orbweaver::sim

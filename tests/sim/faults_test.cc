@@ -135,10 +135,12 @@ TEST_P(FaultScenario, AWriteThatFailsEndsThePeerAndLosesNothing) {
 
 // With durability "power" everything that counted is on the disk.
 TEST_P(FaultScenario, PowerCutWithDurabilityPowerIsACrash) {
-  Parameters p = with({"power_cut peer=2 at=6s for=700ms writes=20"});
+  Parameters p = with({"power_cut peer=2 at=4s for=700ms writes=2", "power_cut peer=1 at=6s for=700ms"});
   p.settings.durability = Durability::power;
+  p.max_sync = milliseconds{300};
   World world(p, true);
   run(p, world);
+  EXPECT_NE(world.trace().all().find("peer 1 has lost"), std::string::npos);
   EXPECT_FALSE(world.disks_lost());
   EXPECT_TRUE(world.stats().tolerated.empty());
 }

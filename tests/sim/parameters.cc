@@ -20,6 +20,7 @@ void each_field(P& p, const Visit& visit) {
   visit("seed_hosts", p.seed_hosts);
   visit("seeds_at_all", p.seeds_at_all);
   visit("max_parse", p.max_parse);
+  visit("max_sync", p.max_sync);
   visit("faults_end", p.faults_end);
   visit("max_time", p.max_time);
   visit("seen_set_bytes", p.seen_set_bytes);
@@ -192,6 +193,7 @@ FaultKinds FaultKinds::none() {
                                  &FaultKinds::late_seeds,
                                  &FaultKinds::long_cuts,
                                  &FaultKinds::late_leaves,
+                                 &FaultKinds::archives,
                                  &FaultKinds::connections})
     none.*kind = false;
   return none;

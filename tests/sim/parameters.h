@@ -47,6 +47,7 @@ struct FaultKinds {
   bool late_seeds = true;           // seeds at the moment of the end
   bool long_cuts = true;            // cuts for longer than presume_dead_after: each side may end alone
   bool late_leaves = true;          // leaves that leave_timeout ends
+  bool archives = true;             // durability = power, and power cuts that take what archives have not synced
   bool connections = true;          // a peer's answers on another connection than its questions; comparison of leaves
 
   static FaultKinds none();
@@ -70,6 +71,7 @@ struct Parameters {
   std::uint32_t seed_hosts = 1;           // hosts whose page 0 is a seed; with scope host the only ones crawled
   Duration max_parse{std::chrono::milliseconds{20}};  // between an exchange's end and PageDone
   Duration max_time{std::chrono::hours{6}};           // simulated; a crawl that takes longer has no end
+  Duration max_sync{std::chrono::milliseconds{20}};   // of an archive, under durability = power
   std::uint64_t seen_set_bytes = 16u << 20;           // of each peer, for the sets of its hosts' URLs
   std::uint32_t recount_every = 64;                   // steps of a peer between two recounts of its store
   bool two_connections = false;    // answers overtake what their sender says itself, and are overtaken by that

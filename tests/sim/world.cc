@@ -103,6 +103,7 @@ std::size_t World::build_peer(std::optional<std::size_t> join, const std::functi
   if (join) peer.settings.values.join = {peers_[*join].address};
   if (tweak) tweak(peer.settings);
   peer.kv = std::make_unique<storage::MemoryKv>();
+  peer.archive = std::make_shared<SimArchive>(*peer.kv);
   by_address_[peer.address] = number;
   peer.wait_for_peers = number < parameters_.peers ? parameters_.peers : 1;
   peers_.push_back(std::move(peer));
@@ -175,6 +176,8 @@ void World::start(std::size_t number) {
   }
   if (!core) return fail("world", "peer " + std::to_string(number) + " cannot start: " + core.error().message);
   peer.at_work.clear();
+  peer.archive->finish();
+  peer.sync_group = std::make_unique<SyncGroup>();
   peer.core = std::move(*core);
   peer.status = Status::up;
   peer.cancelled = false;

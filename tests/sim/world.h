@@ -11,8 +11,8 @@
 // Faults end at Parameters::faults_end, or with the first message that the end is decided, whichever is earlier.
 // (It is not promised yet that a peer which misses this message learns of the end later.)
 //
-// Five files: world.cc (peers, one step, the run), world_faults.cc (faults), world_web.cc (fetches), world_network.cc,
-// world_questions.cc (questions of commands, and the status that peers report).
+// Six files: world.cc (peers, one step, the run), world_faults.cc (faults), world_web.cc (fetches), world_archive.cc,
+// world_network.cc, world_questions.cc (questions of commands, and the status that peers report).
 //
 // Thread rule: one owner.
 #pragma once
@@ -25,8 +25,10 @@
 #include <string>
 #include <vector>
 
+#include "node/crawl/sync_group.h"
 #include "node/peer/core.h"
 #include "storage/memory_kv.h"
+#include "tests/sim/archive.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/fake_web.h"
 #include "tests/sim/parameters.h"
@@ -78,7 +80,13 @@ struct SimPeer {
   bool mute = false;                     // it is about to be killed: what it says does not leave
   std::vector<storage::UrlKey> at_work;  // pages that were being read when it crashed
   std::uint64_t steps = 0;
+  std::shared_ptr<SimArchive> archive;    // under durability = power
+  std::unique_ptr<SyncGroup> sync_group;  // likewise: of this process's pages
+  std::optional<Fault> power_fails;       // likewise: when it has written `writes` more records
 };
+
+// More links than one commit of a peer takes.
+inline constexpr std::size_t many_links = 1000;
 
 // A recrawl that a command asked for: pages that ended before are visited again.
 struct SimRecrawl {
@@ -215,6 +223,7 @@ class World {
   void strike_after_write(SimPeer& peer, bool wrote);
   void strike_after_send(SimPeer& peer, const ring::Message& message);
   void cut_power(std::size_t peer, std::uint64_t writes, Duration back);
+  void cut_power_after_record(SimPeer& peer);
   void disk_failed(std::size_t peer);
   void recount(SimPeer& peer);
   // True: the peer is paused, and gets this action when it resumes.
@@ -245,6 +254,10 @@ class World {
   void end_fetch(std::size_t peer, std::uint64_t generation, std::uint64_t job, bool cancelled);
   void tell_fetch_ended(std::size_t peer, std::uint64_t generation, std::uint64_t job, bool cancelled);
   void end_page(std::size_t peer, std::uint64_t generation, std::uint64_t job);
+  void archive_page(std::size_t peer, std::uint64_t job, PageDone page);
+  void begin_sync(std::size_t peer);
+  void end_sync(std::size_t peer, std::uint64_t generation);
+  void count_page(std::size_t peer, std::uint64_t job, PageDone page);
   // On its own connection; with a generation, as the answer on the connection of the receiver of that generation.
   void post(std::size_t from, std::size_t to, std::optional<std::uint64_t> only_generation,
             const ring::Message& message);

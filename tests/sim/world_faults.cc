@@ -71,6 +71,10 @@ void World::inject(const Fault& fault) {
     case Fault::Kind::strike:
       return strike(fault);
     case Fault::Kind::power_cut:
+      if (parameters_.settings.durability == Durability::power && fault.writes > 0) {
+        peers_[fault.peer].power_fails = fault;
+        return;
+      }
       return cut_power(fault.peer, fault.writes, fault.down);
     case Fault::Kind::ask:
     case Fault::Kind::recrawl:
@@ -121,7 +125,7 @@ void World::crash(std::size_t number, std::optional<Duration> restart_after) {
   ++stats_.crashes;
   // The page that its worker reads is a suspect. The other pages wait for the worker.
   const auto read = std::find_if(peer.requests.begin(), peer.requests.end(), [](const auto& entry) {
-    return entry.second.over && entry.second.kind == RequestKind::page;
+    return entry.second.over && entry.second.kind == RequestKind::page && entry.second.record == 0;
   });
   if (read != peer.requests.end()) note_at_work(peer, read->second.url);
   note_single_copies(peer);
@@ -362,7 +366,12 @@ void World::cut_power(std::size_t number, std::uint64_t writes, Duration back) {
   SimPeer& peer = peers_[number];
   if (peer.status != Status::up) return;
   crash(number, back);
-  if (peer.settings.values.durability == Durability::power) return;
+  if (peer.settings.values.durability == Durability::power) {
+    const std::size_t lost = peer.archive->cut_power();
+    note("peer " + std::to_string(number) + " has lost " + std::to_string(lost) + " unsynced records of its archive");
+    if (lost > 0) ++stats_.faults["a power cut that takes records of an archive"];
+    return;
+  }
   const std::size_t dropped = peer.kv->drop_unsynced(writes);
   note("peer " + std::to_string(number) + " has lost its last " + std::to_string(dropped) + " writes");
   if (dropped == 0) return;

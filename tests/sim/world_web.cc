@@ -4,13 +4,6 @@
 
 namespace orbweaver::sim {
 
-namespace {
-
-// More than one commit of a peer takes.
-constexpr std::size_t many_links = 1000;
-
-}  // namespace
-
 // The list of a page, or of a sitemap: links, and their dates. A sitemap gives the dates of its pages' last
 // changes. The dates are chosen so that some pages changed after their first visit and some before; some pages
 // have no date.
@@ -175,8 +168,7 @@ void World::end_page(std::size_t number, std::uint64_t generation, std::uint64_t
   if (wait_until_it_goes_on(number, [this, number, generation, job] { end_page(number, generation, job); })) return;
   if (found->second.kind == RequestKind::page && found->second.answer.status == 200 && web_.kills(found->second.url))
     return die_of(number, Request(found->second));
-  const Request request = std::move(found->second);
-  peer.requests.erase(found);
+  const Request& request = found->second;
   PageDone done;
   done.id = job;
   if (request.kind == RequestKind::page) {
@@ -184,11 +176,8 @@ void World::end_page(std::size_t number, std::uint64_t generation, std::uint64_t
   } else {
     done.what = robots_of(request);
   }
-  tell([&](Checker& checker) { checker.committed(*this, request); });
-  peer.uncommitted = request;
-  step(number, std::move(done));
-  peer.uncommitted.reset();
-  if (peer.status == Status::up && request.answer.links.size() > many_links) peer.in_pieces.push_back(request);
+  if (parameters_.settings.durability == Durability::power) return archive_page(number, job, std::move(done));
+  count_page(number, job, std::move(done));
 }
 
 }  // namespace orbweaver::sim

@@ -159,5 +159,26 @@ TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {
   check_settled();
 }
 
+// Else the outcome of a page would be on the holder's disk alone.
+TEST_F(PartitionRestartTest, ACopyIsDroppedOnlyWhenTheOthersHaveEachOutcome) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t number = node(2).view->keeps(partition) ? 3 : 2;
+  ManagedNode& other = node(number);
+  ASSERT_FALSE(other.view->keeps(partition));
+  unsettle(1);
+  node(1).partition_manager->note_unsent(partition, *node(1).view);
+  const storage::Merge kept = known_to(other, partition);
+  move(number);
+  run(seconds(5));
+  ASSERT_TRUE(*node(1).store->find(kept.key)) << "returned, and kept";
+  EXPECT_TRUE(*other.store->find(kept.key));
+  EXPECT_EQ(other.partition_manager->to_return(), 1u);
+  move(1);
+  settle();
+  check_settled();
+  EXPECT_FALSE(*other.store->find(kept.key));
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -53,8 +53,9 @@ TEST_F(PeerStatusTest, MetricsMd_EveryMetricIsTheCoresTheTransportsOrTheProcesss
   for (const auto& [name, value] : transport)
     EXPECT_TRUE(known.insert("orbweaver_" + name).second) << name << " is another's";
   // node/process/peer_process.cc, PeerProcess::publish()
-  for (const char* name : {"messages_malformed_total", "messages_dropped_total", "message_bytes_waiting",
-                           "connections_opened_total", "dns_queries_total", "descriptor_waits_total"})
+  for (const char* name :
+       {"messages_malformed_total", "messages_dropped_total", "message_bytes_waiting", "connections_opened_total",
+        "dns_queries_total", "descriptor_waits_total", "archive_syncs_total", "archive_synced_pages_total"})
     EXPECT_TRUE(known.insert("orbweaver_" + std::string(name)).second) << name << " is another's";
   std::ifstream page("docs/reference/metrics.md");
   Names documented;

@@ -16,10 +16,10 @@ from history import Ack, Asked, Batch, Deed, Facts
 
 T = 1_800_000_000.0  # all times count from here
 PAGE, LINK, OTHER, FORBIDDEN = (f"http://h.test/{name}" for name in ("page", "link", "other", "private"))
-A, B, C = "127.88.0.1", "127.88.0.2", "127.88.0.3"
-WEB = {A: "10.99.0.1", B: "10.99.0.2", C: "10.99.0.3"}
-DISK = {A: "aa" * 16, B: "bb" * 16, C: "cc" * 16}
-NAMES = {A: "peer-1", B: "peer-2", C: "peer-3"}
+A, B, C, D = "127.88.0.1", "127.88.0.2", "127.88.0.3", "127.88.0.4"
+WEB = {A: "10.99.0.1", B: "10.99.0.2", C: "10.99.0.3", D: "10.99.0.4"}
+DISK = {A: "aa" * 16, B: "bb" * 16, C: "cc" * 16, D: "d0" * 16}
+NAMES = {A: "peer-1", B: "peer-2", C: "peer-3", D: "peer-4"}
 QUEUED, FETCHED, EXCLUDED = ("queued", 0), ("fetched", 200), ("excluded", 0)
 
 
@@ -135,6 +135,15 @@ CASES = [
      but(x=asked(20.0, B, PAGE), y=batch(8.0, C, B, 4, "transfer", (PAGE, FETCHED)), z=ack(8.1, B, C, 4)), ["again"]),
     ("3 s after a cut, the side which knew nothing", facts(cut(10, 17, [A, C], [B])), but(x=asked(20.0, B, PAGE)), []),
     ("5 s after a cut, the side which knew nothing", facts(cut(10, 15, [A, C], [B])), but(x=asked(20.0, B, PAGE)),
+     ["again"]),
+    ("3 s after a cut, a fellow was told across it", facts(cut(1.2, 17, [A], [B, C])), but(x=asked(20.0, B, PAGE)),
+     []),
+    ("5 s after a cut, a fellow was told across it", facts(cut(1.2, 15, [A], [B, C])), but(x=asked(20.0, B, PAGE)),
+     ["again"]),
+    ("in a cut, a fellow was told before it", facts(cut(10, 30, [A], [B, C])), but(x=asked(20.0, B, PAGE)), ["again"]),
+    ("3 s after a cut, a fellow was told by one who was told across it", facts(cut(1.2, 17, [A], [B, C, D])),
+     but(x=asked(20.0, B, PAGE), y=batch(1.8, C, D, 8, "copy", (PAGE, FETCHED)), z=ack(1.9, D, C, 8)), []),
+    ("in a cut, a fellow was told by a fellow", facts(cut(1.2, 30, [A, C], [B])), but(x=asked(20.0, C, PAGE)),
      ["again"]),
     ("the same side of a cut", facts(cut(10, 30, [A, C], [B])), but(x=asked(20.0, C, PAGE)), ["again"]),
     ("a peer that wakes ends what it had begun", facts(Deed(2.0, "asleep", "peer-1"), Deed(19.9, "awake", "peer-1")),

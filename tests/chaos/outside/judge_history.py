@@ -18,6 +18,7 @@ anything is wrong. The rules, each with what it takes from the history:
 """
 
 import collections
+import dataclasses
 import struct
 import sys
 
@@ -88,6 +89,15 @@ class Ring:
         return any(d.what == "awake" and d.peer == peer and 0 <= at - d.at <= AFTER_WAKING for d in self.deeds)
 
 
+@dataclasses.dataclass(frozen=True)
+class Told:
+    """What a disk knows of how a URL ended."""
+
+    at: float  # when that was acknowledged
+    state: str
+    origin: str  # the peer that told it first, of those through which it came here
+
+
 class Judge:
     def __init__(self, facts):
         self.facts = facts
@@ -96,7 +106,7 @@ class Judge:
         self.sent = {}  # (source, target, sequence) -> Batch, the last of that number
         self.acknowledged = {}  # URL -> (when first, by which peer)
         self.knows = collections.defaultdict(set)  # URL -> disks that told it or acknowledged it
-        self.outcome = collections.defaultdict(dict)  # URL -> {disk: (when, state)}, of acknowledged batches
+        self.outcome = collections.defaultdict(dict)  # URL -> {disk: Told}, of acknowledged batches
         self.asked = collections.defaultdict(list)  # URL -> requests
         self.counts = collections.Counter()
         self.blamed = set()  # pages whose links were not first, named once
@@ -148,15 +158,16 @@ class Judge:
             self.acknowledged.setdefault(url, (ack.at, self.ring.by_ring[ack.source]))
             self.knows[url].add(ack.disk)
             if state in ENDED:
-                for disk in (batch.disk, ack.disk):
-                    self.outcome[url].setdefault(disk, (ack.at, state))
+                sender = Told(ack.at, state, self.ring.by_ring[batch.source])
+                told = self.outcome[url].setdefault(batch.disk, sender)
+                self.outcome[url].setdefault(ack.disk, Told(ack.at, state, told.origin))
 
     def _request(self, request):
         before = self.asked[request.url]
         peer = self.ring.by_web.get(request.source, request.source)
         cut = self.ring.apart_at(request.at)
-        knowing = [disk for disk, (at, _) in self.outcome[request.url].items() if at < request.at - CLOCKS]
-        knowing = [disk for disk in knowing if self._can_tell(disk, peer, request.at, cut)]
+        known = {disk: told for disk, told in self.outcome[request.url].items() if told.at < request.at - CLOCKS}
+        knowing = [disk for disk, told in known.items() if self._can_tell(disk, told, peer, request.at, cut)]
         if knowing and not self.ring.woke(peer, request.at):
             others = sorted({self.ring.last_seen[disk][0] for disk in knowing})
             self.wrong("again", f"{peer} asks for {request.url} at {request.at:.3f}, and {' and '.join(others)} had "
@@ -168,14 +179,20 @@ class Judge:
                                     f"was done since, had at {before[-1].at:.3f}")  # fmt: skip
         before.append(request)
 
-    def _can_tell(self, disk, peer, at, cut):
-        """Whether a peer that asks at that time could know what is on the disk."""
+    def _can_tell(self, disk, told, peer, at, cut):
+        """Whether a peer that asks at that time could know what the disk was told."""
         owner, _ = self.ring.last_seen[disk]
         if self.ring.lost(disk, at):
             return False
         if owner == peer:
             return True
-        return self.ring.within_reach(disk, at) and (cut is None or self.ring.same_side(cut, owner, peer))
+        if not self.ring.within_reach(disk, at):
+            return False
+        if cut is None:
+            return True
+        # What came over from the other side once the cut was healed may not have reached all of this side.
+        before = told.at < cut.at
+        return self.ring.same_side(cut, owner, peer) and (before or self.ring.same_side(cut, told.origin, peer))
 
     # --- at the end
 
@@ -191,7 +208,8 @@ class Judge:
     def _at_the_end(self):
         states = collections.Counter()
         for url, (at, peer) in sorted(self.acknowledged.items()):
-            left = {s for disk, (_, s) in self.outcome[url].items() if not self.ring.lost(disk, history.ALWAYS)}
+            told = self.outcome[url].items()
+            left = {one.state for disk, one in told if not self.ring.lost(disk, history.ALWAYS)}
             if not left:
                 self.wrong("acknowledged", f"{peer} acknowledged {url} at {at:.3f}, and nobody knows how it ended")
                 continue

@@ -27,7 +27,8 @@ struct Request {
   Time begun{};
   Time ended{};  // the end of the exchange; earlier after a crash
   Answer answer;
-  bool over = false;  // the exchange has ended, and its body is being parsed
+  bool over = false;       // the exchange has ended, and its body is being parsed
+  std::size_t record = 0;  // in its peer's archive (archive.h), under durability = power; 0: none yet
 };
 
 class Checker {

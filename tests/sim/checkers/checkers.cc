@@ -15,10 +15,14 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   checkers.push_back(make_budget());
   checkers.push_back(make_disk());
   checkers.push_back(make_waits());
+  checkers.push_back(make_recovers());
   checkers.push_back(make_handed_over());
+  checkers.push_back(make_archived());
+  checkers.push_back(make_copies());
   checkers.push_back(make_ends());
   checkers.push_back(make_links_first());
   checkers.push_back(make_lost());
+  checkers.push_back(make_equal());
   return checkers;
 }
 

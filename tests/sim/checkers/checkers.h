@@ -24,6 +24,10 @@ std::unique_ptr<Checker> make_page_limit();
 std::unique_ptr<Checker> make_disk();
 std::unique_ptr<Checker> make_budget();
 std::unique_ptr<Checker> make_handed_over();
+std::unique_ptr<Checker> make_archived();
+std::unique_ptr<Checker> make_copies();
+std::unique_ptr<Checker> make_recovers();
+std::unique_ptr<Checker> make_equal();
 
 std::unique_ptr<Checker> make_follow(std::string url);  // only on request
 

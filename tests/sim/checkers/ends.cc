@@ -55,7 +55,7 @@ class Ends final : public Checker {
     // No peer stayed to hand over to: the leaver says so, and its records remain on its disk.
     const auto& peers = world.peers();
     const bool alone = std::none_of(peers.begin(), peers.end(), [&](const SimPeer& other) {
-      return other.number != number && other.status == Status::up && !other.leaving &&
+      return other.number != number && other.status == Status::up && !other.leaving && has_joined(other) &&
              !presumed_dead(world, number, other.number);
     });
     if (peer.leaving && alone && exit.message.find("remain in the data directory") != std::string::npos) return;
@@ -67,6 +67,11 @@ class Ends final : public Checker {
   }
 
  private:
+  static bool has_joined(const SimPeer& peer) {
+    const auto ring = peer.store->meta(meta_name::ring);
+    return !ring || ring->has_value();
+  }
+
   static bool presumed_dead(const World& world, std::size_t number, std::size_t other) {
     if (world.parameters().settings.replicas < 2) return false;
     for (const Fault* cut : {world.cut_between(number, other), world.cut_between(other, number)})
@@ -74,7 +79,8 @@ class Ends final : public Checker {
     return false;
   }
 
-  // The members that this peer does not count as down; all peers, where no side may end alone.
+  // The members that this peer counts neither as down nor as left, for one that left may know the other side's tenures;
+  // all peers, where no side may end alone.
   static std::set<std::size_t> side_of(World& world, std::size_t from) {
     std::set<std::size_t> side;
     const bool all = !world.parameters().sides_may_end_alone() || world.peers()[from].core == nullptr;
@@ -82,7 +88,7 @@ class Ends final : public Checker {
     if (!all) {
       const nlohmann::json status = world.peers()[from].core->own_status();
       for (const nlohmann::json& member : status["members"])
-        if (member["state"] != "down") near.insert(member["address"].get<std::string>());
+        if (member["state"] != "down" && member["state"] != "left") near.insert(member["address"].get<std::string>());
     }
     for (const SimPeer& peer : world.peers())
       if (all || near.contains(peer.address)) side.insert(peer.number);

@@ -1,6 +1,6 @@
 // A hand-off gives all: when the holder names the next one, that one knows of each page of the partition how it ended.
 // Else it asks for pages again, and what is returned later comes too late. A link that the holder is given meanwhile
-// may come later.
+// may come later, also one that is excluded without a request: the next holder decides so, too.
 #include <algorithm>
 #include <map>
 
@@ -39,6 +39,12 @@ class HandedOver final : public Checker {
     return handed;
   }
 
+  // Whether the state came of a request for the page.
+  static bool asked(const storage::UrlRecord& record) {
+    if (record.state == storage::UrlState::excluded) return record.reason == storage::Reason::content_type;
+    return record.state != storage::UrlState::queued;
+  }
+
   void check(World& world, const SimPeer& from, ring::Partition partition, const ring::PeerId& holder) {
     const auto next = std::find_if(world.peers().begin(), world.peers().end(), [&](const SimPeer& peer) {
       return peer.core != nullptr && peer.core->id() == holder;
@@ -50,13 +56,15 @@ class HandedOver final : public Checker {
     for (const storage::Merge& merge : *records) {
       const auto theirs = next->store->find(merge.key);
       if (!theirs) return world.fail(name(), theirs.error().message);
-      if (merge.record.state == storage::UrlState::queued) continue;
+      if (!asked(merge.record)) continue;
       const bool has =
           *theirs && ((*theirs)->state != storage::UrlState::queued || (*theirs)->visit > merge.record.visit);
       if (!has)
         return world.fail(name(), "peer " + std::to_string(from.number) + " hands partition " +
                                       std::to_string(partition) + " to peer " + std::to_string(next->number) +
-                                      ", which does not know the outcome of " + merge.record.url);
+                                      ", which does not know the outcome of " + merge.record.url + ": " +
+                                      std::string(state_name(merge.record.state)) + " " +
+                                      std::string(reason_name(merge.record.reason)));
     }
   }
 

@@ -1,0 +1,124 @@
+// What is acknowledged is kept (contract, 1; decisions 4 and 11). When a batch is acknowledged, each of its records is
+// on a disk; with replicas on two, unless the acknowledging peer knows no other. When a holder lets a peer drop its
+// copy of a partition, each of its records is on as many other disks as `replicas` says, or as there are members. Down
+// peers' disks count. Disks that were lost end the check.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "node/crawl/partitioner.h"
+#include "tests/sim/checkers/checkers.h"
+#include "tests/sim/world.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+struct Sent {
+  storage::UrlKey key;
+  storage::UrlRecord record;
+};
+
+class Copies final : public Checker {
+ public:
+  std::string_view name() const override { return "copies"; }
+
+  void message_sent(World& world, std::size_t from, std::size_t to, const ring::Message& message) override {
+    if (const auto* batch = std::get_if<ring::Batch>(&message.body)) {
+      batches_[{from, to, batch->sequence}] = records_of(world, *batch);
+    } else if (const auto* roots = std::get_if<ring::Roots>(&message.body);
+               roots != nullptr && roots->kind == ring::TransferKind::release) {
+      questions_[{from, to, roots->sequence}] = roots->roots;
+    } else if (const auto* ack = std::get_if<ring::BatchAck>(&message.body)) {
+      if (auto sent = batches_.extract({to, from, ack->sequence}); !sent.empty() && !world.disks_lost())
+        acknowledged(world, from, sent.mapped());
+    } else if (const auto* compared = std::get_if<ring::RootsCompared>(&message.body)) {
+      if (auto asked = questions_.extract({to, from, compared->sequence}); !asked.empty() && !world.disks_lost())
+        permitted(world, from, to, asked.mapped(), *compared);
+    }
+  }
+
+ private:
+  using Exchange = std::tuple<std::size_t, std::size_t, std::uint64_t>;  // who asks, who answers, its number
+
+  static std::vector<Sent> records_of(const World& world, const ring::Batch& batch) {
+    Partitioner partitioner(world.parameters().settings.partition_by, world.parameters().settings.partitions);
+    std::vector<Sent> found;
+    for (const ring::BatchRecord& entry : batch.records) {
+      if (storage::wire_kind(entry.record) != storage::WireKind::record) continue;
+      auto record = storage::decode_record(entry.record);
+      const Result<CanonicalUrl> url = record ? CanonicalUrl::of_stored(record->url) : CanonicalUrl::of_stored("");
+      if (record && url) found.push_back({{partitioner.host_key(*url), url->digest()}, std::move(*record)});
+    }
+    return found;
+  }
+
+  // Members that the peer counts as there, itself among them.
+  static std::size_t members_of(const SimPeer& peer) {
+    if (peer.core == nullptr) return 1;
+    const nlohmann::json status = peer.core->own_status();
+    return static_cast<std::size_t>(std::count_if(
+        status["members"].begin(), status["members"].end(),
+        [](const nlohmann::json& member) { return member["state"] == "active" || member["state"] == "suspect"; }));
+  }
+
+  // Disks other than that of `but` with the record, or with what came of it.
+  static std::size_t disks_with(World& world, const storage::UrlKey& key, const storage::UrlRecord& record,
+                                std::size_t but) {
+    std::size_t disks = 0;
+    for (SimPeer& peer : world.peers()) {
+      if (peer.number == but || peer.kv == nullptr) continue;
+      storage::Result<std::optional<storage::UrlRecord>> found = std::optional<storage::UrlRecord>();
+      if (peer.store != nullptr) {
+        found = peer.store->find(key);
+      } else if (auto store = storage::Store::open(*peer.kv); store) {
+        found = store->find(key);
+      }
+      if (!found || !*found) continue;
+      const bool ended = (*found)->state != storage::UrlState::queued || (*found)->visit > record.visit;
+      if (ended || record.state == storage::UrlState::queued || record.state == storage::UrlState::excluded) ++disks;
+    }
+    return disks;
+  }
+
+  void acknowledged(World& world, std::size_t from, const std::vector<Sent>& batch) {
+    for (const auto& [key, record] : batch) {
+      const std::size_t disks = disks_with(world, key, record, SIZE_MAX);
+      if (disks >= 2 || (disks == 1 && world.parameters().settings.replicas < 2)) continue;
+      if (disks == 1 && members_of(world.peers()[from]) < 2) continue;
+      return world.fail(name(), "peer " + std::to_string(from) + " acknowledges " + record.url + " (" +
+                                    std::string(state_name(record.state)) + "), which is on " + std::to_string(disks) +
+                                    " disks");
+    }
+  }
+
+  void permitted(World& world, std::size_t holder, std::size_t to, const std::vector<ring::PartitionDigest>& asked,
+                 const ring::RootsCompared& compared) {
+    const SimPeer& dropper = world.peers()[to];
+    if (dropper.store == nullptr) return;
+    const auto in = [](const std::vector<ring::Partition>& list, ring::Partition partition) {
+      return std::find(list.begin(), list.end(), partition) != list.end();
+    };
+    for (const auto& [partition, root] : asked) {
+      if (in(compared.differ, partition) || in(compared.later, partition)) continue;
+      const auto records = dropper.store->scan(partition, nullptr, 1'000'000);
+      if (!records) return world.fail(name(), records.error().message);
+      for (const storage::Merge& merge : *records) {
+        const std::size_t disks = disks_with(world, merge.key, merge.record, to);
+        if (disks >= world.parameters().settings.replicas || disks >= members_of(world.peers()[holder])) continue;
+        return world.fail(name(), "peer " + std::to_string(holder) + " lets peer " + std::to_string(to) +
+                                      " drop partition " + std::to_string(partition) + ", and only " +
+                                      std::to_string(disks) + " others have " + merge.record.url);
+      }
+    }
+  }
+
+  std::map<Exchange, std::vector<Sent>> batches_;
+  std::map<Exchange, std::vector<ring::PartitionDigest>> questions_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> make_copies() { return std::make_unique<Copies>(); }
+
+}  // namespace orbweaver::sim

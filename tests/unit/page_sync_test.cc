@@ -1,0 +1,138 @@
+// Threads that bring pages to the disk together, over files whose syncs the test holds and counts.
+#include "node/process/page_sync.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <map>
+#include <thread>
+
+namespace orbweaver {
+namespace {
+
+// A file whose syncs wait until they are let through.
+class HeldFile final : public storage::SyncedFile {
+ public:
+  storage::Result<void> sync() override {
+    std::unique_lock lock(mutex_);
+    ++begun_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return allowed_ > 0; });
+    --allowed_;
+    if (fails_) return storage::fail(storage::ErrorKind::disk_full, "cannot sync held.warc.gz.open");
+    return {};
+  }
+  void allow(int syncs) {
+    const std::lock_guard lock(mutex_);
+    allowed_ += syncs;
+    changed_.notify_all();
+  }
+  void wait_for(int begun) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this, begun] { return begun_ >= begun; });
+  }
+  void fail_from_now() {
+    const std::lock_guard lock(mutex_);
+    fails_ = true;
+  }
+  int begun() {
+    const std::lock_guard lock(mutex_);
+    return begun_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int begun_ = 0;
+  int allowed_ = 0;
+  bool fails_ = false;
+};
+
+class PageSyncTest : public testing::Test {
+ protected:
+  void add(std::uint64_t id, std::vector<SyncGroup::File> files) {
+    PageDone page;
+    page.id = id;
+    page.what = PageRead{};
+    sync_.add(std::move(page), std::move(files));
+  }
+  std::size_t counted() {
+    const std::lock_guard lock(mutex_);
+    return counted_.size();
+  }
+
+  std::mutex mutex_;
+  std::map<std::uint64_t, bool> counted_;  // by page: whether it is written
+  std::shared_ptr<HeldFile> file_ = std::make_shared<HeldFile>();
+  std::shared_ptr<HeldFile> other_ = std::make_shared<HeldFile>();
+  PageSync sync_{[this](PageDone page) {
+    const std::lock_guard lock(mutex_);
+    counted_[page.id] = !std::holds_alternative<NotWritten>(page.what);
+  }};
+};
+
+TEST_F(PageSyncTest, APageCountsWhenItsSyncIsOver) {
+  std::thread worker([this] { add(1, {file_}); });
+  file_->wait_for(1);
+  EXPECT_EQ(counted(), 0u);
+  file_->allow(1);
+  worker.join();
+  EXPECT_EQ(counted(), 1u);
+  EXPECT_EQ(sync_.syncs(), 1u);
+}
+
+TEST_F(PageSyncTest, OtherWorkersGoOnAndOneSyncServesThem) {
+  std::thread leader([this] { add(1, {file_}); });
+  file_->wait_for(1);
+  for (std::uint64_t id = 2; id <= 20; ++id) add(id, {other_});  // does not wait
+  EXPECT_EQ(counted(), 0u);
+  file_->allow(1);
+  other_->wait_for(1);
+  EXPECT_EQ(counted(), 1u) << "those that were written during the first sync wait for the second";
+  other_->allow(1);
+  leader.join();
+  EXPECT_EQ(counted(), 20u);
+  EXPECT_EQ(file_->begun() + other_->begun(), 2);
+  EXPECT_EQ(sync_.syncs(), 2u);
+  EXPECT_EQ(sync_.pages(), 20u);
+}
+
+TEST_F(PageSyncTest, PagesAloneAreNotHeldBack) {
+  file_->allow(3);
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    add(id, {file_});
+    EXPECT_EQ(counted(), id);
+  }
+  EXPECT_EQ(file_->begun(), 3);
+}
+
+TEST_F(PageSyncTest, WhatWroteNothingNeedsNoSync) {
+  add(1, {});
+  EXPECT_EQ(counted(), 1u);
+  EXPECT_EQ(sync_.pages(), 0u);
+}
+
+TEST_F(PageSyncTest, AFailedSyncIsAPageThatIsNotWritten) {
+  file_->fail_from_now();
+  file_->allow(1);
+  add(1, {file_});
+  EXPECT_EQ(counted_, (std::map<std::uint64_t, bool>{{1, false}}));
+  EXPECT_EQ(sync_.syncs(), 0u);
+}
+
+TEST_F(PageSyncTest, ManyWorkersLeaveNothingBehind) {
+  constexpr std::uint64_t workers = 4, pages = 500;
+  file_->allow(static_cast<int>(workers * pages));
+  std::vector<std::thread> threads;
+  for (std::uint64_t worker = 0; worker < workers; ++worker)
+    threads.emplace_back([this, worker] {
+      for (std::uint64_t i = 0; i < pages; ++i) add(worker * pages + i, {file_});
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counted(), workers * pages);
+  EXPECT_EQ(sync_.pages(), workers * pages);
+  EXPECT_LE(sync_.syncs(), workers * pages);
+}
+
+}  // namespace
+}  // namespace orbweaver
