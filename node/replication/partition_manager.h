@@ -149,8 +149,8 @@ class PartitionManager {
   std::size_t to_return() const {
     return transfers_.tasks(ring::TransferKind::return_) + transfers_.tasks(ring::TransferKind::release);
   }
-  // A copy is being filled or repaired, or has pages as they were before their fetch; one that is only compared does not
-  // count.
+  // A copy is being filled or repaired, or has pages as they were before their fetch. One that is only compared does
+  // not count.
   bool fills() const { return transfers_.fills() > 0 || !in_part_.empty(); }
   std::size_t to_backfill() const { return transfers_.tasks(ring::TransferKind::backfill); }
   const Transfers& transfers() const { return transfers_; }

@@ -1,6 +1,6 @@
-// Copies agree at the end (contract, 1; decision 26, 8): each record that any disk has is on the disk of its partition's
-// holder, joined with all others; with replicas it is on another disk, too, as the holder has it. Holders are those of
-// the largest tenures. Disks that were lost, and sides that may end alone, end the check.
+// Copies agree at the end (contract, 1; decision 26, 8): each record that any disk has is on the disk of the holder of
+// its partition, joined with all others; with replicas it is on another disk, too, as the holder has it. Holders are
+// those of the largest tenures. Disks that were lost, and sides that may end alone, end the check.
 #include <algorithm>
 #include <map>
 
