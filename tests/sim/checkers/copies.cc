@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "node/crawl/partitioner.h"
 #include "tests/sim/checkers/checkers.h"
@@ -53,13 +54,16 @@ class Copies final : public Checker {
     return found;
   }
 
-  // Members that the peer counts as there, itself among them.
-  static std::size_t members_of(const SimPeer& peer) {
+  // Members that the peer counts as there, itself among them, without those that leave.
+  static std::size_t members_of(World& world, const SimPeer& peer) {
     if (peer.core == nullptr) return 1;
+    std::set<std::string> there;
     const nlohmann::json status = peer.core->own_status();
-    return static_cast<std::size_t>(std::count_if(
-        status["members"].begin(), status["members"].end(),
-        [](const nlohmann::json& member) { return member["state"] == "active" || member["state"] == "suspect"; }));
+    for (const nlohmann::json& member : status["members"])
+      if (member["state"] == "active" || member["state"] == "suspect") there.insert(member["address"]);
+    return static_cast<std::size_t>(
+        std::count_if(world.peers().begin(), world.peers().end(),
+                      [&](const SimPeer& other) { return !other.leaving && there.contains(other.address); }));
   }
 
   // Disks other than that of `but` with the record, or with what came of it.
@@ -85,7 +89,7 @@ class Copies final : public Checker {
     for (const auto& [key, record] : batch) {
       const std::size_t disks = disks_with(world, key, record, SIZE_MAX);
       if (disks >= 2 || (disks == 1 && world.parameters().settings.replicas < 2)) continue;
-      if (disks == 1 && members_of(world.peers()[from]) < 2) continue;
+      if (disks == 1 && members_of(world, world.peers()[from]) < 2) continue;
       return world.fail(name(), "peer " + std::to_string(from) + " acknowledges " + record.url + " (" +
                                     std::string(state_name(record.state)) + "), which is on " + std::to_string(disks) +
                                     " disks");
@@ -105,7 +109,8 @@ class Copies final : public Checker {
       if (!records) return world.fail(name(), records.error().message);
       for (const storage::Merge& merge : *records) {
         const std::size_t disks = disks_with(world, merge.key, merge.record, to);
-        if (disks >= world.parameters().settings.replicas || disks >= members_of(world.peers()[holder])) continue;
+        if (disks >= world.parameters().settings.replicas || disks >= members_of(world, world.peers()[holder]))
+          continue;
         return world.fail(name(), "peer " + std::to_string(holder) + " lets peer " + std::to_string(to) +
                                       " drop partition " + std::to_string(partition) + ", and only " +
                                       std::to_string(disks) + " others have " + merge.record.url);
