@@ -38,13 +38,18 @@ class Recovers final : public Checker {
   }
 
  private:
-  // All records may be in one partition, and it moves at one batch a round trip at worst.
+  // All records may be in one partition, and it moves at one batch a round trip at worst. What waits for a peer that is
+  // down waits until that is presumed dead.
   static Duration bound(World& world) {
     const Settings& settings = world.parameters().settings;
     std::uint64_t records = 0;
-    for (const SimPeer& peer : world.peers()) records += peer.counts.discovered();
+    Duration down{};
+    for (const SimPeer& peer : world.peers()) {
+      records += peer.counts.discovered();
+      if (peer.status != Status::up) down = settings.presume_dead_after;
+    }
     const auto batches = static_cast<std::int64_t>(records / settings.max_batch_records);
-    return 10 * settings.suspicion_time + work + batches * round_trip;
+    return 10 * settings.suspicion_time + work + batches * round_trip + down;
   }
 
   void note_who_is_there(World& world) {
