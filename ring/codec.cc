@@ -34,13 +34,39 @@ struct IndexOf<T, std::variant<First, Rest...>>
 static_assert(IndexOf<Join, Body>::value + 1 == 1 && IndexOf<Sync, Body>::value + 1 == 7 &&
               IndexOf<Batch, Body>::value + 1 == 8 && IndexOf<Finish, Body>::value + 1 == 13 &&
               IndexOf<Answer, Body>::value + 1 == 16 && IndexOf<LeavesDiffer, Body>::value + 1 == 20 &&
-              IndexOf<MirrorHints, Body>::value + 1 == 24 && std::variant_size_v<Body> == 26);
+              IndexOf<MirrorHints, Body>::value + 1 == 24 && IndexOf<LeaseAnswer, Body>::value + 1 == 26 &&
+              IndexOf<RecordsKnown, Body>::value + 1 == 30 && std::variant_size_v<Body> == 30);
 
-constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {
-    "join",        "welcome",      "refuse",        "ping",           "ping_request", "ping_ack",      "sync",
-    "batch",       "batch_ack",    "batch_refused", "wave_probe",     "wave_reply",   "finish",        "finish_ack",
-    "ask",         "answer",       "roots",         "roots_compared", "leaves",       "leaves_differ", "slot_request",
-    "slot_answer", "fingerprints", "mirror_hints",  "lease_request",  "lease_answer"};
+constexpr std::array<std::string_view, std::variant_size_v<Body>> type_names = {"join",
+                                                                                "welcome",
+                                                                                "refuse",
+                                                                                "ping",
+                                                                                "ping_request",
+                                                                                "ping_ack",
+                                                                                "sync",
+                                                                                "batch",
+                                                                                "batch_ack",
+                                                                                "batch_refused",
+                                                                                "wave_probe",
+                                                                                "wave_reply",
+                                                                                "finish",
+                                                                                "finish_ack",
+                                                                                "ask",
+                                                                                "answer",
+                                                                                "roots",
+                                                                                "roots_compared",
+                                                                                "leaves",
+                                                                                "leaves_differ",
+                                                                                "slot_request",
+                                                                                "slot_answer",
+                                                                                "fingerprints",
+                                                                                "mirror_hints",
+                                                                                "lease_request",
+                                                                                "lease_answer",
+                                                                                "compare_tenures",
+                                                                                "tenures_compared",
+                                                                                "ask_records",
+                                                                                "records_known"};
 
 // ---- writing ----
 

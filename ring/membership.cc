@@ -494,6 +494,17 @@ const Member* Membership::find(const PeerId& id) const {
 
 std::uint64_t Membership::version() const { return version_; }
 
+std::uint64_t Membership::states_fingerprint() const {
+  std::uint64_t sum = 0;
+  for (const auto& [id, member] : members_) {
+    if (!reachable(member)) continue;
+    std::uint64_t mixed = static_cast<std::uint64_t>(member.state) + 1;
+    for (const std::uint8_t byte : id.bytes) mixed = (mixed ^ byte) * 0x100000001b3;  // FNV-1a
+    sum += (mixed ^ (mixed >> 32)) * 0x9e3779b97f4a7c15;
+  }
+  return sum;
+}
+
 std::uint64_t Membership::fingerprint() const {
   std::string described;
   for (const auto& [id, member] : members_) {

@@ -136,6 +136,9 @@ class Membership {
   // Covers everything in the records of the reachable members (a newcomer never learns of those gone before it). Equal
   // when two peers know the same (the membership's fingerprint, not the ring's). Cost: about 0.1 us per member.
   std::uint64_t fingerprint() const;
+  // Of the identities and states of the reachable members: what another peer must know to judge who is gone. Cost: some
+  // nanoseconds per member.
+  std::uint64_t states_fingerprint() const;
   // The local health score: 0 is well, max_health the worst.
   std::uint32_t health() const { return health_.score(); }
 

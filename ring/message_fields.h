@@ -36,9 +36,7 @@ void fields(auto& io, auto& m, Is<PingRequest>) { io(m.sequence, m.target, m.gos
 void fields(auto& io, auto& m, Is<PingAck>) {
   io(m.sequence, m.gossip, m.seeds_fingerprint, m.tenures_fingerprint, m.reached);
 }
-void fields(auto& io, auto& m, Is<Sync>) {
-  io(m.reply_wanted, m.members, m.seeds, m.tenures, m.nonce, m.confirmed, m.seeds_fingerprint);
-}
+void fields(auto& io, auto& m, Is<Sync>) { io(m.reply_wanted, m.members, m.seeds, m.tenures, m.seeds_fingerprint); }
 void fields(auto& io, auto& m, Is<BatchRecord>) { io(m.partition, io.binary(m.record)); }
 void fields(auto& io, auto& m, Is<Batch>) {
   io(m.sequence, m.ring_fingerprint, m.records, m.kind, m.tenures, m.complete, m.seeds_fingerprint);
@@ -75,5 +73,13 @@ void fields(auto& io, auto& m, Is<LeaseAsk>) { io(m.id, m.action, m.host, m.dela
 void fields(auto& io, auto& m, Is<LeaseRequest>) { io(m.asks); }
 void fields(auto& io, auto& m, Is<Lease>) { io(m.id, m.given, m.wait); }
 void fields(auto& io, auto& m, Is<LeaseAnswer>) { io(m.leases); }
+void fields(auto& io, auto& m, Is<CompareTenures>) {
+  io(m.nonce, m.fingerprint, m.members_fingerprint, m.sums, m.members);
+}
+void fields(auto& io, auto& m, Is<TenuresCompared>) {
+  io(m.nonce, m.confirmed, m.more, m.ranges, m.tenures, m.members);
+}
+void fields(auto& io, auto& m, Is<AskRecords>) { io(m.sequence, m.sum, m.tenures, m.members); }
+void fields(auto& io, auto& m, Is<RecordsKnown>) { io(m.sequence, m.later, m.roots); }
 
 }  // namespace orbweaver::ring

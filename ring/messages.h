@@ -75,7 +75,7 @@ struct Welcome {  // type 2: answer to Join
   std::vector<Member> members;
   std::vector<std::string> seeds;             // canonical seed URLs so far, or a part of them: they determine the scope
   std::uint64_t seeds_fingerprint = 0;        // of all of them: the joiner has them all when its own is equal
-  std::vector<PartitionTenure> tenures = {};  // all that are known
+  std::vector<PartitionTenure> tenures = {};  // the first of those that are known: the joiner compares the rest
 };
 struct Refuse {        // type 3: answer to anything from a peer that does not belong here
   std::string reason;  // for people; names the difference
@@ -104,8 +104,6 @@ struct Sync {  // type 7: the view, seeds and tenures, whole or in part, both wa
   std::vector<Member> members;
   std::vector<std::string> seeds;
   std::vector<PartitionTenure> tenures = {};
-  std::uint64_t nonce = 0;  // of a question that wants a fresh answer; 0: none. The answer repeats it, with all tenures
-  bool confirmed = false;   // the answerer knows that its own tenures are not outdated
   std::uint64_t seeds_fingerprint = 0;  // of the sender's whole seed set
 };
 struct BatchRecord {
@@ -320,10 +318,39 @@ struct LeaseAnswer {  // type 26: to LeaseRequest
   std::vector<Lease> leases;
 };
 
-using Body =
-    std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused, WaveProbe,
-                 WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves, LeavesDiffer, SlotRequest,
-                 SlotAnswer, PageFingerprints, MirrorHints, LeaseRequest, LeaseAnswer>;
+// Tables of tenures, compared by ranges of partitions (ring/tenures.h).
+struct CompareTenures {                   // type 27: "which tenures do we know differently?"
+  std::uint64_t nonce = 0;                // of a question that wants a fresh answer, which repeats it; 0: none
+  std::uint64_t fingerprint = 0;          // of the sender's tenures
+  std::uint64_t members_fingerprint = 0;  // Membership::states_fingerprint()
+  std::vector<std::uint64_t> sums = {};   // of its ranges; none: only the fingerprints are compared
+  std::vector<Member> members = {};       // the sender itself
+};
+struct TenuresCompared {  // type 28: answer
+  std::uint64_t nonce = 0;
+  bool confirmed = false;                     // the answerer knows that its own tenures are not outdated
+  bool more = false;                          // other ranges differ, or some do and the question has no sums: ask again
+  std::vector<std::uint16_t> ranges = {};     // that differ
+  std::vector<PartitionTenure> tenures = {};  // of these, all that the answerer knows
+  std::vector<Member> members = {};           // all, if the fingerprints of the members differ
+};
+// "What do you have of the partitions that I hold?"
+struct AskRecords {  // type 29
+  std::uint64_t sequence = 0;
+  std::uint64_t sum = 0;  // of the digests of the tenures that the sender holds (Tenures::sum_held_by)
+  std::vector<PartitionTenure> tenures = {};  // those of them that may be news
+  std::vector<Member> members = {};           // the sender itself
+};
+struct RecordsKnown {  // type 30: answer
+  std::uint64_t sequence = 0;
+  bool later = false;                       // it knows other tenures of the asker: not now
+  std::vector<PartitionDigest> roots = {};  // of those of which it has records
+};
+
+using Body = std::variant<Join, Welcome, Refuse, Ping, PingRequest, PingAck, Sync, Batch, BatchAck, BatchRefused,
+                          WaveProbe, WaveReply, Finish, FinishAck, Ask, Answer, Roots, RootsCompared, Leaves,
+                          LeavesDiffer, SlotRequest, SlotAnswer, PageFingerprints, MirrorHints, LeaseRequest,
+                          LeaseAnswer, CompareTenures, TenuresCompared, AskRecords, RecordsKnown>;
 
 struct Message {
   std::uint16_t version = protocol_version;

@@ -20,10 +20,25 @@ std::uint64_t digest(Partition partition, const Tenure& tenure) {
 
 }  // namespace
 
+Tenures::Tenures(std::uint32_t partitions)
+    : tenures_(partitions), sums_(std::clamp<std::size_t>(partitions, 1, max_tenure_ranges)) {}
+
 bool Tenures::merge(Partition partition, const Tenure& tenure) {
   if (!contains(partition) || tenure <= tenures_[partition]) return false;
-  fingerprint_ += digest(partition, tenure) - digest(partition, tenures_[partition]);
-  tenures_[partition] = tenure;
+  Tenure& known = tenures_[partition];
+  const std::uint64_t before = digest(partition, known);
+  const std::uint64_t after = digest(partition, tenure);
+  fingerprint_ += after - before;
+  sums_[range_of(partition)] += after - before;
+  if (known.epoch > 0) {
+    const auto held = holders_.find(known.holder);
+    held->second.sum -= before;
+    if (--held->second.count == 0) holders_.erase(held);
+  }
+  Held& held = holders_[tenure.holder];
+  ++held.count;
+  held.sum += after;
+  known = tenure;
   return true;
 }
 
@@ -34,17 +49,34 @@ bool Tenures::believes(Partition partition, const Tenure& tenure, bool asked) co
   return tenure.epoch <= std::min(max_epoch, known == 0 ? max_epoch_first : known + max_epoch_step);
 }
 
-std::vector<PartitionTenure> Tenures::all() const {
+std::vector<PartitionTenure> Tenures::first(std::size_t count) const {
   std::vector<PartitionTenure> known;
-  for (std::size_t i = 0; i < tenures_.size(); ++i)
+  for (std::size_t i = 0; i < tenures_.size() && known.size() < count; ++i)
     if (tenures_[i].epoch > 0) known.push_back({static_cast<Partition>(i), tenures_[i]});
   return known;
 }
 
 std::size_t Tenures::held_by(const PeerId& peer) const {
-  return static_cast<std::size_t>(std::count_if(tenures_.begin(), tenures_.end(), [&](const Tenure& tenure) {
-    return tenure.epoch > 0 && tenure.holder == peer;
-  }));
+  const auto held = holders_.find(peer);
+  return held == holders_.end() ? 0 : held->second.count;
+}
+
+std::uint64_t Tenures::sum_held_by(const PeerId& peer) const {
+  const auto held = holders_.find(peer);
+  return held == holders_.end() ? 0 : held->second.sum;
+}
+
+std::vector<std::uint16_t> Tenures::differing(const std::vector<std::uint64_t>& others) const {
+  std::vector<std::uint16_t> ranges;
+  if (others.size() != sums_.size()) return ranges;
+  for (std::size_t i = 0; i < sums_.size(); ++i)
+    if (others[i] != sums_[i]) ranges.push_back(static_cast<std::uint16_t>(i));
+  return ranges;
+}
+
+std::span<const Tenure> Tenures::rows(std::size_t range) const {
+  if (range >= sums_.size()) return {};
+  return std::span(tenures_).subspan(range * partitions_a_range(), partitions_a_range());
 }
 
 }  // namespace orbweaver::ring

@@ -11,6 +11,8 @@ namespace {
 // Another process with a joiner's identity must be heard for this long before the joiner is refused: a process that was
 // killed, and started again elsewhere, is no longer heard.
 constexpr Duration duplicate_wait = std::chrono::seconds{4};
+// The joiner compares the rest before it does anything (fence.h).
+constexpr std::size_t max_welcome_tenures = 1024;
 
 }  // namespace
 
@@ -82,7 +84,7 @@ void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, const rin
         seeds.begin() + static_cast<std::ptrdiff_t>(at),
         seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + SeedSet::per_message, seeds.size())));
     welcome.seeds_fingerprint = seeds_->fingerprint();
-    welcome.tenures = tenures_->all();
+    welcome.tenures = tenures_->first(max_welcome_tenures);
     messenger_->reply(reply, joiner, std::move(welcome), step.out);
   }
 }

@@ -7,14 +7,17 @@ namespace orbweaver {
 namespace {
 
 constexpr Duration question_every = std::chrono::milliseconds{300};
-// Peers asked at a time, one group after another: each question contains the whole table of tenures.
-constexpr std::size_t asked_at_a_time = 64;
+// Peers asked at a time, one group after another, each twice as large as the one before.
+constexpr std::size_t first_group = 3;
+constexpr std::size_t max_group = 64;
 
 }  // namespace
 
 void Fence::raise() {
   confirmed_ = false;
   answered_.clear();
+  unanswered_.clear();
+  group_ = 0;
   nonce_ = 0;
 }
 
@@ -23,10 +26,12 @@ void Fence::confirm() {
   replication_->plan_due = true;
 }
 
-void Fence::hear(const ring::PeerId& from, const ring::Sync& answer) {
-  if (confirmed_ || answer.nonce == 0 || answer.nonce != nonce_) return;
+void Fence::hear(Time now, const ring::PeerId& from, const ring::TenuresCompared& answer) {
+  if (confirmed_ || !is_answer(answer) || answer.more) return;
   answered_.insert(from);
-  if (answer.confirmed) confirm();
+  if (answer.confirmed) return confirm();
+  unanswered_.erase(from);
+  if (unanswered_.empty()) next_question_ = now;
 }
 
 Result<void> Fence::tick(const Step& step) {
@@ -41,7 +46,7 @@ Result<void> Fence::tick(const Step& step) {
   // again.
   const bool at_home = !answered_.empty() ||
                        (!members_lost_ && (partition_manager.held() > 0 || state_->store->counts().discovered() > 0 ||
-                                           partition_manager.tenures().all().empty()));
+                                           partition_manager.tenures().none()));
   if (all && at_home) {
     confirm();
     return {};
@@ -55,18 +60,30 @@ Result<void> Fence::tick(const Step& step) {
             ? "not all members of the last run could be read from the data directory, and no member answered; "
               "start it with --join and the address of a member"
             : "the members of the ring are gone, and this peer holds nothing of theirs; join another");
-  if (nonce_ == 0) nonce_ = replication_->new_sequence();
-  ring::Sync question;
-  question.reply_wanted = true;
-  question.members = {membership.self()};
-  question.tenures = partition_manager.tenures().all();
-  question.nonce = nonce_;
-  std::vector<ring::PeerId> whom = members_->others();
-  std::rotate(whom.begin(), std::upper_bound(whom.begin(), whom.end(), last_asked_), whom.end());
-  whom.resize(std::min(whom.size(), asked_at_a_time));
-  for (const ring::PeerId& peer : whom) messenger_->send(peer, question, step.out);
-  if (!whom.empty()) last_asked_ = whom.back();
+  ask(step);
   return {};
+}
+
+// Members whose answer is missing, by id from the one that was asked last: ids are random.
+void Fence::ask(const Step& step) {
+  if (nonce_ == 0) nonce_ = replication_->new_sequence();
+  if (last_asked_ == ring::PeerId{}) last_asked_ = state_->id;
+  group_ = std::clamp(2 * group_, first_group, max_group);
+  unanswered_.clear();
+  std::vector<ring::PeerId> whom = members_->others();
+  std::erase_if(whom, [this](const ring::PeerId& peer) { return answered_.contains(peer); });
+  std::rotate(whom.begin(), std::upper_bound(whom.begin(), whom.end(), last_asked_), whom.end());
+  whom.resize(std::min(whom.size(), group_));
+  for (const ring::PeerId& peer : whom) {
+    messenger_->send(peer,
+                     ring::CompareTenures{.nonce = nonce_,
+                                          .fingerprint = replication_->partition_manager.tenures().fingerprint(),
+                                          .members_fingerprint = members_->membership().states_fingerprint(),
+                                          .members = {members_->membership().self()}},
+                     step.out);
+    unanswered_.insert(peer);
+    last_asked_ = peer;
+  }
 }
 
 std::optional<Time> Fence::next_deadline() const { return confirmed_ ? std::nullopt : std::optional(next_question_); }

@@ -1,7 +1,8 @@
 // Whether this peer may act on its tenures. It may once it has learned what the others know of the tenures, since its
 // start or since its process last stood still: from one peer that is confirmed itself, or from all. Until then nothing
 // is fetched, because another peer may have taken over. Only an answer to a question asked since then counts (its
-// nonce): what waited in a socket meanwhile is old. Thread rule: one owner (the peer's loop).
+// nonce): what waited in a socket meanwhile is old. It asks a few members, and others when these do not answer or are
+// not confirmed themselves (docs/decisions/0030-compare-by-ranges.md). Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <optional>
@@ -26,15 +27,16 @@ class Fence {
   void note_lost_members() { members_lost_ = true; }
 
   // The message answers the current question.
-  bool is_answer(const ring::Sync& sync) const { return !sync.reply_wanted && sync.nonce != 0 && sync.nonce == nonce_; }
+  bool is_answer(const ring::TenuresCompared& answer) const { return answer.nonce != 0 && answer.nonce == nonce_; }
   // An answer whose tenures were learned already.
-  void hear(const ring::PeerId& from, const ring::Sync& answer);
+  void hear(Time now, const ring::PeerId& from, const ring::TenuresCompared& answer);
 
   Result<void> tick(const Step& step);
   std::optional<Time> next_deadline() const;
 
  private:
   void confirm();
+  void ask(const Step& step);
 
   const PeerState* state_;
   const Members* members_;
@@ -44,9 +46,11 @@ class Fence {
   bool confirmed_ = false;
   bool members_lost_ = false;
   std::uint64_t nonce_ = 0;
-  std::set<ring::PeerId> answered_;  // the nonce
+  std::set<ring::PeerId> answered_;    // the nonce
+  std::set<ring::PeerId> unanswered_;  // of those asked last
+  std::size_t group_ = 0;              // how many were
   Time next_question_{};
-  ring::PeerId last_asked_;  // of the last round of questions
+  ring::PeerId last_asked_;
 };
 
 }  // namespace orbweaver

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +70,7 @@ class Peer {
   Result<void> handle_of_ring(const Step& step, MessageEvent& event);
   Result<void> on_welcome(const Step& step, const ring::Welcome& welcome);
   Result<void> on_sync(const Step& step, const ring::Message& in, const ring::Sync& sync, const ring::ReplyPath& reply);
+  Result<void> on_compared(const Step& step, const ring::PeerId& from, const ring::TenuresCompared& answer);
   void on_wave_probe(const Step& step, const ring::Message& in, const ring::WaveProbe& probe,
                      const ring::ReplyPath& reply);
 
@@ -81,6 +83,7 @@ class Peer {
   // peer_ring.cc
   void ask_for_admission(const Step& step);
   Result<void> membership_changed(const Step& step);
+  Result<void> write_members(const Step& step);
   bool passive() const;
   bool outcomes_to_fill() const;
   bool sends_waves() const;
@@ -90,6 +93,9 @@ class Peer {
   Result<void> leave_tick(const Step& step);
 
   PeerState state_;
+  std::optional<std::uint64_t> members_written_;  // a digest of the row of members on the disk
+  std::optional<std::uint64_t> states_planned_;   // Membership::states_fingerprint() at the last plan of all
+  bool might_take_ = false;                       // partitions of peers that are gone, in the last step
   Members members_;
   RecordParts records_;
   Messenger messenger_;

@@ -21,7 +21,8 @@ concept OfRing =
     one_of<Body, ring::Ping, ring::PingRequest, ring::PingAck, ring::Sync, ring::Batch, ring::BatchAck,
            ring::BatchRefused, ring::Roots, ring::RootsCompared, ring::Leaves, ring::LeavesDiffer, ring::WaveProbe,
            ring::WaveReply, ring::Finish, ring::FinishAck, ring::SlotRequest, ring::SlotAnswer, ring::PageFingerprints,
-           ring::MirrorHints, ring::LeaseRequest, ring::LeaseAnswer>;
+           ring::MirrorHints, ring::LeaseRequest, ring::LeaseAnswer, ring::CompareTenures, ring::TenuresCompared,
+           ring::AskRecords, ring::RecordsKnown>;
 
 }  // namespace
 
@@ -154,6 +155,21 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
         return verdicts_.mirrors.on_page_fingerprints(step, fingerprints);
       },
       [&](const ring::MirrorHints& same) { return verdicts_.mirrors.on_mirror_hints(step, same); },
+      [&](const ring::CompareTenures& question) {
+        membership.merge(question.members, step.now);
+        // The sender may be a newcomer that was let in while the end was being sent.
+        ends_.search.tell_newcomer(step, in.from, event.reply);
+        moves_.hear(step, in.from, question, event.reply, fence_.confirmed());
+      },
+      [&](const ring::TenuresCompared& answer) {
+        membership.merge(answer.members, step.now);
+        return on_compared(step, in.from, answer);
+      },
+      [&](const ring::AskRecords& ask) {
+        membership.merge(ask.members, step.now);
+        return moves_.hear(step, in.from, ask, event.reply);
+      },
+      [&](const ring::RecordsKnown& known) { moves_.hear(step, in.from, known); },
   };
   Result<void> done = std::visit(Overloaded{[&](const OfRing auto& body) -> Result<void> {
                                               if constexpr (std::is_void_v<decltype(handled(body))>) {
@@ -196,17 +212,16 @@ Result<void> Peer::on_sync(const Step& step, const ring::Message& in, const ring
   ends_.search.tell_newcomer(step, in.from, reply);
   ends_.process.hear(step.now, sync.members);
   ORBWEAVER_TRY(seeds_.add(step, sync.seeds));
-  ORBWEAVER_TRY(moves_.hear(step, sync.tenures, fence_.is_answer(sync)));
+  ORBWEAVER_TRY(moves_.hear(step, sync.tenures));
   if (sync.seeds_fingerprint != 0) seeds_.compare(step, in.from, sync.seeds_fingerprint);
-  if (!sync.reply_wanted) {
-    fence_.hear(in.from, sync);
-    return {};
-  }
-  ring::Sync answer = membership.sync_message(false);
-  answer.nonce = sync.nonce;
-  answer.confirmed = fence_.confirmed();
-  if (sync.nonce != 0) answer.tenures = tenures().all();
-  messenger_.reply(reply, in.from, std::move(answer), step.out);
+  if (sync.reply_wanted) messenger_.reply(reply, in.from, membership.sync_message(false), step.out);
+  return {};
+}
+
+// Another peer's answer about tenures: what it says is learned before this peer relies on it.
+Result<void> Peer::on_compared(const Step& step, const ring::PeerId& from, const ring::TenuresCompared& answer) {
+  ORBWEAVER_TRY(moves_.hear(step, from, answer, fence_.is_answer(answer)));
+  fence_.hear(step.now, from, answer);
   return {};
 }
 

@@ -19,14 +19,45 @@ void Peer::ask_for_admission(const Step& step) {
       step.out.push_back(SendMessage{address, messenger_.message(join, {})});
 }
 
-Result<void> Peer::membership_changed(const Step& step) {
-  records_.replication.plan_due = true;
+namespace {
+
+// Of what the next start needs: who is there, where, in what state, and this peer's own incarnation. A suspicion that
+// is refuted changes only another's incarnation, which that peer says itself.
+std::uint64_t digest_of(const ring::Membership& membership) {
+  std::uint64_t digest = 0xcbf29ce484222325;  // FNV-1a
+  const auto add = [&digest](std::uint64_t value) { digest = (digest ^ value) * 0x100000001b3; };
+  for (const auto& [id, member] : membership.members()) {
+    for (const std::uint8_t byte : id.bytes) add(byte);
+    for (const char byte : member.address) add(static_cast<unsigned char>(byte));
+    add(member.capacity);
+    add(static_cast<std::uint64_t>(member.state));
+    add(member.started);
+    add(member.protocol);
+  }
+  add(membership.self().incarnation);
+  return digest;
+}
+
+}  // namespace
+
+Result<void> Peer::write_members(const Step& step) {
+  const std::uint64_t digest = digest_of(members_.membership());
+  if (members_written_ == digest) return {};
   storage::Commit commit;
   ring::Sync view;
   for (const ring::Member& member : members_.membership().member_list())
     if (member.id != id()) view.members.push_back(member);
   commit.meta.emplace_back(meta_name::members, ring::encode(messenger_.message(std::move(view), {})));
   ORBWEAVER_TRY(records_.writer.commit(step, commit));
+  members_written_ = digest;
+  return {};
+}
+
+Result<void> Peer::membership_changed(const Step& step) {
+  // A suspicion, or a new incarnation, changes nothing that is to be done.
+  const std::uint64_t states = members_.membership().states_fingerprint();
+  if (std::exchange(states_planned_, states) != states) records_.replication.plan_due = true;
+  ORBWEAVER_TRY(write_members(step));
   // Before what this step sends: on the connection from before it may be lost.
   for (const auto& [peer, member] : members_.membership().members())
     if (members_.is_back(peer)) step.out.insert(step.out.begin(), ConnectAnew{member.address});
@@ -38,6 +69,7 @@ Result<void> Peer::membership_changed(const Step& step) {
   }
   fetches_.access.forget_strangers();
   if (!owners_changed) return {};
+  records_.replication.plan_due = true;
   step.log(LogLevel::info, "ring", "owners changed",
            {{"peers", std::to_string(std::count_if(members_.membership().members().begin(),
                                                    members_.membership().members().end(),
@@ -69,7 +101,7 @@ bool Peer::passive() const {
   const storage::Counts& held = state_.store->held();
   const bool only_lacks_pages = !fetches_.allowance.may_start();
   return held.outbox == 0 && (held.queued == 0 || only_lacks_pages) && records_.replication.replicator.idle() &&
-         fence_.confirmed() && !records_.replication.plan_due && records_.replication.partition_manager.at_rest() &&
+         fence_.confirmed() && records_.replication.planned() && records_.replication.partition_manager.at_rest() &&
          !records_.replication.partition_manager.fills() && !outcomes_to_fill();
 }
 

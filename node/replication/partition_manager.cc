@@ -23,7 +23,8 @@ PartitionManager::PartitionManager(Config config, const ring::PeerId& self, std:
       store_(&store),
       copied_until_(&copied_until),
       tenures_(partitions),
-      transfers_(config.transfers, store) {}
+      transfers_(config.transfers, store),
+      asks_(config.transfers.batch.timeout) {}
 
 // ---- tenures ----
 
@@ -49,6 +50,7 @@ Result<std::vector<std::string>> PartitionManager::restore(Time now) {
     if (tenure.holder != self_) continue;
     held_[partition] = {.since = now, .restored = true};
     store_->hold(partition, true);
+    dirty_.insert(partition);
     fetchability_changed(partition);
   }
   return dropped;
@@ -91,6 +93,7 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     returned_.erase(partition);
     asked_.erase(partition);
     transfers_.begin_anew(partition);
+    dirty_.insert(partition);
     if (tenure.holder == before.holder) continue;
     if (tenure.holder == self_) {
       // Handed over to this peer together with its hosts' waits, so there is nothing more to wait for.
@@ -98,8 +101,12 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
       held_[partition] = {.since = last_access_unknown.empty() ? Time{} : last_access_unknown.mapped()};
       store_->hold(partition, true);
       releasing_.erase(partition);
+      awaiting_.erase(partition);
       fetchability_changed(partition);
     } else if (held_.erase(partition) > 0) {
+      awaiting_.erase(partition);
+      // At once: it may hold the partition again before that is planned.
+      forget_copies(partition, [](const ring::PeerId&) { return false; });
       store_->hold(partition, false);
       fetchability_changed(partition);
     }
@@ -121,8 +128,7 @@ std::vector<ring::PartitionTenure> PartitionManager::newer(const std::vector<rin
 
 bool PartitionManager::fetches(ring::Partition partition) const {
   const auto found = held_.find(partition);
-  return found != held_.end() && !found->second.restored && found->second.awaited.empty() &&
-         !transfers_.frozen(partition);
+  return found != held_.end() && !found->second.restored && !waits(found->second) && !transfers_.frozen(partition);
 }
 
 Time PartitionManager::held_since(ring::Partition partition) const {
@@ -184,6 +190,8 @@ Result<void> PartitionManager::tick(Time now, const View& view, const Transfers:
   compare_slice(now, view);
   if (Result<void> dropped = release_some(view); !dropped) return dropped;
   if (Result<void> ticked = transfers_.tick(now, world, out); !ticked) return ticked;
+  for (RecordAsks::Out& ask : asks_.tick(now, tenures_.sum_held_by(self_), world.new_sequence))
+    out.push_back({ask.to, std::move(ask.question)});
   for (const Transfers::Task& task : transfers_.take_equal()) returned_all(task.to, task.partition);
   for (const Transfers::Done& done : transfers_.take_done()) finish_task(done, view, changes);
   stop_awaiting_the_silent(now, view);
@@ -200,7 +208,8 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       if (held == held_.end() || std::find(copies.begin(), copies.end(), done.task.to) == copies.end()) break;
       backfilled_.insert({partition, done.task.to});
       if (done.in_part) in_part_.insert({partition, done.task.to});
-      if (done.in_part && settled_) plan_wanted_ = true;
+      if (done.in_part && settled_) dirty_.insert(partition);
+      note_whole(partition, view);
       break;
     }
     case ring::TransferKind::hand_off:
@@ -215,27 +224,12 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
         releasing_.insert(partition);
       } else {
         transfers_.want(done.task, ring::TransferKind::release, {.already_sent = true});
+        dirty_.insert(partition);  // it may be planned already that another peer holds it
       }
       break;
     case ring::TransferKind::ask:
       if (held != held_.end() && !done.agreed) held->second.giving.insert(done.task.to);
       break;
-  }
-}
-
-// One that keeps no copy may be busy for long, and has something only after an unusual time.
-void PartitionManager::stop_awaiting_the_silent(Time now, const View& view) {
-  if (to_gain_ == 0 || now < next_look_) return;
-  next_look_ = now + quiet_time;
-  for (auto& [partition, holding] : held_) {
-    if (holding.awaited.empty() || now - holding.asked < config_.unknown_wait) continue;
-    const std::vector<ring::PeerId> copies = view.copies(partition);
-    const std::vector<ring::PeerId> awaited(holding.awaited.begin(), holding.awaited.end());
-    for (const ring::PeerId& peer : awaited) {
-      if (holding.giving.contains(peer) || std::find(copies.begin(), copies.end(), peer) != copies.end()) continue;
-      transfers_.cancel({peer, partition});
-      returned_all(peer, partition);
-    }
   }
 }
 
@@ -266,7 +260,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         later = later || !holds(partition);
         equal = equal || root == 0;
         // It may have lost what it had acknowledged.
-        if (!later && !equal && backfilled_.erase({partition, from}) > 0) plan_wanted_ = true;
+        if (!later && !equal && backfilled_.erase({partition, from}) > 0) dirty_.insert(partition);
         if (later || !equal) break;
         returned_all(from, partition);
         const std::vector<ring::PeerId>& owners = view.owners(partition);
@@ -277,7 +271,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
     }
     if (roots.give && !later && !equal) {
       asked_.insert(partition);
-      plan_wanted_ = true;
+      dirty_.insert(partition);
     }
     if (later) {
       answer.later.push_back(partition);
@@ -309,28 +303,62 @@ void PartitionManager::completed(const ring::PeerId& from, const ring::Batch& ba
 void PartitionManager::returned_all(const ring::PeerId& from, ring::Partition partition) {
   const auto held = held_.find(partition);
   if (held == held_.end() || held->second.awaited.erase(from) == 0 || !held->second.awaited.empty()) return;
-  if (to_gain_ > 0) --to_gain_;
-  held->second.giving.clear();
-  plan_wanted_ = true;  // it may be handed over now
-  fetchability_changed(partition);
+  awaiting_.erase(partition);
+  if (!waits(held->second)) waits_no_more(partition, held->second);
+}
+
+ring::RecordsKnown PartitionManager::on_ask(const ring::PeerId& from, const ring::AskRecords& ask,
+                                            const View& view) const {
+  ring::RecordsKnown answer{.sequence = ask.sequence};
+  answer.later = view.empty() || tenures_.sum_held_by(from) != ask.sum;
+  if (answer.later) return answer;
+  for (const ring::Partition partition : store_->partitions())
+    if (tenures_.contains(partition) && tenures_.of(partition).epoch > 0 && tenures_.of(partition).holder == from)
+      answer.roots.push_back({partition, store_->root(partition)});
+  return answer;
+}
+
+void PartitionManager::on_known(const ring::PeerId& from, const ring::RecordsKnown& answer, Time now) {
+  if (!asks_.hear(from, answer, now)) return;
+  for (const auto& [partition, root] : answer.roots) {
+    const auto held = held_.find(partition);
+    if (held == held_.end() || root == store_->root(partition)) continue;
+    if (held->second.restored || asks_.awaits(held->second.round, from)) await(partition, held->second, from, now);
+  }
+  asks_.done(from);
+  note_ended_asks();
+}
+
+void PartitionManager::note_ended_asks() {
+  for (const ring::Partition partition : asks_.take_ended()) {
+    const auto held = held_.find(partition);
+    if (held != held_.end() && !waits(held->second)) waits_no_more(partition, held->second);
+  }
 }
 
 std::map<ring::PeerId, std::vector<ring::Partition>> PartitionManager::awaited() const {
-  std::map<ring::PeerId, std::vector<ring::Partition>> waits;
-  for (const auto& [partition, holding] : held_)
-    for (const ring::PeerId& peer : holding.awaited) waits[peer].push_back(partition);
+  std::map<ring::PeerId, std::vector<ring::Partition>> waits = asks_.awaited();
+  for (const ring::Partition partition : awaiting_)
+    for (const ring::PeerId& peer : held_.at(partition).awaited) waits[peer].push_back(partition);
+  for (auto& [peer, partitions] : waits) {
+    std::sort(partitions.begin(), partitions.end());
+    partitions.erase(std::unique(partitions.begin(), partitions.end()), partitions.end());
+  }
   return waits;
 }
 
 bool PartitionManager::at_rest() const {
-  return to_gain_ == 0 && to_hand_over() == 0 && to_return() == 0 && releasing_.empty();
+  return gaining_.empty() && to_hand_over() == 0 && to_return() == 0 && releasing_.empty();
 }
 
 std::optional<Time> PartitionManager::next_deadline() const {
-  if (!releasing_.empty()) return Time{};
+  if (!releasing_.empty() || plan_open()) return Time{};
   std::optional<Time> at = transfers_.next_deadline();
-  if (to_gain_ > 0) at = at ? std::min(*at, next_look_) : next_look_;
-  if (!held_.empty()) at = at ? std::min(*at, next_compare_) : next_compare_;
+  const auto consider = [&at](Time other) { at = at ? std::min(*at, other) : other; };
+  if (asks_.next_deadline()) consider(*asks_.next_deadline());
+  if (!awaiting_.empty() || asks_.any_open()) consider(next_look_);
+  if (!of_unknown_.empty()) consider(unknown_due_);
+  if (!held_.empty()) consider(next_compare_);
   return at;
 }
 

@@ -12,6 +12,9 @@
 // (docs/decisions/0026-after-a-restart.md). While pages of an earlier time may lack copies of their links
 // (copied_until.h), no partition is handed over: its copies are filled first. No peer drops a copy before the holder
 // says that it and its replicas have it. What must be on disk before it is acted upon is returned as commits.
+//
+// Cost: what a message or an event changes is planned partition by partition. A change of the view is planned for all
+// partitions, in slices of plan_slice (plan_open()).
 // Pure except for calls of the store. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -25,6 +28,7 @@
 
 #include "node/base.h"
 #include "node/replication/copied_until.h"
+#include "node/replication/record_asks.h"
 #include "node/replication/transfers.h"
 #include "node/replication/view.h"
 #include "ring/membership.h"
@@ -41,6 +45,7 @@ class PartitionManager {
     Duration compare_every{std::chrono::seconds{5}};  // anti-entropy: a slice of the partitions each time
     std::size_t compare_partitions = 64;
     Duration unknown_wait{std::chrono::seconds{10}};  // a holder that is not a member for this long is gone
+    std::size_t plan_slice = 1024;                    // partitions planned in one step
   };
   // Changes of tenures that this peer decides: they must be on disk before any other peer learns them.
   using Changes = std::vector<ring::PartitionTenure>;
@@ -63,7 +68,7 @@ class PartitionManager {
   bool hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool asked = false);
   std::uint64_t tenures_refused() const { return tenures_refused_; }
   // After learn(): partitions that this peer has just taken over from peers that are gone.
-  void took_over(const Changes& changes, const ring::Membership& membership, Time now);
+  void took_over(const Changes& changes, const View& view, const ring::Membership& membership, Time now);
   // The newer tenures that are known for those in `asked`: the answer to a peer that acts on an older one.
   std::vector<ring::PartitionTenure> newer(const std::vector<ring::PartitionTenure>& asked,
                                            const ring::PeerId& from) const;
@@ -79,11 +84,15 @@ class PartitionManager {
   // Partitions that became fetchable, or stopped being so, since the last call.
   std::vector<ring::Partition> take_fetchability_changes();
 
-  // Plans what to do after a change of the view or of tenures. `may_take`: partitions whose holder is gone may be taken
-  // over.
+  // The view has changed, or what this peer may do: all partitions are to be planned.
+  void plan_all() { sweep_left_ = tenures_.size(); }
+  // Partitions are left to be planned.
+  bool plan_open() const { return sweep_left_ > 0 || !dirty_.empty(); }
+  // Or it is time to look again at those whose holder is not a known member.
+  bool plan_wanted(Time now) const { return plan_open() || (!of_unknown_.empty() && now >= unknown_due_); }
+  // Plans what to do with the next of them, at most plan_slice. `may_take`: partitions whose holder is gone may be
+  // taken over.
   Changes plan(const View& view, const ring::Membership& membership, Time now, bool may_take);
-  // Some holder is not a known member: plan() again after a while.
-  bool holder_unknown() const { return !unknown_since_.empty(); }
   // Work that is due: transfers, drops, anti-entropy. `changes`: hand-offs that are complete.
   Result<void> tick(Time now, const View& view, const Transfers::World& world, std::vector<Transfers::Out>& out,
                     Changes& changes);
@@ -97,6 +106,9 @@ class PartitionManager {
   void on_leaves_differ(const ring::PeerId& from, const ring::LeavesDiffer& answer) {
     transfers_.leaves_differ(from, answer);
   }
+  // "What do you have of the partitions that I hold?"
+  ring::RecordsKnown on_ask(const ring::PeerId& from, const ring::AskRecords& ask, const View& view) const;
+  void on_known(const ring::PeerId& from, const ring::RecordsKnown& answer, Time now);
   bool acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
     return transfers_.acknowledged(from, sequence);
   }
@@ -110,23 +122,27 @@ class PartitionManager {
   // earlier one it had been asked before, and may have received more since.
   void completed(const ring::PeerId& from, const ring::Batch& batch);
   // Something was written into a partition that this peer does not hold, other than by the holder.
-  void late_write(ring::Partition partition) { returned_.erase(partition); }
+  void late_write(ring::Partition partition) {
+    returned_.erase(partition);
+    dirty_.insert(partition);
+  }
   // A page's outcome was not copied: once all is settled the copies are filled again.
   void note_unsent(ring::Partition partition, const View& view);
 
-  // A message, or what has its copies, has changed what is to be done: plan() again.
-  bool take_plan_wanted() { return std::exchange(plan_wanted_, false) || settled_ != copied_until_->settled(); }
+  // What has its copies has changed what is to be done: plan_all().
+  bool take_plan_wanted() const { return settled_ != copied_until_->settled(); }
   // Every copy of the partition in this view has acknowledged a fill of this process.
   bool copies_whole(ring::Partition partition, const View& view) const;
   // Also each page's outcome: no copy has pages as they were before their fetch.
   bool copies_complete(ring::Partition partition, const View& view) const;
   // That goes for all that this peer holds, there are copies, and what it has of other partitions their holders have.
-  bool all_whole(const View& view) const;
+  // As of the last plan: not to be relied upon while plan_open().
+  bool all_whole(const View& view) const { return !view.empty() && to_return() == 0 && unfilled_.empty(); }
 
   // Nothing is changing hands, and this peer fetches everything that it owns.
   bool at_rest() const;
   std::size_t held() const { return held_.size(); }
-  std::size_t to_gain() const { return to_gain_; }
+  std::size_t to_gain() const { return gaining_.size(); }
   // Partitions that this peer holds and that wait for other peers' returns, by the peer they wait for.
   std::map<ring::PeerId, std::vector<ring::Partition>> awaited() const;
   std::size_t to_hand_over() const { return transfers_.tasks(ring::TransferKind::hand_off); }
@@ -135,7 +151,7 @@ class PartitionManager {
   }
   // A copy is being filled or repaired, or has pages as they were before their fetch. One that is only compared does
   // not count.
-  bool fills() const { return transfers_.fills(backfilled_) || !in_part_.empty(); }
+  bool fills() const { return transfers_.fills() > 0 || !in_part_.empty(); }
   std::size_t to_backfill() const { return transfers_.tasks(ring::TransferKind::backfill); }
   const Transfers& transfers() const { return transfers_; }
   std::optional<Time> next_deadline() const;
@@ -143,17 +159,37 @@ class PartitionManager {
  private:
   struct Holding {
     Time since{};
-    bool restored = false;                // by this process, which has not asked the others yet
-    std::set<ring::PeerId> awaited = {};  // members whose return is not complete yet
-    std::set<ring::PeerId> giving = {};   // of these, those that have answered
-    Time asked{};                         // when they were
+    bool restored = false;        // by this process, which has not asked the others yet
+    RecordAsks::Round round = 0;  // in which all others are asked what they have
+    std::set<ring::PeerId> awaited =
+        {};                              // its copies, and others that have something: their return is not complete yet
+    std::set<ring::PeerId> giving = {};  // of these, those that have answered
+    Time asked{};                        // when they were
   };
   using Reachable = std::function<bool(const ring::PeerId&)>;
-  void await_others(ring::Partition partition, Holding& holding, const ring::Membership& membership, Time now);
-  void plan_held(ring::Partition partition, Holding& holding, const View& view, const Reachable& reachable);
-  void plan_kept(ring::Partition partition, const View& view, const Reachable& reachable);
-  void cancel_unneeded(const View& view);
+  struct Planning {  // one call of plan()
+    const View& view;
+    const ring::Membership& membership;
+    Time now;
+    bool may_take;
+    Reachable reachable;
+    Changes& changes;
+  };
+  bool waits(const Holding& holding) const { return !holding.awaited.empty() || asks_.open(holding.round); }
+  void await_others(ring::Partition partition, Holding& holding, RecordAsks::Round round, const View& view,
+                    const Reachable& reachable, Time now);
+  void begin_planning(const Planning& planning);
+  void plan_one(ring::Partition partition, const Planning& planning);
+  void plan_held(ring::Partition partition, Holding& holding, const Planning& planning);
+  void plan_kept(ring::Partition partition, const Planning& planning);
+  bool gone(const ring::PeerId& holder, ring::Partition partition, const Planning& planning);
+  void cancel_unneeded(ring::Partition partition, const View& view);
+  void forget_copies(ring::Partition partition, const std::function<bool(const ring::PeerId&)>& except);
+  void note_whole(ring::Partition partition, const View& view);
   void stop_awaiting_the_silent(Time now, const View& view);
+  void await(ring::Partition partition, Holding& holding, const ring::PeerId& peer, Time now);
+  void waits_no_more(ring::Partition partition, Holding& holding);
+  void note_ended_asks();
   void returned_all(const ring::PeerId& from, ring::Partition partition);
   void finish_task(const Transfers::Done& done, const View& view, Changes& changes);
   void compare_slice(Time now, const View& view);
@@ -170,16 +206,24 @@ class PartitionManager {
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> returned_;                             // by this peer, as a replica
   std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
-  std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;  // of these, with pages as they were before their fetch
-  std::set<ring::Partition> asked_;                             // of this peer by the holder: what it has
+  std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;     // copies with pages as they were before their fetch
+  std::set<ring::Partition> asked_;                                // of this peer by the holder: what it has
   std::set<ring::Partition> releasing_;
   std::set<ring::Partition> fetchability_changed_;
   std::map<ring::PeerId, Time> unknown_since_;           // holders that are not known members
+  std::set<ring::Partition> of_unknown_;                 // what they hold and this peer owns
+  Time unknown_due_{};                                   // when the first of them counts as gone
   std::map<ring::Partition, Time> last_access_unknown_;  // of partitions that are being handed over to this peer
-  std::size_t to_gain_ = 0;
-  bool plan_wanted_ = false;
-  bool settled_ = true;  // as of the last plan()
-  Time next_look_{};     // at members that do not answer
+  RecordAsks asks_;
+  std::optional<RecordAsks::Round> restored_round_;  // of what the last run held, once it has begun
+  std::set<ring::Partition> dirty_;                  // to be planned
+  std::size_t sweep_left_ = 0;                       // and so many from sweep_at_ on, in a circle
+  ring::Partition sweep_at_ = 0;
+  std::set<ring::Partition> gaining_;   // owned or held, and not fetched yet
+  std::set<ring::Partition> awaiting_;  // held, and peers are awaited by name
+  std::set<ring::Partition> unfilled_;  // held, and without copies that are whole
+  bool settled_ = true;                 // as of the last plan()
+  Time next_look_{};                    // at members that do not answer
   Time next_compare_{};
   ring::Partition compare_at_ = 0;
   std::vector<std::pair<ring::Partition, std::uint64_t>> candidates_;  // to be compared if their root is still this one

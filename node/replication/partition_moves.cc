@@ -1,6 +1,7 @@
 #include "node/replication/partition_moves.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "node/crawl/meta_names.h"
@@ -10,11 +11,13 @@ namespace orbweaver {
 
 namespace {
 
-// Tables of tenures are exchanged no more often than this; changes are sent at once.
+// Tables of tenures are compared no more often than this; changes are sent at once.
 constexpr Duration compare_every = std::chrono::milliseconds{200};
-// Up to this many members, each of them receives a change of tenures at once. In a larger ring only the peers concerned
-// do, and the others learn it by comparing fingerprints.
-constexpr std::size_t max_tell_all = 64;
+// Rows of a table in one answer: 110 kB, and a few milliseconds for who learns them.
+constexpr std::size_t max_rows = 4096;
+// Up to this many members, each of them receives a change of tenures at once: 100 bytes each, where comparing costs a
+// table of sums. In a larger ring only the peers concerned do, and the others learn it by comparing.
+constexpr std::size_t max_tell_all = 1024;
 
 }  // namespace
 
@@ -24,7 +27,6 @@ Result<void> PartitionMoves::hear(const Step& step, const std::vector<ring::Part
   if (tenures.empty()) return {};
   storage::Commit commit;
   if (!replication_->partition_manager.hear(tenures, commit, asked)) return {};
-  replication_->plan_due = true;
   ORBWEAVER_TRY(writer_->commit(step, commit));
   return {};
 }
@@ -32,7 +34,6 @@ Result<void> PartitionMoves::hear(const Step& step, const std::vector<ring::Part
 Result<void> PartitionMoves::learn(const Step& step, const std::vector<ring::PartitionTenure>& tenures) {
   storage::Commit commit;
   if (!replication_->partition_manager.learn(tenures, commit)) return {};
-  replication_->plan_due = true;
   ORBWEAVER_TRY(writer_->commit(step, commit));
   return {};
 }
@@ -65,8 +66,81 @@ void PartitionMoves::send(const Step& step, const ring::PeerId& to,
 void PartitionMoves::compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint) {
   const ring::Tenures& tenures = replication_->partition_manager.tenures();
   if (fingerprint == tenures.fingerprint() || step.now < next_compare_) return;
+  compare_now(step, from);
+}
+
+void PartitionMoves::compare_now(const Step& step, const ring::PeerId& with) {
+  if (step.now < next_compare_) return;
   next_compare_ = step.now + compare_every;
-  send(step, from, tenures.all());
+  messenger_->send(with, question(0), step.out);
+}
+
+ring::CompareTenures PartitionMoves::question(std::uint64_t nonce) const {
+  const ring::Tenures& tenures = replication_->partition_manager.tenures();
+  return {.nonce = nonce,
+          .fingerprint = tenures.fingerprint(),
+          .members_fingerprint = members_->membership().states_fingerprint(),
+          .sums = tenures.sums()};
+}
+
+void PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::CompareTenures& question,
+                          const ring::ReplyPath& reply, bool confirmed) {
+  const ring::Tenures& tenures = replication_->partition_manager.tenures();
+  ring::TenuresCompared answer{.nonce = question.nonce, .confirmed = confirmed};
+  if (question.members_fingerprint != members_->membership().states_fingerprint())
+    answer.members = members_->membership().member_list();
+  if (question.fingerprint != tenures.fingerprint()) {
+    std::vector<std::uint16_t> differing = tenures.differing(question.sums);
+    const std::size_t most = std::max<std::size_t>(1, max_rows / tenures.partitions_a_range());
+    answer.more = question.sums.empty() || differing.size() > most;
+    if (differing.size() > most) differing.resize(most);
+    for (const std::uint16_t range : differing) {
+      const std::span<const ring::Tenure> rows = tenures.rows(range);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].epoch > 0)
+          answer.tenures.push_back({static_cast<ring::Partition>(range * tenures.partitions_a_range() + i), rows[i]});
+    }
+    answer.ranges = std::move(differing);
+  }
+  messenger_->reply(reply, from, std::move(answer), step.out);
+}
+
+// The other peer gets the rows that are newer here, and is asked for the ranges that its answer left out.
+Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::TenuresCompared& answer,
+                                  bool asked) {
+  const ring::Tenures& tenures = replication_->partition_manager.tenures();
+  const std::uint64_t before = tenures.fingerprint();
+  ORBWEAVER_TRY(hear(step, answer.tenures, asked));
+  std::map<ring::Partition, ring::Tenure> theirs;
+  for (const ring::PartitionTenure& row : answer.tenures) theirs[row.partition] = row.tenure;
+  std::vector<ring::PartitionTenure> newer;
+  for (const std::uint16_t range : std::set(answer.ranges.begin(), answer.ranges.end())) {
+    const std::span<const ring::Tenure> rows = tenures.rows(range);
+    for (std::size_t i = 0; i < rows.size() && newer.size() < max_rows; ++i) {
+      const auto partition = static_cast<ring::Partition>(range * tenures.partitions_a_range() + i);
+      const auto known = theirs.find(partition);
+      if (rows[i].epoch > 0 && (known == theirs.end() || known->second < rows[i]))
+        newer.push_back({partition, rows[i]});
+    }
+  }
+  if (!newer.empty()) send(step, from, newer);
+  // Without news it would be the same question again; it is asked later.
+  if (answer.more && (answer.ranges.empty() || tenures.fingerprint() != before))
+    messenger_->send(from, question(answer.nonce), step.out);
+  return {};
+}
+
+Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::AskRecords& ask,
+                                  const ring::ReplyPath& reply) {
+  ORBWEAVER_TRY(hear(step, ask.tenures));
+  ring::RecordsKnown answer = replication_->partition_manager.on_ask(from, ask, members_->view());
+  if (answer.later) compare_now(step, from);
+  messenger_->reply(reply, from, std::move(answer), step.out);
+  return {};
+}
+
+void PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::RecordsKnown& known) {
+  replication_->partition_manager.on_known(from, known, step.now);
 }
 
 // --- batches that wait for their copies
@@ -170,15 +244,14 @@ void PartitionMoves::note_pause(const Step& step) {
 
 Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
   PartitionManager& partition_manager = replication_->partition_manager;
-  if (!replication_->plan_due && !partition_manager.holder_unknown()) return {};
-  replication_->plan_due = false;
+  if (std::exchange(replication_->plan_due, false)) partition_manager.plan_all();
+  if (!partition_manager.plan_wanted(step.now)) return {};
   const PartitionManager::Changes taken =
       partition_manager.plan(members_->view(), members_->membership(), step.now, may_take && !members_->paused());
   ORBWEAVER_TRY(decide(step, taken));
   if (taken.empty()) return {};
-  partition_manager.took_over(taken, members_->membership(), step.now);
+  partition_manager.took_over(taken, members_->view(), members_->membership(), step.now);
   step.log(LogLevel::info, "ring", "taken over", {{"partitions", std::to_string(taken.size())}});
-  replication_->plan_due = true;
   return {};
 }
 
@@ -196,7 +269,10 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
   std::vector<Transfers::Out> sends;
   PartitionManager::Changes handed_over;
   ORBWEAVER_TRY(partition_manager.tick(step.now, members_->view(), world, sends, handed_over));
-  for (Transfers::Out& next : sends) messenger_->send(next.to, std::move(next.body), step.out);
+  for (Transfers::Out& next : sends) {
+    if (auto* const ask = std::get_if<ring::AskRecords>(&next.body)) ask->members = {members_->membership().self()};
+    messenger_->send(next.to, std::move(next.body), step.out);
+  }
   return decide(step, handed_over);
 }
 
@@ -205,7 +281,7 @@ Result<void> PartitionMoves::note_copied(const Step& step, bool confirmed, Time 
   CopiedUntil& copied_until = replication_->copied_until;
   if (state_->settings.replicas < 2 || !copied_until.due(step.now)) return {};
   const Replicator& replicator = replication_->replicator;
-  const bool whole = confirmed && !replication_->plan_due && replication_->outbox.safe() > 0 &&
+  const bool whole = confirmed && replication_->planned() && replication_->outbox.safe() > 0 &&
                      replication_->partition_manager.all_whole(members_->view());
   if (whole) {
     if (const auto first = replicator.earliest_outcome()) open = std::min(open, *first);

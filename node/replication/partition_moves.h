@@ -27,8 +27,17 @@ class PartitionMoves {
 
   // Another peer's report of tenures. `asked`: it answers a question of this peer.
   Result<void> hear(const Step& step, const std::vector<ring::PartitionTenure>& tenures, bool asked = false);
-  // The other peer may know other tenures. This peer sends it its own, and the other does the same.
+  // The other peer may know other tenures: their ranges are compared, no more often than compare_every.
   void compare(const Step& step, const ring::PeerId& from, std::uint64_t fingerprint);
+  // Another peer's table of tenures. `confirmed`: this peer may act on its own.
+  void hear(const Step& step, const ring::PeerId& from, const ring::CompareTenures& question,
+            const ring::ReplyPath& reply, bool confirmed);
+  // `asked`: it answers a question that wanted a fresh answer.
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::TenuresCompared& answer, bool asked);
+  // What another peer has of this peer's partitions, and the other way round.
+  Result<void> hear(const Step& step, const ring::PeerId& from, const ring::AskRecords& ask,
+                    const ring::ReplyPath& reply);
+  void hear(const Step& step, const ring::PeerId& from, const ring::RecordsKnown& known);
 
   // Acknowledges a batch once `dependent` waits for nothing more, because its sender then forgets what it sent. Closes
   // the dependent.
@@ -74,6 +83,8 @@ class PartitionMoves {
   void note_pause(const Step& step);
   void acknowledge_copied(const Step& step);
   void send(const Step& step, const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures) const;
+  void compare_now(const Step& step, const ring::PeerId& with);
+  ring::CompareTenures question(std::uint64_t nonce) const;
 
   const PeerState* state_;
   const Members* members_;

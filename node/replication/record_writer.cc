@@ -114,7 +114,6 @@ const storage::Merge* RecordWriter::copy_changes(Time now, const storage::Commit
       if (!fetched_here) continue;
       // It was fetched for a partition that was lost meanwhile.
       replication_->partition_manager.late_write(partition);
-      replication_->plan_due = true;
     }
     if (view.copies(partition).empty()) {
       if (fetched_here && state_->settings.replicas > 1) replication_->copied_until.note_alone(merge.record.since);

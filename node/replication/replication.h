@@ -24,7 +24,9 @@ struct Replication {
     return page.record.state == storage::UrlState::fetched &&
            (replicator.waits(page.key) || copied_until.lacks(page.record.since));
   }
-  bool plan_due = true;  // the holders or the owners may have changed
+  bool plan_due = true;  // the owners, or what this peer may do, may have changed: all is planned anew
+  // Nothing is left to be planned.
+  bool planned() const { return !plan_due && !partition_manager.plan_open(); }
 };
 
 }  // namespace orbweaver

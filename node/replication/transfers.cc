@@ -17,6 +17,8 @@ constexpr Duration first_patience = std::chrono::seconds{1};
 constexpr Duration max_patience = std::chrono::minutes{1};
 // Longer than any delay between two requests to a host.
 constexpr Duration max_unsure = std::chrono::hours{1};
+// Questions to one peer that wait for an answer; the answer to an older one does not count.
+constexpr std::size_t max_questions = 1024;
 // Rows of a partition's hosts that are read at a time.
 constexpr std::size_t host_rows = 256;
 
@@ -29,12 +31,14 @@ bool returns(ring::TransferKind kind) {
 void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& extras) {
   const auto [at, added] = tasks_.try_emplace(task);
   if (!added && at->second.kind == kind) {
-    const Extras before = at->second.extras;
     Extras& now = at->second.extras;
+    const bool asks_more = (extras.give && !now.give) || (extras.hosts && !now.hosts);
     now.give = now.give || extras.give;
     now.hosts = now.hosts || extras.hosts;
+    now.fill = now.fill || extras.fill;
+    count_fill(at->second);
     // What is asked already has not asked for this.
-    if (now != before && at->second.stage > Stage::getting_ready) restart(task, at->second, Time{});
+    if (asks_more && at->second.stage > Stage::getting_ready) restart(task, at->second, Time{});
     return;
   }
   if (!added) cancel(task);
@@ -43,11 +47,21 @@ void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& ex
   state.extras = extras;
   peers_of_[task.partition].insert(task.to);
   ++of_kind_[static_cast<std::size_t>(kind)];
+  count_fill(state);
   news_ = true;
+}
+
+void Transfers::count_fill(State& state) {
+  const bool fills =
+      state.kind == ring::TransferKind::backfill && (state.extras.fill || state.stage > Stage::comparing);
+  if (fills == state.counted) return;
+  state.counted = fills;
+  fills ? ++fills_ : --fills_;
 }
 
 void Transfers::set_stage(const Task& task, State& state, Stage stage) {
   state.stage = stage;
+  count_fill(state);
   if (state.kind != ring::TransferKind::hand_off) return;
   if (stage == Stage::waiting) {
     if (frozen_.erase(task.partition) > 0) thawed_.push_back(task.partition);
@@ -61,9 +75,11 @@ void Transfers::restart(const Task& task, State& state, Time not_before) {
   const ring::TransferKind kind = state.kind;
   const Extras extras = state.extras;
   set_stage(task, state, Stage::waiting);
+  const bool counted = state.counted;
   state = State{};
   state.kind = kind;
   state.extras = extras;
+  state.counted = counted;
   state.since = not_before;
   news_ = true;
 }
@@ -73,6 +89,7 @@ void Transfers::cancel(const Task& task) {
   if (found == tasks_.end()) return;
   restart(task, found->second, Time{});
   --of_kind_[static_cast<std::size_t>(found->second.kind)];
+  if (found->second.counted) --fills_;
   const auto peers = peers_of_.find(task.partition);
   peers->second.erase(task.to);
   if (peers->second.empty()) peers_of_.erase(peers);
@@ -85,11 +102,18 @@ void Transfers::begin_anew(ring::Partition partition) {
   for (const ring::PeerId& to : peers->second) restart({to, partition}, tasks_.at({to, partition}), Time{});
 }
 
-void Transfers::cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep) {
-  std::vector<Task> gone;
-  for (const auto& [task, state] : tasks_)
-    if (!keep(task, state.kind)) gone.push_back(task);
-  for (const Task& task : gone) cancel(task);
+void Transfers::cancel_unless(ring::Partition partition,
+                              const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep) {
+  const auto peers = peers_of_.find(partition);
+  if (peers == peers_of_.end()) return;
+  std::vector<ring::PeerId> unneeded;
+  for (const ring::PeerId& to : peers->second)
+    if (!keep(to, tasks_.at({to, partition}).kind)) unneeded.push_back(to);
+  for (const ring::PeerId& to : unneeded) cancel({to, partition});
+}
+
+void Transfers::cancel_all() {
+  while (!tasks_.empty()) cancel(Task(tasks_.begin()->first));
 }
 
 void Transfers::end(const Task& task, bool agreed) {
@@ -108,20 +132,12 @@ void Transfers::forget_what_nobody_waits_for(Time now) {
   }
 }
 
-bool Transfers::fills(const std::set<std::pair<ring::Partition, ring::PeerId>>& filled) const {
-  return tasks(ring::TransferKind::backfill) > 0 && std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& entry) {
-           const auto& [task, state] = entry;
-           return state.kind == ring::TransferKind::backfill &&
-                  (state.stage > Stage::comparing || !filled.contains({task.partition, task.to}));
-         });
-}
-
 std::vector<Transfers::Done> Transfers::take_done() { return std::exchange(done_, {}); }
 
 std::vector<ring::PeerId> Transfers::peers() const {
   std::vector<ring::PeerId> peers;
-  for (const auto& [task, state] : tasks_)
-    if (peers.empty() || peers.back() != task.to) peers.push_back(task.to);
+  for (auto at = tasks_.begin(); at != tasks_.end(); at = tasks_.upper_bound({peers.back(), UINT16_MAX}))
+    peers.push_back(at->first.to);
   return peers;
 }
 
@@ -137,10 +153,25 @@ Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out
     const auto refresh = [&world](ring::Batch& batch) { batch.ring_fingerprint = world.fingerprint; };
     target_of(to).window.resend(now, to, refresh, again);
     for (BatchOut& batch : again) out.push_back({to, std::move(batch.batch)});
-    activate(now, to);
-    ask(now, world, to, out);
-    if (Result<void> asked = compare_leaves(now, world, to, out); !asked) return asked;
-    if (Result<void> sent = send(now, world, to, out); !sent) return sent;
+    // One walk over the peer's tasks when nothing of them is due.
+    bool to_activate = false;
+    bool to_ask = false;
+    bool to_compare = false;
+    bool to_send = false;
+    for (auto at = tasks_.lower_bound({to, 0}); at != tasks_.end() && at->first.to == to; ++at) {
+      const State& state = at->second;
+      to_activate = to_activate || (state.stage == Stage::waiting && now >= state.since);
+      to_ask = to_ask || state.stage == Stage::getting_ready ||
+               (state.stage == Stage::comparing && now - state.since >= state.patience);
+      to_compare = to_compare || state.stage == Stage::comparing_leaves;
+      to_send = to_send || state.stage == Stage::sending;
+    }
+    if (to_activate) activate(now, to);
+    if (to_activate || to_ask) ask(now, world, to, out);
+    if (to_compare)
+      if (Result<void> asked = compare_leaves(now, world, to, out); !asked) return asked;
+    if (to_send)
+      if (Result<void> sent = send(now, world, to, out); !sent) return sent;
   }
   due_.reset();
   const auto consider = [&](std::optional<Time> at) {
@@ -204,7 +235,7 @@ void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::v
   }
   // Questions that never got an answer are not kept forever.
   std::map<std::uint64_t, std::vector<ring::Partition>>& open = target_of(to).questions;
-  while (open.size() > config_.max_active) open.erase(open.begin());
+  while (open.size() > max_questions) open.erase(open.begin());
 }
 
 void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& answer, Time now) {

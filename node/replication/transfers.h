@@ -55,7 +55,7 @@ class Transfers {
     bool already_sent = false;  // only the other peer's answer that there are enough copies is missing
     bool give = false;          // the other peer returns what it has of it
     bool hosts = false;         // hosts' waits go even if the records are equal
-    bool operator==(const Extras&) const = default;
+    bool fill = false;          // the copy is not known to be whole
   };
   struct Out {
     ring::PeerId to;
@@ -79,8 +79,10 @@ class Transfers {
   void cancel(const Task& task);
   // The partition's holder has changed: answers to earlier questions no longer count.
   void begin_anew(ring::Partition partition);
-  // Cancels the tasks that `keep` denies.
-  void cancel_unless(const std::function<bool(const Task&, ring::TransferKind)>& keep);
+  // Cancels the partition's tasks that `keep` denies.
+  void cancel_unless(ring::Partition partition,
+                     const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep);
+  void cancel_all();
   bool wanted(const Task& task) const { return tasks_.contains(task); }
 
   Result<void> tick(Time now, const World& world, std::vector<Out>& out);
@@ -97,8 +99,8 @@ class Transfers {
 
   std::size_t tasks() const { return tasks_.size(); }
   std::size_t tasks(ring::TransferKind kind) const { return of_kind_[static_cast<std::size_t>(kind)]; }
-  // Fills that send something, or of copies that are not among `filled`.
-  bool fills(const std::set<std::pair<ring::Partition, ring::PeerId>>& filled) const;
+  // Fills that send something, or of copies that are not known to be whole.
+  std::size_t fills() const { return fills_; }
   // The partition's hand-off has begun: nothing more is fetched from it.
   bool frozen(ring::Partition partition) const { return frozen_.contains(partition); }
   // Partitions whose hand-off was called off since the last call.
@@ -129,6 +131,7 @@ class Transfers {
     bool in_part = false;
     bool empty = false;  // nothing to send: any number of these may go at a time
     bool all_sent() const { return records_done && hosts_done; }
+    bool counted = false;  // in fills()
   };
   using Partitions = std::set<ring::Partition>;  // that wait for a batch's acknowledgement
   struct Target {
@@ -139,6 +142,7 @@ class Transfers {
   Target& target_of(const ring::PeerId& peer) { return targets_.try_emplace(peer, config_.batch).first->second; }
   void restart(const Task& task, State& state, Time not_before);
   void set_stage(const Task& task, State& state, Stage stage);
+  void count_fill(State& state);
   void activate(Time now, const ring::PeerId& to);
   void ask(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
   Result<void> compare_leaves(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
@@ -154,6 +158,7 @@ class Transfers {
   std::map<Task, State> tasks_;
   std::map<ring::Partition, std::set<ring::PeerId>> peers_of_;  // of the tasks
   std::array<std::size_t, 5> of_kind_{};                        // tasks, by kind
+  std::size_t fills_ = 0;
   std::map<ring::PeerId, Target> targets_;
   std::set<ring::Partition> frozen_;  // partitions whose hand-off is beyond `waiting`
   std::vector<ring::Partition> thawed_;

@@ -189,8 +189,7 @@ class Maker {
       case 5:
         return ring::PingAck{sequence(), some(&Maker::member), in_.number(), in_.number(), in_.coin()};
       case 6:
-        return ring::Sync{in_.coin(),   some(&Maker::member), some(&Maker::url), some(&Maker::tenure),
-                          in_.number(), in_.coin(),           in_.number()};
+        return ring::Sync{in_.coin(), some(&Maker::member), some(&Maker::url), some(&Maker::tenure), in_.number()};
       case 7:
         return ring::Batch{in_.number(),
                            in_.number(),
@@ -241,8 +240,19 @@ class Maker {
         return ring::MirrorHints{some(&Maker::mirror_hint)};
       case 24:
         return ring::LeaseRequest{some(&Maker::lease_ask)};
-      default:
+      case 25:
         return ring::LeaseAnswer{some(&Maker::lease)};
+      case 26:
+        return ring::CompareTenures{in_.number(), in_.number(), in_.number(), some(&Maker::number),
+                                    some(&Maker::member)};
+      case 27:
+        return ring::TenuresCompared{in_.coin() ? 0 : in_.number(), in_.coin(),           in_.coin(),
+                                     some(&Maker::partition),       some(&Maker::tenure), some(&Maker::member)};
+      case 28:
+        return ring::AskRecords{in_.number(), in_.coin() ? 0 : in_.number(), some(&Maker::tenure),
+                                some(&Maker::member)};
+      default:
+        return ring::RecordsKnown{in_.coin() ? in_.byte() : in_.number(), in_.coin(), some(&Maker::root)};
     }
   }
 

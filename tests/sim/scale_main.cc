@@ -1,10 +1,15 @@
 // orbweaver-sim-scale: the ring's costs at 10, 100 and 1,000 peers, simulated.
 //
-//   orbweaver-sim-scale [--peers N,N…] [--crawl N,N…] [--seed S] [--trials T] [--json FILE]
+//   orbweaver-sim-scale [--peers N,N…] [--crawl N,N…] [--deeds N,N…] [--partitions P,P…] [--seed S] [--trials T]
+//                       [--json FILE]
 //
 // --peers   rings of N peers, memberships and hash rings alone [10,100,1000]
 // --crawl   whole peers that crawl a small web; "none": no crawl [10,100]. Each peer keeps its own hash ring and
 //           rebuilds it at each change of members: 1,000 of them take hours.
+// --deeds   whole peers with small stores: the ring forms, one starts again, one joins, one leaves, one dies, all start
+//           again; bytes, and the longest step [none]
+// --restart whole peers with small stores: the ring forms, one starts again [none]
+// --partitions  of the rings of --deeds and --restart [1024]
 // --trials  joins, leaves and crashes each [5]
 // --json    the same numbers in a file, for tests/sim/plot_scale.py
 #include <algorithm>
@@ -14,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/sim/deeds.h"
 #include "tests/sim/scale.h"
 
 namespace {
@@ -24,6 +30,9 @@ using nlohmann::json;
 struct Options {
   std::vector<std::size_t> peers{10, 100, 1000};
   std::vector<std::size_t> crawl{10, 100};
+  std::vector<std::size_t> deeds;
+  std::vector<std::size_t> restarts;
+  std::vector<std::size_t> partitions{1024};
   std::uint64_t seed = 1;
   std::uint64_t trials = 5;
   std::string json_file;
@@ -34,13 +43,13 @@ bool read_number(std::string_view text, std::uint64_t& number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-bool read_list(std::string_view text, std::vector<std::size_t>& list) {
+bool read_list(std::string_view text, std::vector<std::size_t>& list, std::uint64_t max = 10000) {
   list.clear();
   if (text == "none") return true;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     std::uint64_t number = 0;
-    if (!read_number(text.substr(0, comma), number) || number < 2 || number > 10000) return false;
+    if (!read_number(text.substr(0, comma), number) || number < 2 || number > max) return false;
     list.push_back(number);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
@@ -52,11 +61,14 @@ bool read(int count, char** arguments, Options& options) {
     const std::string name = arguments[i];
     if (i + 1 == count) return false;
     const std::string value = arguments[i + 1];
-    if (name == "--peers"    ? !read_list(value, options.peers)
-        : name == "--crawl"  ? !read_list(value, options.crawl)
-        : name == "--seed"   ? !read_number(value, options.seed)
-        : name == "--trials" ? !read_number(value, options.trials)
-                             : name != "--json")
+    if (name == "--peers"        ? !read_list(value, options.peers)
+        : name == "--crawl"      ? !read_list(value, options.crawl)
+        : name == "--deeds"      ? !read_list(value, options.deeds)
+        : name == "--restart"    ? !read_list(value, options.restarts)
+        : name == "--partitions" ? !read_list(value, options.partitions, 65536)
+        : name == "--seed"       ? !read_number(value, options.seed)
+        : name == "--trials"     ? !read_number(value, options.trials)
+                                 : name != "--json")
       return false;
     if (name == "--json") options.json_file = value;
   }
@@ -150,13 +162,49 @@ json crawls(const Options& options) {
   return rows;
 }
 
+// Null: one run failed.
+json deeds(const std::vector<std::size_t>& rings, const Options& options, bool restart_only) {
+  json rows = json::array();
+  if (rings.empty()) return rows;
+  std::printf(
+      "\ndeeds\n  peers partitions  deed              seconds  messages       bytes  step, ms   cpu, s  longest; "
+      "most\n");
+  for (const std::size_t peers : rings) {
+    for (const std::size_t partitions : options.partitions) {
+      const auto report = [&](const Deed& deed) {
+        std::printf("%7zu %10zu  %-16s %8.0f %9.0f %11.0f %9.1f %8.1f  %s; %s\n", peers, partitions, deed.name.c_str(),
+                    deed.seconds, deed.messages, deed.bytes, deed.longest_step_millis, deed.cpu_seconds,
+                    deed.longest_step.c_str(), deed.most.c_str());
+        std::fflush(stdout);
+        rows.push_back({{"peers", peers},
+                        {"partitions", partitions},
+                        {"deed", deed.name},
+                        {"messages", deed.messages},
+                        {"bytes", deed.bytes},
+                        {"longest_step_millis", deed.longest_step_millis},
+                        {"cpu_seconds", deed.cpu_seconds}});
+      };
+      const DeedOptions deed{.peers = peers,
+                             .partitions = static_cast<std::uint32_t>(partitions),
+                             .seed = options.seed,
+                             .restart_only = restart_only};
+      if (const auto failure = measure_deeds(deed, report)) {
+        std::printf("FAIL deeds of %zu peers: %s\n", peers, failure->c_str());
+        return nullptr;
+      }
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   Options options;
   if (!read(count, arguments, options)) {
     std::fprintf(stderr,
-                 "usage: orbweaver-sim-scale [--peers N,N] [--crawl N,N|none] [--seed S] [--trials T] [--json FILE]\n"
+                 "usage: orbweaver-sim-scale [--peers N,N|none] [--crawl N,N|none] [--deeds N,N] [--restart N,N]\n"
+                 "         [--partitions P,P] [--seed S] [--trials T] [--json FILE]\n"
                  "each N is 2 to 10000, and larger than the trials by more than 3 for --peers\n");
     return 2;
   }
@@ -164,6 +212,8 @@ int main(int count, char** arguments) {
   all["ring"] = rings(options);
   all["owners"] = owners(options);
   all["crawl"] = crawls(options);
+  all["deeds"] = deeds(options.deeds, options, false);
+  all["restart"] = deeds(options.restarts, options, true);
   if (!options.json_file.empty()) {
     std::ofstream file(options.json_file);
     file << all.dump(1) << "\n";
@@ -172,5 +222,5 @@ int main(int count, char** arguments) {
       return 1;
     }
   }
-  return all["crawl"].is_null() ? 1 : 0;
+  return all["crawl"].is_null() || all["deeds"].is_null() || all["restart"].is_null() ? 1 : 0;
 }

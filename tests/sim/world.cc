@@ -297,7 +297,9 @@ void World::step(std::size_t number, Event event) {
                       (message != nullptr && std::holds_alternative<ring::Batch>(message->message.body));
   Commands commands;
   let_reads_fail(peer, true);
+  const std::chrono::nanoseconds before = step_clock_ ? step_clock_() : std::chrono::nanoseconds{};
   peer.core->step(clock_of(peer), std::move(event), commands);
+  if (step_clock_) note_step_time(step_clock_() - before, line);
   let_reads_fail(peer, false);
   note(line + " -> " + std::to_string(commands.size()));
   trace_.mix_in(std::to_string(peer.kv->digest()));
@@ -320,6 +322,13 @@ void World::step(std::size_t number, Event event) {
     fail("busy", "peer " + std::to_string(number) + " asks to be called again and again and does nothing");
   set_wake(number);
   tell([&](Checker& checker) { checker.stepped(*this, number); });
+}
+
+void World::note_step_time(std::chrono::nanoseconds took, const std::string& what) {
+  stats_.step_time += took;
+  if (took <= stats_.longest_step) return;
+  stats_.longest_step = took;
+  stats_.longest_step_was = what;
 }
 
 void World::set_wake(std::size_t number) {

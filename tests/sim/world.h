@@ -113,6 +113,10 @@ struct WorldStats {
   std::uint64_t owners_changed = 0;                // after the first request
   std::map<std::string, std::uint64_t> faults;     // done while the crawl was in progress, by name; and outcomes
   std::map<std::string, std::uint64_t> tolerated;  // breaches that this version permits under the run's faults, by what
+  // Only with watch_steps().
+  std::chrono::nanoseconds step_time{};     // of all steps
+  std::chrono::nanoseconds longest_step{};  // since the last forget_longest_step()
+  std::string longest_step_was;
 };
 
 class World {
@@ -146,6 +150,11 @@ class World {
   // Runs to the end of the crawl and judges it. False: failed.
   bool run_to_end();
 
+  // Measures the steps of the peers by this clock.
+  void watch_steps(std::function<std::chrono::nanoseconds()> clock) { step_clock_ = std::move(clock); }
+  void forget_longest_step() { stats_.longest_step = {}; }
+  // For measurements of large rings: nothing is judged.
+  void drop_checkers() { checkers_.clear(); }
   void follow(const std::string& url) { checkers_.push_back(make_follow(url)); }
 
   // --- for checkers ---
@@ -233,6 +242,7 @@ class World {
   Time clock_of(const SimPeer& peer) const { return now_ + peer.skew; }
   Duration slowness_between(std::size_t from, std::size_t to) const;
   void step(std::size_t peer, Event event);
+  void note_step_time(std::chrono::nanoseconds took, const std::string& what);
   void let_reads_fail(SimPeer& peer, bool fail) const;
   void carry_out(std::size_t peer, Command& command);
   void parse_robots(std::size_t peer, const ParseRobots& stored);
@@ -302,6 +312,7 @@ class World {
   std::map<std::uint64_t, Fault> disturbances_;  // cuts and slow links in progress, by number
   std::uint64_t next_disturbance_ = 0;
   Trace trace_;
+  std::function<std::chrono::nanoseconds()> step_clock_;
   WorldStats stats_;
 };
 

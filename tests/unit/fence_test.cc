@@ -16,12 +16,11 @@ class FenceTest : public testing::Test {
     storage::Commit commit;
     ASSERT_TRUE(rig_.replication.partition_manager.learn(rig_.replication.partition_manager.make_ring(), commit));
   }
-  ring::Sync answer(std::uint64_t nonce, bool confirmed) {
-    ring::Sync sync;
-    sync.nonce = nonce;
-    sync.confirmed = confirmed;
-    return sync;
+  static ring::TenuresCompared answer(std::uint64_t nonce, bool confirmed, bool more = false) {
+    return {.nonce = nonce, .confirmed = confirmed, .more = more};
   }
+  void hear(std::uint8_t from, const ring::TenuresCompared& answer) { fence_.hear(rig_.now, rig_id(from), answer); }
+  std::vector<ring::CompareTenures> asked() { return rig_.sent<ring::CompareTenures>(); }
   void tick() { ASSERT_TRUE(fence_.tick(rig_.step())); }
 
   PeerRig rig_;
@@ -41,12 +40,15 @@ TEST_F(FenceTest, OneConfirmedPeersAnswerIsEnough) {
   rig_.add_member(3, ring::MemberState::active);
   tick();
   EXPECT_FALSE(fence_.confirmed());
-  const auto asked = rig_.sent<ring::Sync>();
-  ASSERT_EQ(asked.size(), 2u);
-  EXPECT_TRUE(asked[0].reply_wanted);
-  ASSERT_NE(asked[0].nonce, 0u);
+  const auto questions = asked();
+  ASSERT_EQ(questions.size(), 2u);
+  ASSERT_NE(questions[0].nonce, 0u);
+  EXPECT_TRUE(questions[0].sums.empty());
+  EXPECT_EQ(questions[0].members.size(), 1u);
   rig_.replication.plan_due = false;
-  fence_.hear(rig_id(2), answer(asked[0].nonce, true));
+  hear(2, answer(questions[0].nonce, true, true));
+  EXPECT_FALSE(fence_.confirmed()) << "it has more to say";
+  hear(2, answer(questions[0].nonce, true));
   EXPECT_TRUE(fence_.confirmed());
   EXPECT_TRUE(rig_.replication.plan_due);
 }
@@ -56,11 +58,11 @@ TEST_F(FenceTest, OfUnconfirmedOnesAllMustHaveAnswered) {
   rig_.add_member(2, ring::MemberState::active);
   rig_.add_member(3, ring::MemberState::active);
   tick();
-  const std::uint64_t nonce = rig_.sent<ring::Sync>().front().nonce;
-  fence_.hear(rig_id(2), answer(nonce, false));
+  const std::uint64_t nonce = asked().front().nonce;
+  hear(2, answer(nonce, false));
   tick();
   EXPECT_FALSE(fence_.confirmed());
-  fence_.hear(rig_id(3), answer(nonce, false));
+  hear(3, answer(nonce, false));
   tick();
   EXPECT_TRUE(fence_.confirmed());
 }
@@ -69,12 +71,55 @@ TEST_F(FenceTest, AnAnswerToAnOlderQuestionDoesNotCount) {
   hold_everything();
   rig_.add_member(2, ring::MemberState::active);
   tick();
-  const std::uint64_t old = rig_.sent<ring::Sync>().front().nonce;
+  const std::uint64_t old = asked().front().nonce;
   fence_.raise();
   EXPECT_FALSE(fence_.is_answer(answer(old, true)));
-  fence_.hear(rig_id(2), answer(old, true));
-  fence_.hear(rig_id(2), answer(0, true));
+  hear(2, answer(old, true));
+  hear(2, answer(0, true));
   EXPECT_FALSE(fence_.confirmed());
+}
+
+// In a ring of a thousand, three answers are enough: only those who do not know more are asked in larger groups.
+TEST_F(FenceTest, ItAsksAFewAndOthersOnlyWhenTheseDoNotAnswerOrDoNotKnow) {
+  hold_everything();
+  for (std::uint8_t number = 2; number < 42; ++number) rig_.add_member(number, ring::MemberState::active);
+  const auto groups = [&] {
+    const auto questions = asked();
+    rig_.clear();
+    return questions.size();
+  };
+  tick();
+  ASSERT_EQ(groups(), 3u);
+  tick();
+  EXPECT_EQ(groups(), 0u) << "they have not had the time to answer";
+  rig_.now += std::chrono::milliseconds{300};
+  tick();
+  EXPECT_EQ(groups(), 6u);
+  rig_.now += std::chrono::seconds{1};
+  tick();
+  EXPECT_EQ(groups(), 12u);
+}
+
+TEST_F(FenceTest, WhenAllThatItAskedHaveAnsweredItAsksOthersAtOnce) {
+  hold_everything();
+  for (std::uint8_t number = 2; number < 12; ++number) rig_.add_member(number, ring::MemberState::active);
+  std::set<ring::PeerId> whom;
+  for (const std::size_t expected : {3u, 6u, 1u}) {
+    rig_.clear();
+    tick();
+    const auto questions = asked();
+    ASSERT_EQ(questions.size(), expected);
+    for (const Command& command : rig_.out) {
+      const auto* sent = std::get_if<SendMessage>(&command);
+      for (std::uint8_t number = 2; number < 12 && sent != nullptr; ++number)
+        if (rig_.members.membership().find(rig_id(number))->address == sent->address) {
+          EXPECT_TRUE(whom.insert(rig_id(number)).second) << "nobody twice";
+          hear(number, answer(questions[0].nonce, false));
+        }
+    }
+  }
+  tick();
+  EXPECT_TRUE(fence_.confirmed()) << "all have answered";
 }
 
 TEST_F(FenceTest, DoubtAsksAgain) {

@@ -153,6 +153,7 @@ class FetchRig : public testing::Test, public CommandLog {
     accept_members();
     ASSERT_TRUE(p.fence.tick(step()));
     // Alone, it has nobody to ask for what it may lack.
+    partition_manager.plan_all();
     (void)partition_manager.plan(p.members.view(), p.members.membership(), now_, true);
     p.records.bench.fetchability_changed(partition_manager.take_fetchability_changes());
   }

@@ -45,6 +45,7 @@ class PartitionManagerTest : public testing::Test {
     config_.transfers.leaves_from = 40;
     config_.compare_every = std::chrono::seconds(2);
     config_.compare_partitions = 8;
+    config_.plan_slice = 5;
   }
 
   // --- members ---
@@ -133,8 +134,8 @@ class PartitionManagerTest : public testing::Test {
   bool at_rest() const {
     return std::all_of(nodes_.begin(), nodes_.end(), [&](const auto& entry) {
       const ManagedNode& n = *entry.second;
-      return !n.alive ||
-             (!n.view_due && n.confirmed && n.partition_manager->at_rest() && n.partition_manager->to_backfill() == 0);
+      return !n.alive || (!n.view_due && n.confirmed && n.partition_manager->at_rest() &&
+                          !n.partition_manager->plan_open() && n.partition_manager->to_backfill() == 0);
     });
   }
   void settle(int max_steps = 6'000) {
@@ -145,6 +146,13 @@ class PartitionManagerTest : public testing::Test {
       step();
     }
   }
+  static std::string awaited_by(const ManagedNode& n) {
+    std::string text;
+    for (const auto& [peer, partitions] : n.partition_manager->awaited())
+      for (const ring::Partition partition : partitions)
+        text += peer.brief() + " for " + std::to_string(partition) + " ";
+    return text;
+  }
   std::string what_is_left() const {
     std::string text;
     for (const auto& [number, n] : nodes_)
@@ -153,18 +161,18 @@ class PartitionManagerTest : public testing::Test {
                 ", to gain " + std::to_string(n->partition_manager->to_gain()) + ", to hand over " +
                 std::to_string(n->partition_manager->to_hand_over()) + ", to give back " +
                 std::to_string(n->partition_manager->to_return()) + ", to fill " +
-                std::to_string(n->partition_manager->to_backfill()) + "] ";
+                std::to_string(n->partition_manager->to_backfill()) + ", awaited: " + awaited_by(*n) + "] ";
     return text;
   }
 
   void work(ManagedNode& n) {
     if (!n.membership) return;  // it has not seen the ring yet
     if (n.partition_manager->take_plan_wanted()) n.plan_due = true;
-    if (n.plan_due || n.partition_manager->holder_unknown()) {
-      n.plan_due = false;
+    if (std::exchange(n.plan_due, false)) n.partition_manager->plan_all();
+    if (n.partition_manager->plan_wanted(now_)) {
       const PartitionManager::Changes taken = n.partition_manager->plan(*n.view, *n.membership, now_, n.confirmed);
       decide(n, taken);
-      if (!taken.empty()) n.partition_manager->took_over(taken, *n.membership, now_), n.plan_due = true;
+      if (!taken.empty()) n.partition_manager->took_over(taken, *n.view, *n.membership, now_);
     }
     const Transfers::World world{n.partition_manager->tenures(),
                                  [&n](ring::Partition p, ring::TransferKind kind) {
@@ -200,7 +208,6 @@ class PartitionManagerTest : public testing::Test {
     storage::Commit commit;
     if (!n.partition_manager->learn(tenures, commit)) return;
     ASSERT_TRUE(n.store->commit(commit));
-    n.plan_due = true;
   }
   // As pings do: a node that finds other tenures at another node sends its own.
   void compare_tenures() {
@@ -210,8 +217,9 @@ class PartitionManagerTest : public testing::Test {
         const bool same =
             n->partition_manager->tenures().fingerprint() == other->partition_manager->tenures().fingerprint();
         if (!n->confirmed || (other->confirmed && same)) continue;
-        ring::Sync all = sync_of(n->partition_manager->tenures().all());
-        all.nonce = 1;  // as in an answer to a peer that asks what it may have missed
+        // As in an answer to a peer that asks what it may have missed.
+        ring::TenuresCompared all;
+        all.tenures = n->partition_manager->tenures().all();
         send(*n, other->id, all);
       }
   }
@@ -232,7 +240,14 @@ class PartitionManagerTest : public testing::Test {
     const auto answer = [&](const ring::Body& body) { send(n, packet.from, body); };
     if (const auto* sync = std::get_if<ring::Sync>(&packet.body)) {
       learn(n, sync->tenures);
-      if (!n.confirmed && sync->nonce != 0) n.confirmed = n.plan_due = true;
+    } else if (const auto* all = std::get_if<ring::TenuresCompared>(&packet.body)) {
+      learn(n, all->tenures);
+      if (!n.confirmed) n.confirmed = n.plan_due = true;
+    } else if (const auto* ask = std::get_if<ring::AskRecords>(&packet.body)) {
+      learn(n, ask->tenures);
+      answer(n.partition_manager->on_ask(packet.from, *ask, *n.view));
+    } else if (const auto* known = std::get_if<ring::RecordsKnown>(&packet.body)) {
+      n.partition_manager->on_known(packet.from, *known, now_);
     } else if (const auto* roots = std::get_if<ring::Roots>(&packet.body)) {
       learn(n, roots->tenures);
       answer(n.partition_manager->on_roots(packet.from, *roots, *n.view));

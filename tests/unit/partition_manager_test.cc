@@ -250,27 +250,49 @@ TEST_F(PartitionManagerTest, AHolderThatNobodyKnowsIsWaitedForBeforeItIsGone) {
   learn(node(1), {{3, {2, peer_id(9)}}});
   EXPECT_FALSE(node(1).partition_manager->holds(3));
   run(seconds(1));
-  EXPECT_TRUE(node(1).partition_manager->holder_unknown());
   EXPECT_FALSE(node(1).partition_manager->holds(3));
   EXPECT_EQ(node(1).partition_manager->to_gain(), 1u);
   EXPECT_FALSE(node(1).partition_manager->at_rest());
   run(milliseconds(1'100));
   EXPECT_TRUE(node(1).partition_manager->fetches(3));
   EXPECT_EQ(node(1).partition_manager->tenures().of(3), (ring::Tenure{3, peer_id(1)}));
-  EXPECT_FALSE(node(1).partition_manager->holder_unknown());
 }
 
 TEST_F(PartitionManagerTest, WithoutLeaveToTakeOverNothingIsTaken) {
+  config_.plan_slice = few_partitions;
   begin(1);
   run(seconds(1));
   learn(node(1), {{3, {2, peer_id(2)}}});
   states_[2] = ring::MemberState::down;
   see(node(1));
+  node(1).partition_manager->plan_all();
   EXPECT_TRUE(node(1).partition_manager->plan(*node(1).view, *node(1).membership, now_, false).empty());
   EXPECT_EQ(node(1).partition_manager->to_gain(), 1u);
+  node(1).partition_manager->plan_all();
   const auto taken = node(1).partition_manager->plan(*node(1).view, *node(1).membership, now_, true);
   EXPECT_EQ(taken, (PartitionManager::Changes{{3, {3, peer_id(1)}}}));
   EXPECT_FALSE(node(1).partition_manager->holds(3)) << "before it is on disk nobody acts on it";
+}
+
+// A change of the view concerns all partitions; no step pays for all of them.
+TEST_F(PartitionManagerTest, AllIsPlannedInSlices_AndWhatAloneHasChangedAtOnce) {
+  config_.plan_slice = 3;
+  begin(1);
+  run(seconds(1));
+  PartitionManager& manager = *node(1).partition_manager;
+  const auto plan = [&] { (void)manager.plan(*node(1).view, *node(1).membership, now_, true); };
+  ASSERT_FALSE(manager.plan_open());
+  manager.plan_all();
+  for (std::size_t slices = 1; manager.plan_open(); ++slices) {
+    plan();
+    ASSERT_LE(slices, (few_partitions + 2) / 3);
+    EXPECT_EQ(manager.plan_open(), 3 * slices < few_partitions);
+  }
+  learn(node(1), {{3, {2, peer_id(1)}}});
+  EXPECT_TRUE(manager.plan_open());
+  EXPECT_EQ(manager.next_deadline(), Time{});
+  plan();
+  EXPECT_FALSE(manager.plan_open());
 }
 
 // Both sides of a cut take over what the other held, and both what a dead peer held. When they meet, only one of two
@@ -372,7 +394,8 @@ TEST_F(PartitionManagerTest, WhoStoppedBeingAReplicaIsFilledAnew) {
   see_members(ring::MemberState::down, ring::MemberState::active);
   step();
   see_members(ring::MemberState::active, ring::MemberState::down);
-  step();
+  do step();
+  while (node(1).partition_manager->plan_open());
   std::size_t own = 0;
   for (std::uint32_t i = 0; i < few_partitions; ++i) {
     const auto partition = static_cast<ring::Partition>(i);

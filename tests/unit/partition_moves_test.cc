@@ -37,7 +37,7 @@ TEST_F(PartitionMovesTest, WhatAnotherPeerSaysIsDurableAndPlannedFor) {
   rig_.replication.plan_due = false;
   ASSERT_TRUE(moves_.hear(rig_.step(), claim(2)));
   EXPECT_EQ(rig_.replication.partition_manager.tenures().of(3).holder, rig_id(2));
-  EXPECT_TRUE(rig_.replication.plan_due);
+  EXPECT_FALSE(rig_.replication.planned());
   rig_.kv.fail_after(0, storage::ErrorKind::io);
   EXPECT_TRUE(moves_.hear(rig_.step(), claim(2))) << "known already: nothing is written";
 }
@@ -71,16 +71,75 @@ TEST_F(PartitionMovesTest, AStoreThatFailsIsToldOf) {
   EXPECT_FALSE(moves_.hear(rig_.step(), claim(2)));
 }
 
-TEST_F(PartitionMovesTest, APeerWithOtherTenuresIsSentTheseOnceInAWhile) {
+TEST_F(PartitionMovesTest, TablesThatDifferAreComparedOnceInAWhile) {
   hold_everything();
   rig_.add_member(2, ring::MemberState::active);
   moves_.compare(rig_.step(), rig_id(2), rig_.replication.partition_manager.tenures().fingerprint());
   EXPECT_TRUE(rig_.out.empty());
   moves_.compare(rig_.step(), rig_id(2), 1);
   moves_.compare(rig_.step(), rig_id(2), 1);
+  const auto sent = rig_.sent<ring::CompareTenures>();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].sums, rig_.replication.partition_manager.tenures().sums());
+}
+
+// Both sides end with the newer of each row, and no other row travels.
+TEST_F(PartitionMovesTest, OnlyRangesThatDifferAreSentAndTheOtherPeerGetsWhatIsNewerHere) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::active);
+  const ring::Tenures& own = rig_.replication.partition_manager.tenures();
+  ring::Tenures other(16);
+  for (const ring::PartitionTenure& row : own.all()) other.merge(row.partition, row.tenure);
+  other.merge(3, {2, rig_id(2)});
+  ASSERT_TRUE(moves_.hear(rig_.step(), {{5, {2, rig_id(3)}}}));
+  rig_.clear();
+
+  const ring::CompareTenures question{.nonce = 7, .fingerprint = other.fingerprint(), .sums = other.sums()};
+  moves_.hear(rig_.step(), rig_id(2), question, {}, true);
+  const auto answers = rig_.sent<ring::TenuresCompared>();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].nonce, 7u);
+  EXPECT_TRUE(answers[0].confirmed);
+  EXPECT_FALSE(answers[0].more);
+  EXPECT_EQ(answers[0].ranges, (std::vector<std::uint16_t>{3, 5}));
+  EXPECT_EQ(answers[0].tenures.size(), 2u);
+
+  rig_.clear();
+  ring::TenuresCompared theirs{.ranges = {3, 5}};
+  theirs.tenures = {{3, other.of(3)}, {5, other.of(5)}};
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), theirs, false));
+  EXPECT_EQ(own.of(3), other.of(3));
   const auto sent = rig_.sent<ring::Sync>();
   ASSERT_EQ(sent.size(), 1u);
-  EXPECT_EQ(sent[0].tenures.size(), 16u);
+  EXPECT_EQ(sent[0].tenures, (std::vector<ring::PartitionTenure>{{5, own.of(5)}}));
+}
+
+TEST_F(PartitionMovesTest, AQuestionWithoutSumsIsToldWhetherAnythingDiffers) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::active);
+  ring::CompareTenures question{.nonce = 7,
+                                .fingerprint = rig_.replication.partition_manager.tenures().fingerprint(),
+                                .members_fingerprint = rig_.members.membership().states_fingerprint()};
+  moves_.hear(rig_.step(), rig_id(2), question, {}, false);
+  question.fingerprint = 1;
+  moves_.hear(rig_.step(), rig_id(2), question, {}, false);
+  const auto answers = rig_.sent<ring::TenuresCompared>();
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_FALSE(answers[0].more);
+  EXPECT_TRUE(answers[0].members.empty()) << "both know the same";
+  EXPECT_TRUE(answers[1].more);
+  EXPECT_TRUE(answers[1].tenures.empty());
+
+  rig_.clear();
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), ring::TenuresCompared{.nonce = 7, .more = true}, true));
+  const auto again = rig_.sent<ring::CompareTenures>();
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].nonce, 7u);
+  EXPECT_EQ(again[0].sums.size(), 16u);
+  // The same answer without news would bring the same question.
+  rig_.clear();
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), ring::TenuresCompared{.more = true, .ranges = {3}}, false));
+  EXPECT_TRUE(rig_.sent<ring::CompareTenures>().empty());
 }
 
 TEST_F(PartitionMovesTest, PartitionsThatNoPeerHoldsAreTakenOnlyWithLeave) {

@@ -161,5 +161,69 @@ TEST(Tenures, FingerprintsAreEqualExactlyWhenTheTablesAre) {
   EXPECT_GT(again, 5'000u) << "both ways must come up";
 }
 
+// By ranges: those that differ, and no others, whatever the order in which the tables were filled.
+TEST(Tenures, RangesDifferExactlyWhereTheirRowsDo) {
+  std::mt19937_64 random(4);
+  constexpr std::uint32_t partitions = 1024;
+  Tenures one(partitions);
+  Tenures other(partitions);
+  EXPECT_EQ(one.sums().size(), max_tenure_ranges);
+  EXPECT_EQ(one.partitions_a_range(), 4u);
+  std::size_t differed = 0;
+  for (int round = 0; round < 2'000; ++round) {
+    Tenures& written = below(random, 2) == 0 ? one : other;
+    written.merge(static_cast<Partition>(below(random, partitions)), {1 + below(random, 3), peer_id(below(random, 4))});
+    std::vector<std::uint16_t> expected;
+    for (std::size_t range = 0; range < max_tenure_ranges; ++range) {
+      const auto own = one.rows(range);
+      if (!std::equal(own.begin(), own.end(), other.rows(range).begin()))
+        expected.push_back(static_cast<std::uint16_t>(range));
+    }
+    ASSERT_EQ(one.differing(other.sums()), expected);
+    differed += expected.size();
+    // Now and then a range of one becomes the other's.
+    if (expected.empty() || below(random, 3) > 0) continue;
+    const std::uint16_t range = expected[below(random, expected.size())];
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto partition = static_cast<Partition>(range * 4 + i);
+      one.merge(partition, other.of(partition));
+      other.merge(partition, one.of(partition));
+    }
+    ASSERT_EQ(one.sums()[range], other.sums()[range]);
+  }
+  EXPECT_GT(differed, 1'000u);
+}
+
+TEST(Tenures, FewPartitionsHaveARangeEach_AndSumsOfAnotherSizeDifferNowhere) {
+  Tenures tenures(16);
+  EXPECT_EQ(tenures.sums().size(), 16u);
+  tenures.merge(15, {1, peer_id(1)});
+  EXPECT_EQ(tenures.differing(std::vector<std::uint64_t>(16)), (std::vector<std::uint16_t>{15}));
+  EXPECT_TRUE(tenures.differing(std::vector<std::uint64_t>(15)).empty());
+  EXPECT_TRUE(tenures.rows(16).empty());
+  EXPECT_EQ(Tenures(65536).partitions_a_range(), 256u);
+}
+
+TEST(Tenures, WhatAPeerHoldsIsCountedAndSummedAsItChangesHands) {
+  std::mt19937_64 random(5);
+  Tenures tenures(few_partitions);
+  for (int round = 0; round < 5'000; ++round) {
+    const PartitionTenure next = random_tenure(random);
+    tenures.merge(next.partition, next.tenure);
+    if (round % 100 == 99) tenures = Tenures(few_partitions);
+    std::uint64_t sum = 0;
+    for (std::size_t peer = 0; peer < 4; ++peer) {
+      const auto all = tenures.all();
+      const auto held = std::count_if(all.begin(), all.end(),
+                                      [&](const PartitionTenure& row) { return row.tenure.holder == peer_id(peer); });
+      ASSERT_EQ(tenures.held_by(peer_id(peer)), static_cast<std::size_t>(held));
+      ASSERT_EQ(tenures.sum_held_by(peer_id(peer)) == 0, held == 0);
+      sum += tenures.sum_held_by(peer_id(peer));
+    }
+    ASSERT_EQ(sum, tenures.fingerprint());
+    ASSERT_EQ(tenures.none(), tenures.all().empty());
+  }
+}
+
 }  // namespace
 }  // namespace orbweaver::ring

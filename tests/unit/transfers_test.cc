@@ -388,11 +388,39 @@ TEST_F(TransfersTest, AnotherKindBeginsAnewAsThatKind) {
 TEST_F(TransfersTest, CancelUnlessKeepsWhatItIsTold) {
   for (ring::Partition partition = 0; partition < 4; ++partition) want(partition, TransferKind::backfill);
   want(9, TransferKind::release);
-  transfers_->cancel_unless([](const Transfers::Task& task, TransferKind kind) {
-    return kind == TransferKind::release || task.partition == 2;
-  });
-  EXPECT_EQ(transfers_->tasks(), 2u);
-  EXPECT_TRUE(transfers_->wanted({remote, 2}) && transfers_->wanted({remote, 9}));
+  for (const ring::Partition partition : std::initializer_list<ring::Partition>{1, 2, 9, 10})
+    transfers_->cancel_unless(partition, [&](const ring::PeerId& to, TransferKind kind) {
+      EXPECT_EQ(to, remote);
+      return kind == TransferKind::release || partition == 2;
+    });
+  EXPECT_EQ(transfers_->tasks(), 4u);
+  EXPECT_FALSE(transfers_->wanted({remote, 1}));
+  EXPECT_TRUE(transfers_->wanted({remote, 0}) && transfers_->wanted({remote, 2}) && transfers_->wanted({remote, 9}));
+  transfers_->cancel_all();
+  EXPECT_EQ(transfers_->tasks(), 0u);
+}
+
+// A crawl does not end while a copy lacks something; a copy that is only compared is no reason to go on.
+TEST_F(TransfersTest, FillsAreThoseThatSendAndThoseOfCopiesThatAreNotWhole) {
+  fill(ours_, 3, 1, 4);
+  transfers_->want({remote, 3}, TransferKind::backfill, {.give = true});
+  EXPECT_EQ(transfers_->fills(), 0u);
+  const auto question = tick();
+  ASSERT_EQ(question.size(), 1u);
+  EXPECT_EQ(transfers_->fills(), 0u);
+  hear(*answer(question[0].body));
+  EXPECT_EQ(transfers_->fills(), 1u) << "it differs";
+  run();
+  EXPECT_EQ(transfers_->fills(), 0u);
+  transfers_->want({remote, 4}, TransferKind::backfill, {.fill = true});
+  EXPECT_EQ(transfers_->fills(), 1u);
+  transfers_->want({remote, 4}, TransferKind::return_, {});
+  EXPECT_EQ(transfers_->fills(), 0u) << "another kind";
+  transfers_->want({remote, 5}, TransferKind::backfill, {.give = true});
+  transfers_->want({remote, 5}, TransferKind::backfill, {.fill = true});
+  EXPECT_EQ(transfers_->fills(), 1u);
+  transfers_->cancel({remote, 5});
+  EXPECT_EQ(transfers_->fills(), 0u);
 }
 
 TEST_F(TransfersTest, WithoutAnswerQuestionsAndBatchesGoOutAgain) {
