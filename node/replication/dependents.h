@@ -46,6 +46,7 @@ class Dependents {
 
   bool waits(Id id) const { return open_.contains(id); }
   std::size_t size() const { return open_.size(); }
+  Id last() const { return last_; }  // that began; numbers rise
   // Those that wait for nothing more, since the last call.
   std::vector<Id> take_met(Kind kind) { return std::exchange(met_[static_cast<std::size_t>(kind)], {}); }
 

@@ -187,10 +187,17 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
                                   const ring::ReplyPath& reply) {
   ORBWEAVER_TRY(hear(step, roots.tenures));
   ring::RootsCompared answer = replication_->partition_manager.on_roots(from, roots, members_->view());
-  // What was written just now is not yet with the copies.
-  if (roots.kind == ring::TransferKind::release)
-    for (const ring::PartitionDigest& root : roots.roots)
-      if (replication_->replicator.waits_in(root.partition)) answer.later.push_back(root.partition);
+  if (roots.kind == ring::TransferKind::release) {
+    std::set<ring::Partition> not_now(answer.later.begin(), answer.later.end());
+    not_now.insert(answer.differ.begin(), answer.differ.end());
+    for (const ring::PartitionDigest& asked : roots.roots) {
+      if (not_now.contains(asked.partition)) {
+        may_drop_.erase({from, asked.partition});
+      } else if (!copies_have(from, asked)) {
+        answer.later.push_back(asked.partition);
+      }
+    }
+  }
   messenger_->reply(reply, from, std::move(answer), step.out);
   return {};
 }
@@ -209,6 +216,17 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
 }
 
 // --- moves
+
+bool PartitionMoves::copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked) {
+  const Replicator& replicator = replication_->replicator;
+  const auto [at, added] = may_drop_.try_emplace({from, asked.partition});
+  MayDrop& drop = at->second;
+  if (added || drop.root != asked.root) drop = {asked.root, replication_->dependents.last(), std::nullopt};
+  if (!drop.items && !replicator.waits_in(asked.partition, drop.outcomes)) drop.items = replicator.issued();
+  if (!drop.items || replicator.safe() < *drop.items) return false;
+  may_drop_.erase(at);
+  return true;
+}
 
 // A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links
 // are with their owners, or copied. Without copies the links are as safe in this peer's outbox as anywhere, and no slow
@@ -246,6 +264,7 @@ Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
   PartitionManager& partition_manager = replication_->partition_manager;
   if (std::exchange(replication_->plan_due, false)) partition_manager.plan_all();
   if (!partition_manager.plan_wanted(step.now)) return {};
+  std::erase_if(may_drop_, [this](const auto& drop) { return !members_->is_reachable(drop.first.first); });
   const PartitionManager::Changes taken =
       partition_manager.plan(members_->view(), members_->membership(), step.now, may_take && !members_->paused());
   ORBWEAVER_TRY(decide(step, taken));

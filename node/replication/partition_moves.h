@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -74,12 +75,21 @@ class PartitionMoves {
     std::uint64_t items = 0;
   };
 
+  // What another peer may drop was written here before it asked. Its copies have it once the outcomes that waited then
+  // are items, and those items are acknowledged.
+  struct MayDrop {
+    std::uint64_t root = 0;
+    Dependents::Id outcomes = 0;
+    std::optional<std::uint64_t> items;
+  };
+
   Result<void> learn(const Step& step, const std::vector<ring::PartitionTenure>& tenures);
   Result<void> decide(const Step& step, const PartitionManager::Changes& changes);
   Result<void> take_over(const Step& step, bool may_take);
   Result<void> transfer(const Step& step, const std::function<bool(ring::Partition)>& stays);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind,
                      const std::function<bool(ring::Partition)>& stays);
+  bool copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked);
   void note_pause(const Step& step);
   void acknowledge_copied(const Step& step);
   void send(const Step& step, const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures) const;
@@ -94,6 +104,7 @@ class PartitionMoves {
   RecordWriter* writer_;
   std::map<Dependents::Id, Unanswered> unanswered_;
   std::map<ring::Partition, SafeFrom> safe_from_;
+  std::map<std::pair<ring::PeerId, ring::Partition>, MayDrop> may_drop_;
   std::vector<ring::Partition> changed_;
   bool paused_ = false;
   Time next_compare_{};  // no table of tenures is sent before this

@@ -79,6 +79,10 @@ class Replicator {
     const auto first = delayed_.lower_bound({{partition, {}}, {}});
     return first != delayed_.end() && first->host.partition == partition;
   }
+  // As waits_in(), for outcomes of dependents up to this one; for a while it may say so of another partition's.
+  bool waits_in(ring::Partition partition, Dependents::Id until) const {
+    return !outcomes_.empty() && outcomes_.begin()->first <= until && waits_in(partition);
+  }
   // When the first page whose outcome is here was fetched.
   std::optional<Time> earliest_outcome() const {
     return fetched_.empty() ? std::nullopt : std::optional(*fetched_.begin());

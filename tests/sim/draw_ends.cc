@@ -82,6 +82,8 @@ void draw_connections(Random random, Parameters& p) {
           ? random.pick({Duration{}, Duration{milliseconds{20}}})
           : random.pick({Duration{}, Duration{milliseconds{20}}, Duration{milliseconds{300}}, Duration{seconds{1}}});
   p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{2048}});
+  // TCP gives a connection up after 10 s without an acknowledgement (ring/zmq_curve.cc).
+  p.stale_connections = random.pick({Duration{}, Duration{seconds{2}}, Duration{seconds{10}}});
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ void each_field(P& p, const Visit& visit) {
   visit("recount_every", p.recount_every);
   visit("two_connections", p.two_connections);
   visit("max_answer_lag", p.max_answer_lag);
+  visit("stale_connections", p.stale_connections);
   visit("leaves_from", p.leaves_from);
   visit("web.seed", p.web.seed);
   visit("web.hosts", p.web.hosts);

@@ -151,6 +151,7 @@ void World::start(std::size_t number) {
     return fail("world", "peer " + std::to_string(number) + " cannot open its store: " + store.error().message);
   peer.store = std::make_unique<storage::Store>(std::move(*store));
   ++peer.generation;
+  forget_connections(number);
   peer.skew += std::exchange(peer.clock_step, {});
   PeerStart begin;
   begin.settings = peer.settings;
@@ -354,6 +355,9 @@ void World::carry_out(std::size_t number, Command& command) {
   } else if (const auto* sent = std::get_if<SendMessage>(&command)) {
     const auto to = by_address_.find(sent->address);
     if (to != by_address_.end()) post(number, to->second, std::nullopt, sent->message);
+  } else if (const auto* anew = std::get_if<ConnectAnew>(&command)) {
+    const auto to = by_address_.find(anew->address);
+    if (to != by_address_.end()) stale_.erase({number, to->second, false});
   } else if (const auto* reply = std::get_if<ReplyMessage>(&command)) {
     if (reply->path.route == ask_route) {
       if (const auto* answer = std::get_if<ring::Answer>(&reply->message.body)) note_answer(answer->body);

@@ -166,6 +166,8 @@ class World {
   const FakeWeb& web() const { return web_; }
   Time now() const { return now_; }
   // The cut that delays a message from one peer to the other longest; null: none.
+  void leave_connections_stale(const Fault& cut);
+  void forget_connections(std::size_t number);
   const Fault* cut_between(std::size_t from, std::size_t to) const;
   Duration since_start() const { return now_ - start_; }
   std::vector<SimPeer>& peers() { return peers_; }
@@ -294,6 +296,7 @@ class World {
     auto operator<=>(const Link&) const = default;
   };
   std::map<Link, Time> link_;                   // when its last message arrives: first in, first out
+  std::map<Link, Time> stale_;                  // connections from before a cut: until when they lose what is sent
   std::map<std::string, std::uint32_t> tries_;  // requests by URL
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::vector<std::string> seeds_;

@@ -234,8 +234,27 @@ void World::disturb(const Fault& fault) {
   disturbances_[number].at = since_start();
   note("begins: " + disturbances_[number].text());
   schedule(now_ + fault.down, [this, number] {
-    if (disturbances_.erase(number) > 0) note("a disturbance of the network ends");
+    const auto ended = disturbances_.extract(number);
+    if (ended.empty()) return;
+    note("a disturbance of the network ends");
+    leave_connections_stale(ended.mapped());
   });
+}
+
+void World::leave_connections_stale(const Fault& cut) {
+  if (cut.kind == Fault::Kind::slow || cut.held || parameters_.stale_connections == Duration{}) return;
+  for (std::size_t from = 0; from < peers_.size(); ++from) {
+    for (std::size_t to = 0; to < peers_.size(); ++to) {
+      const bool out = cut.side.contains(from);
+      const bool stopped = out != cut.side.contains(to) && (out || cut.kind == Fault::Kind::cut);
+      if (stopped) stale_[{from, to, false}] = now_ + parameters_.stale_connections;
+    }
+  }
+}
+
+// A process that begins has no connections yet, and those to the one before it are closed.
+void World::forget_connections(std::size_t number) {
+  std::erase_if(stale_, [number](const auto& entry) { return entry.first.from == number || entry.first.to == number; });
 }
 
 const Fault* World::cut_between(std::size_t from, std::size_t to) const {
@@ -382,6 +401,7 @@ void World::cut_power(std::size_t number, std::uint64_t writes, Duration back) {
 void World::heal() {
   if (!disturbances_.empty()) note("the network is whole again");
   disturbances_.clear();
+  stale_.clear();
   for (SimPeer& peer : peers_) {
     peer.kv->heal();
     peer.disk_fault.reset();

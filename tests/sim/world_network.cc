@@ -41,6 +41,12 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
     return note("  cut off: " + std::string(ring::type_name(message.body)) + " from p" + std::to_string(from) +
                 " to p" + std::to_string(to));
   }
+  const auto stale = only_generation ? stale_.end() : stale_.find({from, to, false});
+  if (stale != stale_.end() && now_ < stale->second) {
+    ++stats_.messages_lost;
+    return note("  lost with a connection from before a cut: " + std::string(ring::type_name(message.body)) +
+                " from p" + std::to_string(from) + " to p" + std::to_string(to));
+  }
   const Time leaves = cut == nullptr ? now_ : start_ + cut->at + cut->down;
   const int copies = random_.chance(network.doubled) ? 2 : 1;
   for (int copy = 0; copy < copies; ++copy) {

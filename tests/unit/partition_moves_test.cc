@@ -180,5 +180,69 @@ TEST_F(PartitionMovesWithReplicas, ABatchIsAcknowledgedOnceItsRecordsHaveTheirCo
   EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u);
 }
 
+// The copies of what another peer gave back may still be on their way when it asks whether it may drop its own.
+TEST_F(PartitionMovesWithReplicas, ACopyIsDroppedOnlyWhenWhatWasWrittenBeforeHasItsCopies) {
+  hold_everything();
+  rig_.add_member(3, ring::MemberState::active);
+  rig_.members.accept_changes(rig_.now);
+  const View& view = rig_.members.view();
+  ring::Partition partition = 0;
+  while (!view.owns(partition) || view.copies(partition) != std::vector{rig_id(2)}) ++partition;
+  rig_.clear();
+  for (int round = 0; round < 3; ++round) {  // the other peer has what is here: nothing
+    tick();
+    for (const ring::Roots& roots : rig_.sent<ring::Roots>()) {
+      ring::RootsCompared equal;
+      equal.sequence = roots.sequence;
+      ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), equal));
+      ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(3), equal));
+    }
+    rig_.clear();
+    rig_.now += std::chrono::seconds(2);
+  }
+  std::uint64_t sequence = 1000;
+  const auto may_drop = [&] {
+    rig_.clear();
+    ring::Roots question;
+    question.kind = ring::TransferKind::release;
+    question.roots = {{partition, 0}};
+    question.sequence = ++sequence;
+    EXPECT_TRUE(moves_.hear(rig_.step(), rig_id(3), question, {"route"}));
+    const std::vector<ring::RootsCompared> answers = rig_.sent<ring::RootsCompared>();
+    return answers.size() == 1 && answers[0].later.empty() && answers[0].differ.empty();
+  };
+  EXPECT_TRUE(may_drop());
+  Replicator& replicator = rig_.replication.replicator;
+  const auto copy = [&] {
+    rig_.now += std::chrono::seconds(1);
+    std::vector<BatchOut> sent;
+    replicator.tick(
+        rig_.now, view, rig_.replication.partition_manager.tenures(), [&] { return ++sequence; }, sent);
+    for (const BatchOut& out : sent) EXPECT_TRUE(replicator.acknowledged(out.to, out.batch.sequence));
+  };
+  replicator.write(view, partition, "a link", rig_.now);
+  EXPECT_FALSE(may_drop()) << "a link is on its way";
+  copy();
+  EXPECT_TRUE(may_drop());
+
+  replicator.write(view, partition, "a link", rig_.now);
+  EXPECT_FALSE(may_drop());
+  copy();
+  replicator.write(view, partition, "written after the question", rig_.now);
+  EXPECT_TRUE(may_drop());
+
+  Dependents& dependents = rig_.replication.dependents;
+  const Dependents::Id page = dependents.begin(Dependents::Kind::outcome);
+  dependents.wait(page);
+  replicator.write_after(partition, storage::UrlKey{{partition, {}}, {}}, "an outcome", rig_.now, page);
+  copy();
+  EXPECT_FALSE(may_drop()) << "an outcome waits for links";
+  dependents.done(page);
+  copy();
+  EXPECT_FALSE(may_drop()) << "the outcome is an item now";
+  copy();
+  EXPECT_TRUE(may_drop());
+}
+
 }  // namespace
 }  // namespace orbweaver
