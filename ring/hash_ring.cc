@@ -88,11 +88,16 @@ HashRing::HashRing(const std::vector<Member>& members, std::uint32_t partitions,
   take_points(before, counts);
   if (before.partitions_ == partitions) places_ = before.places_;
   if (empty()) return;
-  for (auto partition = static_cast<std::uint32_t>(places_.size()); partition < partitions; ++partition)
-    places_.push_back(place("partition", partition));
-  owner_of_.reserve(partitions);
-  for (std::uint32_t partition = 0; partition < partitions; ++partition) {
-    owner_of_.push_back(points_[first_point(partition)].peer);
+  if (places_.empty()) {
+    for (std::uint32_t partition = 0; partition < partitions; ++partition)
+      places_.push_back({place("partition", partition), static_cast<Partition>(partition)});
+    std::sort(places_.begin(), places_.end());
+  }
+  first_point_.resize(partitions);
+  std::size_t point = 0;
+  for (const auto& [at, partition] : places_) {
+    while (point < points_.size() && points_[point].at < at) ++point;
+    first_point_[partition] = static_cast<std::uint32_t>(point == points_.size() ? 0 : point);
   }
 }
 
@@ -122,24 +127,17 @@ void HashRing::take_points(const HashRing& before, const std::vector<std::uint32
   counts_ = counts;
 }
 
-std::size_t HashRing::first_point(std::uint32_t partition) const {
-  const std::uint64_t at = places_[partition];
-  const auto found = std::lower_bound(points_.begin(), points_.end(), at,
-                                      [](const Point& point, std::uint64_t value) { return point.at < value; });
-  return found == points_.end() ? 0 : static_cast<std::size_t>(found - points_.begin());
-}
-
 const PeerId& HashRing::owner(Partition partition) const {
-  if (partition >= owner_of_.size())
+  if (partition >= first_point_.size())
     broken_promise("the owner of a partition that the ring does not have was asked for");
-  return peers_[owner_of_[partition]];
+  return peers_[points_[first_point_[partition]].peer];
 }
 
 std::vector<PeerId> HashRing::owners(Partition partition, std::size_t count) const {
   std::vector<PeerId> found;
-  if (partition >= owner_of_.size()) return found;
+  if (partition >= first_point_.size()) return found;
   const std::size_t wanted = std::min(count, peers_.size());
-  std::size_t point = wanted == 0 ? 0 : first_point(partition);
+  std::size_t point = first_point_[partition];
   for (std::size_t walked = 0; walked < points_.size() && found.size() < wanted; ++walked) {
     const PeerId& peer = peers_[points_[point].peer];
     if (std::find(found.begin(), found.end(), peer) == found.end()) found.push_back(peer);
@@ -153,8 +151,8 @@ std::vector<Partition> HashRing::partitions_of(const PeerId& peer) const {
   const auto at = std::lower_bound(peers_.begin(), peers_.end(), peer);
   if (at == peers_.end() || *at != peer) return found;
   const auto index = static_cast<std::uint32_t>(at - peers_.begin());
-  for (std::size_t partition = 0; partition < owner_of_.size(); ++partition) {
-    if (owner_of_[partition] == index) found.push_back(static_cast<Partition>(partition));
+  for (std::size_t partition = 0; partition < first_point_.size(); ++partition) {
+    if (points_[first_point_[partition]].peer == index) found.push_back(static_cast<Partition>(partition));
   }
   return found;
 }

@@ -7,8 +7,8 @@
 // the lower peer id first. Capacity 0 owns nothing; beyond max_capacity counts as max_capacity. A ring has at most
 // max_points points, whatever its members claim: beyond that, every peer has half as many points, or a quarter, and so
 // on (its first points, at least one). 10,000 ordinary peers stay below. Immutable once made. Cost of making: 0.2 us
-// for each point that the ring before did not have, and 10 ns for each that it had.
-// owner(): O(1) from a table; owners(): a
+// for each point that the ring before did not have, and 10 ns for each that it had and for each partition. owner(): a
+// table. owners(): the points from there on, until enough peers are found.
 #pragma once
 
 #include <cstdint>
@@ -51,15 +51,18 @@ class HashRing {
     std::uint64_t at;
     std::uint32_t peer;  // index into peers_
   };
-  std::size_t first_point(std::uint32_t partition) const;  // index into points_, which must not be empty
-
+  struct Place {
+    std::uint64_t at;
+    Partition partition;
+    auto operator<=>(const Place&) const = default;
+  };
   void take_points(const HashRing& before, const std::vector<std::uint32_t>& counts);
 
   std::vector<PeerId> peers_;          // sorted by id
   std::vector<std::uint32_t> counts_;  // number of points of each peer
   std::vector<Point> points_;
-  std::vector<std::uint64_t> places_;    // of the partitions, on the circle
-  std::vector<std::uint32_t> owner_of_;  // by partition: index into peers_
+  std::vector<Place> places_;               // in the order of the circle
+  std::vector<std::uint32_t> first_point_;  // by partition: index into points_
   std::uint32_t partitions_ = 0;
   std::uint64_t fingerprint_ = 0;
 };

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,10 +27,22 @@ using Result = tl::expected<T, Error>;
 // A peer's identity: 128 random bits made with its data directory, kept across restarts and moves.
 struct PeerId {
   std::array<std::uint8_t, 16> bytes{};
-  auto operator<=>(const PeerId&) const = default;
+  bool operator==(const PeerId& other) const { return halves() == other.halves(); }
+  // As the bytes compare. Maps compare ids for every peer of a ring, so this is two numbers, not a call.
+  std::strong_ordering operator<=>(const PeerId& other) const { return halves() <=> other.halves(); }
   std::string hex() const;    // 32 lower-case digits
   std::string brief() const;  // the first 8 of them, for logs and tables
   static std::optional<PeerId> from_hex(std::string_view text);
+
+ private:
+  // Big-endian.
+  std::array<std::uint64_t, 2> halves() const {
+    std::array<std::uint64_t, 2> numbers{};
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    if constexpr (std::endian::native == std::endian::little)
+      for (std::uint64_t& number : numbers) number = __builtin_bswap64(number);
+    return numbers;
+  }
 };
 
 // A ring's identity (the crawl id): made by the first peer of a ring. Messages of another ring are refused.

@@ -94,7 +94,6 @@ class Peer {
 
   PeerState state_;
   std::optional<std::uint64_t> members_written_;  // a digest of the row of members on the disk
-  std::optional<std::uint64_t> states_planned_;   // Membership::states_fingerprint() at the last plan of all
   bool might_take_ = false;                       // partitions of peers that are gone, in the last step
   Members members_;
   RecordParts records_;

@@ -54,14 +54,12 @@ Result<void> Peer::write_members(const Step& step) {
 }
 
 Result<void> Peer::membership_changed(const Step& step) {
-  // A suspicion, or a new incarnation, changes nothing that is to be done.
-  const std::uint64_t states = members_.membership().states_fingerprint();
-  if (std::exchange(states_planned_, states) != states) records_.replication.plan_due = true;
   ORBWEAVER_TRY(write_members(step));
   // Before what this step sends: on the connection from before it may be lost.
   for (const auto& [peer, member] : members_.membership().members())
     if (members_.is_back(peer)) step.out.insert(step.out.begin(), ConnectAnew{member.address});
   const bool owners_changed = members_.accept_changes(step.now);
+  records_.replication.partition_manager.members_changed(members_.come_or_gone());
   for (const auto& [peer, member] : members_.membership().members()) {
     if (ring::reachable(member)) continue;
     records_.replication.outbox.forget_peer(peer);
@@ -69,7 +67,7 @@ Result<void> Peer::membership_changed(const Step& step) {
   }
   fetches_.access.forget_strangers();
   if (!owners_changed) return {};
-  records_.replication.plan_due = true;
+  records_.replication.partition_manager.owners_changed(members_.view().changed());
   step.log(LogLevel::info, "ring", "owners changed",
            {{"peers", std::to_string(std::count_if(members_.membership().members().begin(),
                                                    members_.membership().members().end(),

@@ -57,6 +57,14 @@ bool Members::paused() const {
 
 bool Members::accept_changes(Time now) {
   accepted_ = membership_.version();
+  come_or_gone_.clear();
+  std::map<ring::PeerId, bool> before = std::exchange(reachable_, {});
+  for (const auto& [peer, member] : membership_.members()) {
+    const bool now_reachable = reachable_.emplace_hint(reachable_.end(), peer, ring::reachable(member))->second;
+    const auto known = before.extract(peer);
+    if (known.empty() || known.mapped() != now_reachable) come_or_gone_.insert(peer);
+  }
+  for (const auto& [peer, was_reachable] : before) come_or_gone_.insert(peer);
   for (const auto& [peer, member] : membership_.members()) {
     if (member.state == ring::MemberState::down) {
       down_since_.try_emplace(peer, now);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "node/crawl/peer_state.h"
@@ -45,6 +46,8 @@ class Members {
   bool changed() const { return membership_.version() != accepted_; }
   // Updates which members are down, and since when. True: owners have changed.
   bool accept_changes(Time now);
+  // Members that the last accept_changes() found to be new, forgotten, out of reach, or in reach again.
+  const std::set<ring::PeerId>& come_or_gone() const { return come_or_gone_; }
 
   // Notes the protocol version of a message that came from a member.
   void note_version(const ring::PeerId& from, std::uint16_t version);
@@ -54,7 +57,9 @@ class Members {
   const PeerState* state_;
   ring::Membership membership_;
   View view_;
-  std::uint64_t accepted_ = 0;  // membership_.version()
+  std::uint64_t accepted_ = 0;              // membership_.version()
+  std::map<ring::PeerId, bool> reachable_;  // at the last accept_changes()
+  std::set<ring::PeerId> come_or_gone_;
   std::map<ring::PeerId, Time> down_since_;
   std::map<ring::PeerId, std::uint16_t> versions_;
 };

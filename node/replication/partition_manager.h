@@ -13,8 +13,8 @@
 // (copied_until.h), no partition is handed over: its copies are filled first. No peer drops a copy before the holder
 // says that it and its replicas have it. What must be on disk before it is acted upon is returned as commits.
 //
-// Cost: what a message or an event changes is planned partition by partition. A change of the view is planned for all
-// partitions, in slices of plan_slice (plan_open()).
+// Cost: what a message, an event or a change of the view changes is planned partition by partition; all partitions only
+// when what this peer may do has changed. Planned is in slices of plan_slice (plan_open()).
 // Pure except for calls of the store. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -84,8 +84,15 @@ class PartitionManager {
   // Partitions that became fetchable, or stopped being so, since the last call.
   std::vector<ring::Partition> take_fetchability_changes();
 
-  // The view has changed, or what this peer may do: all partitions are to be planned.
-  void plan_all() { sweep_left_ = tenures_.size(); }
+  // What this peer may do has changed: all partitions are to be planned.
+  void plan_all() {
+    sweep_left_ = tenures_.size();
+    members_changed_ = true;
+  }
+  // The view has changed, and with it the owners or replicas of these.
+  void owners_changed(const std::vector<ring::Partition>& partitions);
+  // Members that came, are gone, or are back: what they hold, and what waits for them, is to be planned.
+  void members_changed(const std::set<ring::PeerId>& peers);
   // Partitions are left to be planned.
   bool plan_open() const { return sweep_left_ > 0 || !dirty_.empty(); }
   // Or it is time to look again at those whose holder is not a known member.
@@ -222,6 +229,7 @@ class PartitionManager {
   std::set<ring::Partition> gaining_;   // owned or held, and not fetched yet
   std::set<ring::Partition> awaiting_;  // held, and peers are awaited by name
   std::set<ring::Partition> unfilled_;  // held, and without copies that are whole
+  bool members_changed_ = false;        // since the last plan()
   bool settled_ = true;                 // as of the last plan()
   Time next_look_{};                    // at members that do not answer
   Time next_compare_{};

@@ -184,6 +184,27 @@ void PartitionManager::plan_one(ring::Partition partition, const Planning& plann
   plan_kept(partition, planning);
 }
 
+void PartitionManager::owners_changed(const std::vector<ring::Partition>& partitions) {
+  members_changed_ = true;
+  if (partitions.size() == tenures_.size()) return plan_all();
+  dirty_.insert(partitions.begin(), partitions.end());
+}
+
+void PartitionManager::members_changed(const std::set<ring::PeerId>& peers) {
+  if (peers.empty()) return;
+  members_changed_ = true;
+  dirty_.insert(awaiting_.begin(), awaiting_.end());
+  dirty_.insert(of_unknown_.begin(), of_unknown_.end());
+  std::size_t left = 0;
+  for (const ring::PeerId& peer : peers) left += tenures_.held_by(peer);
+  for (std::size_t i = 0; left > 0 && i < tenures_.size(); ++i) {
+    const auto partition = static_cast<ring::Partition>(i);
+    if (!peers.contains(tenures_.of(partition).holder)) continue;
+    dirty_.insert(partition);
+    --left;
+  }
+}
+
 // What concerns no single partition.
 void PartitionManager::begin_planning(const Planning& planning) {
   settled_ = copied_until_->settled();
@@ -196,7 +217,7 @@ void PartitionManager::begin_planning(const Planning& planning) {
     dirty_.insert(of_unknown_.begin(), of_unknown_.end());
     of_unknown_.clear();
   }
-  if (sweep_left_ == tenures_.size()) {  // the members may have changed
+  if (std::exchange(members_changed_, false)) {
     std::erase_if(unknown_since_, [&](const auto& entry) {
       return planning.membership.find(entry.first) != nullptr || tenures_.held_by(entry.first) == 0;
     });

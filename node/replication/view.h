@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ring/hash_ring.h"
@@ -18,16 +19,24 @@ class View {
   View(ring::PeerId self, std::uint32_t partitions, std::uint32_t replicas = 1)
       : self_(self), partitions_(partitions), replicas_(replicas) {}
 
-  // True when owners changed (the ring's fingerprint differs from before).
+  // True when owners changed (the ring's fingerprint differs from before): changed() names the partitions.
   bool update(const ring::Membership& membership) {
     const std::vector<ring::Member> members = membership.member_list();
     if (ring::HashRing::fingerprint_of(members, partitions_) == ring_.fingerprint()) return false;
     ring_ = ring::HashRing(members, partitions_, ring_);
-    owners_.assign(ring_.empty() ? 0 : partitions_, {});
-    for (std::size_t i = 0; i < owners_.size(); ++i)
-      owners_[i] = ring_.owners(static_cast<ring::Partition>(i), replicas_);
+    changed_.clear();
+    owners_.resize(partitions_);
+    for (std::uint32_t i = 0; i < partitions_; ++i) {
+      const auto partition = static_cast<ring::Partition>(i);
+      std::vector<ring::PeerId> owners = ring_.owners(partition, replicas_);
+      if (owners == owners_[i]) continue;
+      owners_[i] = std::move(owners);
+      changed_.push_back(partition);
+    }
     return true;
   }
+  // Partitions whose owner or replicas the last update() that was true changed.
+  const std::vector<ring::Partition>& changed() const { return changed_; }
 
   bool empty() const { return ring_.empty(); }
   bool owns(ring::Partition partition) const { return !ring_.empty() && ring_.owner(partition) == self_; }
@@ -58,6 +67,7 @@ class View {
   std::uint32_t replicas_;
   ring::HashRing ring_;
   std::vector<std::vector<ring::PeerId>> owners_;  // by partition
+  std::vector<ring::Partition> changed_;
 };
 
 }  // namespace orbweaver

@@ -105,11 +105,19 @@ class PartitionManagerTest : public testing::Test {
       others.push_back(active_member(number));
       others.back().state = state;
     }
+    std::map<ring::PeerId, bool> before;
+    if (n.membership)
+      for (const auto& [peer, member] : n.membership->members()) before[peer] = ring::reachable(member);
     n.membership.emplace(own, ring::MembershipConfig{}, 1);
     n.membership->restore(others, now_);
-    n.view->update(*n.membership);
+    std::set<ring::PeerId> come_or_gone;
+    for (const auto& [peer, member] : n.membership->members())
+      if (const auto known = before.extract(peer); known.empty() || known.mapped() != ring::reachable(member))
+        come_or_gone.insert(peer);
+    for (const auto& [peer, reachable] : before) come_or_gone.insert(peer);
+    n.partition_manager->members_changed(come_or_gone);
+    if (n.view->update(*n.membership)) n.partition_manager->owners_changed(n.view->changed());
     n.view_due.reset();
-    n.plan_due = true;
   }
 
   // --- one step of all nodes ---
