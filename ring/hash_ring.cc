@@ -13,15 +13,18 @@ namespace orbweaver::ring {
 namespace {
 
 constexpr std::uint32_t points_per_capacity = 2;
+// A peer owns at most 5/4 of its fair share.
+constexpr std::uint64_t share_over = 5;
+constexpr std::uint64_t share_under = 4;
 
 void append_big_endian(std::string& bytes, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((value >> shift) & 0xff));
 }
 
-std::uint64_t place(std::string_view prefix, std::uint32_t number) {
+Md5 digest_of(std::string_view prefix, std::uint32_t number) {
   std::string bytes(prefix);
   append_big_endian(bytes, number);
-  return leading_bits(md5(bytes));
+  return md5(bytes);
 }
 
 std::string_view view_of(const PeerId& id) { return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()}; }
@@ -81,23 +84,45 @@ HashRing::HashRing(const std::vector<Member>& members, std::uint32_t partitions,
   std::uint32_t divisor = 1;
   while (wanted / divisor > max_points) divisor *= 2;
   std::vector<std::uint32_t> counts;
+  std::vector<std::uint64_t> capacities;
   for (const Owner& owner : owners) {
     peers_.push_back(owner.id);
+    capacities.push_back(owner.capacity);
     counts.push_back(std::max<std::uint32_t>(owner.capacity * points_per_capacity / divisor, 1));
   }
   take_points(before, counts);
   if (before.partitions_ == partitions) places_ = before.places_;
   if (empty()) return;
+  find_first_points();
+  share_out(capacities);
+}
+
+void HashRing::find_first_points() {
   if (places_.empty()) {
-    for (std::uint32_t partition = 0; partition < partitions; ++partition)
-      places_.push_back({place("partition", partition), static_cast<Partition>(partition)});
+    for (std::uint32_t partition = 0; partition < partitions_; ++partition)
+      places_.push_back({leading_bits(digest_of("partition", partition)), static_cast<Partition>(partition)});
     std::sort(places_.begin(), places_.end());
   }
-  first_point_.resize(partitions);
+  first_point_.resize(partitions_);
   std::size_t point = 0;
   for (const auto& [at, partition] : places_) {
     while (point < points_.size() && points_[point].at < at) ++point;
     first_point_[partition] = static_cast<std::uint32_t>(point == points_.size() ? 0 : point);
+  }
+}
+
+void HashRing::share_out(const std::vector<std::uint64_t>& capacities) {
+  std::uint64_t all = 0;
+  for (const std::uint64_t capacity : capacities) all += capacity;
+  std::vector<std::uint64_t> room;  // by peer
+  for (const std::uint64_t capacity : capacities)
+    room.push_back((share_over * partitions_ * capacity + share_under * all - 1) / (share_under * all));
+  owner_of_.reserve(partitions_);
+  for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
+    std::size_t point = first_point_[partition];
+    while (room[points_[point].peer] == 0) point = point + 1 == points_.size() ? 0 : point + 1;
+    --room[points_[point].peer];
+    owner_of_.push_back(points_[point].peer);
   }
 }
 
@@ -116,7 +141,11 @@ void HashRing::take_points(const HashRing& before, const std::vector<std::uint32
       now[old] = index;
       continue;
     }
-    for (std::uint32_t i = 0; i < counts[index]; ++i) fresh.push_back({place(view_of(peers_[index]), i), index});
+    for (std::uint32_t i = 0; i < counts[index]; i += 2) {
+      const Md5 digest = digest_of(view_of(peers_[index]), i / 2);
+      fresh.push_back({leading_bits(digest), index});
+      if (i + 1 < counts[index]) fresh.push_back({trailing_bits(digest), index});
+    }
   }
   std::sort(fresh.begin(), fresh.end(), earlier);
   std::vector<Point> kept;
@@ -128,14 +157,15 @@ void HashRing::take_points(const HashRing& before, const std::vector<std::uint32
 }
 
 const PeerId& HashRing::owner(Partition partition) const {
-  if (partition >= first_point_.size())
+  if (partition >= owner_of_.size())
     broken_promise("the owner of a partition that the ring does not have was asked for");
-  return peers_[points_[first_point_[partition]].peer];
+  return peers_[owner_of_[partition]];
 }
 
 std::vector<PeerId> HashRing::owners(Partition partition, std::size_t count) const {
   std::vector<PeerId> found;
-  if (partition >= first_point_.size()) return found;
+  if (partition >= owner_of_.size() || count == 0) return found;
+  found.push_back(owner(partition));
   const std::size_t wanted = std::min(count, peers_.size());
   std::size_t point = first_point_[partition];
   for (std::size_t walked = 0; walked < points_.size() && found.size() < wanted; ++walked) {
@@ -151,8 +181,8 @@ std::vector<Partition> HashRing::partitions_of(const PeerId& peer) const {
   const auto at = std::lower_bound(peers_.begin(), peers_.end(), peer);
   if (at == peers_.end() || *at != peer) return found;
   const auto index = static_cast<std::uint32_t>(at - peers_.begin());
-  for (std::size_t partition = 0; partition < first_point_.size(); ++partition) {
-    if (points_[first_point_[partition]].peer == index) found.push_back(static_cast<Partition>(partition));
+  for (std::size_t partition = 0; partition < owner_of_.size(); ++partition) {
+    if (owner_of_[partition] == index) found.push_back(static_cast<Partition>(partition));
   }
   return found;
 }

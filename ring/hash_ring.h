@@ -1,14 +1,17 @@
-// Which peer owns a partition: consistent hashing with weighted points (Karger et al. 1997). Pure and integer-only, so
-// that every peer with the same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
+// Which peer owns a partition: consistent hashing with weighted points (Karger et al. 1997) and bounded loads (Mirrokni,
+// Thorup, Zadimoghaddam 2018; docs/decisions/0032-bounded-shares.md). Pure and integer-only, so that every peer with the
+// same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
 //
-// Points: peer p has capacity*2 points (100 -> 200), point i at the leading 64 bits of MD5(p.id bytes, i as 4 bytes
-// big-endian). Partition k is at the leading 64 bits of MD5("partition", k as 4 bytes big-endian). Its owner is the
-// peer of the first point at or after it (around the circle); its replicas are the next distinct peers. Equal points:
-// the lower peer id first. Capacity 0 owns nothing; beyond max_capacity counts as max_capacity. A ring has at most
-// max_points points, whatever its members claim: beyond that, every peer has half as many points, or a quarter, and so
-// on (its first points, at least one). 10,000 ordinary peers stay below. Immutable once made. Cost of making: 0.2 us
-// for each point that the ring before did not have, and 10 ns for each that it had and for each partition. owner(): a
-// table. owners(): the points from there on, until enough peers are found.
+// Points: peer p has capacity*2 points (100 -> 200). Points 2i and 2i+1 are at the leading and the trailing 64 bits of
+// MD5(p.id bytes, i as 4 bytes big-endian). Partition k is at the leading 64 bits of MD5("partition", k as 4 bytes
+// big-endian). Partitions are given away in the order of their numbers. Each goes to the peer of the first point at or
+// after it (around the circle) whose share has room: 5/4 of what its capacity is of all capacities, rounded up. Its
+// replicas are the next distinct peers from the partition on, whatever their shares. Equal points: the lower peer id
+// first. Capacity 0 owns nothing; beyond max_capacity counts as max_capacity. A ring has at most max_points points,
+// whatever its members claim: beyond that, every peer has half as many points, or a quarter, and so on (its first
+// points, at least one). 10,000 ordinary peers stay below. Immutable once made. Cost of making: 0.1 us for each point
+// that the ring before did not have, and 10 ns for each that it had and for each partition. owner(): a table. owners():
+// the points from there on, until enough peers are found.
 #pragma once
 
 #include <cstdint>
@@ -57,12 +60,15 @@ class HashRing {
     auto operator<=>(const Place&) const = default;
   };
   void take_points(const HashRing& before, const std::vector<std::uint32_t>& counts);
+  void find_first_points();
+  void share_out(const std::vector<std::uint64_t>& capacities);
 
   std::vector<PeerId> peers_;          // sorted by id
   std::vector<std::uint32_t> counts_;  // number of points of each peer
   std::vector<Point> points_;
   std::vector<Place> places_;               // in the order of the circle
   std::vector<std::uint32_t> first_point_;  // by partition: index into points_
+  std::vector<std::uint32_t> owner_of_;     // by partition: index into peers_
   std::uint32_t partitions_ = 0;
   std::uint64_t fingerprint_ = 0;
 };

@@ -49,4 +49,10 @@ std::uint64_t leading_bits(const Md5& digest) {
   return value;
 }
 
+std::uint64_t trailing_bits(const Md5& digest) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 8; i < 16; ++i) value = (value << 8) | digest[i];
+  return value;
+}
+
 }  // namespace orbweaver::ring

@@ -18,5 +18,7 @@ std::string to_hex(const Md5& digest);
 
 // The first eight bytes, big-endian: the digest's leading 64 bits as a number.
 std::uint64_t leading_bits(const Md5& digest);
+// The last eight, likewise.
+std::uint64_t trailing_bits(const Md5& digest);
 
 }  // namespace orbweaver::ring

@@ -21,8 +21,10 @@ def walk(capacities, partition):
     """Peer numbers in ring order from the partition on, each once."""
     points = []
     for number, capacity in enumerate(capacities):
-        for i in range(capacity * 2):
-            points.append((place(peer_id(number) + struct.pack(">I", i)), peer_id(number), number))
+        for i in range(capacity):
+            digest = hashlib.md5(peer_id(number) + struct.pack(">I", i)).digest()
+            for half in (digest[:8], digest[8:]):
+                points.append((int.from_bytes(half, "big"), peer_id(number), number))
     points.sort()
     at = place(b"partition" + struct.pack(">I", partition))
     start = next((n for n, point in enumerate(points) if point[0] >= at), 0)
@@ -33,8 +35,20 @@ def walk(capacities, partition):
     return order
 
 
+def share_out(capacities, partitions):
+    """Of each partition the owner, then the others in ring order."""
+    room = [-(-5 * partitions * capacity // (4 * sum(capacities))) for capacity in capacities]
+    orders = []
+    for partition in range(partitions):
+        order = walk(capacities, partition)
+        owner = next(number for number in order if room[number] > 0)
+        room[owner] -= 1
+        orders.append([owner] + [number for number in order if number != owner])
+    return orders
+
+
 def show(name, capacities, partitions):
-    orders = [walk(capacities, partition) for partition in range(partitions)]
+    orders = share_out(capacities, partitions)
     owners = "".join(str(order[0]) for order in orders)
     print(f"{name}: capacities {capacities}, {partitions} partitions")
     for start in range(0, partitions, 64):
