@@ -1,6 +1,6 @@
-// Which peer owns a partition: consistent hashing with weighted points (Karger et al. 1997) and bounded loads (Mirrokni,
-// Thorup, Zadimoghaddam 2018; docs/decisions/0032-bounded-shares.md). Pure and integer-only, so that every peer with the
-// same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
+// Which peer owns a partition: consistent hashing with weighted points (Karger et al. 1997) and bounded loads
+// (Mirrokni, Thorup, Zadimoghaddam 2018; docs/decisions/0032-bounded-shares.md). Pure and integer-only, so that every
+// peer with the same view computes the same owners; pinned by test vectors in tests/unit/hash_ring_test.cc.
 //
 // Points: peer p has capacity*2 points (100 -> 200). Points 2i and 2i+1 are at the leading and the trailing 64 bits of
 // MD5(p.id bytes, i as 4 bytes big-endian). Partition k is at the leading 64 bits of MD5("partition", k as 4 bytes

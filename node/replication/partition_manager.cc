@@ -92,6 +92,7 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     commit.meta.emplace_back(std::move(name), std::move(row));
     returned_.erase(partition);
     asked_.erase(partition);
+    asked_again_.erase(partition);
     transfers_.begin_anew(partition);
     dirty_.insert(partition);
     if (tenure.holder == before.holder) continue;
@@ -218,6 +219,11 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
     case ring::TransferKind::return_:
       returned_.insert(partition);
       asked_.erase(partition);
+      // What is complete was so before the holder asked, and it may not have waited for it then.
+      if (asked_again_.erase(partition) > 0) {
+        asked_.insert(partition);
+        dirty_.insert(partition);
+      }
       break;
     case ring::TransferKind::release:
       if (done.agreed) {
@@ -270,6 +276,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
       }
     }
     if (roots.give && !later && !equal) {
+      if (transfers_.wanted({from, partition})) asked_again_.insert(partition);
       asked_.insert(partition);
       dirty_.insert(partition);
     }

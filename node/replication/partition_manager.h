@@ -215,6 +215,7 @@ class PartitionManager {
   std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
   std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;     // copies with pages as they were before their fetch
   std::set<ring::Partition> asked_;                                // of this peer by the holder: what it has
+  std::set<ring::Partition> asked_again_;                          // of these, while it returned them
   std::set<ring::Partition> releasing_;
   std::set<ring::Partition> fetchability_changed_;
   std::map<ring::PeerId, Time> unknown_since_;           // holders that are not known members

@@ -83,7 +83,6 @@ class Transfers {
   void cancel_unless(ring::Partition partition,
                      const std::function<bool(const ring::PeerId&, ring::TransferKind)>& keep);
   void cancel_all();
-  bool wanted(const Task& task) const { return tasks_.contains(task); }
 
   Result<void> tick(Time now, const World& world, std::vector<Out>& out);
   // Answers; the last three return true when the batch was sent from here.
@@ -101,6 +100,7 @@ class Transfers {
   std::size_t tasks(ring::TransferKind kind) const { return of_kind_[static_cast<std::size_t>(kind)]; }
   // Fills that send something, or of copies that are not known to be whole.
   std::size_t fills() const { return fills_; }
+  bool wanted(const Task& task) const { return tasks_.contains(task); }
   // The partition's hand-off has begun: nothing more is fetched from it.
   bool frozen(ring::Partition partition) const { return frozen_.contains(partition); }
   // Partitions whose hand-off was called off since the last call.

@@ -140,12 +140,9 @@ void World::start(std::size_t number) {
     return;
   }
   auto store = storage::Store::open(*peer.kv);
-  if (store && ending_) {
-    // It never learned of the crawl: it would wait for seeds.
-    if (const auto seeds = store->meta(meta_name::seeds); seeds && !*seeds) {
-      peer.status = Status::gone;
-      return;
-    }
+  if (store && ending_ && knows_no_seeds(*store)) {  // it would wait for seeds
+    peer.status = Status::gone;
+    return;
   }
   if (!store)
     return fail("world", "peer " + std::to_string(number) + " cannot open its store: " + store.error().message);
@@ -384,6 +381,11 @@ void World::carry_out(std::size_t number, Command& command) {
   }
 }
 
+bool World::knows_no_seeds(storage::Store& store) {
+  const auto seeds = store.meta(meta_name::seeds);
+  return seeds && !*seeds;
+}
+
 // ---- the run ----
 
 void World::fail(std::string_view checker, const std::string& what) {
@@ -403,7 +405,11 @@ bool World::run(Duration until) {
 
 bool World::run_to_end() {
   const auto over = [&] {
-    return std::all_of(peers_.begin(), peers_.end(), [](const SimPeer& peer) { return peer.status == Status::gone; });
+    return std::all_of(peers_.begin(), peers_.end(), [this](const SimPeer& peer) {
+      // Cut off before the seeds came to it; then the other side ended alone.
+      const bool waits = ending_ && parameters_.sides_may_end_alone() && peer.status == Status::up;
+      return peer.status == Status::gone || (waits && knows_no_seeds(*peer.store));
+    });
   };
   while (failures_.empty() && !events_.empty() && since_start() < parameters_.max_time && !over()) {
     auto next = events_.extract(events_.begin());

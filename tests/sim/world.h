@@ -237,6 +237,8 @@ class World {
   storage::UrlKey key_of(const CanonicalUrl& page) const;
   bool outcome_written(const SimPeer& peer, const Request& request) const;
   void put_question(const Fault& fault);
+  // It has not learned of the crawl.
+  static bool knows_no_seeds(storage::Store& store);
   void give_seeds(std::size_t peer, const std::string& body);
   std::string body_of(const Fault& fault) const;
   void mix_in_status(const SimPeer& peer);

@@ -110,7 +110,8 @@ std::vector<PeerId> nearest_peers(const std::vector<Member>& members, std::uint3
   return order;
 }
 
-// All owners of all partitions: first the nearest peer that has not got 5/4 of its share yet, then the others by distance.
+// All owners of all partitions: first the nearest peer that has less than 5/4 of its share, then the others by
+// distance.
 std::vector<std::vector<PeerId>> slow_owners(const std::vector<Member>& members, std::uint32_t partitions) {
   std::vector<Member> owners;
   double all = 0;
