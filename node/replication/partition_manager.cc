@@ -169,7 +169,8 @@ void PartitionManager::compare_slice(Time now, const View& view) {
     for (const auto& [partition, root] : candidates_) {
       if (!holds(partition) || !view.owns(partition) || store_->root(partition) != root) continue;
       for (const ring::PeerId& peer : view.copies(partition))
-        transfers_.want({peer, partition}, ring::TransferKind::backfill, {.give = true});
+        if (!transfers_.wanted({peer, partition}))
+          transfers_.want({peer, partition}, ring::TransferKind::backfill, {.give = true});
     }
     candidates_.clear();
     next_compare_ = now + config_.compare_every;

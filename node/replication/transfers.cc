@@ -254,7 +254,9 @@ void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& an
     if (found->second.question != answer.sequence) continue;
     State& state = found->second;
     const bool equal = !later.contains(partition) && !differ.contains(partition);
-    if (equal && state.extras.give) equal_.push_back(found->first);
+    // Answered: who is awaited again after this is asked again.
+    const bool give = !later.contains(partition) && std::exchange(state.extras.give, false);
+    if (equal && give) equal_.push_back(found->first);
     if (later.contains(partition)) {
       restart(found->first, state, now + later_wait);
     } else if (state.kind == ring::TransferKind::ask) {

@@ -244,5 +244,47 @@ TEST_F(PartitionMovesWithReplicas, ACopyIsDroppedOnlyWhenWhatWasWrittenBeforeHas
   EXPECT_TRUE(may_drop());
 }
 
+// The holder may not have waited for the return that is on its way (seed 257).
+TEST_F(PartitionMovesWithReplicas, WhatTheHolderAsksForWhileItIsReturnedIsReturnedAgain) {
+  const View& view = rig_.members.view();
+  ring::Partition partition = 0;
+  while (view.owns(partition)) ++partition;
+  const ring::PartitionTenure tenure{partition, {2, rig_id(2)}};
+  ASSERT_TRUE(moves_.hear(rig_.step(), {tenure}));
+  storage::Commit commit;
+  storage::Merge page;
+  page.key.host.partition = partition;
+  page.record.url = "http://a.example/";
+  page.record.state = storage::UrlState::queued;
+  commit.merges.push_back(page);
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
+  const auto returns = [&] {
+    rig_.clear();
+    tick();
+    std::vector<ring::Roots> asked = rig_.sent<ring::Roots>();
+    std::erase_if(asked, [](const ring::Roots& roots) { return roots.kind != ring::TransferKind::return_; });
+    return asked;
+  };
+  const std::vector<ring::Roots> first = returns();
+  ASSERT_EQ(first.size(), 1u);
+  ring::RootsCompared differs;
+  differs.sequence = first[0].sequence;
+  differs.differ = {partition};
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), differs));
+  ASSERT_TRUE(returns().empty());
+  const std::vector<ring::Batch> sent = rig_.sent<ring::Batch>();
+  ASSERT_EQ(sent.size(), 1u);
+  ring::Roots question;
+  question.kind = ring::TransferKind::backfill;
+  question.roots = {{partition, 1}};
+  question.tenures = {tenure};
+  question.give = true;
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), question, {"route"}));
+  ASSERT_TRUE(returns().empty()) << "the first is still on its way";
+  ASSERT_TRUE(moves_.hear(rig_.step(), rig_id(2), ring::BatchAck{sent[0].sequence}));
+  const std::size_t over = returns().size();  // the first is over with this step
+  EXPECT_EQ(over + returns().size(), 1u);
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -141,6 +141,7 @@ TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {
   const auto releases = [&] { return other.partition_manager->transfers().tasks(ring::TransferKind::release); };
   unsettle(number);
   const storage::Merge kept = known_to(other, partition);
+  other.partition_manager->late_write(partition);
   run(seconds(5));
   ASSERT_TRUE(*node(1).store->find(kept.key)) << "returned, and kept";
   ASSERT_EQ(other.partition_manager->to_return(), 0u);

@@ -423,6 +423,25 @@ TEST_F(TransfersTest, FillsAreThoseThatSendAndThoseOfCopiesThatAreNotWhole) {
   EXPECT_EQ(transfers_->fills(), 0u);
 }
 
+// The holder awaits a copy again that has answered already, while something else is on its way to it (seed 746).
+TEST_F(TransfersTest, WhoIsAwaitedAgainIsAskedAgain) {
+  fill(ours_, 3, 1, 4);
+  fill(theirs_, 3, 1, 4);
+  const Transfers::Extras await{.give = true, .hosts = true, .fill = true};
+  transfers_->want({remote, 3}, TransferKind::backfill, await);
+  const auto question = tick();
+  ASSERT_EQ(question.size(), 1u);
+  hear(ring::RootsCompared{std::get<ring::Roots>(question[0].body).sequence, {}, {}, {}});
+  EXPECT_EQ(transfers_->take_equal().size(), 1u);
+  ASSERT_TRUE(transfers_->wanted({remote, 3})) << "hosts' waits are sent";
+  transfers_->want({remote, 3}, TransferKind::backfill, await);
+  const auto again = tick();
+  EXPECT_TRUE(std::any_of(again.begin(), again.end(), [](const Transfers::Out& out) {
+    const auto* const roots = std::get_if<ring::Roots>(&out.body);
+    return roots != nullptr && roots->give;
+  }));
+}
+
 TEST_F(TransfersTest, WithoutAnswerQuestionsAndBatchesGoOutAgain) {
   fill(ours_, 3, 1, 4);
   want(3, TransferKind::backfill);

@@ -37,6 +37,7 @@ class LinksFirst final : public Checker {
       for (const std::string& seed : world.seeds()) scope_.insert(std::string(host_in(seed)));
     Partitioner partitioner(world.parameters().settings.partition_by, world.parameters().settings.partitions);
     for (const std::string& link : last_answer(world.web(), page).links) {
+      if (link == page) continue;  // the record that is sent is this link's
       if (!scope_.empty() && !scope_.contains(std::string(host_in(link)))) continue;
       const Result<CanonicalUrl> url = CanonicalUrl::parse(link);
       if (!url) continue;

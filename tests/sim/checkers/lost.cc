@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "node/robots/robots_fetch.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 
@@ -26,18 +27,35 @@ class Lost final : public Checker {
     std::set<std::string> scope;
     if (settings.scope == ScopeKind::host)
       for (const std::string& seed : world.seeds()) scope.insert(std::string(host_in(seed)));
-    const Walk right = walk(world.web(), world.seeds(), scope, settings.robots);
+    const bool month = counts_as_a_month(world);
+    const Walk right = walk(world.web(), world.seeds(), scope, settings.robots && !month);
     nothing_strange(world, right);
     for (const auto& [url, record] : known_)
       for (const auto reason : {storage::Reason::trap, storage::Reason::budget, storage::Reason::crashes_crawler})
         if (record.reason == reason) world.count("kept out: " + std::string(storage::reason_name(reason)));
-    if (settings.max_depth > 0 || may_be_kept_out(world) || !given_up(world).empty()) return closed(world, scope);
+    if (settings.max_depth > 0 || may_be_kept_out(world) || !given_up(world).empty() || month)
+      return closed(world, scope);
     if (settings.max_pages > 0) return as_many(world, right.fetched.size());
     for (const std::string& url : right.fetched) expect(world, url, true);
     for (const std::string& url : right.not_fetched) expect(world, url, false);
   }
 
  private:
+  // After 30 days without an answer a robots.txt counts as missing (RFC 9309, 2.3.1.4). A clock that is set forward that
+  // far makes a month of two failures.
+  bool counts_as_a_month(World& world) const {
+    const Parameters& parameters = world.parameters();
+    const bool forward = std::any_of(parameters.faults.begin(), parameters.faults.end(),
+                                     [](const Fault& fault) { return fault.clock >= max_robots_unreachable; });
+    const bool fetched = std::any_of(known_.begin(), known_.end(), [&world](const auto& known) {
+      return known.second.state == UrlState::fetched &&
+             world.web().robots_of(host_in(known.first)) == RobotsFile::unavailable;
+    });
+    if (!parameters.settings.robots || !forward || !fetched) return false;
+    world.tolerate("a clock made a month of two failures");
+    return true;
+  }
+
   static bool budgets(const Settings& settings) {
     return settings.max_pages_per_host > 0 || settings.max_bytes_per_host > 0 || settings.max_pages_per_domain > 0 ||
            settings.max_bytes_per_domain > 0;

@@ -48,8 +48,9 @@ class Recovers final : public Checker {
       records += peer.counts.discovered();
       if (peer.status != Status::up) down = settings.presume_dead_after;
     }
-    const auto batches = static_cast<std::int64_t>(records / settings.max_batch_records);
-    return 10 * settings.suspicion_time + work + batches * round_trip + down;
+    // Each partition takes one at least: with its hosts' waits.
+    const auto batches = static_cast<std::int64_t>(records / settings.max_batch_records + settings.partitions);
+    return 10 * settings.suspicion_time + work + batches * (round_trip + world.parameters().max_answer_lag) + down;
   }
 
   void note_who_is_there(World& world) {
