@@ -41,8 +41,8 @@ class Lost final : public Checker {
   }
 
  private:
-  // After 30 days without an answer a robots.txt counts as missing (RFC 9309, 2.3.1.4). A clock that is set forward that
-  // far makes a month of two failures.
+  // After 30 days without an answer a robots.txt counts as missing (RFC 9309, 2.3.1.4). A clock that is set forward
+  // that far makes a month of two failures.
   bool counts_as_a_month(World& world) const {
     const Parameters& parameters = world.parameters();
     const bool forward = std::any_of(parameters.faults.begin(), parameters.faults.end(),
