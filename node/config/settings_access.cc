@@ -110,6 +110,11 @@ Result<void> check_together(const Settings& s) {
         "partition_by (url) goes with no budget of hosts or domains (max_pages_per_host and the like): no peer sees "
         "all pages of a host; partition_by = host or domain does");
   }
+  if (s.partition_by == PartitionBy::url && s.cookies == Cookies::crawl) {
+    return contradiction(
+        "partition_by (url) goes with no cookies (cookies = crawl): no peer sees all answers of a host; "
+        "partition_by = host or domain does");
+  }
   if (Result<void> checked = check_order(s); !checked) return checked;
   const auto listen = parse_endpoint(s.listen);
   if (listen && !listen->loopback && s.ring_key_file.empty()) {

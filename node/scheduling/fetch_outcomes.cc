@@ -54,6 +54,7 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
     abandon(around_.jobs.take(event.id));
     return {};
   }
+  around_.cookies.take(step.now, job->fetch, event.set_cookies);
   if (host != nullptr) free_host(event, *job, *host);
   if (page) around_.access.leases().give_back(step.now, job->fetch.host);
   if (event.error == FetchError::none) return {};  // a PageDone follows
@@ -238,6 +239,7 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   commit.merges.push_back({key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(step.now, job, !redirected, commit);
+  around_.cookies.write(step.now, job.fetch, commit);
   around_.bench.committed(key);
   const auto result =
       around_.writer.commit(step, commit, {.outcome = &key, .dependent = job.dependent, .links = &known});

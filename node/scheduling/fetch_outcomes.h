@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "node/crawl/site_jars.h"
 #include "node/frontier/budgets.h"
 #include "node/frontier/canonical_redirects.h"
 #include "node/frontier/crash_book.h"
@@ -32,6 +33,7 @@ class FetchOutcomes {
     PageAllowance& allowance;
     Budgets& budgets;
     CrashBook& crashes;
+    SiteJars& cookies;
     LinkRouter& router;
     LinkFollower& links;
     SeedIntake& seeds;

@@ -181,7 +181,7 @@ FetchScheduler::Next FetchScheduler::start_page(const Step& step, Turn& turn, Ca
 
 void FetchScheduler::start_transfer(const Step& step, BenchHost& host, FetchJob fetch) {
   const Job& job = around_.jobs.add(step.now, std::move(fetch));
-  step.out.push_back(StartFetch{job.fetch});
+  step.out.push_back(StartFetch{job.fetch, around_.cookies.header_for(step.now, job.fetch)});
   around_.jobs.begin_transfer(job.fetch.id, host);
   around_.access.note_request(step.now, host);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "node/crawl/site_jars.h"
 #include "node/frontier/budgets.h"
 #include "node/frontier/canonical_redirects.h"
 #include "node/frontier/crash_book.h"
@@ -33,6 +34,7 @@ class FetchScheduler {
     PageAllowance& allowance;
     Budgets& budgets;
     CrashBook& crashes;
+    SiteJars& cookies;
   };
   // Since the start of the process.
   struct Counters {

@@ -182,6 +182,7 @@ Result<void> RobotsDesk::keep_clock(const Step& step, const Job& job, const Benc
     clock.clocks.emplace_back(
         host.key, storage::HostClock{host.next_allowed, host.failures, std::string(root->host()), host.pacing.pace,
                                      host.pages, host.bytes, host.next_allowed - step.now});
+  around_.cookies.write(step.now, job.fetch, clock);
   ORBWEAVER_TRY(around_.writer.commit(step, clock));
   return {};
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "node/crawl/site_jars.h"
 #include "node/links/link_follower.h"
 #include "node/replication/record_writer.h"
 #include "node/robots/robots_fetch.h"
@@ -26,6 +27,7 @@ class RobotsDesk {
     RecordWriter& writer;
     JobTable& jobs;
     LinkFollower& links;
+    SiteJars& cookies;
   };
   // Since the start of the process.
   struct Counters {
