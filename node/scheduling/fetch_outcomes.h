@@ -57,6 +57,7 @@ class FetchOutcomes {
   const Counters& counters() const { return counters_; }
 
  private:
+  void free_elsewhere(Time now, const FetchEnded& event, const Job& job, BenchHost& host);
   void free_host(const FetchEnded& event, const Job& job, BenchHost& host);
   void abandon(const Job& job);
   Result<void> on_robots_read(const Step& step, std::uint64_t id, RobotsRead& read);

@@ -9,7 +9,7 @@ FetchParts::FetchParts(const Around& around)
       redirects(around.state.settings),
       cookies(around.state),
       access(around.state, around.members.membership(), around.members.view(), around.records.bench, around.messenger,
-             around.made_ring),
+             around.records.replication.partition_manager.tenures(), around.made_ring),
       jobs(around.state.settings, around.records.bench),
       robots({.state = around.state,
               .bench = around.records.bench,

@@ -73,7 +73,7 @@ class FetchScheduler {
   Next take_front(const Step& step, Turn& turn);
   // Nothing: robots.txt allows the page.
   std::optional<Next> take_robots(const Step& step, Turn& turn, const CanonicalUrl& url);
-  Next start_robots(const Step& step, Turn& turn, RobotsSlot& slot, const CanonicalUrl& url);
+  Next start_robots(const Step& step, Turn& turn, RobotsSlot& slot);
   Next start_page(const Step& step, Turn& turn, CanonicalUrl url);
   std::optional<Next> wait_for_access(const Step& step, BenchHost& host, const CanonicalUrl& url);
   void start_transfer(const Step& step, BenchHost& host, FetchJob fetch);

@@ -45,6 +45,9 @@ class RobotsDesk {
   // A request for the origin's file.
   static RobotsFetch fetch_of(const BenchHost& host, const RobotsSlot& slot);
 
+  // The name of the host that a request for the host's file goes to, if it is another one; else empty.
+  std::string elsewhere(const BenchHost& host, const CanonicalUrl& url) const;
+
   // A worker parses what the store has; the host stays acquired. False: the origin is not a URL.
   bool start_parsing(const Step& step, const BenchHost& host, const RobotsSlot& slot, std::string body);
   bool parsing_may_start() const;

@@ -365,6 +365,12 @@ void draw_clocks_and_reads(std::uint64_t seed, Parameters& p, const FaultKinds& 
     if (ends_a_process(fault) && random.chance(700)) fault.clock = draw_clock_step(random);
 }
 
+void draw_robots(Random random, Parameters& p) {
+  if (!random.chance(300)) return;
+  p.web.robots_redirects = true;
+  p.web.robots_elsewhere = random.chance(800);
+}
+
 }  // namespace
 
 Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
@@ -385,6 +391,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
   draw_drips(Random(mix(seed ^ 0xd219)), p);
   draw_sites(Random(mix(seed ^ 0x517e)), p);
+  draw_robots(Random(mix(seed ^ 0x30b5)), p);
   draw_partitioning(Random(mix(seed ^ 0x9a27)), p);
   draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_seen_sets(Random(mix(seed ^ 0x5e75)), p);
