@@ -1,4 +1,4 @@
-// The records of a host: its clock, its robots.txt files and its cookies (storage/record.h).
+// The records of a host: its clock, its robots.txt files, its cookies; and a domain's use.
 #include <algorithm>
 #include <tuple>
 
@@ -206,6 +206,37 @@ Result<SiteCookies> decode_cookies(std::string_view bytes) {
   if (wire_kind(bytes) != WireKind::cookies)
     return fail(ErrorKind::corrupt, "a site's cookies of " + std::to_string(bytes.size()) + " bytes");
   return decode_stored_cookies(bytes.substr(1));
+}
+
+SiteUse merge(const SiteUse& a, const SiteUse& b) {
+  return {a.site, std::max(a.pages, b.pages), std::max(a.bytes, b.bytes)};
+}
+
+void encode_stored_use(const SiteUse& use, std::string& out) {
+  put_be(out, use.pages);
+  put_be(out, use.bytes);
+  out.append(use.site);
+}
+
+Result<SiteUse> decode_stored_use(std::string_view bytes) {
+  const std::size_t size = bytes.size();
+  ByteReader reader(bytes);
+  SiteUse use;
+  if (!reader.take(use.pages) || !reader.take(use.bytes) || bytes.empty())
+    return fail(ErrorKind::corrupt, "a domain's use of " + std::to_string(size) + " bytes");
+  use.site = bytes;
+  return use;
+}
+
+void encode_use(const SiteUse& use, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::use));
+  encode_stored_use(use, out);
+}
+
+Result<SiteUse> decode_use(std::string_view bytes) {
+  if (wire_kind(bytes) != WireKind::use)
+    return fail(ErrorKind::corrupt, "a domain's use of " + std::to_string(bytes.size()) + " bytes");
+  return decode_stored_use(bytes.substr(1));
 }
 
 void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out) {

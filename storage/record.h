@@ -192,6 +192,21 @@ Result<SiteCookies> decode_stored_cookies(std::string_view bytes);
 void encode_cookies(const SiteCookies& cookies, std::string& out);  // appends
 Result<SiteCookies> decode_cookies(std::string_view bytes);
 
+// What was taken of a registered domain, under its budgets.
+struct SiteUse {
+  std::string site;         // its name
+  std::uint64_t pages = 0;  // answered
+  std::uint64_t bytes = 0;  // of them, as received
+  bool operator==(const SiteUse&) const = default;
+};
+// Takes the larger numbers.
+SiteUse merge(const SiteUse& a, const SiteUse& b);
+// On disk: u64 pages, u64 bytes, rest: the site. On the wire: u8 format=14, then the same.
+void encode_stored_use(const SiteUse& use, std::string& out);  // appends
+Result<SiteUse> decode_stored_use(std::string_view bytes);
+void encode_use(const SiteUse& use, std::string& out);  // appends
+Result<SiteUse> decode_use(std::string_view bytes);
+
 // On the wire waits and robots.txt files give times relative to now, so different clocks do no harm: travel time only
 // makes a wait longer.
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, u32 pace (ms), rest: host
@@ -208,6 +223,7 @@ enum class WireKind : std::uint8_t {
   robots = 10,
   last_access_unknown = 5,
   cookies = 13,
+  use = 14,
   unknown = 0
 };
 WireKind wire_kind(std::string_view bytes);

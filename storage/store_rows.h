@@ -25,6 +25,7 @@ inline constexpr std::size_t position_bytes = 13;
 inline constexpr char clock_row = 0;
 inline constexpr char robots_row = 1;
 inline constexpr char cookies_row = 2;
+inline constexpr char use_row = 3;
 
 inline void append(std::string& out, const HostKey& key) {
   put_be(out, key.partition);

@@ -5,7 +5,7 @@ namespace orbweaver {
 FetchParts::FetchParts(const Around& around)
     : gate(around.members, around.lifecycle, around.fence, around.seeds, around.records.replication.replicator),
       allowance(around.state.settings),
-      budgets(around.state.settings, *around.state.store, around.state.settings.max_hosts_in_memory),
+      budgets(around.state),
       redirects(around.state.settings),
       cookies(around.state),
       access(around.state, around.members.membership(), around.members.view(), around.records.bench, around.messenger,
