@@ -175,6 +175,7 @@ std::optional<ring::Lease> LeaseDesk::lend(Time now, const ring::PeerId& from, c
   const HostLeaseBook::Lease lease{from, ask.id};
   if (ask.action == ring::LeaseAction::return_) {
     book_.give_back(ask.host, lease, micros_of(ask.wait), since, now);
+    if (!ask.name.empty() && ask.wait > 0) book_.asked_blindly(ask.host, now);
     return ring::Lease{.id = ask.id, .given = true};
   }
   const bool renews = ask.action == ring::LeaseAction::renew;
