@@ -70,7 +70,7 @@ void HostLeaseBook::forget(Time now) {
   next_look_ = now + look_every;
   std::erase_if(hosts_, [now](const auto& entry) {
     const Host& at = entry.second;
-    return at.leased_until + max_wait < now && at.free < now && at.ask_again < now;
+    return at.leased_until + max_wait < now && at.asked_blindly + max_wait < now && at.free < now && at.ask_again < now;
   });
 }
 
