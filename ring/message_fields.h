@@ -69,7 +69,7 @@ void fields(auto& io, auto& m, Is<PageFingerprint>) { io(m.page, m.host); }
 void fields(auto& io, auto& m, Is<PageFingerprints>) { io(m.fingerprints); }
 void fields(auto& io, auto& m, Is<MirrorHint>) { io(m.host, m.other); }
 void fields(auto& io, auto& m, Is<MirrorHints>) { io(m.pages); }
-void fields(auto& io, auto& m, Is<LeaseAsk>) { io(m.id, m.action, m.host, m.delay, m.wait); }
+void fields(auto& io, auto& m, Is<LeaseAsk>) { io(m.id, m.action, m.host, m.delay, m.wait, m.name); }
 void fields(auto& io, auto& m, Is<LeaseRequest>) { io(m.asks); }
 void fields(auto& io, auto& m, Is<Lease>) { io(m.id, m.given, m.wait); }
 void fields(auto& io, auto& m, Is<LeaseAnswer>) { io(m.leases); }

@@ -305,6 +305,8 @@ struct LeaseAsk {
   Md5 host{};               // MD5 of the host's name
   std::uint64_t delay = 0;  // us, take and renew: the delay between two requests to the host
   std::uint64_t wait = 0;   // us, return_: no request to the host before this long from now
+  // For a turn of a host that its holder asks itself (a robots.txt elsewhere): its name. Else empty.
+  std::string name = {};
 };
 struct LeaseRequest {  // type 25
   std::vector<LeaseAsk> asks;

@@ -1,4 +1,4 @@
-// The records of a host: its clock and its robots.txt files (storage/record.h).
+// The records of a host: its clock, its robots.txt files, its cookies; and a domain's use.
 #include <algorithm>
 #include <tuple>
 
@@ -171,6 +171,72 @@ Result<Time> decode_last_access_unknown(std::string_view bytes, Time now) {
   if (bytes.size() != 9 || wire_kind(bytes) != WireKind::last_access_unknown)
     return fail(ErrorKind::corrupt, "a time of holding of " + std::to_string(bytes.size()) + " bytes");
   return now - wire_duration(bytes, 1);
+}
+
+SiteCookies merge(const SiteCookies& a, const SiteCookies& b) {
+  return std::tie(a.version, a.jar, a.expires) < std::tie(b.version, b.jar, b.expires) ? b : a;
+}
+
+void encode_stored_cookies(const SiteCookies& cookies, std::string& out) {
+  put_be(out, cookies.version);
+  put_time(cookies.expires, out);
+  put_be(out, static_cast<std::uint16_t>(cookies.site.size()));
+  out.append(cookies.site).append(cookies.jar);
+}
+
+Result<SiteCookies> decode_stored_cookies(std::string_view bytes) {
+  const std::size_t size = bytes.size();
+  ByteReader reader(bytes);
+  SiteCookies cookies;
+  std::uint16_t site = 0;
+  if (!reader.take(cookies.version) || !reader.take(cookies.expires) || !reader.take(site) || site == 0 ||
+      bytes.size() < site)
+    return fail(ErrorKind::corrupt, "a site's cookies of " + std::to_string(size) + " bytes");
+  cookies.site = bytes.substr(0, site);
+  cookies.jar = bytes.substr(site);
+  return cookies;
+}
+
+void encode_cookies(const SiteCookies& cookies, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::cookies));
+  encode_stored_cookies(cookies, out);
+}
+
+Result<SiteCookies> decode_cookies(std::string_view bytes) {
+  if (wire_kind(bytes) != WireKind::cookies)
+    return fail(ErrorKind::corrupt, "a site's cookies of " + std::to_string(bytes.size()) + " bytes");
+  return decode_stored_cookies(bytes.substr(1));
+}
+
+SiteUse merge(const SiteUse& a, const SiteUse& b) {
+  return {a.site, std::max(a.pages, b.pages), std::max(a.bytes, b.bytes)};
+}
+
+void encode_stored_use(const SiteUse& use, std::string& out) {
+  put_be(out, use.pages);
+  put_be(out, use.bytes);
+  out.append(use.site);
+}
+
+Result<SiteUse> decode_stored_use(std::string_view bytes) {
+  const std::size_t size = bytes.size();
+  ByteReader reader(bytes);
+  SiteUse use;
+  if (!reader.take(use.pages) || !reader.take(use.bytes) || bytes.empty())
+    return fail(ErrorKind::corrupt, "a domain's use of " + std::to_string(size) + " bytes");
+  use.site = bytes;
+  return use;
+}
+
+void encode_use(const SiteUse& use, std::string& out) {
+  put_be(out, static_cast<std::uint8_t>(WireKind::use));
+  encode_stored_use(use, out);
+}
+
+Result<SiteUse> decode_use(std::string_view bytes) {
+  if (wire_kind(bytes) != WireKind::use)
+    return fail(ErrorKind::corrupt, "a domain's use of " + std::to_string(bytes.size()) + " bytes");
+  return decode_stored_use(bytes.substr(1));
 }
 
 void encode_robots(std::string_view origin, const RobotsEntry& robots, Time now, std::string& out) {

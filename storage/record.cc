@@ -304,7 +304,7 @@ WireKind wire_kind(std::string_view bytes) {
   if (format == used_wait_format) return WireKind::wait;
   const auto kind = static_cast<WireKind>(format);
   return kind == WireKind::record || kind == WireKind::wait || kind == WireKind::robots ||
-                 kind == WireKind::last_access_unknown
+                 kind == WireKind::last_access_unknown || kind == WireKind::cookies || kind == WireKind::use
              ? kind
              : WireKind::unknown;
 }

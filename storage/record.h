@@ -174,7 +174,41 @@ RobotsEntry merge(const RobotsEntry& a, const RobotsEntry& b);
 void encode_stored_robots(const RobotsEntry& robots, std::string& out);  // appends
 Result<RobotsEntry> decode_stored_robots(std::string_view bytes);
 
-// On the wire both give times relative to now, so different clocks do no harm: travel time only makes a wait longer.
+// The cookies of a site: of a host, or of a registered domain. What `jar` holds, storage does not know
+// (node/http/cookie_jar.h). A site without cookies may have a row that says so, for older copies elsewhere.
+struct SiteCookies {
+  std::string site;           // its name
+  std::uint64_t version = 0;  // rises with each change; microseconds since the epoch, or more
+  Time expires{};             // after that nothing in it counts, and the row may go
+  std::string jar;
+  bool operator==(const SiteCookies&) const = default;
+};
+// Takes the later version as a whole; of two with the same version the larger bytes.
+SiteCookies merge(const SiteCookies& a, const SiteCookies& b);
+// On disk: u64 version, i64 expires (us since the epoch), u16 bytes of the site, the site, rest: the jar. On the wire:
+// u8 format=13, then the same. A cookie's end is a time of the server's, so it travels as a time.
+void encode_stored_cookies(const SiteCookies& cookies, std::string& out);  // appends
+Result<SiteCookies> decode_stored_cookies(std::string_view bytes);
+void encode_cookies(const SiteCookies& cookies, std::string& out);  // appends
+Result<SiteCookies> decode_cookies(std::string_view bytes);
+
+// What was taken of a registered domain, under its budgets.
+struct SiteUse {
+  std::string site;         // its name
+  std::uint64_t pages = 0;  // answered
+  std::uint64_t bytes = 0;  // of them, as received
+  bool operator==(const SiteUse&) const = default;
+};
+// Takes the larger numbers.
+SiteUse merge(const SiteUse& a, const SiteUse& b);
+// On disk: u64 pages, u64 bytes, rest: the site. On the wire: u8 format=14, then the same.
+void encode_stored_use(const SiteUse& use, std::string& out);  // appends
+Result<SiteUse> decode_stored_use(std::string_view bytes);
+void encode_use(const SiteUse& use, std::string& out);  // appends
+Result<SiteUse> decode_use(std::string_view bytes);
+
+// On the wire waits and robots.txt files give times relative to now, so different clocks do no harm: travel time only
+// makes a wait longer.
 //   wait:   u8 format=3, i64 us until next_allowed (0: none), u32 failures, u32 pace (ms), rest: host
 //           or u8 format=8, as before, u64 pages, u64 bytes, rest: host
 //   robots: u8 format=10, u8 kind, i64 us until it expires, u8 fields, those fields as on disk, but the us that
@@ -188,6 +222,8 @@ enum class WireKind : std::uint8_t {
   wait = 3,
   robots = 10,
   last_access_unknown = 5,
+  cookies = 13,
+  use = 14,
   unknown = 0
 };
 WireKind wire_kind(std::string_view bytes);

@@ -238,6 +238,20 @@ Result<CommitResult> Store::commit(const Commit& commit) {
     encode_stored_robots(robots, value);
     batch.put(Table::hosts, bytes_of(host) + robots_row + origin, value);
   }
+  for (const auto& [site, cookies] : commit.cookies) {
+    if (!cookies) {
+      batch.remove(Table::hosts, bytes_of(site) + cookies_row);
+      continue;
+    }
+    std::string value;
+    encode_stored_cookies(*cookies, value);
+    batch.put(Table::hosts, bytes_of(site) + cookies_row, value);
+  }
+  for (const auto& [site, use] : commit.uses) {
+    std::string value;
+    encode_stored_use(use, value);
+    batch.put(Table::hosts, bytes_of(site) + use_row, value);
+  }
   for (const auto& [name, value] : commit.meta) batch.put(Table::meta, name, value);
   if (batch.size() == 0) {
     seen_ = seen;
@@ -330,6 +344,24 @@ Result<std::optional<RobotsEntry>> Store::robots(const HostKey& host, std::strin
   Result<RobotsEntry> robots = noted(decode_stored_robots(**row));
   if (!robots) return tl::make_unexpected(robots.error());
   return std::optional<RobotsEntry>(std::move(*robots));
+}
+
+Result<std::optional<SiteCookies>> Store::cookies(const HostKey& site) {
+  const Result<std::optional<std::string>> row = get(Table::hosts, bytes_of(site) + cookies_row);
+  if (!row) return tl::make_unexpected(row.error());
+  if (!*row) return std::optional<SiteCookies>();
+  Result<SiteCookies> cookies = noted(decode_stored_cookies(**row));
+  if (!cookies) return tl::make_unexpected(cookies.error());
+  return std::optional<SiteCookies>(std::move(*cookies));
+}
+
+Result<std::optional<SiteUse>> Store::use(const HostKey& site) {
+  const Result<std::optional<std::string>> row = get(Table::hosts, bytes_of(site) + use_row);
+  if (!row) return tl::make_unexpected(row.error());
+  if (!*row) return std::optional<SiteUse>();
+  Result<SiteUse> use = noted(decode_stored_use(**row));
+  if (!use) return tl::make_unexpected(use.error());
+  return std::optional<SiteUse>(std::move(*use));
 }
 
 Result<std::vector<OutboxEntry>> Store::outbox_of(std::uint16_t partition, std::uint64_t after_sequence,

@@ -1,7 +1,7 @@
-// What a peer stores: the seen-set and the URLs' states, the frontier, hosts' clocks and robots.txt files, the outbox,
-// and a few facts about itself. Everything changes through commit(): one atomic write. Keys begin with the partition,
-// so a partition is one range of each table; a page's links to one host are adjacent (docs/reference/formats.md lists
-// the bytes).
+// What a peer stores: the seen-set and the URLs' states, the frontier, hosts' clocks, robots.txt files and cookies,
+// what domains have used of their budgets, the outbox, and a few facts about itself. Everything changes through
+// commit(): one atomic write. Keys begin with the partition, so a partition is one range of each table; a page's links
+// to one host are adjacent (docs/reference/formats.md lists the bytes).
 //
 // After a crash (kill -9) at any moment a commit is there whole or not at all. Thread rule: one owner (the loop).
 #pragma once
@@ -100,7 +100,9 @@ struct Commit {
   std::vector<std::pair<std::uint16_t, std::string>> to_outbox;  // partition, record
   std::vector<OutboxKey> from_outbox;                            // acknowledged; each must be in the outbox
   std::vector<std::pair<HostKey, HostClock>> clocks;
-  std::vector<std::tuple<HostKey, std::string, RobotsEntry>> robots;  // by origin
+  std::vector<std::tuple<HostKey, std::string, RobotsEntry>> robots;    // by origin
+  std::vector<std::pair<HostKey, std::optional<SiteCookies>>> cookies;  // nothing: the row goes
+  std::vector<std::pair<HostKey, SiteUse>> uses;
   std::vector<std::pair<std::string, std::string>> meta;
   bool synced = false;  // on the disk itself when it counts, and all before it, whatever `durability` says
 };
@@ -150,12 +152,15 @@ struct Counts {
 using Leaves = std::array<std::uint64_t, 256>;
 inline std::uint8_t leaf_of(const UrlDigest& url) { return url[0]; }
 
-// What is stored for a host in addition to its URLs: its clock, or the robots.txt of one of its origins.
+// What is stored for a host in addition to its URLs: its clock, the robots.txt of one of its origins, its cookies; or
+// what a domain has used.
 struct HostRow {
   HostKey host;
   std::optional<HostClock> clock;
   std::string origin;  // of the robots.txt
   std::optional<RobotsEntry> robots;
+  std::optional<SiteCookies> cookies;
+  std::optional<SiteUse> use;
   std::string row;  // for the next call
 };
 
@@ -210,6 +215,8 @@ class Store {
 
   Result<std::optional<HostClock>> clock(const HostKey& host);
   Result<std::optional<RobotsEntry>> robots(const HostKey& host, std::string_view origin);
+  Result<std::optional<SiteCookies>> cookies(const HostKey& site);
+  Result<std::optional<SiteUse>> use(const HostKey& site);
 
   // Outbox entries of a partition after `after_sequence`, in order.
   Result<std::vector<OutboxEntry>> outbox_of(std::uint16_t partition, std::uint64_t after_sequence, std::size_t limit);

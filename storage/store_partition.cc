@@ -111,11 +111,19 @@ Result<std::vector<HostRow>> Store::hosts_of(std::uint16_t partition, const std:
   for (cursor->seek(after.empty() ? prefix : after + '\0'); cursor->valid() && found.size() < limit; cursor->next()) {
     if (cursor->key().size() <= host_key_bytes)
       return fail(ErrorKind::corrupt, "a row of the table of hosts has a short key");
-    HostRow row{host_key_at(cursor->key()), {}, {}, {}, std::string(cursor->key())};
+    HostRow row{host_key_at(cursor->key()), {}, {}, {}, {}, {}, std::string(cursor->key())};
     if (cursor->key()[host_key_bytes] == clock_row) {
       Result<HostClock> clock = decode_clock(cursor->value());
       if (!clock) return tl::make_unexpected(clock.error());
       row.clock = std::move(*clock);
+    } else if (cursor->key()[host_key_bytes] == cookies_row) {
+      Result<SiteCookies> cookies = decode_stored_cookies(cursor->value());
+      if (!cookies) return tl::make_unexpected(cookies.error());
+      row.cookies = std::move(*cookies);
+    } else if (cursor->key()[host_key_bytes] == use_row) {
+      Result<SiteUse> use = decode_stored_use(cursor->value());
+      if (!use) return tl::make_unexpected(use.error());
+      row.use = std::move(*use);
     } else {
       Result<RobotsEntry> robots = decode_stored_robots(cursor->value());
       if (!robots) return tl::make_unexpected(robots.error());

@@ -24,6 +24,8 @@ inline constexpr std::size_t position_bytes = 13;
 // The rest of a key of the table of hosts, after the host.
 inline constexpr char clock_row = 0;
 inline constexpr char robots_row = 1;
+inline constexpr char cookies_row = 2;
+inline constexpr char use_row = 3;
 
 inline void append(std::string& out, const HostKey& key) {
   put_be(out, key.partition);

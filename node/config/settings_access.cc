@@ -104,11 +104,20 @@ Result<void> check_together(const Settings& s) {
                          ") must not be less than max_batch_records (" + std::to_string(s.max_batch_records) +
                          "): no batch would ever be full");
   }
-  if (s.partition_by == PartitionBy::url && (s.max_pages_per_host > 0 || s.max_bytes_per_host > 0 ||
-                                             s.max_pages_per_domain > 0 || s.max_bytes_per_domain > 0)) {
+  if (s.partition_by == PartitionBy::url && (s.max_pages_per_host > 0 || s.max_bytes_per_host > 0)) {
     return contradiction(
-        "partition_by (url) goes with no budget of hosts or domains (max_pages_per_host and the like): no peer sees "
-        "all pages of a host; partition_by = host or domain does");
+        "partition_by (url) goes with no budget of hosts (max_pages_per_host, max_bytes_per_host): no peer sees all "
+        "pages of a host; partition_by = host or domain does");
+  }
+  if (s.partition_by != PartitionBy::domain && (s.max_pages_per_domain > 0 || s.max_bytes_per_domain > 0)) {
+    return contradiction(
+        "a budget of domains (max_pages_per_domain, max_bytes_per_domain) needs partition_by = domain: else no peer "
+        "sees all pages of a domain");
+  }
+  if (s.partition_by == PartitionBy::url && s.cookies == Cookies::crawl) {
+    return contradiction(
+        "partition_by (url) goes with no cookies (cookies = crawl): no peer sees all answers of a host; "
+        "partition_by = host or domain does");
   }
   if (Result<void> checked = check_order(s); !checked) return checked;
   const auto listen = parse_endpoint(s.listen);

@@ -136,14 +136,14 @@ void add_limits(Rows& rows) {
       {"max_bytes_per_host", "Bytes of one host's responses after which no more of its pages are requested.",
        "0: no limit. Exceeded by the page that reaches it."},
       &Settings::max_bytes_per_host, "0B", "0B", "1024TiB"));
-  rows.push_back(count_setting({"max_pages_per_domain", "Pages that one peer fetches from one registered domain.",
-                                "0: no limit. A domain's hosts have different owners, and each counts for itself. So "
-                                "the ring fetches at most this times the number of peers."},
+  rows.push_back(count_setting({"max_pages_per_domain", "Pages that the ring fetches from one registered domain.",
+                                "0: no limit. Needs `partition_by = domain`: one peer holds a domain at a time, and "
+                                "its count moves with it."},
                                &Settings::max_pages_per_domain, std::uint64_t{0}, std::uint64_t{0}, max_pages));
   rows.push_back(
       size_setting({"max_bytes_per_domain",
-                    "Bytes of one registered domain's responses after which a peer requests no more from it.",
-                    "0: no limit. Each peer counts for itself, as with `max_pages_per_domain`."},
+                    "Bytes of one registered domain's responses after which no more of its pages are requested.",
+                    "0: no limit. Exceeded by the pages in flight when it is reached. Needs `partition_by = domain`."},
                    &Settings::max_bytes_per_domain, "0B", "0B", "1024TiB"));
 }
 

@@ -382,7 +382,9 @@ void add_protocol(Rows& rows) {
                     "`allow_private`); the proxy decides what it may reach. Needs a `contact`."},
                    &Settings::proxy, "", "http:// or socks5h://, [USER:PASSWORD@]HOST:PORT", check_proxy));
   rows.push_back(choice_setting(
-      {"cookies", "Cookies that sites set: ignored, or kept in memory and sent back while the peer runs.",
+      {"cookies",
+       "Cookies that sites set: ignored, or kept in the store and sent back to the site until they expire, or the "
+       "crawl ends. A site is a host; with `partition_by = domain` it is a registered domain.",
        "Without them every page looks as it does to a first visitor, which suits an archive. Some sites show nothing "
        "without them."},
       &Settings::cookies, Cookies::off, {"off", "crawl"}));

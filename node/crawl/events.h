@@ -87,7 +87,8 @@ struct FetchEnded {
   int status = 0;
   Time ended{};
   std::optional<Duration> retry_after;
-  std::uint64_t bytes = 0;  // of the response as received
+  std::uint64_t bytes = 0;               // of the response as received
+  std::vector<std::string> set_cookies;  // values of Set-Cookie
 };
 // What a page lists, by its kind; each URL once, in the crawl's canonical form.
 struct LinkList {
@@ -166,6 +167,7 @@ using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, Sto
 // --- commands
 struct StartFetch {
   FetchJob job;
+  std::string cookies = {};  // the value of the field Cookie; empty: none is sent
 };
 // A robots.txt that the store has, too long to be parsed by the core itself. Answer: a PageDone.
 struct ParseRobots {

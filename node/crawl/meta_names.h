@@ -17,8 +17,7 @@ inline constexpr std::string_view left = "left";          // this peer has left:
 inline constexpr std::string_view ended = "ended";
 // Pages fetched up to this moment have their links on two disks: u64 big-endian, microseconds (copied_until.h).
 inline constexpr std::string_view copied_until = "copied_until";
-inline constexpr std::string_view bytes = "bytes";     // received in all, under max_bytes
-inline constexpr std::string_view domain = "domain/";  // + a registered domain: pages and bytes, under its budgets
+inline constexpr std::string_view bytes = "bytes";  // received in all, under max_bytes
 inline constexpr std::string_view recrawl =
     "recrawl";  // a walk in progress (docs/how-to/recrawl.md), JSON; empty: none
 inline constexpr std::string_view mirror =

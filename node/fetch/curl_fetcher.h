@@ -47,7 +47,6 @@ struct CurlFetcherConfig {
   bool tls_refuse = true;  // false: faults of certificates are only recorded (FetchResponse::tls_fault)
   std::string proxy;       // http://[USER:PASSWORD@]HOST:PORT or socks5h://…; empty: none
   std::vector<SiteHeader> site_headers;
-  bool cookies = false;  // keep cookies and send them back, for as long as the fetcher exists
   // Decides by the Content-Type of a 2xx response. False: the body is cut before its first byte. Called on the
   // fetcher's thread; none: every type is wanted.
   std::function<bool(std::string_view content_type)> wanted_type;

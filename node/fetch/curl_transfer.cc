@@ -175,7 +175,7 @@ bool CurlTransfer::begin(FetchRequest request, std::uint64_t sequence, Time star
     if (!tls_.refuse) curl_easy_setopt(easy_, CURLOPT_SSL_SESSIONID_CACHE, 0L);
   }
   if (!addresses.empty() && !add_addresses(connect_to, addresses)) return false;
-  return add_headers(started);
+  return add_headers();
 }
 
 // At the end of each transfer libcurl goes through all its names. So the next transfer with a name removes those that
@@ -195,7 +195,7 @@ bool CurlTransfer::add_addresses(const std::string& connect_to, const std::vecto
 }
 
 // Adds the headers that all requests have, and those of this request alone.
-bool CurlTransfer::add_headers(Time now) {
+bool CurlTransfer::add_headers() {
   const UrlPlace place = place_of(request_->url);
   std::vector<std::string> own;
   if (!request_->if_none_match.empty()) own.push_back("If-None-Match: " + request_->if_none_match);
@@ -205,9 +205,7 @@ bool CurlTransfer::add_headers(Time now) {
     own.push_back(header.name + ": " + header.value);
     secrets_ = true;
   }
-  if (shared_.config.cookies)
-    if (const std::string cookies = shared_.cookies.header_for(place, now); !cookies.empty())
-      own.push_back("Cookie: " + cookies);
+  if (!request_->cookies.empty()) own.push_back("Cookie: " + request_->cookies);
   if (own.empty()) {
     curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, shared_.headers.get());
     return true;
@@ -501,11 +499,6 @@ std::string CurlTransfer::words(FetchError error, CURLcode code) const {
   return error_buffer_[0] != '\0' ? error_buffer_.data() : curl_easy_strerror(code);
 }
 
-void CurlTransfer::take_cookies(std::string_view head, Time now) {
-  const UrlPlace place = place_of(request_->url);
-  for (const std::string& value : header_values(head, "set-cookie")) shared_.cookies.take(place, value, now);
-}
-
 FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
   FetchResponse response;
   response.id = request_->id;
@@ -520,7 +513,6 @@ FetchResponse CurlTransfer::finish(CURLcode code, Time ended) {
   if (head_.whole() && head_.verdict() == ResponseHead::Verdict::ok) {
     response.status = head_.status();
     response.response_head = head_.release_text();
-    if (shared_.config.cookies) take_cookies(response.response_head, ended);
     response.body = std::move(body_);
   }
   if (body_.capacity() > 0 && response.body.empty()) {

@@ -20,7 +20,6 @@
 #include "node/fetch/curl_sockets.h"
 #include "node/fetch/curl_tls.h"
 #include "node/fetch/fetcher.h"
-#include "node/http/cookie_jar.h"
 #include "node/http/response_head.h"
 
 namespace orbweaver {
@@ -46,7 +45,6 @@ struct TransferShared {
   CurlSockets sockets;
   BodyBudget budget;
   Slist headers;
-  CookieJar cookies;
   std::unordered_map<int, FetchError> tls_faults;  // by socket: faults of connections that were kept despite them
   std::uint64_t oldest = 0;                        // sequence of the oldest transfer in flight
   std::map<std::uint64_t, CurlTransfer*> paused;   // waiting for body memory, by sequence
@@ -98,10 +96,9 @@ class CurlTransfer {
   static int on_close_socket(void* shared, curl_socket_t fd) noexcept;
   static int on_connected(void* self, char* ip, char* local_ip, int port, int local_port) noexcept;
   static int on_resolve(void* state, void* reserved, void* self) noexcept;
-  bool add_headers(Time now);
+  bool add_headers();
   bool add_addresses(const std::string& connect_to, const std::vector<IpAddress>& addresses);
   void redact();
-  void take_cookies(std::string_view head, Time now);
   bool wants_body() const;
   std::size_t take_body(const char* data, std::size_t size);
   bool make_room(std::size_t size);

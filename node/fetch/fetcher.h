@@ -20,6 +20,7 @@ struct FetchRequest {
   // RFC 9110, 13.1: the page's known version; an answer 304 means that it has not changed. Empty: not sent.
   std::string if_none_match{};      // an ETag as the server wrote it
   std::string if_modified_since{};  // a Last-Modified as the server wrote it
+  std::string cookies{};            // the value of the field Cookie; empty: not sent
   bool any_type = true;             // false: CurlFetcherConfig::wanted_type decides
   Duration timeout{};               // if shorter than CurlFetcherConfig::fetch_timeout; 0: that one applies
 };

@@ -31,7 +31,6 @@ Result<CurlFetcherConfig> fetcher_config(const Settings& settings) {
   config.tls_refuse = settings.tls_verify == TlsVerify::refuse;
   config.ca_file = settings.ca_file;
   config.proxy = settings.proxy;
-  config.cookies = settings.cookies == Cookies::crawl;
   for (const std::string& text : settings.site_headers) {
     auto header = parse_site_header(text);
     if (!header) return tl::make_unexpected(header.error());

@@ -271,6 +271,8 @@ void Workbench::delay(const HostKey& key, const storage::HostClock& clock) {
 }
 
 bool Workbench::partition_busy(std::uint16_t partition) const {
+  for (auto at = lent_.lower_bound({partition, {}}); at != lent_.end() && at->first.partition == partition; ++at)
+    if (at->second.out) return true;
   for (auto at = hosts_.lower_bound({partition, {}}); at != hosts_.end() && at->first.partition == partition; ++at)
     if ((at->second->busy && !at->second->resumes) || at->second->pending > 0) return true;
   return false;

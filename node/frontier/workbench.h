@@ -12,7 +12,7 @@
 // no set as long as there is no room for one. So no set is read for fewer than max_head pages, and a peer that has time
 // misses none. Pure except for reads of the store. Thread rule: one owner (the peer's loop).
 //
-// Its files: workbench.cc (turns), workbench_memory.cc (what is in memory).
+// Its files: workbench.cc (turns), workbench_lent.cc (turns for others), workbench_memory.cc (what is in memory).
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,8 @@ struct BenchHost {
   bool foreign = false;                 // its partition is not fetched here now
   bool parked = false;                  // in no queue until unpark()
   bool resumes = false;                 // acquired, and its turn continues at queued_at
+  std::string elsewhere;                // acquired, and its request goes to this other host: a robots.txt is there
+  Time yields_until{};                  // another peer comes for its turn before this: its own requests wait
   Duration ahead{};                     // it is taken this long before next_allowed, to ask for its address's slot
   Time next_allowed{};
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
@@ -117,6 +119,14 @@ class Workbench {
   // where it was. False: it made room for others that wait on disk, and will be found on disk again.
   bool park(BenchHost& host);
   void unpark(const storage::HostKey& key);
+  // Whether hosts of the partition are asked here now.
+  bool fetches(std::uint16_t partition) const { return fetches_(partition); }
+  // A turn of the host for a request that is another host's (a robots.txt that is here), of this peer or another.
+  // Nothing: it may be made now, and the host is not given out until take_back(). Else: when to come again, and until a
+  // little later the host's own requests wait.
+  std::optional<Time> lend(const storage::HostKey& key, std::string_view name, Time now);
+  void take_back(const storage::HostKey& key, Time next_allowed);
+  bool is_lent(const storage::HostKey& key) const;
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
 
@@ -194,6 +204,14 @@ class Workbench {
   std::set<std::tuple<std::uint32_t, std::uint64_t, BenchHost*>> due_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> due_by_time_;
   std::set<std::tuple<Time, std::uint64_t, BenchHost*>> resumed_;
+  struct Lent {
+    bool out = false;       // else: it was returned, while it was not in memory
+    bool acquired = false;  // in memory, and acquired for this
+    Time next_allowed{};    // returned
+  };
+  void forget_returned(Time now);
+
+  std::map<storage::HostKey, Lent> lent_;
   std::size_t head_bytes_ = 0;  // of all hosts
   std::size_t parked_ = 0;      // hosts that are parked
   std::uint64_t taken_ = 0;

@@ -61,6 +61,8 @@ std::optional<unsigned> month_of(std::string_view token) {
   return static_cast<unsigned>(at / 3 + 1);
 }
 
+bool is_control(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
+
 // RFC 6265, 5.1.1: delimiter.
 bool is_delimiter(char c) {
   const auto u = static_cast<unsigned char>(c);
@@ -89,6 +91,42 @@ std::string default_path(std::string_view path) {
 // Hosts below a public suffix belong to different owners; there, a name one label longer is itself a registered domain.
 bool is_public_suffix(const std::string& domain) {
   return registrable_domain("x." + domain) != registrable_domain(domain);
+}
+
+// Flags of a stored cookie.
+constexpr std::uint8_t host_only_flag = 1, secure_flag = 2, expires_flag = 4;
+
+void put(std::uint64_t value, std::size_t bytes, std::string& out) {
+  for (std::size_t i = bytes; i-- > 0;) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+bool take(std::string_view& from, std::size_t bytes, std::uint64_t& value) {
+  if (from.size() < bytes) return false;
+  value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<std::uint8_t>(from[i]);
+  from.remove_prefix(bytes);
+  return true;
+}
+
+void put_time(Time time, std::string& out) { put(static_cast<std::uint64_t>(time.time_since_epoch().count()), 8, out); }
+bool take_time(std::string_view& from, Time& time) {
+  std::uint64_t value = 0;
+  if (!take(from, 8, value)) return false;
+  time = Time(Duration(static_cast<std::int64_t>(value)));
+  return true;
+}
+
+// A part of a cookie is shorter than max_cookie_bytes, or than a URL's path (64 KiB).
+void put_text(const std::string& text, std::string& out) {
+  put(text.size(), 2, out);
+  out.append(text);
+}
+// What is sent to a server must not contain a line end.
+bool take_text(std::string_view& from, std::string& text) {
+  std::uint64_t size = 0;
+  if (!take(from, 2, size) || from.size() < size) return false;
+  text = from.substr(0, size);
+  from.remove_prefix(size);
+  return std::none_of(text.begin(), text.end(), is_control);
 }
 
 }  // namespace
@@ -124,8 +162,7 @@ std::optional<Time> parse_cookie_date(std::string_view text) {
 
 bool CookieJar::take(const UrlPlace& place, std::string_view set_cookie, Time now) {
   if (set_cookie.size() > max_cookie_bytes) return false;
-  for (const char c : set_cookie)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return false;  // RFC 6265bis, 5.6
+  if (std::any_of(set_cookie.begin(), set_cookie.end(), is_control)) return false;  // RFC 6265bis, 5.6
   const std::string_view pair = set_cookie.substr(0, set_cookie.find(';'));
   std::string_view rest = set_cookie.substr(pair.size());
   const std::size_t equals = pair.find('=');
@@ -172,46 +209,52 @@ bool CookieJar::take(const UrlPlace& place, std::string_view set_cookie, Time no
   if (cookie.secure && !place.tls) return false;  // RFC 6265bis, 5.6
   if (cookie.name.starts_with("__Secure-") && !cookie.secure) return false;
   if (cookie.name.starts_with("__Host-") && !(cookie.secure && cookie.host_only && cookie.path == "/")) return false;
-  const std::string key = registrable_domain(place.host);
-  Domain& known = domains_[key];
-  const auto [begin, end] = known.equal_range(cookie.name);
-  const auto same = std::find_if(begin, end, [&](const auto& entry) {
-    return entry.second.domain == cookie.domain && entry.second.path == cookie.path &&
-           entry.second.host_only == cookie.host_only;
+  const auto same = std::find_if(cookies_.begin(), cookies_.end(), [&](const Cookie& known) {
+    return known.name == cookie.name && known.domain == cookie.domain && known.path == cookie.path &&
+           known.host_only == cookie.host_only;
   });
-  if (same != end) {
-    cookie.created = same->second.created;
-    known.erase(same);
-    --size_;
+  if (same != cookies_.end()) {
+    cookie.created = same->created;
+    erase(same);
   }
+  if (cookie.expires && *cookie.expires <= now) return true;
   const std::string cookie_domain = cookie.domain;
-  if (!cookie.expires || *cookie.expires > now) {
-    cookie.used = ++uses_;
-    std::string name = cookie.name;
-    known.emplace(std::move(name), std::move(cookie));
-    ++size_;
-  }
-  const auto of_domain = [&](const auto& entry) { return entry.second.domain == cookie_domain; };
-  if (std::count_if(known.begin(), known.end(), of_domain) > std::ptrdiff_t{max_domain_cookies})
-    drop_oldest(key, cookie_domain);
-  if (size_ > max_cookies) drop_oldest_of_all();
-  if (const auto found = domains_.find(key); found != domains_.end() && found->second.empty()) domains_.erase(found);
+  bytes_ += bytes_of(cookie);
+  cookies_.push_back(std::move(cookie));
+  make_room(cookie_domain);
   return true;
 }
 
-std::string CookieJar::header_for(const UrlPlace& place, Time now) {
-  if (size_ == 0) return {};
-  const auto found = domains_.find(registrable_domain(place.host));
-  if (found == domains_.end()) return {};
-  std::vector<Cookie*> sent;
-  for (auto at = found->second.begin(); at != found->second.end();) {
-    Cookie& cookie = at->second;
-    if (cookie.expires && *cookie.expires <= now) {
-      at = found->second.erase(at);
-      --size_;
-      continue;
+// The earliest set makes room: among the domain's own while there are too many of these, else among all.
+void CookieJar::make_room(const std::string& domain) {
+  const auto of_domain = [&](const Cookie& cookie) { return cookie.domain == domain; };
+  while (std::count_if(cookies_.begin(), cookies_.end(), of_domain) > std::ptrdiff_t{max_domain_cookies})
+    erase(std::find_if(cookies_.begin(), cookies_.end(), of_domain));
+  while (bytes_ > max_jar_bytes) erase(cookies_.begin());
+}
+
+void CookieJar::erase(std::vector<Cookie>::iterator cookie) {
+  bytes_ -= bytes_of(*cookie);
+  cookies_.erase(cookie);
+}
+
+bool CookieJar::drop_expired(Time now) {
+  const std::size_t before = cookies_.size();
+  for (auto at = cookies_.begin(); at != cookies_.end();) {
+    if (at->expires && *at->expires <= now) {
+      bytes_ -= bytes_of(*at);
+      at = cookies_.erase(at);
+    } else {
+      ++at;
     }
-    ++at;
+  }
+  return cookies_.size() < before;
+}
+
+std::string CookieJar::header_for(const UrlPlace& place, Time now) const {
+  std::vector<const Cookie*> sent;
+  for (const Cookie& cookie : cookies_) {
+    if (cookie.expires && *cookie.expires <= now) continue;
     const bool here = cookie.host_only ? cookie.domain == place.host : domain_matches(place.host, cookie.domain);
     if (here && path_matches(place.path, cookie.path) && (place.tls || !cookie.secure)) sent.push_back(&cookie);
   }
@@ -221,38 +264,49 @@ std::string CookieJar::header_for(const UrlPlace& place, Time now) {
     return a->created < b->created;
   });
   std::string header;
-  for (Cookie* cookie : sent) {
-    cookie->used = ++uses_;
-    header += (header.empty() ? "" : "; ") + cookie->name + "=" + cookie->value;
-  }
+  for (const Cookie* cookie : sent) header += (header.empty() ? "" : "; ") + cookie->name + "=" + cookie->value;
   return header;
 }
 
-void CookieJar::drop_oldest(const std::string& key, const std::string& domain) {
-  Domain& known = domains_.at(key);
-  auto oldest = known.end();
-  for (auto at = known.begin(); at != known.end(); ++at) {
-    if (!domain.empty() && at->second.domain != domain) continue;
-    if (oldest == known.end() || at->second.used < oldest->second.used) oldest = at;
-  }
-  if (oldest == known.end()) return;
-  known.erase(oldest);
-  --size_;
+Time CookieJar::expires() const {
+  Time last{};
+  for (const Cookie& cookie : cookies_) last = std::max(last, cookie.expires.value_or(never));
+  return last;
 }
 
-void CookieJar::drop_oldest_of_all() {
-  const std::string* where = nullptr;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (const auto& [domain, cookies] : domains_)
-    for (const auto& [name, cookie] : cookies)
-      if (cookie.used < least) {
-        least = cookie.used;
-        where = &domain;
-      }
-  if (where == nullptr) return;
-  const std::string key = *where;
-  drop_oldest(key, {});
-  if (domains_.at(key).empty()) domains_.erase(key);
+std::string CookieJar::encode() const {
+  std::string out;
+  for (const Cookie& cookie : cookies_) {
+    out.push_back(static_cast<char>((cookie.host_only ? host_only_flag : 0) | (cookie.secure ? secure_flag : 0) |
+                                    (cookie.expires ? expires_flag : 0)));
+    put_time(cookie.created, out);
+    if (cookie.expires) put_time(*cookie.expires, out);
+    for (const std::string* text : {&cookie.name, &cookie.value, &cookie.domain, &cookie.path}) put_text(*text, out);
+  }
+  return out;
+}
+
+std::optional<CookieJar> CookieJar::decode(std::string_view bytes) {
+  CookieJar jar;
+  while (!bytes.empty()) {
+    const auto flags = static_cast<std::uint8_t>(bytes.front());
+    bytes.remove_prefix(1);
+    Cookie cookie;
+    Time expires{};
+    if ((flags & ~(host_only_flag | secure_flag | expires_flag)) != 0 || !take_time(bytes, cookie.created) ||
+        ((flags & expires_flag) != 0 && !take_time(bytes, expires)))
+      return std::nullopt;
+    for (std::string* text : {&cookie.name, &cookie.value, &cookie.domain, &cookie.path})
+      if (!take_text(bytes, *text)) return std::nullopt;
+    cookie.host_only = (flags & host_only_flag) != 0;
+    cookie.secure = (flags & secure_flag) != 0;
+    if ((flags & expires_flag) != 0) cookie.expires = expires;
+    if (cookie.name.empty() || cookie.domain.empty() || !cookie.path.starts_with('/')) return std::nullopt;
+    jar.bytes_ += bytes_of(cookie);
+    if (jar.bytes_ > max_jar_bytes) return std::nullopt;
+    jar.cookies_.push_back(std::move(cookie));
+  }
+  return jar;
 }
 
 }  // namespace orbweaver

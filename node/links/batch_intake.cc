@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "node/crawl/site_jars.h"
 #include "node/frontier/fetch_verdict.h"
 #include "node/try.h"
 
@@ -61,6 +62,35 @@ bool BatchIntake::read_robots(Time now, const ring::BatchRecord& entry, ring::Ba
   return true;
 }
 
+bool BatchIntake::read_cookies(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
+  auto cookies = storage::decode_cookies(entry.record);
+  if (!cookies || !believable(*cookies, now)) {
+    content.faults.push_back(cookies ? "cookies that are none, or of a time to come" : cookies.error().message);
+    return true;
+  }
+  const storage::HostKey site = around_.state.partitioner.host_key(cookies->site, entry.partition);
+  if (!accepts(site.partition, kind)) return false;
+  const auto own = around_.state.store->cookies(site);
+  if (own && *own && storage::merge(**own, *cookies) == **own) return true;
+  const auto [at, added] = content.cookies.try_emplace(site, *cookies);
+  if (!added) at->second = storage::merge(at->second, *cookies);
+  return true;
+}
+
+bool BatchIntake::read_use(const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
+  auto use = storage::decode_use(entry.record);
+  if (!use) {
+    content.faults.push_back(use.error().message);
+    return true;
+  }
+  const storage::HostKey site = around_.state.partitioner.host_key(use->site, entry.partition);
+  if (!accepts(site.partition, kind)) return false;
+  if (const auto own = around_.state.store->use(site); own && *own) *use = storage::merge(**own, *use);
+  const auto [at, added] = content.uses.try_emplace(site, *use);
+  if (!added) at->second = storage::merge(at->second, *use);
+  return true;
+}
+
 bool BatchIntake::read_unsure(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const {
   const auto since = storage::decode_last_access_unknown(entry.record, now);
   if (!since) {
@@ -110,6 +140,10 @@ bool BatchIntake::read(Time now, const ring::BatchRecord& entry, ring::BatchKind
       return read_wait(now, entry, kind, content);
     case storage::WireKind::robots:
       return read_robots(now, entry, kind, content);
+    case storage::WireKind::cookies:
+      return read_cookies(now, entry, kind, content);
+    case storage::WireKind::use:
+      return read_use(entry, kind, content);
     case storage::WireKind::last_access_unknown:
       return read_unsure(now, entry, kind, content);
     case storage::WireKind::record:
@@ -160,6 +194,8 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
   commit.merges = std::move(content.records);
   commit.clocks.assign(content.clocks.begin(), content.clocks.end());
   for (auto& [at, robots] : content.robots) commit.robots.emplace_back(at.first, at.second, std::move(robots));
+  for (auto& [site, cookies] : content.cookies) commit.cookies.emplace_back(site, std::move(cookies));
+  commit.uses.assign(content.uses.begin(), content.uses.end());
   if (!content.seeds.empty()) around_.seeds.add(content.seeds, commit);
   const bool copy = batch.kind == ring::BatchKind::copy;
   Dependents& dependents = around_.replication.dependents;

@@ -53,6 +53,8 @@ class BatchIntake {
     std::vector<CanonicalUrl> urls;  // of `records`, one each
     std::map<storage::HostKey, storage::HostClock> clocks;
     std::map<std::pair<storage::HostKey, std::string>, storage::RobotsEntry> robots;  // by origin
+    std::map<storage::HostKey, storage::SiteCookies> cookies;
+    std::map<storage::HostKey, storage::SiteUse> uses;
     std::vector<std::string> seeds;
     std::vector<std::string> faults;  // of records that cannot be read
   };
@@ -61,6 +63,8 @@ class BatchIntake {
   bool read(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
   bool read_wait(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
   bool read_robots(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
+  bool read_cookies(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
+  bool read_use(const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
   bool read_unsure(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
   bool read_record(Time now, const ring::BatchRecord& entry, ring::BatchKind kind, Content& content) const;
   void judge(Content& content);

@@ -380,6 +380,7 @@ void PeerProcess::fetch_done(FetchResponse response) {
   ended.ended = response.ended;
   ended.bytes = response.response_head.size() + response.body.size();
   ended.retry_after = retry_after(response.response_head, response.ended);
+  ended.set_cookies = header_values(response.response_head, "set-cookie");
   // A body that the server did not finish is not the page, so the page is tried again. A body that this peer cut at its
   // limit is kept.
   if (ended.error == FetchError::none && response.truncated == Truncated::disconnect) ended.error = FetchError::broken;
@@ -438,7 +439,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
   if (auto* fetch = std::get_if<StartFetch>(&command)) {
     if (!crawls(exit)) return false;
     const Settings& settings = peer_->settings();
-    FetchRequest request{.id = fetch->job.id, .url = fetch->job.url};
+    FetchRequest request{.id = fetch->job.id, .url = fetch->job.url, .cookies = std::move(fetch->cookies)};
     if (const PageFetch* const page = fetch->job.page()) {
       const bool tag = page->validator.starts_with('"') || page->validator.starts_with("W/");
       (tag ? request.if_none_match : request.if_modified_since) = page->validator;

@@ -26,6 +26,7 @@ Result<storage::CommitResult> RecordWriter::commit(const Step& step, const stora
   ORBWEAVER_TRY(copy_known(step.now, commit, *done, mine));
   const storage::Merge* const fetched = copy_changes(step.now, *done, mine);
   copy_long_waits(step.now, commit, mine.dependent);
+  copy_sites(step.now, commit, mine.dependent);
   if (mine.links != nullptr && mine.dependent != 0) wait_for_links(*mine.links, mine.dependent);
   // Links that turned out to be this peer's own are not with another one yet: who waited for that waits for copies.
   if (!commit.from_outbox.empty() && !commit.merges.empty())
@@ -58,6 +59,26 @@ void RecordWriter::copy_long_waits(Time now, const storage::Commit& commit, Depe
     std::string record;
     storage::encode_wait(clock, now, record);
     replication_->replicator.write(view, host.partition, std::move(record), now, dependent);
+  }
+}
+
+// What is kept of sites. Cookies whose row goes have expired, and so have their copies.
+void RecordWriter::copy_sites(Time now, const storage::Commit& commit, Dependents::Id dependent) {
+  const View& view = members_->view();
+  const auto copy = [&](const storage::HostKey& site, std::string record) {
+    if (view.copies(site.partition).empty() || !replication_->partition_manager.holds(site.partition)) return;
+    replication_->replicator.write(view, site.partition, std::move(record), now, dependent);
+  };
+  for (const auto& [site, cookies] : commit.cookies) {
+    if (!cookies) continue;
+    std::string record;
+    storage::encode_cookies(*cookies, record);
+    copy(site, std::move(record));
+  }
+  for (const auto& [site, use] : commit.uses) {
+    std::string record;
+    storage::encode_use(use, record);
+    copy(site, std::move(record));
   }
 }
 

@@ -35,6 +35,7 @@ class RecordWriter {
   Result<void> copy_known(Time now, const storage::Commit& commit, const storage::CommitResult& result,
                           const Written& written);
   void copy_long_waits(Time now, const storage::Commit& commit, Dependents::Id dependent);
+  void copy_sites(Time now, const storage::Commit& commit, Dependents::Id dependent);
   void wait_for_links(const KnownLinks& links, Dependents::Id dependent);
   void release_outcome(const storage::Merge* fetched, Dependents::Id dependent);
   void fill_later(const Replicator::GivenUp& page);

@@ -358,6 +358,10 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       } else if (row.robots && row.robots->expires > now && state.kind == ring::TransferKind::hand_off) {
         // Else it might get there before the sitemaps that it names.
         storage::encode_robots(row.origin, *row.robots, now, record);
+      } else if (row.cookies && row.cookies->expires > now) {
+        storage::encode_cookies(*row.cookies, record);
+      } else if (row.use) {
+        storage::encode_use(*row.use, record);
       }
       if (!record.empty()) add(std::move(record));
     }

@@ -6,7 +6,8 @@
 //             they brought is safe
 //   compare   the root of its digest tree is sent (many partitions in one message); equal roots: no records to send
 //   leaves    of a large partition the leaves are compared, and only records of differing leaves are sent
-//   send      records in key order, then its hosts' waits and robots.txt files, in batches, a few in flight
+//   send      records in key order, then its hosts' waits, robots.txt files and cookies, and
+//             what its domains have used, in batches, a few in flight
 //   complete  when all is acknowledged, a last batch says that this was all
 //
 // Merging is idempotent, so whatever goes wrong (a lost message, a refusal, a restart) the transfer starts again.

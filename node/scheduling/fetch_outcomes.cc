@@ -54,7 +54,12 @@ Result<void> FetchOutcomes::on_fetch_ended(const Step& step, const FetchEnded& e
     abandon(around_.jobs.take(event.id));
     return {};
   }
-  if (host != nullptr) free_host(event, *job, *host);
+  around_.cookies.take(step.now, job->fetch, event.set_cookies);
+  if (host != nullptr && !page && !host->elsewhere.empty()) {
+    free_elsewhere(step.now, event, *job, *host);
+  } else if (host != nullptr) {
+    free_host(event, *job, *host);
+  }
   if (page) around_.access.leases().give_back(step.now, job->fetch.host);
   if (event.error == FetchError::none) return {};  // a PageDone follows
   Job ended = around_.jobs.take(event.id);
@@ -79,6 +84,20 @@ void FetchOutcomes::free_host(const FetchEnded& event, const Job& job, BenchHost
   } else {
     host.next_allowed = std::max(host.next_allowed, next);
   }
+}
+
+// The request of a robots.txt went to another host: that one rests now, and what it answered says nothing of this one.
+void FetchOutcomes::free_elsewhere(Time now, const FetchEnded& event, const Job& job, BenchHost& host) {
+  const Answer answer{event.ended - job.started, event.error == FetchError::none,
+                      event.status == 429 || event.status == 503};
+  HostPacing unknown;
+  Duration wait = next_delay(around_.state.sites.pacing(host.elsewhere), {}, answer, unknown);
+  if (event.retry_after && event.status >= 400) wait = std::max(wait, job.verdict.wait);
+  around_.access.leases().give_back_elsewhere(now, host.key, event.ended - now + wait);
+  // Its own address is looked up again.
+  host.address.clear();
+  host.address_host.clear();
+  host.address_slot = Time{};
 }
 
 // The page is still queued on disk, as after a crash; this process will not fetch it.
@@ -238,6 +257,7 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   commit.merges.push_back({key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(step.now, job, !redirected, commit);
+  around_.cookies.write(step.now, job.fetch, commit);
   around_.bench.committed(key);
   const auto result =
       around_.writer.commit(step, commit, {.outcome = &key, .dependent = job.dependent, .links = &known});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "node/crawl/site_jars.h"
 #include "node/frontier/budgets.h"
 #include "node/frontier/canonical_redirects.h"
 #include "node/frontier/crash_book.h"
@@ -32,6 +33,7 @@ class FetchOutcomes {
     PageAllowance& allowance;
     Budgets& budgets;
     CrashBook& crashes;
+    SiteJars& cookies;
     LinkRouter& router;
     LinkFollower& links;
     SeedIntake& seeds;
@@ -55,6 +57,7 @@ class FetchOutcomes {
   const Counters& counters() const { return counters_; }
 
  private:
+  void free_elsewhere(Time now, const FetchEnded& event, const Job& job, BenchHost& host);
   void free_host(const FetchEnded& event, const Job& job, BenchHost& host);
   void abandon(const Job& job);
   Result<void> on_robots_read(const Step& step, std::uint64_t id, RobotsRead& read);

@@ -2,6 +2,7 @@
 // Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include "node/crawl/site_jars.h"
 #include "node/links/link_parts.h"
 #include "node/replication/record_parts.h"
 #include "node/scheduling/fetch_outcomes.h"
@@ -32,6 +33,7 @@ struct FetchParts {
   Budgets budgets;
   CrashBook crashes;
   CanonicalRedirects redirects;
+  SiteJars cookies;
   HostAccess access;
   JobTable jobs;
   RobotsDesk robots;

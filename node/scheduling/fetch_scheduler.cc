@@ -24,6 +24,8 @@ constexpr std::uint64_t max_exclusions = 2000;
 
 // A lookup costs a round trip, and addresses change rarely: the connection itself goes by the resolver's own lifetimes.
 constexpr Duration address_lifetime = std::chrono::minutes{10};
+// A host that is lent looks again after this long.
+constexpr Duration while_lent = std::chrono::milliseconds{200};
 // A lookup that failed may do better the next time.
 constexpr Duration no_address_lifetime = std::chrono::seconds{2};
 
@@ -65,6 +67,7 @@ Result<BenchHost*> FetchScheduler::next_host(Time now) {
 // One turn of an acquired host: a robots.txt or a page is asked for, or the host is released.
 Result<void> FetchScheduler::serve(const Step& step, BenchHost& host) {
   host.ahead = {};
+  host.elsewhere.clear();
   if (const Time opens = around_.state.sites.first_allowed(host.name, step.now); opens > step.now) {
     around_.bench.release(host, opens);
     return {};
@@ -143,7 +146,7 @@ std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step
     if (around_.robots.start_parsing(step, host, slot, std::move(unread))) return Next::begun;
     return abandon(step, turn, UrlState::failed, Reason::internal);
   }
-  if (rules == nullptr) return start_robots(step, turn, slot, url);
+  if (rules == nullptr) return start_robots(step, turn, slot);
   // Rules may be read back after a restart, when earlier requests are not known: wait as after a request.
   const Time held_since = around_.replication.partition_manager.held_since(host.key.partition);
   if (const Time earliest = std::max(around_.state.started, held_since) + host.crawl_delay; step.now < earliest) {
@@ -156,12 +159,12 @@ std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step
   return abandon(step, turn, UrlState::excluded, slot.unreachable, slot.status);
 }
 
-FetchScheduler::Next FetchScheduler::start_robots(const Step& step, Turn& turn, RobotsSlot& slot,
-                                                  const CanonicalUrl& url) {
-  if (const std::optional<Next> next = wait_for_access(step, turn.host, url)) return *next;
+FetchScheduler::Next FetchScheduler::start_robots(const Step& step, Turn& turn, RobotsSlot& slot) {
   Result<CanonicalUrl> robots_url =
       CanonicalUrl::of_stored(slot.redirect.empty() ? slot.origin + "/robots.txt" : slot.redirect);
   if (!robots_url) return abandon(step, turn, UrlState::failed, Reason::internal);
+  turn.host.elsewhere = around_.robots.elsewhere(turn.host, *robots_url);
+  if (const std::optional<Next> next = wait_for_access(step, turn.host, *robots_url)) return *next;
   start_transfer(step, turn.host,
                  {.url = std::move(*robots_url), .host = turn.host.key, .what = RobotsDesk::fetch_of(turn.host, slot)});
   return Next::begun;
@@ -181,7 +184,7 @@ FetchScheduler::Next FetchScheduler::start_page(const Step& step, Turn& turn, Ca
 
 void FetchScheduler::start_transfer(const Step& step, BenchHost& host, FetchJob fetch) {
   const Job& job = around_.jobs.add(step.now, std::move(fetch));
-  step.out.push_back(StartFetch{job.fetch});
+  step.out.push_back(StartFetch{job.fetch, around_.cookies.header_for(step.now, job.fetch)});
   around_.jobs.begin_transfer(job.fetch.id, host);
   around_.access.note_request(step.now, host);
 }
@@ -189,6 +192,13 @@ void FetchScheduler::start_transfer(const Step& step, BenchHost& host, FetchJob 
 // Nothing: the host may be asked now.
 std::optional<FetchScheduler::Next> FetchScheduler::wait_for_access(const Step& step, BenchHost& host,
                                                                     const CanonicalUrl& url) {
+  if (host.elsewhere.empty()) {  // others ask it now, or come for its turn
+    const Time until = around_.bench.is_lent(host.key) ? step.now + while_lent : host.yields_until;
+    if (until > step.now) {
+      host.next_allowed = std::max(host.next_allowed, until);
+      return Next::later;
+    }
+  }
   if (host.address_until <= step.now || host.address_host != url.host()) {
     host.address_host = url.host();
     host.address_slot = Time{};

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "node/crawl/site_jars.h"
 #include "node/frontier/budgets.h"
 #include "node/frontier/canonical_redirects.h"
 #include "node/frontier/crash_book.h"
@@ -33,6 +34,7 @@ class FetchScheduler {
     PageAllowance& allowance;
     Budgets& budgets;
     CrashBook& crashes;
+    SiteJars& cookies;
   };
   // Since the start of the process.
   struct Counters {
@@ -71,7 +73,7 @@ class FetchScheduler {
   Next take_front(const Step& step, Turn& turn);
   // Nothing: robots.txt allows the page.
   std::optional<Next> take_robots(const Step& step, Turn& turn, const CanonicalUrl& url);
-  Next start_robots(const Step& step, Turn& turn, RobotsSlot& slot, const CanonicalUrl& url);
+  Next start_robots(const Step& step, Turn& turn, RobotsSlot& slot);
   Next start_page(const Step& step, Turn& turn, CanonicalUrl url);
   std::optional<Next> wait_for_access(const Step& step, BenchHost& host, const CanonicalUrl& url);
   void start_transfer(const Step& step, BenchHost& host, FetchJob fetch);

@@ -32,7 +32,7 @@ ring::Partition partition_of_address(std::string_view address, std::uint32_t par
 }  // namespace
 
 HostAccess::HostAccess(const PeerState& state, const ring::Membership& membership, const View& view, Workbench& bench,
-                       const Messenger& messenger, bool made_ring)
+                       const Messenger& messenger, const ring::Tenures& tenures, bool made_ring)
     : settings_(&state.settings),
       membership_(&membership),
       view_(&view),
@@ -41,7 +41,7 @@ HostAccess::HostAccess(const PeerState& state, const ring::Membership& membershi
       messenger_(&messenger),
       since_(made_ring),
       ids_(state.life),
-      leases_(view, since_, state.sites, bench, messenger, ids_),
+      leases_(state, view, tenures, since_, bench, messenger, ids_),
       book_(state.settings.address_delay) {}
 
 ring::PeerId HostAccess::owner_of(const std::string& address) const {
@@ -63,7 +63,8 @@ Duration HostAccess::ask_ahead_by(const BenchHost& host) const {
 }
 
 HostAccess::Verdict HostAccess::may_ask(Time now, BenchHost& host) {
-  if (settings_->partition_by == PartitionBy::url && !leases_.have(now, host)) return Verdict::asked;
+  const bool leased = settings_->partition_by == PartitionBy::url || !host.elsewhere.empty();
+  if (leased && !leases_.have(now, host)) return Verdict::asked;
   return slot(now, host);
 }
 

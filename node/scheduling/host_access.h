@@ -1,7 +1,8 @@
-// May this host be asked now? A host waits for its lease (lease_desk.h, under partition_by = url) and for a slot of its
-// address (address_slots.h). It stays acquired meanwhile, so that each is asked for once. If this peer owns the
-// address, the slot is known at once: one that is there now needs no wait. The owner's part is here too: it gives slots
-// of the addresses that this peer owns. Thread rule: one owner (the peer's loop).
+// May this host be asked now? A host waits for its lease (lease_desk.h, under partition_by = url), or for that of the
+// host where its robots.txt is, and for a slot of the address (address_slots.h). It stays acquired meanwhile, so that
+// each is asked for once. If this peer owns the address, the slot is known at once: one that is there now needs no
+// wait. The owner's part is here too: it gives slots of the addresses that this peer owns. Thread rule: one owner (the
+// peer's loop).
 #pragma once
 
 #include <map>
@@ -26,7 +27,7 @@ class HostAccess {
 
   // All outlive it.
   HostAccess(const PeerState& state, const ring::Membership& membership, const View& view, Workbench& bench,
-             const Messenger& messenger, bool made_ring);
+             const Messenger& messenger, const ring::Tenures& tenures, bool made_ring);
   HostAccess(const HostAccess&) = delete;  // its parts point at each other
   HostAccess& operator=(const HostAccess&) = delete;
 
@@ -60,7 +61,10 @@ class HostAccess {
   Verdict slot(Time now, BenchHost& host);
   bool take_own_slot(Time now, BenchHost& host);
   AddressSlotBook::Slot own_slot(const std::string& address, AddressSlotBook::Ask ask, Time now);
-  Duration address_delay(const BenchHost& host) const { return sites_->address_delay(host.name, host.crawl_delay); }
+  Duration address_delay(const BenchHost& host) const {
+    return host.elsewhere.empty() ? sites_->address_delay(host.name, host.crawl_delay)
+                                  : sites_->address_delay(host.elsewhere, {});
+  }
   ring::PeerId owner_of(const std::string& address) const;
   void send(const Step& step);
 

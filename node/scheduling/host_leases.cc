@@ -25,6 +25,7 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     if (since != Time{}) found->second.free = since + lease_time + delay;
   }
   Host& at = found->second;
+  if (at.asked_blindly != Time{}) at.free = std::max(at.free, at.asked_blindly + delay);
   const bool leased = at.leased_until > now;
   const bool owned_anew = since != Time{} && now < since + lease_time;
   if ((leased && at.lease == lease) || (renews && !leased && owned_anew)) {
@@ -39,7 +40,7 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     if (!ran_out || now >= at.leased_until + delay) {
       at.lease = lease;
       at.leased_until = now + lease_time;
-      at.ask_again = Time{};
+      at.ask_again = at.asked_blindly = Time{};
       at.last = lease.peer;
       at.another_waits = false;
       return {true, at.leased_until};
@@ -69,7 +70,7 @@ void HostLeaseBook::forget(Time now) {
   next_look_ = now + look_every;
   std::erase_if(hosts_, [now](const auto& entry) {
     const Host& at = entry.second;
-    return at.leased_until + max_wait < now && at.free < now && at.ask_again < now;
+    return at.leased_until + max_wait < now && at.asked_blindly + max_wait < now && at.free < now && at.ask_again < now;
   });
 }
 

@@ -40,6 +40,9 @@ class HostLeaseBook {
   Answer ask(const ring::Md5& host, const Lease& lease, bool renews, Duration delay, Time since, Time now);
   // The lease is returned; the host may next be asked in `wait`.
   void give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now);
+  // The lease that is returned was for another host's robots.txt: its holder does not know this host's Crawl-delay. The
+  // next to ask waits for its own delay.
+  void asked_blindly(const ring::Md5& host, Time now) { hosts_[host].asked_blindly = now; }
   std::size_t hosts() const { return hosts_.size(); }
 
  private:
@@ -47,8 +50,9 @@ class HostLeaseBook {
     Lease lease;
     Time leased_until{};  // before now: not leased
     Time free{};          // no request before this
-    Time ask_again{};     // when the last of the askers that were turned away must ask again
-    ring::PeerId last;    // the last lessee; if another was turned away meanwhile, that one goes first
+    Time asked_blindly{};
+    Time ask_again{};   // when the last of the askers that were turned away must ask again
+    ring::PeerId last;  // the last lessee; if another was turned away meanwhile, that one goes first
     bool another_waits = false;
   };
   void forget(Time now);

@@ -45,7 +45,8 @@ void JobTable::for_each(const std::function<void(const Job&)>& use) const {
 
 TransferShares::Place JobTable::place_of(BenchHost& host) {
   if (host.domain.empty()) host.domain = registrable_domain(host.name);
-  return {.domain = host.domain, .network = network_of(host.address)};
+  return {.domain = host.elsewhere.empty() ? host.domain : registrable_domain(host.elsewhere),
+          .network = network_of(host.address)};
 }
 
 void JobTable::hold_back(BenchHost& host) {

@@ -13,6 +13,7 @@ constexpr Duration renew_every = std::chrono::seconds{3};
 constexpr Duration unsure_time = std::chrono::seconds{2};
 // A lease that is not used is returned: the peer may not fetch now, or the host has nothing more to ask for.
 constexpr Duration max_unused = std::chrono::seconds{2};
+constexpr std::size_t max_name_bytes = 255;  // of a host
 constexpr Duration max_later = std::chrono::hours{24};
 
 Duration micros_of(std::uint64_t count) {
@@ -26,13 +27,16 @@ std::uint64_t count_of(Duration wait) { return static_cast<std::uint64_t>(std::m
 bool LeaseDesk::have(Time now, const BenchHost& host) {
   if (const auto id = lease_of_.find(host.key); id != lease_of_.end()) {
     const HostLease& lease = leases_.at(id->second);
-    if (lease.state == HostLease::State::held && lease.until > now + unsure_time) return true;
+    if (lease.state == HostLease::State::held && lease.until > now + unsure_time && lease.name == host.elsewhere)
+      return true;
     give_back(now, id->second, lease.delay);
   }
+  const std::string& asked = host.elsewhere.empty() ? host.name : host.elsewhere;
   HostLease lease;
   lease.key = host.key;
-  lease.host = ring::md5(host.name);
-  lease.delay = std::max(sites_->pacing(host.name).delay, host.crawl_delay);
+  lease.host = ring::md5(asked);
+  lease.name = host.elsewhere;
+  lease.delay = std::max(sites_->pacing(asked).delay, host.elsewhere.empty() ? host.crawl_delay : Duration{});
   lease.sent = now;
   const std::uint64_t id = ids_->next();
   leases_.emplace(id, lease);
@@ -45,8 +49,13 @@ void LeaseDesk::give_back(Time now, const storage::HostKey& key) {
   const auto id = lease_of_.find(key);
   if (id == lease_of_.end()) return;
   const BenchHost* const host = bench_->find(key);
-  const Duration delay = leases_.at(id->second).delay;
-  give_back(now, id->second, host == nullptr ? delay : std::max(host->next_allowed - now, Duration{}));
+  const HostLease& lease = leases_.at(id->second);
+  const bool known = host != nullptr && lease.name.empty();
+  give_back(now, id->second, known ? std::max(host->next_allowed - now, Duration{}) : lease.delay);
+}
+
+void LeaseDesk::give_back_elsewhere(Time now, const storage::HostKey& key, Duration wait) {
+  if (const auto id = lease_of_.find(key); id != lease_of_.end()) give_back(now, id->second, wait);
 }
 
 void LeaseDesk::give_back_unused(Time now, const storage::HostKey& key) {
@@ -63,6 +72,10 @@ void LeaseDesk::give_back(Time now, std::uint64_t id, Duration wait) {
 }
 
 void LeaseDesk::tick(Time now) {
+  for (auto turn = turns_.begin(); turn != turns_.end();) {
+    const auto over = turn++;
+    if (over->second.until <= now) take_back(now, over, Duration{});
+  }
   std::vector<std::uint64_t> unused;
   for (auto& [id, lease] : leases_) {
     const bool held = lease.state == HostLease::State::held;
@@ -86,7 +99,7 @@ void LeaseDesk::send(const Step& step, const ring::PeerId& self) {
     const auto found = leases_.find(id);
     if (found == leases_.end() || view_->empty()) continue;
     const HostLease& lease = found->second;
-    ring::LeaseAsk ask{.id = id, .host = lease.host};
+    ring::LeaseAsk ask{.id = id, .host = lease.host, .name = lease.name};
     if (lease.state == HostLease::State::returned) {
       ask.action = ring::LeaseAction::return_;
       ask.wait = count_of(lease.next_asked - now);
@@ -94,9 +107,10 @@ void LeaseDesk::send(const Step& step, const ring::PeerId& self) {
       ask.action = lease.state == HostLease::State::held ? ring::LeaseAction::renew : ring::LeaseAction::take;
       ask.delay = count_of(lease.delay);
     }
-    const ring::Partition partition = ring::partition_of(lease.host, view_->partitions());
-    if (!view_->owns(partition)) {
-      const ring::PeerId owner = view_->owner(partition);
+    const ring::Partition partition = partition_of(lease.host, lease.name);
+    const bool of_holder = !lease.name.empty() && state_->partitioner.by() != PartitionBy::url;
+    const ring::PeerId owner = of_holder ? tenures_->of(partition).holder : view_->owner(partition);
+    if (owner != self) {
       ring::LeaseRequest& request = requests[owner];
       request.asks.push_back(ask);
       if (request.asks.size() >= ring::max_asks) messenger_->send(owner, std::exchange(request, {}), step.out);
@@ -117,14 +131,51 @@ void LeaseDesk::on_request(const Step& step, const ring::PeerId& from, const rin
   if (!answer.leases.empty()) messenger_->reply(reply, from, std::move(answer), step.out);
 }
 
+ring::Partition LeaseDesk::partition_of(const ring::Md5& host, const std::string& name) const {
+  return name.empty() ? ring::partition_of(host, view_->partitions()) : state_->partitioner.home(name);
+}
+
+// A turn of a host that this peer asks for its own pages.
+std::optional<ring::Lease> LeaseDesk::lend_turn(Time now, const ring::PeerId& from, const ring::LeaseAsk& ask) {
+  const storage::HostKey key = state_->partitioner.host_key(ask.name, 0);
+  const HostLeaseBook::Lease lease{from, ask.id};
+  const auto lent = turns_.find(key);
+  const bool its_own = lent != turns_.end() && lent->second.lease == lease;
+  if (ask.action == ring::LeaseAction::return_) {
+    if (its_own) take_back(now, lent, micros_of(ask.wait));
+    return ring::Lease{.id = ask.id, .given = true};
+  }
+  if (its_own) {
+    lent->second.until = now + HostLeaseBook::lease_time;
+    return ring::Lease{.id = ask.id, .given = true};
+  }
+  if (!bench_->fetches(key.partition)) return std::nullopt;  // another peer holds it, or will
+  const Time opens = sites_->first_allowed(ask.name, now);
+  // An unknown renewal is of a request in flight, from before this peer held the host: it is given as soon as possible.
+  const std::optional<Time> again = opens > now ? opens : bench_->lend(key, ask.name, now);
+  if (again) return ring::Lease{.id = ask.id, .given = false, .wait = count_of(*again - now)};
+  turns_.insert_or_assign(key, Turn{lease, ask.name, now + HostLeaseBook::lease_time});
+  return ring::Lease{.id = ask.id, .given = true};
+}
+
+void LeaseDesk::take_back(Time now, std::map<storage::HostKey, Turn>::iterator turn, Duration wait) {
+  const BenchHost* const host = bench_->find(turn->first);
+  const Duration delay =
+      std::max(sites_->pacing(turn->second.name).delay, host == nullptr ? Duration{} : host->crawl_delay);
+  bench_->take_back(turn->first, now + std::max(wait, delay));
+  turns_.erase(turn);
+}
+
 std::optional<ring::Lease> LeaseDesk::lend(Time now, const ring::PeerId& from, const ring::LeaseAsk& ask) {
-  if (view_->empty()) return std::nullopt;
-  const ring::Partition partition = ring::partition_of(ask.host, view_->partitions());
+  if (view_->empty() || ask.name.size() > max_name_bytes) return std::nullopt;
+  if (!ask.name.empty() && state_->partitioner.by() != PartitionBy::url) return lend_turn(now, from, ask);
+  const ring::Partition partition = partition_of(ask.host, ask.name);
   if (!view_->owns(partition)) return std::nullopt;
   const Time since = since_->of(partition, now);
   const HostLeaseBook::Lease lease{from, ask.id};
   if (ask.action == ring::LeaseAction::return_) {
     book_.give_back(ask.host, lease, micros_of(ask.wait), since, now);
+    if (!ask.name.empty() && ask.wait > 0) book_.asked_blindly(ask.host, now);
     return ring::Lease{.id = ask.id, .given = true};
   }
   const bool renews = ask.action == ring::LeaseAction::renew;

@@ -1,13 +1,18 @@
-// Leases of hosts (host_leases.h), under partition_by = url: the asker's part and the owner's. Before a peer asks a
-// host, it takes a lease from the owner of the host's digest. It renews the lease while it needs it, and returns it
-// with the wait that the host is due. A request is sent again under the same id until it is answered: the owner gives
-// the same answer again. Thread rule: one owner (the peer's loop).
+// Leases of hosts: the asker's part and the owner's. Before a peer asks a host, it takes a lease. It renews the lease
+// while it needs it, and returns it with the wait that the host is due. A request is sent again under the same id until
+// it is answered: the owner gives the same answer again. There are two kinds:
+//   under partition_by = url, for each request: from the owner of the host's digest (host_leases.h);
+//   else only for a robots.txt that is on another host than the one whose it is: a turn of that other host, from the
+//   peer that holds it and asks it for its own pages (Workbench::lend).
+// Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "node/crawl/peer_state.h"
 #include "node/crawl/rising_number.h"
 #include "node/crawl/site_policy.h"
 #include "node/crawl/step.h"
@@ -16,20 +21,31 @@
 #include "node/scheduling/host_leases.h"
 #include "node/scheduling/owned_since.h"
 #include "ring/messages.h"
+#include "ring/tenures.h"
 
 namespace orbweaver {
 
 class LeaseDesk {
  public:
   // All outlive it. `ids`: of questions, shared with the questions for slots.
-  LeaseDesk(const View& view, const OwnedSince& since, const SitePolicy& sites, Workbench& bench,
-            const Messenger& messenger, RisingNumber& ids)
-      : view_(&view), since_(&since), sites_(&sites), bench_(&bench), messenger_(&messenger), ids_(&ids) {}
+  LeaseDesk(const PeerState& state, const View& view, const ring::Tenures& tenures, const OwnedSince& since,
+            Workbench& bench, const Messenger& messenger, RisingNumber& ids)
+      : state_(&state),
+        view_(&view),
+        tenures_(&tenures),
+        since_(&since),
+        sites_(&state.sites),
+        bench_(&bench),
+        messenger_(&messenger),
+        ids_(&ids) {}
 
-  // True: this peer holds the lease, until give_back(). False: the host stays acquired until the owner has answered.
+  // True: this peer holds the lease of the host, or of the other one that its request goes to (BenchHost::elsewhere),
+  // until give_back(). False: the host stays acquired until the owner has answered.
   bool have(Time now, const BenchHost& host);
   // The request to the host has ended; the lease is returned with the wait that the host is due.
   void give_back(Time now, const storage::HostKey& host);
+  // The same, of a request that went elsewhere.
+  void give_back_elsewhere(Time now, const storage::HostKey& host, Duration wait);
   // The host has nothing to ask for now.
   void give_back_unused(Time now, const storage::HostKey& host);
 
@@ -37,7 +53,7 @@ class LeaseDesk {
   void tick(Time now);
   // Sends what must be asked now. For what this peer, `self`, owns, it answers itself at once.
   void send(const Step& step, const ring::PeerId& self);
-  bool idle() const { return leases_.empty(); }
+  bool idle() const { return leases_.empty() && turns_.empty(); }
   // The owner's answer.
   void on_answer(Time now, const ring::LeaseAnswer& answer);
 
@@ -51,6 +67,7 @@ class LeaseDesk {
     enum class State : std::uint8_t { asked, held, returned };
     storage::HostKey key;
     ring::Md5 host{};  // MD5 of its name
+    std::string name;  // of another host that the request goes to; empty: the host's own
     State state = State::asked;
     Duration delay{};   // of the host
     Time sent{};        // the last message
@@ -58,12 +75,23 @@ class LeaseDesk {
     Time until{};       // held: it ends then, if it is not renewed
     Time next_asked{};  // returned: the host may not be asked before this
   };
+  // A turn of a host that this peer holds, lent.
+  struct Turn {
+    HostLeaseBook::Lease lease;
+    std::string name;
+    Time until{};  // it ends then, if it is not renewed
+  };
   void give_back(Time now, std::uint64_t id, Duration wait);
+  ring::Partition partition_of(const ring::Md5& host, const std::string& name) const;
+  std::optional<ring::Lease> lend_turn(Time now, const ring::PeerId& from, const ring::LeaseAsk& ask);
+  void take_back(Time now, std::map<storage::HostKey, Turn>::iterator turn, Duration wait);
   // Nothing: another peer owns the host.
   std::optional<ring::Lease> lend(Time now, const ring::PeerId& from, const ring::LeaseAsk& ask);
   void take_answer(Time now, const ring::Lease& answer);
 
+  const PeerState* state_;
   const View* view_;
+  const ring::Tenures* tenures_;
   const OwnedSince* since_;
   const SitePolicy* sites_;
   Workbench* bench_;
@@ -72,7 +100,8 @@ class LeaseDesk {
   std::map<std::uint64_t, HostLease> leases_;           // by the id of the question
   std::map<storage::HostKey, std::uint64_t> lease_of_;  // of leases asked for or held
   std::vector<std::uint64_t> unsent_;
-  HostLeaseBook book_;  // as an owner
+  HostLeaseBook book_;                      // as an owner
+  std::map<storage::HostKey, Turn> turns_;  // as a holder
 };
 
 }  // namespace orbweaver

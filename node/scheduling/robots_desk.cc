@@ -122,6 +122,13 @@ RobotsFetch RobotsDesk::fetch_of(const BenchHost& host, const RobotsSlot& slot) 
           .attempts = slot.attempts};
 }
 
+// By the names that the crawl knows hosts by: a canonical redirect may use others.
+std::string RobotsDesk::elsewhere(const BenchHost& host, const CanonicalUrl& url) const {
+  const Result<CanonicalUrl> root = around_.state.canonicaliser.parse(std::string(url.origin()) + "/");
+  const std::string_view name = root ? root->host() : url.host();
+  return name == host.name ? std::string() : std::string(name);
+}
+
 bool RobotsDesk::start_parsing(const Step& step, const BenchHost& host, const RobotsSlot& slot, std::string body) {
   Result<CanonicalUrl> url = CanonicalUrl::of_stored(slot.origin + "/robots.txt");
   if (!url) return false;
@@ -182,6 +189,7 @@ Result<void> RobotsDesk::keep_clock(const Step& step, const Job& job, const Benc
     clock.clocks.emplace_back(
         host.key, storage::HostClock{host.next_allowed, host.failures, std::string(root->host()), host.pacing.pace,
                                      host.pages, host.bytes, host.next_allowed - step.now});
+  around_.cookies.write(step.now, job.fetch, clock);
   ORBWEAVER_TRY(around_.writer.commit(step, clock));
   return {};
 }
@@ -198,7 +206,7 @@ Result<void> RobotsDesk::finish(const Step& step, const Job& job, RobotsRead* re
       read != nullptr && read->redirect && !is_bad_port(read->redirect->port(), settings.allow_ports);
   const RobotsStep meaning = robots_step({status, has_target, fetch.hops, fetch.attempts < settings.max_retries});
   if (meaning == RobotsStep::follow) {
-    // This is the next request to the host, like any other: after its delay.
+    // This is the next request, like any other: after the delay. To another host it is one in that host's turn.
     slot.redirect = read->redirect->text();
     ++slot.hops;
     host->next_allowed = std::max(host->next_allowed, job.ended + host->crawl_delay);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "node/crawl/site_jars.h"
 #include "node/links/link_follower.h"
 #include "node/replication/record_writer.h"
 #include "node/robots/robots_fetch.h"
@@ -26,6 +27,7 @@ class RobotsDesk {
     RecordWriter& writer;
     JobTable& jobs;
     LinkFollower& links;
+    SiteJars& cookies;
   };
   // Since the start of the process.
   struct Counters {
@@ -42,6 +44,9 @@ class RobotsDesk {
   std::shared_ptr<const RobotsRules> rules(Time now, BenchHost& host, RobotsSlot& slot, std::string& unread);
   // A request for the origin's file.
   static RobotsFetch fetch_of(const BenchHost& host, const RobotsSlot& slot);
+
+  // The name of the host that a request for the host's file goes to, if it is another one; else empty.
+  std::string elsewhere(const BenchHost& host, const CanonicalUrl& url) const;
 
   // A worker parses what the store has; the host stays acquired. False: the origin is not a URL.
   bool start_parsing(const Step& step, const BenchHost& host, const RobotsSlot& slot, std::string body);

@@ -131,8 +131,11 @@ class Partitioned(ring.Case):
             ring.MISMATCH, words, "node", "--dir", self.dir / "b", "--join", first.address, "--partition-by", "url"
         )
 
-    def test_budgets_of_hosts_go_with_host_and_domain_only(self):
-        for flag in ("--max-pages-per-host", "--max-pages-per-domain"):
-            words = ["partition_by (url)", "max_pages_per_host"]
-            arguments = ("crawl", "http://a.example/", "--partition-by", "url", flag, "5")
-            self.refused(ring.INVALID_SETTING, words, *arguments)
+    def test_budgets_and_cookies_need_one_place_for_what_they_are_of(self):
+        for by, more, words in (
+            ("url", ("--max-pages-per-host", "5"), ["partition_by (url)", "max_pages_per_host"]),
+            ("url", ("--cookies", "crawl"), ["partition_by (url)", "cookies"]),
+            ("url", ("--max-pages-per-domain", "5"), ["partition_by = domain", "max_pages_per_domain"]),
+            ("host", ("--max-bytes-per-domain", "5MB"), ["partition_by = domain", "max_bytes_per_domain"]),
+        ):
+            self.refused(ring.INVALID_SETTING, words, "crawl", "http://a.example/", "--partition-by", by, *more)

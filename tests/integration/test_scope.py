@@ -192,9 +192,10 @@ class Budgets(ring.Case):
         self.assertGreater(len(web.pages()), 1)
         self.assertLess(len(web.pages()), 60)
 
-    def test_pages_of_a_domain_are_each_peers(self):
+    def test_pages_of_a_domain_are_the_rings(self):
         web = self.web(hosts=8, pages=200)
-        self.assertTrue(self.crawl(web, "--max-pages-per-domain", 20)["finished"])
+        limit = ("--max-pages-per-domain", 20, "--partition-by", "domain")
+        self.assertTrue(self.crawl(web, *limit, "--peers", 3)["finished"])
         self.assertEqual(sum(self.per_host(web).values()), 20)
 
     def test_bytes_of_the_crawl_end_it(self):

@@ -365,6 +365,22 @@ void draw_clocks_and_reads(std::uint64_t seed, Parameters& p, const FaultKinds& 
     if (ends_a_process(fault) && random.chance(700)) fault.clock = draw_clock_step(random);
 }
 
+void draw_robots(Random random, Parameters& p) {
+  if (!random.chance(300)) return;
+  p.web.robots_redirects = true;
+  p.web.robots_elsewhere = random.chance(800);
+}
+
+// Domains with a budget in a ring whose members come and go.
+void draw_domain_budgets(Random random, Parameters& p, const FaultKinds& kinds) {
+  if (!random.chance(80) || !kinds.budgets || p.peers < 2) return;
+  p.settings.partition_by = PartitionBy::domain;
+  p.settings.max_pages_per_domain = random.between(10, 60);
+  p.web.domains = random.pick({2U, 3U, 5U});
+  p.web.hosts = std::max(p.web.hosts, 2 * p.web.domains);
+  if (kinds.members && peers_in_all(p) == p.peers) draw_members(random, p);
+}
+
 }  // namespace
 
 Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
@@ -385,6 +401,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_manners(Random(mix(seed ^ 0xadd2)), p);
   draw_drips(Random(mix(seed ^ 0xd219)), p);
   draw_sites(Random(mix(seed ^ 0x517e)), p);
+  draw_robots(Random(mix(seed ^ 0x30b5)), p);
   draw_partitioning(Random(mix(seed ^ 0x9a27)), p);
   draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_seen_sets(Random(mix(seed ^ 0x5e75)), p);
@@ -392,6 +409,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   const bool stays_calm = p.calm() && Random(mix(seed ^ 0xca13)).chance(900);
   if (!stays_calm) draw_restarts(seed, p, kinds);
   draw_work(seed, p, kinds);
+  draw_domain_budgets(Random(mix(seed ^ 0xd0b6)), p, kinds);
   if (!stays_calm) draw_clocks_and_reads(seed, p, kinds);
   if (!stays_calm) draw_ends(seed, p, kinds);
   return p;

@@ -48,6 +48,7 @@ void draw_budgets(Random random, Parameters& p) {
   if (random.chance(300)) s.max_bytes_per_domain = 1000 * random.between(1, 40);
   if (random.chance(300)) s.max_bytes = 1000 * random.between(1, 200);
   if (random.chance(500)) p.web.domains = random.pick({2U, 5U});
+  if (s.max_pages_per_domain > 0 || s.max_bytes_per_domain > 0) s.partition_by = PartitionBy::domain;
 }
 
 Fault question(Random& random, const Parameters& p, Fault::Kind kind) {

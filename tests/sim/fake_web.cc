@@ -200,6 +200,13 @@ std::uint32_t FakeWeb::forms_of(const std::string& url) const {
   return forms == 0 ? forms_without_end : 1 + forms % 3;
 }
 
+std::string FakeWeb::host_of_moved_robots(std::string_view host) const {
+  if (!config_.robots_elsewhere) return std::string(host);
+  for (std::uint32_t next = 1; next < config_.hosts; ++next)
+    if (std::string other = host_name((host_number(host) + next) % config_.hosts); !dead(other)) return other;
+  return std::string(host);
+}
+
 void FakeWeb::robots_answer(std::string_view host, std::string_view path, std::uint32_t tries, Answer& answer) const {
   answer.status = 200;
   if (const auto sitemap = sitemap_of(host)) answer.robots_body = "Sitemap: " + *sitemap + "\n";
@@ -234,7 +241,7 @@ void FakeWeb::robots_answer(std::string_view host, std::string_view path, std::u
     case RobotsFile::moved:
       if (path == robots_path) {
         answer.status = 301;
-        answer.redirect = std::string(scheme) + std::string(host) + std::string(moved_robots_path);
+        answer.redirect = std::string(scheme) + host_of_moved_robots(host) + std::string(moved_robots_path);
       } else {
         answer.robots_body = "User-agent: *\nDisallow: /private/\n";
       }
@@ -300,6 +307,9 @@ Answer FakeWeb::answer(const std::string& url, std::uint32_t tries) const {
   if (dead(host)) {
     answer.error = random.chance(500) ? FetchError::connect : FetchError::timeout;
     answer.may_pass = true;
+  } else if (path == moved_robots_path && config_.robots_elsewhere) {
+    answer.status = 200;
+    answer.robots_body = "User-agent: *\nDisallow: /private/\n";
   } else if (path == robots_path || path == moved_robots_path) {
     robots_answer(host, path, tries, answer);
   } else if (path.starts_with(sitemap_path)) {

@@ -40,6 +40,7 @@ struct WebConfig {
   std::uint32_t domains = 0;       // number of registered domains of the other hosts; 0: one
   std::uint32_t addresses = 0;     // number of addresses that the hosts share; 0: each has its own
   bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
+  bool robots_elsewhere = false;   // these are on the next host that answers
   bool sitemaps = false;      // some robots.txt files name a sitemap, on the next host, of pages that nothing links
   std::uint32_t mirrors = 0;  // the last N hosts are mirrors of the first ones; at most half of all hosts
   std::uint32_t copies = 0;   // per mille of pages have the same body as others of their host
@@ -110,6 +111,7 @@ class FakeWeb {
   std::uint32_t forms_of(const std::string& url) const;
   std::vector<std::string> links_of(const std::string& url) const;
   void add_many_links(const std::string& url, std::vector<std::string>& links) const;
+  std::string host_of_moved_robots(std::string_view host) const;
   void robots_answer(std::string_view host, std::string_view path, std::uint32_t tries, Answer& answer) const;
   void page_answer(const std::string& url, std::uint32_t tries, Answer& answer) const;
 

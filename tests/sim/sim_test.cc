@@ -378,6 +378,17 @@ TEST_P(Scenario, RobotsRedirectIsPolite) {
   judge(world);
 }
 
+// One on another host is asked for in that host's turn, whichever peers hold the two.
+TEST_P(Scenario, RobotsOnAnotherHostIsPoliteThere) {
+  for (const PartitionBy by : {PartitionBy::host, PartitionBy::domain, PartitionBy::url}) {
+    Parameters p = scene(GetParam());
+    p.settings.partition_by = by;
+    p.web.robots_redirects = p.web.robots_elsewhere = true;
+    World world(p, false);
+    judge(world);
+  }
+}
+
 }  // namespace
 
 }  // namespace orbweaver::sim

@@ -32,6 +32,7 @@ void World::start_fetch(std::size_t number, const StartFetch& fetch) {
   request.kind = page != nullptr ? RequestKind::page : RequestKind::robots;
   request.url = fetch.job.url.text();
   request.host = host_in(request.url);
+  request.elsewhere = page == nullptr && host_in(fetch.job.robots()->origin + "/") != request.host;
   ++stats_.requests_to[request.host];
   request.begun = now_;
   request.answer = web_.answer(request.url, tries_[request.url]++);

@@ -47,7 +47,9 @@ class Maker {
     return made;
   }
   SlotAsk slot_ask() { return {number(), std::string(coin() ? 4 : 16, 'a'), number(), number(), number()}; }
-  LeaseAsk lease_ask() { return {number(), static_cast<LeaseAction>(random_() % 3), id().bytes, number(), number()}; }
+  LeaseAsk lease_ask() {
+    return {number(), static_cast<LeaseAction>(random_() % 3), id().bytes, number(), number(), text()};
+  }
   std::string text() {
     const char* const pieces[] = {"a", "Z", " ", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x95\xb8", "\x7f"};
     std::string made;
@@ -259,8 +261,9 @@ struct Same {
   void operator()(const LeaseRequest& a, const LeaseRequest& b) const {
     ASSERT_EQ(a.asks.size(), b.asks.size());
     for (std::size_t i = 0; i < a.asks.size(); ++i)
-      EXPECT_EQ(std::tie(a.asks[i].id, a.asks[i].action, a.asks[i].host, a.asks[i].delay, a.asks[i].wait),
-                std::tie(b.asks[i].id, b.asks[i].action, b.asks[i].host, b.asks[i].delay, b.asks[i].wait));
+      EXPECT_EQ(
+          std::tie(a.asks[i].id, a.asks[i].action, a.asks[i].host, a.asks[i].delay, a.asks[i].wait, a.asks[i].name),
+          std::tie(b.asks[i].id, b.asks[i].action, b.asks[i].host, b.asks[i].delay, b.asks[i].wait, b.asks[i].name));
   }
   void operator()(const LeaseAnswer& a, const LeaseAnswer& b) const {
     ASSERT_EQ(a.leases.size(), b.leases.size());
@@ -442,17 +445,18 @@ TEST(Codec, Vectors_TheBytesOnTheWire) {
             "02");
   Md5 host;
   host.fill(0x55);
-  message.body = LeaseRequest{{{1, LeaseAction::return_, host, 2, 3}}};
+  message.body = LeaseRequest{{{1, LeaseAction::return_, host, 2, 3, "b.c"}}};
   EXPECT_EQ(hex(encode(message)).substr(4, 2), "19");
   EXPECT_EQ(hex(encode(message)).substr(84),
             "91"
             "91"
-            "95"
+            "96"
             "01"
             "02"
             "c41055555555555555555555555555555555"
             "02"
-            "03");
+            "03"
+            "a3622e63");
   message.body = LeaseAnswer{{{1, false, 2}}};
   EXPECT_EQ(hex(encode(message)).substr(4, 2), "1a");
   EXPECT_EQ(hex(encode(message)).substr(84),

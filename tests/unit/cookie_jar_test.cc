@@ -13,7 +13,7 @@ const Time now{std::chrono::hours{24 * 365 * 50}};
 
 CanonicalUrl url_of(const std::string& text) { return CanonicalUrl::parse(text).value(); }
 
-std::string sent(CookieJar& jar, const std::string& text, Time at = now) {
+std::string sent(const CookieJar& jar, const std::string& text, Time at = now) {
   const CanonicalUrl url = url_of(text);
   return jar.header_for(place_of(url), at);
 }
@@ -99,6 +99,8 @@ TEST(CookieJar, ExpiresMaxAgeAndRemoval) {
   take(jar, "http://a.com/", "n=1; Max-Age=10; Expires=Wed, 01 Jan 1980 00:00:00 GMT");
   EXPECT_EQ(sent(jar, "http://a.com/", now + seconds{9}), "n=1");
   EXPECT_EQ(sent(jar, "http://a.com/", now + seconds{10}), "");
+  EXPECT_FALSE(jar.drop_expired(now + seconds{9}));
+  EXPECT_TRUE(jar.drop_expired(now + seconds{10}));
   EXPECT_EQ(jar.size(), 0u);
   take(jar, "http://a.com/", "n=1");
   take(jar, "http://a.com/", "n=2");
@@ -113,10 +115,41 @@ TEST(CookieJar, Rfc6265_6_1_Bounds) {
   for (int i = 0; i < 1000; ++i) take(jar, "http://h.a.com/", "n" + std::to_string(i) + "=v");
   EXPECT_EQ(jar.size(), CookieJar::max_domain_cookies);
   EXPECT_EQ(sent(jar, "http://neighbour.a.com/"), "");
-  for (int i = 0; i < 4000; ++i) take(jar, "http://d" + std::to_string(i) + ".com/", "n=v");
-  EXPECT_EQ(jar.size(), CookieJar::max_cookies);
-  EXPECT_EQ(sent(jar, "http://d0.com/"), "");
-  EXPECT_EQ(sent(jar, "http://d3999.com/"), "n=v");
+  for (int i = 0; i < 4000; ++i)
+    take(jar, "http://d" + std::to_string(i) + ".a.com/", "n=" + std::string(CookieJar::max_cookie_bytes - 2, 'x'));
+  EXPECT_LE(jar.encode().size(), CookieJar::max_jar_bytes + 50 * 64);
+  EXPECT_EQ(sent(jar, "http://d0.a.com/"), "");
+  EXPECT_NE(sent(jar, "http://d3999.a.com/"), "");
+  EXPECT_TRUE(CookieJar::decode(jar.encode()));
+}
+
+TEST(CookieJar, ItsBytesSayTheSameAgain) {
+  CookieJar jar;
+  take(jar, "https://www.a.com/docs/x", "n=v; Domain=a.com; Max-Age=10; Secure");
+  take(jar, "https://www.a.com/docs/x", "session=1; Path=/");
+  EXPECT_EQ(jar.expires(), CookieJar::never);
+  const auto again = CookieJar::decode(jar.encode());
+  ASSERT_TRUE(again);
+  CookieJar copy = *again;
+  EXPECT_EQ(copy.encode(), jar.encode());
+  EXPECT_EQ(sent(copy, "https://a.com/docs/"), "n=v");
+  EXPECT_EQ(sent(copy, "http://a.com/docs/"), "");
+  EXPECT_EQ(sent(copy, "https://www.a.com/docs/"), "n=v; session=1");
+  EXPECT_EQ(sent(copy, "https://www.a.com/docs/", now + seconds{10}), "session=1");
+}
+
+TEST(CookieJar, BytesThatAreNoneAreRefused) {
+  CookieJar jar;
+  take(jar, "http://a.com/", "n=v; Max-Age=10");
+  const std::string bytes = jar.encode();
+  for (std::size_t cut = 1; cut < bytes.size(); ++cut) EXPECT_FALSE(CookieJar::decode(bytes.substr(0, cut))) << cut;
+  EXPECT_FALSE(CookieJar::decode("\xff" + bytes.substr(1)));
+  std::string line_end = bytes;
+  line_end[line_end.find('v')] = '\n';
+  EXPECT_FALSE(CookieJar::decode(line_end)) << "it would make another header";
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += bytes;
+  EXPECT_FALSE(CookieJar::decode(many));
 }
 
 TEST(CookieJar, AHostsManyCookiesDoNotPushOutItsNeighbours) {

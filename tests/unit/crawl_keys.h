@@ -59,10 +59,13 @@ struct CommitParts {
   std::vector<storage::OutboxKey> from_outbox{};
   std::vector<std::pair<storage::HostKey, storage::HostClock>> clocks{};
   std::vector<std::tuple<storage::HostKey, std::string, storage::RobotsEntry>> robots{};
+  std::vector<std::pair<storage::HostKey, std::optional<storage::SiteCookies>>> cookies{};
+  std::vector<std::pair<storage::HostKey, storage::SiteUse>> uses{};
   std::vector<std::pair<std::string, std::string>> meta{};
 };
 inline storage::Commit commit_of(const CommitParts& parts) {
-  return {parts.merges, parts.to_outbox, parts.from_outbox, parts.clocks, parts.robots, parts.meta};
+  return {parts.merges, parts.to_outbox, parts.from_outbox, parts.clocks,
+          parts.robots, parts.cookies,   parts.uses,        parts.meta};
 }
 
 // All records of a partition, read page by page.

@@ -237,6 +237,7 @@ class FetchRig : public testing::Test, public CommandLog {
       tick_once();
       parts_->fetches.access.tick(step());
     } while (resolve() > 0);
+    if (!parts_->fetches.access.leases().idle()) tick_once();  // one may have been given
   }
   // Answers all waiting lookups. Returns the number of hosts.
   std::size_t resolve() {

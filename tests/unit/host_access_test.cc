@@ -129,7 +129,13 @@ class SlotOfAnotherPeer : public testing::Test {
   }
 
   PeerRig rig_{settings()};
-  HostAccess access_{rig_.state, rig_.members.membership(), rig_.members.view(), rig_.bench, rig_.messenger, true};
+  HostAccess access_{rig_.state,
+                     rig_.members.membership(),
+                     rig_.members.view(),
+                     rig_.bench,
+                     rig_.messenger,
+                     rig_.replication.partition_manager.tenures(),
+                     true};
 };
 
 TEST_F(SlotOfAnotherPeer, AGivenOneLeadsStraightToTheFetch) {

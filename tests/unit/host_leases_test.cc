@@ -39,6 +39,16 @@ TEST(HostLeases, Contract3_OneAtATimeAndTheWaitBetween) {
   EXPECT_TRUE(leases.ask(ring::md5("b.example"), lease_of(1, 2), false, delay, {}, start).given) << "another host";
 }
 
+// A robots.txt of another host was here: who asked for that does not know this host's Crawl-delay.
+TEST(HostLeases, AfterARequestForAnotherHostTheNextWaitsForItsOwnDelay) {
+  HostLeaseBook leases;
+  ASSERT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);
+  leases.give_back(host, lease_of(1, 1), delay, {}, start);
+  leases.asked_blindly(host, start);
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, seconds{30}, {}, start + seconds{29}).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, seconds{30}, {}, start + seconds{30}).given);
+}
+
 TEST(HostLeases, ALoanThatIsNotRenewedEndsAndItsDelayIsWaitedFor) {
   HostLeaseBook leases;
   ASSERT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);

@@ -51,10 +51,11 @@ class LeaseDeskTest : public testing::Test {
   PeerRig rig_;
   std::string own_, foreign_;
   BenchHost host_;
-  SitePolicy sites_{rig_.state.settings};
   OwnedSince since_{true};
   RisingNumber ids_{3};
-  LeaseDesk desk_{rig_.members.view(), since_, sites_, rig_.bench, rig_.messenger, ids_};
+  LeaseDesk desk_{rig_.state, rig_.members.view(), rig_.replication.partition_manager.tenures(),
+                  since_,     rig_.bench,          rig_.messenger,
+                  ids_};
 };
 
 TEST_F(LeaseDeskTest, ALeaseIsTakenRenewedAndReturnedUnderOneNumber) {

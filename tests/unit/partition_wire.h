@@ -105,6 +105,16 @@ inline storage::Commit commit_of_batch(storage::Store& store, const ring::Batch&
         EXPECT_EQ(commit.merges.back().key.host.partition, entry.partition) << "reported to be of another partition";
         break;
       }
+      case storage::WireKind::cookies: {
+        const auto cookies = *storage::decode_cookies(entry.record);
+        commit.cookies.emplace_back(host_key_named(cookies.site, partitions), cookies);
+        break;
+      }
+      case storage::WireKind::use: {
+        const auto use = *storage::decode_use(entry.record);
+        commit.uses.emplace_back(host_key_named(use.site, partitions), use);
+        break;
+      }
       case storage::WireKind::last_access_unknown:
         break;
       case storage::WireKind::unknown:

@@ -200,5 +200,17 @@ TEST_F(RecordWriterWithReplicas, ALongWaitIsCopiedAndAShortOneIsNot) {
   EXPECT_EQ(rig_.replication.replicator.issued(), 1u);
 }
 
+TEST_F(RecordWriterWithReplicas, CookiesAreCopiedAndTheirEndIsNot) {
+  const storage::HostKey host = page("http://a.test/").merges[0].key.host;
+  storage::Commit set;
+  set.cookies.emplace_back(host, storage::SiteCookies{"a.test", 1, Time::max(), "jar"});
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), set));
+  EXPECT_EQ(rig_.replication.replicator.issued(), 1u);
+  storage::Commit over;
+  over.cookies.emplace_back(host, std::nullopt);
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), over));
+  EXPECT_EQ(rig_.replication.replicator.issued(), 1u);
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -148,16 +148,15 @@ TEST(RequestHeaders, AValueWithALineEndIsNotSent) {
   EXPECT_EQ(client.wait(6).body.find("Injected"), std::string::npos);
 }
 
-TEST(RequestHeaders, CookiesComeBackOnlyWhenAskedTo) {
+TEST(RequestHeaders, CookiesOfTheRequestAreSent) {
   const RawServer server(echo("Set-Cookie: n=v; Path=/\r\n"));
-  CurlFetcherConfig config = testing::loopback_config();
-  config.cookies = true;
-  Client keeping(std::move(config));
-  EXPECT_EQ(keeping.get(server.url()).body.find("Cookie"), std::string::npos);
-  EXPECT_NE(keeping.get(server.url()).body.find("\r\nCookie: n=v\r\n"), std::string::npos);
-  Client forgetting;
-  forgetting.get(server.url());
-  EXPECT_EQ(forgetting.get(server.url()).body.find("Cookie"), std::string::npos);
+  Client client;
+  EXPECT_EQ(client.get(server.url()).body.find("Cookie"), std::string::npos);
+  FetchRequest request{7, CanonicalUrl::parse(server.url()).value(), 1000};
+  request.cookies = "a=b; c=d";
+  client.fetcher().start(request);
+  EXPECT_NE(client.wait(7).body.find("\r\nCookie: a=b; c=d\r\n"), std::string::npos);
+  EXPECT_EQ(client.get(server.url()).body.find("Cookie"), std::string::npos) << "the fetcher keeps none";
 }
 
 TEST(Proxy, HttpProxyIsAskedForTheWholeUrlAndItsPasswordIsNotRecorded) {

@@ -60,6 +60,20 @@ TEST_P(TransfersKind, EqualRootsSendNoRecord) {
   if (hands_off) expect_known(3, GetParam());
 }
 
+TEST_P(TransfersKind, CookiesGoAlongUntilTheyHaveExpired) {
+  fill(ours_, 3, 2, 2);
+  const auto hosts = test::hosts_in(3, 2);
+  const storage::SiteCookies kept{
+      .site = test::host_text(hosts[0]), .version = 5, .expires = Time::max(), .jar = "a jar"};
+  const storage::SiteCookies over{.site = test::host_text(hosts[1]), .version = 5, .expires = now_, .jar = "a jar"};
+  ASSERT_TRUE(ours_.commit(
+      test::commit_of({.cookies = {{test::host_key_of(hosts[0]), kept}, {test::host_key_of(hosts[1]), over}}})));
+  want(3, GetParam());
+  run();
+  EXPECT_EQ(*theirs_.cookies(test::host_key_of(hosts[0])), kept);
+  EXPECT_EQ(*theirs_.cookies(test::host_key_of(hosts[1])), std::nullopt);
+}
+
 TEST_P(TransfersKind, AnEmptyPartitionIsDoneAfterOneQuestion) {
   want(3, GetParam());
   run();

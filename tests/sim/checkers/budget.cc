@@ -1,6 +1,6 @@
-// Budgets: no more pages are taken of a host, or by one peer of a domain, than the settings allow. A host's count moves
-// with its partition to the next holder, as its waits do. Where the count was lost, or two peers held a partition,
-// further pages are counted and not failed.
+// Budgets: no more pages are taken of a host or of a domain than the settings allow, whichever peers take them. Both
+// counts move with their partition to the next holder, as waits do. Where a count was lost, or two peers held a
+// partition, further pages are counted and not failed. For a domain a hand-over and a restart are no excuse.
 #include <map>
 
 #include "node/scope/scope.h"
@@ -21,8 +21,7 @@ class Budget final : public Checker {
     if (request.kind != RequestKind::page || request.answer.status == 0) return;
     // Under partition_by = url the budget applies to each partition of a host.
     const auto partition = world.partition_of(request);
-    Use use{{partition.value_or(0), request.host},
-            {request.peer, world.peers()[request.peer].disks, registrable_domain(request.host)}};
+    Use use{{partition.value_or(0), request.host}, registrable_domain(request.host)};
     last_[request.peer] = {request.job, world.peers()[request.peer].generation, use};
     // Further forms of the URL are parts of the same visit.
     if (request.answer.canonical_redirect) {
@@ -33,9 +32,10 @@ class Budget final : public Checker {
     const std::uint64_t of_domain = ++domains_[use.domain];
     if (settings.max_pages_per_host > 0 && of_host > settings.max_pages_per_host)
       beyond(world, request, of_host, request.host, world.ring_moved() || world.disks_lost());
-    // A domain that was dropped from memory is read again without the pages in flight.
+    // A page whose outcome died with its peer is fetched again.
+    const bool lost = world.disks_lost() || world.stats().taken_over > 0 || world.was_held_twice(request);
     if (settings.max_pages_per_domain > 0 && of_domain > settings.max_pages_per_domain)
-      beyond(world, request, of_domain, "its domain", world.disks_lost() || settings.max_hosts_in_memory < 10);
+      beyond(world, request, of_domain, "its domain", lost);
   }
 
   // The outcome was processed in the very step in which the disk failed, so it does not count.
@@ -53,7 +53,7 @@ class Budget final : public Checker {
  private:
   struct Use {
     std::pair<ring::Partition, std::string> host;
-    std::tuple<std::size_t, std::uint32_t, std::string> domain;  // peer, its disk, domain
+    std::string domain;
   };
   struct Last {
     std::uint64_t job = 0;
@@ -68,7 +68,7 @@ class Budget final : public Checker {
   }
 
   std::map<std::pair<ring::Partition, std::string>, std::uint64_t> hosts_;
-  std::map<std::tuple<std::size_t, std::uint32_t, std::string>, std::uint64_t> domains_;
+  std::map<std::string, std::uint64_t> domains_;
   std::map<std::size_t, Last> last_;
 };
 

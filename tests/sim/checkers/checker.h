@@ -24,6 +24,7 @@ struct Request {
   RequestKind kind = RequestKind::page;
   std::string url;
   std::string host;
+  bool elsewhere = false;  // a robots.txt of another host, which redirected here
   Time begun{};
   Time ended{};  // the end of the exchange; earlier after a crash
   Answer answer;

@@ -15,6 +15,7 @@ class OneOwner final : public Checker {
   std::string_view name() const override { return "one_owner"; }
 
   void request_begun(World& world, const Request& request) override {
+    if (request.elsewhere) return;  // in a turn that the host's holder lends: checkers/polite.cc
     const auto of_request = world.partition_of(request);
     if (!of_request) return;
     const ring::Partition partition = *of_request;

@@ -1,7 +1,7 @@
 // Polite everywhere (contract, 3): from the server's side, a host gets one request at a time. Between the beginnings of
 // two requests at least the delay passes: the crawl's, or the Crawl-delay of robots.txt once it was read. Breaches are
 // counted, not failed, where two peers held a host's partition at the same time, or where both believed that they
-// grant its leases.
+// grant its leases. Likewise where a robots.txt of another host was asked for, and a peer began or ended meanwhile.
 #include <map>
 
 #include "node/settings/units.h"
@@ -29,7 +29,10 @@ class Polite final : public Checker {
     if (!breach.empty()) {
       // By URL, the owner of a host's digest grants its lease: each side of a cut has an owner, polite by itself.
       const bool by_url = world.parameters().settings.partition_by == PartitionBy::url;
-      if (world.was_held_twice(request) || (by_url && world.parameters().living_may_look_dead())) {
+      // A peer that begins to hold a host learns of a robots.txt in flight there with the next renewal.
+      const bool lent = (request.elsewhere || host.elsewhere) &&
+                        (world.parameters().living_may_look_dead() || host.peers != peers_in(world));
+      if (world.was_held_twice(request) || (by_url && world.parameters().living_may_look_dead()) || lent) {
         world.tolerate("impolite");
       } else {
         world.fail(name(), breach + request.url + " by peer " + std::to_string(request.peer));
@@ -37,13 +40,17 @@ class Polite final : public Checker {
     }
     ++host.open;
     host.asked = true;
+    host.elsewhere = request.elsewhere;
+    host.peers = peers_in(world);
     host.last = request.begun;
   }
 
   void request_ended(World&, const Request& request, bool) override { --hosts_[request.host].open; }
 
   void committed(World&, const Request& request) override {
-    if (request.kind == RequestKind::robots && request.answer.status == 200) hosts_[request.host].rules_read = true;
+    // What another host's robots.txt says, where that is here, is not of this host.
+    if (request.kind == RequestKind::robots && request.answer.status == 200 && path_in(request.url) == "/robots.txt")
+      hosts_[request.host].rules_read = true;
   }
 
   // A robots.txt that could not be committed is not known.
@@ -53,9 +60,20 @@ class Polite final : public Checker {
   }
 
  private:
+  // Changes when a peer starts or ends.
+  static std::pair<std::uint64_t, std::uint64_t> peers_in(World& world) {
+    std::pair<std::uint64_t, std::uint64_t> sum;
+    for (const SimPeer& peer : world.peers()) {
+      sum.first += peer.generation;
+      sum.second += peer.core != nullptr ? 1 : 0;
+    }
+    return sum;
+  }
   struct Host {
     int open = 0;
     bool asked = false;
+    bool elsewhere = false;                         // the last request was for another host's robots.txt
+    std::pair<std::uint64_t, std::uint64_t> peers;  // at the last request
     bool rules_read = false;
     Time last{};
   };
