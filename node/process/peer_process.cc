@@ -29,6 +29,7 @@
 #include "node/process/open_files.h"
 #include "node/process/peer_file.h"
 #include "node/process/peer_memory.h"
+#include "node/process/snapshot_saver.h"
 #include "node/process/status_http.h"
 #include "node/process/workers.h"
 #include "node/scope/scope_lists.h"
@@ -79,7 +80,9 @@ bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":
 class PeerProcess {
  public:
   explicit PeerProcess(PeerOptions options)
-      : options_(std::move(options)), events_(plan_memory(options_.settings.values, memory_of_machine()).messages_in) {}
+      : options_(std::move(options)),
+        events_(plan_memory(options_.settings.values, memory_of_machine()).messages_in),
+        snapshot_saver_(options_.directory) {}
 
   Result<Exit> run() {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
@@ -129,6 +132,7 @@ class PeerProcess {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<CurlFetcher> fetcher_;
   LinkRecorder link_recorder_;
+  SnapshotSaver snapshot_saver_;
   StatusServer status_;
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
@@ -483,6 +487,8 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
       exit = Exit{static_cast<int>(recorded.error().code), recorded.error().message, false, {}};
       return false;
     }
+  } else if (const auto* checkpoint = std::get_if<MakeCheckpoint>(&command)) {
+    snapshot_saver_.begin(*kv_, checkpoint->snapshot, [this](Event event) { events_.push(std::move(event)); });
   } else if (auto* ending = std::get_if<Exit>(&command)) {
     exit = std::move(*ending);
     return false;
@@ -533,6 +539,7 @@ Exit PeerProcess::loop() {
 
 void PeerProcess::close() {
   opener_->stop_in({});
+  snapshot_saver_.stop();
   if (fetcher_ != nullptr) fetcher_->stop();
   if (workers_ != nullptr)
     if (const Result<void> closed = workers_->stop(); !closed)

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,7 @@ class PartitionMoves {
                      const std::function<bool(ring::Partition)>& stays);
   void note_pause(const Step& step);
   void acknowledge_copied(const Step& step);
+  Result<void> take_kept(const Step& step);
   void send(const Step& step, const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures) const;
   void compare_now(const Step& step, const ring::PeerId& with);
   ring::CompareTenures question(std::uint64_t nonce) const;
@@ -95,6 +97,7 @@ class PartitionMoves {
   std::map<Dependents::Id, Unanswered> unanswered_;
   std::map<ring::Partition, SafeFrom> safe_from_;
   std::vector<ring::Partition> changed_;
+  std::set<std::pair<ring::PeerId, std::uint64_t>> kept_;  // acknowledgements of links, while all is kept
   bool paused_ = false;
   Time next_compare_{};  // no table of tenures is sent before this
 };
