@@ -294,8 +294,7 @@ void add_snapshot_commands(CLI::App& app, int& code) {
   CLI::App* command =
       app.add_subcommand("snapshot", "makes a copy of the state of every peer of a running ring, and a manifest");
   add_target_options(*command, taken->target);
-  command
-      ->add_option("--manifest", taken->manifest, "the file to write; without it snapshot-ID.json in this directory")
+  command->add_option("--manifest", taken->manifest, "the file to write; without it snapshot-ID.json in this directory")
       ->type_name("FILE");
   command->add_option("--timeout", taken->timeout, "how long the peers may take to list their files")
       ->type_name("DURATION")

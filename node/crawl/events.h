@@ -172,8 +172,8 @@ struct StopEvent {
 };
 struct TickEvent {};
 
-using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, CheckpointMade, CheckpointListed, StopEvent,
-                           TickEvent>;
+using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, CheckpointMade, CheckpointListed,
+                           StopEvent, TickEvent>;
 
 // --- commands
 struct StartFetch {

@@ -79,9 +79,8 @@ Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
 
 // One part of a snapshot of the ring (snapshot_desk.h).
 json OwnAnswers::snapshot(const Step& step, const json& body) {
-  json answer = around_.lifecycle.stopping() || around_.lifecycle.ending()
-                    ? json{{"error", "this peer is stopping"}}
-                    : around_.snapshots.answer(step, body);
+  json answer = around_.lifecycle.stopping() || around_.lifecycle.ending() ? json{{"error", "this peer is stopping"}}
+                                                                           : around_.snapshots.answer(step, body);
   answer["id"] = around_.state.id.hex();
   answer["address"] = around_.members.membership().self().address;
   return answer;

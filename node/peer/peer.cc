@@ -264,6 +264,7 @@ Result<void> Peer::after(const Step& step) {
   if (members_.changed()) ORBWEAVER_TRY(membership_changed(step));
   ask_for_admission(step);
   snapshots_.tick(step);
+  for (MessageEvent& waited : snapshots_.take_waiting()) ORBWEAVER_TRY(receive(step, waited));
   ORBWEAVER_TRY(batches_.take_own_outbox(step));
   ORBWEAVER_TRY(fetches_.outcomes.commit_piece(step));
   ORBWEAVER_TRY(intake_.tick(step));

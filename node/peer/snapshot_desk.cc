@@ -6,6 +6,7 @@
 #include "node/config/settings_table.h"
 #include "node/crawl/outside_json.h"
 #include "node/crawl/peer_words.h"
+#include "ring/codec.h"
 
 namespace orbweaver {
 
@@ -84,6 +85,23 @@ json SnapshotDesk::end(const std::string& snapshot) {
     listing_.clear();
   }
   return {{"state", "none"}};
+}
+
+bool SnapshotDesk::keep_back(const MessageEvent& event) {
+  const auto* const batch = std::get_if<ring::Batch>(&event.message.body);
+  if (!holds() || batch == nullptr || batch->kind == ring::BatchKind::forward) return false;
+  const std::size_t bytes = ring::memory_bytes(event.message);
+  if (waiting_bytes_ + bytes <= max_waiting_bytes) {
+    waiting_bytes_ += bytes;
+    waiting_.push_back(event);
+  }
+  return true;
+}
+
+std::vector<MessageEvent> SnapshotDesk::take_waiting() {
+  if (holds()) return {};
+  waiting_bytes_ = 0;
+  return std::exchange(waiting_, {});
 }
 
 void SnapshotDesk::become(State state) {

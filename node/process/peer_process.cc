@@ -75,14 +75,10 @@ std::string absolute_path(const std::string& path) {
   return path.empty() || unknown ? path : whole.string();
 }
 
-bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":0"); }
-
 class PeerProcess {
  public:
   explicit PeerProcess(PeerOptions options)
-      : options_(std::move(options)),
-        events_(plan_memory(options_.settings.values, memory_of_machine()).messages_in),
-        snapshot_saver_(options_.directory) {}
+      : options_(std::move(options)), events_(plan_memory(options_.settings.values, memory_of_machine()).messages_in) {}
 
   Result<Exit> run() {
     if (Result<void> opened = open(); !opened) return tl::make_unexpected(opened.error());
@@ -111,7 +107,9 @@ class PeerProcess {
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
   void publish(Time now);
-  void announce(const std::vector<std::string>& lines) const;
+  static void announce(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) complain("%s", line.c_str());
+  }
   void close();
 
   bool signalled_ = false;  // by a signal to end; used only by the signals' thread
@@ -132,7 +130,7 @@ class PeerProcess {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<CurlFetcher> fetcher_;
   LinkRecorder link_recorder_;
-  SnapshotSaver snapshot_saver_;
+  SnapshotSaver snapshot_saver_{options_.directory};
   StatusServer status_;
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
@@ -150,7 +148,7 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   };
   // A peer tries its last address first, so that others find it at once.
   std::vector<std::string> tries = {settings.listen};
-  if (port_is_free_choice(settings.listen))
+  if (settings.listen.ends_with(":0"))
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
   for (const std::string& listen : tries) {
     auto opened = ring::ZmqTransport::open(
@@ -424,10 +422,6 @@ void PeerProcess::publish(Time now) {
   status_json_ = std::move(json);
   metrics_text_ = std::move(metrics);
   status_at_ = now;
-}
-
-void PeerProcess::announce(const std::vector<std::string>& lines) const {
-  for (const std::string& line : lines) complain("%s", line.c_str());
 }
 
 // False: the crawl cannot start, and the peer ends.

@@ -69,14 +69,14 @@ Result<std::string> SnapshotSaver::make(storage::Kv& kv, const std::string& snap
   const Result<std::size_t> there = tidy(all);
   if (!there) return tl::make_unexpected(there.error());
   if (*there >= max_snapshots)
-    return fail(ErrorCode::disk_full, all + " has " + std::to_string(*there) +
-                                          " snapshots, which keep old files of the store; remove some");
+    return fail(ErrorCode::disk_full,
+                all + " has " + std::to_string(*there) + " snapshots, which keep old files of the store; remove some");
   struct statvfs room {};
   const std::uint64_t free_bytes =
       ::statvfs(all.c_str(), &room) == 0 ? std::uint64_t{room.f_bavail} * room.f_frsize : room_bytes;
   if (free_bytes < room_bytes)
-    return fail(ErrorCode::disk_full, "disk full at " + all + ": " + size_text(free_bytes) + " are free, a snapshot needs " +
-                                          size_text(room_bytes));
+    return fail(ErrorCode::disk_full, "disk full at " + all + ": " + size_text(free_bytes) +
+                                          " are free, a snapshot needs " + size_text(room_bytes));
   fs::create_directory(half, trouble);
   if (trouble) return fail(ErrorCode::io, "cannot make " + half + ": " + trouble.message());
   if (const auto made = kv.checkpoint(half + "/store"); !made) return tl::make_unexpected(error_of(made.error()));

@@ -224,7 +224,7 @@ class PartitionManager {
   std::optional<RecordAsks::Round> restored_round_;  // of what the last run held, once it has begun
   std::set<ring::Partition> dirty_;                  // to be planned
   bool keep_all_ = false;
-  std::size_t sweep_left_ = 0;                       // and so many from sweep_at_ on, in a circle
+  std::size_t sweep_left_ = 0;  // and so many from sweep_at_ on, in a circle
   ring::Partition sweep_at_ = 0;
   std::set<ring::Partition> gaining_;   // owned or held, and not fetched yet
   std::set<ring::Partition> awaiting_;  // held, and peers are awaited by name

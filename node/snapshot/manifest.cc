@@ -71,14 +71,9 @@ json content_of(const Manifest& manifest) {
     entry["counts"] = peer.counts;
     peers.push_back(std::move(entry));
   }
-  return {{"format", manifest_format},
-          {"snapshot", manifest.snapshot},
-          {"made", manifest.made},
-          {"ring", manifest.ring},
-          {"settings", manifest.settings},
-          {"replicas", manifest.replicas},
-          {"missing", std::move(missing)},
-          {"peers", std::move(peers)}};
+  return {{"format", manifest_format},     {"snapshot", manifest.snapshot}, {"made", manifest.made},
+          {"ring", manifest.ring},         {"settings", manifest.settings}, {"replicas", manifest.replicas},
+          {"missing", std::move(missing)}, {"peers", std::move(peers)}};
 }
 
 Result<SnapshotPeer> read_peer(const json& entry) {

@@ -125,8 +125,7 @@ Result<void> Restore::add_hosts(storage::Store& source, std::uint16_t partition)
       if (row.robots) {
         const auto known = owner.robots(row.host, row.origin);
         if (!known) return failed(known.error());
-        commit.robots.emplace_back(row.host, row.origin,
-                                   *known ? storage::merge(**known, *row.robots) : *row.robots);
+        commit.robots.emplace_back(row.host, row.origin, *known ? storage::merge(**known, *row.robots) : *row.robots);
       }
     }
     if (const auto written = owner.commit(commit); !written) return failed(written.error());

@@ -1,6 +1,6 @@
-// A ring made from the stores of a snapshot, of any number of peers. Every partition is merged from all stores that have
-// some of it, as copies are merged when partitions change hands, and goes to the peer that the hash ring names as its
-// owner. The new ring has an identity of its own, and so has each of its peers: peers of the old one that still run
+// A ring made from the stores of a snapshot, of any number of peers. Every partition is merged from all stores that
+// have some of it, as copies are merged when partitions change hands, and goes to the peer that the hash ring names as
+// its owner. The new ring has an identity of its own, and so has each of its peers: peers of the old one that still run
 // are strangers to it. What the new peers find on their disks is what a ring that was stopped finds: members, tenures,
 // seeds, settings, records, waits, robots.txt files, links that are still to be admitted.
 //

@@ -49,8 +49,7 @@ tl::unexpected<Error> SnapshotTalk::give_up(ErrorCode code, std::string why) {
 Result<void> SnapshotTalk::enough() const {
   if (partial_ || manifest_.missing.empty() || manifest_.missing.size() < manifest_.replicas) return {};
   std::string names;
-  for (const MissingPeer& peer : manifest_.missing)
-    names += (names.empty() ? "" : ", ") + named(peer.id, peer.address);
+  for (const MissingPeer& peer : manifest_.missing) names += (names.empty() ? "" : ", ") + named(peer.id, peer.address);
   return fail(ErrorCode::unreachable,
               "without an answer: " + names + "; with replicas = " + std::to_string(manifest_.replicas) +
                   " their records may be nowhere else. Start them and ask again, declare them gone with orbweaver "
@@ -145,8 +144,8 @@ Result<SnapshotTalk::Next> SnapshotTalk::take_looks(const json& answer) {
     const auto found = peer.find("listing");
     Result<SnapshotListing> listing = read_listing(found == peer.end() ? json::object() : *found);
     if (!listing)
-      return fail(ErrorCode::io, "peer " + named(id, held_[id]) + " lists its checkpoint in an unknown form: " +
-                                     listing.error().message);
+      return fail(ErrorCode::io, "peer " + named(id, held_[id]) +
+                                     " lists its checkpoint in an unknown form: " + listing.error().message);
     SnapshotPeer entry{.id = id, .address = held_[id], .counts = {}, .listing = std::move(*listing)};
     const json counts = peer.value("saved_counts", json::object());
     for (const auto& [name, value] : counts.items())

@@ -40,7 +40,7 @@ class SnapshotTalk {
 
   bool partial_;
   Phase phase_ = Phase::hold;
-  std::map<std::string, std::string> held_;     // by identity: the address
+  std::map<std::string, std::string> held_;      // by identity: the address
   std::map<std::string, std::uint32_t> silent_;  // questions in a row that it did not answer
   std::set<std::string> listed_;
   Manifest manifest_;

@@ -1,6 +1,6 @@
 // A snapshot at a random moment of a run with faults, and a ring of another size that goes on from it in a new world:
-// docs/decisions/0029-snapshot.md. What every disk had when all peers held is in the checkpoints; each URL among it gets
-// an outcome; and no page whose outcome was in them is fetched again.
+// docs/decisions/0029-snapshot.md. What every disk had when all peers held is in the checkpoints; each URL among it
+// gets an outcome; and no page whose outcome was in them is fetched again.
 #include <nlohmann/json.hpp>
 
 #include "node/snapshot/restore.h"
@@ -270,10 +270,9 @@ TEST_P(SnapshotSeeds, ARingOfAnotherSizeGoesOnFromASnapshotUnderFaults) {
   EXPECT_GT(done[Done::whole], 0u);
   for (const auto& [how, times] : done)
     RecordProperty("done_" + std::to_string(static_cast<int>(how)), std::to_string(times));
-  std::printf("snapshots: %llu whole, %llu without some peers, %llu none\n",
-              static_cast<unsigned long long>(done[Done::whole]),
-              static_cast<unsigned long long>(done[Done::without_some]),
-              static_cast<unsigned long long>(done[Done::none]));
+  std::printf(
+      "snapshots: %llu whole, %llu without some peers, %llu none\n", static_cast<unsigned long long>(done[Done::whole]),
+      static_cast<unsigned long long>(done[Done::without_some]), static_cast<unsigned long long>(done[Done::none]));
 }
 
 }  // namespace
