@@ -68,7 +68,9 @@ TEST(Manifest, WithAnyByteChangedItIsRefusedOrSaysTheSame) {
     std::string other = text;
     other[at] = other[at] == '1' ? '2' : '1';
     const Result<Manifest> read = read_manifest(other, sha256_of);
-    if (read) EXPECT_EQ(*read, sample()) << at;
+    if (read) {
+      EXPECT_EQ(*read, sample()) << at;
+    }
   }
 }
 
@@ -192,7 +194,9 @@ TEST(SnapshotTalk, AMemberThatOnlyOneKnowsIsMissing) {
     const auto next = talk.take(answer({held(first_id, {first_id, second_id}, replicas)}));
     EXPECT_EQ(next.has_value(), replicas == 2);
     EXPECT_EQ(talk.question()["phase"], replicas == 2 ? "save" : "end");
-    if (!next) EXPECT_NE(next.error().message.find(second_id.substr(0, 8)), std::string::npos);
+    if (!next) {
+      EXPECT_NE(next.error().message.find(second_id.substr(0, 8)), std::string::npos);
+    }
     ASSERT_EQ(talk.manifest().missing.size(), 1u);
   }
 }

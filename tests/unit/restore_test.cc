@@ -8,6 +8,7 @@
 
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
+#include "storage/bytes.h"
 #include "storage/memory_kv.h"
 #include "storage/rocks_kv.h"
 #include "tests/unit/crawl_keys.h"
@@ -105,7 +106,9 @@ TEST(Restore, LinksOnTheirWayAreInTheOutboxOfTheirNewOwner) {
   std::size_t found = 0;
   for (std::size_t i = 0; i < restored.size(); ++i) {
     Store store = restored.open(i);
-    for (const auto& [name, row] : *store.meta_rows("tenure/")) {
+    const auto tenures = store.meta_rows("tenure/");
+    ASSERT_TRUE(tenures);
+    for (const auto& [name, row] : *tenures) {
       const bool holds = row.substr(8) == std::string(16, static_cast<char>(i + 1));
       const auto partition = storage::get_be<std::uint16_t>(name, 0);
       const std::size_t links = store.outbox_of(partition, 0, 10)->size();
