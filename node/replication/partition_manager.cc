@@ -357,7 +357,7 @@ bool PartitionManager::at_rest() const {
 }
 
 std::optional<Time> PartitionManager::next_deadline() const {
-  if (!releasing_.empty() || plan_open()) return Time{};
+  if ((!releasing_.empty() && !keep_all_) || plan_open()) return Time{};
   std::optional<Time> at = transfers_.next_deadline();
   const auto consider = [&at](Time other) { at = at ? std::min(*at, other) : other; };
   if (asks_.next_deadline()) consider(*asks_.next_deadline());
