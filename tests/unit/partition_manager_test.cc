@@ -68,27 +68,6 @@ TEST_F(PartitionManagerTest, ALeaverHandsOverAllAndKeepsNothing) {
   EXPECT_EQ(node(2).store->counts().discovered(), 0u);
 }
 
-// For a snapshot: what it has handed over stays on its disk until it has made its checkpoint.
-TEST_F(PartitionManagerTest, WhoKeepsAllDropsNothingAndIsCalledNoMoreOftenForIt) {
-  for (const std::size_t peer : {1u, 2u, 3u}) {
-    begin(peer);
-    run(seconds(3));
-  }
-  PartitionManager& leaver = *node(2).partition_manager;
-  leaver.keep_all(true);
-  const std::uint64_t had = node(2).store->counts().discovered();
-  ASSERT_GT(had, 0u);
-  leave(2);
-  run(seconds(20));
-  EXPECT_EQ(leaver.held(), 0u) << "it hands over";
-  EXPECT_FALSE(leaver.at_rest()) << "what it may drop waits";
-  EXPECT_GE(node(2).store->counts().discovered(), had);
-  EXPECT_GT(leaver.next_deadline().value_or(now_), Time{}) << "a loop that never sleeps";
-  leaver.keep_all(false);
-  settle();
-  EXPECT_EQ(node(2).store->counts().discovered(), 0u);
-}
-
 // A take-over waits for the replica, which has the last writes of the dead peer, and then for the delay of each host.
 TEST_F(PartitionManagerTest, ATakeOverWaitsForWhatTheReplicasHave) {
   replicas_ = 3;
