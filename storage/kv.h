@@ -83,6 +83,11 @@ class Kv {
   virtual Result<void> write(const KvBatch& batch) = 0;
   // The memory that it uses, by its own count; 0 where it does not count.
   virtual std::uint64_t memory_bytes() const { return 0; }
+  // A copy of all tables as of one moment during the call, which a Kv of the same kind opens. `directory` must not
+  // exist, its parent must. Any thread may call it, while the owner goes on.
+  virtual Result<void> checkpoint(const std::string& directory) {
+    return fail(ErrorKind::io, directory + ": this store makes no checkpoints");
+  }
 };
 
 }  // namespace orbweaver::storage

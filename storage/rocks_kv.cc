@@ -6,10 +6,12 @@
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
 #include <array>
 #include <cstdarg>
+#include <limits>
 #include <utility>
 
 #include "storage/rocks_files.h"
@@ -129,6 +131,17 @@ class RocksKv final : public Kv {
     options.sync = config_.sync_writes || batch.synced();
     const rocksdb::Status status = db_->Write(options, &batch_);
     if (!status.ok()) return failed("writing to " + config_.directory, status);
+    return {};
+  }
+
+  // Tables become hard links. What is in memory only is not written out, which would hold up the owner: it is in the
+  // journal, which is copied, and whose size max_total_wal_size bounds.
+  Result<void> checkpoint(const std::string& directory) override {
+    rocksdb::Checkpoint* made = nullptr;
+    rocksdb::Status status = rocksdb::Checkpoint::Create(db_.get(), &made);
+    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+    if (status.ok()) status = checkpoint->CreateCheckpoint(directory, std::numeric_limits<std::uint64_t>::max());
+    if (!status.ok()) return failed("making the checkpoint " + directory, status);
     return {};
   }
 

@@ -16,6 +16,7 @@
 #include "node/cli/manual.h"
 #include "node/cli/ring_commands.h"
 #include "node/cli/setting_flags.h"
+#include "node/cli/snapshot_command.h"
 #include "node/cli/tool_commands.h"
 #include "node/config/settings_table.h"
 #include "node/process/peer_process.h"
@@ -144,6 +145,7 @@ int run(int argc, char** argv) {
   add_crawl(app, code);
   add_node(app, code);
   add_ring_commands(app, code);
+  add_snapshot_commands(app, code);
   add_tool_commands(app, code);
   add_graph_commands(app, code);
   add_export_commands(app, code);

@@ -45,11 +45,7 @@ int failed(const Error& error) {
 }
 
 void add_target(CLI::App& command, Options& options) {
-  command.add_option("--peer", options.target.peer, "any peer of the ring")->type_name("ADDR:PORT");
-  command.add_option("--dir,--out", options.target.directory, "directory of a peer, or of a crawl, on this machine")
-      ->type_name("DIR")
-      ->default_val("orbweaver-crawl");
-  command.add_option("--ring-key-file", options.target.ring_key_file, "the ring's key")->type_name("FILE");
+  add_target_options(command, options.target);
   command.add_flag("--json", options.as_json, "the answer as JSON");
 }
 
@@ -388,6 +384,14 @@ CLI::App* add(CLI::App& app, const char* name, const char* help, const std::shar
 }
 
 }  // namespace
+
+void add_target_options(CLI::App& command, PeerTarget& target) {
+  command.add_option("--peer", target.peer, "any peer of the ring")->type_name("ADDR:PORT");
+  command.add_option("--dir,--out", target.directory, "directory of a peer, or of a crawl, on this machine")
+      ->type_name("DIR")
+      ->default_val("orbweaver-crawl");
+  command.add_option("--ring-key-file", target.ring_key_file, "the ring's key")->type_name("FILE");
+}
 
 void add_ring_commands(CLI::App& app, int& code) {
   const auto options = std::make_shared<Options>();

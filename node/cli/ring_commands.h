@@ -3,7 +3,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "node/cli/ask.h"
+
 namespace orbweaver {
+
+// The options that say which peer is asked.
+void add_target_options(CLI::App& command, PeerTarget& target);
 
 // Each command sets `code` when it ran.
 void add_ring_commands(CLI::App& app, int& code);

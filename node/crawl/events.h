@@ -157,12 +157,24 @@ struct HostResolved {
   storage::HostKey host;
   std::string address;  // 4 or 16 bytes, the lowest when there are several; empty: it has none
 };
+// Answers to MakeCheckpoint, one after the other. First: the checkpoint is on the disk.
+struct CheckpointMade {
+  std::string snapshot;
+  std::string failure;  // empty: none
+};
+// Then, if there was no failure: its files, with their digests (node/snapshot/manifest.h, listing_json()).
+struct CheckpointListed {
+  std::string snapshot;
+  std::string failure;  // empty: none
+  std::string listing;
+};
 struct StopEvent {
   bool leave = false;  // hand everything over first
 };
 struct TickEvent {};
 
-using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, StopEvent, TickEvent>;
+using Event = std::variant<MessageEvent, FetchEnded, PageDone, HostResolved, CheckpointMade, CheckpointListed,
+                           StopEvent, TickEvent>;
 
 // --- commands
 struct StartFetch {
@@ -211,8 +223,13 @@ struct RecordLinks {
   storage::TracePage page;
 };
 
+// A checkpoint of the store, for a snapshot (docs/decisions/0029-snapshot.md). The loop goes on meanwhile.
+struct MakeCheckpoint {
+  std::string snapshot;
+};
+
 using Command = std::variant<StartFetch, ParseRobots, ResolveHost, SendMessage, ConnectAnew, ReplyMessage, LogEntry,
-                             Exit, RecordLinks>;
+                             Exit, RecordLinks, MakeCheckpoint>;
 using Commands = std::vector<Command>;
 
 }  // namespace orbweaver

@@ -12,6 +12,8 @@ using storage::UrlState;
 // Under best_by = topic, the score of a seed: the maximum.
 constexpr std::uint16_t max_topic_score = 255;
 
+}  // namespace
+
 storage::QueueOrder queue_order(CrawlOrder order) {
   switch (order) {
     case CrawlOrder::breadth:
@@ -23,8 +25,6 @@ storage::QueueOrder queue_order(CrawlOrder order) {
   }
   return storage::QueueOrder::breadth;
 }
-
-}  // namespace
 
 LinkRouter::LinkRouter(Around around)
     : around_(around),

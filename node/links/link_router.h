@@ -42,6 +42,9 @@ struct LinkContext {
 // True: a filter may treat it as seen. A seed is not a link: a user has named it.
 inline bool is_link(const storage::UrlRecord& record) { return record.depth > 0 || record.steps > 0; }
 
+// In which the store queues a host's URLs.
+storage::QueueOrder queue_order(CrawlOrder order);
+
 class LinkRouter {
  public:
   // What it reads of the peer; all outlive it.

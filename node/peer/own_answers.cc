@@ -38,6 +38,7 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
   if (verb == "traps") return traps(step, body);
   if (verb == "recrawl") return recrawl(step, body);
   if (verb == "forget") return forget(step, body);
+  if (verb == "snapshot") return snapshot(step, body);
   if (verb == "leave") {
     around_.ends.process.leave(step.now);
     return json{{"leaving", around_.state.id.hex()}};
@@ -47,7 +48,7 @@ Result<json> OwnAnswers::answer(const Step& step, const std::string& verb, const
     return json{{"stopping", around_.state.id.hex()}};
   }
   return json{{"error", "unknown question '" + verb.substr(0, ring::max_verb_bytes) +
-                            "'; this peer knows status, explain, seed, recrawl, traps, forget, leave, stop"}};
+                            "'; this peer knows status, explain, seed, recrawl, traps, forget, snapshot, leave, stop"}};
 }
 
 // What the rules have excluded (trap_report.h).
@@ -74,6 +75,15 @@ Result<json> OwnAnswers::recrawl(const Step& step, const json& body) {
   ORBWEAVER_TRY(around_.records.writer.commit(step, commit));
   if (around_.gate.may_queue_again()) ORBWEAVER_TRY(walk.walk_on(step));
   return begun;
+}
+
+// One part of a snapshot of the ring (snapshot_desk.h).
+json OwnAnswers::snapshot(const Step& step, const json& body) {
+  json answer = around_.lifecycle.stopping() || around_.lifecycle.ending() ? json{{"error", "this peer is stopping"}}
+                                                                           : around_.snapshots.answer(step, body);
+  answer["id"] = around_.state.id.hex();
+  answer["address"] = around_.members.membership().self().address;
+  return answer;
 }
 
 // A person declares that a peer that is down is gone for good. If it is alive anyway, it refutes that.

@@ -1,4 +1,5 @@
-// This peer's own answers to questions (questions.h): status, explain, seed, traps, recrawl, forget, leave, stop.
+// This peer's own answers to questions (questions.h): status, explain, seed, traps, recrawl, forget, snapshot, leave,
+// stop.
 // Lifetime: the peer's. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -11,6 +12,7 @@
 #include "node/links/url_verdicts.h"
 #include "node/peer/explanation.h"
 #include "node/peer/peer_status.h"
+#include "node/peer/snapshot_desk.h"
 #include "node/peer/trap_report.h"
 #include "node/replication/record_parts.h"
 #include "node/scheduling/fetch_gate.h"
@@ -32,6 +34,7 @@ class OwnAnswers {
     SeedIntake& intake;
     const FetchGate& gate;
     const PeerStatus& status;
+    SnapshotDesk& snapshots;
   };
   explicit OwnAnswers(Around around);
 
@@ -43,6 +46,7 @@ class OwnAnswers {
  private:
   Result<nlohmann::json> traps(const Step& step, const nlohmann::json& body);
   Result<nlohmann::json> recrawl(const Step& step, const nlohmann::json& body);
+  nlohmann::json snapshot(const Step& step, const nlohmann::json& body);
   nlohmann::json forget(const Step& step, const nlohmann::json& body);
 
   Around around_;

@@ -68,6 +68,7 @@ Peer::Peer(RingEntry& entry, Time now)
                .batches = batches_,
                .faults = faults_},
               std::move(entry.link_trace)),
+      snapshots_(state_, members_, records_.replication.partition_manager),
       answers_({.state = state_,
                 .members = members_,
                 .lifecycle = lifecycle_,
@@ -78,7 +79,8 @@ Peer::Peer(RingEntry& entry, Time now)
                 .links = links_,
                 .intake = intake_,
                 .gate = fetches_.gate,
-                .status = status_}),
+                .status = status_,
+                .snapshots = snapshots_}),
       questions_({.membership = members_.membership(),
                   .ring = state_.ring,
                   .messenger = messenger_,
@@ -229,6 +231,14 @@ Result<void> Peer::step(const Step& step, Event& event) {
                               fetches_.scheduler.on_resolved(step.now, resolved);
                               return Result<void>{};
                             },
+                            [&](const CheckpointMade& made) {
+                              snapshots_.hear(step, made);
+                              return Result<void>{};
+                            },
+                            [&](const CheckpointListed& listed) {
+                              snapshots_.hear(step, listed);
+                              return Result<void>{};
+                            },
                             [&](const StopEvent& wanted) {
                               wanted.leave ? ends_.process.leave(step.now) : lifecycle_.stop();
                               return Result<void>{};
@@ -253,6 +263,8 @@ Result<void> Peer::after(const Step& step) {
   }
   if (members_.changed()) ORBWEAVER_TRY(membership_changed(step));
   ask_for_admission(step);
+  snapshots_.tick(step);
+  for (MessageEvent& waited : snapshots_.take_waiting()) ORBWEAVER_TRY(receive(step, waited));
   ORBWEAVER_TRY(batches_.take_own_outbox(step));
   ORBWEAVER_TRY(fetches_.outcomes.commit_piece(step));
   ORBWEAVER_TRY(intake_.tick(step));
@@ -314,6 +326,7 @@ Time Peer::next_deadline(Time now) const {
   consider(fetches_.scheduler.next_deadline(now));
   if (!lifecycle_.stopping() && !lifecycle_.ending()) consider(admission_.next_deadline());
   consider(questions_.next_deadline());
+  consider(snapshots_.next_deadline());
   consider(ends_.process.next_deadline());
   return std::max(at, now);
 }

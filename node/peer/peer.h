@@ -27,6 +27,7 @@
 #include "node/peer/peer_status.h"
 #include "node/peer/questions.h"
 #include "node/peer/ring_entry.h"
+#include "node/peer/snapshot_desk.h"
 #include "node/replication/partition_moves.h"
 #include "node/scheduling/fetch_parts.h"
 
@@ -112,6 +113,7 @@ class Peer {
   BatchIntake batches_;
   OutsideFaults faults_;
   PeerStatus status_;
+  SnapshotDesk snapshots_;
   OwnAnswers answers_;
   Questions questions_;
 };

@@ -128,7 +128,8 @@ Result<void> Peer::handle_of_ring(const Step& step, MessageEvent& event) {
       },
       [&](const ring::Sync& sync) { return on_sync(step, in, sync, event.reply); },
       [&](const ring::Batch& batch) {
-        return lifecycle_.ending() ? Result<void>{} : batches_.take(step, in.from, batch, event.reply);
+        if (lifecycle_.ending() || snapshots_.keep_back(event)) return Result<void>{};
+        return batches_.take(step, in.from, batch, event.reply);
       },
       [&](const ring::BatchAck& ack) { return moves_.hear(step, in.from, ack); },
       [&](const ring::BatchRefused& refused) {

@@ -42,7 +42,8 @@ void Questions::refuse(const Step& step, const ring::Message& in, const ring::As
 }
 
 bool Questions::asks_all(const ring::Ask& ask) const {
-  return ask.for_ring && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl");
+  return ask.for_ring && (ask.verb == "status" || ask.verb == "stop" || ask.verb == "traps" || ask.verb == "recrawl" ||
+                          ask.verb == "snapshot");
 }
 
 Result<std::vector<ring::PeerId>> Questions::whom(const ring::Ask& ask, const json& body) const {

@@ -29,6 +29,7 @@
 #include "node/process/open_files.h"
 #include "node/process/peer_file.h"
 #include "node/process/peer_memory.h"
+#include "node/process/snapshot_saver.h"
 #include "node/process/status_http.h"
 #include "node/process/workers.h"
 #include "node/scope/scope_lists.h"
@@ -74,8 +75,6 @@ std::string absolute_path(const std::string& path) {
   return path.empty() || unknown ? path : whole.string();
 }
 
-bool port_is_free_choice(const std::string& listen) { return listen.ends_with(":0"); }
-
 class PeerProcess {
  public:
   explicit PeerProcess(PeerOptions options)
@@ -108,7 +107,9 @@ class PeerProcess {
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
   void publish(Time now);
-  void announce(const std::vector<std::string>& lines) const;
+  static void announce(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) complain("%s", line.c_str());
+  }
   void close();
 
   bool signalled_ = false;  // by a signal to end; used only by the signals' thread
@@ -129,6 +130,7 @@ class PeerProcess {
   std::unique_ptr<Workers> workers_;
   std::unique_ptr<CurlFetcher> fetcher_;
   LinkRecorder link_recorder_;
+  SnapshotSaver snapshot_saver_{options_.directory};
   StatusServer status_;
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
@@ -146,7 +148,7 @@ Result<void> PeerProcess::open_transport(const std::string& secret) {
   };
   // A peer tries its last address first, so that others find it at once.
   std::vector<std::string> tries = {settings.listen};
-  if (port_is_free_choice(settings.listen))
+  if (settings.listen.ends_with(":0"))
     if (const Result<PeerFile> last = read_peer_file(options_.directory)) tries.insert(tries.begin(), last->address);
   for (const std::string& listen : tries) {
     auto opened = ring::ZmqTransport::open(
@@ -423,10 +425,6 @@ void PeerProcess::publish(Time now) {
   status_at_ = now;
 }
 
-void PeerProcess::announce(const std::vector<std::string>& lines) const {
-  for (const std::string& line : lines) complain("%s", line.c_str());
-}
-
 // False: the crawl cannot start, and the peer ends.
 bool PeerProcess::crawls(Exit& exit) {
   if (fetcher_ != nullptr) return true;
@@ -484,6 +482,8 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
       exit = Exit{static_cast<int>(recorded.error().code), recorded.error().message, false, {}};
       return false;
     }
+  } else if (const auto* checkpoint = std::get_if<MakeCheckpoint>(&command)) {
+    snapshot_saver_.begin(*kv_, checkpoint->snapshot, [this](Event event) { events_.push(std::move(event)); });
   } else if (auto* ending = std::get_if<Exit>(&command)) {
     exit = std::move(*ending);
     return false;
@@ -534,6 +534,7 @@ Exit PeerProcess::loop() {
 
 void PeerProcess::close() {
   opener_->stop_in({});
+  snapshot_saver_.stop();
   if (fetcher_ != nullptr) fetcher_->stop();
   if (workers_ != nullptr)
     if (const Result<void> closed = workers_->stop(); !closed)

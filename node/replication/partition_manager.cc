@@ -16,6 +16,15 @@ constexpr Duration quiet_time = std::chrono::milliseconds{500};
 
 }  // namespace
 
+std::pair<std::string, std::string> tenure_row(const ring::PartitionTenure& held) {
+  std::pair<std::string, std::string> row{std::string(tenure_prefix), std::string()};
+  storage::put_be(row.first, held.partition);
+  storage::put_be(row.second, held.tenure.epoch);
+  const auto& holder = held.tenure.holder.bytes;
+  row.second.append(reinterpret_cast<const char*>(holder.data()), holder.size());
+  return row;
+}
+
 PartitionManager::PartitionManager(Config config, const ring::PeerId& self, std::uint32_t partitions,
                                    storage::Store& store, const CopiedUntil& copied_until)
     : config_(config),
@@ -84,12 +93,7 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     const ring::Tenure before = tenures_.contains(partition) ? tenures_.of(partition) : ring::Tenure{};
     if (!tenures_.merge(partition, tenure)) continue;
     news = true;
-    std::string name(tenure_prefix);
-    storage::put_be(name, partition);
-    std::string row;
-    storage::put_be(row, tenure.epoch);
-    row.append(reinterpret_cast<const char*>(tenure.holder.bytes.data()), tenure.holder.bytes.size());
-    commit.meta.emplace_back(std::move(name), std::move(row));
+    commit.meta.push_back(tenure_row({partition, tenure}));
     returned_.erase(partition);
     asked_.erase(partition);
     asked_again_.erase(partition);
@@ -190,7 +194,8 @@ Result<void> PartitionManager::tick(Time now, const View& view, const Transfers:
                                     std::vector<Transfers::Out>& out, Changes& changes) {
   if (view.empty()) return {};
   compare_slice(now, view);
-  if (Result<void> dropped = release_some(view); !dropped) return dropped;
+  if (!keep_all_)
+    if (Result<void> dropped = release_some(view); !dropped) return dropped;
   if (Result<void> ticked = transfers_.tick(now, world, out); !ticked) return ticked;
   for (RecordAsks::Out& ask : asks_.tick(now, tenures_.sum_held_by(self_), world.new_sequence))
     out.push_back({ask.to, std::move(ask.question)});
@@ -360,7 +365,7 @@ bool PartitionManager::at_rest() const {
 }
 
 std::optional<Time> PartitionManager::next_deadline() const {
-  if (!releasing_.empty() || plan_open()) return Time{};
+  if ((!releasing_.empty() && !keep_all_) || plan_open()) return Time{};
   std::optional<Time> at = transfers_.next_deadline();
   const auto consider = [&at](Time other) { at = at ? std::min(*at, other) : other; };
   if (asks_.next_deadline()) consider(*asks_.next_deadline());

@@ -23,6 +23,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -103,6 +105,10 @@ class PartitionManager {
   // Work that is due: transfers, drops, anti-entropy. `changes`: hand-offs that are complete.
   Result<void> tick(Time now, const View& view, const Transfers::World& world, std::vector<Transfers::Out>& out,
                     Changes& changes);
+
+  // For a snapshot (node/peer/snapshot_desk.h): from now on no copy is dropped, until that is taken back.
+  void keep_all(bool keep) { keep_all_ = keep; }
+  bool keeps_all() const { return keep_all_; }
 
   // --- messages ---
   ring::RootsCompared on_roots(const ring::PeerId& from, const ring::Roots& roots, const View& view);
@@ -225,7 +231,8 @@ class PartitionManager {
   RecordAsks asks_;
   std::optional<RecordAsks::Round> restored_round_;  // of what the last run held, once it has begun
   std::set<ring::Partition> dirty_;                  // to be planned
-  std::size_t sweep_left_ = 0;                       // and so many from sweep_at_ on, in a circle
+  bool keep_all_ = false;
+  std::size_t sweep_left_ = 0;  // and so many from sweep_at_ on, in a circle
   ring::Partition sweep_at_ = 0;
   std::set<ring::Partition> gaining_;   // owned or held, and not fetched yet
   std::set<ring::Partition> awaiting_;  // held, and peers are awaited by name
@@ -240,5 +247,6 @@ class PartitionManager {
 
 // A row of the meta table: this, then the partition (u16 big-endian) -> epoch (u64), holder (16 bytes).
 inline constexpr std::string_view tenure_prefix = "tenure/";
+std::pair<std::string, std::string> tenure_row(const ring::PartitionTenure& held);
 
 }  // namespace orbweaver

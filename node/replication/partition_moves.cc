@@ -18,6 +18,8 @@ constexpr std::size_t max_rows = 4096;
 // Up to this many members, each of them receives a change of tenures at once: 100 bytes each, where comparing costs a
 // table of sums. In a larger ring only the peers concerned do, and the others learn it by comparing.
 constexpr std::size_t max_tell_all = 1024;
+// Acknowledgements that are kept while a snapshot is made; what was sent for one more is sent again.
+constexpr std::size_t max_kept = 65'536;
 
 }  // namespace
 
@@ -165,9 +167,21 @@ void PartitionMoves::acknowledge_copied(const Step& step) {
 Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring::BatchAck& taken) {
   if (replication_->replicator.acknowledged(from, taken.sequence)) return {};
   if (replication_->partition_manager.acknowledged(from, taken.sequence)) return {};
+  // Until it is taken, this is as an acknowledgement that is late: the links stay in the outbox.
+  if (replication_->partition_manager.keeps_all()) {
+    if (kept_.size() < max_kept) kept_.emplace(from, taken.sequence);
+    return {};
+  }
   storage::Commit commit;
   commit.from_outbox = replication_->outbox.acknowledged(from, taken.sequence);
   if (!commit.from_outbox.empty()) ORBWEAVER_TRY(writer_->commit(step, commit));
+  return {};
+}
+
+Result<void> PartitionMoves::take_kept(const Step& step) {
+  if (kept_.empty() || replication_->partition_manager.keeps_all()) return {};
+  for (const auto& [from, sequence] : std::exchange(kept_, {}))
+    ORBWEAVER_TRY(hear(step, from, ring::BatchAck{sequence}));
   return {};
 }
 
@@ -317,6 +331,7 @@ Result<void> PartitionMoves::note_copied(const Step& step, bool confirmed, Time 
 }
 
 Result<void> PartitionMoves::tick(const Step& step, bool may_take, const std::function<bool(ring::Partition)>& stays) {
+  ORBWEAVER_TRY(take_kept(step));
   if (replication_->partition_manager.take_plan_wanted()) replication_->plan_due = true;
   note_pause(step);
   ORBWEAVER_TRY(take_over(step, may_take));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,7 @@ class PartitionMoves {
   bool copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked);
   void note_pause(const Step& step);
   void acknowledge_copied(const Step& step);
+  Result<void> take_kept(const Step& step);
   void send(const Step& step, const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures) const;
   void compare_now(const Step& step, const ring::PeerId& with);
   ring::CompareTenures question(std::uint64_t nonce) const;
@@ -106,6 +108,7 @@ class PartitionMoves {
   std::map<ring::Partition, SafeFrom> safe_from_;
   std::map<std::pair<ring::PeerId, ring::Partition>, MayDrop> may_drop_;
   std::vector<ring::Partition> changed_;
+  std::set<std::pair<ring::PeerId, std::uint64_t>> kept_;  // acknowledgements of links, while all is kept
   bool paused_ = false;
   Time next_compare_{};  // no table of tenures is sent before this
 };

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 
 import ring
@@ -109,6 +110,45 @@ class Upgrade(ring.Case):
             for line in node.log().splitlines():
                 if "malformed message" in line:
                     self.assertIn(f"it is of protocol version {NEW}, this peer speaks", line)
+
+    @ring.about(20)
+    def test_a_disk_lost_in_the_middle_of_a_rolling_upgrade_loses_nothing(self):
+        web = self.web(hosts=8, pages=320, latency="100ms")
+        # It is found dead soon, and each peer has few pages in flight: those may be fetched again.
+        own = ["--suspicion-time", "1s", "--probe-every", "200ms", "--probe-timeout", "100ms", "--max-fetches", "4"]
+        options = ["--scope", "domain", *ring.QUICK, "--replicas", "2", *own]
+        nodes = [self.node("a", *options, *web.reach)]
+        for name in "bc":
+            nodes.append(self.node(name, "--join", nodes[0].address, *own, *web.reach))
+        self.wait_for_members(nodes, 3)
+        self.ok("seed", "--peer", nodes[0].address, *web.seeds)
+
+        def crawls_on(pages):
+            before = web.total()
+            ring.wait_until("the crawl goes on", lambda: web.total() >= before + pages)
+
+        def upgrade(at):
+            nodes[at].signal(signal.SIGINT)
+            self.assertEqual(nodes[at].wait(20), 0, nodes[at].err)
+            nodes[at] = self.node(nodes[at].name, *own, *web.reach, binary=ring.AHEAD)
+            self.assertEqual(self.own_status(nodes[at])["protocol"], NEW)
+
+        crawls_on(30)
+        upgrade(0)
+        crawls_on(15)
+        # One of the older build is gone for good, with its disk.
+        lost = nodes.pop(1)
+        lost.signal(signal.SIGKILL)
+        lost.wait(10)
+        shutil.rmtree(lost.directory)
+        crawls_on(15)
+        upgrade(1)
+        self.wait_for_members(nodes, 2)
+        self.assertLess(len(web.pages()), len(web.expected()), "the crawl was over before the last restart")
+        self.wait_for_rest(nodes)
+        self.check_nothing_lost(web)
+        for node in nodes:
+            self.assertNotIn("malformed message", node.log())
 
     def test_a_peer_of_the_next_version_joins_and_leaves_a_ring_of_this_one(self):
         web = self.web(hosts=2, pages=20)

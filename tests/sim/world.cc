@@ -39,6 +39,8 @@ std::string describe(const Event& event) {
            std::to_string(static_cast<int>(ended->error));
   if (const auto* page = std::get_if<PageDone>(&event)) return "page_done " + std::to_string(page->id);
   if (std::holds_alternative<HostResolved>(event)) return "host_resolved";
+  if (std::holds_alternative<CheckpointMade>(event)) return "checkpoint_made";
+  if (std::holds_alternative<CheckpointListed>(event)) return "checkpoint_listed";
   if (const auto* stop = std::get_if<StopEvent>(&event)) return stop->leave ? "leave" : "stop";
   return "tick";
 }
@@ -363,6 +365,8 @@ void World::carry_out(std::size_t number, Command& command) {
     const std::size_t colon = reply->path.route.find(':');
     post(number, std::stoul(reply->path.route.substr(0, colon)), std::stoull(reply->path.route.substr(colon + 1)),
          reply->message);
+  } else if (const auto* wanted = std::get_if<MakeCheckpoint>(&command)) {
+    make_checkpoint(number, *wanted);
   } else if (const auto* links = std::get_if<RecordLinks>(&command)) {
     trace_.mix_in(links->page.url);
     for (const storage::TraceLink& link : links->page.links) trace_.mix_in(link.url + std::to_string(link.flags));

@@ -83,6 +83,7 @@ struct SimPeer {
   std::shared_ptr<SimArchive> archive;    // under durability = power
   std::unique_ptr<SyncGroup> sync_group;  // likewise: of this process's pages
   std::optional<Fault> power_fails;       // likewise: when it has written `writes` more records
+  std::map<std::string, std::shared_ptr<storage::MemoryKv>> checkpoints;  // by snapshot
 };
 
 // More links than one commit of a peer takes.
@@ -155,6 +156,9 @@ class World {
   void forget_longest_step() { stats_.longest_step = {}; }
   // For measurements of large rings: nothing is judged.
   void drop_checkers() { checkers_.clear(); }
+  void add_checker(std::unique_ptr<Checker> checker) { checkers_.push_back(std::move(checker)); }
+  // Its servers go on where those of the other world were.
+  void continue_web(const World& before) { tries_ = before.tries_; }
   void follow(const std::string& url) { checkers_.push_back(make_follow(url)); }
 
   // --- for checkers ---
@@ -251,6 +255,7 @@ class World {
   void carry_out(std::size_t peer, Command& command);
   void parse_robots(std::size_t peer, const ParseRobots& stored);
   void resolve_host(std::size_t peer, const ResolveHost& resolve);
+  void make_checkpoint(std::size_t peer, const MakeCheckpoint& wanted);
   Listed listed(const Request& request, std::vector<CanonicalUrl> links, std::vector<std::uint8_t> scores) const;
   PageRead page_of(const Request& request);
   RobotsRead robots_of(const Request& request) const;

@@ -181,5 +181,26 @@ TEST_F(PartitionRestartTest, ACopyIsDroppedOnlyWhenTheOthersHaveEachOutcome) {
   EXPECT_FALSE(*other.store->find(kept.key));
 }
 
+// For a snapshot: what it has handed over stays on its disk until it has made its checkpoint.
+TEST_F(PartitionRestartTest, WhoKeepsAllDropsNothingAndIsCalledNoMoreOftenForIt) {
+  for (const std::size_t peer : {1u, 2u, 3u}) {
+    begin(peer);
+    run(seconds(3));
+  }
+  PartitionManager& leaver = *node(2).partition_manager;
+  leaver.keep_all(true);
+  const std::uint64_t had = node(2).store->counts().discovered();
+  ASSERT_GT(had, 0u);
+  leave(2);
+  run(seconds(20));
+  EXPECT_EQ(leaver.held(), 0u) << "it hands over";
+  EXPECT_FALSE(leaver.at_rest()) << "what it may drop waits";
+  EXPECT_GE(node(2).store->counts().discovered(), had);
+  EXPECT_GT(leaver.next_deadline().value_or(now_), Time{}) << "a loop that never sleeps";
+  leaver.keep_all(false);
+  settle();
+  EXPECT_EQ(node(2).store->counts().discovered(), 0u);
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -1,0 +1,264 @@
+#include "node/snapshot/restore.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "node/config/settings_table.h"
+#include "node/crawl/meta_names.h"
+#include "node/crawl/outside_json.h"
+#include "node/errors/storage_error.h"
+#include "node/links/link_router.h"
+#include "node/replication/partition_manager.h"
+#include "node/try.h"
+#include "ring/codec.h"
+
+namespace orbweaver {
+
+using nlohmann::json;
+
+namespace {
+
+// Rows read at a time, and written together.
+constexpr std::size_t rows_a_write = 1024;
+// A restored ring begins with these: every claim of a peer that runs is above.
+constexpr std::uint64_t first_epoch = 1;
+constexpr std::uint64_t first_incarnation = 1;
+constexpr std::uint32_t ordinary_capacity = 100;
+
+tl::unexpected<Error> failed(const storage::Error& error) { return tl::make_unexpected(error_of(error)); }
+
+// As many of the numbers as the text begins with, with a space between two; 0 for others.
+std::pair<std::uint64_t, std::uint64_t> numbers_in(const std::string& text) {
+  std::pair<std::uint64_t, std::uint64_t> numbers{};
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, numbers.first);
+  if (first.ec == std::errc{} && first.ptr != end) std::from_chars(first.ptr + 1, end, numbers.second);
+  return numbers;
+}
+
+// The partition that a page's key in hexadecimal digits begins with.
+std::optional<std::uint16_t> partition_in(const std::string& key) {
+  std::uint16_t partition = 0;
+  if (key.size() < 4) return std::nullopt;
+  const auto read = std::from_chars(key.data(), key.data() + 4, partition, 16);
+  return read.ptr == key.data() + 4 ? std::optional(partition) : std::nullopt;
+}
+
+}  // namespace
+
+Result<Restore> Restore::begin(std::vector<Target> targets, const ring::RingId& ring, const ring::Settings& settings) {
+  Settings values = default_settings();
+  ORBWEAVER_TRY(apply_ring_wide(values, settings));
+  Restore restore;
+  restore.ring_id_ = ring;
+  restore.settings_ = ring_wide_settings(values);
+  std::vector<ring::Member> members;
+  for (const Target& target : targets) {
+    auto store = storage::Store::open(*target.kv);
+    if (!store) return failed(store.error());
+    const auto known = store->meta(meta_name::peer);
+    if (!known) return failed(known.error());
+    if (*known || store->counts().discovered() + store->counts().outbox > 0)
+      return fail(ErrorCode::mismatch, "a directory to restore into is not empty; name one that does not exist yet");
+    store->set_order(queue_order(values.order));
+    restore.by_id_[target.id] = restore.stores_.size();
+    restore.stores_.push_back(std::make_unique<storage::Store>(std::move(*store)));
+    ring::Member member;
+    member.id = target.id;
+    member.capacity = ordinary_capacity;
+    member.state = ring::MemberState::active;
+    members.push_back(std::move(member));
+  }
+  if (restore.by_id_.size() != targets.size() || targets.empty())
+    return fail(ErrorCode::invalid_input, "a ring is restored into one directory or more, each its own");
+  restore.ring_ = ring::HashRing(members, values.partitions);
+  restore.targets_ = std::move(targets);
+  return restore;
+}
+
+storage::Store& Restore::owner_of(std::uint16_t partition) { return *stores_[by_id_.at(ring_.owner(partition))]; }
+
+Result<void> Restore::add(storage::Store& source) {
+  for (std::uint32_t i = 0; i < ring_.partitions(); ++i) {
+    const auto partition = static_cast<std::uint16_t>(i);
+    ORBWEAVER_TRY(add_records(source, partition));
+    ORBWEAVER_TRY(add_hosts(source, partition));
+    ORBWEAVER_TRY(add_links(source, partition));
+  }
+  return add_facts(source);
+}
+
+Result<void> Restore::add_records(storage::Store& source, std::uint16_t partition) {
+  if (source.counts(partition).discovered() == 0) return {};
+  std::optional<storage::UrlKey> after;
+  for (bool more = true; more;) {
+    auto records = source.scan(partition, after ? &*after : nullptr, rows_a_write);
+    if (!records) return failed(records.error());
+    more = records->size() == rows_a_write;
+    if (records->empty()) break;
+    after = records->back().key;
+    storage::Commit commit;
+    commit.merges = std::move(*records);
+    if (const auto written = owner_of(partition).commit(commit); !written) return failed(written.error());
+  }
+  return {};
+}
+
+// Of two waits of a host the longer one holds, of two robots.txt files the later one.
+Result<void> Restore::add_hosts(storage::Store& source, std::uint16_t partition) {
+  storage::Store& owner = owner_of(partition);
+  std::string after;
+  for (bool more = true; more;) {
+    const auto rows = source.hosts_of(partition, after, rows_a_write);
+    if (!rows) return failed(rows.error());
+    more = rows->size() == rows_a_write;
+    storage::Commit commit;
+    for (const storage::HostRow& row : *rows) {
+      after = row.row;
+      if (row.clock) {
+        const auto known = owner.clock(row.host);
+        if (!known) return failed(known.error());
+        commit.clocks.emplace_back(row.host, *known ? storage::merge(**known, *row.clock) : *row.clock);
+      }
+      if (row.robots) {
+        const auto known = owner.robots(row.host, row.origin);
+        if (!known) return failed(known.error());
+        commit.robots.emplace_back(row.host, row.origin, *known ? storage::merge(**known, *row.robots) : *row.robots);
+      }
+    }
+    if (const auto written = owner.commit(commit); !written) return failed(written.error());
+  }
+  return {};
+}
+
+// A link that its owner may not have yet: its new owner finds it in its own outbox, and admits it as it admits links.
+Result<void> Restore::add_links(storage::Store& source, std::uint16_t partition) {
+  std::uint64_t after = 0;
+  for (bool more = source.counts().outbox > 0; more;) {
+    auto entries = source.outbox_of(partition, after, rows_a_write);
+    if (!entries) return failed(entries.error());
+    more = entries->size() == rows_a_write;
+    storage::Commit commit;
+    for (storage::OutboxEntry& entry : *entries) {
+      after = entry.key.sequence;
+      commit.to_outbox.emplace_back(partition, std::move(entry.record));
+    }
+    if (const auto written = owner_of(partition).commit(commit); !written) return failed(written.error());
+  }
+  return {};
+}
+
+void Restore::add_seeds(const std::string& row) {
+  for (std::size_t at = 0; at < row.size();) {
+    const std::size_t end = std::min(row.find('\n', at), row.size());
+    std::string seed = row.substr(at, end - at);
+    if (!seed.empty() && known_seeds_.insert(seed).second) seeds_.push_back(std::move(seed));
+    at = end + 1;
+  }
+}
+
+// Peers walk on their own. The last order that some of them still carry out is begun anew: what was visited again since
+// is not visited once more.
+void Restore::add_walk(const std::string& row) {
+  Result<json> walk = parse_outside_json(row);
+  if (!walk) return;
+  const std::int64_t before = number_field(*walk, "before_us", 0).value_or(0);
+  if (before < walk_before_) return;
+  walk_before_ = before;
+  (*walk)["after"] = "";
+  (*walk)["queued"] = 0;
+  walk_ = json_text(*walk);
+}
+
+Result<void> Restore::add_facts(storage::Store& source) {
+  const auto seeds = source.meta(meta_name::seeds);
+  const auto bytes = source.meta(meta_name::bytes);
+  const auto walk = source.meta(meta_name::recrawl);
+  const auto redirects = source.meta(meta_name::redirects_out);
+  for (const auto* read : {&seeds, &bytes, &walk, &redirects})
+    if (!*read) return failed(read->error());
+  add_seeds(seeds->value_or(""));
+  bytes_ += numbers_in(bytes->value_or("")).first;
+  if (*walk && !(*walk)->empty()) add_walk(**walk);
+  if (const Result<json> targets = parse_outside_json(redirects->value_or("{}")))
+    for (const auto& [seed, target] : targets->items())
+      if (target.is_string()) redirects_[seed] = target.get<std::string>();
+  const auto domains = source.meta_rows(std::string(meta_name::domain));
+  const auto mirrors = source.meta_rows(std::string(meta_name::mirror));
+  const auto crashes = source.meta_rows(std::string(meta_name::crashed));
+  for (const auto* read : {&domains, &mirrors, &crashes})
+    if (!*read) return failed(read->error());
+  for (const auto& [domain, row] : *domains) {
+    const auto [pages, received] = numbers_in(row);
+    domains_[domain].pages += pages;
+    domains_[domain].bytes += received;
+  }
+  // Empty: a user has lifted the verdict, which a rule does not overrule.
+  for (const auto& [host, other] : *mirrors)
+    if (const auto [at, added] = mirrors_.try_emplace(host, other); !added && other.empty()) at->second.clear();
+  for (const auto& [page, ends] : *crashes) crashes_[page] = std::max(crashes_[page], numbers_in(ends).first);
+  return {};
+}
+
+storage::Commit Restore::facts_of(std::size_t target) const {
+  const ring::PeerId& id = targets_[target].id;
+  storage::Commit commit;
+  std::string seeds;
+  for (const std::string& seed : seeds_) seeds += seed + "\n";
+  commit.meta.emplace_back(meta_name::seeds, std::move(seeds));
+  commit.meta.emplace_back(meta_name::settings, json(settings_).dump());
+  if (!walk_.empty()) commit.meta.emplace_back(meta_name::recrawl, walk_);
+  if (target == 0) {
+    commit.meta.emplace_back(meta_name::bytes, std::to_string(bytes_));
+    commit.meta.emplace_back(meta_name::redirects_out, json(redirects_).dump());
+  }
+  // Each peer counts what it spends of a domain's budget: together they have spent what the old ring had.
+  const auto share = [&](std::uint64_t all) { return (all + targets_.size() - 1) / targets_.size(); };
+  for (const auto& [domain, usage] : domains_)
+    commit.meta.emplace_back(std::string(meta_name::domain) + domain,
+                             std::to_string(share(usage.pages)) + " " + std::to_string(share(usage.bytes)));
+  for (const auto& [host, other] : mirrors_) commit.meta.emplace_back(std::string(meta_name::mirror) + host, other);
+  for (const auto& [page, ends] : crashes_)
+    if (const auto partition = partition_in(page); partition && *partition < ring_.partitions())
+      if (ends > 0 && ring_.owner(*partition) == id)
+        commit.meta.emplace_back(std::string(meta_name::crashed) + page, std::to_string(ends));
+  for (std::uint32_t i = 0; i < ring_.partitions(); ++i) {
+    const auto partition = static_cast<std::uint16_t>(i);
+    commit.meta.push_back(tenure_row({partition, {first_epoch, ring_.owner(partition)}}));
+  }
+  ring::Sync view;
+  for (const Target& other : targets_) {
+    if (other.id == id) continue;
+    ring::Member member;
+    member.id = other.id;
+    member.address = other.address;
+    member.capacity = ordinary_capacity;
+    member.incarnation = first_incarnation;
+    member.state = ring::MemberState::active;
+    member.protocol = ring::protocol_version_min;
+    view.members.push_back(std::move(member));
+  }
+  commit.meta.emplace_back(meta_name::members,
+                           ring::encode({ring::protocol_version_min, ring_id_, id, 0, std::move(view)}));
+  commit.meta.emplace_back(meta_name::ring, ring_id_.hex());
+  commit.meta.emplace_back(meta_name::peer, id.hex());
+  commit.synced = true;
+  return commit;
+}
+
+Result<Restore::Counts> Restore::finish() {
+  Counts counts;
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    if (const auto written = stores_[i]->commit(facts_of(i)); !written) return failed(written.error());
+    const storage::Counts& made = stores_[i]->counts();
+    counts.records += made.discovered();
+    counts.fetched += made.fetched;
+    counts.queued += made.queued;
+    counts.links += made.outbox;
+  }
+  return counts;
+}
+
+}  // namespace orbweaver

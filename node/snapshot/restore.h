@@ -1,0 +1,83 @@
+// A ring made from the stores of a snapshot, of any number of peers. Every partition is merged from all stores that
+// have some of it, as copies are merged when partitions change hands, and goes to the peer that the hash ring names as
+// its owner. The new ring has an identity of its own, and so has each of its peers: peers of the old one that still run
+// are strangers to it. What the new peers find on their disks is what a ring that was stopped finds: members, tenures,
+// seeds, settings, records, waits, robots.txt files, links that are still to be admitted.
+//
+// Cost: a read of every record in each store, and a write of each that says more than those before it. Pure but for the
+// stores. Thread rule: one owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "node/base.h"
+#include "node/settings/settings.h"
+#include "ring/hash_ring.h"
+#include "ring/messages.h"
+#include "ring/types.h"
+#include "storage/store.h"
+
+namespace orbweaver {
+
+class Restore {
+ public:
+  struct Target {
+    storage::Kv* kv = nullptr;  // empty; outlives the restore
+    ring::PeerId id;            // 128 random bits
+    std::string address;        // at which the others will reach it
+  };
+  struct Counts {
+    std::uint64_t records = 0;  // in all targets
+    std::uint64_t fetched = 0;
+    std::uint64_t queued = 0;
+    std::uint64_t links = 0;  // to be admitted
+  };
+
+  // Errors: a target that is not empty; settings that this build does not know.
+  static Result<Restore> begin(std::vector<Target> targets, const ring::RingId& ring, const ring::Settings& settings);
+
+  // Merges what a peer's store has. Any order gives the same records.
+  Result<void> add(storage::Store& source);
+  // Writes what makes a ring of the targets. Nothing is added afterwards. It is on the disk.
+  Result<Counts> finish();
+
+ private:
+  struct Usage {
+    std::uint64_t pages = 0;
+    std::uint64_t bytes = 0;
+  };
+  Restore() = default;
+  storage::Store& owner_of(std::uint16_t partition);
+  Result<void> add_records(storage::Store& source, std::uint16_t partition);
+  Result<void> add_hosts(storage::Store& source, std::uint16_t partition);
+  Result<void> add_links(storage::Store& source, std::uint16_t partition);
+  Result<void> add_facts(storage::Store& source);
+  void add_walk(const std::string& row);
+  void add_seeds(const std::string& row);
+  storage::Commit facts_of(std::size_t target) const;
+
+  std::vector<Target> targets_;
+  std::vector<std::unique_ptr<storage::Store>> stores_;
+  std::map<ring::PeerId, std::size_t> by_id_;
+  ring::RingId ring_id_;
+  ring::Settings settings_;
+  ring::HashRing ring_;
+  // What peers know that belongs to no partition.
+  std::vector<std::string> seeds_;
+  std::set<std::string> known_seeds_;
+  std::uint64_t bytes_ = 0;
+  std::map<std::string, Usage> domains_;
+  std::map<std::string, std::string> mirrors_;
+  std::map<std::string, std::uint64_t> crashes_;
+  std::map<std::string, std::string> redirects_;
+  std::int64_t walk_before_ = 0;
+  std::string walk_;
+};
+
+}  // namespace orbweaver

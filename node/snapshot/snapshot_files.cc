@@ -1,0 +1,137 @@
+#include "node/snapshot/snapshot_files.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <system_error>
+
+namespace orbweaver {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t read_bytes = 1u << 20;
+
+// SHA-256 of bytes that come in pieces. OpenSSL always has it.
+class Sha256 {
+ public:
+  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+    must(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+  }
+  void add(const void* bytes, std::size_t size) { must(EVP_DigestUpdate(context_.get(), bytes, size) == 1); }
+  std::string hex() {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    must(EVP_DigestFinal_ex(context_.get(), digest, &size) == 1);
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (unsigned i = 0; i < size; ++i) {
+      text += digits[digest[i] >> 4u];
+      text += digits[digest[i] & 15u];
+    }
+    return text;
+  }
+
+ private:
+  static void must(bool good) {
+    if (!good) std::abort();
+  }
+  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
+};
+
+Result<std::string> digest_of(const std::string& path, const std::atomic<bool>& stop) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
+  if (file == nullptr) return fail(ErrorCode::io, "cannot read " + path + ": " + std::strerror(errno));
+  Sha256 digest;
+  std::vector<char> bytes(read_bytes);
+  for (std::size_t got = 0; (got = std::fread(bytes.data(), 1, bytes.size(), file.get())) > 0;) {
+    if (stop) return fail(ErrorCode::io, "the process ends");
+    digest.add(bytes.data(), got);
+  }
+  if (std::ferror(file.get()) != 0) return fail(ErrorCode::io, "cannot read " + path + ": " + std::strerror(errno));
+  return digest.hex();
+}
+
+Result<std::vector<std::string>> names_below(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code trouble;
+  for (auto at = fs::recursive_directory_iterator(directory, trouble);
+       !trouble && at != fs::recursive_directory_iterator(); at.increment(trouble)) {
+    std::error_code unknown;
+    if (fs::is_regular_file(at->path(), unknown))
+      names.push_back(at->path().lexically_relative(directory).generic_string());
+  }
+  if (trouble) return fail(ErrorCode::io, "cannot read " + directory + ": " + trouble.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::string sha256_of(std::string_view text) {
+  Sha256 digest;
+  digest.add(text.data(), text.size());
+  return digest.hex();
+}
+
+Result<std::vector<SnapshotFile>> list_files(const std::string& directory, bool digests,
+                                             const std::atomic<bool>& stop) {
+  const auto names = names_below(directory);
+  if (!names) return tl::make_unexpected(names.error());
+  std::vector<SnapshotFile> files;
+  for (const std::string& name : *names) {
+    const std::string path = directory + "/" + name;
+    std::error_code trouble;
+    SnapshotFile file{.name = name, .bytes = fs::file_size(path, trouble)};
+    if (trouble) return fail(ErrorCode::io, "cannot read " + path + ": " + trouble.message());
+    if (digests) {
+      Result<std::string> digest = digest_of(path, stop);
+      if (!digest) return tl::make_unexpected(digest.error());
+      file.sha256 = std::move(*digest);
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Result<void> check_files(const std::string& directory, const std::vector<SnapshotFile>& files) {
+  const std::atomic<bool> never{false};
+  std::set<std::string> listed;
+  for (const SnapshotFile& file : files) {
+    const std::string path = directory + "/" + file.name;
+    listed.insert(file.name);
+    std::error_code trouble;
+    const std::uint64_t bytes = fs::file_size(path, trouble);
+    if (trouble)
+      return fail(ErrorCode::io, "cannot read " + path + ": " + trouble.message() +
+                                     "; copy the checkpoint again, whole, or take another snapshot");
+    if (bytes != file.bytes)
+      return fail(ErrorCode::invalid_input, path + " has " + std::to_string(bytes) + " bytes, the manifest says " +
+                                                std::to_string(file.bytes) +
+                                                "; copy the checkpoint again, or take another snapshot");
+    const Result<std::string> digest = digest_of(path, never);
+    if (!digest) return tl::make_unexpected(digest.error());
+    if (*digest != file.sha256)
+      return fail(ErrorCode::invalid_input, path +
+                                                " is not as it was: its digest differs from the manifest's; copy the "
+                                                "checkpoint again, or take another snapshot");
+  }
+  const auto names = names_below(directory);
+  if (!names) return tl::make_unexpected(names.error());
+  for (const std::string& name : *names)
+    if (!listed.contains(name))
+      return fail(ErrorCode::invalid_input, directory + "/" + name +
+                                                " is not in the manifest: a peer was started there, or the manifest is "
+                                                "of another snapshot; copy the checkpoint again");
+  return {};
+}
+
+}  // namespace orbweaver
