@@ -589,8 +589,7 @@ int run_peer(PeerOptions options) {
         {{"code", code}, {"reason", ended->message}, {"finished", ended->finished ? "yes" : "no"}});
   }
   stop_log();
-  // RocksDB cannot close on a full disk or without its directory (Debian's build aborts). So the process ends without
-  // closing, as after a kill, which loses nothing.
+  // RocksDB aborts when it closes on a full disk or without its directory. As after a kill, nothing is lost.
   if (code == static_cast<int>(ErrorCode::disk_full) || code == static_cast<int>(ErrorCode::io)) {
     std::fflush(nullptr);
     ::_exit(code);

@@ -106,7 +106,7 @@ Result<void> Restore::add_records(storage::Store& source, std::uint16_t partitio
   return {};
 }
 
-// Of two waits of a host the longer one holds, of two robots.txt files the later one.
+// Of two waits of a host the longer one holds, of two robots.txt files or jars the later one, of two uses the larger.
 Result<void> Restore::add_hosts(storage::Store& source, std::uint16_t partition) {
   storage::Store& owner = owner_of(partition);
   std::string after;
@@ -126,6 +126,16 @@ Result<void> Restore::add_hosts(storage::Store& source, std::uint16_t partition)
         const auto known = owner.robots(row.host, row.origin);
         if (!known) return failed(known.error());
         commit.robots.emplace_back(row.host, row.origin, *known ? storage::merge(**known, *row.robots) : *row.robots);
+      }
+      if (row.cookies) {
+        const auto known = owner.cookies(row.host);
+        if (!known) return failed(known.error());
+        commit.cookies.emplace_back(row.host, *known ? storage::merge(**known, *row.cookies) : *row.cookies);
+      }
+      if (row.use) {
+        const auto known = owner.use(row.host);
+        if (!known) return failed(known.error());
+        commit.uses.emplace_back(row.host, *known ? storage::merge(**known, *row.use) : *row.use);
       }
     }
     if (const auto written = owner.commit(commit); !written) return failed(written.error());
@@ -185,16 +195,10 @@ Result<void> Restore::add_facts(storage::Store& source) {
   if (const Result<json> targets = parse_outside_json(redirects->value_or("{}")))
     for (const auto& [seed, target] : targets->items())
       if (target.is_string()) redirects_[seed] = target.get<std::string>();
-  const auto domains = source.meta_rows(std::string(meta_name::domain));
   const auto mirrors = source.meta_rows(std::string(meta_name::mirror));
   const auto crashes = source.meta_rows(std::string(meta_name::crashed));
-  for (const auto* read : {&domains, &mirrors, &crashes})
+  for (const auto* read : {&mirrors, &crashes})
     if (!*read) return failed(read->error());
-  for (const auto& [domain, row] : *domains) {
-    const auto [pages, received] = numbers_in(row);
-    domains_[domain].pages += pages;
-    domains_[domain].bytes += received;
-  }
   // Empty: a user has lifted the verdict, which a rule does not overrule.
   for (const auto& [host, other] : *mirrors)
     if (const auto [at, added] = mirrors_.try_emplace(host, other); !added && other.empty()) at->second.clear();
@@ -214,11 +218,6 @@ storage::Commit Restore::facts_of(std::size_t target) const {
     commit.meta.emplace_back(meta_name::bytes, std::to_string(bytes_));
     commit.meta.emplace_back(meta_name::redirects_out, json(redirects_).dump());
   }
-  // Each peer counts what it spends of a domain's budget: together they have spent what the old ring had.
-  const auto share = [&](std::uint64_t all) { return (all + targets_.size() - 1) / targets_.size(); };
-  for (const auto& [domain, usage] : domains_)
-    commit.meta.emplace_back(std::string(meta_name::domain) + domain,
-                             std::to_string(share(usage.pages)) + " " + std::to_string(share(usage.bytes)));
   for (const auto& [host, other] : mirrors_) commit.meta.emplace_back(std::string(meta_name::mirror) + host, other);
   for (const auto& [page, ends] : crashes_)
     if (const auto partition = partition_in(page); partition && *partition < ring_.partitions())

@@ -48,10 +48,6 @@ class Restore {
   Result<Counts> finish();
 
  private:
-  struct Usage {
-    std::uint64_t pages = 0;
-    std::uint64_t bytes = 0;
-  };
   Restore() = default;
   storage::Store& owner_of(std::uint16_t partition);
   Result<void> add_records(storage::Store& source, std::uint16_t partition);
@@ -72,7 +68,6 @@ class Restore {
   std::vector<std::string> seeds_;
   std::set<std::string> known_seeds_;
   std::uint64_t bytes_ = 0;
-  std::map<std::string, Usage> domains_;
   std::map<std::string, std::string> mirrors_;
   std::map<std::string, std::uint64_t> crashes_;
   std::map<std::string, std::string> redirects_;

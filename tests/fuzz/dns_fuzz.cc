@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto stored = CookieJar::decode(text);  // as another peer may send it
   const auto again = CookieJar::decode(jar.encode());
   if (!again || again->encode() != jar.encode()) std::abort();
-  for (const CookieJar* of : {&jar, stored ? &*stored : &jar})
+  const CookieJar* const sent = stored ? &*stored : &jar;
+  for (const CookieJar* const of : {static_cast<const CookieJar*>(&jar), sent})
     if (of->header_for(place, now).find_first_of("\r\n") != std::string::npos) std::abort();
   return 0;
 }

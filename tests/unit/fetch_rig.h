@@ -86,6 +86,7 @@ struct RigParts {
                 .batches = batches,
                 .faults = faults},
                {}),
+        snapshots(state, members, records.replication.partition_manager),
         answers({.state = state,
                  .members = members,
                  .lifecycle = lifecycle,
@@ -96,7 +97,8 @@ struct RigParts {
                  .links = links,
                  .intake = intake,
                  .gate = fetches.gate,
-                 .status = status}) {}
+                 .status = status,
+                 .snapshots = snapshots}) {}
 
   PeerState state;
   Members members;
@@ -115,6 +117,7 @@ struct RigParts {
   BatchIntake batches;
   OutsideFaults faults;
   PeerStatus status;
+  SnapshotDesk snapshots;
   OwnAnswers answers;
 };
 

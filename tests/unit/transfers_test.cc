@@ -437,25 +437,6 @@ TEST_F(TransfersTest, FillsAreThoseThatSendAndThoseOfCopiesThatAreNotWhole) {
   EXPECT_EQ(transfers_->fills(), 0u);
 }
 
-// The holder awaits a copy again that has answered already, while something else is on its way to it (seed 746).
-TEST_F(TransfersTest, WhoIsAwaitedAgainIsAskedAgain) {
-  fill(ours_, 3, 1, 4);
-  fill(theirs_, 3, 1, 4);
-  const Transfers::Extras await{.give = true, .hosts = true, .fill = true};
-  transfers_->want({remote, 3}, TransferKind::backfill, await);
-  const auto question = tick();
-  ASSERT_EQ(question.size(), 1u);
-  hear(ring::RootsCompared{std::get<ring::Roots>(question[0].body).sequence, {}, {}, {}});
-  EXPECT_EQ(transfers_->take_equal().size(), 1u);
-  ASSERT_TRUE(transfers_->wanted({remote, 3})) << "hosts' waits are sent";
-  transfers_->want({remote, 3}, TransferKind::backfill, await);
-  const auto again = tick();
-  EXPECT_TRUE(std::any_of(again.begin(), again.end(), [](const Transfers::Out& out) {
-    const auto* const roots = std::get_if<ring::Roots>(&out.body);
-    return roots != nullptr && roots->give;
-  }));
-}
-
 TEST_F(TransfersTest, WithoutAnswerQuestionsAndBatchesGoOutAgain) {
   fill(ours_, 3, 1, 4);
   want(3, TransferKind::backfill);
@@ -559,24 +540,6 @@ TEST_F(TransfersTest, TheLastWordOfWhatIsGivenBackComesLast) {
     EXPECT_EQ(completes_, std::set<ring::Partition>{partition});
     EXPECT_EQ(done_.size(), 1u);
   }
-}
-
-// All was sent before; the transfer only waits for the report that there are enough copies.
-TEST_F(TransfersTest, WhatWasToldAsksWithAnEmptyRoot) {
-  fill(ours_, 3, 1, 3);
-  want(3, TransferKind::release, true);
-  later_ = {3};
-  const auto first = tick();
-  EXPECT_EQ(std::get<ring::Roots>(first.at(0).body).roots.at(0).root, 0u);
-  hear(*answer(first[0].body));
-  const auto second = tick_after(milliseconds(300));
-  ASSERT_EQ(second.size(), 1u);
-  EXPECT_EQ(std::get<ring::Roots>(second[0].body).roots.at(0).root, 0u) << "after \"not now\" too";
-  hear(ring::RootsCompared{std::get<ring::Roots>(second[0].body).sequence, {}, {}, {}});
-  (void)tick();
-  ASSERT_EQ(done_.size(), 1u);
-  EXPECT_TRUE(done_[0].agreed);
-  EXPECT_EQ(transfers_->records_sent(), 0u);
 }
 
 TEST_F(TransfersTest, BadInput_AnswersOfOthersAndToWhatWasNotAskedChangeNothing) {
