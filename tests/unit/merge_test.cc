@@ -284,11 +284,19 @@ TEST(WireForms, LayoutIsPinned) {
                            .status = 503};
   EXPECT_EQ(robots_of("http://a.b", silent, at_us(1'000'000)),
             std::string("\x0a\x03\0\0\0\0\0\0\0\x04\x06\0\0\0\0\0\0\0\x03\x10\x01\xf7\x00\x0a", 24) + "http://a.b");
+  std::string cookies;
+  encode_cookies({"a.b", 258, at_us(5), "jar"}, cookies);
+  EXPECT_EQ(cookies, std::string("\x0d\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\0\x05\x00\x03", 19) + "a.bjar");
+  std::string use;
+  encode_use({"a.b", 258, 5}, use);
+  EXPECT_EQ(use, std::string("\x0e\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\0\x05", 17) + "a.b");
+  EXPECT_EQ(wire_kind(cookies), WireKind::cookies);
   EXPECT_EQ(wire_kind(wait_of({}, {})), WireKind::wait);
   EXPECT_EQ(wire_kind(robots_of("", {}, {})), WireKind::robots);
   EXPECT_EQ(wire_kind(""), WireKind::unknown);
   for (int value = 0; value < 256; ++value) {
-    const bool known = value == 1 || value == 3 || value == 5 || (value >= 8 && value <= 10);
+    const bool known =
+        value == 1 || value == 3 || value == 5 || (value >= 8 && value <= 10) || value == 13 || value == 14;
     EXPECT_EQ(wire_kind(std::string(1, static_cast<char>(value))) != WireKind::unknown, known) << value;
   }
 }
