@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,16 @@ namespace {
 constexpr int newest_call = 450;
 // Calls from there up to this one do not exist yet: a future one may do what the list refuses.
 constexpr int calls_end = 600;
+
+// More than libseccomp takes for the filter.
+constexpr std::size_t filter_bytes = 4u << 20;
+
+// libseccomp 2.5.4 ends the process (it writes to a null pointer) when it gets no memory. So it is tried before; a
+// refusal throws std::bad_alloc.
+void try_memory() {
+  void* volatile tried = ::operator new(filter_bytes);  // volatile: else it may be left out
+  ::operator delete(tried);
+}
 
 constexpr std::array refused = std::to_array<std::string_view>({
     // Sockets.
@@ -252,6 +263,7 @@ int exported(scmp_filter_ctx context, std::vector<sock_filter>& out) {
 }  // namespace
 
 Result<SeccompFilter> SeccompFilter::of_a_reader() {
+  try_memory();
   const std::unique_ptr<void, Release> context(::seccomp_init(SCMP_ACT_ERRNO(EPERM)));
   if (!context) return fail(ErrorCode::io, "no filter of system calls could be made");
   int error = ::seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);

@@ -23,7 +23,7 @@ namespace orbweaver {
 
 class SeccompFilter {
  public:
-  // The filter for a text command. Errors: io, with the system's words.
+  // The filter for a text command. Errors: io, with the system's words. Without memory it throws std::bad_alloc.
   static Result<SeccompFilter> of_a_reader();
   // For this thread and processes it starts; needs NO_NEW_PRIVS. Async-signal-safe. False: the reason is in errno.
   bool enter() const;
