@@ -137,7 +137,7 @@ const storage::Merge* RecordWriter::copy_changes(Time now, const storage::Commit
       replication_->partition_manager.late_write(partition);
     }
     if (view.copies(partition).empty()) {
-      if (fetched_here && state_->settings.replicas > 1) replication_->copied_until.note_alone(merge.record.since);
+      if (state_->settings.replicas > 1) note_alone(merge, fetched_here);
       continue;
     }
     if (fetched_here && merge.record.state == storage::UrlState::fetched) {
@@ -159,6 +159,13 @@ const storage::Merge* RecordWriter::copy_changes(Time now, const storage::Commit
     replication_->replicator.write(view, partition, std::move(record), now, written.dependent);
   }
   return fetched;
+}
+
+// No other peer keeps copies. What was written into another one's partition goes to that one, once more if need be.
+void RecordWriter::note_alone(const storage::Merge& merge, bool fetched_here) {
+  const ring::Partition partition = merge.key.host.partition;
+  if (fetched_here) replication_->copied_until.note_alone(merge.record.since);
+  if (!replication_->partition_manager.holds(partition)) replication_->partition_manager.late_write(partition);
 }
 
 void RecordWriter::release_outcome(const storage::Merge* fetched, Dependents::Id dependent) {

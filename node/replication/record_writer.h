@@ -37,6 +37,7 @@ class RecordWriter {
   void copy_long_waits(Time now, const storage::Commit& commit, Dependents::Id dependent);
   void copy_sites(Time now, const storage::Commit& commit, Dependents::Id dependent);
   void wait_for_links(const KnownLinks& links, Dependents::Id dependent);
+  void note_alone(const storage::Merge& merge, bool fetched_here);
   void release_outcome(const storage::Merge* fetched, Dependents::Id dependent);
   void fill_later(const Replicator::GivenUp& page);
 
