@@ -293,7 +293,7 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
   const Transfers::World world{
       partition_manager.tenures(),
       [&](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind, stays); },
-      [this](const storage::Merge& page) { return replication_->delays(page); },
+      [this](const storage::Merge& page) { return replication_->outcome(page); },
       [this] { return replication_->new_sequence(); },
       [this](ring::Partition partition) {
         return std::max(state_->restarted, replication_->partition_manager.held_since(partition));

@@ -106,7 +106,8 @@ Result<void> RecordWriter::copy_known(Time now, const storage::Commit& commit, c
     if (!*stored) continue;  // the filter takes it as seen
     storage::Merge copy{merge.key, **stored};
     if (copy.record.url.empty()) copy.record.url = merge.record.url;
-    if (replication_->delays(copy)) copy.record = storage::before_fetch(std::move(copy.record));
+    if (replication_->outcome(copy) != Transfers::Outcome::leaves)
+      copy.record = storage::before_fetch(std::move(copy.record));
     std::string record;
     storage::encode_record(copy.record, record);
     replication_->replicator.write(view, partition, std::move(record), now, written.dependent);

@@ -20,9 +20,10 @@ struct Replication {
   Replicator replicator;
   PartitionManager partition_manager;
   // A fetched page's outcome, or what its links need, may be missing elsewhere.
-  bool delays(const storage::Merge& page) const {
-    return page.record.state == storage::UrlState::fetched &&
-           (replicator.waits(page.key) || copied_until.lacks(page.record.since));
+  Transfers::Outcome outcome(const storage::Merge& page) const {
+    if (page.record.state != storage::UrlState::fetched) return Transfers::Outcome::leaves;
+    if (replicator.waits(page.key)) return Transfers::Outcome::follows;
+    return copied_until.lacks(page.record.since) ? Transfers::Outcome::next_fill : Transfers::Outcome::leaves;
   }
   bool plan_due = true;  // the owners, or what this peer may do, may have changed: all is planned anew
   // Nothing is left to be planned.

@@ -324,10 +324,9 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       }
       state.cursor = merge.key;
       if (!state.differ.empty() && state.differ[storage::leaf_of(merge.key.url)] == 0) continue;
-      if (state.kind != ring::TransferKind::hand_off && world.delayed(merge)) {
-        merge.record = storage::before_fetch(std::move(merge.record));
-        state.in_part = true;
-      }
+      const Outcome outcome = state.kind == ring::TransferKind::hand_off ? Outcome::leaves : world.outcome(merge);
+      if (outcome != Outcome::leaves) merge.record = storage::before_fetch(std::move(merge.record));
+      state.in_part = state.in_part || outcome == Outcome::next_fill;
       std::string record;
       storage::encode_record(merge.record, record);
       add(std::move(record));

@@ -50,7 +50,7 @@ class Transfers {
     Task task;
     ring::TransferKind kind = ring::TransferKind::backfill;
     bool agreed = false;   // the records were equal; release: and the holder's copies are whole
-    bool in_part = false;  // some pages went as they were before their fetch
+    bool in_part = false;  // some pages went as they were before their fetch, and only a fill brings their outcomes
   };
   struct Extras {
     bool already_sent = false;  // only the other peer's answer that there are enough copies is missing
@@ -62,11 +62,16 @@ class Transfers {
     ring::PeerId to;
     ring::Body body;
   };
+  // A record of a fetched page. Unless its outcome leaves it is sent as it was before: queued.
+  enum class Outcome : std::uint8_t {
+    leaves,
+    follows,    // by itself, once the page's links have their copies (replicator.h)
+    next_fill,  // a later fill brings it
+  };
   struct World {  // what it needs to know and cannot see
     const ring::Tenures& tenures;
     std::function<bool(ring::Partition, ring::TransferKind)> ready;
-    // True: the page's outcome must not leave yet, so the record is sent as it was before: queued.
-    std::function<bool(const storage::Merge&)> delayed;
+    std::function<Outcome(const storage::Merge&)> outcome;
     std::function<std::uint64_t()> new_sequence;
     std::function<Time(ring::Partition)> last_access_unknown_since;  // storage::WireKind::last_access_unknown
     std::uint64_t fingerprint = 0;                                   // of the ring

@@ -187,7 +187,7 @@ class PartitionManagerTest : public testing::Test {
                                    return kind == ring::TransferKind::backfill ||
                                           (!n.busy.contains(p) && n.to_copy.empty());
                                  },
-                                 [](const storage::Merge&) { return false; },
+                                 [](const storage::Merge&) { return Transfers::Outcome::leaves; },
                                  [this] { return next_sequence_++; },
                                  [&n](ring::Partition p) { return n.partition_manager->held_since(p); },
                                  n.view->ring().fingerprint()};

@@ -110,7 +110,7 @@ TEST_F(RecordWriterWithReplicas, TooManyOutcomesUnsettle) {
   EXPECT_FALSE(rig_.replication.copied_until.settled());
   EXPECT_TRUE(rig_.replication.copied_until.any_unsent());
   EXPECT_FALSE(rig_.replication.replicator.waits(fetched_.front().key));
-  EXPECT_TRUE(rig_.replication.delays(fetched_.front())) << "a fill sends it as queued";
+  EXPECT_EQ(rig_.replication.outcome(fetched_.front()), Transfers::Outcome::next_fill);
 }
 
 // Links whose owner this peer has become: they left the outbox, and have no copy yet.
@@ -165,7 +165,7 @@ TEST_F(RecordWriterWithReplicas, ANotModifiedPageWaitsForAFillWhileItsLinksMayLa
   EXPECT_EQ(rig_.replication.dependents.size(), 0u);
   EXPECT_EQ(copies(), std::vector<storage::UrlState>{});
   EXPECT_TRUE(rig_.replication.copied_until.any_unsent());
-  EXPECT_TRUE(rig_.replication.delays(fetched.merges[0])) << "until then a fill sends it as queued";
+  EXPECT_NE(rig_.replication.outcome(fetched.merges[0]), Transfers::Outcome::leaves);
 }
 
 TEST_F(RecordWriterWithReplicas, ANotModifiedPageLeavesAfterTheVisitThatBroughtItsLinks) {

@@ -54,7 +54,10 @@ class TransfersTest : public testing::Test {
   Transfers::World world() {
     return {tenures_,
             [this](ring::Partition partition, ring::TransferKind) { return !not_ready_.contains(partition); },
-            [this](const storage::Merge& page) { return delayed_.contains(page.key); },
+            [this](const storage::Merge& page) {
+              const auto found = outcomes_.find(page.key);
+              return found == outcomes_.end() ? Transfers::Outcome::leaves : found->second;
+            },
             [this] { return next_sequence_++; },
             [this](ring::Partition) { return unsure_since_; },
             42};
@@ -201,7 +204,7 @@ class TransfersTest : public testing::Test {
   std::optional<Transfers> transfers_;
   ring::Tenures tenures_{few_partitions};
   std::set<ring::Partition> not_ready_, later_;
-  std::set<storage::UrlKey> delayed_;
+  std::map<storage::UrlKey, Transfers::Outcome> outcomes_;
   Time unsure_since_{};
   std::map<ring::Partition, Time> last_access_unknown_heard_;
   std::size_t refuses_ = 0;  // batches refused, per hundred

@@ -196,13 +196,27 @@ TEST_F(TransfersTest, AnAnswerAboutLeavesCountsForItsOwnAttemptOnly) {
 TEST_F(TransfersTest, OutcomesThatMustNotLeaveYetGoAsQueued) {
   fill(ours_, 3, 1, 4);  // pages 0 and 3 are fetched
   const std::size_t host = test::hosts_in(3, 1)[0];
-  delayed_ = {test::url_key_of(host, 3)};
+  outcomes_ = {{test::url_key_of(host, 3), Transfers::Outcome::next_fill}};
   want(3, TransferKind::backfill);
   run();
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_TRUE(done_[0].in_part);
   const auto state = [&](std::size_t page) { return (**theirs_.find(test::url_key_of(host, page))).state; };
   EXPECT_EQ(state(0), UrlState::fetched);
   EXPECT_EQ(state(1), UrlState::queued);
   EXPECT_EQ(state(3), UrlState::queued) << "a replica that takes over fetches it again and finds its links";
+}
+
+// During a crawl there is always such a page: what follows by itself is no reason to fill the copy once more.
+TEST_F(TransfersTest, AnOutcomeThatFollowsByItselfNeedsNoFurtherFill) {
+  fill(ours_, 3, 1, 4);
+  const std::size_t host = test::hosts_in(3, 1)[0];
+  outcomes_ = {{test::url_key_of(host, 3), Transfers::Outcome::follows}};
+  want(3, TransferKind::backfill);
+  run();
+  EXPECT_EQ((**theirs_.find(test::url_key_of(host, 3))).state, UrlState::queued);
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_FALSE(done_[0].in_part);
 }
 
 // After a take-over or a restart a peer does not know when hosts were last asked; nor does the next holder.
