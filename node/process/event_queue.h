@@ -69,6 +69,11 @@ class EventQueue {
     others_.handled();
   }
 
+  static bool is_probe(const ring::Body& body) {
+    return std::holds_alternative<ring::Ping>(body) || std::holds_alternative<ring::PingRequest>(body) ||
+           std::holds_alternative<ring::PingAck>(body);
+  }
+
   std::uint64_t message_bytes() const {
     const std::lock_guard lock(mutex_);
     return probes_.bytes + others_.bytes;
@@ -79,10 +84,6 @@ class EventQueue {
   }
 
  private:
-  static bool is_probe(const ring::Body& body) {
-    return std::holds_alternative<ring::Ping>(body) || std::holds_alternative<ring::PingRequest>(body) ||
-           std::holds_alternative<ring::PingAck>(body);
-  }
   struct Waiting {
     Event event;
     bool message;

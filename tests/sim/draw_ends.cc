@@ -86,6 +86,12 @@ void draw_connections(Random random, Parameters& p) {
   p.stale_connections = random.pick({Duration{}, Duration{seconds{2}}, Duration{seconds{10}}});
 }
 
+// Large messages need much time, and full queues drop them.
+void draw_loops(Random random, Parameters& p) {
+  p.max_step = random.pick({Duration{milliseconds{1}}, Duration{milliseconds{5}}, Duration{milliseconds{20}}});
+  p.queue_bytes = p.calm() ? 0 : random.pick({0U, 2048U, 16384U, 16384U});
+}
+
 }  // namespace
 
 void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
@@ -95,11 +101,15 @@ void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   const bool long_cut = wanted(kinds.long_cuts, 60);
   const bool late_leave = wanted(kinds.late_leaves, 60);
   const bool connections = wanted(kinds.connections, 300);
+  const bool loops = wanted(kinds.loops, 200);
+  const bool moves = wanted(kinds.moves, 150);
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   const bool disk_lost = any_disk_is_lost(p);
   if (long_cut && p.peers > 1 && !disk_lost) draw_long_cut(source(41), p);
   if (late_leave && p.peers > 1 && !disk_lost) draw_late_leave(source(42), p);
   if (connections) draw_connections(source(43), p);
+  if (loops) draw_loops(source(45), p);
+  if (moves) p.moves = source(46).pick({200U, 1000U});
   // A URL that only a lost disk contained is lost for the ring.
   if (late_seeds && !disk_lost) draw_late_seeds(source(44), p);
   draw_power(seed, p, kinds);

@@ -185,6 +185,9 @@ class Minimizer {
     try_with("nothing doubled", [](Parameters& p) { p.network.doubled = 0; });
     try_with("nothing reordered", [](Parameters& p) { p.network.reordered = 0; });
     try_with("short delays", [](Parameters& p) { p.network.max_delay = p.healed.max_delay; });
+    try_with("steps take no time", [](Parameters& p) { p.max_step = Duration{}; });
+    try_with("nobody moves", [](Parameters& p) { p.moves = 0; });
+    try_with("queues without bound", [](Parameters& p) { p.queue_bytes = 0; });
     try_with("quick syncs", [](Parameters& p) { p.max_sync = Duration{std::chrono::milliseconds{20}}; });
     try_with("quick parsing", [](Parameters& p) { p.max_parse = Duration{std::chrono::milliseconds{20}}; });
     try_with("faults end sooner", [](Parameters& p) { half(p.faults_end); });

@@ -28,6 +28,9 @@ void each_field(P& p, const Visit& visit) {
   visit("two_connections", p.two_connections);
   visit("max_answer_lag", p.max_answer_lag);
   visit("stale_connections", p.stale_connections);
+  visit("max_step", p.max_step);
+  visit("queue_bytes", p.queue_bytes);
+  visit("moves", p.moves);
   visit("leaves_from", p.leaves_from);
   visit("web.seed", p.web.seed);
   visit("web.hosts", p.web.hosts);
@@ -196,6 +199,8 @@ FaultKinds FaultKinds::none() {
                                  &FaultKinds::long_cuts,
                                  &FaultKinds::late_leaves,
                                  &FaultKinds::archives,
+                                 &FaultKinds::loops,
+                                 &FaultKinds::moves,
                                  &FaultKinds::connections})
     none.*kind = false;
   return none;

@@ -48,6 +48,8 @@ struct FaultKinds {
   bool long_cuts = true;            // cuts for longer than presume_dead_after: each side may end alone
   bool late_leaves = true;          // leaves that leave_timeout ends
   bool archives = true;             // durability = power, and power cuts that take what archives have not synced
+  bool loops = true;                // a peer's steps take time, and messages that wait for it may not fit
+  bool moves = true;                // directories that go on at another address
   bool connections = true;          // a peer's answers on another connection than its questions; comparison of leaves
 
   static FaultKinds none();
@@ -78,6 +80,9 @@ struct Parameters {
   Duration max_answer_lag{};     // with two connections: an answer takes up to this much longer
   // After a cut, what is sent on a connection from before it is lost for this long, unless the sender connects anew.
   Duration stale_connections{};
+  Duration max_step{};             // a peer's step takes up to this; a few take ten times as long
+  std::uint32_t moves = 0;         // per mille of starts of a peer that has run before: at another address
+  std::uint64_t queue_bytes = 0;   // with max_step: of messages that wait for a busy peer; 0: any
   std::size_t leaves_from = 2048;  // records of a partition whose copies are compared leaf by leaf
 
   static Parameters draw(std::uint64_t seed, const FaultKinds& kinds = {});  // draw.cc

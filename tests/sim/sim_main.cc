@@ -14,8 +14,8 @@
 //   --with KINDS, --without KINDS       kinds of faults and of uncommon work that seeds may be given, separated by
 //                                       commas: members, cuts, pauses, skews, disks, disk_gone, deaths, strikes,
 //                                       power_cut, mirrors, budgets, recrawls, detours, questions, pieces, killers,
-//                                       clocks, reads, late_seeds, long_cuts, late_leaves, archives, connections; or
-//                                       all
+//                                       clocks, reads, late_seeds, long_cuts, late_leaves, archives, loops, moves,
+//                                       connections; or all
 // Exit code 0: all passed; 1: some failed; 2: a bad argument.
 #include <charconv>
 #include <cstdio>
@@ -77,6 +77,8 @@ bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
                                               {"long_cuts", &kinds.long_cuts},
                                               {"late_leaves", &kinds.late_leaves},
                                               {"archives", &kinds.archives},
+                                              {"loops", &kinds.loops},
+                                              {"moves", &kinds.moves},
                                               {"connections", &kinds.connections}};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {

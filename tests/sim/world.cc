@@ -102,13 +102,23 @@ std::size_t World::build_peer(std::optional<std::size_t> join, const std::functi
   } else {
     for (const auto& [name, value] : ring_wide) peer.settings.given[name] = "flag --" + name;
   }
-  if (join) peer.settings.values.join = {peers_[*join].address};
+  peer.through = join;
   if (tweak) tweak(peer.settings);
   peer.kv = std::make_unique<storage::MemoryKv>();
   peer.archive = std::make_shared<SimArchive>(*peer.kv);
   by_address_[peer.address] = number;
   peer.wait_for_peers = number < parameters_.peers ? parameters_.peers : 1;
   peers_.push_back(std::move(peer));
+  return number;
+}
+
+std::size_t World::start_copy(std::size_t of) {
+  const std::size_t number = build_peer({}, {});
+  peers_[number].kv = std::make_unique<storage::MemoryKv>(*peers_[of].kv);
+  peers_[number].archive = std::make_shared<SimArchive>(*peers_[number].kv);
+  peers_[number].may_be_refused = true;
+  peers_[number].skew = peers_[of].skew;
+  start(number);
   return number;
 }
 
@@ -151,6 +161,9 @@ void World::start(std::size_t number) {
   peer.store = std::make_unique<storage::Store>(std::move(*store));
   ++peer.generation;
   forget_connections(number);
+  move_elsewhere(peer);
+  peer.started = now_;
+  if (peer.through) peer.settings.values.join = {peers_[*peer.through].address};
   peer.skew += std::exchange(peer.clock_step, {});
   PeerStart begin;
   begin.settings = peer.settings;
@@ -191,6 +204,19 @@ void World::start(std::size_t number) {
   step(number, TickEvent{});
 }
 
+// Its directory goes on at another address. Who has been up all the time knows those of the others.
+void World::move_elsewhere(SimPeer& peer) {
+  if (parameters_.moves == 0 || peer.generation == 1 || !random_.chance(parameters_.moves)) return;
+  const bool found = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
+    return other.number != peer.number && is_member(other) && !other.paused && other.started < peer.ended;
+  });
+  if (!found) return;
+  by_address_.erase(peer.address);
+  peer.address = "10.0." + std::to_string(peer.generation) + "." + std::to_string(peer.number + 1) + ":7400";
+  by_address_[peer.address] = peer.number;
+  count("a directory that moved");
+}
+
 // A page whose outcome only this peer has may be fetched once more by whichever peer takes over.
 void World::note_single_copies(const SimPeer& peer) {
   if (!peer.store) return;
@@ -229,9 +255,12 @@ void World::take_down(std::size_t number, bool failed) {
   peer.paused = false;
   peer.waiting.clear();
   peer.waiting_messages = 0;
+  peer.waiting_bytes = 0;
+  peer.busy_until = Time{};
   peer.core.reset();
   peer.store.reset();
   peer.status = Status::down;
+  peer.ended = now_;
   peer.wake.reset();
   if (!open.empty()) tell([&](Checker& checker) { checker.crashed(*this, number, open); });
 }
@@ -321,6 +350,7 @@ void World::step(std::size_t number, Event event) {
   if (peer.idle_ticks > max_idle_ticks)
     fail("busy", "peer " + std::to_string(number) + " asks to be called again and again and does nothing");
   set_wake(number);
+  occupy(number);
   tell([&](Checker& checker) { checker.stepped(*this, number); });
 }
 
@@ -340,7 +370,8 @@ void World::set_wake(std::size_t number) {
     SimPeer& woken = peers_[number];
     if (woken.generation != generation || woken.wake != deadline) return;
     woken.wake.reset();
-    step(number, TickEvent{});
+    const auto tick = [this, number] { step(number, TickEvent{}); };
+    if (woken.paused || !wait_until_it_goes_on(number, tick)) tick();
   });
 }
 

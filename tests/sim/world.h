@@ -17,6 +17,7 @@
 // Thread rule: one owner.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -44,6 +45,7 @@ enum class Status : std::uint8_t { absent, up, down, gone };
 struct SimPeer {
   std::size_t number = 0;
   std::string address;
+  std::optional<std::size_t> through;  // it joins by this one
   LoadedSettings settings;
   std::vector<std::string> seeds;
   std::unique_ptr<storage::MemoryKv> kv;
@@ -67,8 +69,17 @@ struct SimPeer {
   Time takes_links_from{};  // as one that is slow: before that it takes no links
   std::size_t wait_for_peers = 1;
   bool paused = false;
-  std::vector<std::function<void()>> waiting;    // while paused: events to be delivered afterwards
+  Time busy_until{};     // its last step lasts until then
+  bool in_turn = false;  // it takes an event that waited
+  struct Waiting {
+    std::function<void()> deliver;
+    bool probe = false;
+    std::size_t bytes = 0;
+  };
+  std::deque<Waiting> waiting;                   // while it is paused or busy: events to be delivered afterwards
   std::size_t waiting_messages = 0;              // how many of them are messages
+  std::size_t waiting_bytes = 0;                 // of those that are no probes
+  Time went_on{};                                // after its last pause
   std::optional<storage::ErrorKind> disk_fault;  // the kind of failure that its disk is set to
   std::optional<std::uint64_t> reads_left;       // it has this many more reads before one fails
   std::optional<Duration> disk_back;             // after which it is started again
@@ -80,6 +91,8 @@ struct SimPeer {
   bool mute = false;                     // it is about to be killed: what it says does not leave
   std::vector<storage::UrlKey> at_work;  // pages that were being read when it crashed
   std::uint64_t steps = 0;
+  Time started{};
+  Time ended{};
   std::shared_ptr<SimArchive> archive;    // under durability = power
   std::unique_ptr<SyncGroup> sync_group;  // likewise: of this process's pages
   std::optional<Fault> power_fails;       // likewise: when it has written `writes` more records
@@ -128,6 +141,8 @@ class World {
   // Adds a peer that starts at `at`. `join`: number of a member, or none for a peer that makes a ring.
   std::size_t add_peer(Duration at, std::optional<std::size_t> join,
                        const std::function<void(LoadedSettings&)>& tweak = {});
+  // Starts a process on a copy of the peer's directory, at an address of its own; its number.
+  std::size_t start_copy(std::size_t of);
   void at(Duration since_start, std::function<void()> what);
   void crash(std::size_t peer, std::optional<Duration> restart_after);
   void stop(std::size_t peer, std::optional<Duration> restart_after);
@@ -232,9 +247,12 @@ class World {
   void cut_power_after_record(SimPeer& peer);
   void disk_failed(std::size_t peer);
   void recount(SimPeer& peer);
-  // True: the peer is paused, and gets this action when it resumes.
+  // True: the peer is paused or busy, and gets this action afterwards.
   bool wait_until_it_goes_on(std::size_t peer, Action action);
-  bool wait_in_socket(std::size_t peer, Action action);
+  bool wait_in_queue(std::size_t peer, bool probe, std::size_t bytes, Action action);
+  bool is_busy(const SimPeer& peer) const;
+  void occupy(std::size_t peer);
+  void take_turn(std::size_t peer, std::uint64_t generation);
   const SimPeer* peer_with_work(std::size_t first) const;
   void die_of(std::size_t peer, const Request& request);
   void note_at_work(SimPeer& peer, const std::string& url);
@@ -243,7 +261,6 @@ class World {
   void put_question(const Fault& fault);
   // It has not learned of the crawl.
   static bool knows_no_seeds(storage::Store& store);
-  void give_seeds(std::size_t peer, const std::string& body);
   std::string body_of(const Fault& fault) const;
   void mix_in_status(const SimPeer& peer);
   void note_answer(const std::string& body);
@@ -279,6 +296,7 @@ class World {
   void set_wake(std::size_t peer);
   void took_over(std::size_t peer);
   void note_single_copies(const SimPeer& peer);
+  void move_elsewhere(SimPeer& peer);
   // `failed`: its store failed, and the outcome of the last step was not committed.
   void take_down(std::size_t peer, bool failed = false);
 

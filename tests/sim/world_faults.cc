@@ -12,8 +12,6 @@ namespace {
 
 // Peers killed together start again one after the other, in a fixed order.
 constexpr Duration one_by_one{std::chrono::microseconds{100}};
-// The transport's bound of messages that wait for the loop; it drops further ones too.
-constexpr std::size_t max_waiting_messages = 4096;
 constexpr Duration look_again{std::chrono::seconds{1}};
 // The peer is back before the others declare it down.
 constexpr Duration killed_back{std::chrono::milliseconds{300}};
@@ -112,8 +110,7 @@ std::optional<std::size_t> World::a_member(std::size_t other_than) const {
 
 void World::join(const Fault& fault) {
   if (!is_member(peers_[fault.through])) {
-    const auto other = a_member(fault.peer);
-    peers_[fault.peer].settings.values.join = {peers_[*other].address};
+    peers_[fault.peer].through = a_member(fault.peer);
   }
   start(fault.peer);
 }
@@ -179,51 +176,6 @@ void World::leave(std::size_t number, std::optional<Duration> restart_after) {
   peers_[number].leaving = true;
   peers_[number].restart_after = restart_after;
   step(number, StopEvent{true});
-}
-
-// ---- pauses ----
-
-void World::pause(std::size_t number, Duration lasts, bool tick_last) {
-  SimPeer& peer = peers_[number];
-  if (peer.status != Status::up || peer.paused) return;
-  note("peer " + std::to_string(number) + " is paused");
-  peer.paused = true;
-  schedule(now_ + lasts,
-           [this, number, generation = peer.generation, tick_last] { go_on(number, generation, tick_last); });
-}
-
-void World::go_on(std::size_t number, std::uint64_t generation, bool tick_last) {
-  SimPeer& peer = peers_[number];
-  if (peer.generation != generation || !peer.paused) return;
-  peer.paused = false;
-  peer.waiting_messages = 0;
-  const std::vector<Action> waiting = std::exchange(peer.waiting, {});
-  note("peer " + std::to_string(number) + " goes on, " + std::to_string(waiting.size()) + " events waited");
-  if (!tick_last) step(number, TickEvent{});
-  for (const Action& action : waiting) {
-    if (peer.generation != generation || peer.status != Status::up) return;
-    action();
-  }
-  if (tick_last) step(number, TickEvent{});
-}
-
-bool World::wait_until_it_goes_on(std::size_t number, Action action) {
-  SimPeer& peer = peers_[number];
-  if (peer.paused) peer.waiting.push_back(std::move(action));
-  return peer.paused;
-}
-
-// Delivers a message to a paused peer. False: it is not paused.
-bool World::wait_in_socket(std::size_t number, Action action) {
-  SimPeer& peer = peers_[number];
-  if (!peer.paused) return false;
-  if (peer.waiting_messages >= max_waiting_messages) {
-    ++stats_.messages_lost;
-  } else {
-    ++peer.waiting_messages;
-    peer.waiting.push_back(std::move(action));
-  }
-  return true;
 }
 
 // ---- links ----
@@ -339,7 +291,7 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
       return one.number != number && one.status == Status::up;
     });
     SimPeer& again = peers_[number];
-    if (other != peers_.end()) again.settings.values.join = {other->address};
+    if (other != peers_.end()) again.through = other->number;
     if (other == peers_.end() || ending_) {
       again.status = Status::gone;
     } else {

@@ -1,6 +1,7 @@
 // Messages: encoded, delayed, lost, doubled, reordered, cut off, decoded.
 #include <algorithm>
 
+#include "node/process/event_queue.h"
 #include "ring/codec.h"
 #include "tests/sim/world.h"
 
@@ -69,12 +70,13 @@ void World::deliver(std::size_t from, std::uint64_t from_life, std::size_t to,
                     std::optional<std::uint64_t> only_generation, const std::string& bytes) {
   SimPeer& peer = peers_[to];
   if (peer.status != Status::up || (only_generation && *only_generation != peer.generation)) return;
-  if (wait_in_socket(to, [this, from, from_life, to, only_generation, bytes] {
-        deliver(from, from_life, to, only_generation, bytes);
-      }))
-    return;
   ring::Result<ring::Message> message = ring::decode(bytes);
   if (!message) return fail("wire", "a peer's own message cannot be decoded: " + message.error().message);
+  if (wait_in_queue(to, EventQueue::is_probe(message->body), bytes.size(),
+                    [this, from, from_life, to, only_generation, bytes] {
+                      deliver(from, from_life, to, only_generation, bytes);
+                    }))
+    return;
   tell([&](Checker& checker) { checker.message_arrived(*this, from, to, *message); });
   step(to, MessageEvent{std::move(*message), {std::to_string(from) + ":" + std::to_string(from_life)}});
 }

@@ -70,17 +70,7 @@ void World::put_question(const Fault& fault) {
   const std::string verb = fault.what.starts_with("explain") ? "explain"
                            : fault.what == "readmit"         ? "traps"
                                                              : fault.what;
-  if (fault.what == "seed") return give_seeds(peer.number, body_of(fault));
   ask(peer.number, verb, body_of(fault));
-}
-
-// The ring must crawl all URLs that the peer has accepted.
-void World::give_seeds(std::size_t number, const std::string& body) {
-  const std::size_t answers = answers_.size();
-  ask(number, "seed", body);
-  if (answers_.size() == answers) return;
-  const json answer = json::parse(answers_.back());
-  for (const json& url : answer.value("accepted", json::array())) add_seed(url.get<std::string>());
 }
 
 bool World::any_work() const {
@@ -106,15 +96,18 @@ void World::seed_late(const Fault& fault) {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const SimPeer& peer = peers_[(fault.peer + i) % peers_.size()];
     if (peer.status != Status::up || peer.paused) continue;
+    const bool waits = is_busy(peer);
     const std::size_t seeds = seeds_.size();
-    give_seeds(peer.number, body_of(fault));
-    ++stats_.faults[seeds_.size() > seeds ? "late_seed" : "late_seed refused"];
+    ask(peer.number, "seed", body_of(fault));
+    if (!waits) ++stats_.faults[seeds_.size() > seeds ? "late_seed" : "late_seed refused"];
     return;
   }
 }
 
 void World::note_answer(const std::string& body) {
   json answer = json::parse(body);
+  // The ring must crawl all URLs that the peer has accepted.
+  for (const json& url : answer.value("accepted", json::array())) add_seed(url.get<std::string>());
   drop_versions(answer);
   trace_.mix_in(answer.dump());
   answers_.push_back(body);

@@ -104,7 +104,8 @@ void World::tell_fetch_ended(std::size_t number, std::uint64_t generation, std::
   ended.id = job;
   ended.error = cancelled ? FetchError::cancelled : request.answer.error;
   ended.status = cancelled ? 0 : request.answer.status;
-  ended.ended = clock_of(peer);
+  // The fetcher notes it while the loop is busy, but not while the process is stopped.
+  ended.ended = peer.skew + (parameters_.max_step > Duration{} ? std::max(request.ended, peer.went_on) : now_);
   if (!cancelled) ended.retry_after = request.answer.retry_after;
   ended.bytes = answer_bytes;
   const bool page_follows = ended.error == FetchError::none;

@@ -2,6 +2,7 @@
 // two requests at least the delay passes: the crawl's, or the Crawl-delay of robots.txt once it was read. Breaches are
 // counted, not failed, where two peers held a host's partition at the same time, or where both believed that they
 // grant its leases. Likewise where a robots.txt of another host was asked for, and a peer began or ended meanwhile.
+#include <algorithm>
 #include <map>
 
 #include "node/settings/units.h"
@@ -11,6 +12,8 @@
 namespace orbweaver::sim {
 
 namespace {
+
+constexpr Duration robots_lifetime{std::chrono::hours{24}};
 
 class Polite final : public Checker {
  public:
@@ -53,8 +56,13 @@ class Polite final : public Checker {
       hosts_[request.host].rules_read = true;
   }
 
-  // A robots.txt that could not be committed is not known.
-  void crashed(World&, std::size_t, const std::vector<Request>& open) override {
+  // A robots.txt that could not be committed is not known. One that is out of date after a clock was set forth is not
+  // used, and of a host whose wait died with the peer nothing else tells that it wants a longer one.
+  void crashed(World& world, std::size_t, const std::vector<Request>& open) override {
+    const auto sets_forth = [](const Fault& fault) { return fault.clock > robots_lifetime; };
+    const std::vector<Fault>& faults = world.parameters().faults;
+    if (std::any_of(faults.begin(), faults.end(), sets_forth))
+      for (auto& [name, host] : hosts_) host.rules_read = false;
     for (const Request& request : open)
       if (request.kind == RequestKind::robots && request.over) hosts_[request.host].rules_read = false;
   }
