@@ -34,8 +34,12 @@ void Fence::hear(Time now, const ring::PeerId& from, const ring::TenuresCompared
   if (unanswered_.empty()) next_question_ = now;
 }
 
+Time Fence::begins() const {
+  return moved_ && !members_->others().empty() ? state_->started + state_->settings.suspicion_time : Time{};
+}
+
 Result<void> Fence::tick(const Step& step) {
-  if (confirmed_) return {};
+  if (confirmed_ || step.now < begins()) return {};
   const ring::Membership& membership = members_->membership();
   const PartitionManager& partition_manager = replication_->partition_manager;
   bool all = true;
@@ -86,6 +90,8 @@ void Fence::ask(const Step& step) {
   }
 }
 
-std::optional<Time> Fence::next_deadline() const { return confirmed_ ? std::nullopt : std::optional(next_question_); }
+std::optional<Time> Fence::next_deadline() const {
+  return confirmed_ ? std::nullopt : std::optional(std::max(next_question_, begins()));
+}
 
 }  // namespace orbweaver

@@ -25,6 +25,11 @@ class Fence {
   // Not all members of the last run could be read from the directory, and one of the missing members holds
   // something.
   void note_lost_members() { members_lost_ = true; }
+  // The directory was at another address before. If it is a copy, the process at that address lives: by the end of
+  // suspicion_time it has heard of this one, and has said so (Membership::duplicate).
+  void note_moved() { moved_ = true; }
+  // Until then this peer says nothing but who it is.
+  bool awaits_namesake(Time now) const { return !confirmed_ && now < begins(); }
 
   // The message answers the current question.
   bool is_answer(const ring::TenuresCompared& answer) const { return answer.nonce != 0 && answer.nonce == nonce_; }
@@ -37,6 +42,7 @@ class Fence {
  private:
   void confirm();
   void ask(const Step& step);
+  Time begins() const;
 
   const PeerState* state_;
   const Members* members_;
@@ -45,6 +51,7 @@ class Fence {
   Farewell* farewell_;
   bool confirmed_ = false;
   bool members_lost_ = false;
+  bool moved_ = false;
   std::uint64_t nonce_ = 0;
   std::set<ring::PeerId> answered_;    // the nonce
   std::set<ring::PeerId> unanswered_;  // of those asked last

@@ -8,6 +8,7 @@ namespace orbweaver {
 namespace meta_name {
 inline constexpr std::string_view peer = "peer";          // identity, 32 hex digits
 inline constexpr std::string_view life = "life";          // processes that this directory has had, in decimal digits
+inline constexpr std::string_view address = "address";    // where others have last reached this peer, "host:port"
 inline constexpr std::string_view ring = "ring";          // ring identity, 32 hex digits
 inline constexpr std::string_view settings = "settings";  // ring-wide settings, JSON array of [name, value]
 inline constexpr std::string_view members = "members";    // the last view: an encoded Sync message

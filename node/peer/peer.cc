@@ -144,6 +144,10 @@ Result<void> Peer::restore_tenures(const RingEntry& entry, Time now) {
     if (!lost) return tl::make_unexpected(lost.error());
     for (const std::string& cause : *lost) faults_.drop_row(tenure_prefix, cause);
   }
+  const auto address = meta_row(*state_.store, meta_name::address);
+  if (!address) return tl::make_unexpected(address.error());
+  address_written_ = *address == members_.membership().self().address;
+  if (*address && !address_written_ && entry.how == RingEntry::How::restored) fence_.note_moved();
   // If it does not know all holders, it must learn from the others before it judges which peers are gone.
   if (entry.members_left_out)
     for (const ring::PartitionTenure& held : partition_manager.tenures().all())
@@ -270,6 +274,7 @@ Result<void> Peer::after(const Step& step) {
   ORBWEAVER_TRY(intake_.tick(step));
   ORBWEAVER_TRY(seeds_.admit_own(step));
   ORBWEAVER_TRY(fence_.tick(step));
+  ORBWEAVER_TRY(write_address(step));
   const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.crawl.announced();
   if (std::exchange(might_take_, may_take) != may_take) records_.replication.plan_due = true;
   ORBWEAVER_TRY(
@@ -289,6 +294,16 @@ Result<void> Peer::after(const Step& step) {
     ORBWEAVER_TRY(
         ends_.process.exit(step, 0, "stopped; the crawl continues where it was when this directory is started again"));
   ends_.process.tick(step);
+  return {};
+}
+
+// Not before the others agree that it is this peer: a process that is killed until then is a stranger again.
+Result<void> Peer::write_address(const Step& step) {
+  if (address_written_ || !fence_.confirmed()) return {};
+  address_written_ = true;
+  storage::Commit commit;
+  commit.meta.emplace_back(meta_name::address, members_.membership().self().address);
+  ORBWEAVER_TRY(records_.writer.commit(step, commit));
   return {};
 }
 

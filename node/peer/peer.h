@@ -92,9 +92,11 @@ class Peer {
   Ending::Own own_end();
   Result<void> end_tick(const Step& step);
   Result<void> leave_tick(const Step& step);
+  Result<void> write_address(const Step& step);
 
   PeerState state_;
   std::optional<std::uint64_t> members_written_;  // a digest of the row of members on the disk
+  bool address_written_ = false;                  // the row of this peer's address is on the disk
   bool might_take_ = false;                       // partitions of peers that are gone, in the last step
   Members members_;
   RecordParts records_;

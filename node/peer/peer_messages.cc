@@ -24,6 +24,14 @@ concept OfRing =
            ring::MirrorHints, ring::LeaseRequest, ring::LeaseAnswer, ring::CompareTenures, ring::TenuresCompared,
            ring::AskRecords, ring::RecordsKnown>;
 
+bool is_of_membership(const ring::Body& body) {
+  return std::visit(
+      [](const auto& kind) {
+        return one_of<std::decay_t<decltype(kind)>, ring::Ping, ring::PingRequest, ring::PingAck, ring::Sync>;
+      },
+      body);
+}
+
 }  // namespace
 
 // The boundary (message_guard.h). What is true when the handling of a message stops half-way through:
@@ -71,6 +79,8 @@ Result<void> Peer::handle(const Step& step, MessageEvent& event) {
   }
   members_.membership().heard_from(in.from, step.now);
   members_.note_version(in.from, in.version);
+  // Else it would take what is meant for the other one. Who sends it sends it again.
+  if (fence_.awaits_namesake(step.now) && !is_of_membership(in.body)) return {};
   return handle_of_ring(step, event);
 }
 
@@ -80,7 +90,7 @@ Result<void> Peer::handle_of_anyone(const Step& step, MessageEvent& event) {
   const auto handled = Overloaded{
       [&](const ring::Ask& ask) { return questions_.on_ask(step, in, ask, event.reply); },
       [&](const ring::Join& join) {
-        doorkeeper_.on_join(step, in, join, event.reply);
+        if (!fence_.awaits_namesake(step.now)) doorkeeper_.on_join(step, in, join, event.reply);
         return Result<void>{};
       },
       [&](const ring::Welcome& welcome) { return on_welcome(step, welcome); },

@@ -53,6 +53,31 @@ TEST_F(FenceTest, OneConfirmedPeersAnswerIsEnough) {
   EXPECT_TRUE(rig_.replication.plan_due);
 }
 
+// Its directory may be a copy of one that another process uses.
+TEST_F(FenceTest, OneThatMovedAsksNobodyBeforeTheOtherWasHeardOf) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::active);
+  fence_.note_moved();
+  tick();
+  EXPECT_TRUE(asked().empty());
+  EXPECT_FALSE(fence_.confirmed());
+  ASSERT_TRUE(fence_.next_deadline());
+  rig_.now = *fence_.next_deadline();
+  EXPECT_EQ(rig_.now, rig_.state.started + rig_.state.settings.suspicion_time);
+  tick();
+  const auto questions = asked();
+  ASSERT_EQ(questions.size(), 1u);
+  hear(2, answer(questions[0].nonce, true));
+  EXPECT_TRUE(fence_.confirmed());
+}
+
+TEST_F(FenceTest, OneThatMovedAndIsAloneWaitsForNobody) {
+  hold_everything();
+  fence_.note_moved();
+  tick();
+  EXPECT_TRUE(fence_.confirmed());
+}
+
 TEST_F(FenceTest, OfUnconfirmedOnesAllMustHaveAnswered) {
   hold_everything();
   rig_.add_member(2, ring::MemberState::active);

@@ -100,7 +100,7 @@ class Ends final : public Checker {
     std::map<std::string, std::pair<std::string, std::size_t>> holders;  // tenure by partition, whose store
     std::vector<storage::Store> stores;
     for (SimPeer& peer : world.peers()) {
-      if (!side.contains(peer.number)) continue;
+      if (!side.contains(peer.number) || peer.may_be_refused) continue;
       auto store = storage::Store::open(*peer.kv);
       if (!store) continue;
       const auto id = store->meta(meta_name::peer);

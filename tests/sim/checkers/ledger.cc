@@ -77,7 +77,7 @@ class Ledger final : public Checker {
     std::set<std::string> answer;
     std::map<std::string, std::string> members;  // address by identity
     for (const SimPeer& peer : world.peers()) {
-      if (peer.status != Status::up) continue;
+      if (peer.status != Status::up || peer.may_be_refused) continue;
       nlohmann::json own = peer.core->own_status();
       answer.insert(own["id"].get<std::string>());
       rings.insert(own["ring"].get<std::string>());
