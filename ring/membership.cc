@@ -397,6 +397,13 @@ void Membership::forgive_lateness(Time now) {
   for (Relay& relay : relays_) relay.nack_due = std::min(relay.nack_due + late, now + config_.probe_timeout);
 }
 
+TableSizes Membership::tables() const {
+  return {{"membership.members", members_.size()}, {"membership.suspicions", suspicions_.size()},
+          {"membership.gone", gone_since_.size()}, {"membership.heard", heard_at_.size()},
+          {"membership.gossip", gossip_.size()},   {"membership.probes", probes_.size()},
+          {"membership.relays", relays_.size()},   {"membership.round", round_.size()}};
+}
+
 void Membership::tick(Time now, std::vector<Send>& out) {
   if (leave_announcement_due_) announce_leave(out);
   if (self().state == MemberState::left) {

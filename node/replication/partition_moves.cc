@@ -149,6 +149,7 @@ void PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring
 
 void PartitionMoves::acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from,
                                  std::uint64_t sequence, Dependents::Id dependent) {
+  of_batch_[{from, sequence}] = dependent;
   unanswered_[dependent] = {reply, from, sequence};
   replication_->dependents.close(dependent);
   acknowledge_copied(step);
@@ -158,6 +159,7 @@ void PartitionMoves::acknowledge_copied(const Step& step) {
   for (const Dependents::Id id : replication_->dependents.take_met(Dependents::Kind::batch)) {
     const auto batch = unanswered_.extract(id);
     if (batch.empty()) continue;
+    of_batch_.erase({batch.mapped().from, batch.mapped().sequence});
     messenger_->reply(batch.mapped().reply, batch.mapped().from, ring::BatchAck{batch.mapped().sequence}, step.out);
   }
 }

@@ -321,6 +321,21 @@ TEST_F(OutboxSenderTest, AfterARestartTheOutboxIsSentFromDisk) {
   EXPECT_EQ(store_.counts().outbox, 0u);
 }
 
+TEST_F(OutboxSenderTest, APeerThatOwnsNothingAnyMoreIsForgotten) {
+  start();
+  add(1, 5);
+  add(2, 5);
+  (void)tick();
+  view_ = view_of(0, {0, 2});
+  sender_->owners_changed(view_);
+  EXPECT_EQ(drain().size(), 10u);
+  const ring::TableSizes sizes = sender_->tables();
+  const auto queues =
+      std::find_if(sizes.begin(), sizes.end(), [](const auto& size) { return size.name == "outbox.queues"; });
+  ASSERT_NE(queues, sizes.end());
+  EXPECT_EQ(queues->entries, 1u);
+}
+
 TEST_F(OutboxSenderTest, APeerThatIsGoneAndComesBackGetsItAll) {
   start();
   add(1, 25);
