@@ -144,7 +144,8 @@ void Membership::put(const Member& member, Time now) {
     if (!was_reachable) {
       ++reachable_;
       // A newcomer's place in the round is random, so that not all peers probe it at once (SWIM, section 4.3).
-      if (known.id != self_id_) {
+      if (known.id != self_id_ &&
+          std::find(round_.begin() + static_cast<std::ptrdiff_t>(round_at_), round_.end(), known.id) == round_.end()) {
         const auto place = round_at_ + below(round_.size() - round_at_ + 1);
         round_.insert(round_.begin() + static_cast<std::ptrdiff_t>(place), known.id);
       }

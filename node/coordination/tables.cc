@@ -28,7 +28,7 @@ ring::TableSizes Fence::tables() const {
 }
 
 ring::TableSizes SeedSet::tables() const {
-  return {{"seeds.differing", differing_.size()}, {"seeds.hosts", hosts_.size()}, {"seeds.due", due_.size()}};
+  return {{"seeds.differing", differing_.size()}, {"seeds.due", due_.size()}};
 }
 
 }  // namespace orbweaver

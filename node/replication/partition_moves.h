@@ -92,6 +92,7 @@ class PartitionMoves {
   Result<void> transfer(const Step& step, const std::function<bool(ring::Partition)>& stays);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind,
                      const std::function<bool(ring::Partition)>& stays);
+  bool may_move(ring::Partition partition) const;
   bool copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked);
   void note_pause(const Step& step);
   void acknowledge_copied(const Step& step);

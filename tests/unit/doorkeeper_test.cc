@@ -92,6 +92,7 @@ TEST_F(DoorkeeperTest, AJoinerThatGaveUpIsForgotten) {
   rig_.add_member(2, ring::MemberState::active);
   ring::Join other = join(2);
   other.self.address = "10.0.0.9:7400";
+  ++other.self.started;
   const auto later = [&](Duration wait) {
     rig_.now += wait;
     rig_.members.membership().heard_from(rig_id(2), rig_.now);
