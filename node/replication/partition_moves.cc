@@ -296,7 +296,9 @@ Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
   if (!partition_manager.plan_wanted(step.now)) return {};
   std::erase_if(may_drop_, [&](const auto& drop) {
     const auto& [peer, partition] = drop.first;
-    return !members_->is_reachable(peer) || !partition_manager.holds(partition);
+    if (!members_->is_reachable(peer) || !partition_manager.holds(partition) || members_->view().empty()) return true;
+    const std::vector<ring::PeerId>& keepers = members_->view().owners(partition);
+    return std::find(keepers.begin(), keepers.end(), peer) != keepers.end();
   });
   std::erase_if(safe_from_, [this](const auto& entry) { return !may_move(entry.first); });
   const PartitionManager::Changes taken =

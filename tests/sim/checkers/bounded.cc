@@ -1,6 +1,6 @@
-// Bounded (contract, 5): fetches of a peer, batches in flight from one peer to another, and each table that a peer keeps
-// in memory (ring/table_sizes.h). A table's bound follows from settings, partitions and the peers that there have been;
-// of some, from the size of another table. Those of work in progress are empty when a peer ends with the crawl,
+// Bounded (contract, 5): fetches of a peer, batches in flight from one peer to another, and each table that a peer
+// keeps in memory (ring/table_sizes.h). A table's bound follows from settings, partitions and the peers that there have
+// been; of some, from the size of another table. Those of work in progress are empty when a peer ends with the crawl,
 // but for what follows from peers that ended before it.
 #include <algorithm>
 #include <map>
