@@ -1,6 +1,6 @@
 // How many entries the tables have that a part of a peer keeps in memory, by name. Each of them has a bound that
-// follows from settings, members and partitions; tests/sim/checkers/bounded.cc names it. For tests: the calls that return this
-// walk over queues, so no step makes them. Thread rule: values.
+// follows from settings, members and partitions; tests/sim/checkers/bounded.cc names it. For tests: the calls that
+// return this walk over queues, so no step makes them. Thread rule: values.
 #pragma once
 
 #include <cstddef>
