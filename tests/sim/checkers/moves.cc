@@ -32,6 +32,7 @@ constexpr std::uint64_t message_bytes = 1024;
 constexpr std::uint64_t row_bytes = 64;
 constexpr std::uint64_t leaves_bytes = 4096;
 constexpr std::uint64_t record_bytes = 512;
+constexpr std::uint64_t large_bytes = 64 << 10;  // a robots.txt file of the web
 
 std::uint64_t count_of(Duration time, Duration every) { return static_cast<std::uint64_t>(time / every); }
 
@@ -96,6 +97,7 @@ class Moves final : public Checker {
     std::uint64_t rows = 0;      // in these: partitions and tenures
     std::uint64_t batches = 0;
     std::uint64_t records = 0;
+    std::uint64_t large = 0;  // of these
     std::uint64_t bytes = 0;
   };
 
@@ -162,6 +164,7 @@ class Moves final : public Checker {
           if constexpr (std::is_same_v<Body, ring::Batch>) {
             ++calm_.batches;
             calm_.records += body.records.size();
+            for (const ring::BatchRecord& record : body.records) calm_.large += record.record.size() > record_bytes;
             calm_.rows += body.tenures.size();
             return true;
           } else if constexpr (std::is_same_v<Body, ring::Leaves> || std::is_same_v<Body, ring::LeavesDiffer>) {
@@ -202,7 +205,7 @@ class Moves final : public Checker {
       world.fail(name(), std::to_string(calm_.messages) + " messages to recover in " + duration_text(lasts) +
                              ", at most " + std::to_string(messages));
     const std::uint64_t bytes = message_bytes * (calm_.messages + calm_.batches) + leaves_bytes * calm_.leaves +
-                                row_bytes * calm_.rows + record_bytes * calm_.records;
+                                row_bytes * calm_.rows + record_bytes * calm_.records + large_bytes * calm_.large;
     if (calm_.bytes > bytes)
       world.fail(name(), std::to_string(calm_.bytes) + " bytes to recover, at most " + std::to_string(bytes));
   }
