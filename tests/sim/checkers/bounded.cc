@@ -27,8 +27,8 @@ struct Sizes {
   std::size_t hosts() const { return of("bench.hosts"); }
   std::size_t records() const { return settings.max_outbox_records_in_memory; }
   std::size_t windows() const { return peers * settings.max_batches_in_flight; }
-  // Who was forgotten leaves a list when it has doubled since the last look, and lists of less than 64 are not looked at
-  // (dependents.h): so it is the most dependents that there can have been that count.
+  // Who was forgotten leaves a list when it has doubled since the last look, and lists of less than 64 are not looked
+  // at (dependents.h): so it is the most dependents that there can have been that count.
   std::size_t list() const {
     return std::max<std::size_t>(64, 2 * (records() + fetches() + 2 * processes * settings.max_batches_in_flight));
   }
