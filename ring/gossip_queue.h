@@ -23,6 +23,7 @@ class GossipQueue {
   // after `max_sends` times.
   std::vector<PeerId> take(std::size_t count, std::uint32_t max_sends, const PeerId& skip);
   bool empty() const { return order_.empty(); }
+  std::size_t size() const { return order_.size(); }
 
  private:
   using Key = std::tuple<std::uint32_t, std::uint64_t, PeerId>;  // times sent; age (larger: older news); member

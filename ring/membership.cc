@@ -144,7 +144,8 @@ void Membership::put(const Member& member, Time now) {
     if (!was_reachable) {
       ++reachable_;
       // A newcomer's place in the round is random, so that not all peers probe it at once (SWIM, section 4.3).
-      if (known.id != self_id_) {
+      if (known.id != self_id_ &&
+          std::find(round_.begin() + static_cast<std::ptrdiff_t>(round_at_), round_.end(), known.id) == round_.end()) {
         const auto place = round_at_ + below(round_.size() - round_at_ + 1);
         round_.insert(round_.begin() + static_cast<std::ptrdiff_t>(place), known.id);
       }
@@ -395,6 +396,13 @@ void Membership::forgive_lateness(Time now) {
   for (auto& [sequence, probe] : probes_) probe.started += late;
   for (auto& [id, suspicion] : suspicions_) suspicion.since = std::min(suspicion.since + late, now);
   for (Relay& relay : relays_) relay.nack_due = std::min(relay.nack_due + late, now + config_.probe_timeout);
+}
+
+TableSizes Membership::tables() const {
+  return {{"membership.members", members_.size()}, {"membership.suspicions", suspicions_.size()},
+          {"membership.gone", gone_since_.size()}, {"membership.heard", heard_at_.size()},
+          {"membership.gossip", gossip_.size()},   {"membership.probes", probes_.size()},
+          {"membership.relays", relays_.size()},   {"membership.round", round_.size()}};
 }
 
 void Membership::tick(Time now, std::vector<Send>& out) {

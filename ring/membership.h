@@ -42,6 +42,7 @@
 #include "ring/local_health.h"
 #include "ring/messages.h"
 #include "ring/suspicion.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver::ring {
 
@@ -141,6 +142,7 @@ class Membership {
   std::uint64_t states_fingerprint() const;
   // The local health score: 0 is well, max_health the worst.
   std::uint32_t health() const { return health_.score(); }
+  TableSizes tables() const;
 
  private:
   struct Probe {

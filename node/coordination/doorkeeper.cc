@@ -58,6 +58,8 @@ void Doorkeeper::on_join(const Step& step, const ring::Message& in, const ring::
   if (std::optional<std::string> reason = fault(join)) return refuse(std::move(*reason));
   const bool own_identity = join.self.id == state_->id;
   if (own_identity || members_->membership().lives_elsewhere(join.self, step.now)) {
+    // It asks about every second: one that has asked for so long has stopped.
+    std::erase_if(duplicates_, [&](const auto& entry) { return step.now - entry.second > 2 * duplicate_wait; });
     const Time since = duplicates_.try_emplace(join.self.id, step.now).first->second;
     if (!own_identity && step.now - since < duplicate_wait) return;
     duplicates_.erase(join.self.id);

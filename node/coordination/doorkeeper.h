@@ -9,6 +9,7 @@
 
 #include "node/coordination/lifecycle.h"
 #include "node/coordination/seed_set.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -28,6 +29,7 @@ class Doorkeeper {
   // Without an answer the joiner asks again.
   void on_join(const Step& step, const ring::Message& in, const ring::Join& join, const ring::ReplyPath& reply);
   std::uint64_t refused() const { return refused_; }
+  ring::TableSizes tables() const;
 
  private:
   std::optional<std::string> fault(const ring::Join& join) const;

@@ -22,6 +22,7 @@
 #include "node/coordination/announced_end.h"
 #include "node/coordination/farewell.h"
 #include "node/coordination/termination_detector.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -59,6 +60,7 @@ class Ending {
   // Returns the cap of pages that this peer grants itself, if any.
   Result<std::optional<std::uint64_t>> tick(const Step& step, const Own& own);
   std::optional<Time> next_deadline(bool sends_waves) const;
+  ring::TableSizes tables() const;
 
  private:
   // An end that this peer brings to the others.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "node/coordination/farewell.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -38,6 +39,7 @@ class Fence {
 
   Result<void> tick(const Step& step);
   std::optional<Time> next_deadline() const;
+  ring::TableSizes tables() const;
 
  private:
   void confirm();

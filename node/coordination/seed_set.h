@@ -12,6 +12,7 @@
 #include "node/replication/messenger.h"
 #include "node/replication/record_writer.h"
 #include "node/scope/scope.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -55,6 +56,7 @@ class SeedSet {
 
   // Keeps a message well under ring::max_message_bytes.
   static constexpr std::size_t per_message = 1000;
+  ring::TableSizes tables() const;
 
  private:
   std::string row() const;

@@ -20,6 +20,7 @@
 #include "node/base.h"
 #include "node/crawl/rising_number.h"
 #include "ring/messages.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -59,6 +60,7 @@ class TerminationDetector {
   // peer has since given back is no longer its own.
   std::optional<std::uint64_t> own_grant() const { return own_grant_; }
   std::optional<Time> next_deadline() const;
+  ring::TableSizes tables() const;
 
  private:
   void begin(Time now, const std::vector<ring::PeerId>& members);

@@ -15,6 +15,7 @@
 #include "node/crawl/peer_state.h"
 #include "node/frontier/workbench.h"
 #include "node/url/canonical_url.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -30,6 +31,7 @@ class Budgets {
   // A page was answered, with `bytes`. The domain's row goes into `commit`. True: the host's use has changed, and its
   // clock must be written. `host`: null when it is no longer on the workbench.
   bool count(const CanonicalUrl& url, std::uint64_t bytes, BenchHost* host, storage::Commit& commit) const;
+  ring::TableSizes tables() const;
 
  private:
   bool of_hosts() const { return state_->settings.max_pages_per_host > 0 || state_->settings.max_bytes_per_host > 0; }

@@ -10,6 +10,7 @@
 
 #include "node/crawl/events.h"
 #include "node/settings/settings.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -28,6 +29,7 @@ class CanonicalRedirects {
   void forget(ring::Partition partition);
   // At least as many as URLs can be next at their hosts or in flight, so only forms of other URLs make room.
   std::size_t max_forms() const;
+  ring::TableSizes tables() const;
 
  private:
   struct Form {

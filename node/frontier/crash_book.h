@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "node/base.h"
+#include "ring/table_sizes.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -26,6 +27,7 @@ class CrashBook {
   bool given_up(const storage::UrlKey& page) const;
   // The page has ended in some other way, or is given up: its row is cleared in `commit`.
   void clear(const storage::UrlKey& page, storage::Commit& commit);
+  ring::TableSizes tables() const;
 
  private:
   std::map<storage::UrlKey, std::uint32_t> ends_;  // unclean ends at which a page was at work

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "ring/table_sizes.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -62,6 +63,7 @@ class TransferShares {
   bool any_may_go() const;  // next_waiting() returns one
   std::size_t waiting() const { return by_host_.size(); }
   std::uint64_t waits_in_all() const { return next_ticket_; }
+  ring::TableSizes tables() const;
 
  private:
   // The hosts that wait for one domain or one network.

@@ -29,6 +29,7 @@
 #include "node/base.h"
 #include "node/crawl/host_pacing.h"
 #include "node/crawl/robots_cache.h"
+#include "ring/table_sizes.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -160,6 +161,7 @@ class Workbench {
     now_ = std::move(now);
     longest_retry_ = std::move(retry);
   }
+  ring::TableSizes tables() const;
 
  private:
   // While hosts are parked, this many come in from disk per second: most may be parked in their turn, and each costs

@@ -98,7 +98,8 @@ bool BatchIntake::read_unsure(Time now, const ring::BatchRecord& entry, ring::Ba
     return true;
   }
   if (!accepts(entry.partition, kind)) return false;
-  around_.replication.partition_manager.last_access_unknown(entry.partition, *since);
+  PartitionManager& partition_manager = around_.replication.partition_manager;
+  if (!partition_manager.holds(entry.partition)) partition_manager.last_access_unknown(entry.partition, *since);
   return true;
 }
 

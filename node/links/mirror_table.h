@@ -19,6 +19,7 @@
 #include "node/scope/traps.h"
 #include "node/settings/settings.h"
 #include "node/url/canonical_url.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -51,6 +52,7 @@ class MirrorTable {
   Result<void> on_mirror_hints(const Step& step, const ring::MirrorHints& same);
   // The user says that the host is not a mirror; that is final.
   Result<void> lift(const Step& step, const std::string& host);
+  ring::TableSizes tables() const;
 
  private:
   MirrorVerdicts::Load stored_verdict(const std::string& host) const;

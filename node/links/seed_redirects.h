@@ -11,6 +11,7 @@
 #include "node/coordination/seed_set.h"
 #include "node/settings/settings.h"
 #include "node/url/canonical_url.h"
+#include "ring/table_sizes.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -30,6 +31,7 @@ class SeedRedirects {
   std::string target_of(const std::string& seed) const;
   // [{"url": seed, "to": target}] of all that lead out.
   nlohmann::json status() const;
+  ring::TableSizes tables() const;
 
  private:
   bool leads_out(const CanonicalUrl& target) const;

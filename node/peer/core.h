@@ -46,6 +46,8 @@ class Core {
   // The use of all shares as the loop has found it, for own_status().
   void note_memory(MemoryUse use);
   nlohmann::json own_status() const;
+  // How many entries the peer's tables have; none while it has no ring.
+  ring::TableSizes tables() const { return peer_ ? peer_->tables() : ring::TableSizes{}; }
   std::vector<std::pair<std::string, double>> metrics() const {
     return peer_ ? peer_->status().metrics() : joiner_->metrics();
   }

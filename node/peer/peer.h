@@ -30,6 +30,7 @@
 #include "node/peer/snapshot_desk.h"
 #include "node/replication/partition_moves.h"
 #include "node/scheduling/fetch_parts.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -54,6 +55,7 @@ class Peer {
   const Lifecycle& lifecycle() const { return lifecycle_; }
   PeerStatus& status() { return status_; }
   const PeerStatus& status() const { return status_; }
+  ring::TableSizes tables() const;
 
  private:
   Peer(RingEntry& entry, Time now);  // moves most values out of it

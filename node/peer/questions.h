@@ -18,6 +18,7 @@
 #include "node/replication/messenger.h"
 #include "node/settings/memory_plan.h"
 #include "node/url/canonicaliser.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -46,6 +47,7 @@ class Questions {
   // Answers the questions that have waited long enough with what there is.
   void tick(const Step& step);
   std::optional<Time> next_deadline() const;
+  ring::TableSizes tables() const;
 
  private:
   // A question that other peers must answer first.

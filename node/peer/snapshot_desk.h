@@ -45,6 +45,7 @@ class SnapshotDesk {
   void hear(const Step& step, const CheckpointListed& listed);
   void tick(const Step& step);
   std::optional<Time> next_deadline() const;
+  std::size_t waiting() const { return waiting_.size(); }
 
  private:
   enum class State : std::uint8_t { none, held, saving, saved, listed, failed };

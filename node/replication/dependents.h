@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "ring/table_sizes.h"
 #include "ring/types.h"
 
 namespace orbweaver {
@@ -49,6 +50,7 @@ class Dependents {
   Id last() const { return last_; }  // that began; numbers rise
   // Those that wait for nothing more, since the last call.
   std::vector<Id> take_met(Kind kind) { return std::exchange(met_[static_cast<std::size_t>(kind)], {}); }
+  ring::TableSizes tables() const;
 
  private:
   struct Open {

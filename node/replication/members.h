@@ -10,6 +10,7 @@
 #include "node/crawl/peer_state.h"
 #include "node/replication/view.h"
 #include "ring/membership.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -52,6 +53,7 @@ class Members {
   // Notes the protocol version of a message that came from a member.
   void note_version(const ring::PeerId& from, std::uint16_t version);
   std::uint16_t version_of(const ring::PeerId& peer) const;  // 0: it has sent nothing yet
+  ring::TableSizes tables() const;
 
  private:
   const PeerState* state_;

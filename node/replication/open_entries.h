@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "node/replication/dependents.h"
+#include "ring/table_sizes.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -35,6 +36,7 @@ class OpenEntries {
   // Every entry with a lower number was taken out. 0: not all that an earlier process left were. Exact, but where
   // entries are only counted: then it is the number of the first that was, until all of them are taken out.
   std::uint64_t safe() const;
+  ring::TableSizes tables() const;
 
  private:
   struct Waiting {

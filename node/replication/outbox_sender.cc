@@ -41,20 +41,21 @@ void OutboxSender::add(const std::vector<storage::OutboxEntry>& entries, const V
 }
 
 void OutboxSender::owners_changed(const View& view) {
-  for (auto& [owner, queue] : queues_) {
-    queue.waiting.clear();
-    waiting_bytes_ -= queue.waiting_bytes;
-    queue.waiting_bytes = 0;
-    // Late answers to these find nothing; the entries are sent again to their present owners (merging is idempotent).
-    queue.window.clear();
-    queue.on_disk = false;  // set again below; with no owners it is read for no peer
-  }
+  // Late answers to these find nothing; the entries are sent again to their present owners (merging is idempotent).
+  std::map<ring::PeerId, Queue> before = std::exchange(queues_, {});
+  waiting_bytes_ = 0;
   if (store_->counts().outbox == 0) return;
   own_on_disk_ = true;
   if (view.empty()) return;
   for (std::uint32_t partition = 0; partition < view.partitions(); ++partition) {
     const ring::PeerId& owner = view.owner(static_cast<ring::Partition>(partition));
-    if (owner != view.self()) queue_of(owner).on_disk = true;
+    if (owner == view.self() || queues_.contains(owner)) continue;
+    Queue& queue = queue_of(owner);
+    queue.on_disk = true;
+    const auto known = before.find(owner);
+    if (known == before.end()) continue;
+    queue.window = std::move(known->second.window);  // how much it takes
+    queue.window.clear();
   }
 }
 

@@ -18,6 +18,7 @@
 #include "node/replication/open_entries.h"
 #include "node/replication/view.h"
 #include "ring/messages.h"
+#include "ring/table_sizes.h"
 #include "storage/store.h"
 
 namespace orbweaver {
@@ -69,6 +70,7 @@ class OutboxSender {
   void taken_out(const std::vector<storage::OutboxKey>& keys) { open_.take_out(keys); }
   // Which entries are in the outbox, and who waits for them.
   OpenEntries& open_entries() { return open_; }
+  ring::TableSizes tables() const;
 
  private:
   struct Entries {  // of one batch

@@ -234,6 +234,8 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
     case ring::TransferKind::release:
       if (done.agreed) {
         releasing_.insert(partition);
+        asked_.erase(partition);  // the holder has it all
+        asked_again_.erase(partition);
       } else {
         transfers_.want(done.task, ring::TransferKind::release, {.already_sent = true});
         dirty_.insert(partition);  // it may be planned already that another peer holds it

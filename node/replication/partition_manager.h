@@ -35,6 +35,7 @@
 #include "node/replication/view.h"
 #include "ring/membership.h"
 #include "ring/messages.h"
+#include "ring/table_sizes.h"
 #include "ring/tenures.h"
 #include "storage/store.h"
 
@@ -168,6 +169,7 @@ class PartitionManager {
   std::size_t to_backfill() const { return transfers_.tasks(ring::TransferKind::backfill); }
   const Transfers& transfers() const { return transfers_; }
   std::optional<Time> next_deadline() const;
+  ring::TableSizes tables() const;
 
  private:
   struct Holding {

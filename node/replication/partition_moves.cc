@@ -149,6 +149,13 @@ void PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring
 
 void PartitionMoves::acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from,
                                  std::uint64_t sequence, Dependents::Id dependent) {
+  const auto [batch, first] = of_batch_.try_emplace({from, sequence}, dependent);
+  if (!first) {
+    // Its sender repeats it until it is answered. What it brought waits already.
+    replication_->dependents.forget(dependent);
+    unanswered_.at(batch->second).reply = reply;
+    return;
+  }
   unanswered_[dependent] = {reply, from, sequence};
   replication_->dependents.close(dependent);
   acknowledge_copied(step);
@@ -158,6 +165,7 @@ void PartitionMoves::acknowledge_copied(const Step& step) {
   for (const Dependents::Id id : replication_->dependents.take_met(Dependents::Kind::batch)) {
     const auto batch = unanswered_.extract(id);
     if (batch.empty()) continue;
+    of_batch_.erase({batch.mapped().from, batch.mapped().sequence});
     messenger_->reply(batch.mapped().reply, batch.mapped().from, ring::BatchAck{batch.mapped().sequence}, step.out);
   }
 }
@@ -266,6 +274,14 @@ bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind
   return true;
 }
 
+// It is handed over, or released.
+bool PartitionMoves::may_move(ring::Partition partition) const {
+  const View& view = members_->view();
+  if (view.empty()) return false;
+  if (replication_->partition_manager.holds(partition)) return !view.owns(partition);
+  return !view.keeps(partition) && state_->store->counts(partition).discovered() > 0;
+}
+
 void PartitionMoves::note_pause(const Step& step) {
   const bool pauses = members_->paused();
   if (pauses == paused_) return;
@@ -278,7 +294,13 @@ Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
   PartitionManager& partition_manager = replication_->partition_manager;
   if (std::exchange(replication_->plan_due, false)) partition_manager.plan_all();
   if (!partition_manager.plan_wanted(step.now)) return {};
-  std::erase_if(may_drop_, [this](const auto& drop) { return !members_->is_reachable(drop.first.first); });
+  std::erase_if(may_drop_, [&](const auto& drop) {
+    const auto& [peer, partition] = drop.first;
+    if (!members_->is_reachable(peer) || !partition_manager.holds(partition) || members_->view().empty()) return true;
+    const std::vector<ring::PeerId>& keepers = members_->view().owners(partition);
+    return std::find(keepers.begin(), keepers.end(), peer) != keepers.end();
+  });
+  std::erase_if(safe_from_, [this](const auto& entry) { return !may_move(entry.first); });
   const PartitionManager::Changes taken =
       partition_manager.plan(members_->view(), members_->membership(), step.now, may_take && !members_->paused());
   ORBWEAVER_TRY(decide(step, taken));

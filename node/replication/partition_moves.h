@@ -12,6 +12,7 @@
 
 #include "node/replication/messenger.h"
 #include "node/replication/record_writer.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -63,6 +64,7 @@ class PartitionMoves {
   Result<void> tick(const Step& step, bool may_take, const std::function<bool(ring::Partition)>& stays);
   // Partitions that became fetchable, or stopped being so, since the last call.
   std::vector<ring::Partition> take_changed() { return std::exchange(changed_, {}); }
+  ring::TableSizes tables() const;
 
  private:
   struct Unanswered {
@@ -90,6 +92,7 @@ class PartitionMoves {
   Result<void> transfer(const Step& step, const std::function<bool(ring::Partition)>& stays);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind,
                      const std::function<bool(ring::Partition)>& stays);
+  bool may_move(ring::Partition partition) const;
   bool copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked);
   void note_pause(const Step& step);
   void acknowledge_copied(const Step& step);
@@ -105,6 +108,7 @@ class PartitionMoves {
   Workbench* bench_;
   RecordWriter* writer_;
   std::map<Dependents::Id, Unanswered> unanswered_;
+  std::map<std::pair<ring::PeerId, std::uint64_t>, Dependents::Id> of_batch_;  // of these, by sender and sequence
   std::map<ring::Partition, SafeFrom> safe_from_;
   std::map<std::pair<ring::PeerId, ring::Partition>, MayDrop> may_drop_;
   std::vector<ring::Partition> changed_;

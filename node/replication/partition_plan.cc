@@ -168,6 +168,7 @@ bool PartitionManager::gone(const ring::PeerId& holder, ring::Partition partitio
 
 void PartitionManager::plan_one(ring::Partition partition, const Planning& planning) {
   of_unknown_.erase(partition);
+  if (planning.view.owner(partition) != self_ || holds(partition)) last_access_unknown_.erase(partition);
   cancel_unneeded(partition, planning.view);
   if (const auto held = held_.find(partition); held != held_.end()) {
     plan_held(partition, held->second, planning);

@@ -19,6 +19,7 @@
 
 #include "node/base.h"
 #include "ring/messages.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -59,6 +60,7 @@ class RecordAsks {
   // Gives up the peers of rounds that began `wait` ago: the partitions that waited for them, by peer.
   std::vector<std::pair<ring::PeerId, std::vector<ring::Partition>>> give_up(Time now, Duration wait);
   std::optional<Time> next_deadline() const { return due_; }
+  ring::TableSizes tables() const;
 
  private:
   struct Waiting {

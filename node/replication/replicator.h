@@ -32,6 +32,7 @@
 #include "node/replication/dependents.h"
 #include "node/replication/view.h"
 #include "ring/messages.h"
+#include "ring/table_sizes.h"
 #include "ring/tenures.h"
 #include "storage/store.h"
 
@@ -96,6 +97,7 @@ class Replicator {
   std::uint64_t batches_sent() const { return batches_sent_; }
   std::uint64_t outcomes_given_up() const { return outcomes_given_up_; }
   std::optional<Time> next_deadline() const;
+  ring::TableSizes tables() const;
 
  private:
   struct Item {

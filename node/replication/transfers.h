@@ -28,6 +28,7 @@
 #include "node/crawl/peer_state.h"
 #include "node/replication/batch_window.h"
 #include "ring/messages.h"
+#include "ring/table_sizes.h"
 #include "ring/tenures.h"
 #include "storage/store.h"
 
@@ -114,6 +115,7 @@ class Transfers {
   std::uint64_t records_sent() const { return records_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
   std::optional<Time> next_deadline() const { return news_ ? std::optional<Time>(Time{}) : due_; }
+  ring::TableSizes tables() const;
 
  private:
   enum class Stage : std::uint8_t { waiting, getting_ready, comparing, comparing_leaves, sending };

@@ -75,6 +75,7 @@ class OwnRequests {
   Time next(std::string_view address) const;
   // A request begins that reserves the address for `delay`.
   void begins(std::string_view address, Duration delay, Time now);
+  std::size_t addresses() const { return next_.size(); }
 
  private:
   std::map<std::string, Time, std::less<>> next_;

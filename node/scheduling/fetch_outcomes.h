@@ -14,6 +14,7 @@
 #include "node/links/seed_intake.h"
 #include "node/scheduling/host_access.h"
 #include "node/scheduling/robots_desk.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -55,6 +56,7 @@ class FetchOutcomes {
   Result<void> commit_piece(const Step& step);
   bool any_in_pieces() const { return !in_pieces_.empty(); }
   const Counters& counters() const { return counters_; }
+  ring::TableSizes tables() const;
 
  private:
   void free_elsewhere(Time now, const FetchEnded& event, const Job& job, BenchHost& host);

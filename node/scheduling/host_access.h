@@ -14,6 +14,7 @@
 #include "node/replication/messenger.h"
 #include "node/scheduling/address_slots.h"
 #include "node/scheduling/lease_desk.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -48,6 +49,7 @@ class HostAccess {
   void on_answer(Time now, const ring::PeerId& from, const ring::SlotAnswer& answer);
   void owners_changed(Time now) { since_.owners_changed(*view_, now); }
   void forget_strangers();  // forgets peers that are no longer members
+  ring::TableSizes tables() const;
 
  private:
   struct SlotWanted {

@@ -21,6 +21,7 @@
 #include "node/scheduling/host_leases.h"
 #include "node/scheduling/owned_since.h"
 #include "ring/messages.h"
+#include "ring/table_sizes.h"
 #include "ring/tenures.h"
 
 namespace orbweaver {
@@ -61,6 +62,7 @@ class LeaseDesk {
   // again.
   void on_request(const Step& step, const ring::PeerId& from, const ring::LeaseRequest& request,
                   const ring::ReplyPath& reply);
+  ring::TableSizes tables() const;
 
  private:
   struct HostLease {

@@ -15,6 +15,7 @@
 #include "node/replication/record_writer.h"
 #include "node/robots/robots_fetch.h"
 #include "node/scheduling/job_table.h"
+#include "ring/table_sizes.h"
 
 namespace orbweaver {
 
@@ -66,6 +67,7 @@ class RobotsDesk {
 
   const RobotsCache& cache() const { return cache_; }
   const Counters& counters() const { return counters_; }
+  ring::TableSizes tables() const;
 
  private:
   // For the same host in other partitions, under partition_by = url: so each peer asks for a file once.

@@ -87,6 +87,26 @@ TEST_F(DoorkeeperTest, ThisPeersOwnIdentityIsRefusedAtOnce) {
   expect_refused(other, "was its data directory copied?");
 }
 
+// It asks for a few seconds. Much later the other process may have been killed a moment ago.
+TEST_F(DoorkeeperTest, AJoinerThatGaveUpIsForgotten) {
+  rig_.add_member(2, ring::MemberState::active);
+  ring::Join other = join(2);
+  other.self.address = "10.0.0.9:7400";
+  ++other.self.started;
+  const auto later = [&](Duration wait) {
+    rig_.now += wait;
+    rig_.members.membership().heard_from(rig_id(2), rig_.now);
+  };
+  later(seconds(1));
+  ask(other);
+  EXPECT_TRUE(rig_.out.empty());
+  later(std::chrono::hours(1));
+  ask(other);
+  EXPECT_TRUE(rig_.out.empty());
+  later(seconds(5));
+  expect_refused(other, "was its data directory copied?");
+}
+
 TEST_F(DoorkeeperTest, AfterTheEndAJoinerIsToldOfIt) {
   storage::Commit commit;
   rig_.end.remember(ring::Finish{1, "all done", {}}, commit);

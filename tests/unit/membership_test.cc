@@ -322,6 +322,17 @@ TEST_F(MembershipCalls, DownMembersAreNotProbedButOfferedAnExchange_LeftOnesAreL
   EXPECT_GE(exchanges[sim_id(3)], 4);
 }
 
+// A process that has the ring's key and sends with ever new identities costs no memory.
+TEST_F(MembershipCalls, NothingIsKeptOfStrangers) {
+  meet(2);
+  for (std::size_t i = 1; i <= 50; ++i) peer.heard_from(sim_id(i), start);
+  const TableSizes sizes = peer.tables();
+  const auto heard =
+      std::find_if(sizes.begin(), sizes.end(), [](const TableSize& size) { return size.name == "membership.heard"; });
+  ASSERT_NE(heard, sizes.end());
+  EXPECT_EQ(heard->entries, 2u);
+}
+
 TEST_F(MembershipCalls, TheGoneAreForgotten) {
   bury(1);
   peer.merge({record(2, 5, MemberState::active)}, start);

@@ -321,6 +321,14 @@ TEST_F(OutboxSenderTest, AfterARestartTheOutboxIsSentFromDisk) {
   EXPECT_EQ(store_.counts().outbox, 0u);
 }
 
+TEST_F(OutboxSenderTest, APeerThatOwnsNothingAnyMoreIsForgotten) {
+  start();
+  for (const std::size_t owner : {1, 2}) add(owner, 5);
+  view_ = view_of(0, {0, 2});
+  sender_->owners_changed(view_);
+  for (const ring::TableSize& size : sender_->tables()) EXPECT_TRUE(size.name != "outbox.queues" || size.entries == 1);
+}
+
 TEST_F(OutboxSenderTest, APeerThatIsGoneAndComesBackGetsItAll) {
   start();
   add(1, 25);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/peer_rig.h"
 
 namespace orbweaver {
@@ -19,6 +21,12 @@ class PartitionMovesTest : public testing::Test {
     storage::Commit commit;
     rig_.replication.partition_manager.learn(rig_.replication.partition_manager.make_ring(), commit);
     ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
+  }
+  std::size_t entries(std::string_view table) {
+    for (const ring::TableSize& size : moves_.tables())
+      if (size.name == table) return size.entries;
+    ADD_FAILURE() << "no table " << table;
+    return 0;
   }
   std::vector<ring::PartitionTenure> claim(std::uint8_t holder) {
     ring::PartitionTenure row;
@@ -178,6 +186,34 @@ TEST_F(PartitionMovesWithReplicas, ABatchIsAcknowledgedOnceItsRecordsHaveTheirCo
   // Another one's copies do not keep it waiting.
   moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 3, dependents.begin(Dependents::Kind::batch));
   EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u);
+}
+
+// Its sender repeats it until it has the acknowledgement: for hours, where a copy's peer answers but takes nothing.
+TEST_F(PartitionMovesWithReplicas, ABatchThatIsRepeatedWaitsOnce) {
+  Dependents& dependents = rig_.replication.dependents;
+  Replicator& replicator = rig_.replication.replicator;
+  const View& view = rig_.members.view();
+  for (const char* const route : {"first", "second", "third"}) {
+    const Dependents::Id batch = dependents.begin(Dependents::Kind::batch);
+    replicator.write(view, 3, "record", rig_.now, batch);
+    moves_.acknowledge(rig_.step(), {route}, rig_id(2), 7, batch);
+  }
+  EXPECT_EQ(entries("moves.unanswered"), 1u);
+  EXPECT_EQ(dependents.size(), 1u);
+  rig_.now += std::chrono::seconds(1);
+  std::vector<BatchOut> sent;
+  replicator.tick(
+      rig_.now, view, rig_.replication.partition_manager.tenures(), [] { return 1; }, sent);
+  for (const BatchOut& out : sent) EXPECT_TRUE(replicator.acknowledged(out.to, out.batch.sequence));
+  rig_.clear();
+  tick();
+  ASSERT_EQ(rig_.sent<ring::BatchAck>().size(), 1u);
+  const auto reply = std::find_if(rig_.out.begin(), rig_.out.end(), [](const Command& command) {
+    const auto* const said = std::get_if<ReplyMessage>(&command);
+    return said != nullptr && std::holds_alternative<ring::BatchAck>(said->message.body);
+  });
+  EXPECT_EQ(std::get<ReplyMessage>(*reply).path.route, "third") << "the last connection may be the only one";
+  EXPECT_EQ(entries("moves.unanswered"), 0u);
 }
 
 // The copies of what another peer gave back may still be on their way when it asks whether it may drop its own.

@@ -1,4 +1,8 @@
-// Bounded (contract, 5): transfers of a peer, and batches in flight from one peer to another.
+// Bounded (contract, 5): fetches of a peer, batches in flight from one peer to another, and each table that a peer
+// keeps in memory (ring/table_sizes.h). A table's bound follows from settings, partitions and the peers that there have
+// been; of some, from the size of another table. Those of work in progress are empty when a peer ends with the crawl,
+// but for what follows from peers that ended before it.
+#include <algorithm>
 #include <map>
 
 #include "tests/sim/checkers/checkers.h"
@@ -7,6 +11,177 @@
 namespace orbweaver::sim {
 
 namespace {
+
+// What bounds are made of.
+struct Sizes {
+  const Settings& settings;
+  std::map<std::string_view, std::size_t> tables;
+  std::size_t peers = 0;      // identities that there have been
+  std::size_t processes = 0;  // starts of them
+  std::size_t pages = 0;      // of the web
+
+  std::size_t of(std::string_view table) const { return tables.at(table); }
+  std::size_t partitions() const { return settings.partitions; }
+  std::size_t copies() const { return partitions() * (settings.replicas - 1); }
+  std::size_t fetches() const { return settings.max_fetches; }
+  std::size_t hosts() const { return of("bench.hosts"); }
+  std::size_t records() const { return settings.max_outbox_records_in_memory; }
+  std::size_t windows() const { return peers * settings.max_batches_in_flight; }
+  // Who was forgotten leaves a list when it has doubled since the last look, and lists of less than 64 are not looked
+  // at (dependents.h): so it is the most dependents that there can have been that count.
+  std::size_t list() const {
+    return std::max<std::size_t>(64, 2 * (records() + fetches() + 2 * processes * settings.max_batches_in_flight));
+  }
+};
+
+enum class Rest : std::uint8_t {
+  may_stay,
+  empty,  // when a peer ends with the crawl
+};
+
+struct Rule {
+  std::size_t (*most)(const Sizes&);
+  Rest rest = Rest::may_stay;
+};
+
+std::size_t none(const Sizes&) { return 0; }
+std::size_t each_peer(const Sizes& s) { return s.peers; }
+std::size_t each_partition(const Sizes& s) { return s.partitions(); }
+std::size_t each_copy(const Sizes& s) { return s.copies(); }
+std::size_t each_fetch(const Sizes& s) { return s.fetches(); }
+std::size_t each_host(const Sizes& s) { return s.hosts(); }
+std::size_t each_window(const Sizes& s) { return s.windows(); }
+
+const std::map<std::string_view, Rule>& rules() {
+  using enum Rest;
+  static const std::map<std::string_view, Rule> rules = {
+      {"membership.members", {each_peer}},
+      {"membership.suspicions", {each_peer}},
+      {"membership.gone", {each_peer}},
+      {"membership.heard", {each_peer}},
+      {"membership.gossip", {each_peer}},
+      {"membership.probes", {each_peer}},
+      {"membership.relays", {[](const Sizes& s) { return s.peers * s.peers; }}},
+      // Who comes back is probed once more in the round.
+      {"membership.round", {[](const Sizes& s) { return 2 * s.peers; }}},
+      {"members.reachable", {each_peer}},
+      {"members.come_or_gone", {each_peer}},
+      {"members.down", {each_peer}},
+      {"members.versions", {each_peer}},
+      // An outcome, a page in pieces, or a batch that is not acknowledged yet.
+      {"dependents.open",
+       {[](const Sizes& s) { return s.of("replicator.outcomes") + s.fetches() + s.of("moves.unanswered"); }, empty}},
+      {"dependents.met", {none}},
+      {"open_entries.blocks", {[](const Sizes&) { return std::size_t{16'384}; }, empty}},
+      {"open_entries.waiting", {[](const Sizes& s) { return (s.of("open_entries.blocks") + 1) * s.list(); }}},
+      {"outbox.queues", {each_peer}},
+      {"outbox.waiting", {[](const Sizes& s) { return s.peers * s.records(); }, empty}},
+      {"outbox.in_flight", {each_window, empty}},
+      {"replicator.queues", {each_peer}},
+      // Who is fetching, or has been heard, when it becomes full still adds what it brings.
+      {"replicator.items",
+       {[](const Sizes& s) {
+          return s.settings.replicas *
+                 (s.records() + (s.fetches() + 1) * many_links + 3 * s.windows() * s.settings.max_batch_records);
+        },
+        empty}},
+      {"replicator.in_flight", {each_window, empty}},
+      {"replicator.waits", {[](const Sizes& s) { return (s.of("replicator.queues") + 1) * s.list(); }}},
+      {"replicator.outcomes", {[](const Sizes& s) { return s.records(); }, empty}},
+      {"replicator.given_up", {none}},
+      {"transfers.tasks", {[](const Sizes& s) { return s.partitions() * (s.peers - 1); }}},
+      {"transfers.partitions", {each_partition}},
+      {"transfers.targets", {each_peer}},
+      {"transfers.in_flight", {each_window, empty}},
+      {"transfers.questions", {[](const Sizes& s) { return s.of("transfers.targets") * 1024; }}},
+      {"transfers.frozen", {each_partition}},
+      {"transfers.thawed", {each_partition}},
+      {"transfers.done", {none}},
+      {"transfers.equal", {each_partition}},
+      {"record_asks.rounds", {[](const Sizes& s) { return s.partitions() + 1; }}},
+      {"record_asks.partitions", {[](const Sizes& s) { return 2 * s.partitions(); }}},
+      {"record_asks.asked", {each_peer}},
+      {"record_asks.to_ask", {[](const Sizes& s) { return (s.of("record_asks.rounds") + 1) * s.peers; }}},
+      {"record_asks.ended", {none}},
+      {"partitions.held", {each_partition}},
+      {"partitions.returned", {each_partition}},
+      {"partitions.backfilled", {each_copy}},
+      {"partitions.in_part", {each_copy, empty}},
+      {"partitions.asked", {each_partition, empty}},
+      {"partitions.asked_again", {each_partition, empty}},
+      {"partitions.releasing", {each_partition, empty}},
+      {"partitions.fetchability_changed", {each_partition}},
+      {"partitions.unknown_holders", {each_peer}},
+      {"partitions.of_unknown", {each_partition}},
+      {"partitions.last_access_unknown", {each_partition, empty}},
+      {"partitions.to_plan", {each_partition}},
+      {"partitions.gaining", {each_partition}},
+      {"partitions.awaiting", {each_partition}},
+      {"partitions.unfilled", {each_partition}},
+      {"partitions.candidates", {[](const Sizes&) { return std::size_t{64}; }}},
+      // A sender's batches of links and of transfers; it may have started again meanwhile.
+      {"moves.unanswered", {[](const Sizes& s) { return 2 * s.processes * s.settings.max_batches_in_flight; }, empty}},
+      {"moves.safe_from", {each_partition, empty}},
+      {"moves.may_drop", {[](const Sizes& s) { return s.partitions() * (s.peers - 1); }, empty}},
+      {"moves.changed", {each_partition}},
+      {"moves.kept", {[](const Sizes&) { return std::size_t{65'536}; }, empty}},
+      {"waves.members", {each_peer}},
+      {"waves.replies", {each_peer}},
+      {"waves.last_passive", {each_peer}},
+      {"waves.grants", {each_peer}},
+      {"ending.acknowledged", {each_peer}},
+      {"ending.members", {each_peer}},
+      {"ending.agreed", {each_peer}},
+      {"fence.answered", {each_peer}},
+      {"fence.unanswered", {each_peer}},
+      {"seeds.differing", {each_peer, empty}},
+      {"seeds.due", {[](const Sizes& s) { return s.pages; }, empty}},
+      {"seeds.redirects", {[](const Sizes& s) { return s.pages; }}},
+      {"doorkeeper.duplicates", {each_peer}},
+      {"budgets.under_way", {each_fetch, empty}},
+      {"redirects.forms", {[](const Sizes&) { return std::size_t{16'384}; }}},
+      {"redirects.in_order", {[](const Sizes& s) { return s.of("redirects.forms"); }}},
+      {"crashes.pages", {[](const Sizes& s) { return s.pages; }}},
+      {"shares.transfers", {each_fetch, empty}},
+      {"shares.lines", {[](const Sizes& s) { return 2 * s.of("shares.transfers") + s.of("shares.waiting"); }, empty}},
+      // A host whose partition has gone stays in the line until its turn.
+      {"shares.waiting",
+       {[](const Sizes& s) { return s.settings.max_hosts_in_memory + s.hosts() + s.fetches(); }, empty}},
+      {"shares.in_order", {[](const Sizes& s) { return s.of("shares.waiting"); }, empty}},
+      {"shares.open", {[](const Sizes& s) { return s.of("shares.lines"); }, empty}},
+      {"bench.hosts", {[](const Sizes& s) { return s.settings.max_hosts_in_memory + s.fetches(); }}},
+      {"bench.ready", {each_host}},
+      {"bench.due", {[](const Sizes& s) { return 2 * s.hosts(); }}},
+      {"bench.resumed", {each_host}},
+      {"bench.lent", {[](const Sizes& s) { return 1000 + s.of("leases.turns"); }}},
+      {"bench.issued", {[](const Sizes& s) { return s.hosts() + s.of("fetches.jobs"); }, empty}},
+      {"mirrors.pages", {[](const Sizes&) { return std::size_t{100'000}; }}},
+      {"mirrors.hosts", {[](const Sizes&) { return std::size_t{50'000}; }}},
+      {"mirrors.unsent", {[](const Sizes& s) { return s.pages; }}},
+      {"fetches.jobs", {each_fetch, empty}},
+      {"fetches.in_pieces", {[](const Sizes& s) { return s.of("fetches.jobs"); }, empty}},
+      {"cookies.unwritten", {[](const Sizes& s) { return s.of("fetches.jobs"); }, empty}},
+      {"slots.wanted", {each_host}},
+      {"slots.unsent", {[](const Sizes& s) { return s.of("slots.wanted"); }}},
+      {"slots.round_trips", {each_peer}},
+      {"slots.addresses", {[](const Sizes& s) { return s.pages; }}},
+      {"slots.own_requests", {[](const Sizes& s) { return std::max<std::size_t>(64, s.pages); }}},
+      // Of a host in memory, and what was returned to an owner that does not answer.
+      {"leases.wanted", {[](const Sizes& s) { return s.hosts() + s.pages; }}},
+      {"leases.of_hosts", {[](const Sizes& s) { return s.of("leases.wanted"); }}},
+      {"leases.unsent", {[](const Sizes& s) { return s.of("leases.wanted"); }}},
+      {"leases.turns", {[](const Sizes& s) { return s.pages; }}},
+      {"leases.hosts", {[](const Sizes& s) { return s.pages; }}},
+      {"robots.shared", {[](const Sizes& s) { return std::size_t{s.settings.max_hosts_in_memory}; }}},
+      {"robots.to_parse", {each_host, empty}},
+      {"questions.under_way", {[](const Sizes&) { return std::size_t{256}; }}},
+      {"snapshot.waiting", {[](const Sizes& s) { return 3 * s.windows(); }, empty}},
+  };
+  return rules;
+}
+
+// The tables are looked at once in so many steps.
+constexpr std::uint64_t look_every = 8;
 
 class Bounded final : public Checker {
  public:
@@ -45,6 +220,15 @@ class Bounded final : public Checker {
     }
   }
 
+  void stepped(World& world, std::size_t number) override {
+    const SimPeer& peer = world.peers()[number];
+    if (++steps_ % look_every == 0 && peer.core != nullptr) look(world, peer, false);
+  }
+
+  void exited(World& world, std::size_t number, const Exit& exit) override {
+    if (exit.finished) look(world, world.peers()[number], !world.parameters().sides_may_end_alone());
+  }
+
   // The sender sorts its batches again.
   void owners_changed(World&, std::size_t peer) override {
     for (auto& [ends, link] : links_)
@@ -52,11 +236,36 @@ class Bounded final : public Checker {
   }
 
  private:
+  void look(World& world, const SimPeer& peer, bool at_end) {
+    const ring::TableSizes tables = peer.core->tables();
+    if (tables.empty()) return;
+    Sizes sizes{.settings = peer.core->settings(), .tables = {}, .pages = world.seeds().size()};
+    for (const ring::TableSize& table : tables) sizes.tables[table.name] = table.entries;
+    for (const SimPeer& each : world.peers()) {
+      sizes.peers += each.disks;
+      sizes.processes += each.generation;
+    }
+    const WebConfig& web = world.parameters().web;
+    sizes.pages += std::size_t{web.hosts} * web.pages_per_host;
+    for (const auto& [name_of_rule, rule] : rules())
+      if (!sizes.tables.contains(name_of_rule)) world.fail(name(), "there is no table " + std::string(name_of_rule));
+    for (const auto& [table, entries] : sizes.tables) {
+      const std::string told = "peer " + std::to_string(peer.number) + " has " + std::to_string(entries) +
+                               " entries in " + std::string(table);
+      const auto rule = rules().find(table);
+      if (rule == rules().end()) return world.fail(name(), told + ", which has no bound");
+      const std::size_t most = rule->second.most(sizes);
+      if (entries > most) world.fail(name(), told + ", at most " + std::to_string(most));
+      if (at_end && rule->second.rest == Rest::empty && entries > 0) world.fail(name(), told + " when it ends");
+    }
+  }
+
   struct Link {
     std::uint64_t generation = 0;
     std::map<ring::BatchKind, std::map<std::uint64_t, Time>> under_way;  // by sequence: when it was last sent
   };
   std::map<std::pair<std::size_t, std::size_t>, Link> links_;
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace

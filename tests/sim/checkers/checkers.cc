@@ -16,6 +16,7 @@ std::vector<std::unique_ptr<Checker>> all_checkers() {
   checkers.push_back(make_disk());
   checkers.push_back(make_waits());
   checkers.push_back(make_recovers());
+  checkers.push_back(make_moves());
   checkers.push_back(make_handed_over());
   checkers.push_back(make_archived());
   checkers.push_back(make_copies());

@@ -27,6 +27,7 @@ std::unique_ptr<Checker> make_handed_over();
 std::unique_ptr<Checker> make_archived();
 std::unique_ptr<Checker> make_copies();
 std::unique_ptr<Checker> make_recovers();
+std::unique_ptr<Checker> make_moves();
 std::unique_ptr<Checker> make_equal();
 
 std::unique_ptr<Checker> make_follow(std::string url);  // only on request
