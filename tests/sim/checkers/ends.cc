@@ -72,11 +72,12 @@ class Ends final : public Checker {
     return !ring || ring->has_value();
   }
 
-  static bool presumed_dead(const World& world, std::size_t number, std::size_t other) {
+  // Also a moment after such a cut: they have not met again yet.
+  static bool presumed_dead(World& world, std::size_t number, std::size_t other) {
     if (world.parameters().settings.replicas < 2) return false;
     for (const Fault* cut : {world.cut_between(number, other), world.cut_between(other, number)})
       if (cut != nullptr && world.since_start() - cut->at > world.parameters().settings.presume_dead_after) return true;
-    return false;
+    return world.parameters().sides_may_end_alone() && !side_of(world, number).contains(other);
   }
 
   // The members that this peer counts neither as down nor as left, for one that left may know the other side's tenures;

@@ -31,6 +31,7 @@ class Equal final : public Checker {
 
   bool read(World& world) {
     for (SimPeer& peer : world.peers()) {
+      if (peer.may_be_refused) continue;
       auto store = storage::Store::open(*peer.kv);
       if (!store) return world.fail(name(), store.error().message), false;
       for (const std::uint16_t partition : store->partitions()) {

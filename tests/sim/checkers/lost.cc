@@ -93,6 +93,7 @@ class Lost final : public Checker {
 
   void collect(World& world) {
     for (SimPeer& peer : world.peers()) {
+      if (peer.may_be_refused) continue;
       auto store = storage::Store::open(*peer.kv);
       if (!store) return world.fail(name(), store.error().message);
       for (const std::uint16_t partition : store->partitions()) {

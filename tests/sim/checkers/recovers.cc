@@ -16,6 +16,7 @@ namespace {
 constexpr Duration work{std::chrono::seconds{60}};
 // A batch of records that move: two ways, and what else is sent between them.
 constexpr Duration round_trip{std::chrono::milliseconds{300}};
+constexpr Duration pushed_back{std::chrono::seconds{2}};
 // The status is built once in so many steps.
 constexpr std::uint64_t look_every = 8;
 
@@ -43,14 +44,19 @@ class Recovers final : public Checker {
   static Duration bound(World& world) {
     const Settings& settings = world.parameters().settings;
     std::uint64_t records = 0;
+    std::uint64_t outbox = 0;
     Duration down{};
     for (const SimPeer& peer : world.peers()) {
       records += peer.counts.discovered();
+      outbox += peer.counts.outbox;
       if (peer.status != Status::up) down = settings.presume_dead_after;
     }
     // Each partition takes one at least: with its hosts' waits.
+    // With room for a few writes, each waits for the one before it and is pushed back meanwhile.
+    const std::uint64_t one_by_one = settings.max_outbox_records_in_memory < 64 ? records + outbox : 0;
     const auto batches = static_cast<std::int64_t>(records / settings.max_batch_records + settings.partitions);
-    return 10 * settings.suspicion_time + work + batches * (round_trip + world.parameters().max_answer_lag) + down;
+    return 10 * settings.suspicion_time + work + batches * (round_trip + world.parameters().max_answer_lag) +
+           static_cast<std::int64_t>(one_by_one) * pushed_back + down;
   }
 
   void note_who_is_there(World& world) {
