@@ -4,9 +4,12 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "ring/md5_numbered.h"
 
 namespace orbweaver::ring {
 
@@ -21,12 +24,6 @@ void append_big_endian(std::string& bytes, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((value >> shift) & 0xff));
 }
 
-Md5 digest_of(std::string_view prefix, std::uint32_t number) {
-  std::string bytes(prefix);
-  append_big_endian(bytes, number);
-  return md5(bytes);
-}
-
 std::string_view view_of(const PeerId& id) { return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()}; }
 
 [[noreturn]] void broken_promise(const char* what) {
@@ -39,6 +36,27 @@ struct Owner {
   std::uint32_t capacity;
   auto operator<=>(const Owner&) const = default;
 };
+
+// Sorts places on the circle by `earlier`, which goes by `at` first. They are spread evenly, as digests are. So they
+// are dealt out by their leading bits, and few are left to compare.
+template <class Place, class Earlier>
+void sort_places(std::vector<Place>& places, Earlier earlier) {
+  const int bits = std::clamp(static_cast<int>(std::bit_width(places.size())) - 2, 1, 16);
+  const auto heap_of = [bits](const Place& place) { return static_cast<std::size_t>(place.at >> (64 - bits)); };
+  std::vector<std::size_t> ends(std::size_t{1} << bits);  // at first the sizes of the heaps, then where each begins
+  for (const Place& place : places) ++ends[heap_of(place)];
+  std::size_t begin = 0;
+  for (std::size_t& heap : ends) begin += std::exchange(heap, begin);
+  std::vector<Place> dealt(places.size());
+  for (const Place& place : places) dealt[ends[heap_of(place)]++] = place;
+  begin = 0;
+  for (const std::size_t end : ends) {
+    std::sort(dealt.begin() + static_cast<std::ptrdiff_t>(begin), dealt.begin() + static_cast<std::ptrdiff_t>(end),
+              earlier);
+    begin = end;
+  }
+  places = std::move(dealt);
+}
 
 // Sorted by id, each id once: the same list for every order of the input.
 std::vector<Owner> owners_among(const std::vector<Member>& members) {
@@ -99,9 +117,12 @@ HashRing::HashRing(const std::vector<Member>& members, std::uint32_t partitions,
 
 void HashRing::find_first_points() {
   if (places_.empty()) {
+    std::vector<Md5> digests(partitions_);
+    md5_numbered("partition", 0, digests);
+    places_.reserve(partitions_);
     for (std::uint32_t partition = 0; partition < partitions_; ++partition)
-      places_.push_back({leading_bits(digest_of("partition", partition)), static_cast<Partition>(partition)});
-    std::sort(places_.begin(), places_.end());
+      places_.push_back({leading_bits(digests[partition]), static_cast<Partition>(partition)});
+    sort_places(places_, std::less<Place>());
   }
   first_point_.resize(partitions_);
   std::size_t point = 0;
@@ -132,6 +153,7 @@ void HashRing::take_points(const HashRing& before, const std::vector<std::uint32
   constexpr std::uint32_t gone = UINT32_MAX;
   std::vector<std::uint32_t> now(before.peers_.size(), gone);  // index in the ring before -> index now
   std::vector<Point> fresh;
+  std::vector<Md5> digests;  // of one peer
   // peers_ is sorted, so a lower index is a lower id, which wins for equal points.
   const auto earlier = [](const Point& a, const Point& b) { return a.at != b.at ? a.at < b.at : a.peer < b.peer; };
   std::size_t old = 0;
@@ -141,18 +163,23 @@ void HashRing::take_points(const HashRing& before, const std::vector<std::uint32
       now[old] = index;
       continue;
     }
+    digests.resize((counts[index] + 1) / 2);
+    md5_numbered(view_of(peers_[index]), 0, digests);
     for (std::uint32_t i = 0; i < counts[index]; i += 2) {
-      const Md5 digest = digest_of(view_of(peers_[index]), i / 2);
-      fresh.push_back({leading_bits(digest), index});
-      if (i + 1 < counts[index]) fresh.push_back({trailing_bits(digest), index});
+      fresh.push_back({leading_bits(digests[i / 2]), index});
+      if (i + 1 < counts[index]) fresh.push_back({trailing_bits(digests[i / 2]), index});
     }
   }
-  std::sort(fresh.begin(), fresh.end(), earlier);
-  std::vector<Point> kept;
-  for (const Point& point : before.points_)
-    if (now[point.peer] != gone) kept.push_back({point.at, now[point.peer]});
-  points_.reserve(kept.size() + fresh.size());
-  std::merge(kept.begin(), kept.end(), fresh.begin(), fresh.end(), std::back_inserter(points_), earlier);
+  sort_places(fresh, earlier);
+  points_.reserve(before.points_.size() + fresh.size());
+  auto next = fresh.begin();
+  for (const Point& point : before.points_) {
+    if (now[point.peer] == gone) continue;
+    const Point kept{point.at, now[point.peer]};
+    for (; next != fresh.end() && earlier(*next, kept); ++next) points_.push_back(*next);
+    points_.push_back(kept);
+  }
+  points_.insert(points_.end(), next, fresh.end());
   counts_ = counts;
 }
 
@@ -164,7 +191,13 @@ const PeerId& HashRing::owner(Partition partition) const {
 
 std::vector<PeerId> HashRing::owners(Partition partition, std::size_t count) const {
   std::vector<PeerId> found;
-  if (partition >= owner_of_.size() || count == 0) return found;
+  find_owners(partition, count, found);
+  return found;
+}
+
+void HashRing::find_owners(Partition partition, std::size_t count, std::vector<PeerId>& found) const {
+  found.clear();
+  if (partition >= owner_of_.size() || count == 0) return;
   found.push_back(owner(partition));
   const std::size_t wanted = std::min(count, peers_.size());
   std::size_t point = first_point_[partition];
@@ -173,7 +206,6 @@ std::vector<PeerId> HashRing::owners(Partition partition, std::size_t count) con
     if (std::find(found.begin(), found.end(), peer) == found.end()) found.push_back(peer);
     point = point + 1 == points_.size() ? 0 : point + 1;
   }
-  return found;
 }
 
 std::vector<Partition> HashRing::partitions_of(const PeerId& peer) const {

@@ -44,6 +44,8 @@ class HashRing {
   const PeerId& owner(Partition partition) const;
   // The owner, then up to count-1 replicas, all distinct; fewer when the ring has fewer peers.
   std::vector<PeerId> owners(Partition partition, std::size_t count) const;
+  // The same, in place of what `found` had.
+  void find_owners(Partition partition, std::size_t count, std::vector<PeerId>& found) const;
   std::vector<Partition> partitions_of(const PeerId& peer) const;
   // Equal for two peers exactly when they compute the same owners: covers (id, capacity) of the owners and the
   // partition count. Suspicion, addresses and incarnations do not change it.

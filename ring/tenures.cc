@@ -30,7 +30,9 @@ bool Tenures::merge(Partition partition, const Tenure& tenure) {
   const std::uint64_t after = digest(partition, tenure);
   fingerprint_ += after - before;
   sums_[range_of(partition)] += after - before;
-  if (known.epoch > 0) {
+  if (known.epoch == 0) {
+    ++known_;
+  } else {
     const auto held = holders_.find(known.holder);
     held->second.sum -= before;
     if (--held->second.count == 0) holders_.erase(held);

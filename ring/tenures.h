@@ -39,6 +39,7 @@ class Tenures {
   // At most `count` of them.
   std::vector<PartitionTenure> first(std::size_t count) const;
   std::size_t size() const { return tenures_.size(); }  // partitions
+  std::size_t known() const { return known_; }          // of these, partitions whose tenure is known
   bool none() const { return holders_.empty(); }
 
   // By holder. Cost: logarithmic in the number of holders.
@@ -65,6 +66,7 @@ class Tenures {
   std::vector<Tenure> tenures_;
   std::vector<std::uint64_t> sums_;  // by range
   std::map<PeerId, Held> holders_;
+  std::size_t known_ = 0;
   std::uint64_t fingerprint_ = 0;  // the sum of the digests of all known tenures
 };
 

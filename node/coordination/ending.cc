@@ -139,14 +139,14 @@ void Ending::tell_newcomer(const Step& step, const ring::PeerId& from, const rin
 
 // No member is missing that may have work.
 bool Ending::complete(Time now) const {
-  const auto& members = members_->membership().members();
-  return std::none_of(members.begin(), members.end(), [&](const auto& entry) {
-    return entry.second.state == ring::MemberState::joining || members_->waited_for(entry.first, now);
+  const std::vector<ring::PeerId>& down = members_->down();
+  return !members_->any_joins() && std::none_of(down.begin(), down.end(), [&](const ring::PeerId& peer) {
+    return members_->waited_for(peer, now);
   });
 }
 
 bool Ending::lowest() const {
-  const std::vector<ring::PeerId> members = members_->reachable();
+  const std::vector<ring::PeerId>& members = members_->reachable();
   return !members.empty() && members.front() == state_->id;
 }
 

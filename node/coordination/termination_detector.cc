@@ -48,7 +48,7 @@ void TerminationDetector::tick(Time now, const ring::PeerId& self, const std::ve
                                bool complete, std::uint64_t ring_fingerprint, const ring::WaveReply& own,
                                std::vector<Probe>& out) {
   own_grant_.reset();
-  const bool lowest = !members.empty() && *std::min_element(members.begin(), members.end()) == self;
+  const bool lowest = !members.empty() && members.front() == self;
   active_ = lowest && complete && !end_ && (config_.stop_when_done || limited());
   if (!active_) {
     under_way_ = false;

@@ -60,11 +60,10 @@ std::map<std::string_view, std::uint64_t> PeerStatus::memory_use() const {
 
 // Partitions whose holder is gone and that no peer has taken over yet, as far as this peer knows.
 std::uint64_t PeerStatus::orphaned() const {
-  const std::vector<ring::PartitionTenure> tenures = around_.records.replication.partition_manager.tenures().all();
-  return static_cast<std::uint64_t>(std::count_if(tenures.begin(), tenures.end(), [this](const auto& row) {
-    const ring::Member* holder = around_.members.membership().find(row.tenure.holder);
-    return holder == nullptr || !ring::reachable(*holder);
-  }));
+  const ring::Tenures& tenures = around_.records.replication.partition_manager.tenures();
+  std::size_t orphaned = tenures.known();
+  for (const ring::PeerId& holder : around_.members.reachable()) orphaned -= tenures.held_by(holder);
+  return orphaned;
 }
 
 // Pages in flight whose partitions this peer holds and whose records it counts as queued. Not counted: pages of

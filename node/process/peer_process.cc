@@ -30,6 +30,7 @@
 #include "node/process/peer_file.h"
 #include "node/process/peer_memory.h"
 #include "node/process/snapshot_saver.h"
+#include "node/process/status_board.h"
 #include "node/process/status_http.h"
 #include "node/process/workers.h"
 #include "node/scope/scope_lists.h"
@@ -50,16 +51,14 @@ namespace orbweaver {
 
 namespace {
 
-// How often /metrics, /healthz and /status are updated.
-constexpr Duration status_every = std::chrono::milliseconds{250};
+// How often the process looks after itself, and tells its terminal what is new.
+constexpr Duration look_every = std::chrono::milliseconds{250};
 // How long fetches in flight may continue after a stop.
 constexpr std::chrono::milliseconds stop_patience{3000};
 // To open, RocksDB needs this much free disk: it writes its journal and manifest. Debian's build aborts if it cannot.
 constexpr std::uint64_t free_bytes_min = 4u << 20;
 // The approximate memory of a kept connection with TLS.
 constexpr std::uint64_t connection_bytes = 32u << 10;
-// A core that has not stepped for this long is not healthy.
-constexpr Duration max_healthy = std::chrono::seconds{10};
 
 ring::PeerId random_id() {
   std::random_device device;
@@ -106,6 +105,7 @@ class PeerProcess {
   void fetch_done(FetchResponse response);
   Exit loop();
   bool carry_out(Command& command, Exit& exit);
+  void look(Time now);
   void publish(Time now);
   static void announce(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) complain("%s", line.c_str());
@@ -135,10 +135,7 @@ class PeerProcess {
   std::optional<Announcer> announcer_;
   std::mutex jobs_mutex_;
   std::unordered_map<std::uint64_t, FetchJob> jobs_;  // in flight at the fetcher
-  std::mutex status_mutex_;
-  std::string status_json_ = "{}";  // guarded by status_mutex_
-  std::string metrics_text_;        // guarded by status_mutex_
-  Time status_at_{};                // guarded by status_mutex_
+  StatusBoard board_{[this] { return clock_.now(); }, [this] { events_.push(TickEvent{}); }};
 };
 
 Result<void> PeerProcess::open_transport(const std::string& secret) {
@@ -272,20 +269,12 @@ Result<void> PeerProcess::open() {
   if (!peer) return tl::make_unexpected(peer.error());
   peer_ = std::move(*peer);
   in_flight_->clear();  // the store has recorded them by now
+  look(clock_.now());
   publish(clock_.now());
   StatusCallbacks callbacks;
-  callbacks.status_json = [this] {
-    const std::lock_guard guard(status_mutex_);
-    return status_json_;
-  };
-  callbacks.metrics_text = [this] {
-    const std::lock_guard guard(status_mutex_);
-    return metrics_text_;
-  };
-  callbacks.healthy = [this] {
-    const std::lock_guard guard(status_mutex_);
-    return clock_.now() - status_at_ < max_healthy;
-  };
+  callbacks.status_json = [this] { return board_.text(StatusBoard::Page::status); };
+  callbacks.metrics_text = [this] { return board_.text(StatusBoard::Page::metrics); };
+  callbacks.healthy = [this] { return board_.healthy(); };
   if (Result<void> listening = status_.open(settings.status_listen, std::move(callbacks), settings.status_hosts);
       !listening)
     return listening;
@@ -392,16 +381,20 @@ void PeerProcess::fetch_done(FetchResponse response) {
   if (page_follows) workers_->push(std::move(*job), std::move(response));
 }
 
-void PeerProcess::publish(Time now) {
+void PeerProcess::look(Time now) {
   link_recorder_.tell(*peer_);
   std::map<std::string_view, std::uint64_t> used = peer_->memory_use();
   used["storage"] = kv_->memory_bytes();
   used["messages_in"] = events_.message_bytes();
-  const ring::TransportStats transport = transport_->stats();
-  used["messages_out"] += transport.waiting_bytes;
+  used["messages_out"] += transport_->stats().waiting_bytes;
   peer_->note_memory(memory_->look(std::move(used)));
+  board_.note_look(now);
+}
+
+void PeerProcess::publish(Time now) {
+  const ring::TransportStats transport = transport_->stats();
   nlohmann::json status = peer_->own_status();
-  status["published_us"] = now.time_since_epoch().count();  // readers may get it up to status_every later
+  status["published_us"] = now.time_since_epoch().count();  // readers may get it up to StatusBoard::fresh later
   status["counts"]["messages_malformed"] = intake_.malformed() + transport.malformed;
   status["counts"]["messages_dropped"] = events_.dropped();
   status["counts"]["message_bytes_waiting"] = events_.message_bytes();
@@ -419,10 +412,7 @@ void PeerProcess::publish(Time now) {
   values.emplace_back("archive_synced_pages_total", static_cast<double>(workers_ ? workers_->synced_pages() : 0));
   add_transport(transport, values);
   std::string metrics = metrics_text(values);
-  const std::lock_guard guard(status_mutex_);
-  status_json_ = std::move(json);
-  metrics_text_ = std::move(metrics);
-  status_at_ = now;
+  board_.show(std::move(json), std::move(metrics), now);
 }
 
 // False: the crawl cannot start, and the peer ends.
@@ -494,7 +484,7 @@ bool PeerProcess::carry_out(Command& command, Exit& exit) {
 Exit PeerProcess::loop() {
   Exit exit;
   Commands commands;
-  Time next_status{};
+  Time next_look{};
   bool cancelled = false;
   std::optional<Time> stop_at;
   for (;;) {
@@ -519,16 +509,18 @@ Exit PeerProcess::loop() {
       fetcher_->stop();  // answers with `cancelled` for all fetches in flight
       workers_->cancel();
     }
-    if (now >= next_status) {
-      next_status = now + status_every;
+    if (now >= next_look) {
+      next_look = now + look_every;
       if (!lock_->still_there())
         return Exit{static_cast<int>(ErrorCode::io),
                     "the data directory " + options_.directory +
                         " was removed; other peers have the other copies of its records",
                     false,
                     {}};
-      publish(now);
+      look(now);
+      if (announcer_) publish(now);
     }
+    if (board_.take_asked()) publish(now);
   }
 }
 

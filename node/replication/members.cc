@@ -10,17 +10,17 @@ Members::Members(const PeerState& state, ring::Membership membership)
       membership_(std::move(membership)),
       view_(state.id, state.settings.partitions, state.settings.replicas) {}
 
-std::vector<ring::PeerId> Members::reachable() const {
-  std::vector<ring::PeerId> members;
-  for (const auto& [id, member] : membership_.members())
-    if (ring::reachable(member)) members.push_back(id);
-  return members;
-}
-
-std::vector<ring::PeerId> Members::others() const {
-  std::vector<ring::PeerId> members = reachable();
-  std::erase(members, state_->id);
-  return members;
+const Members::Roll& Members::roll() const {
+  if (roll_.version == membership_.version()) return roll_;
+  roll_ = {};
+  roll_.version = membership_.version();
+  for (const auto& [id, member] : membership_.members()) {
+    if (ring::reachable(member)) roll_.reachable.push_back(id);
+    if (ring::reachable(member) && id != state_->id) roll_.others.push_back(id);
+    if (member.state == ring::MemberState::down) roll_.down.push_back(id);
+    roll_.any_joins = roll_.any_joins || member.state == ring::MemberState::joining;
+  }
+  return roll_;
 }
 
 bool Members::is_reachable(const ring::PeerId& peer) const {
@@ -41,6 +41,14 @@ bool Members::waited_for(const ring::PeerId& peer, Time now) const {
 
 bool Members::paused() const {
   if (state_->settings.on_cut != OnCut::pause_minority) return false;
+  const bool holds = pause_.version == membership_.version() && pause_.accepted == accepted_ &&
+                     pause_.from <= state_->stepped && state_->stepped < pause_.until;
+  if (!holds) pause_ = judge_pause();
+  return pause_.paused;
+}
+
+Members::Pause Members::judge_pause() const {
+  Pause pause{.version = membership_.version(), .accepted = accepted_, .from = state_->stepped, .until = Time::max()};
   std::size_t here = 0;
   std::size_t away = 0;
   bool lowest_here = true;
@@ -48,11 +56,14 @@ bool Members::paused() const {
   for (const auto& [peer, member] : membership_.members()) {
     if (member.state == ring::MemberState::left || member.state == ring::MemberState::joining) continue;
     if (gone(peer, state_->stepped)) continue;
+    if (const auto since = down_since_.find(peer); since != down_since_.end())
+      pause.until = std::min(pause.until, since->second + state_->settings.presume_dead_after);
     const bool answers = ring::reachable(member) && !member.suspect;
     if (std::exchange(first, false)) lowest_here = answers;
     ++(answers ? here : away);
   }
-  return here < away || (here == away && !lowest_here);
+  pause.paused = here < away || (here == away && !lowest_here);
+  return pause;
 }
 
 bool Members::accept_changes(Time now) {

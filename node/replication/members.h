@@ -26,8 +26,10 @@ class Members {
   const ring::Membership& membership() const { return membership_; }
   const View& view() const { return view_; }
 
-  std::vector<ring::PeerId> reachable() const;  // this peer among them
-  std::vector<ring::PeerId> others() const;     // reachable, without this peer
+  const std::vector<ring::PeerId>& reachable() const { return roll().reachable; }  // by id; this peer among them
+  const std::vector<ring::PeerId>& others() const { return roll().others; }        // reachable, without this peer
+  bool any_joins() const { return roll().any_joins; }
+  const std::vector<ring::PeerId>& down() const { return roll().down; }
   bool is_reachable(const ring::PeerId& peer) const;
   // Down for presume_dead_after, so it is not expected back; the replicas then have what it held.
   bool gone(const ring::PeerId& peer, Time now) const;
@@ -56,8 +58,28 @@ class Members {
   ring::TableSizes tables() const;
 
  private:
+  // The members by what they are, until their records change: most events change none.
+  struct Roll {
+    std::uint64_t version = 0;
+    std::vector<ring::PeerId> reachable;
+    std::vector<ring::PeerId> others;
+    std::vector<ring::PeerId> down;
+    bool any_joins = false;
+  };
+  const Roll& roll() const;
+  struct Pause {  // what paused() found
+    std::uint64_t version = 0;
+    std::uint64_t accepted = 0;
+    Time from{};   // it holds from then on
+    Time until{};  // and before this, when the next member that is down counts as gone
+    bool paused = false;
+  };
+  Pause judge_pause() const;
+
   const PeerState* state_;
   ring::Membership membership_;
+  mutable Roll roll_;
+  mutable Pause pause_;
   View view_;
   std::uint64_t accepted_ = 0;              // membership_.version()
   std::map<ring::PeerId, bool> reachable_;  // at the last accept_changes()

@@ -27,16 +27,20 @@ void OutboxSender::add(const std::vector<storage::OutboxEntry>& entries, const V
       own_on_disk_ = true;
       continue;
     }
-    Queue& queue = queue_of(view.owner(entry.key.partition));
+    const ring::PeerId& owner = view.owner(entry.key.partition);
+    Queue& queue = queue_of(owner);
     // Once some entries are on disk only, later ones stay there too: they are read back in order.
     if (queue.on_disk || !has_room(queue)) {
       queue.on_disk = true;
+      schedule(owner, queue);
       continue;
     }
-    if (queue.waiting.empty()) queue.oldest = now;
+    const bool first = queue.waiting.empty();
+    if (first) queue.oldest = now;
     queue.waiting_bytes += entry.record.size();
     waiting_bytes_ += entry.record.size();
     queue.waiting.push_back(entry);
+    if (first || due(queue, now)) schedule(owner, queue);
   }
 }
 
@@ -44,6 +48,7 @@ void OutboxSender::owners_changed(const View& view) {
   // Late answers to these find nothing; the entries are sent again to their present owners (merging is idempotent).
   std::map<ring::PeerId, Queue> before = std::exchange(queues_, {});
   waiting_bytes_ = 0;
+  due_.clear();
   if (store_->counts().outbox == 0) return;
   own_on_disk_ = true;
   if (view.empty()) return;
@@ -52,10 +57,11 @@ void OutboxSender::owners_changed(const View& view) {
     if (owner == view.self() || queues_.contains(owner)) continue;
     Queue& queue = queue_of(owner);
     queue.on_disk = true;
-    const auto known = before.find(owner);
-    if (known == before.end()) continue;
-    queue.window = std::move(known->second.window);  // how much it takes
-    queue.window.clear();
+    if (const auto known = before.find(owner); known != before.end()) {
+      queue.window = std::move(known->second.window);  // how much it takes
+      queue.window.clear();
+    }
+    schedule(owner, queue);
   }
 }
 
@@ -64,6 +70,7 @@ void OutboxSender::forget_peer(const ring::PeerId& peer) {
   if (found == queues_.end()) return;
   if (!found->second.window.empty()) found->second.on_disk = true;
   found->second.window.clear();
+  schedule(peer, found->second);
 }
 
 // Everything on disk for an owner is known to be unsent only when none of it is in memory or in flight.
@@ -123,27 +130,27 @@ void OutboxSender::send(const ring::PeerId& owner, Queue& queue, const View& vie
 Result<void> OutboxSender::tick(Time now, const View& view, std::vector<BatchOut>& out) {
   if (view.empty()) return {};
   const auto refresh = [&view](ring::Batch& batch) { batch.ring_fingerprint = view.ring().fingerprint(); };
-  for (auto& [owner, queue] : queues_) {
+  for (const ring::PeerId& owner : due_.due(now)) {
+    Queue& queue = queues_.at(owner);
     queue.window.resend(now, owner, refresh, out);
-    if (now < queue.window.not_before()) continue;
-    if (must_reload(queue))
-      if (Result<void> loaded = reload(owner, queue, view, now); !loaded) return loaded;
-    while (!queue.waiting.empty() && queue.window.has_room() && due(queue, now)) send(owner, queue, view, now, out);
+    if (now >= queue.window.not_before()) {
+      if (must_reload(queue))
+        if (Result<void> loaded = reload(owner, queue, view, now); !loaded) return loaded;
+      while (!queue.waiting.empty() && queue.window.has_room() && due(queue, now)) send(owner, queue, view, now, out);
+    }
+    schedule(owner, queue);
   }
   return {};
 }
 
-std::optional<Time> OutboxSender::next_deadline() const {
-  std::optional<Time> earliest;
-  const auto consider = [&](std::optional<Time> at) {
-    if (at) earliest = earliest ? std::min(*earliest, *at) : *at;
-  };
-  for (const auto& [owner, queue] : queues_) {
-    consider(queue.window.next_deadline());
-    if (!queue.waiting.empty() && queue.window.has_room())
-      consider(std::max(queue.oldest + config_.age, queue.window.not_before()));
-    if (must_reload(queue)) consider(queue.window.not_before());
+std::optional<Time> OutboxSender::deadline_of(const Queue& queue) const {
+  std::optional<Time> earliest = queue.window.next_deadline();
+  const auto consider = [&](Time at) { earliest = std::min(earliest.value_or(at), at); };
+  if (!queue.waiting.empty() && queue.window.has_room()) {
+    const bool full = !config_.batch.has_room(queue.waiting.size(), queue.waiting_bytes);
+    consider(full ? queue.window.not_before() : std::max(queue.oldest + config_.age, queue.window.not_before()));
   }
+  if (must_reload(queue)) consider(queue.window.not_before());
   return earliest;
 }
 
@@ -152,17 +159,21 @@ std::vector<storage::OutboxKey> OutboxSender::acknowledged(const ring::PeerId& f
   if (queue == queues_.end()) return {};
   auto batch = queue->second.window.acknowledged(sequence);
   if (!batch) return {};
+  schedule(from, queue->second);
   ++batches_acknowledged_;
   return std::move(batch->content.keys);
 }
 
 void OutboxSender::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
   const auto queue = queues_.find(from);
-  if (queue != queues_.end() && queue->second.window.refused(sequence, now)) queue->second.on_disk = true;
+  if (queue == queues_.end() || !queue->second.window.refused(sequence, now)) return;
+  queue->second.on_disk = true;
+  schedule(from, queue->second);
 }
 
 void OutboxSender::pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now) {
-  if (const auto queue = queues_.find(from); queue != queues_.end()) queue->second.window.pushed_back(sequence, now);
+  const auto queue = queues_.find(from);
+  if (queue != queues_.end() && queue->second.window.pushed_back(sequence, now)) schedule(from, queue->second);
 }
 
 Result<std::vector<storage::OutboxEntry>> OutboxSender::take_own(const View& view, std::size_t limit) {

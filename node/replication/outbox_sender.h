@@ -15,6 +15,7 @@
 #include "node/base.h"
 #include "node/crawl/rising_number.h"
 #include "node/replication/batch_window.h"
+#include "node/replication/due_times.h"
 #include "node/replication/open_entries.h"
 #include "node/replication/view.h"
 #include "ring/messages.h"
@@ -44,7 +45,7 @@ class OutboxSender {
 
   // Forms batches that are due, resends those not acknowledged in time.
   Result<void> tick(Time now, const View& view, std::vector<BatchOut>& out);
-  std::optional<Time> next_deadline() const;
+  std::optional<Time> next_deadline() const { return due_.first(); }
 
   // The entries to take out of the outbox; empty for an unknown batch.
   std::vector<storage::OutboxKey> acknowledged(const ring::PeerId& from, std::uint64_t sequence);
@@ -91,6 +92,9 @@ class OutboxSender {
   Result<void> reload(const ring::PeerId& owner, Queue& queue, const View& view, Time now);
   void send(const ring::PeerId& owner, Queue& queue, const View& view, Time now, std::vector<BatchOut>& out);
   bool due(const Queue& queue, Time now) const;
+  // After each change of a queue.
+  void schedule(const ring::PeerId& owner, const Queue& queue) { due_.set(owner, deadline_of(queue)); }
+  std::optional<Time> deadline_of(const Queue& queue) const;
   bool has_room(const Queue& queue) const {
     return queue.waiting.size() < config_.memory_records && waiting_bytes_ < config_.memory_bytes;
   }
@@ -98,6 +102,7 @@ class OutboxSender {
   Config config_;
   storage::Store* store_;
   std::map<ring::PeerId, Queue> queues_;
+  DueTimes due_;  // of the queues
   OpenEntries open_;
   std::uint64_t waiting_bytes_ = 0;  // of all queues
   bool own_on_disk_ = true;

@@ -12,8 +12,10 @@ void Replicator::write(const View& view, ring::Partition partition, std::string 
   bytes_ += peers.size() * record.size();
   const auto add = [&](const ring::PeerId& peer, std::string copy) {
     Queue& queue = queue_of(peer);
-    if (queue.waiting.empty()) queue.oldest = now;
+    const bool first = queue.waiting.empty();
+    if (first) queue.oldest = now;
     queue.waiting.push_back({issued_, partition, std::move(copy)});
+    if (first || due(queue, now)) schedule(peer, queue);
     if (id != 0) add_wait(queue.waits, issued_, id);
   };
   for (std::size_t i = 0; i + 1 < peers.size(); ++i) add(peers[i], record);
@@ -80,6 +82,7 @@ std::uint64_t Replicator::Queue::safe() const {
 
 std::uint64_t Replicator::safe() const {
   std::uint64_t safe = issued_;
+  if (items_ == 0) return safe;
   for (const auto& [peer, queue] : queues_) safe = std::min(safe, queue.safe());
   return safe;
 }
@@ -126,11 +129,12 @@ void Replicator::tick(Time now, const View& view, const ring::Tenures& tenures,
     batch.ring_fingerprint = view.ring().fingerprint();
     for (ring::PartitionTenure& entry : batch.tenures) entry.tenure = tenures.of(entry.partition);
   };
-  for (auto& [peer, queue] : queues_) {
+  for (const ring::PeerId& peer : due_.due(now)) {
+    Queue& queue = queues_.at(peer);
     queue.window.resend(now, peer, refresh, out);
-    while (!queue.waiting.empty() && queue.window.open(now) &&
-           (queue.waiting.size() >= config_.batch.max_records || now - queue.oldest >= config_.age))
+    while (!queue.waiting.empty() && queue.window.open(now) && due(queue, now))
       send(peer, queue, view, tenures, now, new_sequence(), out);
+    schedule(peer, queue);
   }
 }
 
@@ -139,6 +143,7 @@ bool Replicator::acknowledged(const ring::PeerId& from, std::uint64_t sequence) 
   if (queue == queues_.end()) return false;
   const auto flight = queue->second.window.acknowledged(sequence);
   if (!flight) return false;
+  schedule(from, queue->second);
   items_ -= flight->content.size();
   for (const ring::BatchRecord& record : flight->batch.records) bytes_ -= record.record.size();
   end_waits(queue->second.waits, queue->second.safe());
@@ -154,6 +159,7 @@ bool Replicator::refused(const ring::PeerId& from, std::uint64_t sequence, Time 
   std::deque<Item>& waiting = queue->second.waiting;
   for (Item& item : items_of(*flight)) waiting.push_back(std::move(item));
   std::sort(waiting.begin(), waiting.end(), [](const Item& a, const Item& b) { return a.number < b.number; });
+  schedule(from, queue->second);
   return true;
 }
 
@@ -172,6 +178,7 @@ void Replicator::owners_changed(const View& view, Time now) {
   for (const Waiting& wait : waits)
     if (dependents_->waits(wait.id)) wait_for_all_.add(*dependents_, wait);
   queues_.clear();
+  due_.clear();
   items_ = 0;
   bytes_ = 0;
   for (auto& [number, item] : items) {
@@ -183,20 +190,16 @@ void Replicator::owners_changed(const View& view, Time now) {
       bytes_ += item.record.size();
     }
   }
+  for (const auto& [peer, queue] : queues_) schedule(peer, queue);
   end_waits(wait_for_all_, safe());
 }
 
-std::optional<Time> Replicator::next_deadline() const {
-  std::optional<Time> earliest;
-  const auto consider = [&](std::optional<Time> at) {
-    if (at) earliest = earliest ? std::min(*earliest, *at) : *at;
-  };
-  for (const auto& [peer, queue] : queues_) {
-    consider(queue.window.next_deadline());
-    if (!queue.waiting.empty() && queue.window.has_room())
-      consider(std::max(queue.oldest + config_.age, queue.window.not_before()));
-  }
-  return earliest;
+std::optional<Time> Replicator::deadline_of(const Queue& queue) const {
+  std::optional<Time> earliest = queue.window.next_deadline();
+  if (queue.waiting.empty() || !queue.window.has_room()) return earliest;
+  const bool full = queue.waiting.size() >= config_.batch.max_records;
+  const Time at = full ? queue.window.not_before() : std::max(queue.oldest + config_.age, queue.window.not_before());
+  return std::min(earliest.value_or(at), at);
 }
 
 }  // namespace orbweaver

@@ -30,6 +30,7 @@
 #include "node/base.h"
 #include "node/replication/batch_window.h"
 #include "node/replication/dependents.h"
+#include "node/replication/due_times.h"
 #include "node/replication/view.h"
 #include "ring/messages.h"
 #include "ring/table_sizes.h"
@@ -88,7 +89,7 @@ class Replicator {
   std::optional<Time> earliest_outcome() const {
     return fetched_.empty() ? std::nullopt : std::optional(*fetched_.begin());
   }
-  bool idle() const { return safe() == issued_ && outcomes_.empty(); }
+  bool idle() const { return items_ == 0 && outcomes_.empty(); }
   bool items_full() const { return items_ >= config_.max_items || bytes_ >= config_.max_bytes; }
   std::uint64_t bytes() const { return bytes_ + outcome_bytes_; }  // of records that wait or are in flight
   std::size_t waiting() const { return items_ + outcomes_.size(); }
@@ -96,7 +97,7 @@ class Replicator {
   std::uint64_t bytes_sent() const { return bytes_sent_; }
   std::uint64_t batches_sent() const { return batches_sent_; }
   std::uint64_t outcomes_given_up() const { return outcomes_given_up_; }
-  std::optional<Time> next_deadline() const;
+  std::optional<Time> next_deadline() const { return due_.first(); }
   ring::TableSizes tables() const;
 
  private:
@@ -127,6 +128,12 @@ class Replicator {
   };
   Queue& queue_of(const ring::PeerId& peer) { return queues_.try_emplace(peer, config_.batch).first->second; }
   static std::vector<Item> items_of(const BatchWindow<Numbers>::Flight& flight);
+  bool due(const Queue& queue, Time now) const {
+    return queue.waiting.size() >= config_.batch.max_records || now - queue.oldest >= config_.age;
+  }
+  // After each change of a queue.
+  void schedule(const ring::PeerId& peer, const Queue& queue) { due_.set(peer, deadline_of(queue)); }
+  std::optional<Time> deadline_of(const Queue& queue) const;
   void send(const ring::PeerId& to, Queue& queue, const View& view, const ring::Tenures& tenures, Time now,
             std::uint64_t sequence, std::vector<BatchOut>& out);
 
@@ -137,6 +144,7 @@ class Replicator {
   Config config_;
   Dependents* dependents_;
   std::map<ring::PeerId, Queue> queues_;
+  DueTimes due_;                                   // of the queues
   WaitingList<Waiting, std::deque> wait_for_all_;  // by number: for items of all queues
   std::map<Dependents::Id, PendingOutcome> outcomes_;
   std::vector<GivenUp> given_up_;

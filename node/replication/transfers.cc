@@ -15,16 +15,8 @@ constexpr Duration later_wait = std::chrono::milliseconds{300};
 // left behind; then after the timeout, after twice that, and so on up to a maximum.
 constexpr Duration first_patience = std::chrono::seconds{1};
 constexpr Duration max_patience = std::chrono::minutes{1};
-// Longer than any delay between two requests to a host.
-constexpr Duration max_unsure = std::chrono::hours{1};
 // Questions to one peer that wait for an answer; the answer to an older one does not count.
 constexpr std::size_t max_questions = 1024;
-// Rows of a partition's hosts that are read at a time.
-constexpr std::size_t host_rows = 256;
-
-bool returns(ring::TransferKind kind) {
-  return kind == ring::TransferKind::return_ || kind == ring::TransferKind::release;
-}
 
 }  // namespace
 
@@ -48,7 +40,10 @@ void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& ex
   peers_of_[task.partition].insert(task.to);
   ++of_kind_[static_cast<std::size_t>(kind)];
   count_fill(state);
-  news_ = true;
+  Target& target = target_of(task.to);
+  state.place = place_of(task.partition, state);
+  target.places.insert(state.place);
+  note_news(task.to, target);
 }
 
 void Transfers::count_fill(State& state) {
@@ -57,6 +52,42 @@ void Transfers::count_fill(State& state) {
   if (fills == state.counted) return;
   state.counted = fills;
   fills ? ++fills_ : --fills_;
+}
+
+Transfers::Place Transfers::place_of(ring::Partition partition, const State& state) const {
+  Place place{.partition = partition};
+  switch (state.stage) {
+    case Stage::waiting:
+      place.next = state.no_room ? Next::wait_for_room : Next::activate;
+      if (!state.no_room) place.due = state.since;
+      break;
+    case Stage::getting_ready:
+      place.next = Next::get_ready;
+      break;
+    case Stage::comparing:
+      place.next = Next::ask_again;
+      place.due = state.since + state.patience;
+      break;
+    case Stage::comparing_leaves:
+      place.next = Next::ask_for_leaves;
+      if (state.since != Time{}) place.due = state.since + config_.batch.timeout;
+      break;
+    case Stage::sending:
+      place.next = state.all_sent() && (state.in_flight > 0 || state.complete_sent) ? Next::hear : Next::send;
+      break;
+  }
+  return place;
+}
+
+void Transfers::list(Target& target, ring::Partition partition, State& state, bool was_active) {
+  if (was_active) --target.active;
+  if (state.active()) ++target.active;
+  const Place place = place_of(partition, state);
+  if (place == state.place) return;
+  auto node = target.places.extract(state.place);
+  node.value() = place;
+  target.places.insert(std::move(node));
+  state.place = place;
 }
 
 void Transfers::set_stage(const Task& task, State& state, Stage stage) {
@@ -70,18 +101,22 @@ void Transfers::set_stage(const Task& task, State& state, Stage stage) {
   }
 }
 
-void Transfers::restart(const Task& task, State& state, Time not_before) {
-  target_of(task.to).window.change_contents([&task](Partitions& waiting) { waiting.erase(task.partition); });
-  const ring::TransferKind kind = state.kind;
-  const Extras extras = state.extras;
-  set_stage(task, state, Stage::waiting);
-  const bool counted = state.counted;
-  state = State{};
-  state.kind = kind;
-  state.extras = extras;
-  state.counted = counted;
-  state.since = not_before;
-  news_ = true;
+void Transfers::restart(const Task& task, State& state, Time not_before, Stage stage) {
+  Target& target = target_of(task.to);
+  target.window.change_contents([&task](Partitions& waiting) { waiting.erase(task.partition); });
+  const bool was_active = state.active();
+  set_stage(task, state, stage);
+  State fresh;
+  fresh.stage = stage;
+  if (stage != Stage::waiting) fresh.passes = state.passes + 1;
+  fresh.kind = state.kind;
+  fresh.extras = state.extras;
+  fresh.counted = state.counted;
+  fresh.since = not_before;
+  fresh.place = state.place;
+  state = std::move(fresh);
+  list(target, task.partition, state, was_active);
+  note_news(task.to, target);
 }
 
 void Transfers::cancel(const Task& task) {
@@ -93,6 +128,7 @@ void Transfers::cancel(const Task& task) {
   const auto peers = peers_of_.find(task.partition);
   peers->second.erase(task.to);
   if (peers->second.empty()) peers_of_.erase(peers);
+  target_of(task.to).places.erase(found->second.place);
   tasks_.erase(found);
 }
 
@@ -122,121 +158,177 @@ void Transfers::end(const Task& task, bool agreed) {
   cancel(task);
 }
 
-// Batches whose transfers were cancelled or begun again count as in flight until they are answered or are late.
-void Transfers::forget_what_nobody_waits_for(Time now) {
-  for (auto target = targets_.begin(); target != targets_.end();) {
-    target->second.window.drop_late(now, [](const Partitions& waiting) { return waiting.empty(); });
-    const auto task = tasks_.lower_bound({target->first, 0});
-    const bool wanted = task != tasks_.end() && task->first.to == target->first;
-    target = wanted || !target->second.window.empty() ? std::next(target) : targets_.erase(target);
-  }
-}
-
 std::vector<Transfers::Done> Transfers::take_done() { return std::exchange(done_, {}); }
-
-std::vector<ring::PeerId> Transfers::peers() const {
-  std::vector<ring::PeerId> peers;
-  for (auto at = tasks_.begin(); at != tasks_.end(); at = tasks_.upper_bound({peers.back(), UINT16_MAX}))
-    peers.push_back(at->first.to);
-  return peers;
-}
 
 // ---- what is due ----
 
+void Transfers::note_news(const ring::PeerId& to, Target& target) {
+  target.news = true;
+  due_.set(to, Time{});
+}
+
+// Tasks whose wait is over begin together with others, and what is not ready is looked at again, every ready_poll.
+std::optional<Time> Transfers::next_deadline() const {
+  std::optional<Time> at = due_.first();
+  const std::optional<Time> wakes = getting_ready_.empty() ? wakes_.first() : Time{};
+  if (wakes) at = std::min(at.value_or(Time::max()), std::max(*wakes, ticked_ + ready_poll));
+  return at;
+}
+
 Result<void> Transfers::tick(Time now, const World& world, std::vector<Out>& out) {
-  if (!news_ && (!due_ || now < *due_)) return {};
-  news_ = false;
-  forget_what_nobody_waits_for(now);
-  for (const ring::PeerId& to : peers()) {
-    std::vector<BatchOut> again;
-    // The batch's tenures stay as they were: what it completes is complete under these only.
-    const auto refresh = [&world](ring::Batch& batch) { batch.ring_fingerprint = world.fingerprint; };
-    target_of(to).window.resend(now, to, refresh, again);
-    for (BatchOut& batch : again) out.push_back({to, std::move(batch.batch)});
-    // One walk over the peer's tasks when nothing of them is due.
-    bool to_activate = false;
-    bool to_ask = false;
-    bool to_compare = false;
-    bool to_send = false;
-    for (auto at = tasks_.lower_bound({to, 0}); at != tasks_.end() && at->first.to == to; ++at) {
-      const State& state = at->second;
-      to_activate = to_activate || (state.stage == Stage::waiting && now >= state.since);
-      to_ask = to_ask || state.stage == Stage::getting_ready ||
-               (state.stage == Stage::comparing && now - state.since >= state.patience);
-      to_compare = to_compare || state.stage == Stage::comparing_leaves;
-      to_send = to_send || state.stage == Stage::sending;
-    }
-    if (to_activate) activate(now, to);
-    if (to_activate || to_ask) ask(now, world, to, out);
-    if (to_compare)
-      if (Result<void> asked = compare_leaves(now, world, to, out); !asked) return asked;
-    if (to_send)
-      if (Result<void> sent = send(now, world, to, out); !sent) return sent;
-  }
-  due_.reset();
-  const auto consider = [&](std::optional<Time> at) {
-    if (at) due_ = due_ ? std::min(*due_, *at) : *at;
-  };
-  for (const auto& [task, state] : tasks_) {
-    if (state.stage == Stage::waiting) consider(std::max(state.since, now + ready_poll));
-    if (state.stage == Stage::getting_ready) consider(now + ready_poll);
-    if (state.stage == Stage::comparing) consider(state.since + state.patience);
-    if (state.stage == Stage::comparing_leaves) consider(state.since + config_.batch.timeout);
-  }
-  for (const auto& [to, target] : targets_) {
-    consider(target.window.next_deadline());
-    if (now < target.window.not_before()) consider(target.window.not_before());
+  const std::optional<Time> due = next_deadline();
+  if (!due || now < *due) return {};
+  ticked_ = now;
+  std::set<ring::PeerId> peers = getting_ready_;
+  due_.due(now, peers);
+  wakes_.due(now, peers);
+  for (const ring::PeerId& to : peers) {
+    const Turn turn{now, world, to, targets_.at(to), out};
+    if (Result<void> served = serve(turn); !served) return served;
+    rest(turn);
   }
   return {};
 }
 
-void Transfers::activate(Time now, const ring::PeerId& to) {
-  std::size_t active = 0;
-  const auto first = tasks_.lower_bound({to, 0});
-  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) active += at->second.active() ? 1 : 0;
-  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
-    State& state = at->second;
-    if (state.stage != Stage::waiting || now < state.since) continue;
-    state.empty = store_->counts(at->first.partition).discovered() == 0;
-    if (!state.empty && active >= config_.max_active) continue;
-    active += state.empty ? 0 : 1;
-    set_stage(at->first, state, Stage::getting_ready);
+Result<void> Transfers::serve(const Turn& turn) {
+  Target& target = turn.target;
+  target.news = false;
+  // Batches whose transfers were cancelled or begun again count as in flight until they are answered or are late.
+  target.window.drop_late(turn.now, [](const Partitions& waiting) { return waiting.empty(); });
+  if (target.places.empty()) return {};
+  std::vector<BatchOut> again;
+  // The batch's tenures stay as they were: what it completes is complete under these only.
+  const auto refresh = [&turn](ring::Batch& batch) { batch.ring_fingerprint = turn.world.fingerprint; };
+  target.window.resend(turn.now, turn.to, refresh, again);
+  for (BatchOut& batch : again) turn.out.push_back({turn.to, std::move(batch.batch)});
+  activate(turn);
+  ask(turn);
+  if (Result<void> asked = compare_leaves(turn); !asked) return asked;
+  return send(turn);
+}
+
+// Until something of the target is due again.
+void Transfers::rest(const Turn& turn) {
+  Target& target = turn.target;
+  if (target.places.empty() && target.window.empty()) {
+    due_.set(turn.to, std::nullopt);
+    wakes_.set(turn.to, std::nullopt);
+    getting_ready_.erase(turn.to);
+    targets_.erase(turn.to);
+    return;
+  }
+  const auto first = [&target](Next next) -> const Place* {
+    const auto at = target.places.lower_bound({.next = next});
+    return at == target.places.end() || at->next != next ? nullptr : &*at;
+  };
+  const auto sooner = [](std::optional<Time>& time, Time other) { time = std::min(time.value_or(other), other); };
+  std::optional<Time> due = target.window.next_deadline();
+  if (turn.now < target.window.not_before()) sooner(due, target.window.not_before());
+  for (const Next next : {Next::ask_again, Next::ask_for_leaves})
+    if (const Place* const place = first(next)) sooner(due, place->due);
+  due_.set(turn.to, target.news ? Time{} : due);
+  std::optional<Time> wakes;
+  for (const Next next : {Next::activate, Next::wait_for_room})
+    if (const Place* const place = first(next)) sooner(wakes, place->due);
+  wakes_.set(turn.to, wakes);
+  if (first(Next::get_ready) != nullptr) {
+    getting_ready_.insert(turn.to);
+  } else {
+    getting_ready_.erase(turn.to);
+  }
+}
+
+// Those with nothing to send at once; of the others as many as there is room for.
+void Transfers::activate(const Turn& turn) {
+  Target& target = turn.target;
+  const auto begin = [&](const Place& place, bool may_wait) {
+    const Task task{turn.to, place.partition};
+    State& state = tasks_.at(task);
+    state.empty = store_->counts(task.partition).discovered() == 0;
+    state.no_room = may_wait && !state.empty;
+    if (!state.no_room) set_stage(task, state, Stage::getting_ready);
+    list(target, task.partition, state, false);
+  };
+  while (!target.places.empty() && target.places.begin()->next == Next::activate &&
+         target.places.begin()->due <= turn.now)
+    begin(Place(*target.places.begin()), true);
+  while (target.active < config_.max_active) {
+    const auto waits = target.places.lower_bound({.next = Next::wait_for_room});
+    if (waits == target.places.end() || waits->next != Next::wait_for_room) break;
+    begin(Place(*waits), false);
   }
 }
 
 // Asks for comparison of the roots of all partitions that are ready, and again where no answer came.
-void Transfers::ask(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
+void Transfers::ask(const Turn& turn) {
   std::map<std::pair<ring::TransferKind, bool>, ring::Roots> questions;
-  const auto first = tasks_.lower_bound({to, 0});
-  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
-    const ring::Partition partition = at->first.partition;
-    State& state = at->second;
-    const bool again = state.stage == Stage::comparing && now - state.since >= state.patience;
-    const bool ready = state.stage == Stage::getting_ready && world.ready(partition, state.kind);
-    if (!again && !ready) continue;
+  const auto add = [&](ring::Partition partition) {
+    const Task task{turn.to, partition};
+    State& state = tasks_.at(task);
+    const bool again = state.stage == Stage::comparing;
+    if (!again && !turn.world.ready(partition, state.kind)) return true;
     ring::Roots& question = questions[{state.kind, state.extras.give}];
-    if (question.roots.size() >= config_.roots_a_message) continue;
-    question.roots.push_back({partition, state.extras.already_sent ? 0 : store_->root(partition)});
-    question.tenures.push_back({partition, world.tenures.of(partition)});
-    if (question.sequence == 0) question.sequence = world.new_sequence();
+    if (question.roots.size() >= config_.roots_a_message) return false;  // the others come with the next tick
+    state.root = store_->root(partition);
+    question.roots.push_back({partition, state.extras.already_sent ? 0 : state.root});
+    question.tenures.push_back({partition, turn.world.tenures.of(partition)});
+    if (question.sequence == 0) question.sequence = turn.world.new_sequence();
     // Only the answer to the last question counts: with a constant wait, none would count on a slower line.
     state.patience = again ? std::max(std::min(2 * state.patience, max_patience), config_.batch.timeout)
                            : std::min(first_patience, config_.batch.timeout);
-    set_stage(at->first, state, Stage::comparing);
+    set_stage(task, state, Stage::comparing);
     state.question = question.sequence;
-    state.since = now;
+    state.since = turn.now;
+    list(turn.target, partition, state, state.active());
+    return true;
+  };
+  // In the order of their names.
+  const std::set<Place>& places = turn.target.places;
+  std::set<ring::Partition> again;
+  for (auto at = places.lower_bound({.next = Next::ask_again});
+       at != places.end() && at->next == Next::ask_again && at->due <= turn.now; ++at)
+    again.insert(at->partition);
+  auto at = places.lower_bound({.next = Next::get_ready});
+  for (bool room = true; room;) {
+    const bool ready = at != places.end() && at->next == Next::get_ready;
+    if (!ready && again.empty()) break;
+    if (ready && (again.empty() || at->partition < *again.begin())) {
+      room = add((at++)->partition);
+    } else {
+      room = add(again.extract(again.begin()).value());
+    }
   }
   for (auto& [kind, question] : questions) {
     question.kind = kind.first;
     question.give = kind.second;
-    std::vector<ring::Partition>& asked = target_of(to).questions[question.sequence];
-    for (const ring::PartitionDigest& root : question.roots) asked.push_back(root.partition);
-    out.push_back({to, std::move(question)});
+    std::vector<ring::Partition>& of_question = turn.target.questions[question.sequence];
+    for (const ring::PartitionDigest& root : question.roots) of_question.push_back(root.partition);
+    turn.out.push_back({turn.to, std::move(question)});
   }
   // Questions that never got an answer are not kept forever.
-  std::map<std::uint64_t, std::vector<ring::Partition>>& open = target_of(to).questions;
+  std::map<std::uint64_t, std::vector<ring::Partition>>& open = turn.target.questions;
   while (open.size() > max_questions) open.erase(open.begin());
 }
+
+// Each costs a walk over the partition: one per step.
+Result<void> Transfers::compare_leaves(const Turn& turn) {
+  const auto at = turn.target.places.lower_bound({.next = Next::ask_for_leaves});
+  if (at == turn.target.places.end() || at->next != Next::ask_for_leaves || at->due > turn.now) return {};
+  const ring::Partition partition = at->partition;
+  State& state = tasks_.at({turn.to, partition});
+  const auto leaves = store_->leaves(partition);
+  if (!leaves) return tl::make_unexpected(error_of(leaves.error()));
+  if (state.question == 0) state.question = turn.world.new_sequence();
+  turn.out.push_back({turn.to, ring::Leaves{.partition = partition,
+                                            .tenure = turn.world.tenures.of(partition),
+                                            .leaves = {leaves->begin(), leaves->end()},
+                                            .sequence = state.question}});
+  state.since = turn.now;
+  list(turn.target, partition, state, state.active());
+  return {};
+}
+
+// ---- answers ----
 
 void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& answer, Time now) {
   const auto target = targets_.find(from);
@@ -245,9 +337,9 @@ void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& an
   if (question == target->second.questions.end()) return;
   const std::vector<ring::Partition> asked = std::move(question->second);
   target->second.questions.erase(question);
+  note_news(from, target->second);
   const std::set<ring::Partition> differ(answer.differ.begin(), answer.differ.end());
   const std::set<ring::Partition> later(answer.later.begin(), answer.later.end());
-  news_ = true;
   for (const ring::Partition partition : asked) {
     const auto found = tasks_.find({from, partition});
     if (found == tasks_.end() || found->second.stage != Stage::comparing) continue;
@@ -266,32 +358,15 @@ void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& an
       state.question = 0;
       const bool large = store_->counts(partition).discovered() >= config_.leaves_from;
       set_stage(found->first, state, large ? Stage::comparing_leaves : Stage::sending);
+      list(target->second, partition, state, state.active());
     } else if (state.kind == ring::TransferKind::hand_off || state.extras.hosts) {
       state.records_done = true;  // hosts' waits may be news
       set_stage(found->first, state, Stage::sending);
+      list(target->second, partition, state, state.active());
     } else {
       end(Task(found->first), true);
     }
   }
-}
-
-Result<void> Transfers::compare_leaves(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
-  const auto first = tasks_.lower_bound({to, 0});
-  for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
-    State& state = at->second;
-    if (state.stage != Stage::comparing_leaves || (state.since != Time{} && now - state.since < config_.batch.timeout))
-      continue;
-    const auto leaves = store_->leaves(at->first.partition);
-    if (!leaves) return tl::make_unexpected(error_of(leaves.error()));
-    if (state.question == 0) state.question = world.new_sequence();
-    out.push_back({to, ring::Leaves{.partition = at->first.partition,
-                                    .tenure = world.tenures.of(at->first.partition),
-                                    .leaves = {leaves->begin(), leaves->end()},
-                                    .sequence = state.question}});
-    state.since = now;
-    break;  // each costs a walk over the partition: one per step
-  }
-  return {};
 }
 
 void Transfers::leaves_differ(const ring::PeerId& from, const ring::LeavesDiffer& answer) {
@@ -300,147 +375,9 @@ void Transfers::leaves_differ(const ring::PeerId& from, const ring::LeavesDiffer
   if (answer.differ.size() != ring::max_leaves || answer.sequence != found->second.question) return;
   found->second.differ = answer.differ;
   set_stage(found->first, found->second, Stage::sending);
-  news_ = true;
-}
-
-// ---- sending ----
-
-Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition partition, State& state,
-                                   std::vector<ring::BatchRecord>& records, std::size_t& bytes) {
-  const auto room = [&] { return config_.batch.has_room(records.size(), bytes); };
-  const auto add = [&](std::string record) {
-    bytes += record.size();
-    records.push_back({partition, std::move(record)});
-  };
-  while (!state.records_done && room()) {
-    const std::size_t limit = config_.batch.max_records - records.size();
-    auto found = store_->scan(partition, state.cursor ? &*state.cursor : nullptr, limit);
-    if (!found) return tl::make_unexpected(error_of(found.error()));
-    state.records_done = found->size() < limit;
-    for (storage::Merge& merge : *found) {
-      if (!room()) {
-        state.records_done = false;
-        break;
-      }
-      state.cursor = merge.key;
-      if (!state.differ.empty() && state.differ[storage::leaf_of(merge.key.url)] == 0) continue;
-      const Outcome outcome = state.kind == ring::TransferKind::hand_off ? Outcome::leaves : world.outcome(merge);
-      if (outcome != Outcome::leaves) merge.record = storage::before_fetch(std::move(merge.record));
-      state.in_part = state.in_part || outcome == Outcome::next_fill;
-      std::string record;
-      storage::encode_record(merge.record, record);
-      add(std::move(record));
-    }
-  }
-  if (state.kind == ring::TransferKind::hand_off && state.records_done && !state.last_access_unknown_sent) {
-    state.last_access_unknown_sent = true;
-    if (const Time since = world.last_access_unknown_since(partition); now - since < max_unsure) {
-      std::string record;
-      storage::encode_last_access_unknown(since, now, record);
-      add(std::move(record));
-    }
-  }
-  while (state.records_done && !state.hosts_done && room()) {
-    auto rows = store_->hosts_of(partition, state.hosts_cursor, host_rows);
-    if (!rows) return tl::make_unexpected(error_of(rows.error()));
-    state.hosts_done = rows->size() < host_rows;
-    for (const storage::HostRow& row : *rows) {
-      if (!room()) {
-        state.hosts_done = false;
-        break;
-      }
-      state.hosts_cursor = row.row;
-      std::string record;
-      if (row.clock && (row.clock->until(now) > now || row.clock->failures > 0 || row.clock->pace > Duration{} ||
-                        row.clock->used())) {
-        storage::encode_wait(*row.clock, now, record);
-      } else if (row.robots && row.robots->expires > now && state.kind == ring::TransferKind::hand_off) {
-        // Else it might get there before the sitemaps that it names.
-        storage::encode_robots(row.origin, *row.robots, now, record);
-      } else if (row.cookies && row.cookies->expires > now) {
-        storage::encode_cookies(*row.cookies, record);
-      } else if (row.use) {
-        storage::encode_use(*row.use, record);
-      }
-      if (!record.empty()) add(std::move(record));
-    }
-  }
-  return {};
-}
-
-Result<void> Transfers::send(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out) {
-  Target& target = target_of(to);
-  while (target.window.open(now)) {
-    ring::Batch batch{.ring_fingerprint = world.fingerprint, .kind = ring::BatchKind::transfer};
-    std::vector<ring::BatchRecord> records;
-    Partitions partitions;
-    std::size_t bytes = 0;
-    std::vector<Task> over;  // ended: nothing to send and nothing to complete
-    const auto first = tasks_.lower_bound({to, 0});
-    for (auto at = first; at != tasks_.end() && at->first.to == to; ++at) {
-      if (!config_.batch.has_room(records.size(), bytes)) break;
-      const ring::Partition partition = at->first.partition;
-      State& state = at->second;
-      if (state.stage != Stage::sending || (state.all_sent() && (state.in_flight > 0 || state.complete_sent))) continue;
-      const std::size_t before = records.size();
-      if (Result<void> filled = fill_batch(now, world, partition, state, records, bytes); !filled) return filled;
-      const bool completes = returns(state.kind) && state.all_sent() && state.in_flight == 0;
-      if (completes) {
-        batch.complete.push_back(partition);
-        state.complete_sent = true;
-      }
-      if (records.size() > before || completes) {
-        partitions.insert(partition);
-        batch.tenures.push_back({partition, world.tenures.of(partition)});
-        ++state.in_flight;
-      } else if (state.all_sent() && state.in_flight == 0) {
-        over.push_back(at->first);
-      }
-    }
-    for (const Task& task : over) end(task, false);
-    if (partitions.empty()) return {};
-    batch.sequence = world.new_sequence();
-    records_sent_ += records.size();
-    bytes_sent_ += bytes;
-    batch.records = std::move(records);
-    out.push_back({to, target.window.add(now, std::move(batch), std::move(partitions))});
-  }
-  return {};
-}
-
-bool Transfers::acknowledged(const ring::PeerId& from, std::uint64_t sequence) {
-  const auto target = targets_.find(from);
-  if (target == targets_.end()) return false;
-  const auto batch = target->second.window.acknowledged(sequence);
-  if (!batch) return false;
-  news_ = true;
-  for (const ring::Partition partition : batch->content) {
-    const auto task = tasks_.find({from, partition});
-    if (task == tasks_.end()) continue;
-    State& state = task->second;
-    --state.in_flight;
-    if (!state.all_sent() || state.in_flight > 0) continue;
-    if (!returns(state.kind) || state.complete_sent) end(Task(task->first), false);
-  }
-  return true;
-}
-
-bool Transfers::refused(const ring::PeerId& from, std::uint64_t sequence, Time now) {
-  const auto target = targets_.find(from);
-  if (target == targets_.end()) return false;
-  const auto batch = target->second.window.refused(sequence, now);
-  if (!batch) return false;
-  for (const ring::Partition partition : batch->content)
-    if (const auto task = tasks_.find({from, partition}); task != tasks_.end())
-      restart(task->first, task->second, now + ring::refusal_wait);
-  return true;
-}
-
-bool Transfers::pushed_back(const ring::PeerId& from, std::uint64_t sequence, Time now) {
-  const auto target = targets_.find(from);
-  if (target == targets_.end() || !target->second.window.pushed_back(sequence, now)) return false;
-  news_ = true;
-  return true;
+  Target& target = targets_.at(from);
+  list(target, answer.partition, found->second, found->second.active());
+  note_news(from, target);
 }
 
 }  // namespace orbweaver

@@ -12,6 +12,7 @@
 //
 // Merging is idempotent, so whatever goes wrong (a lost message, a refusal, a restart) the transfer starts again.
 // Bounds: max_active partitions and batch.max_in_flight batches for each peer at a time; the rest are names in a queue.
+// Cost: tick() looks at the peers and partitions that have something due, and at hand-offs that are not ready yet.
 // Pure except for reads of the store. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -27,6 +28,7 @@
 #include "node/base.h"
 #include "node/crawl/peer_state.h"
 #include "node/replication/batch_window.h"
+#include "node/replication/due_times.h"
 #include "ring/messages.h"
 #include "ring/table_sizes.h"
 #include "ring/tenures.h"
@@ -114,11 +116,19 @@ class Transfers {
   std::vector<ring::Partition> take_thawed() { return std::exchange(thawed_, {}); }
   std::uint64_t records_sent() const { return records_sent_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
-  std::optional<Time> next_deadline() const { return news_ ? std::optional<Time>(Time{}) : due_; }
+  std::optional<Time> next_deadline() const;
   ring::TableSizes tables() const;
 
  private:
   enum class Stage : std::uint8_t { waiting, getting_ready, comparing, comparing_leaves, sending };
+  // What is to be done for a partition next: a target's tasks are listed by that.
+  enum class Next : std::uint8_t { activate, wait_for_room, get_ready, ask_again, ask_for_leaves, send, hear };
+  struct Place {  // in that list
+    Next next = Next::activate;
+    Time due{};  // activate, ask_again, ask_for_leaves: not before
+    ring::Partition partition = 0;
+    auto operator<=>(const Place&) const = default;
+  };
   struct State {
     ring::TransferKind kind = ring::TransferKind::backfill;
     Stage stage = Stage::waiting;
@@ -137,29 +147,53 @@ class Transfers {
     bool active() const { return stage != Stage::waiting && !empty; }
     Extras extras;
     bool in_part = false;
-    bool empty = false;  // nothing to send: any number of these may go at a time
+    std::uint64_t root = 0;    // when it was compared last
+    std::uint32_t passes = 0;  // of a hand-off, done before this one: something came in meanwhile
+    bool empty = false;        // nothing to send: any number of these may go at a time
+    bool no_room = false;      // its time has come, and max_active others go
     bool all_sent() const { return records_done && hosts_done; }
     bool counted = false;  // in fills()
+    Place place;           // in Target::places
   };
+  // The other peer is told that this was all.
+  static bool returns(ring::TransferKind kind) {
+    return kind == ring::TransferKind::return_ || kind == ring::TransferKind::release;
+  }
   using Partitions = std::set<ring::Partition>;  // that wait for a batch's acknowledgement
   struct Target {
     explicit Target(const BatchLimits& limits) : window(limits) {}
     BatchWindow<Partitions> window;
     std::map<std::uint64_t, std::vector<ring::Partition>> questions;  // Roots sent, by sequence
+    std::set<Place> places;                                           // of its tasks
+    std::size_t active = 0;                                           // of these
+    bool news = false;                                                // since it was looked at
+  };
+  struct Turn {  // what one tick does for one target
+    Time now;
+    const World& world;
+    const ring::PeerId& to;
+    Target& target;
+    std::vector<Out>& out;
   };
   Target& target_of(const ring::PeerId& peer) { return targets_.try_emplace(peer, config_.batch).first->second; }
-  void restart(const Task& task, State& state, Time not_before);
+  // `stage`: getting_ready lets a hand-off's partition stay frozen.
+  void restart(const Task& task, State& state, Time not_before, Stage stage = Stage::waiting);
   void set_stage(const Task& task, State& state, Stage stage);
   void count_fill(State& state);
-  void activate(Time now, const ring::PeerId& to);
-  void ask(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
-  Result<void> compare_leaves(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
-  Result<void> send(Time now, const World& world, const ring::PeerId& to, std::vector<Out>& out);
+  Place place_of(ring::Partition partition, const State& state) const;
+  // After each change of a task; `was_active`: before it.
+  void list(Target& target, ring::Partition partition, State& state, bool was_active);
+  void note_news(const ring::PeerId& to, Target& target);
+  Result<void> serve(const Turn& turn);
+  void rest(const Turn& turn);
+  void activate(const Turn& turn);
+  void ask(const Turn& turn);
+  Result<void> compare_leaves(const Turn& turn);
+  Result<void> send(const Turn& turn);
+  Result<bool> send_one(const Turn& turn);
   Result<void> fill_batch(Time now, const World& world, ring::Partition partition, State& state,
                           std::vector<ring::BatchRecord>& records, std::size_t& bytes);
   void end(const Task& task, bool agreed);
-  void forget_what_nobody_waits_for(Time now);
-  std::vector<ring::PeerId> peers() const;
 
   Config config_;
   storage::Store* store_;
@@ -172,8 +206,10 @@ class Transfers {
   std::vector<ring::Partition> thawed_;
   std::vector<Done> done_;
   std::vector<Task> equal_;
-  bool news_ = false;        // since the last tick()
-  std::optional<Time> due_;  // when the next tick() without news is due
+  DueTimes due_;                          // when each target is to be looked at
+  DueTimes wakes_;                        // when the wait of its first task is over
+  std::set<ring::PeerId> getting_ready_;  // targets with a task that is not ready yet
+  Time ticked_{};                         // the last time that something was due
   std::uint64_t records_sent_ = 0;
   std::uint64_t bytes_sent_ = 0;
 };

@@ -21,16 +21,22 @@ class View {
 
   // True when owners changed (the ring's fingerprint differs from before): changed() names the partitions.
   bool update(const ring::Membership& membership) {
+    if (made_ && !differs(membership)) return false;
     const std::vector<ring::Member> members = membership.member_list();
+    made_ = true;
+    shares_.clear();
+    for (const ring::Member& member : members)
+      if (ring::owns_partitions(member)) shares_.emplace_back(member.id, member.capacity);
     if (ring::HashRing::fingerprint_of(members, partitions_) == ring_.fingerprint()) return false;
     ring_ = ring::HashRing(members, partitions_, ring_);
     changed_.clear();
     owners_.resize(partitions_);
+    std::vector<ring::PeerId> owners;
     for (std::uint32_t i = 0; i < partitions_; ++i) {
       const auto partition = static_cast<ring::Partition>(i);
-      std::vector<ring::PeerId> owners = ring_.owners(partition, replicas_);
+      ring_.find_owners(partition, replicas_, owners);
       if (owners == owners_[i]) continue;
-      owners_[i] = std::move(owners);
+      owners_[i] = owners;
       changed_.push_back(partition);
     }
     return true;
@@ -62,12 +68,25 @@ class View {
   std::uint32_t partitions() const { return partitions_; }
 
  private:
+  // Who owns partitions, or how much, may be other than at the last update(). Most changes of members are neither.
+  bool differs(const ring::Membership& membership) const {
+    std::size_t same = 0;
+    for (const auto& [id, member] : membership.members()) {
+      if (!ring::owns_partitions(member)) continue;
+      if (same == shares_.size() || shares_[same].first != id || shares_[same].second != member.capacity) return true;
+      ++same;
+    }
+    return same != shares_.size();
+  }
+
   ring::PeerId self_;
   std::uint32_t partitions_;
   std::uint32_t replicas_;
   ring::HashRing ring_;
   std::vector<std::vector<ring::PeerId>> owners_;  // by partition
   std::vector<ring::Partition> changed_;
+  bool made_ = false;
+  std::vector<std::pair<ring::PeerId, std::uint32_t>> shares_;  // who owned partitions, by id, and their capacities
 };
 
 }  // namespace orbweaver

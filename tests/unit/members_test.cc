@@ -35,6 +35,27 @@ TEST(Members, WithReplicasOneThatIsGoneIsNotWaitedFor) {
   EXPECT_FALSE(rig.members.waited_for(rig_id(2), rig.now + settings.presume_dead_after));
 }
 
+TEST(Members, TheRollSaysWhoIsThereAsSoonAsARecordChanges) {
+  PeerRig rig;
+  rig.enter();
+  using Ids = std::vector<ring::PeerId>;
+  EXPECT_EQ(rig.members.others(), Ids{});
+  EXPECT_EQ(rig.members.down(), Ids{});
+  EXPECT_FALSE(rig.members.any_joins());
+  rig.add_member(2, MemberState::joining);
+  EXPECT_EQ(rig.members.others(), Ids{rig_id(2)});
+  EXPECT_EQ(rig.members.reachable().size(), 2u);
+  EXPECT_TRUE(rig.members.any_joins());
+  ring::Member gone = *rig.members.membership().find(rig_id(2));
+  gone.state = MemberState::down;
+  gone.incarnation += 1;
+  rig.members.membership().restore({gone}, rig.now);
+  EXPECT_EQ(rig.members.others(), Ids{});
+  EXPECT_EQ(rig.members.reachable(), Ids{rig.state.id});
+  EXPECT_EQ(rig.members.down(), Ids{rig_id(2)});
+  EXPECT_FALSE(rig.members.any_joins());
+}
+
 TEST(Members, OneThatIsBackIsNotDownSinceBefore) {
   PeerRig rig;
   rig.enter();

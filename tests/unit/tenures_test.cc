@@ -61,6 +61,7 @@ TEST(Tenures, TheLargerEpochWinsThenTheLargerHolder) {
   EXPECT_TRUE(tenures.merge(3, {2, low}));
   EXPECT_FALSE(tenures.merge(3, {1, high}));
   EXPECT_EQ(tenures.of(3), (Tenure{2, low}));
+  EXPECT_EQ(tenures.known(), 1u);
   EXPECT_EQ(tenures.all(), (std::vector<PartitionTenure>{{3, {2, low}}}));
   EXPECT_EQ(tenures.held_by(low), 1u);
   EXPECT_EQ(tenures.held_by(high), 0u);
