@@ -15,9 +15,15 @@ std::string brief(const json& member) { return member.value("id", "").substr(0, 
 
 bool is_here(const std::string& state) { return state == "active" || state == "joining" || state == "leaving"; }
 
+const json& members_of(const json& status) {
+  static const json none = json::array();
+  const auto found = status.find("members");
+  return found == status.end() ? none : *found;
+}
+
 std::size_t active(const json& status) {
   std::size_t count = 0;
-  for (const json& member : status.value("members", json::array()))
+  for (const json& member : members_of(status))
     if (is_here(member.value("state", "")) || member.value("state", "") == "suspect") ++count;
   return count;
 }
@@ -69,14 +75,15 @@ std::vector<std::string> Announcer::update(const json& status, Time now) {
   const bool was_in_ring = !ring_.empty();
   note_ring(status, lines);
   if (was_in_ring) {
-    for (const json& member : status.value("members", json::array())) {
+    const std::string here = peers(active(status));  // once: all members may be news
+    for (const json& member : members_of(status)) {
       if (member.value("id", "") == status.value("id", "")) continue;
       const auto known = states_.find(member.value("id", ""));
       const std::string what =
           change(known == states_.end() ? std::string() : known->second, member.value("state", ""));
       if (!what.empty())
-        lines.push_back("peer " + brief(member) + " at " + member.value("address", "") + " " + what + " (" +
-                        peers(active(status)) + ")");
+        lines.push_back("peer " + brief(member) + " at " + member.value("address", "") + " " + what + " (" + here +
+                        ")");
     }
   }
   note_members(status);
@@ -87,7 +94,7 @@ std::vector<std::string> Announcer::update(const json& status, Time now) {
 
 void Announcer::note_members(const json& status) {
   states_.clear();
-  for (const json& member : status.value("members", json::array()))
+  for (const json& member : members_of(status))
     if (member.value("id", "") != status.value("id", "")) states_[member.value("id", "")] = member.value("state", "");
 }
 
