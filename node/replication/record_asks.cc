@@ -21,8 +21,10 @@ RecordAsks::Round RecordAsks::begin(const std::vector<ring::PeerId>& peers, Time
   waiting.awaited.insert(peers.begin(), peers.end());
   waiting.began = now;
   if (news.size() <= max_news) waiting.news = news;
-  // A question that is under way serves the earlier rounds only: the peer is asked again afterwards.
-  for (const ring::PeerId& peer : waiting.awaited) to_ask_.push_back(peer);
+  // A question that is under way serves the earlier rounds only: the peer is asked again afterwards, once for all.
+  std::set<ring::PeerId> listed(to_ask_.begin(), to_ask_.end());
+  for (const ring::PeerId& peer : waiting.awaited)
+    if (listed.insert(peer).second) to_ask_.push_back(peer);
   due_ = Time{};
   return round;
 }

@@ -101,7 +101,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"record_asks.rounds", {[](const Sizes& s) { return s.partitions() + 1; }}},
       {"record_asks.partitions", {[](const Sizes& s) { return 2 * s.partitions(); }}},
       {"record_asks.asked", {each_peer}},
-      {"record_asks.to_ask", {[](const Sizes& s) { return (s.of("record_asks.rounds") + 1) * s.peers; }}},
+      {"record_asks.to_ask", {each_peer}},
       {"record_asks.ended", {none}},
       {"partitions.held", {each_partition}},
       {"partitions.returned", {each_partition}},
