@@ -1,5 +1,5 @@
-// A data directory that was copied: two processes have one identity. The first goes on, the second must end and say why,
-// and the crawl is as if it had never been.
+// A data directory that was copied: two processes have one identity. The first goes on, the second must end and say
+// why, and the crawl is as if it had never been.
 #include <gtest/gtest.h>
 
 #include "tests/sim/scenario.h"

@@ -1,6 +1,6 @@
-// A live peer's loop: it takes its events one after the other, as node/process/peer_process.cc does. While a step lasts,
-// or the process is stopped, events wait in two lanes (node/process/event_queue.h), and messages that do not fit are
-// dropped.
+// A live peer's loop: it takes its events one after the other, as node/process/peer_process.cc does. While a step
+// lasts, or the process is stopped, events wait in two lanes (node/process/event_queue.h), and messages that do not fit
+// are dropped.
 #include <algorithm>
 
 #include "tests/sim/world.h"

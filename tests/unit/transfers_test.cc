@@ -219,35 +219,6 @@ TEST_F(TransfersTest, AnOutcomeThatFollowsByItselfNeedsNoFurtherFill) {
   EXPECT_FALSE(done_[0].in_part);
 }
 
-// A peer that was taken for dead returns what it has, in the middle of a hand-off.
-TEST_F(TransfersTest, WhatComesInDuringAHandOffGoesToo) {
-  fill(ours_, 3, 1, 4);
-  const std::size_t host = test::hosts_in(3, 1)[0];
-  std::size_t next_page = 1'000;
-  const auto come_in = [&] {
-    test::CommitParts news;
-    news.merges.push_back(test::queued_merge(host, next_page++, 1));
-    ASSERT_TRUE(ours_.commit(test::commit_of(news)));
-  };
-  want(3, TransferKind::hand_off);
-  for (int i = 0; i < 50 && batches_out_.empty(); ++i) step_once();
-  ASSERT_FALSE(batches_out_.empty());
-  come_in();
-  while (!batches_out_.empty()) step_once();
-  EXPECT_TRUE(done_.empty());
-  EXPECT_TRUE(transfers_->frozen(3)) << "nothing is fetched from it meanwhile";
-  run();
-  expect_known(3, TransferKind::hand_off);
-  // Links may come all the time: it ends still.
-  want(3, TransferKind::hand_off);
-  for (int i = 0; i < 2'000 && transfers_->tasks() > 0; ++i) {
-    come_in();
-    step_once();
-  }
-  EXPECT_EQ(transfers_->tasks(), 0u);
-  EXPECT_EQ(done_.size(), 2u);
-}
-
 // After a take-over or a restart a peer does not know when hosts were last asked; nor does the next holder.
 TEST_F(TransfersTest, AHandOffTellsSinceWhenTheSenderIsUnsure) {
   fill(ours_, 3, 1, 4);

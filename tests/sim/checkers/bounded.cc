@@ -180,6 +180,7 @@ const std::map<std::string_view, Rule>& rules() {
   return rules;
 }
 
+constexpr Duration lately{std::chrono::seconds{30}};
 // The tables are looked at once in so many steps.
 constexpr std::uint64_t look_every = 8;
 
@@ -226,7 +227,15 @@ class Bounded final : public Checker {
   }
 
   void exited(World& world, std::size_t number, const Exit& exit) override {
-    if (exit.finished) look(world, world.peers()[number], !world.parameters().sides_may_end_alone());
+    if (!exit.finished) return;
+    // What waits for a peer that is down, or ended before this one, may wait still. So may what a process began to fill
+    // when an end was agreed already.
+    const std::vector<SimPeer>& peers = world.peers();
+    const bool others_are_up = std::all_of(peers.begin(), peers.end(), [&](const SimPeer& other) {
+      return other.number == number || (other.status == Status::up && world.now() - other.started > lately) ||
+             (other.exit && !other.exit->finished);
+    });
+    look(world, peers[number], others_are_up && !world.parameters().sides_may_end_alone());
   }
 
   // The sender sorts its batches again.
