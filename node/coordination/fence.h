@@ -29,7 +29,7 @@ class Fence {
   // The directory was at another address before. If it is a copy, the process at that address lives: by the end of
   // suspicion_time it has heard of this one, and has said so (Membership::duplicate).
   void note_moved() { moved_ = true; }
-  // Until then this peer says nothing but who it is.
+  // Until then it takes no message of the ring but those about members.
   bool awaits_namesake(Time now) const { return !confirmed_ && now < begins(); }
 
   // The message answers the current question.
