@@ -208,7 +208,8 @@ void World::start(std::size_t number) {
 void World::move_elsewhere(SimPeer& peer) {
   if (parameters_.moves == 0 || peer.generation == 1 || !random_.chance(parameters_.moves)) return;
   const bool found = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
-    return other.number != peer.number && is_member(other) && !other.paused && other.started < peer.ended;
+    return other.number != peer.number && is_member(other) && !other.paused &&
+           other.started + parameters_.settings.suspicion_time < peer.ended;
   });
   if (!found) return;
   by_address_.erase(peer.address);
