@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -25,6 +24,9 @@
 #include "ring/send_room.h"
 #include "ring/zmq_curve.h"
 #include "ring/zmq_gate.h"
+#include "ring/zmq_message.h"
+#include "ring/zmq_start.h"
+#include "ring/zmq_waiter.h"
 
 namespace orbweaver::ring {
 
@@ -34,6 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t max_replies_queued = 4096;  // answers waiting for the I/O thread
 constexpr std::size_t received_at_a_time = 64;    // from one socket, before the others are read
+constexpr std::size_t rounds_at_a_time = 4;       // of sending and receiving at one connection, before the others
 constexpr std::size_t events_at_a_time = 1024;    // events of connections: two or three for each stranger
 constexpr std::chrono::milliseconds housekeeping_every{1000};
 constexpr std::chrono::milliseconds look_every{200};  // how often to check for endless messages
@@ -41,27 +44,6 @@ constexpr int linger_at_stop_ms = 500;
 constexpr int reconnect_min_ms = 100;
 constexpr int reconnect_max_ms = 2000;
 constexpr const char* monitor_endpoint = "inproc://orbweaver.listener";
-
-// A message's bytes, with their room reserved until they are freed.
-struct RoomedBytes {
-  std::string bytes;
-  std::string to;
-  std::shared_ptr<SendRoom> room;
-
-  RoomedBytes(std::string text, std::string destination, std::shared_ptr<SendRoom> taken_from)
-      : bytes(std::move(text)), to(std::move(destination)), room(std::move(taken_from)) {}
-  RoomedBytes(const RoomedBytes&) = delete;
-  RoomedBytes& operator=(const RoomedBytes&) = delete;
-  ~RoomedBytes() { room->give_back(to, bytes.size()); }
-};
-
-// The bytes travel without a copy; ZeroMQ frees them, on its own thread, when they are sent.
-zmq::message_t message_of(std::unique_ptr<RoomedBytes> waiting) {
-  const auto free_waiting = [](void*, void* hint) { delete static_cast<RoomedBytes*>(hint); };
-  zmq::message_t message(waiting->bytes.data(), waiting->bytes.size(), free_waiting, waiting.get());
-  static_cast<void>(waiting.release());  // the message owns it now
-  return message;
-}
 
 struct Outgoing {
   std::string address;  // empty: an answer, sent by `route`
@@ -78,59 +60,15 @@ struct Link {
   zmq::socket_t dealer;
   std::deque<Waiting> waiting;
   Clock::time_point last_used;
+  bool listed = false;  // in to_serve_
 };
+using Links = std::map<std::string, Link>;  // by address
 
 struct Counters {
   std::atomic<std::uint64_t> messages_in{0}, bytes_in{0}, messages_out{0}, bytes_out{0};
   std::atomic<std::uint64_t> refused{0}, unroutable{0}, malformed{0}, strangers{0}, connections{0}, unknown{0}, shut{0},
       endless{0};
 };
-
-// One message: up to `max_frames` of its frames;
-// nothing when none waits. Further frames are read and discarded.
-std::optional<std::vector<zmq::message_t>> receive(zmq::socket_ref socket, std::size_t max_frames) {
-  std::vector<zmq::message_t> frames;
-  std::size_t count = 0;
-  bool more = true;
-  while (more) {
-    zmq::message_t frame;
-    if (!socket.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
-    more = frame.more();
-    if (++count <= max_frames) frames.push_back(std::move(frame));
-  }
-  if (count > max_frames) frames.clear();
-  return frames;
-}
-
-constexpr std::string_view no_memory_text =
-    "there is not enough memory, or no thread is to be had (ulimit -v, ulimit -u)";
-
-Error listen_error(const std::string& listen, int number) {
-  const std::string start = "cannot listen on " + listen + ": ";
-  if (number == EADDRINUSE) {
-    return {start +
-            "the address is in use by another program (a peer that still runs?); stop it, or choose another port " +
-            "with --listen (port 0 takes any free one)"};
-  }
-  if (number == EADDRNOTAVAIL || number == ENODEV) {
-    return {start +
-            "it is not a numeric address of this machine; --listen takes ADDR:PORT with one of its own addresses"};
-  }
-  if (number == EACCES) return {start + "ports below 1024 need root; choose another with --listen"};
-  if (number == EAGAIN || number == ENOMEM) return {start + std::string(no_memory_text)};
-  return {start + zmq_strerror(number)};
-}
-
-constexpr std::size_t library_threads = 2;  // of a context: the reaper and one for I/O
-
-// libzmq ends the process when the system refuses it a thread. So as many are started and ended before, together; a
-// refusal throws std::system_error.
-void try_library_threads() {
-  std::vector<std::jthread> threads;  // joined after `started` is gone, which ends their wait
-  std::promise<void> started;
-  const std::shared_future<void> all_started = started.get_future().share();
-  while (threads.size() < library_threads) threads.emplace_back([all_started] { all_started.wait(); });
-}
 
 }  // namespace
 
@@ -163,9 +101,12 @@ class ZmqTransport::Impl {
   }
 
   void start(const HostPort& listen) {
-    if (wake_fd_ < 0) throw zmq::error_t();
+    if (wake_fd_ < 0 || !waiter_.add(wake_fd_, &wake_fd_)) throw zmq::error_t();
     set_common_options(router_, listen);
     router_.bind(listen.endpoint());
+    watch(router_, &router_);
+    watch(monitor_, &monitor_);
+    if (zap_) watch(zap_->socket(), &zap_);
     listen_address_ = router_.get(zmq::sockopt::last_endpoint).substr(std::string_view("tcp://").size());
     gate_.listens_on(parse_host_port(listen_address_)->port);
     // Signals are for the main thread.
@@ -227,6 +168,10 @@ class ZmqTransport::Impl {
   std::size_t waiting_bytes() const { return sends_->bytes() + answers_->bytes(); }
 
  private:
+  void watch(zmq::socket_ref socket, void* who) {
+    if (!waiter_.add(socket.get(zmq::sockopt::fd), who)) throw zmq::error_t();
+  }
+
   void wake() const {
     const std::uint64_t one = 1;
     // The write fails only when the counter is full, and then the thread is awake anyway.
@@ -252,11 +197,13 @@ class ZmqTransport::Impl {
   // One round of the loop; true when it was the last.
   bool step() {
     const bool last = take_outbox();
-    for (auto& [address, link] : links_) flush(address, link);
+    for (Links::value_type* entry : std::exchange(to_serve_, {})) {
+      entry->second.listed = false;
+      serve(*entry);
+    }
     if (last) return true;
-    wait();
     serve_listener();
-    for (auto& [address, link] : links_) receive_answers(link);
+    wait();
     const auto now = Clock::now();
     if (now >= next_look_) {
       next_look_ = now + look_every;
@@ -270,18 +217,25 @@ class ZmqTransport::Impl {
   }
 
   void wait() {
-    std::vector<zmq::pollitem_t> items;
-    items.push_back({nullptr, wake_fd_, ZMQ_POLLIN, 0});
-    items.push_back({router_.handle(), 0, ZMQ_POLLIN, 0});
-    items.push_back({monitor_.handle(), 0, ZMQ_POLLIN, 0});
-    if (zap_) items.push_back({zap_->socket().handle(), 0, ZMQ_POLLIN, 0});
-    for (auto& [address, link] : links_) {
-      const int events = link.waiting.empty() ? ZMQ_POLLIN : ZMQ_POLLIN | ZMQ_POLLOUT;
-      items.push_back({link.dealer.handle(), 0, static_cast<short>(events), 0});
+    const bool at_once = !to_serve_.empty() || zap_waits_ || monitor_waits_ || router_waits_;
+    for (void* who : waiter_.wait(at_once ? std::chrono::milliseconds{0} : look_every)) {
+      if (who == &wake_fd_) {
+        std::uint64_t wakes = 0;
+        [[maybe_unused]] const auto got = ::read(wake_fd_, &wakes, sizeof wakes);
+      } else if (who == &router_) {
+        router_waits_ = true;
+      } else if (who == &monitor_) {
+        monitor_waits_ = true;
+      } else if (who == &zap_) {
+        zap_waits_ = true;
+      } else {
+        list(*static_cast<Links::value_type*>(who));
+      }
     }
-    zmq::poll(items, look_every);
-    std::uint64_t wakes = 0;
-    [[maybe_unused]] const auto got = ::read(wake_fd_, &wakes, sizeof wakes);
+  }
+
+  void list(Links::value_type& entry) {
+    if (!std::exchange(entry.second.listed, true)) to_serve_.push_back(&entry);
   }
 
   // Moves what other threads queued to the links; true when it is time to stop.
@@ -300,9 +254,10 @@ class ZmqTransport::Impl {
     for (Outgoing& outgoing : taken) {
       if (outgoing.address.empty()) {
         send_answer(std::move(outgoing));
-      } else if (Link* link = link_to(outgoing.address)) {
-        link->waiting.push_back({std::move(outgoing.message), now});
-        link->last_used = now;
+      } else if (Links::value_type* entry = link_to(outgoing.address)) {
+        entry->second.waiting.push_back({std::move(outgoing.message), now});
+        entry->second.last_used = now;
+        list(*entry);
       } else {
         drop(outgoing.address);
       }
@@ -310,16 +265,20 @@ class ZmqTransport::Impl {
     return stopping;
   }
 
-  // The DEALER to an address, made when there is none; null when it cannot be made (out of file descriptors, too many
-  // addresses).
-  Link* link_to(const std::string& address) {
+  // With the DEALER to an address, made when there is none; null when it cannot be made (out of file descriptors, too
+  // many addresses).
+  Links::value_type* link_to(const std::string& address) {
     const auto found = links_.find(address);
-    if (found != links_.end()) return &found->second;
+    if (found != links_.end()) return &*found;
     if (links_.size() >= max_addresses) return nullptr;
     try {
       const auto made = links_.emplace(address, Link{connected_dealer(address), {}, Clock::now()}).first;
+      if (!waiter_.add(made->second.dealer.get(zmq::sockopt::fd), &*made)) {
+        links_.erase(made);
+        return nullptr;
+      }
       ++counters_.connections;
-      return &made->second;
+      return &*made;
     } catch (const zmq::error_t&) {
       return nullptr;
     }
@@ -330,7 +289,11 @@ class ZmqTransport::Impl {
     const auto found = links_.find(address);
     if (found == links_.end()) return;
     try {
-      found->second.dealer = connected_dealer(address);
+      zmq::socket_t dealer = connected_dealer(address);
+      if (!waiter_.add(dealer.get(zmq::sockopt::fd), &*found)) return;  // as below
+      waiter_.remove(found->second.dealer.get(zmq::sockopt::fd));
+      found->second.dealer = std::move(dealer);
+      list(*found);
     } catch (const zmq::error_t&) {  // out of file descriptors: the old connection ends by itself
     }
   }
@@ -345,6 +308,20 @@ class ZmqTransport::Impl {
     dealer.set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);
     dealer.connect(peer.endpoint());
     return dealer;
+  }
+
+  // Until ZeroMQ has nothing more for it. One that has very much goes on in the next round.
+  void serve(Links::value_type& entry) {
+    auto& [address, link] = entry;
+    for (std::size_t round = 0; round < rounds_at_a_time; ++round) {
+      const int events = link.dealer.get(zmq::sockopt::events);
+      const bool may_send = (events & ZMQ_POLLOUT) != 0 && !link.waiting.empty();
+      const bool may_receive = (events & ZMQ_POLLIN) != 0;
+      if (!may_send && !may_receive) return;
+      if (may_send) flush(address, link);
+      if (may_receive) receive_answers(link);
+    }
+    list(entry);
   }
 
   void flush(const std::string& address, Link& link) {
@@ -364,6 +341,7 @@ class ZmqTransport::Impl {
   void send_answer(Outgoing outgoing) {
     const std::size_t bytes = outgoing.message.size();
     try {
+      router_waits_ = true;  // the call may take word of messages that came in
       const auto to = router_.send(zmq::buffer(outgoing.route), zmq::send_flags::sndmore | zmq::send_flags::dontwait);
       if (!to) return drop(outgoing.address);  // the asker does not read its answers
       router_.send(outgoing.message, zmq::send_flags::dontwait);
@@ -391,11 +369,20 @@ class ZmqTransport::Impl {
   }
 
   void serve_listener() {
-    for (std::size_t i = 0; zap_ && i < received_at_a_time && zap_->socket().get(zmq::sockopt::events) & ZMQ_POLLIN;
-         ++i) {
+    if (std::exchange(zap_waits_, false) && zap_) answer_zap();
+    if (std::exchange(monitor_waits_, false)) watch_connections();
+    if (std::exchange(router_waits_, false)) receive_messages();
+  }
+
+  void answer_zap() {
+    for (std::size_t i = 0; i < received_at_a_time; ++i) {
+      if ((zap_->socket().get(zmq::sockopt::events) & ZMQ_POLLIN) == 0) return;
       if (zap_->answer_one()) ++counters_.strangers;
     }
-    watch_connections();
+    zap_waits_ = true;
+  }
+
+  void receive_messages() {
     for (std::size_t i = 0; i < received_at_a_time; ++i) {
       const auto frames = receive(router_, 2);
       if (!frames) return;
@@ -406,18 +393,20 @@ class ZmqTransport::Impl {
         ++counters_.malformed;
       }
     }
+    router_waits_ = true;
   }
 
   // After all whole messages were read, none wait inside libzmq; while more wait, they may belong to any connection.
   void look_for_endless() {
     const bool more = (router_.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0;
+    router_waits_ = router_waits_ || more;
     counters_.endless += endless_.shut_endless(more ? (receive_high_water + 1) * max_message_bytes : 0);
   }
 
   void watch_connections() {
     for (std::size_t i = 0; i < events_at_a_time; ++i) {
       const auto frames = receive(monitor_, 2);
-      if (!frames) break;
+      if (!frames) return;
       if (frames->empty() || frames->front().size() < sizeof(std::uint16_t) + sizeof(std::uint32_t)) continue;
       std::uint16_t event = 0;
       std::int32_t value = 0;
@@ -433,9 +422,10 @@ class ZmqTransport::Impl {
       } else {
         ++counters_.strangers;
       }
+      counters_.unknown = gate_.unknown();
+      counters_.shut = gate_.shut();
     }
-    counters_.unknown = gate_.unknown();
-    counters_.shut = gate_.shut();
+    monitor_waits_ = true;
   }
 
   void receive_answers(Link& link) {
@@ -459,14 +449,16 @@ class ZmqTransport::Impl {
 
   void housekeep(Clock::time_point now) {
     gate_.sweep();
+    counters_.unknown = gate_.unknown();
     for (auto at = links_.begin(); at != links_.end();) {
       auto& [address, link] = *at;
       while (!link.waiting.empty() && now - link.waiting.front().since > max_queued_age) {
         drop(address);
         link.waiting.pop_front();
       }
-      const bool idle = link.waiting.empty() && now - link.last_used > idle_close_after;
+      const bool idle = link.waiting.empty() && !link.listed && now - link.last_used > idle_close_after;
       if (idle) --counters_.connections;
+      if (idle) waiter_.remove(link.dealer.get(zmq::sockopt::fd));
       at = idle ? links_.erase(at) : std::next(at);
     }
   }
@@ -488,7 +480,7 @@ class ZmqTransport::Impl {
   const OnMessage on_message_;
   const std::shared_ptr<SendRoom> sends_;    // by address
   const std::shared_ptr<SendRoom> answers_;  // by route
-  const int wake_fd_;
+  int wake_fd_;                              // its address is its word in waiter_; likewise the sockets
   std::string listen_address_;
   Counters counters_;
 
@@ -502,7 +494,13 @@ class ZmqTransport::Impl {
   std::optional<ZapHandler> zap_;
   zmq::socket_t router_;
   zmq::socket_t monitor_;
-  std::map<std::string, Link> links_;
+  Links links_;
+  std::vector<Links::value_type*> to_serve_;
+  // Or may have something to read. At the start all may: no word comes before a first look.
+  bool zap_waits_ = true;
+  bool monitor_waits_ = true;
+  bool router_waits_ = true;
+  SocketWaiter waiter_;
   EndlessMessages endless_;
   ConnectionGate gate_;  // the I/O thread's
   Clock::time_point next_housekeeping_{};

@@ -79,7 +79,10 @@ class RocksKv final : public Kv {
   RocksKv(RocksConfig config, std::unique_ptr<rocksdb::Env> env, rocksdb::DB* db,
           std::vector<rocksdb::ColumnFamilyHandle*> families)
       : config_(std::move(config)), env_(std::move(env)), db_(db), families_(std::move(families)) {}
+  // What is in memory goes into files, so that who opens the store next need not read the log. A failure loses nothing:
+  // all of it is in the log.
   ~RocksKv() override {
+    if (!config_.look_only) static_cast<void>(db_->Flush(rocksdb::FlushOptions(), families_));
     for (rocksdb::ColumnFamilyHandle* family : families_) db_->DestroyColumnFamilyHandle(family);
     db_->Close();
   }
