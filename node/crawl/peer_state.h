@@ -15,18 +15,23 @@
 
 namespace orbweaver {
 
-// Records of a partition from which a comparison of its leaves costs less than to send all of it.
-inline constexpr std::size_t default_leaves_from = 2048;
+// How much work recovery does at a time.
+struct RecoverySteps {
+  // Records of a partition from which a comparison of its leaves costs less than to send all of it.
+  std::size_t leaves_from = 2048;
+  // Partitions that one message compares. A step plans four times as many, in some milliseconds.
+  std::size_t partitions = 1024;
+};
 
 struct PeerState {
   PeerState(Settings values, const MemoryPlan& plan, storage::Store& opened, const ring::PeerId& self,
-            const ring::RingId& its_ring, std::uint64_t its_life = 1, std::size_t leaves = default_leaves_from)
+            const ring::RingId& its_ring, std::uint64_t its_life = 1, const RecoverySteps& recovery = {})
       : settings(std::move(values)),
         memory(plan),
         canonicaliser(settings),
         partitioner(settings.partition_by, settings.partitions),
         sites(settings),
-        leaves_from(leaves),
+        recovery_steps(recovery),
         store(&opened),
         id(self),
         ring(its_ring),
@@ -41,7 +46,7 @@ struct PeerState {
   Canonicaliser canonicaliser;
   mutable Partitioner partitioner;  // it remembers the last host's digest
   SitePolicy sites;
-  std::size_t leaves_from;
+  RecoverySteps recovery_steps;
   storage::Store* store;
   ring::PeerId id;
   ring::RingId ring;

@@ -13,7 +13,7 @@ namespace orbweaver {
 
 Peer::Peer(RingEntry& entry, Time now)
     : state_(std::move(entry.start.settings.values), entry.start.memory, *entry.store, entry.membership.self().id,
-             entry.ring, entry.life, entry.start.leaves_from),
+             entry.ring, entry.life, entry.start.recovery_steps),
       members_(state_, std::move(entry.membership)),
       records_(state_, members_),
       messenger_(state_, members_, records_.replication.partition_manager.tenures()),

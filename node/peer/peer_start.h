@@ -26,8 +26,7 @@ struct PeerStart {
   std::size_t wait_for_peers = 1;
   std::optional<Time> recrawl;  // what ended before is queued again (docs/how-to/recrawl.md)
   MemoryPlan memory = plan_memory({}, std::uint64_t{2} << 30);  // its shares of the process's
-  // Records of a partition from which its copies are compared leaf by leaf.
-  std::size_t leaves_from = default_leaves_from;
+  RecoverySteps recovery_steps;
   std::vector<storage::UrlKey> at_work;  // when the last process ended uncleanly (node/process/in_flight.h)
 };
 

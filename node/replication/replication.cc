@@ -17,9 +17,6 @@ BatchLimits batch_limits(const Settings& s) {
 }
 
 // A quarter of their share is for foreign links, a quarter for copies, and half for what the transport has to send.
-// Partitions in one step: some milliseconds.
-constexpr std::size_t max_planned = 4096;
-
 OutboxSender::Config outbox_config(const Settings& s, const MemoryPlan& memory) {
   return {.batch = batch_limits(s),
           .age = s.max_batch_age,
@@ -37,10 +34,11 @@ Replicator::Config replicator_config(const Settings& s, const MemoryPlan& memory
 PartitionManager::Config partition_manager_config(const PeerState& state) {
   const Settings& s = state.settings;
   PartitionManager::Config config;
-  config.transfers.leaves_from = state.leaves_from;
+  config.transfers.leaves_from = state.recovery_steps.leaves_from;
+  config.transfers.roots_a_message = state.recovery_steps.partitions;
   config.transfers.batch = batch_limits(s);
   config.unknown_wait = s.suspicion_time;
-  config.plan_slice = max_planned;
+  config.plan_slice = 4 * state.recovery_steps.partitions;
   return config;
 }
 

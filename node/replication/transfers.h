@@ -39,10 +39,11 @@ namespace orbweaver {
 class Transfers {
  public:
   struct Config {
-    BatchLimits batch;                              // its timeout counts for questions too
-    std::size_t max_active = 32;                    // partitions that are sent to one peer at a time
-    std::size_t leaves_from = default_leaves_from;  // records; a partition with this many has its leaves compared
-    std::size_t roots_a_message = 1024;             // partitions compared in one message
+    BatchLimits batch;            // its timeout counts for questions too
+    std::size_t max_active = 32;  // partitions that are sent to one peer at a time
+    // Records; a partition with this many has its leaves compared.
+    std::size_t leaves_from = RecoverySteps().leaves_from;
+    std::size_t roots_a_message = RecoverySteps().partitions;  // partitions compared in one message
   };
   struct Task {
     ring::PeerId to;

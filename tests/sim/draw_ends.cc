@@ -84,6 +84,8 @@ void draw_connections(Random random, Parameters& p) {
   p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{2048}});
   // TCP gives a connection up after 10 s without an acknowledgement (ring/zmq_curve.cc).
   p.stale_connections = random.pick({Duration{}, Duration{seconds{2}}, Duration{seconds{10}}});
+  p.max_wave_delay = random.pick({Duration{}, Duration{}, Duration{milliseconds{300}}, Duration{seconds{3}}});
+  p.partitions_a_step = random.pick({std::size_t{2}, std::size_t{16}, std::size_t{1024}});
 }
 
 // Large messages need much time, and full queues drop them.

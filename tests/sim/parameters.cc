@@ -28,10 +28,12 @@ void each_field(P& p, const Visit& visit) {
   visit("two_connections", p.two_connections);
   visit("max_answer_lag", p.max_answer_lag);
   visit("stale_connections", p.stale_connections);
+  visit("max_wave_delay", p.max_wave_delay);
   visit("max_step", p.max_step);
   visit("queue_bytes", p.queue_bytes);
   visit("moves", p.moves);
   visit("leaves_from", p.leaves_from);
+  visit("partitions_a_step", p.partitions_a_step);
   visit("web.seed", p.web.seed);
   visit("web.hosts", p.web.hosts);
   visit("web.pages_per_host", p.web.pages_per_host);

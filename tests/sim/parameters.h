@@ -80,10 +80,12 @@ struct Parameters {
   Duration max_answer_lag{};     // with two connections: an answer takes up to this much longer
   // After a cut, what is sent on a connection from before it is lost for this long, unless the sender connects anew.
   Duration stale_connections{};
-  Duration max_step{};             // a peer's step takes up to this; a few take ten times as long
-  std::uint32_t moves = 0;         // per mille of starts of a peer that has run before: at another address
-  std::uint64_t queue_bytes = 0;   // with max_step: of messages that wait for a busy peer; 0: any
-  std::size_t leaves_from = 2048;  // records of a partition whose copies are compared leaf by leaf
+  Duration max_wave_delay{};             // waves and their answers take up to this much longer than other messages
+  Duration max_step{};                   // a peer's step takes up to this; a few take ten times as long
+  std::uint32_t moves = 0;               // per mille of starts of a peer that has run before: at another address
+  std::uint64_t queue_bytes = 0;         // with max_step: of messages that wait for a busy peer; 0: any
+  std::size_t leaves_from = 2048;        // records of a partition whose copies are compared leaf by leaf
+  std::size_t partitions_a_step = 1024;  // compared in one message; four times as many are planned in a step
 
   static Parameters draw(std::uint64_t seed, const FaultKinds& kinds = {});  // draw.cc
   std::string text() const;                                                  // one "name=value" per line

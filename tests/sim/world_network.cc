@@ -54,7 +54,11 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
     const bool answers = parameters_.two_connections && only_generation;
     Time arrives = leaves + random_.between(network.delay_min, network.max_delay) + slowness_between(from, to);
     if (answers) arrives += random_.between(Duration{}, parameters_.max_answer_lag);
-    if (random_.chance(network.reordered)) {
+    const bool wave =
+        std::holds_alternative<ring::WaveProbe>(message.body) || std::holds_alternative<ring::WaveReply>(message.body);
+    if (wave && parameters_.max_wave_delay > Duration{}) {
+      arrives += random_.between(Duration{}, parameters_.max_wave_delay);
+    } else if (random_.chance(network.reordered)) {
       arrives += random_.between(Duration{}, network.max_late);
     } else {
       Time& last = link_[{from, to, answers}];

@@ -196,6 +196,9 @@ class Bounded final : public Checker {
   }
 
   void message_sent(World& world, std::size_t from, std::size_t to, const ring::Message& message) override {
+    if (const auto* roots = std::get_if<ring::Roots>(&message.body))
+      if (roots->roots.size() > world.parameters().partitions_a_step)
+        world.fail(name(), std::to_string(roots->roots.size()) + " partitions are compared in one message");
     const auto* batch = std::get_if<ring::Batch>(&message.body);
     if (batch == nullptr) return;
     const Settings& settings = world.peers()[from].settings.values;

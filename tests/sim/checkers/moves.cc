@@ -3,7 +3,8 @@
 // repaired, or when the other peer refuses. Nothing is compared or sent again sooner than the waits between allow.
 // Counted from the last change: of the partition's tenure, of the ring as the sender sees it, of either process. Once
 // the faults are over, and while no peer comes or goes and no owner changes, all peers together send so many messages
-// and bytes at most. Links, copies of new writes, probes, waves and slots are no part of it.
+// and bytes at most. Links, copies of new writes, probes, waves and slots are no part of it. An answer about tenures has
+// only rows of ranges in which the two peers differ.
 #include <algorithm>
 #include <map>
 
@@ -55,10 +56,18 @@ class Moves final : public Checker {
     if (const auto* roots = std::get_if<ring::Roots>(&message.body))
       for (const ring::PartitionDigest& root : roots->roots) compared(world, {from, to, root.partition});
     if (const auto* leaves = std::get_if<ring::Leaves>(&message.body)) compared(world, {from, to, leaves->partition});
+    if (const auto* answer = std::get_if<ring::TenuresCompared>(&message.body)) {
+      const std::size_t most = std::exchange(rows_asked_[{to, from}], 0);
+      if (answer->tenures.size() > most)
+        world.fail(name(), "peer " + std::to_string(from) + " answers with " + std::to_string(answer->tenures.size()) +
+                               " tenures, at most " + std::to_string(most) + " may differ");
+    }
     if (world.faults_over()) count(world, message);
   }
 
-  void message_arrived(World&, std::size_t from, std::size_t to, const ring::Message& message) override {
+  void message_arrived(World& world, std::size_t from, std::size_t to, const ring::Message& message) override {
+    if (const auto* question = std::get_if<ring::CompareTenures>(&message.body))
+      rows_asked_[{from, to}] = rows_that_may_differ(world.peers()[to], *question);
     const auto* refused = std::get_if<ring::BatchRefused>(&message.body);
     if (refused != nullptr && !refused->no_room()) ++refused_[{to, from}];
   }
@@ -100,6 +109,15 @@ class Moves final : public Checker {
     std::uint64_t large = 0;  // of these
     std::uint64_t bytes = 0;
   };
+
+  static std::size_t rows_that_may_differ(const SimPeer& asked, const ring::CompareTenures& question) {
+    if (asked.core == nullptr) return 0;
+    const ring::Tenures& tenures = asked.core->tenures();
+    std::size_t ranges = 0;
+    for (std::size_t range = 0; range < question.sums.size() && range < tenures.sums().size(); ++range)
+      if (question.sums[range] != tenures.sums()[range]) ++ranges;
+    return ranges * tenures.partitions_a_range();
+  }
 
   Passes& passes(World& world, const Way& way) {
     const SimPeer& sender = world.peers()[way.from];
@@ -212,7 +230,8 @@ class Moves final : public Checker {
 
   std::map<std::tuple<std::size_t, std::uint64_t, std::size_t>, std::uint64_t> last_sent_;  // sequence
   std::map<Way, Passes> passes_;
-  std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> refused_;  // by the batch's sender and receiver
+  std::map<std::pair<std::size_t, std::size_t>, std::uint64_t> refused_;   // by the batch's sender and receiver
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> rows_asked_;  // by who asks and who is asked
   std::vector<std::pair<Status, std::uint64_t>> there_;
   Calm calm_;
 };
