@@ -232,10 +232,10 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       }
       break;
     case ring::TransferKind::release:
-      if (done.agreed) {
+      if (done.agreed && asked_.erase(partition) + asked_again_.erase(partition) > 0) {
+        dirty_.insert(partition);  // the holder has asked meanwhile, and waits for a word that follows its question
+      } else if (done.agreed) {
         releasing_.insert(partition);
-        asked_.erase(partition);  // the holder has it all
-        asked_again_.erase(partition);
       } else {
         transfers_.want(done.task, ring::TransferKind::release, {.already_sent = true});
         dirty_.insert(partition);  // it may be planned already that another peer holds it
@@ -264,7 +264,8 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         later = later || !view.keeps(partition);
         break;
       case ring::TransferKind::ask:
-        equal = equal || store_->counts(partition).discovered() == 0;
+        // What it drops the holder had.
+        equal = equal || store_->counts(partition).discovered() == 0 || releasing_.contains(partition);
         break;
       case ring::TransferKind::hand_off:
         later = later || !view.owns(partition);

@@ -3,8 +3,8 @@
 // repaired, or when the other peer refuses. Nothing is compared or sent again sooner than the waits between allow.
 // Counted from the last change: of the partition's tenure, of the ring as the sender sees it, of either process. Once
 // the faults are over, and while no peer comes or goes and no owner changes, all peers together send so many messages
-// and bytes at most. Links, copies of new writes, probes, waves and slots are no part of it. An answer about tenures has
-// only rows of ranges in which the two peers differ.
+// and bytes at most. Links, copies of new writes, probes, waves and slots are no part of it. An answer about tenures
+// has only rows of ranges in which the two peers differ.
 #include <algorithm>
 #include <map>
 
