@@ -60,6 +60,7 @@ void draw_long_cut(Random random, Parameters& p) {
 void draw_late_leave(Random random, Parameters& p) {
   p.settings.leave_timeout = random.pick({Duration{}, Duration{milliseconds{300}}, Duration{seconds{2}}});
   if (random.chance(500)) p.settings.delay = seconds{1};
+  if (random.chance(500)) p.settings.replicas = 1;
   Fault leave;
   leave.kind = Fault::Kind::leave;
   leave.peer = random.below(p.peers);
@@ -81,11 +82,18 @@ void draw_connections(Random random, Parameters& p) {
       p.calm()
           ? random.pick({Duration{}, Duration{milliseconds{20}}})
           : random.pick({Duration{}, Duration{milliseconds{20}}, Duration{milliseconds{300}}, Duration{seconds{1}}});
+  // An answer may come when its question has been asked again.
+  if (p.max_answer_lag >= milliseconds{300} && random.chance(500)) p.settings.batch_timeout = milliseconds{300};
   p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}, std::size_t{16}, std::size_t{2048}});
   // TCP gives a connection up after 10 s without an acknowledgement (ring/zmq_curve.cc).
   p.stale_connections = random.pick({Duration{}, Duration{seconds{2}}, Duration{seconds{10}}});
-  p.max_wave_delay = random.pick({Duration{}, Duration{}, Duration{milliseconds{300}}, Duration{seconds{3}}});
   p.partitions_a_step = random.pick({std::size_t{2}, std::size_t{16}, std::size_t{1024}});
+}
+
+// Pages are fetched and links sent while a wave is under way.
+void draw_waves(Random random, Parameters& p) {
+  p.max_wave_delay = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{3}}});
+  p.settings.delay = random.pick({Duration{}, Duration{milliseconds{100}}, Duration{seconds{1}}});
 }
 
 // Large messages need much time, and full queues drop them.
@@ -99,17 +107,19 @@ void draw_loops(Random random, Parameters& p) {
 void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0xe2d5));
   const auto wanted = [&](bool on, std::uint32_t per_mille) { return which.chance(per_mille) && on; };
-  const bool late_seeds = wanted(kinds.late_seeds, 150);
+  const bool late_seeds = wanted(kinds.late_seeds, 250);
   const bool long_cut = wanted(kinds.long_cuts, 60);
-  const bool late_leave = wanted(kinds.late_leaves, 60);
+  const bool late_leave = wanted(kinds.late_leaves, 120);
   const bool connections = wanted(kinds.connections, 300);
   const bool loops = wanted(kinds.loops, 200);
   const bool moves = wanted(kinds.moves, 150);
+  const bool waves = wanted(kinds.connections, 200);
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   const bool disk_lost = any_disk_is_lost(p);
   if (long_cut && p.peers > 1 && !disk_lost) draw_long_cut(source(41), p);
   if (late_leave && p.peers > 1 && !disk_lost) draw_late_leave(source(42), p);
   if (connections) draw_connections(source(43), p);
+  if (waves) draw_waves(source(47), p);
   if (loops) draw_loops(source(45), p);
   if (moves) p.moves = source(46).pick({200U, 1000U});
   // A URL that only a lost disk contained is lost for the ring.
