@@ -280,7 +280,8 @@ void draw_restarts(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0x2e57));
   const bool deaths = which.chance(150) && kinds.deaths && p.peers > 1;
   const bool strikes = which.chance(200) && kinds.strikes && p.peers > 1;
-  if (!deaths && !strikes) return;
+  const bool take_overs = which.chance(150) && kinds.deaths && p.peers > 2;
+  if (!deaths && !strikes && !take_overs) return;
   Random random(mix(seed) ^ mix(0x2e57));
   if (random.chance(800)) p.settings.delay = seconds{1};
   p.settings.suspicion_time = random.pick({Duration{seconds{2}}, Duration{seconds{4}}});
@@ -296,6 +297,21 @@ void draw_restarts(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
       p.faults.push_back(
           fault_of(Fault::Kind::crash, random.below(p.peers), some_time(),
                    p.settings.suspicion_time + random.between(Duration{seconds{1}}, Duration{seconds{8}})));
+  if (take_overs) {
+    // Who takes over is killed while it asks the others what they have.
+    p.settings.replicas = std::max(p.settings.replicas, 2u);
+    const Duration death = some_time();
+    p.faults.push_back(
+        fault_of(Fault::Kind::crash, random.below(p.peers), death,
+                 p.settings.suspicion_time + random.between(Duration{seconds{1}}, Duration{seconds{8}})));
+    for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
+      Fault crash = fault_of(Fault::Kind::crash_at, 0, death,
+                             random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}}));
+      crash.what = random.pick({"ask_records", "ask_records", "roots"});
+      crash.sends = random.between(1, 12);
+      p.faults.push_back(std::move(crash));
+    }
+  }
   if (!strikes) return;
   p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}, Duration{seconds{1}}});
   // One disk at most: more than the ring has copies for is not promised.
@@ -325,6 +341,7 @@ bool ends_a_process(const Fault& fault) {
   switch (fault.kind) {
     case Fault::Kind::crash:
     case Fault::Kind::crash_all:
+    case Fault::Kind::crash_at:
     case Fault::Kind::stop:
     case Fault::Kind::disk_error:
     case Fault::Kind::disk_full:

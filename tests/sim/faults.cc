@@ -17,6 +17,7 @@ constexpr auto names = std::to_array<std::pair<Kind, std::string_view>>({
     {Kind::crash, "crash"},
     {Kind::crash_all, "crash_all"},
     {Kind::stop, "stop"},
+    {Kind::crash_at, "crash_at"},
     {Kind::leave, "leave"},
     {Kind::join, "join"},
     {Kind::cut, "cut"},
@@ -99,11 +100,11 @@ std::string_view fault_name(Kind kind) {
 }
 
 bool Fault::of_one_peer() const {
-  return kind != Kind::crash_all && kind != Kind::cut && kind != Kind::one_way && kind != Kind::slow;
+  return kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::cut && kind != Kind::one_way && kind != Kind::slow;
 }
 
 bool Fault::disturbs_views() const {
-  return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::stop && kind != Kind::disk_error &&
+  return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::stop && kind != Kind::disk_error &&
          kind != Kind::disk_full && kind != Kind::read_error && !is_question();
 }
 

@@ -240,6 +240,7 @@ class World {
   void join(const Fault& fault);
   void go_on(std::size_t peer, std::uint64_t generation, bool tick_last);
   void lose_disk(std::size_t peer, std::optional<Duration> back);
+  void crash_after_send(std::size_t peer, const ring::Message& message);
   void strike(const Fault& fault);
   void strike_after_write(SimPeer& peer, bool wrote);
   void strike_after_send(SimPeer& peer, const ring::Message& message);
@@ -331,6 +332,7 @@ class World {
   std::vector<std::string> answers_;
   std::vector<SimRecrawl> recrawls_;
   std::vector<Fault> late_seeds_;                                            // that wait for their message
+  std::vector<Fault> crashes_to_come_;                                       // crash_at
   std::map<std::pair<std::size_t, std::string>, std::uint32_t> crashes_at_;  // by peer and URL that it was reading
   bool ending_ = false;
   bool crawling_ = false;

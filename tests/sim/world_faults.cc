@@ -46,6 +46,8 @@ void World::inject(const Fault& fault) {
     case Fault::Kind::crash_all:
       for (SimPeer& peer : peers_) crash(peer.number, fault.down + one_by_one * static_cast<int>(peer.number));
       return;
+    case Fault::Kind::crash_at:
+      return crashes_to_come_.push_back(fault);
     case Fault::Kind::stop:
       return stop(fault.peer, fault.down);
     case Fault::Kind::leave:
@@ -298,6 +300,17 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
       start(number);
     }
   });
+}
+
+void World::crash_after_send(std::size_t from, const ring::Message& message) {
+  for (auto at = crashes_to_come_.begin(); at != crashes_to_come_.end(); ++at) {
+    if (ring::type_name(message.body) != at->what || --at->sends > 0) continue;
+    schedule(now_, [this, from, life = peers_[from].generation, down = at->down] {
+      if (peers_[from].generation == life && !ending_) crash(from, down);
+    });
+    crashes_to_come_.erase(at);
+    return;
+  }
 }
 
 // The peer is killed when it has written, and before it could say so; and its disk is lost when it has begun again to

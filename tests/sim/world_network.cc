@@ -13,6 +13,7 @@ void World::post(std::size_t from, std::size_t to, std::optional<std::uint64_t> 
   const std::string bytes = ring::encode(message);
   trace_.mix_in(bytes);
   strike_after_send(peers_[from], message);
+  crash_after_send(from, message);
   count_to_late_seed(message);
   const auto* finish = std::get_if<ring::Finish>(&message.body);
   if (finish != nullptr && finish->stage == ring::EndStage::decided && !ending_) {
