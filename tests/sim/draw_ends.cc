@@ -94,6 +94,11 @@ void draw_connections(Random random, Parameters& p) {
 void draw_waves(Random random, Parameters& p) {
   p.max_wave_delay = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{3}}});
   p.settings.delay = random.pick({Duration{}, Duration{milliseconds{100}}, Duration{seconds{1}}});
+  if (p.settings.scope == ScopeKind::host || random.chance(400)) return;
+  // A few pages at a time, each at another peer than the one before.
+  p.seed_hosts = 1;
+  p.web.links_per_page = 2;
+  p.web.away = 1000;
 }
 
 // Large messages need much time, and full queues drop them.

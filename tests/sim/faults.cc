@@ -100,12 +100,13 @@ std::string_view fault_name(Kind kind) {
 }
 
 bool Fault::of_one_peer() const {
-  return kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::cut && kind != Kind::one_way && kind != Kind::slow;
+  return kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::cut && kind != Kind::one_way &&
+         kind != Kind::slow;
 }
 
 bool Fault::disturbs_views() const {
-  return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::stop && kind != Kind::disk_error &&
-         kind != Kind::disk_full && kind != Kind::read_error && !is_question();
+  return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::stop &&
+         kind != Kind::disk_error && kind != Kind::disk_full && kind != Kind::read_error && !is_question();
 }
 
 std::string Fault::text() const {
