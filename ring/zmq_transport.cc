@@ -186,7 +186,10 @@ class ZmqTransport::Impl {
       try {
         last = step();
       } catch (const zmq::error_t& error) {
-        if (error.num() == EINTR) continue;
+        if (error.num() == EINTR) {
+          serve_all();
+          continue;
+        }
         std::fprintf(stderr, "orbweaver: ZeroMQ failed on its own sockets: %s\n", error.what());
         std::abort();
       }
@@ -232,6 +235,16 @@ class ZmqTransport::Impl {
         list(*static_cast<Links::value_type*>(who));
       }
     }
+  }
+
+  // A call that was interrupted may have taken word that nobody has acted on.
+  void serve_all() {
+    to_serve_.clear();
+    for (Links::value_type& entry : links_) {
+      entry.second.listed = false;
+      list(entry);
+    }
+    zap_waits_ = monitor_waits_ = router_waits_ = true;
   }
 
   void list(Links::value_type& entry) {
