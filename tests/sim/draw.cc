@@ -280,10 +280,10 @@ void draw_restarts(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0x2e57));
   const bool deaths = which.chance(150) && kinds.deaths && p.peers > 1;
   const bool strikes = which.chance(200) && kinds.strikes && p.peers > 1;
-  const bool take_overs = which.chance(150) && kinds.deaths && p.peers > 2;
+  const bool take_overs = which.chance(150) && kinds.deaths && p.peers > 2 && !p.calm();
   if (!deaths && !strikes && !take_overs) return;
   Random random(mix(seed) ^ mix(0x2e57));
-  if (random.chance(800)) p.settings.delay = seconds{1};
+  if (random.chance(deaths || strikes ? 800 : 200)) p.settings.delay = seconds{1};
   p.settings.suspicion_time = random.pick({Duration{seconds{2}}, Duration{seconds{4}}});
   p.faults_end = std::max(p.faults_end, random.between(Duration{seconds{10}}, Duration{seconds{40}}));
   if (p.web.away < 1000) {

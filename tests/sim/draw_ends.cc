@@ -93,7 +93,6 @@ void draw_connections(Random random, Parameters& p) {
 // Pages are fetched and links sent while a wave is under way.
 void draw_waves(Random random, Parameters& p) {
   p.max_wave_delay = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{3}}});
-  p.settings.delay = random.pick({Duration{}, Duration{milliseconds{100}}, Duration{seconds{1}}});
   if (p.settings.scope == ScopeKind::host || random.chance(400)) return;
   // A few pages at a time, each at another peer than the one before.
   p.seed_hosts = 1;
@@ -112,9 +111,9 @@ void draw_loops(Random random, Parameters& p) {
 void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0xe2d5));
   const auto wanted = [&](bool on, std::uint32_t per_mille) { return which.chance(per_mille) && on; };
-  const bool late_seeds = wanted(kinds.late_seeds, 250);
+  const bool late_seeds = wanted(kinds.late_seeds, 200);
   const bool long_cut = wanted(kinds.long_cuts, 60);
-  const bool late_leave = wanted(kinds.late_leaves, 120);
+  const bool late_leave = wanted(kinds.late_leaves, 60);
   const bool connections = wanted(kinds.connections, 300);
   const bool loops = wanted(kinds.loops, 200);
   const bool moves = wanted(kinds.moves, 150);
