@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <zmq.hpp>
 
 namespace orbweaver::ring {
 
@@ -11,11 +12,11 @@ namespace {
 constexpr std::size_t at_a_time = 64;
 }  // namespace
 
-SocketWaiter::SocketWaiter() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
-
-SocketWaiter::~SocketWaiter() {
-  if (epoll_ >= 0) ::close(epoll_);
+SocketWaiter::SocketWaiter() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (epoll_ < 0) throw zmq::error_t();
 }
+
+SocketWaiter::~SocketWaiter() { ::close(epoll_); }
 
 bool SocketWaiter::add(int descriptor, void* who) {
   epoll_event event{};

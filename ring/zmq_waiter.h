@@ -16,6 +16,7 @@ namespace orbweaver::ring {
 
 class SocketWaiter {
  public:
+  // Throws zmq::error_t when there is no descriptor left.
   SocketWaiter();
   ~SocketWaiter();
   SocketWaiter(const SocketWaiter&) = delete;

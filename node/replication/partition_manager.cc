@@ -264,7 +264,7 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         later = later || !view.keeps(partition);
         break;
       case ring::TransferKind::ask:
-        // What it drops the holder had.
+        // The holder had all of what this peer drops.
         equal = equal || store_->counts(partition).discovered() == 0 || releasing_.contains(partition);
         break;
       case ring::TransferKind::hand_off:
