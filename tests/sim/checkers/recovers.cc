@@ -18,7 +18,7 @@ constexpr Duration work{std::chrono::seconds{60}};
 constexpr Duration round_trip{std::chrono::milliseconds{300}};
 constexpr Duration pushed_back{std::chrono::seconds{2}};
 // The status is built once in so many steps.
-constexpr std::uint64_t look_every = 8;
+constexpr std::uint64_t look_every = 64;
 
 class Recovers final : public Checker {
  public:
