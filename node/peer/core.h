@@ -37,6 +37,8 @@ class Core {
   bool stopping() const { return lifecycle().stopping(); }
   // The partition's hosts may be asked by this peer now.
   bool fetches(ring::Partition partition) const { return peer_ && peer_->fetches(partition); }
+  // 0: it has no ring yet.
+  std::uint64_t ring_fingerprint() const { return peer_ ? peer_->ring_fingerprint() : 0; }
   const ring::Tenures& tenures() const { return peer_ ? peer_->tenures() : no_tenures_; }
 
   // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.

@@ -29,8 +29,6 @@ ring::PeerId id_from(const std::string& text) {
   return id;
 }
 
-std::uint64_t ring_of(const Core& core) { return core.own_status().value("ring_fingerprint", std::uint64_t{0}); }
-
 std::string describe(const Event& event) {
   if (const auto* in = std::get_if<MessageEvent>(&event))
     return std::string(ring::type_name(in->message.body)) + " from " + in->message.from.brief();
@@ -200,7 +198,7 @@ void World::start(std::size_t number) {
   peer.idle_ticks = 0;
   note("peer " + std::to_string(number) + " starts as " + peer.core->id().brief() + ", life " +
        std::to_string(peer.generation));
-  peer.ring = ring_of(*peer.core);
+  peer.ring = peer.core->ring_fingerprint();
   step(number, TickEvent{});
 }
 
@@ -409,7 +407,7 @@ void World::carry_out(std::size_t number, Command& command) {
     if (said->event == "mirror" && crawling_) ++stats_.faults["a mirror found"];
     if (said->event == "taken over") took_over(number);
     if (said->event == "owners changed") {
-      peers_[number].ring = ring_of(*peers_[number].core);
+      peers_[number].ring = peers_[number].core->ring_fingerprint();
       if (crawling_) ++stats_.owners_changed;
       tell([&](Checker& checker) { checker.owners_changed(*this, number); });
     }
