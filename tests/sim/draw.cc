@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/sim/draw_ends.h"
+#include "tests/sim/draw_hand_offs.h"
 #include "tests/sim/draw_work.h"
 #include "tests/sim/parameters.h"
 #include "tests/sim/random.h"
@@ -138,12 +139,6 @@ void draw_crashes(Random& random, Parameters& p) {
 
 // ---- further faults ----
 
-std::size_t peers_in_all(const Parameters& p) {
-  return p.peers + static_cast<std::size_t>(std::count_if(p.faults.begin(), p.faults.end(), [](const Fault& fault) {
-           return fault.kind == Fault::Kind::join;
-         }));
-}
-
 Fault fault_of(Fault::Kind kind, std::size_t peer, Duration at, Duration down) {
   Fault fault;
   fault.kind = kind;
@@ -190,7 +185,7 @@ Fault lasting(Random& random, const Parameters& p, Fault::Kind kind) {
 }
 
 void draw_cuts(Random random, Parameters& p) {
-  const std::size_t peers = peers_in_all(p);
+  const std::size_t peers = p.peers_in_all();
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
     Fault fault = lasting(
         random, p,
@@ -210,14 +205,14 @@ void draw_cuts(Random random, Parameters& p) {
 void draw_pauses(Random random, Parameters& p) {
   for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
     Fault fault = lasting(random, p, Fault::Kind::pause);
-    fault.peer = random.below(peers_in_all(p));
+    fault.peer = random.below(p.peers_in_all());
     fault.tick_last = random.chance(500);
     p.faults.push_back(std::move(fault));
   }
 }
 
 void draw_skews(Random random, Parameters& p) {
-  const std::size_t peers = peers_in_all(p);
+  const std::size_t peers = p.peers_in_all();
   for (std::size_t peer = 0; peer < peers; ++peer)
     if (random.chance(400)) p.skews[peer] = random.between(-Duration{seconds{30}}, Duration{seconds{30}});
   if (p.skews.empty()) p.skews[0] = Duration{seconds{10}};
@@ -226,7 +221,7 @@ void draw_skews(Random random, Parameters& p) {
 void draw_disks(Random random, Parameters& p, std::initializer_list<Fault::Kind> kinds) {
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
     Fault fault =
-        fault_of(random.pick(kinds), random.below(peers_in_all(p)), random.between(Duration{seconds{1}}, p.faults_end),
+        fault_of(random.pick(kinds), random.below(p.peers_in_all()), random.between(Duration{seconds{1}}, p.faults_end),
                  random.between(Duration{milliseconds{50}}, Duration{seconds{4}}));
     fault.writes = random.below(12);
     p.faults.push_back(std::move(fault));
@@ -395,7 +390,7 @@ void draw_domain_budgets(Random random, Parameters& p, const FaultKinds& kinds) 
   p.settings.max_pages_per_domain = random.between(10, 60);
   p.web.domains = random.pick({2U, 3U, 5U});
   p.web.hosts = std::max(p.web.hosts, 2 * p.web.domains);
-  if (kinds.members && peers_in_all(p) == p.peers) draw_members(random, p);
+  if (kinds.members && p.peers_in_all() == p.peers) draw_members(random, p);
 }
 
 }  // namespace
@@ -429,6 +424,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_domain_budgets(Random(mix(seed ^ 0xd0b6)), p, kinds);
   if (!stays_calm) draw_clocks_and_reads(seed, p, kinds);
   if (!stays_calm) draw_ends(seed, p, kinds);
+  if (!stays_calm) draw_hand_offs(seed, p, kinds);
   return p;
 }
 

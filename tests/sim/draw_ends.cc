@@ -58,8 +58,9 @@ void draw_long_cut(Random random, Parameters& p) {
 
 // A peer cannot hand everything over in time: another one is slow, or cut off.
 void draw_late_leave(Random random, Parameters& p) {
-  p.settings.leave_timeout = random.pick({Duration{}, Duration{milliseconds{300}}, Duration{seconds{2}}});
-  if (random.chance(500)) p.settings.delay = seconds{1};
+  p.settings.leave_timeout =
+      random.pick({Duration{}, Duration{milliseconds{300}}, Duration{milliseconds{300}}, Duration{seconds{2}}});
+  if (random.chance(700)) p.settings.delay = seconds{1};
   if (random.chance(500)) p.settings.replicas = 1;
   Fault leave;
   leave.kind = Fault::Kind::leave;
@@ -69,8 +70,8 @@ void draw_late_leave(Random random, Parameters& p) {
   slow.kind = Fault::Kind::slow;
   slow.side = {(leave.peer + random.between(1, p.peers - 1)) % p.peers};
   slow.at = leave.at - random.between(Duration{}, Duration{seconds{2}});
-  slow.down = random.between(Duration{seconds{1}}, Duration{seconds{12}});
-  slow.by = random.between(Duration{milliseconds{50}}, Duration{seconds{1}});
+  slow.down = random.between(Duration{seconds{4}}, Duration{seconds{12}});
+  slow.by = random.between(Duration{milliseconds{300}}, Duration{seconds{1}});
   p.faults_end = std::max(p.faults_end, slow.at + slow.down);
   p.faults.push_back(std::move(slow));
   p.faults.push_back(std::move(leave));
@@ -93,11 +94,17 @@ void draw_connections(Random random, Parameters& p) {
 // Pages are fetched and links sent while a wave is under way.
 void draw_waves(Random random, Parameters& p) {
   p.max_wave_delay = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{3}}});
-  if (p.settings.scope == ScopeKind::host || random.chance(400)) return;
-  // A few pages at a time, each at another peer than the one before.
+  if (p.settings.scope == ScopeKind::host || p.web.long_pages > 0 || random.chance(400)) return;
+  // One page at a time, each at another peer than the one before.
+  p.web.chain = true;
+  p.web.hosts = static_cast<std::uint32_t>(random.between(10, 40));
+  p.web.pages_per_host = 1;
+  p.web.dead_hosts = p.web.gone = p.web.failing = p.web.killers = 0;
   p.seed_hosts = 1;
-  p.web.links_per_page = 2;
-  p.web.away = 1000;
+  p.settings.scope = ScopeKind::any;
+  p.settings.max_pages = 0;
+  p.settings.max_depth = 0;
+  if (random.chance(700)) p.settings.robots = false;
 }
 
 // Large messages need much time, and full queues drop them.
@@ -113,7 +120,7 @@ void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   const auto wanted = [&](bool on, std::uint32_t per_mille) { return which.chance(per_mille) && on; };
   const bool late_seeds = wanted(kinds.late_seeds, 200);
   const bool long_cut = wanted(kinds.long_cuts, 60);
-  const bool late_leave = wanted(kinds.late_leaves, 60);
+  const bool late_leave = wanted(kinds.late_leaves, 100);
   const bool connections = wanted(kinds.connections, 300);
   const bool loops = wanted(kinds.loops, 200);
   const bool moves = wanted(kinds.moves, 150);

@@ -8,6 +8,7 @@ namespace orbweaver::sim {
 
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Of 1000 seeds, this many are given one kind.
@@ -101,6 +102,17 @@ void draw_pieces(Random random, Parameters& p) {
   p.web.long_pages = static_cast<std::uint32_t>(random.between(1, std::min(3U, p.seed_hosts)));
   p.web.redirects = 0;  // so few pages are long
   p.web.dead_hosts = 0;
+  if (p.calm() || p.peers < 3 || random.chance(500)) return;
+  // The links of the first piece are on their way for longer than those of the last.
+  p.settings.replicas = std::max(p.settings.replicas, 2u);
+  Fault slow;
+  slow.kind = Fault::Kind::slow;
+  slow.side = {random.below(p.peers)};
+  slow.at = random.between(Duration{}, Duration{seconds{1}});
+  slow.down = random.between(Duration{seconds{4}}, Duration{seconds{12}});
+  slow.by = random.between(Duration{milliseconds{300}}, Duration{seconds{1}});
+  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
+  p.faults.push_back(std::move(slow));
 }
 
 void draw_killers(Random random, Parameters& p) {

@@ -173,6 +173,10 @@ std::vector<std::string> FakeWeb::links_of(const std::string& url) const {
   const std::uint32_t host = host_number(host_in(url));
   const std::uint32_t page = number_after(path_in(url), 'p').value_or(0);
   std::vector<std::string> links;
+  if (config_.chain) {
+    if (host + 1 < config_.hosts) links.push_back(page_url(host + 1, 0));
+    return links;
+  }
   for (const std::uint32_t child : {2 * page + 1, 2 * page + 2})
     if (child < pages_of(host)) links.push_back(page_url(host, child));
   Random random(hash_of(config_.seed, original_url(url)));

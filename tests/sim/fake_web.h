@@ -27,6 +27,7 @@ struct WebConfig {
   std::uint32_t pages_per_host = 20;  // at most; each host has its own number
   std::uint32_t links_per_page = 4;   // at most, apart from those of the tree that makes most pages reachable
   std::uint32_t away = 300;           // per mille of those links that go to another host
+  bool chain = false;                 // a page's only link is page 0 of the next host, and the last host has none
   std::uint32_t redirects = 60;       // per mille of pages
   std::uint32_t gone = 40;            // per mille: 404
   std::uint32_t failing = 20;         // per mille: 500 or broken forever

@@ -55,12 +55,6 @@ Parameters without_peer(const Parameters& p, std::size_t gone) {
   return out;
 }
 
-std::size_t peers_in_all(const Parameters& p) {
-  return p.peers + static_cast<std::size_t>(std::count_if(p.faults.begin(), p.faults.end(), [](const Fault& fault) {
-           return fault.kind == Fault::Kind::join;
-         }));
-}
-
 class Minimizer {
  public:
   Minimizer(std::uint64_t max_runs, const std::function<void(const std::string&)>& tell)
@@ -149,7 +143,7 @@ class Minimizer {
 
   void fewer_peers() {
     if (best_.parameters.peers < 2) return;
-    for (std::size_t peer = 0; peer < peers_in_all(best_.parameters); ++peer)
+    for (std::size_t peer = 0; peer < best_.parameters.peers_in_all(); ++peer)
       offer("without peer " + std::to_string(peer), without_peer(best_.parameters, peer));
   }
 

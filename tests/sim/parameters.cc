@@ -39,6 +39,7 @@ void each_field(P& p, const Visit& visit) {
   visit("web.pages_per_host", p.web.pages_per_host);
   visit("web.links_per_page", p.web.links_per_page);
   visit("web.away", p.web.away);
+  visit("web.chain", p.web.chain);
   visit("web.redirects", p.web.redirects);
   visit("web.gone", p.web.gone);
   visit("web.failing", p.web.failing);
@@ -206,6 +207,11 @@ FaultKinds FaultKinds::none() {
                                  &FaultKinds::connections})
     none.*kind = false;
   return none;
+}
+
+std::size_t Parameters::peers_in_all() const {
+  return peers + static_cast<std::size_t>(std::count_if(
+                     faults.begin(), faults.end(), [](const Fault& fault) { return fault.kind == Fault::Kind::join; }));
 }
 
 bool Parameters::calm() const {

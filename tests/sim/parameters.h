@@ -96,6 +96,8 @@ struct Parameters {
 
   // The host's delay: its site's, else the crawl's.
   Duration delay_of(std::string_view host) const;
+  // With those that join.
+  std::size_t peers_in_all() const;
   // Networks, clocks and peers work correctly.
   bool calm() const;
   bool network_faulty() const { return network.loss + network.doubled + network.reordered > 0; }

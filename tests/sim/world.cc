@@ -17,8 +17,10 @@ namespace {
 constexpr Duration busy_step{std::chrono::microseconds{100}};
 // This many calls in a row that did nothing, each wanting another at once, are a loop that eats a processor.
 constexpr std::uint32_t max_idle_ticks = 300;
-// After the faults' end, a peer that left its work on its disk is noticed after this time.
+// After the faults' end, a peer that left its work on its disk is noticed after this time,
 constexpr Duration alone_wait{std::chrono::seconds{1}};
+// and one whose leave_timeout was over after this: the ring waits for it.
+constexpr Duration late_wait{std::chrono::seconds{20}};
 constexpr std::string_view ask_route = "ask";
 // Steps of a peer between two looks at the status that it reports.
 constexpr std::uint64_t status_every = 256;
@@ -284,7 +286,7 @@ void World::exited(std::size_t number, const Exit& exit) {
     take_down(number);
     peer.leaving = false;
     peer.restart_after.reset();
-    schedule(std::max(start_ + parameters_.faults_end, now_) + alone_wait, [this, number] { start(number); });
+    schedule(std::max(start_ + parameters_.faults_end, now_) + late_wait, [this, number] { start(number); });
     return;
   }
   const bool failed = exit.code != 0 && peer.disk_fault.has_value();

@@ -1,0 +1,96 @@
+#include "tests/sim/draw_hand_offs.h"
+
+#include <algorithm>
+
+#include "tests/sim/random.h"
+
+namespace orbweaver::sim {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+void draw_join(Random& random, Parameters& p, Duration at) {
+  Fault join;
+  join.kind = Fault::Kind::join;
+  join.peer = p.peers_in_all();
+  join.through = random.below(p.peers);
+  join.at = at;
+  p.faults.push_back(std::move(join));
+}
+
+void draw_crash_at(Random& random, Parameters& p, const std::string& what, Duration at, Duration down) {
+  Fault crash;
+  crash.kind = Fault::Kind::crash_at;
+  crash.what = what;
+  crash.at = at;
+  crash.down = down;
+  crash.sends = random.between(1, 2 * p.peers);
+  p.faults_end = std::max(p.faults_end, at + seconds{1});
+  p.faults.push_back(std::move(crash));
+}
+
+// Pages stay in work while members come and go.
+void make_it_last(Random& random, Parameters& p) {
+  p.settings.max_pages = 0;
+  if (random.chance(500)) p.settings.delay = milliseconds{300};
+  if (p.web.chain) return;
+  p.web.hosts = std::max(p.web.hosts, 4u);
+  p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
+}
+
+// A peer dies while it hands its partitions to a newcomer, which takes them over and has next to nothing of them. It
+// may be killed too, when it has asked the others.
+void draw_newcomer(Random random, Parameters& p) {
+  make_it_last(random, p);
+  p.settings.replicas = std::max(p.settings.replicas, 2u);
+  p.settings.suspicion_time = random.pick({Duration{seconds{2}}, Duration{seconds{4}}});
+  p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}});
+  const Duration at = random.between(Duration{seconds{3}}, Duration{seconds{10}});
+  draw_join(random, p, at);
+  draw_crash_at(random, p, "leaves", at,
+                p.settings.suspicion_time + random.between(Duration{seconds{2}}, Duration{seconds{8}}));
+  if (random.chance(500)) return;
+  for (const std::string what : {"ask_records", "roots"})
+    draw_crash_at(random, p, what, at + p.settings.suspicion_time,
+                  random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}}));
+}
+
+// A newcomer is killed when it has said what it lacks, and is there again before that arrives.
+void draw_late_comparisons(Random random, Parameters& p) {
+  make_it_last(random, p);
+  p.two_connections = true;
+  p.max_answer_lag = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{2}}});
+  p.leaves_from = 1;
+  for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
+    const Duration at = random.between(Duration{seconds{2}}, Duration{seconds{8}});
+    draw_join(random, p, at);
+    draw_crash_at(random, p, "leaves_differ", at,
+                  random.between(Duration{milliseconds{5}}, Duration{milliseconds{100}}));
+  }
+}
+
+// Hosts change hands while they wait to ask for a robots.txt that has moved.
+void draw_robots_on_the_move(Random random, Parameters& p) {
+  p.settings.delay = seconds{3};
+  p.web.robots_elsewhere = random.chance(300);
+  for (std::uint64_t left = random.between(1, 3); left > 0; --left)
+    draw_join(random, p, random.between(Duration{milliseconds{500}}, Duration{seconds{8}}));
+}
+
+}  // namespace
+
+void draw_hand_offs(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0x4a0d));
+  const bool newcomer = which.chance(120);
+  const bool late = which.chance(80);
+  const bool robots = which.chance(500);
+  if (p.calm() || !kinds.members) return;
+  const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
+  if (newcomer && kinds.deaths && p.peers > 1) draw_newcomer(source(51), p);
+  if (late && kinds.connections) draw_late_comparisons(source(52), p);
+  if (robots && p.web.robots_redirects && p.settings.robots) draw_robots_on_the_move(source(53), p);
+}
+
+}  // namespace orbweaver::sim
