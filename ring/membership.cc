@@ -382,7 +382,7 @@ void Membership::exchange(Time, std::vector<Send>& out) {
   // One member that is up, and one that is down: so that the two sides of a healed network split find each other.
   for (const bool down_ones : {false, true}) {
     for (const PeerId& id : random_peers(1, self_id_, down_ones)) {
-      out.push_back({id, address_of(id), sync_message(true)});
+      out.push_back({id, address_of(id), Sync{true, member_list(), {}}});
     }
   }
 }
@@ -480,7 +480,10 @@ bool Membership::lives_elsewhere(const Member& joiner, Time now) const {
   return heard != heard_at_.end() && now <= heard->second + 3 * config_.probe_every;
 }
 
-Sync Membership::sync_message(bool reply_wanted) const { return Sync{reply_wanted, member_list(), {}}; }
+Sync Membership::answer(const Sync& sync) const {
+  const Member* const alone = sync.members.size() == 1 ? find(sync.members.front().id) : nullptr;
+  return Sync{false, alone != nullptr ? std::vector<Member>{*alone} : member_list(), {}};
+}
 
 void Membership::set_seeds_fingerprint(std::uint64_t fingerprint) { seeds_fingerprint_ = fingerprint; }
 

@@ -43,8 +43,9 @@ void Farewell::finish(const Step& step, std::string reason, std::map<std::string
 void Farewell::announce(const Step& step) {
   if (members_->membership().self().state != ring::MemberState::left || step.now < next_word_) return;
   next_word_ = step.now + announce_every;
-  for (const ring::PeerId& member : members_->others())
-    messenger_->send(member, members_->membership().sync_message(true), step.out);
+  // Its own record only: the whole view to every member would be too much in a large ring.
+  const ring::Sync word{true, {members_->membership().self()}, {}};
+  for (const ring::PeerId& member : members_->others()) messenger_->send(member, word, step.out);
 }
 
 void Farewell::hear(Time now, const std::vector<ring::Member>& members) {

@@ -225,7 +225,7 @@ Result<void> Peer::on_sync(const Step& step, const ring::Message& in, const ring
   ORBWEAVER_TRY(seeds_.add(step, sync.seeds));
   ORBWEAVER_TRY(moves_.hear(step, sync.tenures));
   if (sync.seeds_fingerprint != 0) seeds_.compare(step, in.from, sync.seeds_fingerprint);
-  if (sync.reply_wanted) messenger_.reply(reply, in.from, membership.sync_message(false), step.out);
+  if (sync.reply_wanted) messenger_.reply(reply, in.from, membership.answer(sync), step.out);
   return {};
 }
 

@@ -11,18 +11,22 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-void draw_join(Random& random, Parameters& p, Duration at) {
+std::size_t draw_join(Random& random, Parameters& p, Duration at) {
   Fault join;
   join.kind = Fault::Kind::join;
   join.peer = p.peers_in_all();
   join.through = random.below(p.peers);
   join.at = at;
-  p.faults.push_back(std::move(join));
+  p.faults.push_back(join);
+  return join.peer;
 }
 
-void draw_crash_at(Random& random, Parameters& p, const std::string& what, Duration at, Duration down) {
+// Of `who`, or of whoever sends it.
+void draw_crash_at(Random& random, Parameters& p, const std::string& what, Duration at, Duration down,
+                   std::set<std::size_t> who = {}) {
   Fault crash;
   crash.kind = Fault::Kind::crash_at;
+  crash.side = std::move(who);
   crash.what = what;
   crash.at = at;
   crash.down = down;
@@ -40,21 +44,29 @@ void make_it_last(Random& random, Parameters& p) {
   p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
 }
 
-// A peer dies while it hands its partitions to a newcomer, which takes them over and has next to nothing of them. It
-// may be killed too, when it has asked the others.
+// A peer dies while it hands its partitions to a newcomer, which takes them over and has next to nothing of them. What
+// others have comes late, for one of them is slow. The newcomer may be killed too, when it has asked for it.
 void draw_newcomer(Random random, Parameters& p) {
   make_it_last(random, p);
   p.settings.replicas = std::max(p.settings.replicas, 2u);
   p.settings.suspicion_time = random.pick({Duration{seconds{2}}, Duration{seconds{4}}});
+  p.settings.max_link_cache_entries = 0;
   p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}});
   const Duration at = random.between(Duration{seconds{3}}, Duration{seconds{10}});
-  draw_join(random, p, at);
+  const std::size_t newcomer = draw_join(random, p, at);
   draw_crash_at(random, p, "leaves", at,
                 p.settings.suspicion_time + random.between(Duration{seconds{2}}, Duration{seconds{8}}));
+  Fault slow;
+  slow.kind = Fault::Kind::slow;
+  slow.side = {random.below(p.peers)};
+  slow.at = at + p.settings.suspicion_time / 2;
+  slow.down = p.settings.suspicion_time + seconds{4};
+  slow.by = random.between(Duration{milliseconds{100}}, Duration{milliseconds{600}});
+  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
+  p.faults.push_back(std::move(slow));
   if (random.chance(500)) return;
-  for (const std::string what : {"ask_records", "roots"})
-    draw_crash_at(random, p, what, at + p.settings.suspicion_time,
-                  random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}}));
+  draw_crash_at(random, p, random.pick({"ask_records", "roots"}), at + p.settings.suspicion_time,
+                random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}}), {newcomer});
 }
 
 // A newcomer is killed when it has said what it lacks, and is there again before that arrives.
@@ -65,15 +77,16 @@ void draw_late_comparisons(Random random, Parameters& p) {
   p.leaves_from = 1;
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
     const Duration at = random.between(Duration{seconds{2}}, Duration{seconds{8}});
-    draw_join(random, p, at);
+    const std::size_t newcomer = draw_join(random, p, at);
     draw_crash_at(random, p, "leaves_differ", at,
-                  random.between(Duration{milliseconds{5}}, Duration{milliseconds{100}}));
+                  random.between(Duration{milliseconds{5}}, Duration{milliseconds{100}}), {newcomer});
   }
 }
 
 // Hosts change hands while they wait to ask for a robots.txt that has moved.
 void draw_robots_on_the_move(Random random, Parameters& p) {
   p.settings.delay = seconds{3};
+  p.web.moved_robots = 7;
   p.web.robots_elsewhere = random.chance(300);
   for (std::uint64_t left = random.between(1, 3); left > 0; --left)
     draw_join(random, p, random.between(Duration{milliseconds{500}}, Duration{seconds{8}}));

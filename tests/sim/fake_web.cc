@@ -107,7 +107,9 @@ bool FakeWeb::dead(std::string_view host) const {
 }
 
 RobotsFile FakeWeb::robots_of(std::string_view host) const {
-  switch (hash_of(config_.seed, "robots" + std::string(host)) % 16) {
+  const std::uint64_t kind = hash_of(config_.seed, "robots" + std::string(host)) % 16;
+  if (config_.robots_redirects && kind >= 9 && kind < 9 + config_.moved_robots) return RobotsFile::moved;
+  switch (kind) {
     case 0:
     case 1:
     case 2:
@@ -123,7 +125,7 @@ RobotsFile FakeWeb::robots_of(std::string_view host) const {
     case 8:
       return RobotsFile::flaky;
     case 9:
-      return config_.robots_redirects ? RobotsFile::moved : RobotsFile::rules;
+      return RobotsFile::rules;
     default:
       return RobotsFile::missing;
   }

@@ -40,7 +40,8 @@ struct WebConfig {
   bool drip_one_domain = true;     // they are of one registered domain; else they share a network
   std::uint32_t domains = 0;       // number of registered domains of the other hosts; 0: one
   std::uint32_t addresses = 0;     // number of addresses that the hosts share; 0: each has its own
-  bool robots_redirects = false;   // some robots.txt files are elsewhere on their host
+  bool robots_redirects = false;   // some robots.txt files are elsewhere on their host:
+  std::uint32_t moved_robots = 1;  // of so many in 16 hosts, at most 7
   bool robots_elsewhere = false;   // these are on the next host that answers
   bool sitemaps = false;      // some robots.txt files name a sitemap, on the next host, of pages that nothing links
   std::uint32_t mirrors = 0;  // the last N hosts are mirrors of the first ones; at most half of all hosts

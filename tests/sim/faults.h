@@ -15,7 +15,8 @@ struct Fault {
   enum class Kind : std::uint8_t {
     crash,       // kill -9; started again over the same store after `down`
     crash_all,   // the same for every peer that is up
-    crash_at,    // the same for whichever peer sends the `sends`th message of type `what` from now on
+    crash_at,    // the same for whichever peer, of those of `side` if there are any, sends the `sends`th message of
+                 // type `what` from now on
     stop,        // cleanly; started again after `down`
     leave,       // hands everything over and leaves; with `down` it is started again this long after its exit
     join,        // a further peer starts, and joins through peer `through`

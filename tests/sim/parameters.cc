@@ -53,6 +53,7 @@ void each_field(P& p, const Visit& visit) {
   visit("web.drip", p.web.drip);
   visit("web.addresses", p.web.addresses);
   visit("web.robots_redirects", p.web.robots_redirects);
+  visit("web.moved_robots", p.web.moved_robots);
   visit("web.robots_elsewhere", p.web.robots_elsewhere);
   visit("web.sitemaps", p.web.sitemaps);
   visit("web.mirrors", p.web.mirrors);

@@ -106,7 +106,8 @@ class Memberships {
   void leave(std::size_t node) {
     nodes_[node].membership->set_state(MemberState::leaving, now_);
     for (const auto& [id, member] : nodes_[node].membership->members())
-      if (id != nodes_[node].membership->self().id) post_to(node, id, nodes_[node].membership->sync_message(false));
+      if (id != nodes_[node].membership->self().id)
+        post_to(node, id, ring::Sync{true, {nodes_[node].membership->self()}, {}});
     nodes_[node].membership->set_state(MemberState::left, now_);
     tick(node);
     nodes_[node].up = false;
@@ -216,7 +217,7 @@ class Memberships {
     if (const auto* ack = std::get_if<ring::PingAck>(&body)) membership.on_ping_ack(sender, *ack, now_, sends);
     if (const auto* sync = std::get_if<ring::Sync>(&body)) {
       membership.merge(sync->members, now_);
-      if (sync->reply_wanted) post(to, from, membership.sync_message(false));
+      if (sync->reply_wanted) post(to, from, membership.answer(*sync));
     }
     send_all(to, sends);
   }

@@ -204,9 +204,10 @@ void World::start(std::size_t number) {
   step(number, TickEvent{});
 }
 
-// Its directory goes on at another address. Who has been up all the time knows those of the others.
+// Its directory goes on at another address. Who has been up all the time knows those of the others, and is known: a
+// peer that does not know that a forgotten member is back does not tell it its new address.
 void World::move_elsewhere(SimPeer& peer) {
-  if (parameters_.moves == 0 || peer.generation == 1 || !random_.chance(parameters_.moves)) return;
+  if (parameters_.moves == 0 || forgot_ || peer.generation == 1 || !random_.chance(parameters_.moves)) return;
   const bool found = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
     return other.number != peer.number && is_member(other) && !other.paused &&
            other.started + parameters_.settings.suspicion_time < peer.ended;

@@ -337,6 +337,7 @@ class World {
   bool ending_ = false;
   bool crawling_ = false;
   bool views_differed_ = false;
+  bool forgot_ = false;  // a command has had a member forgotten
   bool disks_lost_ = false;
   std::optional<Time> disk_lost_at_;
   std::map<std::uint64_t, Fault> disturbances_;  // cuts and slow links in progress, by number

@@ -304,6 +304,7 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
 
 void World::crash_after_send(std::size_t from, const ring::Message& message) {
   for (auto at = crashes_to_come_.begin(); at != crashes_to_come_.end(); ++at) {
+    if (!at->side.empty() && !at->side.contains(from)) continue;
     if (ring::type_name(message.body) != at->what || --at->sends > 0) continue;
     schedule(now_, [this, from, life = peers_[from].generation, down = at->down] {
       if (peers_[from].generation == life && !ending_) crash(from, down);

@@ -59,6 +59,7 @@ std::string World::body_of(const Fault& fault) const {
 
 void World::put_question(const Fault& fault) {
   const SimPeer& peer = *peer_with_work(fault.peer);
+  forgot_ = forgot_ || fault.what == "forget";
   if (fault.kind == Fault::Kind::recrawl) {
     // Peers whose clocks are ahead of the asked peer's date their present fetches later than it does, and those whose
     // clocks are behind date them earlier.

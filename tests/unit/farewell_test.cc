@@ -46,7 +46,11 @@ TEST_F(FarewellTest, OneThatLeavesSaysSoUntilAnotherHasHeardIt) {
   ASSERT_TRUE(rig_.farewell.exit(rig_.step(), 0, "left"));
   EXPECT_EQ(state(), ring::MemberState::left);
   EXPECT_EQ(rig_.store.meta(std::string(meta_name::left))->value_or(""), "yes");
-  EXPECT_EQ(rig_.sent<ring::Sync>().size(), 1u);
+  ASSERT_EQ(rig_.sent<ring::Sync>().size(), 1u);
+  const ring::Sync word = rig_.sent<ring::Sync>().front();
+  EXPECT_TRUE(word.reply_wanted);
+  ASSERT_EQ(word.members.size(), 1u) << "its own record, and not the whole view";
+  EXPECT_EQ(word.members.front().id, rig_.state.id);
   rig_.now += seconds(1);
   EXPECT_EQ(exit(), nullptr);
   EXPECT_EQ(rig_.sent<ring::Sync>().size(), 1u) << "said again";

@@ -186,7 +186,7 @@ class Sim {
     if (const auto* ack = std::get_if<PingAck>(&body)) membership.on_ping_ack(sim_id(from), *ack, now, out);
     if (const auto* sync = std::get_if<Sync>(&body)) {
       membership.merge(sync->members, now);
-      if (sync->reply_wanted) out.push_back({sim_id(from), {}, membership.sync_message(false)});
+      if (sync->reply_wanted) out.push_back({sim_id(from), {}, membership.answer(*sync)});
     }
     send_all(to, out);
   }

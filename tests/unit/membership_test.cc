@@ -38,6 +38,21 @@ TEST(Supersedes, Swim42_HigherIncarnationThenLeftDownSuspectAlive) {
   EXPECT_FALSE(supersedes(other_process, other_build));
 }
 
+TEST_F(MembershipCalls, WhoSendsItsOwnRecordAloneIsAnsweredWithItAlone) {
+  Membership large(sim_member(0, 1000), config, 1);
+  std::vector<Member> all;
+  for (std::size_t i = 1; i < 100; ++i) all.push_back(record(i, 5, MemberState::active));
+  large.restore(all, start);
+  const Member left = record(7, 5, MemberState::left);
+  large.merge({left}, start);
+  const Sync word = large.answer(Sync{true, {left}, {}});
+  ASSERT_EQ(word.members.size(), 1u);
+  EXPECT_EQ(word.members.front().id, left.id);
+  EXPECT_EQ(word.members.front().state, MemberState::left);
+  EXPECT_FALSE(word.reply_wanted);
+  EXPECT_EQ(large.answer(Sync{true, all, {}}).members.size(), 100u);
+}
+
 TEST_F(MembershipCalls, AnyOrderOfTheSameGossipGivesTheSameView) {
   std::vector<Member> records;
   for (std::size_t i = 1; i < 6; ++i) {
