@@ -103,13 +103,20 @@ void draw_pieces(Random random, Parameters& p) {
   p.web.redirects = 0;  // so few pages are long
   p.web.dead_hosts = 0;
   if (p.calm() || p.peers < 3 || random.chance(500)) return;
-  // The links of the first piece are on their way for longer than those of the last.
+  // The links of the first piece are on their way for longer than those of the last. The ring has formed by then.
   p.settings.replicas = std::max(p.settings.replicas, 2u);
+  p.settings.scope = ScopeKind::any;
+  p.settings.max_pages = 0;
+  p.seed_hosts = 1;
+  p.web.hosts = std::max(p.web.hosts, 8u);
+  p.web.long_pages = 6;
+  p.web.links_per_page = std::max(p.web.links_per_page, 4u);
+  p.web.away = 700;
   Fault slow;
   slow.kind = Fault::Kind::slow;
   slow.side = {random.below(p.peers)};
-  slow.at = random.between(Duration{}, Duration{seconds{1}});
-  slow.down = random.between(Duration{seconds{4}}, Duration{seconds{12}});
+  slow.at = random.between(Duration{seconds{2}}, Duration{seconds{4}});
+  slow.down = random.between(Duration{seconds{4}}, Duration{seconds{20}});
   slow.by = random.between(Duration{milliseconds{300}}, Duration{seconds{1}});
   p.faults_end = std::max(p.faults_end, slow.at + slow.down);
   p.faults.push_back(std::move(slow));
