@@ -52,6 +52,7 @@ void draw_newcomer(Random random, Parameters& p) {
   p.settings.suspicion_time = random.pick({Duration{seconds{2}}, Duration{seconds{4}}});
   p.settings.max_link_cache_entries = 0;
   p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}});
+  p.network.loss = p.network.doubled = p.network.reordered = 0;
   const Duration at = random.between(Duration{seconds{3}}, Duration{seconds{10}});
   const std::size_t newcomer = draw_join(random, p, at);
   draw_crash_at(random, p, "leaves", at,
@@ -61,7 +62,7 @@ void draw_newcomer(Random random, Parameters& p) {
   slow.side = {random.below(p.peers)};
   slow.at = at + p.settings.suspicion_time / 2;
   slow.down = p.settings.suspicion_time + seconds{4};
-  slow.by = random.between(Duration{milliseconds{100}}, Duration{milliseconds{600}});
+  slow.by = random.between(Duration{milliseconds{50}}, Parameters::slow_but_alive);
   p.faults_end = std::max(p.faults_end, slow.at + slow.down);
   p.faults.push_back(std::move(slow));
   if (random.chance(500)) return;
@@ -78,6 +79,16 @@ void draw_late_comparisons(Random random, Parameters& p) {
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
     const Duration at = random.between(Duration{seconds{2}}, Duration{seconds{8}});
     const std::size_t newcomer = draw_join(random, p, at);
+    if (random.chance(500)) {
+      // Some of what it was to get goes to another one for a moment.
+      const Duration other_at = at + random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}});
+      Fault leave;
+      leave.kind = Fault::Kind::leave;
+      leave.peer = draw_join(random, p, other_at);
+      leave.at = other_at + random.between(Duration{milliseconds{100}}, Duration{seconds{1}});
+      p.faults.push_back(std::move(leave));
+      continue;
+    }
     draw_crash_at(random, p, "leaves_differ", at,
                   random.between(Duration{milliseconds{5}}, Duration{milliseconds{100}}), {newcomer});
   }
