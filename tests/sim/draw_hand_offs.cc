@@ -35,17 +35,22 @@ void draw_crash_at(Random& random, Parameters& p, const std::string& what, Durat
   p.faults.push_back(std::move(crash));
 }
 
-// Pages stay in work while members come and go.
+// Pages stay in work while members come and go, and most partitions have some.
 void make_it_last(Random& random, Parameters& p) {
+  p.settings.scope = ScopeKind::any;
   p.settings.max_pages = 0;
-  if (random.chance(500)) p.settings.delay = milliseconds{300};
+  p.settings.max_depth = 0;
+  p.settings.partitions = 16;
+  p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
   if (p.web.chain) return;
-  p.web.hosts = std::max(p.web.hosts, 4u);
-  p.web.pages_per_host = std::max(p.web.pages_per_host, 30u);
+  p.web.hosts = std::max(p.web.hosts, 12u);
+  p.web.pages_per_host = std::max(p.web.pages_per_host, 60u);
+  p.web.links_per_page = std::max(p.web.links_per_page, 4u);
+  p.web.away = std::max(p.web.away, 500u);
 }
 
 // A peer dies while it hands its partitions to a newcomer, which takes them over and has next to nothing of them. What
-// others have comes late, for one of them is slow. The newcomer may be killed too, when it has asked for it.
+// others have comes late, after its hosts' waits. The newcomer may be killed too, when it has asked for it.
 void draw_newcomer(Random random, Parameters& p) {
   make_it_last(random, p);
   p.settings.replicas = std::max(p.settings.replicas, 2u);
@@ -53,18 +58,12 @@ void draw_newcomer(Random random, Parameters& p) {
   p.settings.max_link_cache_entries = 0;
   p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}});
   p.network.loss = p.network.doubled = p.network.reordered = 0;
+  p.two_connections = true;
+  p.max_answer_lag = random.pick({Duration{seconds{1}}, Duration{seconds{2}}});
   const Duration at = random.between(Duration{seconds{3}}, Duration{seconds{10}});
   const std::size_t newcomer = draw_join(random, p, at);
   draw_crash_at(random, p, "leaves", at,
                 p.settings.suspicion_time + random.between(Duration{seconds{2}}, Duration{seconds{8}}));
-  Fault slow;
-  slow.kind = Fault::Kind::slow;
-  slow.side = {random.below(p.peers)};
-  slow.at = at + p.settings.suspicion_time / 2;
-  slow.down = p.settings.suspicion_time + seconds{4};
-  slow.by = random.between(Duration{milliseconds{50}}, Parameters::slow_but_alive);
-  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
-  p.faults.push_back(std::move(slow));
   if (random.chance(500)) return;
   draw_crash_at(random, p, random.pick({"ask_records", "roots"}), at + p.settings.suspicion_time,
                 random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}}), {newcomer});

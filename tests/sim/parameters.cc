@@ -223,7 +223,7 @@ bool Parameters::calm() const {
 bool Parameters::living_may_look_dead() const {
   return network_faulty() || std::any_of(faults.begin(), faults.end(), [](const Fault& fault) {
            return fault.kind == Fault::Kind::cut || fault.kind == Fault::Kind::one_way ||
-                  fault.kind == Fault::Kind::pause || (fault.kind == Fault::Kind::slow && fault.by > slow_but_alive);
+                  fault.kind == Fault::Kind::slow || fault.kind == Fault::Kind::pause;
          });
 }
 

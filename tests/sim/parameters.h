@@ -101,9 +101,7 @@ struct Parameters {
   // Networks, clocks and peers work correctly.
   bool calm() const;
   bool network_faulty() const { return network.loss + network.doubled + network.reordered > 0; }
-  // The run's faults may make peers that are up look dead to others. A link that is slower by no more than this cannot:
-  // a peer that is suspected answers in time.
-  static constexpr Duration slow_but_alive{std::chrono::milliseconds{150}};
+  // The run's faults may make peers that are up look dead to others.
   bool living_may_look_dead() const;
   // Peers may be cut off for so long that each side counts the other as dead for good, and ends alone.
   bool sides_may_end_alone() const;
