@@ -60,6 +60,10 @@ void draw_newcomer(Random random, Parameters& p) {
   p.network.loss = p.network.doubled = p.network.reordered = 0;
   p.two_connections = true;
   p.max_answer_lag = random.pick({Duration{seconds{1}}, Duration{seconds{2}}});
+  // With one record at a time, each of which takes so long, nothing would end.
+  p.settings.max_batch_records = 1024;
+  p.settings.max_outbox_records_in_memory = 65536;
+  p.settings.batch_timeout = seconds{5};
   const Duration at = random.between(Duration{seconds{3}}, Duration{seconds{10}});
   const std::size_t newcomer = draw_join(random, p, at);
   draw_crash_at(random, p, "leaves", at,
@@ -75,6 +79,8 @@ void draw_late_comparisons(Random random, Parameters& p) {
   p.two_connections = true;
   p.max_answer_lag = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{2}}});
   p.leaves_from = 1;
+  p.settings.max_batch_records = std::max(p.settings.max_batch_records, 16u);
+  p.settings.max_outbox_records_in_memory = 65536;
   for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
     const Duration at = random.between(Duration{seconds{2}}, Duration{seconds{8}});
     const std::size_t newcomer = draw_join(random, p, at);
