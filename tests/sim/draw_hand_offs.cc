@@ -49,8 +49,9 @@ void make_it_last(Random& random, Parameters& p) {
   p.web.away = std::max(p.web.away, 500u);
 }
 
-// A peer dies while it hands its partitions to a newcomer, which takes them over and has next to nothing of them. What
-// others have comes late, after its hosts' waits. The newcomer may be killed too, when it has asked for it.
+// A peer dies while it hands its partitions to a newcomer, or to one that was down for long. That one takes them over
+// and lacks most of what was done. What others have comes late, after its hosts' waits. It may be killed too, when it
+// has asked for it.
 void draw_newcomer(Random random, Parameters& p) {
   make_it_last(random, p);
   p.settings.replicas = std::max(p.settings.replicas, 2u);
@@ -59,43 +60,47 @@ void draw_newcomer(Random random, Parameters& p) {
   p.leaves_from = random.pick({std::size_t{1}, std::size_t{4}});
   p.network.loss = p.network.doubled = p.network.reordered = 0;
   p.two_connections = true;
-  p.max_answer_lag = random.pick({Duration{seconds{1}}, Duration{seconds{2}}});
+  p.max_answer_lag = random.pick({Duration{milliseconds{600}}, Duration{seconds{1}}});
   // With one record at a time, each of which takes so long, nothing would end.
   p.settings.max_batch_records = 1024;
+  p.settings.max_batches_in_flight = 4;
   p.settings.max_outbox_records_in_memory = 65536;
   p.settings.batch_timeout = seconds{5};
-  const Duration at = random.between(Duration{seconds{3}}, Duration{seconds{10}});
-  const std::size_t newcomer = draw_join(random, p, at);
-  draw_crash_at(random, p, "leaves", at,
-                p.settings.suspicion_time + random.between(Duration{seconds{2}}, Duration{seconds{8}}));
+  const auto death = [&] {
+    return p.settings.suspicion_time + random.between(Duration{seconds{2}}, Duration{seconds{8}});
+  };
+  Duration at = random.between(Duration{seconds{3}}, Duration{seconds{10}});
+  std::size_t newcomer = p.peers;
+  if (p.peers > 2 && random.chance(600)) {
+    Fault crash;
+    crash.peer = newcomer = random.below(p.peers);
+    crash.at = at;
+    crash.down = death();
+    at += crash.down;
+    p.faults.push_back(std::move(crash));
+  } else {
+    newcomer = draw_join(random, p, at);
+  }
+  draw_crash_at(random, p, "leaves", at, death());
   if (random.chance(500)) return;
   draw_crash_at(random, p, random.pick({"ask_records", "roots"}), at + p.settings.suspicion_time,
                 random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}}), {newcomer});
 }
 
-// A newcomer is killed when it has said what it lacks, and is there again before that arrives.
+// Answers overtake each other while partitions with news are handed to newcomers, each in several passes.
 void draw_late_comparisons(Random random, Parameters& p) {
   make_it_last(random, p);
-  p.two_connections = true;
-  p.max_answer_lag = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{2}}});
-  p.leaves_from = 1;
+  p.settings.suspicion_time = seconds{10};
   p.settings.max_batch_records = std::max(p.settings.max_batch_records, 16u);
   p.settings.max_outbox_records_in_memory = 65536;
-  for (std::uint64_t left = random.between(1, 2); left > 0; --left) {
+  p.settings.max_link_cache_entries = 0;
+  p.network.reordered = random.pick({100U, 300U});
+  p.network.max_late = random.pick({Duration{milliseconds{300}}, Duration{seconds{1}}, Duration{seconds{3}}});
+  p.leaves_from = 1;
+  for (std::uint64_t left = random.between(1, 3); left > 0; --left) {
     const Duration at = random.between(Duration{seconds{2}}, Duration{seconds{8}});
-    const std::size_t newcomer = draw_join(random, p, at);
-    if (random.chance(500)) {
-      // Some of what it was to get goes to another one for a moment.
-      const Duration other_at = at + random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}});
-      Fault leave;
-      leave.kind = Fault::Kind::leave;
-      leave.peer = draw_join(random, p, other_at);
-      leave.at = other_at + random.between(Duration{milliseconds{100}}, Duration{seconds{1}});
-      p.faults.push_back(std::move(leave));
-      continue;
-    }
-    draw_crash_at(random, p, "leaves_differ", at,
-                  random.between(Duration{milliseconds{5}}, Duration{milliseconds{100}}), {newcomer});
+    draw_join(random, p, at);
+    p.faults_end = std::max(p.faults_end, at + seconds{6});
   }
 }
 
@@ -112,7 +117,7 @@ void draw_robots_on_the_move(Random random, Parameters& p) {
 
 void draw_hand_offs(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0x4a0d));
-  const bool newcomer = which.chance(120);
+  const bool newcomer = which.chance(180);
   const bool late = which.chance(80);
   const bool robots = which.chance(500);
   if (p.calm() || !kinds.members) return;

@@ -51,11 +51,14 @@ class Recovers final : public Checker {
       outbox += peer.counts.outbox;
       if (peer.status != Status::up) down = settings.presume_dead_after;
     }
-    // Each partition takes one at least: with its hosts' waits.
+    // Each partition takes one at least, with its hosts' waits. Where answers are slow, the questions before it count:
+    // its digest, its leaves, the last word.
     // With room for a few writes, each waits for the one before it and is pushed back meanwhile.
     const std::uint64_t one_by_one = settings.max_outbox_records_in_memory < 64 ? records + outbox : 0;
-    const auto batches = static_cast<std::int64_t>(records / settings.max_batch_records + settings.partitions);
-    return 10 * settings.suspicion_time + work + batches * (round_trip + world.parameters().max_answer_lag) +
+    const Duration lag = world.parameters().max_answer_lag;
+    const std::uint64_t each = lag > Duration{} ? 4 : 1;
+    const auto batches = static_cast<std::int64_t>(records / settings.max_batch_records + each * settings.partitions);
+    return 10 * settings.suspicion_time + work + batches * (round_trip + lag) +
            static_cast<std::int64_t>(one_by_one) * pushed_back + down;
   }
 
