@@ -82,9 +82,10 @@ void draw_newcomer(Random random, Parameters& p) {
     newcomer = draw_join(random, p, at);
   }
   draw_crash_at(random, p, "leaves", at, death());
-  if (random.chance(500)) return;
-  draw_crash_at(random, p, random.pick({"ask_records", "roots"}), at + p.settings.suspicion_time,
+  if (random.chance(300)) return;
+  draw_crash_at(random, p, "ask_records", at + p.settings.suspicion_time,
                 random.between(Duration{milliseconds{20}}, Duration{milliseconds{500}}), {newcomer});
+  if (random.chance(700)) p.faults.back().sends = 1;
 }
 
 // Answers overtake each other while partitions with news are handed to newcomers, each in several passes.
