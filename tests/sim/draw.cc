@@ -418,7 +418,7 @@ Parameters Parameters::draw(std::uint64_t seed, const FaultKinds& kinds) {
   draw_order(Random(mix(seed ^ 0x04de)), p);
   draw_seen_sets(Random(mix(seed ^ 0x5e75)), p);
   draw_further_faults(seed, p, kinds);
-  const bool stays_calm = p.calm() && Random(mix(seed ^ 0xca13)).chance(900);
+  const bool stays_calm = p.calm() && Random(mix(seed ^ 0xca13)).chance(960);
   if (!stays_calm) draw_restarts(seed, p, kinds);
   draw_work(seed, p, kinds);
   draw_domain_budgets(Random(mix(seed ^ 0xd0b6)), p, kinds);

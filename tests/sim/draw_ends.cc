@@ -60,7 +60,7 @@ void draw_long_cut(Random random, Parameters& p) {
 void draw_late_leave(Random random, Parameters& p) {
   p.settings.leave_timeout =
       random.pick({Duration{}, Duration{milliseconds{300}}, Duration{milliseconds{300}}, Duration{seconds{2}}});
-  if (random.chance(700)) p.settings.delay = seconds{1};
+  if (random.chance(500)) p.settings.delay = seconds{1};
   if (random.chance(500)) p.settings.replicas = 1;
   Fault leave;
   leave.kind = Fault::Kind::leave;

@@ -41,7 +41,8 @@ void make_it_last(Random& random, Parameters& p) {
   p.settings.max_pages = 0;
   p.settings.max_depth = 0;
   p.settings.partitions = 16;
-  p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
+  if (p.settings.delay > Duration{})
+    p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
   if (p.web.chain) return;
   p.web.hosts = std::max(p.web.hosts, 12u);
   p.web.pages_per_host = std::max(p.web.pages_per_host, 60u);
@@ -125,7 +126,8 @@ void draw_hand_offs(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) 
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   if (newcomer && kinds.deaths && p.peers > 1) draw_newcomer(source(51), p);
   if (late && kinds.connections) draw_late_comparisons(source(52), p);
-  if (robots && p.web.robots_redirects && p.settings.robots) draw_robots_on_the_move(source(53), p);
+  if (robots && p.web.robots_redirects && p.settings.robots && p.settings.delay > Duration{})
+    draw_robots_on_the_move(source(53), p);
 }
 
 }  // namespace orbweaver::sim
