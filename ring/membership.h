@@ -119,8 +119,8 @@ class Membership {
   // probe_every from now, stretched by the local health. For a peer that has left it is Time::max(), never.
   Time next_deadline() const;
 
-  // To a Sync that asks for an answer, once its members are merged: the whole view; or what is known of the sender, when
-  // its own record is all that it sent. The owner adds the seeds to the Sync messages of tick().
+  // To a Sync that asks for an answer, once its members are merged: the whole view; or what is known of the sender,
+  // when its own record is all that it sent. The owner adds the seeds to the Sync messages of tick().
   Sync answer(const Sync& sync) const;
 
   // Copied into pings and acks; set by the owner whenever its seed set changes.
