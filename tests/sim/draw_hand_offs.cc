@@ -122,7 +122,7 @@ void draw_hand_offs(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) 
   const bool newcomer = which.chance(180);
   const bool late = which.chance(80);
   const bool robots = which.chance(500);
-  if (p.calm() || !kinds.members) return;
+  if (p.calm() || !kinds.members || !kinds.hand_offs) return;
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   if (newcomer && kinds.deaths && p.peers > 1) draw_newcomer(source(51), p);
   if (late && kinds.connections) draw_late_comparisons(source(52), p);

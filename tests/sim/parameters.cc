@@ -205,7 +205,8 @@ FaultKinds FaultKinds::none() {
                                  &FaultKinds::archives,
                                  &FaultKinds::loops,
                                  &FaultKinds::moves,
-                                 &FaultKinds::connections})
+                                 &FaultKinds::connections,
+                                 &FaultKinds::hand_offs})
     none.*kind = false;
   return none;
 }

@@ -51,6 +51,7 @@ struct FaultKinds {
   bool loops = true;                // a peer's steps take time, and messages that wait for it may not fit
   bool moves = true;                // directories that go on at another address
   bool connections = true;          // a peer's answers on another connection than its questions; comparison of leaves
+  bool hand_offs = true;            // partitions change hands at the worst moment
 
   static FaultKinds none();
 };

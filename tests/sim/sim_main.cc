@@ -15,7 +15,7 @@
 //                                       commas: members, cuts, pauses, skews, disks, disk_gone, deaths, strikes,
 //                                       power_cut, mirrors, budgets, recrawls, detours, questions, pieces, killers,
 //                                       clocks, reads, late_seeds, long_cuts, late_leaves, archives, loops, moves,
-//                                       connections; or all
+//                                       connections, hand_offs; or all
 // Exit code 0: all passed; 1: some failed; 2: a bad argument.
 #include <charconv>
 #include <cstdio>
@@ -79,7 +79,8 @@ bool switch_kinds(const std::string& list, bool on, FaultKinds& kinds) {
                                               {"archives", &kinds.archives},
                                               {"loops", &kinds.loops},
                                               {"moves", &kinds.moves},
-                                              {"connections", &kinds.connections}};
+                                              {"connections", &kinds.connections},
+                                              {"hand_offs", &kinds.hand_offs}};
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) {
     if (name == "all") {
