@@ -16,7 +16,8 @@ inline constexpr std::string_view seeds = "seeds";        // canonical seed URLs
 inline constexpr std::string_view left = "left";          // this peer has left: it must be welcomed again
 // The end of the crawl as this peer received it: a Finish message. Empty: new seeds came since.
 inline constexpr std::string_view ended = "ended";
-// Pages fetched up to this moment have their links on two disks: u64 big-endian, microseconds (copied_until.h).
+// Pages fetched up to the first moment have their links on two disks, and this peer fetched none after the second: two
+// u64, big-endian, microseconds (copied_until.h).
 inline constexpr std::string_view copied_until = "copied_until";
 inline constexpr std::string_view bytes = "bytes";  // received in all, under max_bytes
 inline constexpr std::string_view recrawl =

@@ -121,7 +121,7 @@ Result<void> Peer::restore(const RingEntry& entry, const Step& step) {
   ORBWEAVER_TRY(start_seen_set(entry.start.random_seed));
   ORBWEAVER_TRY(restore_crawl(entry, commit));
   ORBWEAVER_TRY(restore_counts(commit));
-  if (entry.how != RingEntry::How::made) ORBWEAVER_TRY(restore_copies(step.now));
+  ORBWEAVER_TRY(restore_copies(step.now, commit));
   seeds_.make_scope();
   if (!joined) members_.membership().set_state(ring::MemberState::active, step.now);
   if (const auto written = state_.store->commit(commit); !written)
@@ -198,12 +198,17 @@ Result<void> Peer::restore_crawl(const RingEntry& entry, storage::Commit& commit
   return {};
 }
 
-// Of what an earlier process fetched, this one does not know which links have their copies.
-Result<void> Peer::restore_copies(Time now) {
-  if (state_.settings.replicas < 2 || state_.store->counts().discovered() == 0) return {};
+// Of what an earlier process fetched, this one does not know which links have their copies. Without pages the row says
+// that there are none: no row stands for a store that others have filled.
+Result<void> Peer::restore_copies(Time now, storage::Commit& commit) {
+  if (state_.settings.replicas < 2) return {};
+  CopiedUntil& copied_until = records_.replication.copied_until;
   const auto row = meta_row(*state_.store, meta_name::copied_until);
   if (!row) return tl::make_unexpected(row.error());
-  CopiedUntil& copied_until = records_.replication.copied_until;
+  if (state_.store->counts().discovered() == 0) {
+    if (!*row) commit.meta.emplace_back(meta_name::copied_until, copied_until.row());
+    return {};
+  }
   if (const Result<void> restored = copied_until.restore(row->value_or(""), now); !restored)
     faults_.drop_row(meta_name::copied_until, restored.error().message);
   return {};

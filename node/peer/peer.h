@@ -66,7 +66,7 @@ class Peer {
   Result<void> start_seen_set(std::uint64_t random_seed);
   Result<void> restore_crawl(const RingEntry& entry, storage::Commit& commit);
   Result<void> restore_counts(storage::Commit& commit);
-  Result<void> restore_copies(Time now);
+  Result<void> restore_copies(Time now, storage::Commit& commit);
 
   // peer_messages.cc
   Result<void> receive(const Step& step, MessageEvent& event);

@@ -6,6 +6,9 @@
 // disk alone. Other peers are sent these as queued, and no partition is handed over. Nor is it settled while outcomes
 // that were given up for lack of room (replicator.h) are to be filled.
 //
+// What others fetch after a restart is not among those. So the row also says, ahead of time, up to when this process may
+// have fetched pages: the next one cannot tell that by its clock, which may have been set back.
+//
 // Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -33,7 +36,7 @@ class CopiedUntil {
 
   bool settled() const { return until_ >= needed_; }
   // Such a page goes to others as queued.
-  bool lacks(Time fetched) const { return !settled() && fetched > until_; }
+  bool lacks(Time fetched) const { return !settled() && fetched > until_ && fetched <= last_; }
 
   // Whether move() is due.
   bool due(Time now) const { return now >= next_; }
@@ -43,14 +46,21 @@ class CopiedUntil {
   // Everything that was fetched before `open` has its copies, but for what was given up; the outbox and the copies are
   // safe up to these numbers.
   void move(Time now, Time open, std::uint64_t outbox_safe, std::uint64_t items_safe);
-  // The row to write after these; nothing: it is written already.
+  // A page of this process is about to count. The row to write with it; nothing: the row on disk allows for it.
+  std::optional<std::string> note_fetched(Time fetched);
+  // The row to write after the others; nothing: it is written already. row(): to write anyhow.
   std::optional<std::string> take_row();
+  std::string row();
 
  private:
   static constexpr Duration every{std::chrono::seconds{1}};
+  static constexpr Duration ahead{std::chrono::seconds{1}};  // of the pages that the row on disk allows for
 
   Time until_{};
-  Time written_{};
+  Time last_{};     // no page that lacks copies was fetched later, but for those of this process that still wait
+  Time fetched_{};  // the last page of this process
+  Time written_until_{};
+  Time written_last_{};
   Time needed_{};
   Time next_{};
   bool any_unsent_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/crawl/meta_names.h"
 #include "node/errors/storage_error.h"
 #include "node/overloaded.h"
 #include "node/try.h"
@@ -254,6 +255,9 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
     if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
   if (record.state != UrlState::queued) around_.crashes.clear(key, commit);
+  if (record.state == UrlState::fetched && around_.state.settings.replicas > 1)
+    if (auto row = around_.replication.copied_until.note_fetched(record.since))
+      commit.meta.emplace_back(meta_name::copied_until, std::move(*row));
   commit.merges.push_back({key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(step.now, job, !redirected, commit);

@@ -3,9 +3,11 @@
 // gets an outcome; and no page whose outcome was in them is fetched again.
 #include <nlohmann/json.hpp>
 
+#include "node/crawl/meta_names.h"
 #include "node/snapshot/restore.h"
 #include "node/snapshot/snapshot_talk.h"
 #include "ring/md5.h"
+#include "storage/bytes.h"
 #include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
@@ -107,10 +109,27 @@ Disks look_at_disks(World& world) {
 
 enum class Done : std::uint8_t { whole, without_some, none };
 
+// The last process was left alone, and not all of what it had then had copies again (copied_until.h): with its disk goes
+// what it knew. Two peers left, two came, and it died before it had filled them (seed 1009).
+bool was_left_alone(const SimPeer& peer) {
+  if (peer.core != nullptr || peer.kv == nullptr) return false;
+  storage::MemoryKv copy(*peer.kv);
+  copy.heal_reads();
+  copy.heal();
+  auto store = storage::Store::open(copy);
+  EXPECT_TRUE(store);
+  const auto row = store->meta(meta_name::copied_until);
+  EXPECT_TRUE(row);
+  return row && *row && row->value().size() == 16 &&
+         storage::get_be<std::uint64_t>(row->value(), 8) ==
+             static_cast<std::uint64_t>(Time::max().time_since_epoch().count());
+}
+
 struct Taken {
   Done done = Done::none;
   Manifest manifest;
-  Disks before;  // when all peers held
+  Disks before;             // when all peers held
+  bool some_alone = false;  // a peer that is missing had the only copy of something
   std::string why;
 };
 
@@ -129,7 +148,10 @@ Taken take_snapshot(World& world, const std::string& name) {
       taken.why = next.error().message;
       return taken;
     }
-    if (!held) taken.before = look_at_disks(world);
+    if (!held) {
+      taken.before = look_at_disks(world);
+      taken.some_alone = std::any_of(world.peers().begin(), world.peers().end(), was_left_alone);
+    }
     held = true;
     if (*next == SnapshotTalk::Next::done) break;
     if (*next == SnapshotTalk::Next::wait && !world.run(world.since_start() + milliseconds{200})) return taken;
@@ -174,8 +196,6 @@ FaultKinds kinds() {
   kinds.late_seeds = false;  // likewise
   kinds.killers = false;     // crashes of the first world justify records of the second
   kinds.archives = false;    // the second world has not the archives of the first
-  // Not understood yet: with them, the ring of seed 1009 does not find what a sitemap names.
-  kinds.hand_offs = false;
   return kinds;
 }
 
@@ -269,6 +289,7 @@ TEST_P(SnapshotSeeds, ARingOfAnotherSizeGoesOnFromASnapshotUnderFaults) {
     }
     if (saved.records.empty()) continue;  // before the seeds: the restored ring would wait for them
     check_cut(taken, saved);
+    if (taken.some_alone) continue;
     run_restored(world, taken, saved, 1 + random.below(6));
     if (testing::Test::HasFailure()) return;
     // The ring itself goes on as if nothing had been.

@@ -17,8 +17,10 @@ std::optional<std::string> move(CopiedUntil& copied, Time now, Time open) {
   return copied.take_row();
 }
 
+// Of a peer that fetched its last page an hour after `until`.
 std::string row_of(Time until) {
   CopiedUntil writer;
+  EXPECT_TRUE(writer.note_fetched(until + hours{1}));
   return move(writer, until, until + Duration{1}).value_or("nothing");
 }
 
@@ -35,7 +37,7 @@ TEST(CopiedUntil, AfterARestartPagesFetchedSinceTheRowLackCopies) {
   EXPECT_FALSE(copied.settled());
   EXPECT_FALSE(copied.lacks(start));
   EXPECT_TRUE(copied.lacks(start + Duration{1}));
-  EXPECT_TRUE(copied.lacks(start + seconds{90})) << "fetched by this process, while others are being filled";
+  EXPECT_FALSE(copied.lacks(start + hours{2})) << "fetched by another peer, or known to wait";
   EXPECT_TRUE(copied.next_deadline());
 }
 
@@ -67,9 +69,42 @@ TEST(CopiedUntil, WhileThereAreCopiesItMovesNotBackAndItWritesOnlyWhatIsNew) {
   EXPECT_FALSE(move(copied, start + seconds{2}, start - seconds{5}));
 }
 
+// Seed 1107 of the simulator: pages that others fetched after this peer's start went back to their holder as queued.
+TEST(CopiedUntil, WhatIsFetchedAfterTheLastPageOfTheEarlierProcessLacksNothing) {
+  CopiedUntil earlier;
+  EXPECT_TRUE(move(earlier, start, start));
+  EXPECT_TRUE(earlier.note_fetched(start - seconds{1}));
+  const auto row = earlier.note_fetched(start + seconds{5});
+  ASSERT_TRUE(row);
+  EXPECT_FALSE(earlier.note_fetched(start + seconds{6})) << "it was allowed for";
+  EXPECT_FALSE(earlier.lacks(start + seconds{5})) << "settled";
+  for (const Time now : {start + seconds{60}, start - hours{1}}) {
+    CopiedUntil copied;
+    ASSERT_TRUE(copied.restore(*row, now));
+    EXPECT_TRUE(copied.lacks(start + seconds{6}));
+    EXPECT_FALSE(copied.lacks(start + seconds{7}));
+    copied.note_unsent(start + seconds{70}, 1, 1);
+    EXPECT_TRUE(copied.lacks(start + seconds{70})) << "it was given up before it left";
+  }
+}
+
+// What an earlier process fetched has its copies since; only this one's pages are allowed for from now on.
+TEST(CopiedUntil, WhenAllIsSettledTheRowAllowsForThisProcessAlone) {
+  CopiedUntil copied;
+  ASSERT_TRUE(copied.restore("", start));
+  EXPECT_TRUE(copied.lacks(Time::max()));
+  const auto row = move(copied, start + seconds{1}, start + seconds{2});
+  ASSERT_TRUE(row);
+  ASSERT_TRUE(copied.settled());
+  CopiedUntil next;
+  ASSERT_TRUE(next.restore(*row, start + seconds{9}));
+  EXPECT_FALSE(next.lacks(start + seconds{5}));
+}
+
 TEST(CopiedUntil, AClockSetBackMakesMorePagesLackNotFewer) {
   CopiedUntil copied;
   ASSERT_TRUE(copied.restore(row_of(start), start - hours{1}));
+  EXPECT_FALSE(copied.lacks(start + hours{2})) << "the earlier process fetched nothing then";
   EXPECT_TRUE(copied.lacks(start - hours{1})) << "fetched after the restart, by the clock that went back";
   EXPECT_TRUE(copied.lacks(start - seconds{1}));
   EXPECT_FALSE(copied.lacks(start - hours{2}));
