@@ -68,7 +68,7 @@ class Snapshots(ring.Case):
 
     @ring.about(40)
     def test_a_ring_that_is_killed_goes_on_from_its_snapshot_with_two_peers_and_with_five(self):
-        web = self.web(hosts=8, pages=160, latency="100ms")
+        web = self.web(hosts=24, pages=160, latency="100ms")  # so many hosts that each peer has one
         nodes = self.three(web)
         ring.wait_until("the crawl is under way", lambda: web.total() >= 60)
         path, manifest = self.snapshot(nodes[1])
