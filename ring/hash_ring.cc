@@ -16,7 +16,7 @@ namespace orbweaver::ring {
 namespace {
 
 constexpr std::uint32_t points_per_capacity = 2;
-// A peer owns at most 5/4 of its fair share.
+// A peer owns at most 5/4 of its fair share, or the partition that its fair share is a part of.
 constexpr std::uint64_t share_over = 5;
 constexpr std::uint64_t share_under = 4;
 
@@ -136,8 +136,10 @@ void HashRing::share_out(const std::vector<std::uint64_t>& capacities) {
   std::uint64_t all = 0;
   for (const std::uint64_t capacity : capacities) all += capacity;
   std::vector<std::uint64_t> room;  // by peer
-  for (const std::uint64_t capacity : capacities)
-    room.push_back((share_over * partitions_ * capacity + share_under * all - 1) / (share_under * all));
+  for (const std::uint64_t capacity : capacities) {
+    const std::uint64_t fair = (partitions_ * capacity + all - 1) / all;  // rounded up, so that there is room for all
+    room.push_back(std::max(fair, share_over * partitions_ * capacity / (share_under * all)));
+  }
   owner_of_.reserve(partitions_);
   for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
     std::size_t point = first_point_[partition];

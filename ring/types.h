@@ -52,7 +52,7 @@ using RingId = PeerId;
 using Partition = std::uint16_t;
 
 // The number of partitions is fixed when a ring is made: a power of two.
-inline constexpr std::uint32_t partitions_default = 1024;
+inline constexpr std::uint32_t partitions_default = 4096;
 inline constexpr std::uint32_t max_partitions = 65536;
 
 // A peer's weight on the ring is 0 (owns nothing) to this. Ring points, and so memory, grow with it (2 points per unit,

@@ -56,6 +56,7 @@ struct SnapshotOptions {
 struct RestoreOptions {
   std::string from;
   std::vector<std::string> into;
+  std::optional<std::uint32_t> partitions;
   bool partial = false;
   bool as_json = false;
 };
@@ -239,7 +240,7 @@ Result<Restore::Counts> restore_all(const RestoreOptions& options, const Manifes
     kvs.push_back(std::move(*kv));
     targets.push_back({kvs.back().get(), random_id(), one.address});
   }
-  Result<Restore> restore = Restore::begin(targets, ring, manifest.settings);
+  Result<Restore> restore = Restore::begin(targets, ring, manifest.settings, options.partitions);
   if (!restore) return tl::make_unexpected(restore.error());
   for (const SnapshotPeer& peer : manifest.peers)
     ORBWEAVER_TRY(add_peer(*restore, peer, checkpoint_of(peer, options.from)));
@@ -312,6 +313,8 @@ void add_snapshot_commands(CLI::App& app, int& code) {
                    "port of this machine")
       ->required()
       ->type_name("DIR[=HOST:PORT]");
+  command->add_option("--partitions", made->partitions, "of the new ring, a power of two; without it as many as before")
+      ->type_name("COUNT");
   command->add_flag("--partial", made->partial, "also when peers are missing whose records no other peer may have");
   command->add_flag("--json", made->as_json, "the answer as JSON");
   command->callback([made, &code] { code = restore(*made); });

@@ -101,7 +101,7 @@ std::string anything(std::string_view) { return {}; }
 SettingDef partitions_setting() {
   SettingDef def =
       count_setting({"partitions", "Slices of the host space that are owned, handed over and replicated as one.",
-                     "1024 gives each of 100 peers about ten, so that shares are even; the table is 2 KiB. Fixed when "
+                     "4096 gives each of 1,000 peers about four, none more than five; the table is 8 KiB. Fixed when "
                      "the ring is made. A power of two, because a partition is the leading bits of MD5(host)."},
                     &Settings::partitions, ring::partitions_default, 1, ring::max_partitions);
   def.row.bounds += ", a power of two";

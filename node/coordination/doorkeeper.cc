@@ -67,12 +67,13 @@ void Doorkeeper::on_join(const Step& step, const ring::Message& in, const ring::
   }
   duplicates_.erase(join.self.id);
   members_->membership().merge({join.self}, step.now);
-  welcome(step, in.from, reply);
+  welcome(step, in.from, join.ring == ring::RingId{}, reply);
 }
 
 // Sends the members that are reachable or waited for; a newcomer need not know others that are gone. Many seeds go in
 // several messages: the joiner has all when their fingerprint equals this peer's.
-void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, const ring::ReplyPath& reply) const {
+void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, bool newcomer,
+                         const ring::ReplyPath& reply) const {
   std::vector<ring::Member> members;
   for (const auto& [peer, member] : members_->membership().members())
     if (ring::reachable(member) || members_->waited_for(peer, step.now)) members.push_back(member);
@@ -86,7 +87,7 @@ void Doorkeeper::welcome(const Step& step, const ring::PeerId& joiner, const rin
         seeds.begin() + static_cast<std::ptrdiff_t>(at),
         seeds.begin() + static_cast<std::ptrdiff_t>(std::min(at + SeedSet::per_message, seeds.size())));
     welcome.seeds_fingerprint = seeds_->fingerprint();
-    welcome.tenures = tenures_->first(max_welcome_tenures);
+    if (newcomer) welcome.tenures = tenures_->first(max_welcome_tenures);  // another one has them on its disk
     messenger_->reply(reply, joiner, std::move(welcome), step.out);
   }
 }

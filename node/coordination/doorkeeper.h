@@ -34,7 +34,8 @@ class Doorkeeper {
  private:
   std::optional<std::string> fault(const ring::Join& join) const;
   std::string duplicate_text(const ring::PeerId& id) const;
-  void welcome(const Step& step, const ring::PeerId& joiner, const ring::ReplyPath& reply) const;
+  // A newcomer has nothing of this ring on its disk.
+  void welcome(const Step& step, const ring::PeerId& joiner, bool newcomer, const ring::ReplyPath& reply) const;
 
   const PeerState* state_;
   Members* members_;

@@ -16,7 +16,9 @@ namespace {
 constexpr std::uint32_t max_ends = 2;
 constexpr std::string_view digits = "0123456789abcdef";
 
-std::string text_of(const storage::UrlKey& key) {
+}  // namespace
+
+std::string CrashBook::text_of(const storage::UrlKey& key) {
   std::string text;
   const auto byte = [&](unsigned value) {
     text += digits[value >> 4 & 15];
@@ -29,8 +31,7 @@ std::string text_of(const storage::UrlKey& key) {
   return text;
 }
 
-// Reads what text_of() wrote; other rows are skipped.
-std::optional<storage::UrlKey> key_of(std::string_view text) {
+std::optional<storage::UrlKey> CrashBook::key_of(std::string_view text) {
   storage::UrlKey key;
   std::array<std::uint8_t, 2 + std::tuple_size_v<storage::HostDigest> + std::tuple_size_v<storage::UrlDigest>> bytes{};
   if (text.size() != 2 * bytes.size()) return std::nullopt;
@@ -44,8 +45,6 @@ std::optional<storage::UrlKey> key_of(std::string_view text) {
   std::copy_n(bytes.begin() + 2 + key.host.host.size(), key.url.size(), key.url.begin());
   return key;
 }
-
-}  // namespace
 
 Result<void> CrashBook::restore(storage::Store& store, const std::vector<storage::UrlKey>& at_work,
                                 storage::Commit& commit) {

@@ -10,6 +10,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/base.h"
@@ -28,6 +31,10 @@ class CrashBook {
   // The page has ended in some other way, or is given up: its row is cleared in `commit`.
   void clear(const storage::UrlKey& page, storage::Commit& commit);
   ring::TableSizes tables() const;
+
+  // A page's key in the name of its row, in hexadecimal digits. Nothing: such a name stands for no page.
+  static std::string text_of(const storage::UrlKey& key);
+  static std::optional<storage::UrlKey> key_of(std::string_view text);
 
  private:
   std::map<storage::UrlKey, std::uint32_t> ends_;  // unclean ends at which a page was at work

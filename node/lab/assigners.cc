@@ -86,7 +86,7 @@ class Consistent final : public Assigner {
 
 class Ring final : public Assigner {
  public:
-  static constexpr std::uint32_t partitions = ring::partitions_default;
+  static constexpr std::uint32_t partitions = 1U << 10;  // as docs/inside/lab-partition.md says
   explicit Ring(const std::vector<std::uint64_t>& peers) {
     std::vector<ring::Member> members(peers.size());
     std::map<ring::PeerId, std::uint32_t> places;
@@ -102,7 +102,6 @@ class Ring final : public Assigner {
       owners_.push_back(places.at(ring.owner(static_cast<ring::Partition>(partition))));
   }
   std::uint32_t owner(std::uint64_t key) const override { return owners_[key >> (64 - 10)]; }
-  static_assert(partitions == 1U << 10);
 
  private:
   std::vector<std::uint32_t> owners_;  // by partition: the leading bits of the key

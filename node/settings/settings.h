@@ -9,6 +9,7 @@
 
 #include "node/base.h"
 #include "ring/network_preset.h"
+#include "ring/types.h"
 
 namespace orbweaver {
 
@@ -35,7 +36,7 @@ enum class BestBy : std::uint8_t { topic, opic, inlinks };
 
 struct Settings {
   // Ring-wide: equal on every peer, agreed when a peer joins.
-  std::uint32_t partitions = 1024;
+  std::uint32_t partitions = ring::partitions_default;
   PartitionBy partition_by = PartitionBy::host;  // node/crawl/partitioner.h
   ScopeKind scope = ScopeKind::host;
   std::vector<std::string> surt_accept;  // SURT prefixes that are also in scope

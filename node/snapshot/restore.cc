@@ -9,6 +9,7 @@
 #include "node/crawl/meta_names.h"
 #include "node/crawl/outside_json.h"
 #include "node/errors/storage_error.h"
+#include "node/frontier/crash_book.h"
 #include "node/links/link_router.h"
 #include "node/replication/partition_manager.h"
 #include "node/try.h"
@@ -38,20 +39,15 @@ std::pair<std::uint64_t, std::uint64_t> numbers_in(const std::string& text) {
   return numbers;
 }
 
-// The partition that a page's key in hexadecimal digits begins with.
-std::optional<std::uint16_t> partition_in(const std::string& key) {
-  std::uint16_t partition = 0;
-  if (key.size() < 4) return std::nullopt;
-  const auto read = std::from_chars(key.data(), key.data() + 4, partition, 16);
-  return read.ptr == key.data() + 4 ? std::optional(partition) : std::nullopt;
-}
-
 }  // namespace
 
-Result<Restore> Restore::begin(std::vector<Target> targets, const ring::RingId& ring, const ring::Settings& settings) {
+Result<Restore> Restore::begin(std::vector<Target> targets, const ring::RingId& ring, const ring::Settings& settings,
+                               std::optional<std::uint32_t> partitions) {
   Settings values = default_settings();
   ORBWEAVER_TRY(apply_ring_wide(values, settings));
-  Restore restore;
+  const std::uint32_t before = values.partitions;
+  if (partitions) ORBWEAVER_TRY(apply_ring_wide(values, {{"partitions", std::to_string(*partitions)}}));
+  Restore restore(values.partition_by, before, values.partitions);
   restore.ring_id_ = ring;
   restore.settings_ = ring_wide_settings(values);
   std::vector<ring::Member> members;
@@ -81,13 +77,37 @@ Result<Restore> Restore::begin(std::vector<Target> targets, const ring::RingId& 
 storage::Store& Restore::owner_of(std::uint16_t partition) { return *stores_[by_id_.at(ring_.owner(partition))]; }
 
 Result<void> Restore::add(storage::Store& source) {
-  for (std::uint32_t i = 0; i < ring_.partitions(); ++i) {
+  for (std::uint32_t i = 0; i < partitions_before_; ++i) {
     const auto partition = static_cast<std::uint16_t>(i);
     ORBWEAVER_TRY(add_records(source, partition));
     ORBWEAVER_TRY(add_hosts(source, partition));
     ORBWEAVER_TRY(add_links(source, partition));
   }
   return add_facts(source);
+}
+
+std::optional<storage::HostKey> Restore::host_of(const std::string& url) {
+  const Result<CanonicalUrl> read = CanonicalUrl::of_stored(url);
+  return read ? std::optional(partitioner_.host_key(*read)) : std::nullopt;
+}
+
+std::vector<storage::HostKey> Restore::places_of(std::uint16_t partition, const storage::HostRow& row) {
+  if (same_partitions()) return {row.host};
+  if (row.use) return {partitioner_.host_key(row.use->site, 0)};
+  std::string name;
+  if (row.clock) {
+    name = row.clock->host;
+  } else if (row.cookies) {
+    name = row.cookies->site;
+  } else if (const Result<CanonicalUrl> origin = CanonicalUrl::of_stored(row.origin + "/")) {
+    name = origin->host();
+  }
+  if (partitioner_.by() != PartitionBy::url) return {partitioner_.host_key(name, 0)};
+  const std::uint64_t now = ring_.partitions();
+  std::vector<storage::HostKey> places;
+  for (std::uint64_t at = partition * now / partitions_before_; at * partitions_before_ < (partition + 1) * now; ++at)
+    places.push_back(partitioner_.host_key(name, static_cast<std::uint16_t>(at)));
+  return places;
 }
 
 Result<void> Restore::add_records(storage::Store& source, std::uint16_t partition) {
@@ -99,46 +119,61 @@ Result<void> Restore::add_records(storage::Store& source, std::uint16_t partitio
     more = records->size() == rows_a_write;
     if (records->empty()) break;
     after = records->back().key;
-    storage::Commit commit;
-    commit.merges = std::move(*records);
-    if (const auto written = owner_of(partition).commit(commit); !written) return failed(written.error());
+    Commits commits;
+    for (storage::Merge& record : *records) {
+      if (!same_partitions()) {
+        const auto host = host_of(record.record.url);
+        if (!host) return fail(ErrorCode::io, "a store has a record of what is no URL: " + record.record.url);
+        record.key.host = *host;
+      }
+      commits[&owner_of(record.key.host.partition)].merges.push_back(std::move(record));
+    }
+    for (const auto& [store, commit] : commits)
+      if (const auto written = store->commit(commit); !written) return failed(written.error());
   }
   return {};
 }
 
 // Of two waits of a host the longer one holds, of two robots.txt files or jars the later one, of two uses the larger.
+Result<void> Restore::add_host(const storage::HostRow& row, const storage::HostKey& key, storage::Commit& commit) {
+  storage::Store& owner = owner_of(key.partition);
+  if (row.clock) {
+    const auto known = owner.clock(key);
+    if (!known) return failed(known.error());
+    commit.clocks.emplace_back(key, *known ? storage::merge(**known, *row.clock) : *row.clock);
+  }
+  if (row.robots) {
+    const auto known = owner.robots(key, row.origin);
+    if (!known) return failed(known.error());
+    commit.robots.emplace_back(key, row.origin, *known ? storage::merge(**known, *row.robots) : *row.robots);
+  }
+  if (row.cookies) {
+    const auto known = owner.cookies(key);
+    if (!known) return failed(known.error());
+    commit.cookies.emplace_back(key, *known ? storage::merge(**known, *row.cookies) : *row.cookies);
+  }
+  if (row.use) {
+    const auto known = owner.use(key);
+    if (!known) return failed(known.error());
+    commit.uses.emplace_back(key, *known ? storage::merge(**known, *row.use) : *row.use);
+  }
+  return {};
+}
+
 Result<void> Restore::add_hosts(storage::Store& source, std::uint16_t partition) {
-  storage::Store& owner = owner_of(partition);
   std::string after;
   for (bool more = true; more;) {
     const auto rows = source.hosts_of(partition, after, rows_a_write);
     if (!rows) return failed(rows.error());
     more = rows->size() == rows_a_write;
-    storage::Commit commit;
+    Commits commits;
     for (const storage::HostRow& row : *rows) {
       after = row.row;
-      if (row.clock) {
-        const auto known = owner.clock(row.host);
-        if (!known) return failed(known.error());
-        commit.clocks.emplace_back(row.host, *known ? storage::merge(**known, *row.clock) : *row.clock);
-      }
-      if (row.robots) {
-        const auto known = owner.robots(row.host, row.origin);
-        if (!known) return failed(known.error());
-        commit.robots.emplace_back(row.host, row.origin, *known ? storage::merge(**known, *row.robots) : *row.robots);
-      }
-      if (row.cookies) {
-        const auto known = owner.cookies(row.host);
-        if (!known) return failed(known.error());
-        commit.cookies.emplace_back(row.host, *known ? storage::merge(**known, *row.cookies) : *row.cookies);
-      }
-      if (row.use) {
-        const auto known = owner.use(row.host);
-        if (!known) return failed(known.error());
-        commit.uses.emplace_back(row.host, *known ? storage::merge(**known, *row.use) : *row.use);
-      }
+      for (const storage::HostKey& key : places_of(partition, row))
+        ORBWEAVER_TRY(add_host(row, key, commits[&owner_of(key.partition)]));
     }
-    if (const auto written = owner.commit(commit); !written) return failed(written.error());
+    for (const auto& [store, commit] : commits)
+      if (const auto written = store->commit(commit); !written) return failed(written.error());
   }
   return {};
 }
@@ -150,13 +185,41 @@ Result<void> Restore::add_links(storage::Store& source, std::uint16_t partition)
     auto entries = source.outbox_of(partition, after, rows_a_write);
     if (!entries) return failed(entries.error());
     more = entries->size() == rows_a_write;
-    storage::Commit commit;
+    Commits commits;
     for (storage::OutboxEntry& entry : *entries) {
       after = entry.key.sequence;
-      commit.to_outbox.emplace_back(partition, std::move(entry.record));
+      std::uint16_t to = partition;
+      if (!same_partitions()) {
+        const auto link = storage::decode_record(entry.record);
+        const auto host = link ? host_of(link->url) : std::nullopt;
+        if (!host) return fail(ErrorCode::io, "a store has a link in its outbox that cannot be read");
+        to = host->partition;
+      }
+      commits[&owner_of(to)].to_outbox.emplace_back(to, std::move(entry.record));
     }
-    if (const auto written = owner_of(partition).commit(commit); !written) return failed(written.error());
+    for (const auto& [store, commit] : commits)
+      if (const auto written = store->commit(commit); !written) return failed(written.error());
   }
+  return {};
+}
+
+// A crash is known by its page's key, which begins with the partition. There are few.
+Result<void> Restore::find_crashes_again() {
+  if (same_partitions()) return {};
+  std::map<std::string, std::uint64_t> found;
+  for (const auto& [page, ends] : crashes_) {
+    std::optional<storage::UrlKey> key = CrashBook::key_of(page);
+    if (!key) continue;
+    for (std::uint32_t i = 0; i < ring_.partitions(); ++i) {
+      key->host.partition = static_cast<std::uint16_t>(i);
+      const auto record = owner_of(key->host.partition).find(*key);
+      if (!record) return failed(record.error());
+      if (!*record) continue;
+      found[CrashBook::text_of(*key)] = ends;
+      break;
+    }
+  }
+  crashes_ = std::move(found);
   return {};
 }
 
@@ -220,8 +283,8 @@ storage::Commit Restore::facts_of(std::size_t target) const {
   }
   for (const auto& [host, other] : mirrors_) commit.meta.emplace_back(std::string(meta_name::mirror) + host, other);
   for (const auto& [page, ends] : crashes_)
-    if (const auto partition = partition_in(page); partition && *partition < ring_.partitions())
-      if (ends > 0 && ring_.owner(*partition) == id)
+    if (const auto key = CrashBook::key_of(page); key && key->host.partition < ring_.partitions())
+      if (ends > 0 && ring_.owner(key->host.partition) == id)
         commit.meta.emplace_back(std::string(meta_name::crashed) + page, std::to_string(ends));
   for (std::uint32_t i = 0; i < ring_.partitions(); ++i) {
     const auto partition = static_cast<std::uint16_t>(i);
@@ -248,6 +311,7 @@ storage::Commit Restore::facts_of(std::size_t target) const {
 }
 
 Result<Restore::Counts> Restore::finish() {
+  ORBWEAVER_TRY(find_crashes_again());
   Counts counts;
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     if (const auto written = stores_[i]->commit(facts_of(i)); !written) return failed(written.error());

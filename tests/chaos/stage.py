@@ -26,7 +26,7 @@ SUSPICION = 3.0  # seconds
 NOTICE_MAX = 4 * SUSPICION + 5  # seconds in which the others must have noticed a death
 BEFORE_FAULT = 2.0  # seconds; what a peer asked for so shortly before it died may still have been under way there
 TOTALS_LIKE_CALM = ("fetched", "failed", "excluded")
-PARTITIONS = 1024
+PARTITIONS = 4096
 OUTSIDE_JUDGE = pathlib.Path(__file__).resolve().parent / "outside" / "judge_history.py"
 
 _stages = set()

@@ -9,7 +9,7 @@ import time
 import ring
 
 FETCHES_MAX = 4  # of each peer at once
-PARTITIONS = 1024
+PARTITIONS = 4096
 
 
 def ending(node):

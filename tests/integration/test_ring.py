@@ -33,7 +33,7 @@ class ByHand(ring.Case):
             self.assertEqual(answer["unreachable"], [])
             self.assertEqual(answer["ring"], answers[0]["ring"])
             self.assertEqual(answer["totals"]["fetched"] + answer["totals"]["failed"], len(web.pages()))
-            self.assertEqual(sum(peer["partitions"] for peer in answer["peers"]), 1024)
+            self.assertEqual(sum(peer["partitions"] for peer in answer["peers"]), 4096)
             self.assertEqual(len({peer["ring_fingerprint"] for peer in answer["peers"]}), 1)
         self.assertEqual(len({answer["totals"]["discovered"] for answer in answers}), 1)
         text = self.ok("status", "--peer", nodes[1].address)
@@ -50,7 +50,7 @@ class ByHand(ring.Case):
         self.wait_for_members([first, second, third], 3)
         self.wait_for_rest([first, second, third])
         peers = self.status(third)["peers"]
-        self.assertEqual(sum(peer["partitions"] for peer in peers), 1024)
+        self.assertEqual(sum(peer["partitions"] for peer in peers), 4096)
         return web
 
     def test_peers_that_join_in_mid_crawl_lose_nothing(self):
@@ -128,7 +128,7 @@ class ByHand(ring.Case):
         self.check_nothing_lost(web)
         answer = self.status(nodes[0])
         self.assertEqual(len(answer["peers"]), 2)
-        self.assertEqual(sum(peer["partitions"] for peer in answer["peers"]), 1024)
+        self.assertEqual(sum(peer["partitions"] for peer in answer["peers"]), 4096)
         # What the one that left had fetched is known to those that stay.
         for node in stay:
             self.assertEqual(self.explain(node, web.url(0))["state"], "fetched")

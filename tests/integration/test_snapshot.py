@@ -22,10 +22,10 @@ class Snapshots(ring.Case):
         self.ok("snapshot", "--peer", node.address, "--manifest", path, *more)
         return path, json.loads(path.read_text(encoding="utf-8"))
 
-    def restored_into(self, manifest, name, count):
+    def restored_into(self, manifest, name, count, *more):
         """The directories of a ring of so many peers, which nobody has started yet."""
         places = [self.dir / name / f"peer-{i + 1}" for i in range(count)]
-        answer = json.loads(self.ok("restore", "--json", "--from", manifest, "--into", *places))
+        answer = json.loads(self.ok("restore", "--json", "--from", manifest, "--into", *places, *more))
         self.assertEqual([peer["directory"] for peer in answer["peers"]], [str(place) for place in places])
         return places, answer
 
@@ -36,11 +36,11 @@ class Snapshots(ring.Case):
             states[url] = json.loads(self.ok("explain", "--json", "--dir", directory, url))["state"]
         return states
 
-    def run_restored(self, web, manifest, count, ended=None):
+    def run_restored(self, web, manifest, count, ended=None, *more):
         """The ring goes on to the end of the crawl: the URLs whose outcome is in the snapshot. To read them from the
         disk takes a process each, so they may be given."""
         name = f"of-{count}"
-        places, answer = self.restored_into(manifest, name, count)
+        places, answer = self.restored_into(manifest, name, count, *more)
         if ended is None:
             states = self.states(web, self.dir / name)
             ended = {url for url, state in states.items() if state in ("fetched", "failed", "excluded")}
@@ -64,6 +64,8 @@ class Snapshots(ring.Case):
         for place in places:
             held = json.loads((place / "ended.json").read_text(encoding="utf-8"))["status"]["counts"]["partitions_held"]
             self.assertGreater(held, 0, f"{place.name} has no part of the crawl")
+            if count == 1:
+                self.assertEqual(held, 64, "another number of partitions")
         return ended
 
     @ring.about(40)
@@ -84,8 +86,8 @@ class Snapshots(ring.Case):
                 there = list(pathlib.Path(peer["archive_path"]).glob(file["name"].removesuffix(".open") + "*"))
                 self.assertTrue(there and there[0].stat().st_size >= file["bytes"], file)
         ended = self.run_restored(web, path, 2)
-        for count in (5, 1):
-            self.run_restored(web, path, count, ended)
+        self.run_restored(web, path, 5, ended)
+        self.run_restored(web, path, 1, ended, "--partitions", 64)
 
     @ring.about(10)
     def test_a_snapshot_does_not_disturb_the_crawl(self):

@@ -113,7 +113,7 @@ json owners(const Options& options) {
       "\nowners                over fair share      moved over least: join     leave   moved     build,\n"
       "  peers  partitions  largest  smallest        mean  largest         mean   elsewhere     ms\n");
   for (const std::size_t peers : options.peers) {
-    for (const std::uint32_t partitions : {1024u, 16384u, 65536u}) {
+    for (const std::uint32_t partitions : {1024u, 4096u, 16384u, 65536u}) {
       const OwnersScale o =
           measure_owners(peers, partitions, options.seed, std::min<std::size_t>(options.trials, peers));
       std::printf("%7zu %11u %8.2f %9.2f %11.2f %8.2f %12.2f %11llu %6.1f\n", peers, partitions, o.largest_over_fair,

@@ -204,10 +204,11 @@ bool limited(const Settings& settings) {
          settings.max_bytes_per_host > 0 || settings.max_pages_per_domain > 0 || settings.max_bytes_per_domain > 0;
 }
 
-// A calm world of another size, on whose disks the snapshot is.
-void run_restored(World& before, const Taken& taken, const Known& saved, std::size_t peers) {
+// A calm world of another size and with other partitions, on whose disks the snapshot is.
+void run_restored(World& before, const Taken& taken, const Known& saved, std::size_t peers, std::uint32_t partitions) {
   Parameters p = before.parameters();
   p.peers = peers;
+  p.settings.partitions = partitions;
   p.faults.clear();
   p.skews.clear();
   p.network = p.healed;
@@ -220,7 +221,7 @@ void run_restored(World& before, const Taken& taken, const Known& saved, std::si
     peer.seeds.clear();
     targets.push_back({peer.kv.get(), id_of("restored " + std::to_string(peer.number)), peer.address});
   }
-  auto restore = Restore::begin(targets, id_of("restored ring"), taken.manifest.settings);
+  auto restore = Restore::begin(targets, id_of("restored ring"), taken.manifest.settings, partitions);
   ASSERT_TRUE(restore) << restore.error().message;
   for (const auto& checkpoint : checkpoints(before, taken.manifest)) {
     storage::MemoryKv copy(*checkpoint);
@@ -290,7 +291,9 @@ TEST_P(SnapshotSeeds, ARingOfAnotherSizeGoesOnFromASnapshotUnderFaults) {
     if (saved.records.empty()) continue;  // before the seeds: the restored ring would wait for them
     check_cut(taken, saved);
     if (taken.some_alone) continue;
-    run_restored(world, taken, saved, 1 + random.below(6));
+    const std::size_t peers = 1 + random.below(6);
+    const std::uint32_t partitions = random.chance(500) ? p.settings.partitions : random.pick({1U, 16U, 256U});
+    run_restored(world, taken, saved, peers, partitions);
     if (testing::Test::HasFailure()) return;
     // The ring itself goes on as if nothing had been.
     EXPECT_TRUE(world.run_to_end()) << report(world);

@@ -63,6 +63,21 @@ TEST_F(DoorkeeperTest, AWelcomeHasTheRingItsSettingsAndItsMembers) {
   EXPECT_NE(rig_.members.membership().find(rig_id(2)), nullptr);
 }
 
+// A peer that was in the ring has most of them on its disk, and compares them by ranges.
+TEST_F(DoorkeeperTest, OnlyANewcomerGetsTenuresWithItsWelcome) {
+  storage::Commit commit;
+  ASSERT_TRUE(rig_.replication.partition_manager.learn({{3, {1, rig_id(1)}}}, commit));
+  const auto tenures_for = [&](const ring::RingId& known) {
+    ring::Join one = join(2);
+    one.ring = known;
+    ask(one);
+    const auto welcomes = rig_.sent<ring::Welcome>();
+    return welcomes.empty() ? std::size_t{99} : welcomes.front().tenures.size();
+  };
+  EXPECT_EQ(tenures_for({}), 1u);
+  EXPECT_EQ(tenures_for(rig_id(200)), 0u);
+}
+
 TEST_F(DoorkeeperTest, ADirectoryOfAnotherRingIsRefused) {
   ring::Join other = join(2);
   other.ring = rig_id(201);

@@ -37,7 +37,11 @@ def walk(capacities, partition):
 
 def share_out(capacities, partitions):
     """Of each partition the owner, then the others in ring order."""
-    room = [-(-5 * partitions * capacity // (4 * sum(capacities))) for capacity in capacities]
+    all_of_them = sum(capacities)
+    room = [
+        max(-(-partitions * capacity // all_of_them), 5 * partitions * capacity // (4 * all_of_them))
+        for capacity in capacities
+    ]
     orders = []
     for partition in range(partitions):
         order = walk(capacities, partition)

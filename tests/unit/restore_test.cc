@@ -8,6 +8,7 @@
 
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
+#include "node/frontier/crash_book.h"
 #include "storage/bytes.h"
 #include "storage/memory_kv.h"
 #include "storage/rocks_kv.h"
@@ -23,9 +24,10 @@ using storage::Merge;
 using storage::Store;
 using storage::UrlState;
 
-ring::Settings few() {
+ring::Settings few(PartitionBy by = PartitionBy::host) {
   Settings settings = default_settings();
   settings.partitions = test::few_partitions;
+  settings.partition_by = by;
   return ring_wide_settings(settings);
 }
 
@@ -46,11 +48,11 @@ Merge fetched(std::size_t host, std::size_t page) {
 class Restored {
  public:
   explicit Restored(std::size_t peers) : kvs_(peers) {}
-  Result<Restore> begin() {
+  Result<Restore> begin(PartitionBy by = PartitionBy::host, std::optional<std::uint32_t> partitions = {}) {
     std::vector<Restore::Target> targets;
     for (std::size_t i = 0; i < kvs_.size(); ++i)
       targets.push_back({&kvs_[i], id_of(static_cast<std::uint8_t>(i + 1)), "10.0.0.1:" + std::to_string(7000 + i)});
-    return Restore::begin(std::move(targets), id_of(99), few());
+    return Restore::begin(std::move(targets), id_of(99), few(by), partitions);
   }
   Store open(std::size_t peer) { return std::move(*Store::open(kvs_[peer])); }
   MemoryKv& kv(std::size_t peer) { return kvs_[peer]; }
@@ -200,6 +202,86 @@ TEST(Restore, WhatBelongsToNoPartitionIsCarriedOver) {
     EXPECT_EQ(walk.value("before_us", 0), 5);
     EXPECT_EQ(walk.value("after", "?"), "");  // from the beginning
   }
+}
+
+// Every row is where the peers of the new ring look for it: records, what is known of hosts and sites, links, crashes.
+TEST(Restore, ARingMayHaveAnotherNumberOfPartitions) {
+  for (const PartitionBy by : {PartitionBy::host, PartitionBy::domain, PartitionBy::url})
+    for (const std::uint32_t partitions : {1u, 4u, 16u, 64u, 65536u}) {
+      SCOPED_TRACE(partitions);
+      Partitioner before(by, test::few_partitions);
+      MemoryKv from;
+      Store source = std::move(*Store::open(from));
+      Commit commit;
+      std::vector<CanonicalUrl> urls;
+      for (std::size_t host = 0; host < 20; ++host)
+        for (std::size_t page = 0; page < 5; ++page) {
+          urls.push_back(std::move(*CanonicalUrl::of_stored("http://www" + std::to_string(page % 2) + "." +
+                                                            test::host_text(host) + "/" + std::to_string(page))));
+          Merge merge{{before.host_key(urls.back()), urls.back().digest()}, {}};
+          merge.record.url = urls.back().text();
+          merge.record.state = page == 3 ? UrlState::fetched : UrlState::queued;
+          std::string link;
+          storage::encode_record(merge.record, link);
+          commit.to_outbox.emplace_back(merge.key.host.partition, link);
+          const std::string name(urls.back().host());
+          commit.clocks.emplace_back(merge.key.host, storage::HostClock{.next_allowed = test::at_ms(1), .host = name});
+          commit.robots.emplace_back(merge.key.host, "http://" + name, storage::RobotsEntry{});
+          commit.cookies.emplace_back(merge.key.host, storage::SiteCookies{name, 7, test::at_ms(9000), "a jar"});
+          if (page == 4) commit.meta.emplace_back("crashed/" + CrashBook::text_of(merge.key), "1");
+          commit.merges.push_back(std::move(merge));
+        }
+      for (std::size_t host = 0; host < 20; ++host)
+        commit.uses.emplace_back(before.host_key(test::host_text(host), 0),
+                                 storage::SiteUse{test::host_text(host), 3, 9});
+      ASSERT_TRUE(source.commit(commit));
+      Restored restored(2);
+      auto restore = restored.begin(by, partitions);
+      ASSERT_TRUE(restore) << restore.error().message;
+      const Result<void> added = restore->add(source);
+      ASSERT_TRUE(added) << added.error().message;
+      const auto counts = restore->finish();
+      ASSERT_TRUE(counts);
+      EXPECT_EQ(counts->records, 100u);
+      EXPECT_EQ(counts->fetched, 20u);
+      EXPECT_EQ(counts->links, 100u);
+      Partitioner after(by, partitions);
+      std::vector<Store> stores;
+      for (std::size_t i = 0; i < 2; ++i) stores.push_back(restored.open(i));
+      const auto at = [&](ring::Partition partition) -> Store& {
+        std::string name = "tenure/";
+        storage::put_be(name, partition);
+        const auto row = stores[0].meta(name);
+        return stores[(*row)->substr(8) == std::string(16, 1) ? 0 : 1];
+      };
+      std::map<std::uint16_t, std::size_t> links;
+      for (const CanonicalUrl& url : urls) {
+        const storage::UrlKey key{after.host_key(url), url.digest()};
+        Store& store = at(key.host.partition);
+        EXPECT_TRUE(store.find(key)->has_value()) << url.text();
+        EXPECT_TRUE(store.clock(key.host)->has_value());
+        EXPECT_TRUE(store.robots(key.host, "http://" + std::string(url.host()))->has_value());
+        EXPECT_TRUE(store.cookies(key.host)->has_value());
+        const bool crashed = url.text().ends_with("/4");
+        EXPECT_EQ((*store.meta("crashed/" + CrashBook::text_of(key))).has_value(), crashed) << url.text();
+        ++links[key.host.partition];
+      }
+      for (const auto& [partition, count] : links)
+        EXPECT_EQ(at(partition).outbox_of(partition, 0, 1000)->size(), count);
+      for (std::size_t host = 0; host < 20; ++host) {
+        const storage::HostKey site = after.host_key(test::host_text(host), 0);
+        EXPECT_TRUE(at(site.partition).use(site)->has_value());
+      }
+      EXPECT_NE((*stores[0].meta("settings"))->find("[\"partitions\",\"" + std::to_string(partitions) + "\"]"),
+                std::string::npos);
+    }
+}
+
+TEST(Restore, ANumberOfPartitionsThatNoRingHasIsRefused) {
+  Restored restored(1);
+  const auto refused = restored.begin(PartitionBy::host, 1000);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("not a power of two"), std::string::npos) << refused.error().message;
 }
 
 TEST(Restore, IntoAStoreThatIsNotEmptyIsRefused) {
