@@ -86,7 +86,7 @@ class Consistent final : public Assigner {
 
 class Ring final : public Assigner {
  public:
-  static constexpr std::uint32_t partitions = 1U << 10;  // as docs/inside/lab-partition.md says
+  static constexpr std::uint32_t partitions = assigner_partitions;
   explicit Ring(const std::vector<std::uint64_t>& peers) {
     std::vector<ring::Member> members(peers.size());
     std::map<ring::PeerId, std::uint32_t> places;

@@ -24,6 +24,8 @@ struct AssignerKind {
   std::string name() const;
 };
 
+inline constexpr std::uint32_t assigner_partitions = 1024;  // of the ring, as docs/inside/lab-partition.md has it
+
 // modulo:     key mod n
 // jump:       Lamping and Veach 2014: no table, numbers 0 to n-1, so that only the last can leave without others moving
 // rendezvous: Thaler and Ravishankar 1996: the peer with the highest hash of (peer, key); O(n)

@@ -125,11 +125,11 @@ TEST(Assigners, TheRingIsTheCrawlersOwn) {
     std::copy_n(digest.begin(), members[i].id.bytes.size(), members[i].id.bytes.begin());
     members[i].state = ring::MemberState::active;
   }
-  const ring::HashRing ring(members, ring::partitions_default);
+  const ring::HashRing ring(members, assigner_partitions);
   const auto assigner = make_assigner({Method::ring, 0}, names(5));
   for (int i = 0; i < 500; ++i) {
     const ring::Md5 digest = ring::md5(std::to_string(i));
-    const ring::PeerId owner = ring.owner(ring::partition_of(digest, ring::partitions_default));
+    const ring::PeerId owner = ring.owner(ring::partition_of(digest, assigner_partitions));
     EXPECT_EQ(members[assigner->owner(ring::leading_bits(digest))].id, owner);
   }
 }

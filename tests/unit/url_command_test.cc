@@ -23,8 +23,8 @@ TEST(UrlReport, TellsWhatTheCrawlerMakesOfAUrl) {
   EXPECT_EQ(report->at("registrable_domain"), "example.co.uk");
   EXPECT_EQ(report->at("surt"), "uk,co,example,www:8080)/x/A");
   EXPECT_EQ(report->at("cdx_key"), "uk,co,example:8080)/x/a");
-  // MD5("www.example.co.uk") begins with a58e: its ten leading bits.
-  EXPECT_EQ(report->at("partition"), 0xa58e >> 6);
+  // MD5("www.example.co.uk") begins with a58e: its twelve leading bits.
+  EXPECT_EQ(report->at("partition"), 0xa58e >> 4);
 }
 
 TEST(UrlReport, OtherSchemesAreRefusedWithTheReason) {

@@ -21,8 +21,9 @@ namespace {
 // fill, the same with what the other peer asked for, a return, and again when all is settled.
 constexpr std::uint64_t first_passes = 8;
 constexpr Duration pass_every{std::chrono::seconds{1}};
-// "Not now" is asked again after 300 ms (transfers.cc), a question without an answer after a second.
-constexpr std::uint64_t first_comparisons = 10;
+// Each of these four compares roots, leaves, and roots again. "Not now" is asked again after 300 ms (transfers.cc), a
+// question without an answer after a second.
+constexpr std::uint64_t first_comparisons = 12;
 constexpr Duration compare_every{std::chrono::milliseconds{200}};
 // From one peer to another, besides records: questions whose answer was "not now", and tables of tenures that differ,
 // each at most once in 200 ms, with their answers; what is ready at different times goes in messages of its own.
