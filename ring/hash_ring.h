@@ -6,7 +6,7 @@
 // MD5(p.id bytes, i as 4 bytes big-endian). Partition k is at the leading 64 bits of MD5("partition", k as 4 bytes
 // big-endian). Partitions are given away in the order of their numbers. Each goes to the peer of the first point at or
 // after it (around the circle) whose share has room. The fair share is the part of all partitions that the peer's
-// capacity is of all capacities. A peer has room for 5/4 of it, rounded down, but at least for the fair share rounded up.
+// capacity is of all capacities. A peer has room for 5/4 of it, rounded down, or for all of it, rounded up, if more.
 // A partition's replicas are the next distinct peers from it on, whatever their shares. Equal points: the lower peer id
 // first. Capacity 0 owns nothing; beyond max_capacity counts as max_capacity. A ring has at most max_points points,
 // whatever its members claim: beyond that, every peer has half as many points, or a quarter, and so on (its first

@@ -9,11 +9,11 @@ Result<void> CopiedUntil::restore(std::string_view row, Time now) {
   last_ = Time::max();
   if (row.empty()) return {};
   if (row.size() != 16) return fail(ErrorCode::io, "it has " + std::to_string(row.size()) + " bytes");
-  const auto time = [&](std::size_t at) {
+  const auto moment = [&](std::size_t at) {
     return Time(Duration(static_cast<std::int64_t>(storage::get_be<std::uint64_t>(row, at))));
   };
-  written_until_ = time(0);
-  written_last_ = time(8);
+  written_until_ = moment(0);
+  written_last_ = moment(8);
   // The clock may have been set back: pages that are fetched from now on are not among those.
   until_ = std::clamp(written_until_, Time{}, now - Duration{1});
   last_ = written_last_;

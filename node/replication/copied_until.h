@@ -6,8 +6,8 @@
 // disk alone. Other peers are sent these as queued, and no partition is handed over. Nor is it settled while outcomes
 // that were given up for lack of room (replicator.h) are to be filled.
 //
-// What others fetch after a restart is not among those. So the row also says, ahead of time, up to when this process may
-// have fetched pages: the next one cannot tell that by its clock, which may have been set back.
+// What others fetch after a restart is not among those. So the row also says, ahead of time, up to when this process
+// may have fetched pages: the next one cannot tell that by its clock, which may have been set back.
 //
 // Pure. Thread rule: one owner (the peer's loop).
 #pragma once

@@ -123,7 +123,7 @@ Result<void> Restore::add_records(storage::Store& source, std::uint16_t partitio
     for (storage::Merge& record : *records) {
       if (!same_partitions()) {
         const auto host = host_of(record.record.url);
-        if (!host) return fail(ErrorCode::io, "a store has a record of what is no URL: " + record.record.url);
+        if (!host) return fail(ErrorCode::io, "a store has a record of what is not a URL: " + record.record.url);
         record.key.host = *host;
       }
       commits[&owner_of(record.key.host.partition)].merges.push_back(std::move(record));

@@ -1,9 +1,9 @@
 // A ring made from the stores of a snapshot, of any number of peers. Every partition is merged from all stores that
 // have some of it, as copies are merged when partitions change hands, and goes to the peer that the hash ring names as
 // its owner. The new ring may have another number of partitions: each row says of which URL, host or site it is, and so
-// where it belongs. The new ring has an identity of its own, and so has each of its peers: peers of the old one that still run
-// are strangers to it. What the new peers find on their disks is what a ring that was stopped finds: members, tenures,
-// seeds, settings, records, waits, robots.txt files, links that are still to be admitted.
+// where it belongs. The new ring has an identity of its own, and so has each of its peers: peers of the old one that
+// still run are strangers to it. What the new peers find on their disks is what a ring that was stopped finds: members,
+// tenures, seeds, settings, records, waits, robots.txt files, links that are still to be admitted.
 //
 // Cost: a read of every record in each store, and a write of each that says more than those before it. Pure but for the
 // stores. Thread rule: one owner.
@@ -41,8 +41,8 @@ class Restore {
     std::uint64_t links = 0;  // to be admitted
   };
 
-  // `settings`: of the snapshot. `partitions`: of the new ring; nothing: as many as before. Errors: a target that is not
-  // empty; settings that this build does not know; a number that no ring has.
+  // `settings`: of the snapshot. `partitions`: of the new ring; nothing: as many as before. Errors: a target that is
+  // not empty; settings that this build does not know; a number that no ring has.
   static Result<Restore> begin(std::vector<Target> targets, const ring::RingId& ring, const ring::Settings& settings,
                                std::optional<std::uint32_t> partitions = {});
 
@@ -61,7 +61,7 @@ class Restore {
   bool same_partitions() const { return partitions_before_ == ring_.partitions(); }
   // Nothing: it is no URL.
   std::optional<storage::HostKey> host_of(const std::string& url);
-  // Where the row of a partition belongs now. By URL a host has rows in many partitions; those that come of one have it.
+  // Where the row of a partition belongs now. By URL a host has rows in many partitions: all that come of one have it.
   std::vector<storage::HostKey> places_of(std::uint16_t partition, const storage::HostRow& row);
   Result<void> add_host(const storage::HostRow& row, const storage::HostKey& key, storage::Commit& commit);
   Result<void> find_crashes_again();

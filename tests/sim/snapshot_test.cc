@@ -109,8 +109,8 @@ Disks look_at_disks(World& world) {
 
 enum class Done : std::uint8_t { whole, without_some, none };
 
-// The last process was left alone, and not all of what it had then had copies again (copied_until.h): with its disk goes
-// what it knew. Two peers left, two came, and it died before it had filled them (seed 1009).
+// The last process was left alone, and not all of what it had then had copies again (copied_until.h). With its disk
+// goes what it knew. Two peers left, two came, and it died before it had filled them (seed 1009).
 bool was_left_alone(const SimPeer& peer) {
   if (peer.core != nullptr || peer.kv == nullptr) return false;
   storage::MemoryKv copy(*peer.kv);
