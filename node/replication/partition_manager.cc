@@ -166,14 +166,16 @@ Result<void> PartitionManager::release_some(const View& view) {
   return {};
 }
 
-// Anti-entropy: compares the roots of some partitions with those of their replicas, one slice after another.
+// Anti-entropy: compares the roots of some partitions with those of their replicas, one slice after another. Not with a
+// copy that has pages as they were before their fetch: it differs until all is settled. What it would return meanwhile
+// keeps its own peer from settling. Where many peers have such copies, none ever would.
 void PartitionManager::compare_slice(Time now, const View& view) {
   if (now < next_compare_) return;
   if (!candidates_.empty()) {
     for (const auto& [partition, root] : candidates_) {
       if (!holds(partition) || !view.owns(partition) || store_->root(partition) != root) continue;
       for (const ring::PeerId& peer : view.copies(partition))
-        if (!transfers_.wanted({peer, partition}))
+        if (!transfers_.wanted({peer, partition}) && !in_part_.contains({partition, peer}))
           transfers_.want({peer, partition}, ring::TransferKind::backfill, {.give = true});
     }
     candidates_.clear();

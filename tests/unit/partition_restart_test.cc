@@ -181,6 +181,32 @@ TEST_F(PartitionRestartTest, ACopyIsDroppedOnlyWhenTheOthersHaveEachOutcome) {
   EXPECT_FALSE(*other.store->find(kept.key));
 }
 
+// It differs, so it would return what it has each time, and a peer that has something to return does not settle either.
+TEST_F(PartitionRestartTest, ACopyWithPagesAsQueuedIsNotComparedUntilAllIsSettled) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  storage::Merge page = known_to(node(1), partition);
+  run(config_.compare_every * (2 + few_partitions / config_.compare_partitions) + seconds(2));
+  page.record.state = storage::UrlState::fetched;
+  page.record.since = now_;
+  ASSERT_TRUE(node(1).store->commit(test::commit_of({.merges = {page}})));
+  unsettle(1);
+  node(1).partition_manager->note_unsent(partition, *node(1).view);
+  ASSERT_TRUE(*node(2).store->find(page.key));
+  EXPECT_EQ((*node(2).store->find(page.key))->state, storage::UrlState::queued);
+  const auto sent = [&] {
+    return node(1).partition_manager->transfers().records_sent() +
+           node(2).partition_manager->transfers().records_sent();
+  };
+  const std::uint64_t before = sent();
+  run(config_.compare_every * (4 + 2 * few_partitions / config_.compare_partitions));
+  EXPECT_EQ(sent(), before);
+  move(1);
+  settle();
+  check_settled();
+  EXPECT_EQ((*node(2).store->find(page.key))->state, storage::UrlState::fetched);
+}
+
 // For a snapshot: what it has handed over stays on its disk until it has made its checkpoint.
 TEST_F(PartitionRestartTest, WhoKeepsAllDropsNothingAndIsCalledNoMoreOftenForIt) {
   for (const std::size_t peer : {1u, 2u, 3u}) {
