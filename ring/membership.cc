@@ -209,13 +209,13 @@ void Membership::acknowledge(const PeerId& to, std::uint64_t sequence, bool reac
 
 void Membership::on_ping(const PeerId& from, const Ping& ping, Time now, std::vector<Send>& out) {
   for (const Member& member : ping.gossip) merge_record(member, now);
-  heard_from(from, now);
+  is_alive(from);
   if (from != self_id_) acknowledge(from, ping.sequence, true, out);
 }
 
 void Membership::on_ping_request(const PeerId& from, const PingRequest& request, Time now, std::vector<Send>& out) {
   for (const Member& member : request.gossip) merge_record(member, now);
-  heard_from(from, now);
+  is_alive(from);
   if (from == self_id_ || request.target.id == from) return;
   merge_record(request.target, now);
   if (request.target.id == self_id_) return acknowledge(from, request.sequence, true, out);  // this peer is the target
@@ -229,7 +229,7 @@ void Membership::on_ping_request(const PeerId& from, const PingRequest& request,
 
 void Membership::on_ping_ack(const PeerId& from, const PingAck& ack, Time now, std::vector<Send>& out) {
   for (const Member& member : ack.gossip) merge_record(member, now);
-  heard_from(from, now);
+  is_alive(from);
   const auto probe = probes_.find(ack.sequence);
   if (probe != probes_.end()) {
     const std::vector<PeerId>& asked = probe->second.relays;
@@ -252,9 +252,14 @@ void Membership::on_ping_ack(const PeerId& from, const PingAck& ack, Time now, s
   acknowledge(answered.asker, answered.asker_sequence, true, out);
 }
 
-void Membership::heard_from(const PeerId& from, Time now) {
-  if (!members_.contains(from)) return;
-  heard_at_[from] = now;
+void Membership::heard_from(const PeerId& from, std::uint64_t incarnation, Time now) {
+  const Member* const known = find(from);
+  if (known == nullptr) return;
+  if (known->incarnation == incarnation) heard_at_[from] = now;
+  is_alive(from);
+}
+
+void Membership::is_alive(const PeerId& from) {
   if (std::erase_if(probes_, [&](const auto& probe) { return probe.second.target == from; }) > 0) health_.better();
 }
 

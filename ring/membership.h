@@ -102,16 +102,16 @@ class Membership {
   void on_ping_request(const PeerId& from, const PingRequest& request, Time now, std::vector<Send>& out);
   void on_ping_ack(const PeerId& from, const PingAck& ack, Time now, std::vector<Send>& out);
   // Any message from a peer shows that it is alive:
-  // clears a probe in flight to it (not a suspicion: only the peer itself refutes that).
-  void heard_from(const PeerId& from, Time now);
+  // clears a probe in flight to it (not a suspicion: only the peer itself refutes that). `incarnation`: the message's.
+  void heard_from(const PeerId& from, std::uint64_t incarnation, Time now);
 
   // The address of another living process with this identity that started before this one, once known. This peer must
   // then end, naming it, without announcing a leave (which would be the other's). Only a record that is well
   // (reachable, not suspect) counts: others suspect a dead process within seconds.
   std::optional<std::string> duplicate() const { return duplicate_; }
   // Whether the joiner's identity belongs to a process that lives at another address: that member is reachable and not
-  // suspect, and it sent a message within the last three probe periods. Ask before heard_from() of the joiner's own
-  // message, which would count as the other's.
+  // suspect, and it sent a message within the last three probe periods. A message of another incarnation than the
+  // member's does not count: it may be the joiner's, which has started again elsewhere.
   bool lives_elsewhere(const Member& joiner, Time now) const;
 
   void tick(Time now, std::vector<Send>& out);
@@ -173,6 +173,7 @@ class Membership {
   void start_probe(Time now, std::vector<Send>& out);
   void follow_probes(Time now, std::vector<Send>& out);
   void follow_relays(Time now, std::vector<Send>& out);
+  void is_alive(const PeerId& from);
   void acknowledge(const PeerId& to, std::uint64_t sequence, bool reached, std::vector<Send>& out);
   void confirm(const PeerId& suspect, const PeerId& by);
   Time end_of(const Suspicion& suspicion) const;
@@ -194,7 +195,7 @@ class Membership {
   std::map<PeerId, Member> members_;
   std::map<PeerId, Suspicion> suspicions_;  // of the members that are reachable and suspect
   std::map<PeerId, Time> gone_since_;       // of the members that left or are down: when this peer learned it
-  std::map<PeerId, Time> heard_at_;         // the last message of each member that sent one
+  std::map<PeerId, Time> heard_at_;         // the last message of each member, as its record is
   std::size_t reachable_ = 0;               // this peer among them
   LocalHealth health_;
   std::optional<std::string> duplicate_;

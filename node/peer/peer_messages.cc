@@ -77,7 +77,7 @@ Result<void> Peer::handle(const Step& step, MessageEvent& event) {
         step.out);
     return {};
   }
-  members_.membership().heard_from(in.from, step.now);
+  members_.membership().heard_from(in.from, in.incarnation, step.now);
   members_.note_version(in.from, in.version);
   // Else it would take what is meant for the other one. Who sends it sends it again.
   if (fence_.awaits_namesake(step.now) && !is_of_membership(in.body)) return {};

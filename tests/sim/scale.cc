@@ -210,7 +210,7 @@ class Memberships {
           post_to(to, id, ring::Sync{false, {membership.self()}, {}});
       return;
     }
-    membership.heard_from(sender, now_);
+    membership.heard_from(sender, nodes_[from].membership->self().incarnation, now_);
     if (const auto* ping = std::get_if<ring::Ping>(&body)) membership.on_ping(sender, *ping, now_, sends);
     if (const auto* asked = std::get_if<ring::PingRequest>(&body))
       membership.on_ping_request(sender, *asked, now_, sends);

@@ -110,7 +110,7 @@ TEST_F(DoorkeeperTest, AJoinerThatGaveUpIsForgotten) {
   ++other.self.started;
   const auto later = [&](Duration wait) {
     rig_.now += wait;
-    rig_.members.membership().heard_from(rig_id(2), rig_.now);
+    rig_.members.membership().heard_from(rig_id(2), PeerRig::self().incarnation, rig_.now);
   };
   later(seconds(1));
   ask(other);

@@ -99,7 +99,7 @@ class LivesElsewhere : public MembershipCalls {
     known = record(1, 500, MemberState::active);
     known.started = 500;
     peer.merge({known}, start);
-    peer.heard_from(sim_id(1), start);
+    peer.heard_from(sim_id(1), known.incarnation, start);
     joiner = known;
     joiner.address = "10.0.1.1:9";
     joiner.started = joiner.incarnation = 900;
@@ -112,8 +112,17 @@ TEST_F(LivesElsewhere, AMemberHeardFromLatelyAtAnotherAddress) {
   EXPECT_TRUE(peer.lives_elsewhere(joiner, start));
   EXPECT_TRUE(peer.lives_elsewhere(joiner, start + 3 * config.probe_every));
   EXPECT_FALSE(peer.lives_elsewhere(joiner, start + 3 * config.probe_every + Duration(1)));
-  peer.heard_from(sim_id(1), start + seconds(10));
+  peer.heard_from(sim_id(1), known.incarnation, start + seconds(10));
   EXPECT_TRUE(peer.lives_elsewhere(joiner, start + seconds(10)));
+}
+
+// It has started again elsewhere, and speaks with the members that it remembers, while this peer knows where it was.
+TEST_F(LivesElsewhere, NotForTheJoinersOwnMessages) {
+  const Time later = start + seconds(10);
+  peer.heard_from(sim_id(1), joiner.incarnation, later);
+  EXPECT_FALSE(peer.lives_elsewhere(joiner, later));
+  peer.heard_from(sim_id(1), known.incarnation, later);
+  EXPECT_TRUE(peer.lives_elsewhere(joiner, later)) << "the other one speaks too";
 }
 
 TEST_F(LivesElsewhere, NotWhoStartedAgainAtItsAddress_NorWhoAsksAgain_NorAStranger) {

@@ -179,7 +179,7 @@ class Sim {
   void receive(std::size_t to, std::size_t from, const Body& body) {
     Membership& membership = *peers[to].membership;
     std::vector<Send> out;
-    membership.heard_from(sim_id(from), now);
+    membership.heard_from(sim_id(from), peers[from].membership->self().incarnation, now);
     if (const auto* ping = std::get_if<Ping>(&body)) membership.on_ping(sim_id(from), *ping, now, out);
     if (const auto* request = std::get_if<PingRequest>(&body))
       membership.on_ping_request(sim_id(from), *request, now, out);

@@ -242,7 +242,7 @@ TEST_F(MembershipCalls, AnyMessageFromTheTargetClearsTheProbe) {
   peer.merge({record(1, 5, MemberState::active)}, start);
   for (Time now = start; now < start + seconds(5); now += milliseconds(100)) {
     run_to(now);
-    peer.heard_from(sim_id(1), now);
+    peer.heard_from(sim_id(1), 5, now);
   }
   EXPECT_FALSE(peer.find(sim_id(1))->suspect);
 }
@@ -340,7 +340,7 @@ TEST_F(MembershipCalls, DownMembersAreNotProbedButOfferedAnExchange_LeftOnesAreL
 // A process that has the ring's key and sends with ever new identities costs no memory.
 TEST_F(MembershipCalls, NothingIsKeptOfStrangers) {
   meet(2);
-  for (std::size_t i = 1; i <= 50; ++i) peer.heard_from(sim_id(i), start);
+  for (std::size_t i = 1; i <= 50; ++i) peer.heard_from(sim_id(i), 5, start);
   const TableSizes sizes = peer.tables();
   const auto heard =
       std::find_if(sizes.begin(), sizes.end(), [](const TableSize& size) { return size.name == "membership.heard"; });
