@@ -1,6 +1,7 @@
 #include "node/replication/partition_moves.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -157,8 +158,20 @@ void PartitionMoves::acknowledge(const Step& step, const ring::ReplyPath& reply,
     return;
   }
   unanswered_[dependent] = {reply, from, sequence};
+  forget_oldest(from);
   replication_->dependents.close(dependent);
   acknowledge_copied(step);
+}
+
+// A sender that sorts its batches again, or has started again, waits for the older ones no more. One that it waits for
+// comes again, and is answered then.
+void PartitionMoves::forget_oldest(const ring::PeerId& from) {
+  const auto first = of_batch_.lower_bound({from, 0});
+  const auto count = std::distance(first, of_batch_.upper_bound({from, UINT64_MAX}));
+  if (static_cast<std::size_t>(count) <= max_unanswered()) return;
+  replication_->dependents.forget(first->second);
+  unanswered_.erase(first->second);
+  of_batch_.erase(first);
 }
 
 void PartitionMoves::acknowledge_copied(const Step& step) {

@@ -95,7 +95,10 @@ class PartitionMoves {
   bool may_move(ring::Partition partition) const;
   bool copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked);
   void note_pause(const Step& step);
+  void forget_oldest(const ring::PeerId& from);
   void acknowledge_copied(const Step& step);
+  // Of one sender: links and transfers are limited separately.
+  std::size_t max_unanswered() const { return 2 * std::size_t{state_->settings.max_batches_in_flight}; }
   Result<void> take_kept(const Step& step);
   void send(const Step& step, const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures) const;
   void compare_now(const Step& step, const ring::PeerId& with);
@@ -107,7 +110,7 @@ class PartitionMoves {
   Replication* replication_;
   Workbench* bench_;
   RecordWriter* writer_;
-  std::map<Dependents::Id, Unanswered> unanswered_;
+  std::map<Dependents::Id, Unanswered> unanswered_;  // of each sender the last ones, at most max_unanswered()
   std::map<std::pair<ring::PeerId, std::uint64_t>, Dependents::Id> of_batch_;  // of these, by sender and sequence
   std::map<ring::Partition, SafeFrom> safe_from_;
   std::map<std::pair<ring::PeerId, ring::Partition>, MayDrop> may_drop_;

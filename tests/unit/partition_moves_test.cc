@@ -188,6 +188,20 @@ TEST_F(PartitionMovesWithReplicas, ABatchIsAcknowledgedOnceItsRecordsHaveTheirCo
   EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u);
 }
 
+// A sender sorts its batches again whenever owners change, and copies may be slow for longer than that.
+TEST_F(PartitionMovesWithReplicas, OfEachSenderTheLastBatchesWait) {
+  const std::uint64_t most = 2 * std::uint64_t{rig_.state.settings.max_batches_in_flight};
+  for (const std::uint8_t sender : {std::uint8_t{2}, std::uint8_t{3}}) {
+    for (std::uint64_t sequence = 1; sequence <= 3 * most; ++sequence) {
+      const Dependents::Id batch = rig_.replication.dependents.begin(Dependents::Kind::batch);
+      rig_.replication.replicator.write(rig_.members.view(), 3, "record", rig_.now, batch);
+      moves_.acknowledge(rig_.step(), {"route"}, rig_id(sender), sequence, batch);
+    }
+    EXPECT_EQ(entries("moves.unanswered"), (sender - 1u) * most);
+    EXPECT_EQ(rig_.replication.dependents.size(), (sender - 1u) * most);
+  }
+}
+
 // Its sender repeats it until it has the acknowledgement: for hours, where a copy's peer answers but takes nothing.
 TEST_F(PartitionMovesWithReplicas, ABatchThatIsRepeatedWaitsOnce) {
   Dependents& dependents = rig_.replication.dependents;

@@ -123,8 +123,8 @@ const std::map<std::string_view, Rule>& rules() {
       {"partitions.awaiting", {each_partition}},
       {"partitions.unfilled", {each_partition}},
       {"partitions.candidates", {[](const Sizes&) { return std::size_t{64}; }}},
-      // A sender's batches of links and of transfers; it may have started again meanwhile.
-      {"moves.unanswered", {[](const Sizes& s) { return 2 * s.processes * s.settings.max_batches_in_flight; }, empty}},
+      // A sender's batches of links and of transfers.
+      {"moves.unanswered", {[](const Sizes& s) { return 2 * s.windows(); }, empty}},
       {"moves.safe_from", {each_partition, empty}},
       // A question that arrives late, when its copy is dropped already, leaves one.
       {"moves.may_drop", {[](const Sizes& s) { return s.partitions() * (s.peers - 1); }}},
