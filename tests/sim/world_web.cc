@@ -58,13 +58,15 @@ void World::parse_robots(std::size_t number, const ParseRobots& stored) {
   schedule(now_ + takes, [this, number, generation = peers_[number].generation, stored] {
     const SimPeer& peer = peers_[number];
     if (peer.generation != generation || peer.status != Status::up) return;
-    if (wait_until_it_goes_on(number, [this, number, stored] { parse_robots(number, stored); })) return;
-    PageDone done;
-    done.id = stored.job.id;
-    RobotsRead read;
-    read.parsed = orbweaver::parse_robots(stored.body, parameters_.settings.user_agent);
-    done.what = std::move(read);
-    step(number, std::move(done));
+    const auto deliver = [this, number, stored] {
+      PageDone done;
+      done.id = stored.job.id;
+      RobotsRead read;
+      read.parsed = orbweaver::parse_robots(stored.body, parameters_.settings.user_agent);
+      done.what = std::move(read);
+      step(number, std::move(done));
+    };
+    if (!wait_until_it_goes_on(number, deliver)) deliver();
   });
 }
 
@@ -74,8 +76,10 @@ void World::resolve_host(std::size_t number, const ResolveHost& resolve) {
   schedule(now_ + takes, [this, number, generation = peers_[number].generation, resolve] {
     const SimPeer& peer = peers_[number];
     if (peer.generation != generation || peer.status != Status::up) return;
-    if (wait_until_it_goes_on(number, [this, number, resolve] { resolve_host(number, resolve); })) return;
-    step(number, HostResolved{resolve.host, web_.address_of(resolve.name)});
+    const auto deliver = [this, number, resolve] {
+      step(number, HostResolved{resolve.host, web_.address_of(resolve.name)});
+    };
+    if (!wait_until_it_goes_on(number, deliver)) deliver();
   });
 }
 
