@@ -182,6 +182,11 @@ void PartitionManager::compare_slice(Time now, const View& view) {
     next_compare_ = now + config_.compare_every;
     return;
   }
+  // Peers that are late with their answers are not asked for more.
+  if (transfers_.tasks(ring::TransferKind::backfill) - transfers_.fills() >= config_.compare_partitions) {
+    next_compare_ = now + config_.compare_every;
+    return;
+  }
   next_compare_ = now + quiet_time;
   auto at = held_.lower_bound(compare_at_);
   for (std::size_t i = 0; i < config_.compare_partitions && i < held_.size(); ++i, ++at) {

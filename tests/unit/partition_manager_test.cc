@@ -344,30 +344,6 @@ TEST_F(PartitionManagerTest, OfTwoThatTookOverAtOnceOneHoldsAndTheOtherGivesBack
   for (const auto& [key, record] : written_) EXPECT_GE(copies_of(key, record), 2u) << record.url;
 }
 
-TEST_F(PartitionManagerTest, ACopyThatDiffersIsFoundAndMended) {
-  begin(1);
-  run(seconds(1));
-  begin(2);
-  run(seconds(3));
-  settle();
-  const ring::Partition partition = 5;
-  ManagedNode& owner = node(node(1).view->owns(partition) ? 1 : 2);
-  ManagedNode& replica = node(owner.number == 1 ? 2 : 1);
-  ASSERT_TRUE(owner.store->commit(
-      test::commit_of({.merges = {test::queued_merge(test::hosts_in(partition, 1)[0], 8'888, 1)}})));
-  ASSERT_NE(owner.store->root(partition), replica.store->root(partition));
-  const std::uint64_t sent = owner.partition_manager->transfers().records_sent();
-  // All partitions are compared in turn, compare_partitions every compare_every.
-  run(config_.compare_every * (2 + few_partitions / config_.compare_partitions) + seconds(2));
-  EXPECT_EQ(owner.store->root(partition), replica.store->root(partition));
-  EXPECT_LE(owner.partition_manager->transfers().records_sent() - sent, owner.store->counts(partition).discovered())
-      << "what is equal is not sent";
-  // Its copy is lost (a disk lost a part): the same.
-  ASSERT_TRUE(*replica.store->drop(partition, 100'000));
-  run(config_.compare_every * (2 + few_partitions / config_.compare_partitions) + seconds(2));
-  EXPECT_EQ(owner.store->root(partition), replica.store->root(partition));
-}
-
 // Once a copy that was found equal just before its peer stopped being a replica was noted after plan() had sorted out
 // the others (PartitionManager::tick, TransferKind::backfill). When the peer was a replica again it counted as whole:
 // it got no records, and others were allowed to drop theirs. Found by KeeperHistory, seed 22 of the calm ones with two
