@@ -4,10 +4,11 @@
 //
 // A batch leaves the window when it is acknowledged, when it is refused, or when its sender takes it back. Until then
 // it is sent again with the same sequence: after `timeout`, then after twice that, then each time after four times
-// that. So a slow line or a busy receiver does not get the same bytes faster than it can take them. Each time something
-// has to be sent again the window narrows to half, at least to one batch; each acknowledgement widens it by one (AIMD,
-// as in RFC 5681). So many senders together do not keep a receiver overloaded. The records of a batch are shared:
-// sending it again copies none of them.
+// that. So a slow line or a busy receiver does not get the same bytes faster than it can take them. A batch for which
+// the receiver has no room goes again after refusal_wait, then after twice that, and so on up to the same maximum: a
+// busy receiver answers late, and answers each copy. Each time something has to be sent again the window narrows to
+// half, at least to one batch; each acknowledgement widens it by one (AIMD, as in RFC 5681). So many senders together
+// do not keep a receiver overloaded. The records of a batch are shared: sending it again copies none of them.
 //
 // Bounds: max_in_flight batches, if the sender asks open() first. Cost: logarithmic in that number, except for
 // resend(), next_deadline() and walks. Pure. Thread rule: one owner (the peer's loop).
@@ -49,6 +50,7 @@ class BatchWindow {
     Content content;
     Time sent{};          // the last time
     Duration patience{};  // since then, before it is sent again
+    Duration wait{};      // likewise, when the receiver has no room the next time
   };
   // By sequence. A sender takes sequences from one rising counter, so this is the order of their first sending.
   using Flights = std::map<std::uint64_t, Flight>;
@@ -65,7 +67,9 @@ class BatchWindow {
   // Adds a new batch; the caller sends what is returned. Its sequence must not be in the window.
   ring::Batch add(Time now, ring::Batch batch, Content content) {
     const std::uint64_t sequence = batch.sequence;
-    return flights_.emplace(sequence, Flight{std::move(batch), std::move(content), now, limits_.timeout})
+    return flights_
+        .emplace(sequence, Flight{std::move(batch), std::move(content), now, limits_.timeout,
+                                  std::min<Duration>(ring::refusal_wait, limits_.timeout)})
         .first->second.batch;
   }
   // Sends again the batches that have waited long enough, lowest sequence first. `refresh(batch)` may update its head.
@@ -103,12 +107,13 @@ class BatchWindow {
     return flight;
   }
 
-  // The receiver has no room now: the batch is sent again after refusal_wait. False: it is not in the window.
+  // The receiver has no room now: the batch is sent again, each time later. False: it is not in the window.
   bool pushed_back(std::uint64_t sequence, Time now) {
     const auto found = flights_.find(sequence);
     if (found == flights_.end()) return false;
     found->second.sent = now;
-    found->second.patience = std::min<Duration>(ring::refusal_wait, limits_.timeout);
+    found->second.patience = found->second.wait;
+    found->second.wait = std::min(2 * found->second.wait, max_patience * limits_.timeout);
     return true;
   }
 

@@ -178,13 +178,28 @@ TEST_F(BatchWindowTest, ABatchThatFoundNoRoomStaysAndIsSentAgainSoon) {
   EXPECT_EQ(resent(), Sequences{10});
   EXPECT_EQ(window_.next_deadline(), now_ + seconds(5)) << "without an answer it has the usual patience";
   EXPECT_TRUE(window_.pushed_back(10, now_));
-  EXPECT_EQ(window_.next_deadline(), now_ + ring::refusal_wait) << "each time";
+  EXPECT_EQ(window_.next_deadline(), now_ + 2 * ring::refusal_wait) << "longer each time";
   EXPECT_EQ(window_.acknowledged(10)->content, "ten");
   EXPECT_FALSE(window_.pushed_back(10, now_)) << "it is not in the window";
   EXPECT_FALSE(window_.next_deadline());
 }
 
-TEST(BatchWindow, ABatchThatFoundNoRoomNeverWaitsLongerThanTheTimeout) {
+// Each copy of the batch that waits at a busy receiver is answered. If each answer led to another copy soon, the queue
+// there would never be shorter.
+TEST_F(BatchWindowTest, ABatchThatFindsNoRoomAgainAndAgainIsSentMoreSeldom) {
+  add(10);
+  std::size_t sent = 0;
+  const Time end = now_ + std::chrono::minutes(10);
+  for (; now_ < end; now_ += ring::refusal_wait / 2) {
+    if (resent().empty()) continue;
+    ++sent;
+    EXPECT_TRUE(window_.pushed_back(10, now_));
+  }
+  EXPECT_GE(sent, 30u) << "four timeouts apart at most";
+  EXPECT_LE(sent, 40u);
+}
+
+TEST(BatchWindow, ABatchThatFoundNoRoomNeverWaitsLongerThanTheTimeoutAtFirst) {
   const Time now = test::at_ms(1'000'000);
   BatchWindow<std::string> window({.timeout = milliseconds(50)});
   window.add(now, {.sequence = 1}, "");
@@ -227,6 +242,7 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
   struct Sent {
     Time last;
     Duration patience;
+    Duration wait;
   };
   std::map<std::uint64_t, Sent> twin;
   std::uint64_t next = 1;
@@ -237,7 +253,7 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
       case 0:
         if (!window_.has_room()) break;
         add(next, std::to_string(next));
-        twin[next++] = {now_, limits_.timeout};
+        twin[next++] = {now_, limits_.timeout, ring::refusal_wait};
         break;
       case 1: {
         const auto flight = window_.acknowledged(some);
@@ -252,14 +268,15 @@ TEST_F(BatchWindowTest, RandomHistoriesAgreeWithATwin) {
         break;
       case 3:
         ASSERT_EQ(window_.pushed_back(some, now_), twin.contains(some));
-        if (twin.contains(some)) twin[some] = {now_, ring::refusal_wait};
+        if (const auto sent = twin.find(some); sent != twin.end())
+          sent->second = {now_, sent->second.wait, std::min(2 * sent->second.wait, 4 * limits_.timeout)};
         break;
       default: {
         Sequences late;
         for (auto& [sequence, sent] : twin)
           if (now_ - sent.last >= sent.patience) {
             late.push_back(sequence);
-            sent = {now_, std::max(std::min(2 * sent.patience, 4 * limits_.timeout), limits_.timeout)};
+            sent = {now_, std::max(std::min(2 * sent.patience, 4 * limits_.timeout), limits_.timeout), sent.wait};
           }
         ASSERT_EQ(resent(), late);
       }
