@@ -63,6 +63,11 @@ class View {
       if (peer != self_ && others.size() + 1 < replicas_) others.push_back(peer);
     return others;
   }
+  // Another peer is the whole ring, though there are to be copies: this peer leaves, and what that one takes is on one
+  // disk only.
+  bool one_other() const {
+    return !ring_.empty() && replicas_ > 1 && owners_[0].size() == 1 && owners_[0].front() != self_;
+  }
   const ring::HashRing& ring() const { return ring_; }
   const ring::PeerId& self() const { return self_; }
   std::uint32_t partitions() const { return partitions_; }

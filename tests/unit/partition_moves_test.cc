@@ -202,6 +202,39 @@ TEST_F(PartitionMovesWithReplicas, OfEachSenderTheLastBatchesWait) {
   }
 }
 
+// While this peer leaves and only one other is there, that one's disk may be lost with the links of a page that counts
+// as fetched here.
+TEST_F(PartitionMovesWithReplicas, WhoLeavesOneOtherKeepsTheLinksThatItTakes) {
+  const auto give_link = [this](const std::string& text) {
+    const CanonicalUrl url = *CanonicalUrl::parse(text);
+    const storage::UrlKey key{rig_.state.partitioner.host_key(url), url.digest()};
+    storage::UrlRecord link;
+    link.url = url.text();
+    link.depth = 2;
+    std::string record;
+    storage::encode_record(link, record);
+    storage::Commit commit;
+    commit.to_outbox.emplace_back(key.host.partition, std::move(record));
+    EXPECT_TRUE(rig_.writer.commit(rig_.step(), commit));
+    rig_.now += std::chrono::seconds(1);
+    std::vector<BatchOut> sent;
+    EXPECT_TRUE(rig_.replication.outbox.tick(rig_.now, rig_.members.view(), sent));
+    EXPECT_EQ(sent.size(), 1u);
+    for (const BatchOut& out : sent) EXPECT_TRUE(moves_.hear(rig_.step(), out.to, ring::BatchAck{out.batch.sequence}));
+    EXPECT_EQ(rig_.store.counts().outbox, 0u);
+    return *rig_.store.find(key);
+  };
+  rig_.members.membership().set_state(ring::MemberState::leaving, rig_.now);
+  rig_.members.accept_changes(rig_.now);
+  const auto kept = give_link("http://a.example/1");
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->depth, 2u);
+  EXPECT_TRUE(rig_.replication.partition_manager.plan_open()) << "it is to be returned";
+  rig_.add_member(3, ring::MemberState::active);
+  rig_.members.accept_changes(rig_.now);
+  EXPECT_FALSE(give_link("http://a.example/2")) << "two others have it";
+}
+
 // Its sender repeats it until it has the acknowledgement: for hours, where a copy's peer answers but takes nothing.
 TEST_F(PartitionMovesWithReplicas, ABatchThatIsRepeatedWaitsOnce) {
   Dependents& dependents = rig_.replication.dependents;
