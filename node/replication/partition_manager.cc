@@ -100,12 +100,12 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     transfers_.begin_anew(partition);
     dirty_.insert(partition);
     if (tenure.holder == before.holder) continue;
+    releasing_.erase(partition);  // the next holder may lack what the last one had
     if (tenure.holder == self_) {
       // Handed over to this peer together with its hosts' waits, so there is nothing more to wait for.
       const auto last_access_unknown = last_access_unknown_.extract(partition);
       held_[partition] = {.since = last_access_unknown.empty() ? Time{} : last_access_unknown.mapped()};
       store_->hold(partition, true);
-      releasing_.erase(partition);
       awaiting_.erase(partition);
       fetchability_changed(partition);
     } else if (held_.erase(partition) > 0) {
@@ -201,7 +201,8 @@ Result<void> PartitionManager::tick(Time now, const View& view, const Transfers:
                                     std::vector<Transfers::Out>& out, Changes& changes) {
   if (view.empty()) return {};
   compare_slice(now, view);
-  if (!keep_all_)
+  one_other_ = view.one_other();
+  if (!keep_all_ && !drops_at_the_end())
     if (Result<void> dropped = release_some(view); !dropped) return dropped;
   if (Result<void> ticked = transfers_.tick(now, world, out); !ticked) return ticked;
   for (RecordAsks::Out& ask : asks_.tick(now, tenures_.sum_held_by(self_), world.new_sequence))
@@ -374,8 +375,14 @@ bool PartitionManager::at_rest() const {
   return gaining_.empty() && to_hand_over() == 0 && to_return() == 0 && releasing_.empty();
 }
 
+// The last but one to leave drops nothing before everything is with the other: if that one's disk is lost, and this
+// peer stays after all, it has each page together with its links.
+bool PartitionManager::drops_at_the_end() const {
+  return one_other_ && (plan_open() || !held_.empty() || to_return() > 0);
+}
+
 std::optional<Time> PartitionManager::next_deadline() const {
-  if ((!releasing_.empty() && !keep_all_) || plan_open()) return Time{};
+  if ((!releasing_.empty() && !keep_all_ && !drops_at_the_end()) || plan_open()) return Time{};
   std::optional<Time> at = transfers_.next_deadline();
   const auto consider = [&at](Time other) { at = at ? std::min(*at, other) : other; };
   if (asks_.next_deadline()) consider(*asks_.next_deadline());

@@ -210,6 +210,7 @@ class PartitionManager {
   void compare_slice(Time now, const View& view);
   void fetchability_changed(ring::Partition partition) { fetchability_changed_.insert(partition); }
   Result<void> release_some(const View& view);
+  bool drops_at_the_end() const;
 
   Config config_;
   ring::PeerId self_;
@@ -234,6 +235,7 @@ class PartitionManager {
   std::optional<RecordAsks::Round> restored_round_;  // of what the last run held, once it has begun
   std::set<ring::Partition> dirty_;                  // to be planned
   bool keep_all_ = false;
+  bool one_other_ = false;      // View::one_other(), as of the last tick()
   std::size_t sweep_left_ = 0;  // and so many from sweep_at_ on, in a circle
   ring::Partition sweep_at_ = 0;
   std::set<ring::Partition> gaining_;   // owned or held, and not fetched yet

@@ -228,5 +228,43 @@ TEST_F(PartitionRestartTest, WhoKeepsAllDropsNothingAndIsCalledNoMoreOftenForIt)
   EXPECT_EQ(node(2).store->counts().discovered(), 0u);
 }
 
+class LastButOneLeavesTest : public PartitionRestartTest {
+ protected:
+  // Of two peers the second leaves, and has handed over all but one partition, which takes long.
+  void leave_but_for_one_partition() {
+    form(2);
+    had_ = node(2).store->counts().discovered();
+    ASSERT_GT(had_, 0u);
+    node(2).busy[held_by(2)] = now_ + seconds(30);
+    leave(2);
+    run(seconds(20));
+    ASSERT_EQ(node(2).partition_manager->held(), 1u);
+  }
+
+  std::uint64_t had_ = 0;
+};
+
+// What it has handed over is on one disk only. It may have to stay: with a page there must be its links.
+TEST_F(LastButOneLeavesTest, ItDropsNothingBeforeTheOtherHasEverything) {
+  leave_but_for_one_partition();
+  EXPECT_EQ(node(2).store->counts().discovered(), had_);
+  EXPECT_FALSE(node(2).partition_manager->at_rest());
+  EXPECT_GT(node(2).partition_manager->next_deadline().value_or(now_), Time{}) << "a loop that never sleeps";
+  settle();
+  EXPECT_EQ(node(2).partition_manager->held(), 0u);
+  EXPECT_EQ(node(2).store->counts().discovered(), 0u);
+}
+
+TEST_F(LastButOneLeavesTest, ItGivesAllToWhoeverFollowsTheOther) {
+  leave_but_for_one_partition();
+  kill(1);
+  bury(1);
+  begin(3);
+  run(seconds(10));
+  settle();
+  for (const auto& [key, record] : written_) EXPECT_TRUE(*node(3).store->find(key)) << record.url;
+  EXPECT_EQ(node(2).store->counts().discovered(), 0u);
+}
+
 }  // namespace
 }  // namespace orbweaver
