@@ -212,7 +212,7 @@ Result<void> BatchIntake::take(const Step& step, const ring::PeerId& from, const
   if (copy) {
     around_.messenger.reply(reply, from, ring::BatchAck{batch.sequence}, step.out);
   } else {
-    around_.moves.acknowledge(step, reply, from, batch.sequence, dependent);
+    around_.moves.acknowledge(step, reply, from, batch, dependent);
   }
   return {};
 }

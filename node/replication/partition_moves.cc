@@ -150,15 +150,17 @@ void PartitionMoves::hear(const Step& step, const ring::PeerId& from, const ring
 // --- batches that wait for their copies
 
 void PartitionMoves::acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from,
-                                 std::uint64_t sequence, Dependents::Id dependent) {
-  const auto [batch, first] = of_batch_.try_emplace({from, sequence}, dependent);
+                                 const ring::Batch& batch, Dependents::Id dependent) {
+  const auto [waiting, first] = of_batch_.try_emplace({from, batch.sequence}, dependent);
   if (!first) {
     // Its sender repeats it until it is answered. What it brought waits already.
     replication_->dependents.forget(dependent);
-    unanswered_.at(batch->second).reply = reply;
+    Unanswered& repeated = unanswered_.at(waiting->second);
+    repeated.reply = reply;
+    repeated.ring = batch.ring_fingerprint;
     return;
   }
-  unanswered_[dependent] = {reply, from, sequence};
+  unanswered_[dependent] = {reply, from, batch.sequence, batch.ring_fingerprint};
   forget_oldest(from);
   replication_->dependents.close(dependent);
   acknowledge_copied(step);
@@ -175,11 +177,16 @@ void PartitionMoves::forget_oldest(const ring::PeerId& from) {
   of_batch_.erase(first);
 }
 
+// A sender that knows another ring counts on copies that a peer without any other does not make: it gets no answer, and
+// sends the batch again. One that knows of this, because it leaves, keeps the links (keep_links()).
 void PartitionMoves::acknowledge_copied(const Step& step) {
+  const View& view = members_->view();
+  const bool alone = state_->settings.replicas > 1 && !view.empty() && view.copies(0).empty();
   for (const Dependents::Id id : replication_->dependents.take_met(Dependents::Kind::batch)) {
     const auto batch = unanswered_.extract(id);
     if (batch.empty()) continue;
     of_batch_.erase({batch.mapped().from, batch.mapped().sequence});
+    if (alone && batch.mapped().ring != view.ring().fingerprint()) continue;
     messenger_->reply(batch.mapped().reply, batch.mapped().from, ring::BatchAck{batch.mapped().sequence}, step.out);
   }
 }

@@ -44,7 +44,7 @@ class PartitionMoves {
 
   // Acknowledges a batch once `dependent` waits for nothing more, because its sender then forgets what it sent. Closes
   // the dependent.
-  void acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from, std::uint64_t sequence,
+  void acknowledge(const Step& step, const ring::ReplyPath& reply, const ring::PeerId& from, const ring::Batch& batch,
                    Dependents::Id dependent);
   bool acknowledges_later() const { return !unanswered_.empty(); }
 
@@ -71,6 +71,7 @@ class PartitionMoves {
     ring::ReplyPath reply;
     ring::PeerId from;
     std::uint64_t sequence = 0;
+    std::uint64_t ring = 0;  // fingerprint of the sender's
   };
   // What must be safe before a partition that is to move may go; noted when the last fetch from it had ended.
   struct SafeFrom {

@@ -175,16 +175,16 @@ class PartitionMovesWithReplicas : public PartitionMovesTest {
 
 TEST_F(PartitionMovesWithReplicas, ABatchIsAcknowledgedOnceItsRecordsHaveTheirCopies) {
   Dependents& dependents = rig_.replication.dependents;
-  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 1, dependents.begin(Dependents::Kind::batch));
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), {.sequence = 1}, dependents.begin(Dependents::Kind::batch));
   EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u) << "nothing waits";
   rig_.clear();
   const Dependents::Id batch = dependents.begin(Dependents::Kind::batch);
   rig_.replication.replicator.write(rig_.members.view(), 3, "record", rig_.now, batch);
-  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 2, batch);
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), {.sequence = 2}, batch);
   EXPECT_TRUE(rig_.sent<ring::BatchAck>().empty());
   EXPECT_TRUE(moves_.acknowledges_later());
   // Another one's copies do not keep it waiting.
-  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), 3, dependents.begin(Dependents::Kind::batch));
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), {.sequence = 3}, dependents.begin(Dependents::Kind::batch));
   EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u);
 }
 
@@ -195,7 +195,7 @@ TEST_F(PartitionMovesWithReplicas, OfEachSenderTheLastBatchesWait) {
     for (std::uint64_t sequence = 1; sequence <= 3 * most; ++sequence) {
       const Dependents::Id batch = rig_.replication.dependents.begin(Dependents::Kind::batch);
       rig_.replication.replicator.write(rig_.members.view(), 3, "record", rig_.now, batch);
-      moves_.acknowledge(rig_.step(), {"route"}, rig_id(sender), sequence, batch);
+      moves_.acknowledge(rig_.step(), {"route"}, rig_id(sender), {.sequence = sequence}, batch);
     }
     EXPECT_EQ(entries("moves.unanswered"), (sender - 1u) * most);
     EXPECT_EQ(rig_.replication.dependents.size(), (sender - 1u) * most);
@@ -235,6 +235,26 @@ TEST_F(PartitionMovesWithReplicas, WhoLeavesOneOtherKeepsTheLinksThatItTakes) {
   EXPECT_FALSE(give_link("http://a.example/2")) << "two others have it";
 }
 
+// It may have been asleep, and is taken for dead here: it would forget links that are on this disk alone.
+TEST_F(PartitionMovesWithReplicas, WhoIsAloneAnswersNoSenderThatCountsOnCopies) {
+  Dependents& dependents = rig_.replication.dependents;
+  ring::Batch batch{.sequence = 1, .ring_fingerprint = rig_.members.view().ring().fingerprint()};
+  const Dependents::Id waiting = dependents.begin(Dependents::Kind::batch);
+  rig_.replication.replicator.write(rig_.members.view(), 3, "record", rig_.now, waiting);
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), batch, waiting);
+  rig_.add_member(2, ring::MemberState::down);
+  rig_.members.accept_changes(rig_.now);
+  rig_.replication.replicator.owners_changed(rig_.members.view(), rig_.now);
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), {.sequence = 2, .ring_fingerprint = batch.ring_fingerprint},
+                     dependents.begin(Dependents::Kind::batch));
+  EXPECT_TRUE(rig_.sent<ring::BatchAck>().empty());
+  EXPECT_FALSE(moves_.acknowledges_later());
+  // It sends them again. Once it knows of this, it keeps them until it has left.
+  batch.ring_fingerprint = rig_.members.view().ring().fingerprint();
+  moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), batch, dependents.begin(Dependents::Kind::batch));
+  EXPECT_EQ(rig_.sent<ring::BatchAck>().size(), 1u);
+}
+
 // Its sender repeats it until it has the acknowledgement: for hours, where a copy's peer answers but takes nothing.
 TEST_F(PartitionMovesWithReplicas, ABatchThatIsRepeatedWaitsOnce) {
   Dependents& dependents = rig_.replication.dependents;
@@ -243,7 +263,7 @@ TEST_F(PartitionMovesWithReplicas, ABatchThatIsRepeatedWaitsOnce) {
   for (const char* const route : {"first", "second", "third"}) {
     const Dependents::Id batch = dependents.begin(Dependents::Kind::batch);
     replicator.write(view, 3, "record", rig_.now, batch);
-    moves_.acknowledge(rig_.step(), {route}, rig_id(2), 7, batch);
+    moves_.acknowledge(rig_.step(), {route}, rig_id(2), {.sequence = 7}, batch);
   }
   EXPECT_EQ(entries("moves.unanswered"), 1u);
   EXPECT_EQ(dependents.size(), 1u);
