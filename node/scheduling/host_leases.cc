@@ -25,6 +25,7 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     if (since != Time{}) found->second.free = since + lease_time + delay;
   }
   Host& at = found->second;
+  delay = at.delay = std::max(at.delay, delay);
   if (at.asked_blindly != Time{}) at.free = std::max(at.free, at.asked_blindly + delay);
   const bool leased = at.leased_until > now;
   const bool owned_anew = since != Time{} && now < since + lease_time;
@@ -68,9 +69,12 @@ void HostLeaseBook::give_back(const ring::Md5& host, const Lease& lease, Duratio
 void HostLeaseBook::forget(Time now) {
   if (now < next_look_) return;
   next_look_ = now + look_every;
-  std::erase_if(hosts_, [now](const auto& entry) {
+  const bool room = hosts_.size() < max_hosts / 2;
+  std::erase_if(hosts_, [&](const auto& entry) {
     const Host& at = entry.second;
-    return at.leased_until + max_wait < now && at.asked_blindly + max_wait < now && at.free < now && at.ask_again < now;
+    const Duration kept = room && at.delay > usual_ ? max_wait : Duration{};
+    return at.leased_until + max_wait < now && at.asked_blindly + max_wait < now && at.free + kept < now &&
+           at.ask_again < now;
   });
 }
 

@@ -6,8 +6,8 @@
 // A lease ends by itself after `lease_time` without a renewal: its holder died, or is cut off. A new owner, which knows
 // nothing of the leases given before it, waits that long and the asker's delay before its first one, and takes over the
 // leases that are renewed with it meanwhile. Idempotent: asked again under the same id it gives the same answer.
-// Bounded: a host that is not leased and whose wait has passed is forgotten. Pure. Thread rule: one owner (the peer's
-// loop).
+// Bounded: a host that is not leased and whose wait has passed is forgotten; one with a Crawl-delay a day later, while
+// there is room. Pure. Thread rule: one owner (the peer's loop).
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,16 @@ class HostLeaseBook {
     Time at{};  // given: until when it is leased; else: when to ask again
   };
 
+  // `usual`: the delay of hosts that name no longer one.
+  explicit HostLeaseBook(Duration usual) : usual_(usual) {}
+
   // `delay`: the host's delay as the asker knows it. `renews`: the asker holds the lease, as far as it knows. `since`:
   // the peer that is asked owns the host from then on (the epoch: no other ever did).
   Answer ask(const ring::Md5& host, const Lease& lease, bool renews, Duration delay, Time since, Time now);
   // The lease is returned; the host may next be asked in `wait`.
   void give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now);
   // The lease that is returned was for another host's robots.txt: its holder does not know this host's Crawl-delay. The
-  // next to ask waits for its own delay.
+  // next to ask waits for the longest delay that it, or another before it, has named.
   void asked_blindly(const ring::Md5& host, Time now) { hosts_[host].asked_blindly = now; }
   std::size_t hosts() const { return hosts_.size(); }
 
@@ -50,6 +53,7 @@ class HostLeaseBook {
     Lease lease;
     Time leased_until{};  // before now: not leased
     Time free{};          // no request before this
+    Duration delay{};     // the longest that an asker named
     Time asked_blindly{};
     Time ask_again{};   // when the last of the askers that were turned away must ask again
     ring::PeerId last;  // the last lessee; if another was turned away meanwhile, that one goes first
@@ -57,6 +61,7 @@ class HostLeaseBook {
   };
   void forget(Time now);
 
+  Duration usual_;
   std::map<ring::Md5, Host> hosts_;
   Time next_look_{};
 };

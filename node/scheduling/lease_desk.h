@@ -102,8 +102,8 @@ class LeaseDesk {
   std::map<std::uint64_t, HostLease> leases_;           // by the id of the question
   std::map<storage::HostKey, std::uint64_t> lease_of_;  // of leases asked for or held
   std::vector<std::uint64_t> unsent_;
-  HostLeaseBook book_;                      // as an owner
-  std::map<storage::HostKey, Turn> turns_;  // as a holder
+  HostLeaseBook book_{state_->settings.delay};  // as an owner
+  std::map<storage::HostKey, Turn> turns_;      // as a holder
 };
 
 }  // namespace orbweaver

@@ -25,7 +25,7 @@ HostLeaseBook::Lease lease_of(std::uint8_t peer, std::uint64_t id) {
 }
 
 TEST(HostLeases, Contract3_OneAtATimeAndTheWaitBetween) {
-  HostLeaseBook leases;
+  HostLeaseBook leases(delay);
   EXPECT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);
   EXPECT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given) << "the same ask, come twice";
   const auto other = leases.ask(host, lease_of(2, 1), false, delay, {}, start);
@@ -41,7 +41,7 @@ TEST(HostLeases, Contract3_OneAtATimeAndTheWaitBetween) {
 
 // A robots.txt of another host was here: who asked for that does not know this host's Crawl-delay.
 TEST(HostLeases, AfterARequestForAnotherHostTheNextWaitsForItsOwnDelay) {
-  HostLeaseBook leases;
+  HostLeaseBook leases(delay);
   ASSERT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);
   leases.give_back(host, lease_of(1, 1), delay, {}, start);
   leases.asked_blindly(host, start);
@@ -49,8 +49,22 @@ TEST(HostLeases, AfterARequestForAnotherHostTheNextWaitsForItsOwnDelay) {
   EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, seconds{30}, {}, start + seconds{30}).given);
 }
 
+// Of two such requests neither knows it. Others that ask the host for its pages have named it, a while ago.
+TEST(HostLeases, Contract3_BetweenTwoRequestsForOtherHostsTheCrawlDelayCounts) {
+  HostLeaseBook leases(delay);
+  ASSERT_TRUE(leases.ask(host, lease_of(1, 1), false, seconds{30}, {}, start).given);
+  leases.give_back(host, lease_of(1, 1), seconds{30}, {}, start);
+  const Time later = start + std::chrono::hours{1};
+  ASSERT_TRUE(leases.ask(ring::md5("b.example"), lease_of(1, 2), false, delay, {}, later).given);
+  ASSERT_TRUE(leases.ask(host, lease_of(1, 3), false, delay, {}, later).given);
+  leases.give_back(host, lease_of(1, 3), delay, {}, later);
+  leases.asked_blindly(host, later);
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, {}, later + seconds{29}).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, delay, {}, later + seconds{30}).given);
+}
+
 TEST(HostLeases, ALoanThatIsNotRenewedEndsAndItsDelayIsWaitedFor) {
-  HostLeaseBook leases;
+  HostLeaseBook leases(delay);
   ASSERT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);
   ASSERT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, {}, start + seconds{6}).given);
   const Time end = start + seconds{6} + HostLeaseBook::lease_time;
@@ -61,7 +75,7 @@ TEST(HostLeases, ALoanThatIsNotRenewedEndsAndItsDelayIsWaitedFor) {
 }
 
 TEST(HostLeases, Contract3_ANewOwnerTakesOverWhatIsRenewedAndWaitsForTheRest) {
-  HostLeaseBook leases;  // owner since start, without any leases
+  HostLeaseBook leases(delay);  // owner since start, without any leases
   EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + milliseconds{1}).given);
   EXPECT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, start, start + seconds{3}).given)
       << "leased by the old owner";
@@ -69,13 +83,13 @@ TEST(HostLeases, Contract3_ANewOwnerTakesOverWhatIsRenewedAndWaitsForTheRest) {
   leases.give_back(host, lease_of(1, 1), seconds{2}, start, start + seconds{4});
   EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, start, start + seconds{7}).given);
   EXPECT_TRUE(leases.ask(host, lease_of(2, 1), false, delay, start, start + HostLeaseBook::lease_time + delay).given);
-  HostLeaseBook late;  // a return to the old owner that reaches the new one
+  HostLeaseBook late(delay);  // a return to the old owner that reaches the new one
   late.give_back(host, lease_of(1, 1), Duration{}, start, start + seconds{1});
   EXPECT_FALSE(late.ask(host, lease_of(2, 1), false, delay, start, start + seconds{2}).given);
 }
 
 TEST(HostLeases, EveryoneHasATurnInTheEnd) {
-  HostLeaseBook leases;
+  HostLeaseBook leases(delay);
   std::mt19937_64 random(1);
   struct Asker {
     Time next = start;
@@ -110,7 +124,7 @@ TEST(HostLeases, EveryoneHasATurnInTheEnd) {
 }
 
 TEST(HostLeases, Contract5_HostsWithoutALoanOrAWaitAreForgotten) {
-  HostLeaseBook leases;
+  HostLeaseBook leases(delay);
   for (int i = 0; i < 1000; ++i) {
     const ring::Md5 at = ring::md5(std::to_string(i));
     ASSERT_TRUE(leases.ask(at, lease_of(1, 1), false, delay, {}, start).given);
@@ -118,6 +132,25 @@ TEST(HostLeases, Contract5_HostsWithoutALoanOrAWaitAreForgotten) {
   }
   EXPECT_EQ(leases.hosts(), 1000u);
   (void)leases.ask(host, lease_of(1, 2), false, delay, {}, start + seconds{60});
+  EXPECT_EQ(leases.hosts(), 1u);
+}
+
+TEST(HostLeases, Contract5_ACrawlDelayIsForgottenAfterADayAndBeforeTheBookIsFull) {
+  HostLeaseBook leases(delay);
+  const auto asked_at = [&](int number, Time now) {
+    const ring::Md5 at = ring::md5(std::to_string(number));
+    ASSERT_TRUE(leases.ask(at, lease_of(1, 1), false, 2 * delay, {}, now).given);
+    leases.give_back(at, lease_of(1, 1), 2 * delay, {}, now);
+  };
+  asked_at(0, start);
+  asked_at(1, start + std::chrono::hours{1});
+  EXPECT_EQ(leases.hosts(), 2u);
+  const Time next_day = start + std::chrono::hours{24} + seconds{3};
+  asked_at(2, next_day);
+  EXPECT_EQ(leases.hosts(), 2u);
+  for (int number = 3; number < static_cast<int>(HostLeaseBook::max_hosts / 2) + 3; ++number)
+    asked_at(number, next_day);
+  asked_at(0, next_day + seconds{60});
   EXPECT_EQ(leases.hosts(), 1u);
 }
 
