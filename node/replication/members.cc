@@ -69,20 +69,20 @@ Members::Pause Members::judge_pause() const {
 bool Members::accept_changes(Time now) {
   accepted_ = membership_.version();
   come_or_gone_.clear();
-  std::map<ring::PeerId, bool> before = std::exchange(reachable_, {});
+  std::map<ring::PeerId, ring::MemberState> before = std::exchange(accepted_states_, {});
   for (const auto& [peer, member] : membership_.members()) {
-    const bool now_reachable = reachable_.emplace_hint(reachable_.end(), peer, ring::reachable(member))->second;
+    accepted_states_.emplace_hint(accepted_states_.end(), peer, member.state);
     const auto known = before.extract(peer);
-    if (known.empty() || known.mapped() != now_reachable) come_or_gone_.insert(peer);
-  }
-  for (const auto& [peer, was_reachable] : before) come_or_gone_.insert(peer);
-  for (const auto& [peer, member] : membership_.members()) {
-    if (member.state == ring::MemberState::down) {
+    const bool was_reachable = !known.empty() && known.mapped() < ring::MemberState::left;
+    if (known.empty() || was_reachable != ring::reachable(member)) come_or_gone_.insert(peer);
+    const bool was_joining = !known.empty() && known.mapped() == ring::MemberState::joining;
+    if (member.state == ring::MemberState::down || (member.state == ring::MemberState::left && was_joining)) {
       down_since_.try_emplace(peer, now);
-    } else {
+    } else if (known.empty() || known.mapped() != member.state) {
       down_since_.erase(peer);
     }
   }
+  for (const auto& [peer, state] : before) come_or_gone_.insert(peer);
   std::erase_if(versions_, [this](const auto& entry) { return membership_.find(entry.first) == nullptr; });
   return view_.update(membership_);
 }

@@ -33,7 +33,7 @@ class Members {
   bool is_reachable(const ring::PeerId& peer) const;
   // Down for presume_dead_after, so it is not expected back; the replicas then have what it held.
   bool gone(const ring::PeerId& peer, Time now) const;
-  // Down, and it may come back.
+  // Down, and it may come back; or it fell silent while it joined, and may have been welcomed by then.
   bool away(const ring::PeerId& peer, Time now) const { return down_since_.contains(peer) && !gone(peer, now); }
   // Down, and nothing is decided without it: it may come back with work.
   bool waited_for(const ring::PeerId& peer, Time now) const;
@@ -81,10 +81,10 @@ class Members {
   mutable Roll roll_;
   mutable Pause pause_;
   View view_;
-  std::uint64_t accepted_ = 0;              // membership_.version()
-  std::map<ring::PeerId, bool> reachable_;  // at the last accept_changes()
+  std::uint64_t accepted_ = 0;                                 // membership_.version()
+  std::map<ring::PeerId, ring::MemberState> accepted_states_;  // at the last accept_changes()
   std::set<ring::PeerId> come_or_gone_;
-  std::map<ring::PeerId, Time> down_since_;
+  std::map<ring::PeerId, Time> down_since_;  // also of those that fell silent while they joined: these count as left
   std::map<ring::PeerId, std::uint16_t> versions_;
 };
 

@@ -19,7 +19,7 @@ std::size_t sum(const Entries& entries, Size size) {
 
 ring::TableSizes Members::tables() const {
   ring::TableSizes sizes = membership_.tables();
-  ring::append(sizes, {{"members.reachable", reachable_.size()},
+  ring::append(sizes, {{"members.states", accepted_states_.size()},
                        {"members.come_or_gone", come_or_gone_.size()},
                        {"members.down", down_since_.size()},
                        {"members.versions", versions_.size()}});

@@ -35,6 +35,35 @@ TEST(Members, WithReplicasOneThatIsGoneIsNotWaitedFor) {
   EXPECT_FALSE(rig.members.waited_for(rig_id(2), rig.now + settings.presume_dead_after));
 }
 
+// Its welcome may have reached it, and no answer came back.
+TEST(Members, OneThatFellSilentWhileItJoinedMayComeBackAndIsNotWaitedForOtherwise) {
+  PeerRig rig;
+  rig.enter();
+  rig.add_member(2, MemberState::joining);
+  rig.add_member(3, MemberState::active);
+  rig.members.accept_changes(rig.now);
+  EXPECT_FALSE(rig.members.away(rig_id(2), rig.now));
+  for (const std::uint8_t number : {std::uint8_t{2}, std::uint8_t{3}}) {
+    ring::Member left = *rig.members.membership().find(rig_id(number));
+    left.state = MemberState::left;
+    rig.members.membership().merge({left}, rig.now);
+  }
+  for (int times = 0; times < 2; ++times) {
+    rig.members.accept_changes(rig.now);
+    EXPECT_TRUE(rig.members.away(rig_id(2), rig.now));
+    EXPECT_FALSE(rig.members.away(rig_id(3), rig.now)) << "it has left";
+    EXPECT_FALSE(rig.members.waited_for(rig_id(2), rig.now));
+  }
+  EXPECT_FALSE(rig.members.away(rig_id(2), rig.now + rig.state.settings.presume_dead_after));
+  ring::Member back = *rig.members.membership().find(rig_id(2));
+  back.state = MemberState::active;
+  ++back.incarnation;
+  rig.members.membership().merge({back}, rig.now);
+  EXPECT_TRUE(rig.members.is_back(rig_id(2)));
+  rig.members.accept_changes(rig.now);
+  EXPECT_FALSE(rig.members.away(rig_id(2), rig.now));
+}
+
 TEST(Members, TheRollSaysWhoIsThereAsSoonAsARecordChanges) {
   PeerRig rig;
   rig.enter();
@@ -63,7 +92,7 @@ TEST(Members, OneThatIsBackIsNotDownSinceBefore) {
   rig.members.accept_changes(rig.now);
   ring::Member back = *rig.members.membership().find(rig_id(2));
   back.state = MemberState::active;
-  back.incarnation += 1;
+  ++back.incarnation;
   rig.members.membership().merge({back}, rig.now);
   EXPECT_TRUE(rig.members.changed());
   EXPECT_TRUE(rig.members.is_back(rig_id(2)));

@@ -69,7 +69,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"membership.relays", {[](const Sizes& s) { return s.peers * s.peers; }}},
       // Who comes back is probed once more in the round.
       {"membership.round", {[](const Sizes& s) { return 2 * s.peers; }}},
-      {"members.reachable", {each_peer}},
+      {"members.states", {each_peer}},
       {"members.come_or_gone", {each_peer}},
       {"members.down", {each_peer}},
       {"members.versions", {each_peer}},
