@@ -8,6 +8,7 @@
 #include "node/settings/units.h"
 #include "ring/codec.h"
 #include "ring/md5.h"
+#include "storage/bytes.h"
 
 namespace orbweaver::sim {
 
@@ -24,6 +25,13 @@ constexpr Duration late_wait{std::chrono::seconds{20}};
 constexpr std::string_view ask_route = "ask";
 // Steps of a peer between two looks at the status that it reports.
 constexpr std::uint64_t status_every = 256;
+
+// Up to when the fetched pages of a peer have their links on two disks, by its store.
+Time copied_until(const SimPeer& peer) {
+  const auto row = peer.store->meta(meta_name::copied_until);
+  if (!row || !*row || (*row)->size() < sizeof(std::uint64_t)) return {};
+  return Time(Duration(static_cast<std::int64_t>(storage::get_be<std::uint64_t>(**row, 0))));
+}
 
 ring::PeerId id_from(const std::string& text) {
   ring::PeerId id;
@@ -219,7 +227,8 @@ void World::move_elsewhere(SimPeer& peer) {
   count("a directory that moved");
 }
 
-// A page whose outcome only this peer has may be fetched once more by whichever peer takes over.
+// A page whose outcome only this peer has may be fetched once more by whichever peer takes over. The outcome that
+// another has is none for others, if that one died with it in turn and its links may be missing still (decision 26).
 void World::note_single_copies(const SimPeer& peer) {
   if (!peer.store) return;
   for (const std::uint16_t partition : peer.store->partitions()) {
@@ -231,9 +240,15 @@ void World::note_single_copies(const SimPeer& peer) {
       const bool known = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
         if (other.number == peer.number || !other.store) return false;
         const auto copy = other.store->find(merge.key);
-        return copy && *copy && (*copy)->state == state;
+        if (!copy || !*copy || (*copy)->state != state) return false;
+        const auto died = died_with_.find({merge.record.url, other.number});
+        const bool lacks = state == storage::UrlState::fetched && died != died_with_.end() &&
+                           died->second == (*copy)->since && (*copy)->since > copied_until(other);
+        return !lacks;
       });
-      if (!known) single_copies_.insert(merge.record.url);
+      if (known) continue;
+      single_copies_.insert(merge.record.url);
+      died_with_[{merge.record.url, peer.number}] = merge.record.since;
     }
   }
 }
