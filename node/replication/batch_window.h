@@ -5,8 +5,8 @@
 // A batch leaves the window when it is acknowledged, when it is refused, or when its sender takes it back. Until then
 // it is sent again with the same sequence: after `timeout`, then after twice that, then each time after four times
 // that. So a slow line or a busy receiver does not get the same bytes faster than it can take them. A batch for which
-// the receiver has no room goes again after refusal_wait, then after twice that, and so on up to the same maximum: a
-// busy receiver answers late, and answers each copy. Each time something has to be sent again the window narrows to
+// the receiver has no room goes again after refusal_wait, then after twice that, and so on up to `timeout`: a busy
+// receiver answers late, and answers each copy. Each time something has to be sent again the window narrows to
 // half, at least to one batch; each acknowledgement widens it by one (AIMD, as in RFC 5681). So many senders together
 // do not keep a receiver overloaded. The records of a batch are shared: sending it again copies none of them.
 //
@@ -113,7 +113,7 @@ class BatchWindow {
     if (found == flights_.end()) return false;
     found->second.sent = now;
     found->second.patience = found->second.wait;
-    found->second.wait = std::min(2 * found->second.wait, max_patience * limits_.timeout);
+    found->second.wait = std::min(2 * found->second.wait, limits_.timeout);
     return true;
   }
 
