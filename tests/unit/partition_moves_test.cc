@@ -243,7 +243,10 @@ TEST_F(PartitionMovesWithReplicas, WhoIsAloneAnswersNoSenderThatCountsOnCopies) 
   rig_.replication.replicator.write(rig_.members.view(), 3, "record", rig_.now, waiting);
   moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), batch, waiting);
   rig_.add_member(2, ring::MemberState::down);
+  rig_.now += std::chrono::minutes(1);  // it could have answered
+  rig_.add_member(2, ring::MemberState::down);
   rig_.members.accept_changes(rig_.now);
+  ASSERT_TRUE(rig_.members.view().copies(0).empty());
   rig_.replication.replicator.owners_changed(rig_.members.view(), rig_.now);
   moves_.acknowledge(rig_.step(), {"route"}, rig_id(2), {.sequence = 2, .ring_fingerprint = batch.ring_fingerprint},
                      dependents.begin(Dependents::Kind::batch));
