@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "node/crawl/link_limits.h"
 #include "node/crawl/site_jars.h"
 #include "node/frontier/fetch_verdict.h"
 #include "node/try.h"
@@ -125,7 +126,7 @@ bool BatchIntake::read_record(Time now, const ring::BatchRecord& entry, ring::Ba
     content.seeds.push_back(record->url);
   // Kept as it is, so that copies stay equal; the workbench waits no longer than its tries give.
   if (record->state == storage::UrlState::queued) record->not_before = std::max(record->not_before, Time{});
-  around_.router.limit(*record, now);
+  limit_link(*record, around_.state.settings, now);
   // A link leads to a later visit only by a sitemap, which judge() handles.
   if (kind == ring::BatchKind::forward) record->visit = 0;
   const bool link = kind == ring::BatchKind::forward && is_link(*record);
@@ -227,7 +228,7 @@ Result<void> BatchIntake::take_own_outbox(const Step& step) {
     auto record = storage::decode_record(entry.record);
     const auto url = record ? CanonicalUrl::of_stored(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
     if (!url) continue;
-    around_.router.limit(*record, step.now);
+    limit_link(*record, around_.state.settings, step.now);
     const storage::UrlKey key{around_.state.partitioner.host_key(*url), url->digest()};
     around_.walk.visit_if_newer(key, *record);
     around_.traps.judge(key, *url, *record);

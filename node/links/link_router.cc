@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "node/crawl/link_limits.h"
+
 namespace orbweaver {
 
 namespace {
@@ -65,7 +67,7 @@ bool LinkRouter::is_known(const storage::UrlKey& key, const LinkContext& context
   using Verdict = storage::SeenSets::Verdict;
   Verdict verdict = Verdict::ask;
   const storage::SeenSets* const sets = around_.store.sets();
-  if (sets != nullptr && around_.view.owns(key.host.partition) && context.steps <= max_redirects())
+  if (sets != nullptr && around_.view.owns(key.host.partition) && context.steps <= max_steps(around_.settings))
     verdict = sets->judge(key, storage::SeenSets::Link{context.depth, context.steps, context.off_site});
   if (verdict == Verdict::known) ++counters_.known_by_set;
   const bool in_cache = verdict == Verdict::ask && cache_.hit(key.url, context.depth);
@@ -112,7 +114,7 @@ void LinkRouter::admit(const CanonicalUrl& url, const LinkContext& context, stor
   record.score = score;
   if (around_.view.owns(key.host.partition)) {
     ++counters_.own;
-    limit(record, Time{});
+    limit_link(record, around_.settings, Time{});  // since when: not known
     around_.walk.visit_if_newer(key, record);
     around_.traps.judge(key, url, record, context.suspect ? std::optional(TrapRule::same_content) : std::nullopt);
     const bool link = is_link(record);
@@ -126,18 +128,6 @@ void LinkRouter::admit(const CanonicalUrl& url, const LinkContext& context, stor
   // The outbox is as durable as the seen-set; the commit that follows is checked before anything else happens.
   const std::uint64_t number = around_.store.next_outbox() + commit.to_outbox.size() - 1;
   if (record.off_site <= 1) cache_.insert(url.digest(), context.depth, static_cast<std::uint32_t>(number));
-}
-
-void LinkRouter::limit(storage::UrlRecord& record, Time date) const {
-  if (record.state != UrlState::queued) return;
-  Reason reason = Reason::none;
-  if (around_.settings.max_depth > 0 && record.depth > around_.settings.max_depth) reason = Reason::depth;
-  if (record.steps > max_redirects()) reason = Reason::redirects;
-  if (reason == Reason::none) return;
-  record.state = UrlState::excluded;
-  record.reason = reason;
-  record.since = date;
-  record.not_before = Time{};
 }
 
 // A link that a host's set covers takes no place in the cache. The cache distinguishes depths, but not hops off-site:

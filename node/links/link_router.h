@@ -75,9 +75,6 @@ class LinkRouter {
   void admit_unless_listed(const CanonicalUrl& url, const LinkContext& context, storage::Commit& commit);
   // Admits it whatever the scope says.
   void admit(const CanonicalUrl& url, const LinkContext& context, storage::Commit& commit);
-  // Excludes a queued record that exceeds max_depth or, by its steps, max_redirects. `date`: since when it is excluded
-  // (the epoch for a link: not known).
-  void limit(storage::UrlRecord& record, Time date) const;
 
   // From now on notes in `known` where links lead that were known already; null: nowhere.
   void note_known_in(KnownLinks* known) { noting_ = known; }
@@ -100,9 +97,6 @@ class LinkRouter {
   bool is_known(const storage::UrlKey& key, const LinkContext& context);
   bool note_known(const storage::UrlKey& key, bool in_cache) const;
   std::optional<std::uint16_t> new_score(const CanonicalUrl& url, const LinkContext& context);
-  std::uint32_t max_redirects() const {
-    return std::max(around_.settings.max_redirects, around_.settings.page_requisites ? 1U : 0U);
-  }
 
   Around around_;
   LinkCache cache_;

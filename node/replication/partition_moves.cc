@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "node/crawl/link_limits.h"
 #include "node/crawl/meta_names.h"
 #include "node/errors/storage_error.h"
 #include "node/try.h"
@@ -203,14 +204,14 @@ Result<void> PartitionMoves::hear(const Step& step, const ring::PeerId& from, co
   }
   storage::Commit commit;
   commit.from_outbox = replication_->outbox.acknowledged(from, taken.sequence);
-  if (members_->view().one_other()) ORBWEAVER_TRY(keep_links(commit));
+  if (members_->view().one_other()) ORBWEAVER_TRY(keep_links(step, commit));
   if (!commit.from_outbox.empty()) ORBWEAVER_TRY(writer_->commit(step, commit));
   return {};
 }
 
 // The links are on the other peer's disk alone, and a page here counts as fetched because of them. Until this peer has
 // left they stay here too, as records that it returns.
-Result<void> PartitionMoves::keep_links(storage::Commit& commit) {
+Result<void> PartitionMoves::keep_links(const Step& step, storage::Commit& commit) {
   for (const storage::OutboxKey& key : commit.from_outbox) {
     const auto entry = state_->store->outbox_of(key.partition, key.sequence - 1, 1);
     if (!entry) return tl::make_unexpected(error_of(entry.error()));
@@ -218,6 +219,7 @@ Result<void> PartitionMoves::keep_links(storage::Commit& commit) {
     auto record = storage::decode_record(entry->front().record);
     const auto url = record ? CanonicalUrl::of_stored(record->url) : fail(ErrorCode::io, "unreadable outbox entry");
     if (!url) continue;
+    limit_link(*record, state_->settings, step.now);
     commit.merges.push_back({{state_->partitioner.host_key(*url), url->digest()}, std::move(*record)});
     replication_->partition_manager.late_write(key.partition);
   }

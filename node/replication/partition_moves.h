@@ -101,7 +101,7 @@ class PartitionMoves {
   // Of one sender: links and transfers are limited separately.
   std::size_t max_unanswered() const { return 2 * std::size_t{state_->settings.max_batches_in_flight}; }
   Result<void> take_kept(const Step& step);
-  Result<void> keep_links(storage::Commit& commit);
+  Result<void> keep_links(const Step& step, storage::Commit& commit);
   void send(const Step& step, const ring::PeerId& to, const std::vector<ring::PartitionTenure>& tenures) const;
   void compare_now(const Step& step, const ring::PeerId& with);
   ring::CompareTenures question(std::uint64_t nonce) const;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/crawl/link_limits.h"
 #include "tests/unit/verdict_rig.h"
 
 namespace orbweaver {
@@ -158,12 +159,12 @@ TEST_F(LinkRouterTest, WithoutRedirectsARequisiteIsStillOneStepAway) {
 TEST_F(LinkRouterTest, AnExclusionOfWhatAnotherPeerSentIsDated) {
   settings_.max_depth = 1;
   storage::UrlRecord record = test::queued_record(1, 1, 2);
-  router_->limit(record, stepped_);
+  limit_link(record, settings_, stepped_);
   EXPECT_EQ(record.reason, Reason::depth);
   EXPECT_EQ(record.since, stepped_);
   storage::UrlRecord fetched = test::queued_record(1, 2, 2);
   fetched.state = UrlState::fetched;
-  router_->limit(fetched, stepped_);
+  limit_link(fetched, settings_, stepped_);
   EXPECT_EQ(fetched.state, UrlState::fetched) << "what has ended is not judged again";
 }
 

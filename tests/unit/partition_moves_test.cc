@@ -230,6 +230,8 @@ TEST_F(PartitionMovesWithReplicas, WhoLeavesOneOtherKeepsTheLinksThatItTakes) {
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->depth, 2u);
   EXPECT_TRUE(rig_.replication.partition_manager.plan_open()) << "it is to be returned";
+  rig_.state.settings.max_depth = 1;
+  EXPECT_EQ(give_link("http://a.example/3")->state, storage::UrlState::excluded) << "as its owner judges it";
   rig_.add_member(3, ring::MemberState::active);
   rig_.members.accept_changes(rig_.now);
   EXPECT_FALSE(give_link("http://a.example/2")) << "two others have it";
