@@ -26,11 +26,15 @@ constexpr std::string_view ask_route = "ask";
 // Steps of a peer between two looks at the status that it reports.
 constexpr std::uint64_t status_every = 256;
 
-// Up to when the fetched pages of a peer have their links on two disks, by its store.
-Time copied_until(const SimPeer& peer) {
+// A page that a peer found fetched on its disk when it started, and returns as queued: its links may be missing still
+// (decision 26, point 2). It lies between the two moments of the row, which have not moved since.
+bool returned_as_queued(const SimPeer& peer, Time fetched) {
   const auto row = peer.store->meta(meta_name::copied_until);
-  if (!row || !*row || (*row)->size() < sizeof(std::uint64_t)) return {};
-  return Time(Duration(static_cast<std::int64_t>(storage::get_be<std::uint64_t>(**row, 0))));
+  if (!row || !*row || (*row)->size() != 16) return false;
+  const auto moment = [&](std::size_t at) {
+    return Time(Duration(static_cast<std::int64_t>(storage::get_be<std::uint64_t>(**row, at))));
+  };
+  return peer.generation > 1 && fetched > moment(0) && fetched <= moment(8);
 }
 
 ring::PeerId id_from(const std::string& text) {
@@ -227,8 +231,8 @@ void World::move_elsewhere(SimPeer& peer) {
   count("a directory that moved");
 }
 
-// A page whose outcome only this peer has may be fetched once more by whichever peer takes over. The outcome that
-// another has is none for others, if that one died with it in turn and its links may be missing still (decision 26).
+// A page whose outcome only this peer has may be fetched once more by whichever peer takes over. An outcome that another
+// one returns as queued is none.
 void World::note_single_copies(const SimPeer& peer) {
   if (!peer.store) return;
   for (const std::uint16_t partition : peer.store->partitions()) {
@@ -241,14 +245,9 @@ void World::note_single_copies(const SimPeer& peer) {
         if (other.number == peer.number || !other.store) return false;
         const auto copy = other.store->find(merge.key);
         if (!copy || !*copy || (*copy)->state != state) return false;
-        const auto died = died_with_.find({merge.record.url, other.number});
-        const bool lacks = state == storage::UrlState::fetched && died != died_with_.end() &&
-                           died->second == (*copy)->since && (*copy)->since > copied_until(other);
-        return !lacks;
+        return state != storage::UrlState::fetched || !returned_as_queued(other, (*copy)->since);
       });
-      if (known) continue;
-      single_copies_.insert(merge.record.url);
-      died_with_[{merge.record.url, peer.number}] = merge.record.since;
+      if (!known) single_copies_.insert(merge.record.url);
     }
   }
 }

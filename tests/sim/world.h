@@ -328,7 +328,6 @@ class World {
   std::vector<std::string> seeds_;
   std::set<ring::Partition> held_twice_;
   std::set<std::string> single_copies_;  // URLs whose outcome one disk alone had, when its peer died
-  std::map<std::pair<std::string, std::size_t>, Time> died_with_;  // by URL and that peer: when it was fetched
   std::vector<std::string> failures_;
   std::vector<std::string> answers_;
   std::vector<SimRecrawl> recrawls_;
