@@ -231,8 +231,8 @@ void World::move_elsewhere(SimPeer& peer) {
   count("a directory that moved");
 }
 
-// A page whose outcome only this peer has may be fetched once more by whichever peer takes over. An outcome that another
-// one returns as queued is none.
+// A page whose outcome only this peer has may be fetched once more by whichever peer takes over. An outcome that
+// another one returns as queued is none.
 void World::note_single_copies(const SimPeer& peer) {
   if (!peer.store) return;
   for (const std::uint16_t partition : peer.store->partitions()) {
