@@ -22,11 +22,8 @@ SOL_PACKET = 263
 PACKET_STATISTICS = 6
 FRAME_MAX = 1 << 18  # the kernel passes on segments that are not cut yet
 ROOM = 64 << 20  # bytes that may wait for this program
+LOOKS_UP = 0.2  # seconds without a frame after which it looks whether it is to end
 PCAP_HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, FRAME_MAX, 1)  # 1: Ethernet
-
-
-class Ended(Exception):
-    pass
 
 
 def wanted(frame, port):
@@ -46,19 +43,21 @@ def stamp(ancillary):
     return time.time_ns()
 
 
-def record(tap, prefix, port, out):
+def record(tap, prefix, port, out, ended):
+    """How many frames it wrote, until ended() says so."""
     frames = 0
-    try:
-        while True:
+    while not ended():
+        try:
             frame, ancillary, _, sender = tap.recvmsg(FRAME_MAX, 64)
-            name, _, kind = sender[:3]
-            if kind == socket.PACKET_OUTGOING or not name.startswith(prefix) or not wanted(frame, port):
-                continue
-            at = stamp(ancillary)
-            out.write(struct.pack("<IIII", at // 1_000_000_000, at % 1_000_000_000, len(frame), len(frame)) + frame)
-            frames += 1
-    except Ended:
-        return frames
+        except TimeoutError:
+            continue
+        name, _, kind = sender[:3]
+        if kind == socket.PACKET_OUTGOING or not name.startswith(prefix) or not wanted(frame, port):
+            continue
+        at = stamp(ancillary)
+        out.write(struct.pack("<IIII", at // 1_000_000_000, at % 1_000_000_000, len(frame), len(frame)) + frame)
+        frames += 1
+    return frames
 
 
 def main():
@@ -68,17 +67,17 @@ def main():
     parser.add_argument("--tcp", type=int, required=True, metavar="PORT", help="the peers' port")
     options = parser.parse_args()
 
-    def end(*_):
-        raise Ended
-
-    signal.signal(signal.SIGTERM, end)
+    # The signal only leaves word: an exception out of its handler can pass a "try" by, and can cut a frame in two.
+    told = []
+    signal.signal(signal.SIGTERM, lambda *_: told.append(True))
     tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     with tap, open(options.file, "wb") as out:
         tap.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, ROOM)
         tap.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        tap.settimeout(LOOKS_UP)
         out.write(PCAP_HEAD)
         print("ready", flush=True)
-        frames = record(tap, options.ports, options.tcp, out)
+        frames = record(tap, options.ports, options.tcp, out, lambda: told)
         _, dropped = struct.unpack("II", tap.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
         print(f"frames {frames} dropped {dropped}", flush=True)
 
