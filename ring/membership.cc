@@ -222,6 +222,8 @@ void Membership::on_ping_request(const PeerId& from, const PingRequest& request,
   const auto target = members_.find(request.target.id);
   if (target == members_.end() || !reachable(target->second)) return acknowledge(from, request.sequence, false, out);
   if (target->second.incarnation == request.target.incarnation) confirm(target->first, from);
+  // An asker has one probe of a target under way: what it asked before is over. A peer that stood still reads many.
+  std::erase_if(relays_, [&](const Relay& one) { return one.asker == from && one.target == target->first; });
   if (relays_.size() >= max_relays) return;
   relays_.push_back({++sequence_, target->first, from, request.sequence, now + config_.probe_timeout});
   ping(target->first, sequence_, out);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "ring/local_health.h"
 #include "ring/network_preset.h"
@@ -188,6 +189,24 @@ TEST_F(Lifeguard, ARelayThatWasAnsweredDoesNotNack) {
   peer.on_ping_request(sim_id(1), PingRequest{77, record(2, 5, MemberState::active), {}}, start, out);
   answer(out, start);
   EXPECT_TRUE(only<PingAck>(run_to(start + seconds(2))).empty());
+}
+
+// Seed 13021 of the simulator: a peer that had stood still had more relays than askers and targets.
+TEST_F(Lifeguard, ANewerRequestOfTheSameAskerTakesThePlaceOfTheOlder) {
+  meet(3);
+  std::vector<Send> out;
+  for (const std::uint64_t sequence : {77, 78, 79})
+    peer.on_ping_request(sim_id(1), PingRequest{sequence, record(2, 5, MemberState::active), {}}, start, out);
+  peer.on_ping_request(sim_id(1), PingRequest{80, record(3, 5, MemberState::active), {}}, start, out);
+  peer.on_ping_request(sim_id(3), PingRequest{81, record(2, 5, MemberState::active), {}}, start, out);
+  for (const TableSize& table : peer.tables())
+    if (table.name == "membership.relays") {
+      EXPECT_EQ(table.entries, 3u);
+    }
+  std::multiset<std::uint64_t> answered;
+  for (const auto& [to, nack] : only<PingAck>(run_to(start + 2 * config.probe_timeout - Duration(1))))
+    answered.insert(nack.sequence);
+  EXPECT_EQ(answered, (std::multiset<std::uint64_t>{79, 80, 81}));
 }
 
 TEST_F(Lifeguard, ARelayThatHasTheTargetDownNacksAtOnce) {
