@@ -211,12 +211,14 @@ std::string_view state_name(UrlState state) {
 }
 
 UrlRecord before_fetch(UrlRecord record) {
+  record.validator.clear();  // an answer "not modified" would bring none of the links
+  if (record.state == UrlState::queued) return record;
   record.state = UrlState::queued;
   record.reason = Reason::none;
   record.status = 0;
   record.since = Time{};
   record.not_before = Time{};
-  record.validator.clear();  // an answer "not modified" would bring none of the links
+  record.fetched_here = false;
   return record;
 }
 

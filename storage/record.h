@@ -101,13 +101,15 @@ struct UrlRecord {
   std::uint16_t score = 0;  // under order = best (docs/how-to/orders.md): the highest that any link gave; else 0
   Time not_before{};        // queued: no request before this time; the epoch: any time
   std::uint16_t sitemap_visit = 0;  // with lastmod: the sitemap's visit that reported it
+  bool fetched_here = false;        // by the peer whose disk this is: on that disk only, and of no weight in merge
 
   bool operator==(const UrlRecord&) const = default;
 };
 inline constexpr std::uint8_t max_off_site = 15;
 inline constexpr std::size_t max_validator_bytes = 127;
 
-// A fetched page as it was before: what another peer is sent while the page's links may be here alone.
+// A page as it was before its last fetch, or to be visited again as if it had not been: what another peer is sent while
+// the page's links may be here alone.
 UrlRecord before_fetch(UrlRecord record);
 
 // The join of two records of the same URL.

@@ -26,6 +26,7 @@ Result<Store::Stored> Store::decode_stored(std::string_view bytes, const UrlDige
   Stored stored;
   if (bytes.empty()) return fail(ErrorKind::corrupt, "an empty row in the table of URLs");
   const bool queued = bytes[0] == static_cast<char>(UrlState::queued);
+  const bool fetched_here = (static_cast<std::uint8_t>(bytes[0]) & Stored::fetched_here) != 0;
   bytes.remove_prefix(1);
   if (queued) {
     if (bytes.size() < position_bytes) return fail(ErrorKind::corrupt, "a short row in the table of URLs");
@@ -37,6 +38,7 @@ Result<Store::Stored> Store::decode_stored(std::string_view bytes, const UrlDige
   Result<UrlRecord> record = decode_record(bytes);
   if (!record) return tl::make_unexpected(record.error());
   stored.record = std::move(*record);
+  stored.record.fetched_here = fetched_here;
   if (queued) stored.record.url.clear();
   return stored;
 }

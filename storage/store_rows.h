@@ -181,8 +181,11 @@ std::vector<Key> each_once(std::vector<Key> keys) {
 
 // A row of the urls table: the record, for a queued one without its URL (the frontier's row has it) and with its
 // position in the frontier.
-//   u8 state, then encode_record()'s bytes, and for a queued one 13 bytes of position before the (empty) URL.
+//   u8 state, plus 128 when this peer fetched it; then encode_record()'s bytes, and for a queued one 13 bytes of
+//   position before the (empty) URL.
 struct Store::Stored {
+  static constexpr std::uint8_t fetched_here = 128;
+
   UrlRecord record;
   Position position;
 
@@ -196,7 +199,8 @@ struct Store::Stored {
     } else {
       encode_record(record, out);
     }
-    out.insert(out.begin(), static_cast<char>(record.state));
+    const int here = record.fetched_here ? fetched_here : 0;
+    out.insert(out.begin(), static_cast<char>(static_cast<int>(record.state) | here));
     return out;
   }
 };

@@ -47,7 +47,7 @@ Result<void> Fence::tick(const Step& step) {
     if (peer != state_->id && ring::reachable(member) && member.state != ring::MemberState::joining)
       all = all && answered_.contains(peer);
   // A peer that was let in, and then lost contact with those that let it in, holds nothing: it must not begin the crawl
-  // again.
+  // again. What it has discovered, others sent it, or a user: the ring's seeds are admitted once it is confirmed.
   const bool at_home = !answered_.empty() ||
                        (!members_lost_ && (partition_manager.held() > 0 || state_->store->counts().discovered() > 0 ||
                                            partition_manager.tenures().none()));

@@ -35,7 +35,8 @@ class SeedSet {
   Result<void> add(const Step& step, const std::vector<std::string>& seeds);
   // The same, in the commit of the seeds' own records.
   void add(const std::vector<std::string>& seeds, storage::Commit& commit);
-  // Admits the seeds that this peer owns, when they are new or when owners have changed.
+  // Admits the seeds that this peer owns, when they are new or when owners have changed. To be called once the peer is
+  // confirmed (fence.h): before, the others may have ended with them.
   Result<void> admit_own(const Step& step);
   void owners_changed() { all_due_ = true; }
 

@@ -60,6 +60,7 @@ struct BenchHost {
   bool resumes = false;                 // acquired, and its turn continues at queued_at
   std::string elsewhere;                // acquired, and its request goes to this other host: a robots.txt is there
   Time yields_until{};                  // another peer comes for its turn before this: its own requests wait
+  Time lent_until{};                    // the last turn that was lent came back then
   Duration ahead{};                     // it is taken this long before next_allowed, to ask for its address's slot
   Time next_allowed{};
   Time queued_at{};        // its key in the ready queue, with turn; meaningful while in it
@@ -126,7 +127,7 @@ class Workbench {
   // Nothing: it may be made now, and the host is not given out until take_back(). Else: when to come again, and until a
   // little later the host's own requests wait.
   std::optional<Time> lend(const storage::HostKey& key, std::string_view name, Time now);
-  void take_back(const storage::HostKey& key, Time next_allowed);
+  void take_back(const storage::HostKey& key, Time next_allowed, Time now);
   bool is_lent(const storage::HostKey& key) const;
   // An issued URL's outcome is committed (or was given up: a stop).
   void committed(const storage::UrlKey& key);
@@ -210,6 +211,7 @@ class Workbench {
     bool out = false;       // else: it was returned, while it was not in memory
     bool acquired = false;  // in memory, and acquired for this
     Time next_allowed{};    // returned
+    Time returned{};        // then; the epoch: it was not lent
   };
   void forget_returned(Time now);
 

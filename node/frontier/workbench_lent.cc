@@ -26,7 +26,7 @@ std::optional<Time> Workbench::lend(const storage::HostKey& key, std::string_vie
     if (const auto clock = store_->clock(key); clock && *clock) at = std::max(at, (*clock)->until(now));
   } else {
     // What its own requests wait for, because another peer comes, does not count here.
-    const bool yields = known != lent_.end() && host->yields_until >= host->next_allowed;
+    const bool yields = known != lent_.end() && host->yields_until == host->next_allowed;
     if (!yields) at = std::max(at, host->next_allowed);
     // Two hosts may each wait for a turn of the other: that wait is no request.
     if ((host->busy && host->elsewhere.empty()) || host->parked) at = std::max(at, now + while_busy);
@@ -47,17 +47,18 @@ std::optional<Time> Workbench::lend(const storage::HostKey& key, std::string_vie
   return std::nullopt;
 }
 
-void Workbench::take_back(const storage::HostKey& key, Time next_allowed) {
+void Workbench::take_back(const storage::HostKey& key, Time next_allowed, Time now) {
   const auto found = lent_.find(key);
   if (found == lent_.end() || !found->second.out) return;
   const Lent lent = found->second;
   lent_.erase(found);
   BenchHost* const host = find(key);
   if (host == nullptr) {
-    if (lent_.size() >= many) forget_returned(now_());
-    lent_.emplace(key, Lent{.next_allowed = next_allowed});
+    if (lent_.size() >= many) forget_returned(now);
+    lent_.emplace(key, Lent{.next_allowed = next_allowed, .returned = now});
     return;
   }
+  host->lent_until = now;
   host->yields_until = Time{};
   if (lent.acquired) return release(*host, next_allowed);
   host->next_allowed = std::max(host->next_allowed, next_allowed);

@@ -33,8 +33,10 @@ BenchHost& Workbench::add_host(const HostKey& key, std::string_view name) {
   slot->key = key;
   slot->name = name;
   slot->next_allowed = earliest_(key.partition, name);
-  if (const auto lent = lent_.find(key); lent != lent_.end())
+  if (const auto lent = lent_.find(key); lent != lent_.end()) {
     slot->next_allowed = std::max(slot->next_allowed, lent->second.next_allowed);
+    slot->lent_until = lent->second.returned;
+  }
   if (const auto clock = store_->clock(key); clock && *clock) {
     slot->next_allowed = std::max((*clock)->until(now_()), slot->next_allowed);
     slot->failures = (*clock)->failures;

@@ -37,8 +37,8 @@ class Core {
   bool stopping() const { return lifecycle().stopping(); }
   // The partition's hosts may be asked by this peer now.
   bool fetches(ring::Partition partition) const { return peer_ && peer_->fetches(partition); }
-  // 0: it has no ring yet.
-  std::uint64_t ring_fingerprint() const { return peer_ ? peer_->ring_fingerprint() : 0; }
+  // As this peer knows it; empty: it has no ring yet.
+  const ring::HashRing& ring() const { return peer_ ? peer_->ring() : no_ring_; }
   const ring::Tenures& tenures() const { return peer_ ? peer_->tenures() : no_tenures_; }
 
   // What the loop has recorded of links, for own_status() and metrics(): pages, links, bytes, files_removed.
@@ -63,7 +63,8 @@ class Core {
   const storage::Store* store_;
   std::unique_ptr<Joiner> joiner_;  // one of these two
   std::unique_ptr<Peer> peer_;
-  ring::Tenures no_tenures_;  // a joiner's
+  ring::Tenures no_tenures_;  // a joiner's, as is its ring
+  ring::HashRing no_ring_;
   bool failed_ = false;
 };
 

@@ -277,8 +277,8 @@ Result<void> Peer::after(const Step& step) {
   ORBWEAVER_TRY(batches_.take_own_outbox(step));
   ORBWEAVER_TRY(fetches_.outcomes.commit_piece(step));
   ORBWEAVER_TRY(intake_.tick(step));
-  ORBWEAVER_TRY(seeds_.admit_own(step));
   ORBWEAVER_TRY(fence_.tick(step));
+  if (fence_.confirmed()) ORBWEAVER_TRY(seeds_.admit_own(step));
   ORBWEAVER_TRY(write_address(step));
   const bool may_take = fence_.confirmed() && !lifecycle_.ending() && !ends_.crawl.announced();
   if (std::exchange(might_take_, may_take) != may_take) records_.replication.plan_due = true;

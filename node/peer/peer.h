@@ -53,8 +53,8 @@ class Peer {
   }
   const ring::Tenures& tenures() const { return records_.replication.partition_manager.tenures(); }
   const Lifecycle& lifecycle() const { return lifecycle_; }
-  // Of the ring as this peer knows it.
-  std::uint64_t ring_fingerprint() const { return members_.view().ring().fingerprint(); }
+  // As this peer knows it.
+  const ring::HashRing& ring() const { return members_.view().ring(); }
   PeerStatus& status() { return status_; }
   const PeerStatus& status() const { return status_; }
   ring::TableSizes tables() const;

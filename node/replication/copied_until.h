@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "node/base.h"
+#include "storage/record.h"
 
 namespace orbweaver {
 
@@ -35,8 +36,11 @@ class CopiedUntil {
   bool any_unsent() const { return any_unsent_; }
 
   bool settled() const { return until_ >= needed_; }
-  // Such a page goes to others as queued.
-  bool lacks(Time fetched) const { return !settled() && fetched > until_ && fetched <= last_; }
+  // Such a page goes to others as queued. What others fetched came here when its links were on two disks: it lacks
+  // nothing, but where those that had them may be gone for good.
+  bool lacks(const storage::UrlRecord& page) const {
+    return !settled() && page.since > until_ && page.since <= last_ && (page.fetched_here || until_ == Time{});
+  }
 
   // Whether move() is due.
   bool due(Time now) const { return now >= next_; }

@@ -9,6 +9,8 @@ namespace {
 
 // How often members that do not answer are looked at.
 constexpr Duration look_every = std::chrono::milliseconds{500};
+// A peer that has promised what it has, and may have started again since, is asked again.
+constexpr Duration promise_time = std::chrono::seconds{30};
 
 }  // namespace
 
@@ -267,6 +269,10 @@ void PartitionManager::stop_awaiting_the_silent(Time now, const View& view) {
       transfers_.cancel({peer, partition});
       returned_all(peer, partition);
     }
+    if (holding.awaited.empty() || now - holding.asked < promise_time) continue;
+    holding.giving.clear();
+    holding.asked = now;
+    dirty_.insert(partition);
   }
 }
 

@@ -146,14 +146,12 @@ const storage::Merge* RecordWriter::copy_changes(Time now, const storage::Commit
       continue;
     }
     std::string record;
-    if (replication_->replicator.waits(merge.key)) {
-      // It is to be visited again: without the links of the last visit, "not modified" is no answer.
+    const bool again = merge.record.state == storage::UrlState::queued;  // it may have had another visit
+    const bool waits = replication_->replicator.waits(merge.key);
+    // This visit ended without links, and those of the one before are not safe yet.
+    if (waits && !again) fill_later({partition, now});
+    if (waits || (again && replication_->outcome(merge) != Transfers::Outcome::leaves)) {
       storage::encode_record(storage::before_fetch(merge.record), record);
-    } else if (!merge.record.validator.empty() && merge.record.state == storage::UrlState::queued &&
-               !replication_->copied_until.settled()) {
-      storage::UrlRecord copy = merge.record;
-      copy.validator.clear();
-      storage::encode_record(copy, record);
     } else {
       storage::encode_record(merge.record, record);
     }

@@ -19,11 +19,17 @@ struct Replication {
   OutboxSender outbox;
   Replicator replicator;
   PartitionManager partition_manager;
-  // A fetched page's outcome, or what its links need, may be missing elsewhere.
+  // A page's outcome, or what its links need, may be missing elsewhere, also when a later visit ended otherwise. So may
+  // the links of a page that is to be visited again: with the last visit's validator another peer is told "not
+  // modified", and never finds them.
   Transfers::Outcome outcome(const storage::Merge& page) const {
-    if (page.record.state != storage::UrlState::fetched) return Transfers::Outcome::leaves;
-    if (replicator.waits(page.key)) return Transfers::Outcome::follows;
-    return copied_until.lacks(page.record.since) ? Transfers::Outcome::next_fill : Transfers::Outcome::leaves;
+    const bool fetched = page.record.state == storage::UrlState::fetched;
+    const bool queued = page.record.state == storage::UrlState::queued;
+    if (queued && page.record.validator.empty()) return Transfers::Outcome::leaves;
+    if (replicator.waits(page.key))
+      return fetched || queued ? Transfers::Outcome::follows : Transfers::Outcome::next_fill;
+    const bool lacks = fetched ? copied_until.lacks(page.record) : queued && !copied_until.settled();
+    return lacks ? Transfers::Outcome::next_fill : Transfers::Outcome::leaves;
   }
   bool plan_due = true;  // the owners, or what this peer may do, may have changed: all is planned anew
   // Nothing is left to be planned.

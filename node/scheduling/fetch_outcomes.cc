@@ -255,7 +255,8 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
     if (page->links_over_budget > 0 && record.reason == Reason::none) record.reason = Reason::links_over_budget;
   }
   if (record.state != UrlState::queued) around_.crashes.clear(key, commit);
-  if (record.state == UrlState::fetched && around_.state.settings.replicas > 1)
+  record.fetched_here = record.state == UrlState::fetched;
+  if (record.fetched_here && around_.state.settings.replicas > 1)
     if (auto row = around_.replication.copied_until.note_fetched(record.since))
       commit.meta.emplace_back(meta_name::copied_until, std::move(*row));
   commit.merges.push_back({key, std::move(record)});

@@ -147,9 +147,11 @@ std::optional<FetchScheduler::Next> FetchScheduler::take_robots(const Step& step
     return abandon(step, turn, UrlState::failed, Reason::internal);
   }
   if (rules == nullptr) return start_robots(step, turn, slot);
-  // Rules may be read back after a restart, when earlier requests are not known: wait as after a request.
+  // Rules may be read back after a restart, when earlier requests are not known: wait as after a request. Likewise
+  // after a turn that was lent: the Crawl-delay may not have been known then.
   const Time held_since = around_.replication.partition_manager.held_since(host.key.partition);
-  if (const Time earliest = std::max(around_.state.started, held_since) + host.crawl_delay; step.now < earliest) {
+  const Time asked = std::max({around_.state.started, held_since, host.lent_until});
+  if (const Time earliest = asked + host.crawl_delay; step.now < earliest) {
     host.next_allowed = std::max(host.next_allowed, earliest);
     return Next::over;
   }

@@ -9,8 +9,10 @@ namespace orbweaver {
 
 namespace {
 
-// Without an answer the slot is asked for again, from the peer that owns the address then.
+// Without an answer the slot is asked for again, from the peer that owns the address then; each time after twice as
+// long, so that a busy owner's answer comes in time.
 constexpr Duration slot_timeout = std::chrono::seconds{1};
+constexpr Duration max_slot_timeout = std::chrono::seconds{4};
 constexpr Duration max_slot_wait = std::chrono::hours{1};
 // A slot is asked for before its host is due: by twice the slowest recent round trip and a little more, so that the
 // slot is known in time.
@@ -121,7 +123,8 @@ void HostAccess::ask_ahead(Time now, BenchHost& host) {
                                  .address = host.address,
                                  .delay = address_delay(host),
                                  .due = host.next_allowed,
-                                 .asked = now});
+                                 .asked = now,
+                                 .timeout = slot_timeout});
 }
 
 // Sends the questions, and repeats those that got no answer.
@@ -132,11 +135,12 @@ void HostAccess::tick(const Step& step) {
     leases_.tick(now);
     std::vector<std::uint64_t> late;
     for (const auto& [id, wanted] : wanted_)
-      if (now - wanted.asked >= slot_timeout) late.push_back(id);
+      if (now - wanted.asked >= wanted.timeout) late.push_back(id);
     // Under a new id: a late answer to the first question does not answer the second.
     for (const std::uint64_t id : late) {
       auto wanted = wanted_.extract(id);
       wanted.key() = ids_.next();
+      wanted.mapped().timeout = std::min(2 * wanted.mapped().timeout, max_slot_timeout);
       unsent_.push_back(wanted.key());
       wanted_.insert(std::move(wanted));
     }

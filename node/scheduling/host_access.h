@@ -59,6 +59,7 @@ class HostAccess {
     Duration good_for{};  // as asked for last
     Time due{};           // the host may not be asked before this
     Time asked{};
+    Duration timeout{};  // without an answer for this long it is asked for again
   };
   Verdict slot(Time now, BenchHost& host);
   bool take_own_slot(Time now, BenchHost& host);

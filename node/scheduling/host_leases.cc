@@ -31,6 +31,7 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
   const bool owned_anew = since != Time{} && now < since + lease_time;
   if ((leased && at.lease == lease) || (renews && !leased && owned_anew)) {
     at.lease = lease;
+    if (!leased) at.leased_since = now;
     at.leased_until = now + lease_time;
     return {true, at.leased_until};
   }
@@ -40,6 +41,7 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     const bool ran_out = at.lease != Lease{};
     if (!ran_out || now >= at.leased_until + delay) {
       at.lease = lease;
+      at.leased_since = now;
       at.leased_until = now + lease_time;
       at.ask_again = at.asked_blindly = Time{};
       at.last = lease.peer;
@@ -49,8 +51,11 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
     at.free = at.leased_until + delay;
   }
   at.another_waits = at.another_waits || lease.peer != at.last;
+  // The longer the host is leased the less often others ask. Else their questions fill the queues of busy peers, so
+  // that the host is leased for longer still.
+  const Duration wait = leased ? std::clamp((now - at.leased_since) / 2, apart, max_ask_again) : apart;
   at.ask_again =
-      std::clamp(at.ask_again + apart, std::max(at.free, now + apart), std::max(at.free, now + max_ask_again));
+      std::clamp(at.ask_again + apart, std::max(at.free, now + wait), std::max(at.free, now + max_ask_again));
   return {false, at.ask_again};
 }
 

@@ -51,6 +51,7 @@ class HostLeaseBook {
  private:
   struct Host {
     Lease lease;
+    Time leased_since{};  // by the present lessee
     Time leased_until{};  // before now: not leased
     Time free{};          // no request before this
     Duration delay{};     // the longest that an asker named

@@ -13,6 +13,8 @@ constexpr Duration renew_every = std::chrono::seconds{3};
 constexpr Duration unsure_time = std::chrono::seconds{2};
 // A lease that is not used is returned: the peer may not fetch now, or the host has nothing more to ask for.
 constexpr Duration max_unused = std::chrono::seconds{2};
+// Of a host that was asked for another host's robots.txt, however little is due: 0 says that it was not asked.
+constexpr std::uint64_t least_wait = 1;
 constexpr std::size_t max_name_bytes = 255;  // of a host
 constexpr Duration max_later = std::chrono::hours{24};
 
@@ -59,14 +61,14 @@ void LeaseDesk::give_back_elsewhere(Time now, const storage::HostKey& key, Durat
 }
 
 void LeaseDesk::give_back_unused(Time now, const storage::HostKey& key) {
-  if (const auto id = lease_of_.find(key); id != lease_of_.end()) give_back(now, id->second, Duration{});
+  if (const auto id = lease_of_.find(key); id != lease_of_.end()) give_back(now, id->second, {});
 }
 
-void LeaseDesk::give_back(Time now, std::uint64_t id, Duration wait) {
+void LeaseDesk::give_back(Time now, std::uint64_t id, std::optional<Duration> wait) {
   HostLease& lease = leases_.at(id);
   lease_of_.erase(lease.key);
   lease.state = HostLease::State::returned;
-  lease.next_asked = now + wait;
+  if (wait) lease.next_asked = now + *wait;
   lease.sent = now;
   unsent_.push_back(id);
 }
@@ -88,7 +90,7 @@ void LeaseDesk::tick(Time now) {
     lease.sent = now;
     unsent_.push_back(id);
   }
-  for (const std::uint64_t id : unused) give_back(now, id, Duration{});
+  for (const std::uint64_t id : unused) give_back(now, id, {});
 }
 
 void LeaseDesk::send(const Step& step, const ring::PeerId& self) {
@@ -102,7 +104,8 @@ void LeaseDesk::send(const Step& step, const ring::PeerId& self) {
     ring::LeaseAsk ask{.id = id, .host = lease.host, .name = lease.name};
     if (lease.state == HostLease::State::returned) {
       ask.action = ring::LeaseAction::return_;
-      ask.wait = count_of(lease.next_asked - now);
+      if (lease.next_asked) ask.wait = count_of(*lease.next_asked - now);
+      if (lease.next_asked && !lease.name.empty()) ask.wait = std::max(ask.wait, least_wait);
     } else {
       ask.action = lease.state == HostLease::State::held ? ring::LeaseAction::renew : ring::LeaseAction::take;
       ask.delay = count_of(lease.delay);
@@ -162,7 +165,7 @@ void LeaseDesk::take_back(Time now, std::map<storage::HostKey, Turn>::iterator t
   const BenchHost* const host = bench_->find(turn->first);
   const Duration delay =
       std::max(sites_->pacing(turn->second.name).delay, host == nullptr ? Duration{} : host->crawl_delay);
-  bench_->take_back(turn->first, now + std::max(wait, delay));
+  bench_->take_back(turn->first, now + std::max(wait, delay), now);
   turns_.erase(turn);
 }
 
@@ -214,7 +217,7 @@ void LeaseDesk::take_answer(Time now, const ring::Lease& answer) {
   if (waits) {
     bench_->resume(*host, now);
   } else {
-    give_back(now, answer.id, Duration{});
+    give_back(now, answer.id, {});
   }
 }
 

@@ -71,11 +71,11 @@ class LeaseDesk {
     ring::Md5 host{};  // MD5 of its name
     std::string name;  // of another host that the request goes to; empty: the host's own
     State state = State::asked;
-    Duration delay{};   // of the host
-    Time sent{};        // the last message
-    Time given{};       // held: since this
-    Time until{};       // held: it ends then, if it is not renewed
-    Time next_asked{};  // returned: the host may not be asked before this
+    Duration delay{};                // of the host
+    Time sent{};                     // the last message
+    Time given{};                    // held: since this
+    Time until{};                    // held: it ends then, if it is not renewed
+    std::optional<Time> next_asked;  // returned: the host's next time; none: it was not asked
   };
   // A turn of a host that this peer holds, lent.
   struct Turn {
@@ -83,7 +83,7 @@ class LeaseDesk {
     std::string name;
     Time until{};  // it ends then, if it is not renewed
   };
-  void give_back(Time now, std::uint64_t id, Duration wait);
+  void give_back(Time now, std::uint64_t id, std::optional<Duration> wait);  // no wait: the host was not asked
   ring::Partition partition_of(const ring::Md5& host, const std::string& name) const;
   std::optional<ring::Lease> lend_turn(Time now, const ring::PeerId& from, const ring::LeaseAsk& ask);
   void take_back(Time now, std::map<storage::HostKey, Turn>::iterator turn, Duration wait);

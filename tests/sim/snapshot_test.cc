@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "node/crawl/meta_names.h"
+#include "node/replication/copied_until.h"
 #include "node/snapshot/restore.h"
 #include "node/snapshot/snapshot_talk.h"
 #include "ring/md5.h"
-#include "storage/bytes.h"
 #include "tests/sim/scenario.h"
 
 namespace orbweaver::sim {
@@ -120,9 +120,9 @@ bool was_left_alone(const SimPeer& peer) {
   EXPECT_TRUE(store);
   const auto row = store->meta(meta_name::copied_until);
   EXPECT_TRUE(row);
-  return row && *row && row->value().size() == 16 &&
-         storage::get_be<std::uint64_t>(row->value(), 8) ==
-             static_cast<std::uint64_t>(Time::max().time_since_epoch().count());
+  CopiedUntil copied;
+  if (!row || !*row || !copied.restore(**row, Time::max())) return false;
+  return copied.lacks({.state = storage::UrlState::fetched, .since = Time::max(), .url = "", .fetched_here = true});
 }
 
 struct Taken {

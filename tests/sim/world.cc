@@ -5,10 +5,10 @@
 
 #include "node/config/settings_table.h"
 #include "node/crawl/meta_names.h"
+#include "node/replication/copied_until.h"
 #include "node/settings/units.h"
 #include "ring/codec.h"
 #include "ring/md5.h"
-#include "storage/bytes.h"
 
 namespace orbweaver::sim {
 
@@ -26,15 +26,12 @@ constexpr std::string_view ask_route = "ask";
 // Steps of a peer between two looks at the status that it reports.
 constexpr std::uint64_t status_every = 256;
 
-// A page that a peer found fetched on its disk when it started, and returns as queued: its links may be missing still
-// (decision 26, point 2). It lies between the two moments of the row, which have not moved since.
-bool returned_as_queued(const SimPeer& peer, Time fetched) {
+// A page that a peer fetched before its start, and returns as queued: its links may be missing still (decision 26,
+// point 2).
+bool returned_as_queued(const SimPeer& peer, const storage::UrlRecord& page, Time now) {
   const auto row = peer.store->meta(meta_name::copied_until);
-  if (!row || !*row || (*row)->size() != 16) return false;
-  const auto moment = [&](std::size_t at) {
-    return Time(Duration(static_cast<std::int64_t>(storage::get_be<std::uint64_t>(**row, at))));
-  };
-  return peer.generation > 1 && fetched > moment(0) && fetched <= moment(8);
+  CopiedUntil copied;
+  return peer.generation > 1 && row && *row && copied.restore(**row, now) && copied.lacks(page);
 }
 
 ring::PeerId id_from(const std::string& text) {
@@ -212,19 +209,30 @@ void World::start(std::size_t number) {
   peer.idle_ticks = 0;
   note("peer " + std::to_string(number) + " starts as " + peer.core->id().brief() + ", life " +
        std::to_string(peer.generation));
-  peer.ring = peer.core->ring_fingerprint();
+  peer.ring = peer.core->ring().fingerprint();
   step(number, TickEvent{});
 }
 
 // Its directory goes on at another address. Who has been up all the time knows those of the others, and is known: a
-// peer that does not know that a forgotten member is back does not tell it its new address.
+// peer that does not know that a forgotten member is back does not tell it its new address. One that moved earlier has
+// been met since: else all whom it knew could be elsewhere one day. Who asks to join knows one address only, the one
+// that it was given: as long as it asks there, the directory stays.
 void World::move_elsewhere(SimPeer& peer) {
   if (parameters_.moves == 0 || forgot_ || peer.generation == 1 || !random_.chance(parameters_.moves)) return;
   const bool found = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
     return other.number != peer.number && is_member(other) && !other.paused &&
            other.started + parameters_.settings.suspicion_time < peer.ended;
   });
-  if (!found) return;
+  const bool all_met = std::all_of(peers_.begin(), peers_.end(), [&](const SimPeer& moved) {
+    return moved.generation == 1 || moved.number == peer.number || moved.status == Status::gone ||
+           std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
+             return other.number != moved.number && is_member(other) && !state_of(moved, other).empty();
+           });
+  });
+  const bool asked = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
+    return other.status == Status::up && other.through == peer.number && other.core->own_status()["ring"] == "";
+  });
+  if (!found || !all_met || asked) return;
   by_address_.erase(peer.address);
   peer.address = "10.0." + std::to_string(peer.generation) + "." + std::to_string(peer.number + 1) + ":7400";
   by_address_[peer.address] = peer.number;
@@ -245,7 +253,7 @@ void World::note_single_copies(const SimPeer& peer) {
         if (other.number == peer.number || !other.store) return false;
         const auto copy = other.store->find(merge.key);
         if (!copy || !*copy || (*copy)->state != state) return false;
-        return state != storage::UrlState::fetched || !returned_as_queued(other, (*copy)->since);
+        return state != storage::UrlState::fetched || !returned_as_queued(other, **copy, clock_of(other));
       });
       if (!known) single_copies_.insert(merge.record.url);
     }
@@ -286,7 +294,11 @@ void World::ask(std::size_t number, const std::string& verb, const std::string& 
   ring::Message message;
   message.body = ring::Ask{1, verb, body, true};
   if (wait_until_it_goes_on(number, [this, number, verb, body] { ask(number, verb, body); })) return;
+  const std::size_t answers = answers_.size();
   step(number, MessageEvent{std::move(message), {std::string(ask_route)}});
+  if (verb != "seed" || answers_.size() > answers) return;
+  const nlohmann::json asked = nlohmann::json::parse(body);
+  for (const nlohmann::json& url : asked.at("urls")) unanswered_seeds_.insert(url.get<std::string>());
 }
 
 void World::exited(std::size_t number, const Exit& exit) {
@@ -424,7 +436,7 @@ void World::carry_out(std::size_t number, Command& command) {
     if (said->event == "mirror" && crawling_) ++stats_.faults["a mirror found"];
     if (said->event == "taken over") took_over(number);
     if (said->event == "owners changed") {
-      peers_[number].ring = peers_[number].core->ring_fingerprint();
+      peers_[number].ring = peers_[number].core->ring().fingerprint();
       if (crawling_) ++stats_.owners_changed;
       tell([&](Checker& checker) { checker.owners_changed(*this, number); });
     }
@@ -458,7 +470,7 @@ bool World::run_to_end() {
   const auto over = [&] {
     return std::all_of(peers_.begin(), peers_.end(), [this](const SimPeer& peer) {
       // Cut off before the seeds came to it; then the other side ended alone.
-      const bool waits = ending_ && parameters_.sides_may_end_alone() && peer.status == Status::up;
+      const bool waits = ending_ && sides_may_end_alone() && peer.status == Status::up;
       return peer.status == Status::gone || (waits && knows_no_seeds(*peer.store));
     });
   };

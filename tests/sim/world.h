@@ -204,6 +204,8 @@ class World {
   }
   // The page's outcome died with a peer. Once for each death.
   bool take_single_copy(const std::string& url) { return single_copies_.erase(url) > 0; }
+  // Or a peer was forgotten that was only not heard.
+  bool sides_may_end_alone() const { return forgot_one_that_is_up_ || parameters_.sides_may_end_alone(); }
   // Disks lost records that had counted.
   bool disks_lost() const { return disks_lost_; }
   // How often the page may be visited again, given the time of its first request.
@@ -217,6 +219,8 @@ class World {
   // All seeds that the ring was given, also later ones.
   const std::vector<std::string>& seeds() const { return seeds_; }
   void add_seed(const std::string& url) { seeds_.push_back(url); }
+  // Given to a peer whose process ended before it answered: the ring may crawl them or not.
+  const std::set<std::string>& unanswered_seeds() const { return unanswered_seeds_; }
   bool faults_over() const { return since_start() >= parameters_.faults_end; }
   // A peer has notified the others that the crawl has ended.
   bool ending() const { return ending_; }
@@ -297,6 +301,7 @@ class World {
   void set_wake(std::size_t peer);
   void took_over(std::size_t peer);
   void note_single_copies(const SimPeer& peer);
+  static std::string state_of(const SimPeer& member, const SimPeer& known_to);
   void move_elsewhere(SimPeer& peer);
   // `failed`: its store failed, and the outcome of the last step was not committed.
   void take_down(std::size_t peer, bool failed = false);
@@ -326,6 +331,7 @@ class World {
   std::map<std::string, std::uint32_t> tries_;  // requests by URL
   std::vector<std::unique_ptr<Checker>> checkers_;
   std::vector<std::string> seeds_;
+  std::set<std::string> unanswered_seeds_;
   std::set<ring::Partition> held_twice_;
   std::set<std::string> single_copies_;  // URLs whose outcome one disk alone had, when its peer died
   std::vector<std::string> failures_;
@@ -338,6 +344,7 @@ class World {
   bool crawling_ = false;
   bool views_differed_ = false;
   bool forgot_ = false;  // a command has had a member forgotten
+  bool forgot_one_that_is_up_ = false;
   bool disks_lost_ = false;
   std::optional<Time> disk_lost_at_;
   std::map<std::uint64_t, Fault> disturbances_;  // cuts and slow links in progress, by number

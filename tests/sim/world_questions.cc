@@ -57,9 +57,21 @@ std::string World::body_of(const Fault& fault) const {
   return body.dump();
 }
 
+// The state of the member at this address, as that peer has it; "": it knows none.
+std::string World::state_of(const SimPeer& member, const SimPeer& known_to) {
+  const json status = known_to.core->own_status();
+  for (const json& one : status["members"])
+    if (one["address"] == member.address) return one["state"];
+  return "";
+}
+
 void World::put_question(const Fault& fault) {
   const SimPeer& peer = *peer_with_work(fault.peer);
-  forgot_ = forgot_ || fault.what == "forget";
+  if (fault.what == "forget") {
+    forgot_ = true;
+    const SimPeer& other = peers_[fault.peer];
+    forgot_one_that_is_up_ = forgot_one_that_is_up_ || (other.core != nullptr && state_of(other, peer) == "down");
+  }
   if (fault.kind == Fault::Kind::recrawl) {
     // Peers whose clocks are ahead of the asked peer's date their present fetches later than it does, and those whose
     // clocks are behind date them earlier.

@@ -17,6 +17,16 @@ std::optional<std::string> move(CopiedUntil& copied, Time now, Time open) {
   return copied.take_row();
 }
 
+storage::UrlRecord own(Time fetched) {
+  return {.state = storage::UrlState::fetched, .since = fetched, .url = "http://a.example/", .fetched_here = true};
+}
+
+storage::UrlRecord of_another(Time fetched) {
+  storage::UrlRecord page = own(fetched);
+  page.fetched_here = false;
+  return page;
+}
+
 // Of a peer that fetched its last page an hour after `until`.
 std::string row_of(Time until) {
   CopiedUntil writer;
@@ -27,7 +37,7 @@ std::string row_of(Time until) {
 TEST(CopiedUntil, ANewPeerLacksNothing) {
   const CopiedUntil copied;
   EXPECT_TRUE(copied.settled());
-  EXPECT_FALSE(copied.lacks(start));
+  EXPECT_FALSE(copied.lacks(own(start)));
   EXPECT_FALSE(copied.next_deadline());
 }
 
@@ -35,16 +45,26 @@ TEST(CopiedUntil, AfterARestartPagesFetchedSinceTheRowLackCopies) {
   CopiedUntil copied;
   ASSERT_TRUE(copied.restore(row_of(start), start + seconds{60}));
   EXPECT_FALSE(copied.settled());
-  EXPECT_FALSE(copied.lacks(start));
-  EXPECT_TRUE(copied.lacks(start + Duration{1}));
-  EXPECT_FALSE(copied.lacks(start + hours{2})) << "fetched by another peer, or known to wait";
+  EXPECT_FALSE(copied.lacks(own(start)));
+  EXPECT_TRUE(copied.lacks(own(start + Duration{1})));
+  EXPECT_FALSE(copied.lacks(own(start + hours{2}))) << "fetched by another peer, or known to wait";
   EXPECT_TRUE(copied.next_deadline());
+}
+
+// Seeds 62 and 4977 of the simulator: the one that fetched it died, and it was fetched again.
+TEST(CopiedUntil, WhatAnotherPeerFetchedHadItsLinksOnTwoDisksWhenItCame) {
+  CopiedUntil copied;
+  ASSERT_TRUE(copied.restore(row_of(start), start + seconds{60}));
+  EXPECT_FALSE(copied.lacks(of_another(start + Duration{1})));
+  copied.note_alone(start + seconds{61});
+  EXPECT_TRUE(copied.lacks(of_another(start + Duration{1}))) << "those two may be gone for good";
 }
 
 TEST(CopiedUntil, WithoutARowAllLack) {
   CopiedUntil copied;
   ASSERT_TRUE(copied.restore("", start));
-  EXPECT_TRUE(copied.lacks(start - hours{10'000}));
+  EXPECT_TRUE(copied.lacks(of_another(start)));
+  EXPECT_TRUE(copied.lacks(own(start - hours{10'000})));
 }
 
 TEST(CopiedUntil, ItSettlesWhenItMovesBeyondTheStart) {
@@ -53,11 +73,11 @@ TEST(CopiedUntil, ItSettlesWhenItMovesBeyondTheStart) {
   EXPECT_TRUE(move(copied, start + seconds{61}, start + seconds{30}))
       << "a page is in flight that ended before the start";
   EXPECT_FALSE(copied.settled());
-  EXPECT_FALSE(copied.lacks(start + seconds{20}));
-  EXPECT_TRUE(copied.lacks(start + seconds{30}));
+  EXPECT_FALSE(copied.lacks(own(start + seconds{20})));
+  EXPECT_TRUE(copied.lacks(own(start + seconds{30})));
   EXPECT_TRUE(move(copied, start + seconds{62}, start + seconds{62}));
   EXPECT_TRUE(copied.settled());
-  EXPECT_FALSE(copied.lacks(start + seconds{90}));
+  EXPECT_FALSE(copied.lacks(own(start + seconds{90})));
 }
 
 TEST(CopiedUntil, WhileThereAreCopiesItMovesNotBackAndItWritesOnlyWhatIsNew) {
@@ -77,14 +97,14 @@ TEST(CopiedUntil, WhatIsFetchedAfterTheLastPageOfTheEarlierProcessLacksNothing) 
   const auto row = earlier.note_fetched(start + seconds{5});
   ASSERT_TRUE(row);
   EXPECT_FALSE(earlier.note_fetched(start + seconds{6})) << "it was allowed for";
-  EXPECT_FALSE(earlier.lacks(start + seconds{5})) << "settled";
+  EXPECT_FALSE(earlier.lacks(own(start + seconds{5}))) << "settled";
   for (const Time now : {start + seconds{60}, start - hours{1}}) {
     CopiedUntil copied;
     ASSERT_TRUE(copied.restore(*row, now));
-    EXPECT_TRUE(copied.lacks(start + seconds{6}));
-    EXPECT_FALSE(copied.lacks(start + seconds{7}));
+    EXPECT_TRUE(copied.lacks(own(start + seconds{6})));
+    EXPECT_FALSE(copied.lacks(own(start + seconds{7})));
     copied.note_unsent(start + seconds{70}, 1, 1);
-    EXPECT_TRUE(copied.lacks(start + seconds{70})) << "it was given up before it left";
+    EXPECT_TRUE(copied.lacks(own(start + seconds{70}))) << "it was given up before it left";
   }
 }
 
@@ -92,22 +112,22 @@ TEST(CopiedUntil, WhatIsFetchedAfterTheLastPageOfTheEarlierProcessLacksNothing) 
 TEST(CopiedUntil, WhenAllIsSettledTheRowAllowsForThisProcessAlone) {
   CopiedUntil copied;
   ASSERT_TRUE(copied.restore("", start));
-  EXPECT_TRUE(copied.lacks(Time::max()));
+  EXPECT_TRUE(copied.lacks(own(Time::max())));
   const auto row = move(copied, start + seconds{1}, start + seconds{2});
   ASSERT_TRUE(row);
   ASSERT_TRUE(copied.settled());
   CopiedUntil next;
   ASSERT_TRUE(next.restore(*row, start + seconds{9}));
-  EXPECT_FALSE(next.lacks(start + seconds{5}));
+  EXPECT_FALSE(next.lacks(own(start + seconds{5})));
 }
 
 TEST(CopiedUntil, AClockSetBackMakesMorePagesLackNotFewer) {
   CopiedUntil copied;
   ASSERT_TRUE(copied.restore(row_of(start), start - hours{1}));
-  EXPECT_FALSE(copied.lacks(start + hours{2})) << "the earlier process fetched nothing then";
-  EXPECT_TRUE(copied.lacks(start - hours{1})) << "fetched after the restart, by the clock that went back";
-  EXPECT_TRUE(copied.lacks(start - seconds{1}));
-  EXPECT_FALSE(copied.lacks(start - hours{2}));
+  EXPECT_FALSE(copied.lacks(own(start + hours{2}))) << "the earlier process fetched nothing then";
+  EXPECT_TRUE(copied.lacks(own(start - hours{1}))) << "fetched after the restart, by the clock that went back";
+  EXPECT_TRUE(copied.lacks(own(start - seconds{1})));
+  EXPECT_FALSE(copied.lacks(own(start - hours{2})));
 }
 
 // Those that kept the copies may have left for good.
@@ -116,15 +136,15 @@ TEST(CopiedUntil, APeerThatIsLeftAloneHasNoCopiesOfAnyPage) {
   EXPECT_TRUE(move(copied, start, start));
   copied.note_alone(start + seconds{5});
   EXPECT_FALSE(copied.settled());
-  EXPECT_TRUE(copied.lacks(start + seconds{5}));
-  EXPECT_TRUE(copied.lacks(start - seconds{5}));
+  EXPECT_TRUE(copied.lacks(own(start + seconds{5})));
+  EXPECT_TRUE(copied.lacks(own(start - seconds{5})));
   EXPECT_TRUE(copied.due(start + seconds{5})) << "the row promises too much";
   copied.wait(start + seconds{5});
   const auto row = copied.take_row();
   ASSERT_TRUE(row);
   CopiedUntil next;
   ASSERT_TRUE(next.restore(*row, start + seconds{6}));
-  EXPECT_TRUE(next.lacks(start - seconds{5}));
+  EXPECT_TRUE(next.lacks(own(start - seconds{5})));
   copied.note_alone(start + seconds{6});
   EXPECT_FALSE(copied.take_row()) << "it is written already";
   EXPECT_TRUE(move(copied, start + seconds{7}, start + seconds{7}));
@@ -142,8 +162,8 @@ TEST(CopiedUntil, AnOutcomeThatWasGivenUpUnsettlesUntilItsLinksAreSafe) {
   for (const auto& [outbox, items] : {std::pair{11, 20}, std::pair{12, 19}}) {
     copied.move(start + seconds{7}, start + seconds{7}, static_cast<std::uint64_t>(outbox),
                 static_cast<std::uint64_t>(items));
-    EXPECT_TRUE(copied.lacks(start + seconds{5}));
-    EXPECT_FALSE(copied.lacks(start + seconds{4}));
+    EXPECT_TRUE(copied.lacks(own(start + seconds{5})));
+    EXPECT_FALSE(copied.lacks(own(start + seconds{4})));
     EXPECT_TRUE(copied.any_unsent());
   }
   copied.move(start + seconds{8}, start + seconds{8}, 12, 20);
@@ -156,7 +176,7 @@ TEST(CopiedUntil, ARowOfAnotherSizeIsAnErrorAndAllLack) {
   const Result<void> read = copied.restore("seven b", start);
   ASSERT_FALSE(read);
   EXPECT_NE(read.error().message.find("7 bytes"), std::string::npos);
-  EXPECT_TRUE(copied.lacks(start - seconds{1}));
+  EXPECT_TRUE(copied.lacks(own(start - seconds{1})));
 }
 
 }  // namespace

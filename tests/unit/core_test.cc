@@ -205,6 +205,30 @@ TEST_F(CoreTest, WhatAJoinerWasStartedWithOutlivesItAndIsThePeersOnceItIsLetIn) 
   EXPECT_NE(recrawl(), "") << "the walk is the peer's";
 }
 
+// The members may have ended the crawl meanwhile, and hold what became of the seeds. A restart changes nothing.
+TEST_F(CoreTest, ANewcomerWhoseMembersAreGoneGivesUpAndDoesNotBeginTheirCrawlAgain) {
+  open();
+  ring::Welcome of_a_crawl = welcome();
+  for (int host = 0; host < 20; ++host) of_a_crawl.seeds.push_back("http://h" + std::to_string(host) + ".test/");
+  std::sort(of_a_crawl.seeds.begin(), of_a_crawl.seeds.end());
+  std::string row;
+  for (const std::string& seed : of_a_crawl.seeds) row += seed + "\n";
+  of_a_crawl.seeds_fingerprint = ring::leading_bits(ring::md5(row));
+  for (std::uint32_t partition = 0; partition < rig_settings().partitions; ++partition)
+    of_a_crawl.tenures.push_back({static_cast<ring::Partition>(partition), {1, rig_id(2)}});
+  receive(of_a_crawl);
+  for (const bool again : {false, true}) {
+    if (again) open({});
+    ASSERT_TRUE(core_->has_ring());
+    EXPECT_EQ(core_->own_status()["seeds"], 20);
+    const auto exit = run(max_join_wait + seconds(20));
+    ASSERT_TRUE(exit);
+    EXPECT_EQ(exit->code, static_cast<int>(ErrorCode::unreachable)) << exit->message;
+    EXPECT_NE(exit->message.find("holds nothing of theirs"), std::string::npos) << exit->message;
+    EXPECT_EQ(store_->counts().discovered(), 0u);
+  }
+}
+
 TEST_F(CoreTest, AStopEndsAJoiner) {
   open();
   step(StopEvent{});

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
+#include <utility>
 
 #include "node/config/sources/load_settings.h"
 #include "node/peer/core.h"
@@ -163,6 +165,27 @@ TEST_F(SlotOfAnotherPeer, AHostThatGotNoneGoesBackToItsPlaceInLine) {
   access_.on_answer(rig_.now, rig_id(2), {{{.id = asked.id, .given = false, .wait = 2'000'000}}});
   EXPECT_FALSE(host->busy);
   EXPECT_EQ(host->next_allowed, rig_.now + std::chrono::seconds{2});
+}
+
+// A busy owner: each answer comes after the time in which the slot is first asked for again.
+TEST_F(SlotOfAnotherPeer, AnOwnerThatAnswersLateIsHeard) {
+  constexpr milliseconds late{1'500};
+  BenchHost* const host = take();
+  ASSERT_NE(host, nullptr);
+  ASSERT_TRUE(asks_for_slot(*host));
+  std::deque<std::pair<Time, std::uint64_t>> asked;
+  bool may_ask = false;
+  for (const Time end = rig_.now + std::chrono::seconds{10}; !may_ask && rig_.now < end; rig_.now += milliseconds{10}) {
+    rig_.clear();
+    access_.tick(rig_.step());
+    for (const ring::SlotRequest& request : rig_.sent<ring::SlotRequest>())
+      for (const ring::SlotAsk& ask : request.asks) asked.emplace_back(rig_.now + late, ask.id);
+    for (; !asked.empty() && asked.front().first <= rig_.now; asked.pop_front())
+      access_.on_answer(rig_.now, rig_id(2), {{{.id = asked.front().second, .given = true, .wait = 0}}});
+    const Result<BenchHost*> resumed = rig_.bench.take_resumed(rig_.now);
+    if (resumed && *resumed == host) may_ask = access_.may_ask(rig_.now, *host) == HostAccess::Verdict::now;
+  }
+  EXPECT_TRUE(may_ask);
 }
 
 TEST_F(SlotOfAnotherPeer, AnAnswerThatComesTwiceChangesNothing) {

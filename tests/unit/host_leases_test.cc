@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -121,6 +122,29 @@ TEST(HostLeases, EveryoneHasATurnInTheEnd) {
     }
   }
   for (const Asker& asker : askers) EXPECT_GT(asker.leases, 2);
+}
+
+// Else the questions of all that wait fill the queues of the peers, the leased requests take longer, and so on.
+TEST(HostLeases, Contract5_TheLongerAHostIsLeasedTheLessOftenTheOthersAsk) {
+  HostLeaseBook leases(delay);
+  ASSERT_TRUE(leases.ask(host, lease_of(1, 1), false, delay, {}, start).given);
+  const Time end = start + seconds{60};
+  Time renewed = start;
+  int asked = 0;
+  for (Time at = start; at < end;) {
+    for (; at - renewed >= seconds{3}; renewed += seconds{3})
+      ASSERT_TRUE(leases.ask(host, lease_of(1, 1), true, delay, {}, renewed + seconds{3}).given);
+    const auto answer = leases.ask(host, lease_of(2, 1), false, delay, {}, at);
+    ASSERT_FALSE(answer.given);
+    EXPECT_LE(answer.at - at, std::clamp<Duration>(at - start, milliseconds{20}, seconds{2})) << "and not too late";
+    at = answer.at;
+    ++asked;
+  }
+  EXPECT_LE(asked, 60);
+  leases.give_back(host, lease_of(1, 1), Duration{}, {}, end);
+  ASSERT_TRUE(leases.ask(host, lease_of(2, 2), false, delay, {}, end).given);
+  const auto answer = leases.ask(host, lease_of(3, 1), false, delay, {}, end + milliseconds{5});
+  EXPECT_EQ(answer.at, end + milliseconds{25}) << "a lease that has just begun";
 }
 
 TEST(HostLeases, Contract5_HostsWithoutALoanOrAWaitAreForgotten) {

@@ -329,7 +329,7 @@ class MergeThroughPeer : public testing::Test {
     std::vector<ring::BatchRecord> list;
     for (const std::string& record : records) list.push_back({0, record});
     batch.records = std::move(list);
-    batch.ring_fingerprint = peer_->ring_fingerprint();
+    batch.ring_fingerprint = peer_->ring().fingerprint();
     ring::Message message;
     message.ring = peer_->ring_id();
     message.from = test::peer_id(2);

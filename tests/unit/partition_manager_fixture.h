@@ -182,19 +182,19 @@ class PartitionManagerTest : public testing::Test {
       decide(n, taken);
       if (!taken.empty()) n.partition_manager->took_over(taken, *n.view, *n.membership, now_);
     }
-    const Transfers::World world{
-        n.partition_manager->tenures(),
-        [&n](ring::Partition p, ring::TransferKind kind) {
-          return kind == ring::TransferKind::backfill || (!n.busy.contains(p) && n.to_copy.empty());
-        },
-        [&n](const storage::Merge& page) {
-          const bool fetched = page.record.state == storage::UrlState::fetched;
-          return fetched && n.copied_until.lacks(page.record.since) ? Transfers::Outcome::next_fill
-                                                                    : Transfers::Outcome::leaves;
-        },
-        [this] { return next_sequence_++; },
-        [&n](ring::Partition p) { return n.partition_manager->held_since(p); },
-        n.view->ring().fingerprint()};
+    const Transfers::World world{n.partition_manager->tenures(),
+                                 [&n](ring::Partition p, ring::TransferKind kind) {
+                                   return kind == ring::TransferKind::backfill ||
+                                          (!n.busy.contains(p) && n.to_copy.empty());
+                                 },
+                                 [&n](const storage::Merge& page) {
+                                   const bool fetched = page.record.state == storage::UrlState::fetched;
+                                   return fetched && n.copied_until.lacks(page.record) ? Transfers::Outcome::next_fill
+                                                                                       : Transfers::Outcome::leaves;
+                                 },
+                                 [this] { return next_sequence_++; },
+                                 [&n](ring::Partition p) { return n.partition_manager->held_since(p); },
+                                 n.view->ring().fingerprint()};
     std::vector<Transfers::Out> out;
     PartitionManager::Changes changes;
     ASSERT_TRUE(n.partition_manager->tick(now_, *n.view, world, out, changes));

@@ -130,6 +130,37 @@ TEST_F(PartitionRestartTest, NothingIsHandedOverBeforePagesOfAnEarlierProcessHav
   EXPECT_LT(node(1).partition_manager->held(), held);
 }
 
+// Seed 13783 of the simulator: the next owner had promised what it had, was killed, and started again before anybody
+// took it for dead. It knew of no promise, and the holder waited for it forever.
+TEST_F(PartitionRestartTest, WhoForgetsItsPromiseInARestartIsAskedAgain) {
+  form(2);
+  unsettle(1);
+  begin(3);
+  run(seconds(10));
+  ring::Partition partition = 0;
+  while (!node(1).partition_manager->holds(partition) || !node(3).view->owns(partition)) ++partition;
+  kill(1);
+  run(milliseconds(100));
+  const storage::Merge kept = known_to(node(3), partition);
+  lost_ = [](std::size_t from, const Transfers::Out& out) {
+    return from == 3 && std::holds_alternative<ring::Batch>(out.body);
+  };
+  begin(1);
+  unsettle(1);
+  run(seconds(5));
+  ASSERT_TRUE(node(1).partition_manager->awaited().contains(node(3).id));
+  kill(3);
+  run(milliseconds(100));
+  begin(3);
+  lost_ = {};
+  run(seconds(60));
+  EXPECT_TRUE(*node(1).store->find(kept.key));
+  EXPECT_TRUE(node(1).partition_manager->awaited().empty());
+  move(1);
+  settle();
+  check_settled();
+}
+
 // Its holder takes nothing back for good before its copies are whole, and this peer's are whole only when nothing is to
 // be returned.
 TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {

@@ -40,8 +40,8 @@ class RecordWriterWithReplicas : public RecordWriterTest {
     rig_.add_member(2, ring::MemberState::active);
     rig_.members.accept_changes(rig_.now);
   }
-  // The states of the records that left for other peers since the last call; no peer answers.
-  std::vector<storage::UrlState> copies() {
+  // The records that left for other peers since the last call; no peer answers.
+  std::vector<storage::UrlRecord> copied() {
     std::vector<BatchOut> out;
     for (int round = 0; round < 2; ++round) {  // what is met by the first is old enough for the second
       rig_.replication.replicator.tick(
@@ -49,10 +49,15 @@ class RecordWriterWithReplicas : public RecordWriterTest {
           out);
       rig_.now += std::chrono::milliseconds(50);
     }
-    std::vector<storage::UrlState> states;
+    std::vector<storage::UrlRecord> records;
     for (const BatchOut& batch : out)
       for (const ring::BatchRecord& record : batch.batch.records.list())
-        states.push_back(storage::decode_record(record.record)->state);
+        records.push_back(*storage::decode_record(record.record));
+    return records;
+  }
+  std::vector<storage::UrlState> copies() {
+    std::vector<storage::UrlState> states;
+    for (const storage::UrlRecord& record : copied()) states.push_back(record.state);
     return states;
   }
 
@@ -186,6 +191,51 @@ TEST_F(RecordWriterWithReplicas, ANotModifiedPageLeavesAfterTheVisitThatBroughtI
   visit(2, 304, false);
   EXPECT_TRUE(rig_.replication.copied_until.any_unsent());
   EXPECT_EQ(copies(), std::vector<storage::UrlState>{}) << "neither outcome has left";
+}
+
+// Else a copy keeps it as queued for ever, or says that it is done while the links of its last visit are here alone.
+TEST_F(RecordWriterWithReplicas, AVisitThatEndsWithoutAFetchWaitsForAFillWhileTheOneBeforeWaits) {
+  storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+  const storage::UrlKey key = fetched.merges[0].key;
+  fetched.merges[0].record.since = rig_.now;
+  fetched.to_outbox.emplace_back(key.host.partition, "a link");
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+  ASSERT_TRUE(rig_.replication.replicator.waits(key));
+  storage::Commit excluded = page("http://a.test/", storage::UrlState::excluded);
+  excluded.merges[0].record.visit = 1;
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), excluded));
+  EXPECT_EQ(copies(), std::vector<storage::UrlState>{storage::UrlState::queued});
+  EXPECT_TRUE(rig_.replication.copied_until.any_unsent());
+  EXPECT_EQ(rig_.replication.outcome(excluded.merges[0]), Transfers::Outcome::next_fill);
+}
+
+// Another peer would be told "not modified", and never find the links of the last visit.
+TEST_F(RecordWriterWithReplicas, APageToBeVisitedAgainGoesWithoutItsValidatorWhileItsLinksMayLackCopies) {
+  storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+  const storage::UrlKey key = fetched.merges[0].key;
+  fetched.merges[0].record.validator = "\"v1\"";
+  fetched.to_outbox.emplace_back(key.host.partition, "a link");
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+  storage::Commit again = page("http://a.test/");
+  again.merges[0].record.visit = 1;
+  again.merges[0].record.validator = "\"v1\"";
+  again.merges[0].record.not_before = rig_.now + std::chrono::minutes{1};
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), again));
+  EXPECT_EQ(rig_.replication.outcome(again.merges[0]), Transfers::Outcome::follows);
+  ASSERT_FALSE(rig_.replication.partition_manager.copies_whole(key.host.partition, rig_.members.view()));
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), page("http://a.test/"))) << "a link to it, which is known";
+  storage::UrlRecord as_if_new = again.merges[0].record;
+  as_if_new.validator.clear();
+  EXPECT_EQ(copied(), (std::vector{as_if_new, as_if_new}));
+
+  storage::Commit other = page("http://b.test/");
+  other.merges[0].record.visit = 1;
+  other.merges[0].record.validator = "\"v1\"";
+  EXPECT_EQ(rig_.replication.outcome(other.merges[0]), Transfers::Outcome::leaves);
+  ASSERT_TRUE(rig_.replication.copied_until.restore("", rig_.now));
+  EXPECT_EQ(rig_.replication.outcome(other.merges[0]), Transfers::Outcome::next_fill) << "nobody knows of its links";
+  other.merges[0].record.validator.clear();
+  EXPECT_EQ(rig_.replication.outcome(other.merges[0]), Transfers::Outcome::leaves);
 }
 
 TEST_F(RecordWriterWithReplicas, ALongWaitIsCopiedAndAShortOneIsNot) {

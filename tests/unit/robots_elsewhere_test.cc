@@ -171,6 +171,66 @@ TEST_F(RobotsElsewhereTest, OfAHostThatAnotherPeerHoldsItSaysNothing) {
   EXPECT_TRUE(sent<ring::LeaseAnswer>().empty());
 }
 
+// By URL, the lease of the other host is returned as that of a host that was asked, though its delay is nothing.
+TEST_F(RobotsElsewhereTest, Contract3_WithoutADelayOfTheCrawlTheCrawlDelayCountsAfterIt) {
+  settings().partition_by = PartitionBy::url;
+  settings().delay = Duration{};
+  start();
+  put("http://b.test/1");
+  ASSERT_TRUE(answer(begin(), 200, robots_page("User-agent: *\nCrawl-delay: 30\n")));
+  for (const char* const page : {"http://b.test/2", "http://b.test/3", "http://a.test/1"}) put(page);
+  const FetchJob first = begin();
+  ASSERT_EQ(first.url.text(), "http://a.test/robots.txt");
+  ASSERT_TRUE(answer(first, 302, moved_to("http://b.test/robots.txt")));
+  bool turn_passed = false;
+  for (int requests = 0; requests < 4; ++requests) {
+    EXPECT_TRUE(begun_within(seconds{29}).empty());
+    const std::vector<FetchJob> begun = begun_within(seconds{4});
+    ASSERT_EQ(begun.size(), 1u);
+    ASSERT_EQ(begun[0].url.host(), "b.test");
+    if (begun[0].page() != nullptr) {
+      ASSERT_TRUE(answer(begun[0], 200));
+    } else {
+      turn_passed = requests < 3;
+      ASSERT_TRUE(answer(begun[0], 200, robots_page("User-agent: *\nDisallow: /\n")));
+    }
+  }
+  EXPECT_TRUE(turn_passed) << "a page after it";
+}
+
+// The file was read by an earlier process: at the other host's turn its rules were not in memory.
+TEST_F(RobotsElsewhereTest, Contract3_ACrawlDelayThatIsReadBackCountsAfterIt) {
+  start();
+  put("http://b.test/1");
+  ASSERT_TRUE(answer(begin(), 200, robots_page("User-agent: *\nCrawl-delay: 30\n")));
+  start();
+  advance(seconds{60});
+  EXPECT_TRUE(ask(turn_of("b.test")).given);
+  EXPECT_TRUE(ask(turn_of("b.test", ring::LeaseAction::return_)).given);
+  EXPECT_TRUE(begun_within(seconds{29}).empty());
+  EXPECT_EQ(begun_within(seconds{3}).size(), 1u);
+}
+
+// Seed 14776 of the simulator: it was told to come again soon, and the request that was under way had ended by then.
+TEST_F(RobotsElsewhereTest, Contract3_ATurnWaitsForAShortDelayAfterARequestThatWasUnderWay) {
+  settings().robots = false;
+  settings().delay = milliseconds{400};
+  start();
+  put("http://b.test/1");
+  put("http://b.test/2");
+  const FetchJob own = begin();
+  const ring::Lease busy = ask(turn_of("b.test"));
+  EXPECT_FALSE(busy.given);
+  ASSERT_LT(busy.wait, 400'000u);
+  ASSERT_TRUE(answer(own, 200));
+  advance(Duration(static_cast<std::int64_t>(busy.wait)));
+  const ring::Lease later = ask(turn_of("b.test"));
+  EXPECT_FALSE(later.given);
+  EXPECT_EQ(later.wait, 400'000u - busy.wait);
+  advance(Duration(static_cast<std::int64_t>(later.wait)));
+  EXPECT_TRUE(ask(turn_of("b.test")).given);
+}
+
 // Each waits for a turn of the other.
 TEST_F(RobotsElsewhereTest, TwoHostsThatRedirectToEachOtherBothGetTheirs) {
   start();

@@ -62,6 +62,32 @@ Merge retry(std::size_t host, std::size_t page, std::uint8_t attempts, std::int6
   return merge;
 }
 
+// Only this disk knows it: two copies of a partition are equal, whoever fetched its pages.
+TEST_P(StoreTest, WhoFetchedAPageIsKeptAndChangesNothingElse) {
+  Merge here = outcome(1, 1, UrlState::fetched, Reason::none, 5);
+  const Merge elsewhere = here;
+  here.record.fetched_here = true;
+  merge_one(here);
+  EXPECT_EQ(merge_one(elsewhere).outcomes.front(), MergeOutcome::known);
+  reopen();
+  EXPECT_TRUE((*store().find(here.key))->fetched_here);
+  EXPECT_TRUE(store().scan(here.key.host.partition, nullptr, 10)->front().record.fetched_here);
+  std::string bytes;
+  std::string others;
+  encode_record(here.record, bytes);
+  encode_record(elsewhere.record, others);
+  EXPECT_EQ(bytes, others);
+  EXPECT_EQ(record_digest(here.key.url, here.record), record_digest(here.key.url, elsewhere.record));
+
+  Merge later = queued_merge(1, 1);
+  later.record.visit = 1;
+  merge_one(later);
+  EXPECT_FALSE((*store().find(here.key))->fetched_here);
+  const Merge other_page = outcome(1, 2, UrlState::fetched, Reason::none, 5);
+  merge_one(other_page);
+  EXPECT_FALSE((*store().find(other_page.key))->fetched_here);
+}
+
 TEST_P(StoreTest, AdmissionIsSeenAndQueuedAtOnce) {
   EXPECT_FALSE(*store().find(url_key_of(1, 1)));
   const CommitResult result = merge_one(queued_merge(1, 1, 3));

@@ -246,7 +246,7 @@ class Bounded final : public Checker {
       return other.number == number || (other.status == Status::up && world.now() - other.started > lately) ||
              (other.exit && !other.exit->finished);
     });
-    look(world, peers[number], others_are_up && !world.parameters().sides_may_end_alone());
+    look(world, peers[number], others_are_up && !world.sides_may_end_alone());
   }
 
   // The sender sorts its batches again.

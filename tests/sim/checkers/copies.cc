@@ -8,6 +8,7 @@
 #include <set>
 
 #include "node/crawl/partitioner.h"
+#include "node/replication/partition_manager.h"
 #include "tests/sim/checkers/checkers.h"
 #include "tests/sim/world.h"
 
@@ -29,7 +30,7 @@ class Copies final : public Checker {
       batches_[{from, to, batch->sequence}] = records_of(world, *batch);
     } else if (const auto* roots = std::get_if<ring::Roots>(&message.body);
                roots != nullptr && roots->kind == ring::TransferKind::release) {
-      questions_[{from, to, roots->sequence}] = roots->roots;
+      questions_[{from, to, roots->sequence}] = {roots->roots, tenures_at(world.peers()[from], *roots)};
     } else if (const auto* ack = std::get_if<ring::BatchAck>(&message.body)) {
       if (auto sent = batches_.extract({to, from, ack->sequence}); !sent.empty() && !world.disks_lost())
         acknowledged(world, from, sent.mapped());
@@ -54,15 +55,17 @@ class Copies final : public Checker {
     return found;
   }
 
-  // Members that the peer counts as there, itself among them, without those that leave.
+  // Peers that the peer's ring names, itself among them, without those that leave. A joiner that does not answer is a
+  // suspect like others, and keeps no copies.
   static std::size_t members_of(World& world, const SimPeer& peer) {
     if (peer.core == nullptr) return 1;
+    std::set<std::string> in_ring;
+    if (const ring::HashRing& ring = peer.core->ring(); !ring.empty())
+      for (const ring::PeerId& id : ring.owners(0, SIZE_MAX)) in_ring.insert(id.hex());
     std::set<std::string> there;
     const nlohmann::json status = peer.core->own_status();
-    // It owns all: the others are joining still, one of them in vain perhaps.
-    if (status["partitions"] == world.parameters().settings.partitions) return 1;
     for (const nlohmann::json& member : status["members"])
-      if (member["state"] == "active" || member["state"] == "suspect") there.insert(member["address"]);
+      if (in_ring.contains(member["id"])) there.insert(member["address"]);
     return static_cast<std::size_t>(
         std::count_if(world.peers().begin(), world.peers().end(),
                       [&](const SimPeer& other) { return !other.leaving && there.contains(other.address); }));
@@ -98,15 +101,34 @@ class Copies final : public Checker {
     }
   }
 
-  void permitted(World& world, std::size_t holder, std::size_t to, const std::vector<ring::PartitionDigest>& asked,
+  struct Question {
+    std::vector<ring::PartitionDigest> roots;
+    std::vector<std::string> tenures;  // of each of these, as the asking peer's disk has it
+  };
+  static std::string tenure_at(const SimPeer& peer, ring::Partition partition) {
+    const auto row = peer.store->meta(tenure_row({partition, {}}).first);
+    return row ? row->value_or("") : "";
+  }
+  static std::vector<std::string> tenures_at(const SimPeer& peer, const ring::Roots& roots) {
+    std::vector<std::string> rows;
+    for (const ring::PartitionDigest& entry : roots.roots)
+      rows.push_back(peer.store == nullptr ? "" : tenure_at(peer, entry.partition));
+    return rows;
+  }
+
+  void permitted(World& world, std::size_t holder, std::size_t to, const Question& question,
                  const ring::RootsCompared& compared) {
     const SimPeer& dropper = world.peers()[to];
     if (dropper.store == nullptr) return;
     const auto in = [](const std::vector<ring::Partition>& list, ring::Partition partition) {
       return std::find(list.begin(), list.end(), partition) != list.end();
     };
-    for (const auto& [partition, root] : asked) {
+    for (std::size_t i = 0; i < question.roots.size(); ++i) {
+      const ring::Partition partition = question.roots[i].partition;
       if (in(compared.differ, partition) || in(compared.later, partition)) continue;
+      // A peer that has learned of another tenure since takes no answer to this question (Transfers::begin_anew). One
+      // that stood still meanwhile gives it.
+      if (tenure_at(dropper, partition) != question.tenures[i]) continue;
       const auto records = dropper.store->scan(partition, nullptr, 1'000'000);
       if (!records) return world.fail(name(), records.error().message);
       for (const storage::Merge& merge : *records) {
@@ -121,7 +143,7 @@ class Copies final : public Checker {
   }
 
   std::map<Exchange, std::vector<Sent>> batches_;
-  std::map<Exchange, std::vector<ring::PartitionDigest>> questions_;
+  std::map<Exchange, Question> questions_;
 };
 
 }  // namespace

@@ -74,17 +74,16 @@ class Ends final : public Checker {
 
   // Also a moment after such a cut: they have not met again yet.
   static bool presumed_dead(World& world, std::size_t number, std::size_t other) {
-    if (world.parameters().settings.replicas < 2) return false;
     for (const Fault* cut : {world.cut_between(number, other), world.cut_between(other, number)})
       if (cut != nullptr && world.since_start() - cut->at > world.parameters().settings.presume_dead_after) return true;
-    return world.parameters().sides_may_end_alone() && !side_of(world, number).contains(other);
+    return world.sides_may_end_alone() && !side_of(world, number).contains(other);
   }
 
   // The members that this peer counts neither as down nor as left, for one that left may know the other side's tenures;
   // all peers, where no side may end alone.
   static std::set<std::size_t> side_of(World& world, std::size_t from) {
     std::set<std::size_t> side;
-    const bool all = !world.parameters().sides_may_end_alone() || world.peers()[from].core == nullptr;
+    const bool all = !world.sides_may_end_alone() || world.peers()[from].core == nullptr;
     std::set<std::string> near;
     if (!all) {
       const nlohmann::json status = world.peers()[from].core->own_status();
@@ -137,7 +136,7 @@ class Ends final : public Checker {
 
   void said(World& world, std::size_t from, const std::map<std::string, std::uint64_t>& totals) {
     if (totals_.contains(totals)) return;
-    if (!totals_.empty() && !world.parameters().sides_may_end_alone())
+    if (!totals_.empty() && !world.sides_may_end_alone())
       return world.fail(name(), "peer " + std::to_string(from) + " tells of other totals than the one before");
     totals_.insert(totals);
     if (totals_.size() > 1) world.count("an end of another side");

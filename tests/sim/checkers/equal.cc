@@ -17,7 +17,7 @@ class Equal final : public Checker {
   std::string_view name() const override { return "equal"; }
 
   void ended(World& world) override {
-    if (world.disks_lost() || world.parameters().sides_may_end_alone()) return;
+    if (world.disks_lost() || world.sides_may_end_alone()) return;
     if (!read(world)) return;
     const auto finished = std::count_if(world.peers().begin(), world.peers().end(),
                                         [](const SimPeer& peer) { return peer.exit && peer.exit->finished; });

@@ -24,6 +24,8 @@ class Follow final : public Checker {
     if (!record) return;
     const ring::Tenure& tenure = peer.core->tenures().of(host.partition);
     std::string is = *record ? std::string(storage::state_name((*record)->state)) : "unknown";
+    if (*record && (*record)->visit > 0) is += " visit " + std::to_string((*record)->visit);
+    if (*record && !(*record)->validator.empty()) is += " validator " + (*record)->validator;
     if (const auto outbox = peer.store->outbox_of(host.partition, 0, 1'000'000); outbox)
       for (const storage::OutboxEntry& entry : *outbox)
         if (const auto waiting = storage::decode_record(entry.record); waiting && waiting->url == url->text())

@@ -24,11 +24,14 @@ class Lost final : public Checker {
     collect(world);
     if (!world.failures().empty()) return;
     const Settings& settings = world.parameters().settings;
+    std::vector<std::string> seeds = world.seeds();
+    for (const std::string& url : world.unanswered_seeds())
+      if (known_.contains(url)) seeds.push_back(url);
     std::set<std::string> scope;
     if (settings.scope == ScopeKind::host)
-      for (const std::string& seed : world.seeds()) scope.insert(std::string(host_in(seed)));
+      for (const std::string& seed : seeds) scope.insert(std::string(host_in(seed)));
     const bool month = counts_as_a_month(world);
-    const Walk right = walk(world.web(), world.seeds(), scope, settings.robots && !month);
+    const Walk right = walk(world.web(), seeds, scope, settings.robots && !month);
     nothing_strange(world, right);
     for (const auto& [url, record] : known_)
       for (const auto reason : {storage::Reason::trap, storage::Reason::budget, storage::Reason::crashes_crawler})

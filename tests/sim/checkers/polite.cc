@@ -2,6 +2,8 @@
 // two requests at least the delay passes: the crawl's, or the Crawl-delay of robots.txt once it was read. Breaches are
 // counted, not failed, where two peers held a host's partition at the same time, or where both believed that they
 // grant its leases. Likewise where a robots.txt of another host was asked for, and a peer began or ended meanwhile.
+// A robots.txt has no copies: after a peer has begun or ended, its next holder does not know the Crawl-delay before it
+// has read the file again. What it asks for until then is a robots.txt: of other hosts, then the host's own.
 #include <algorithm>
 #include <map>
 
@@ -22,7 +24,8 @@ class Polite final : public Checker {
   void request_begun(World& world, const Request& request) override {
     Host& host = hosts_[request.host];
     Duration delay = world.parameters().delay_of(request.host);
-    if (host.rules_read) delay = std::max(delay, world.web().crawl_delay(request.host));
+    const bool before_own = host.elsewhere && request.kind == RequestKind::robots && host.read_among != peers_in(world);
+    if (host.rules_read && !before_own) delay = std::max(delay, world.web().crawl_delay(request.host));
     std::string breach;
     if (host.open > 0) {
       breach = "two requests at a time to ";
@@ -50,10 +53,12 @@ class Polite final : public Checker {
 
   void request_ended(World&, const Request& request, bool) override { --hosts_[request.host].open; }
 
-  void committed(World&, const Request& request) override {
+  void committed(World& world, const Request& request) override {
     // What another host's robots.txt says, where that is here, is not of this host.
-    if (request.kind == RequestKind::robots && request.answer.status == 200 && path_in(request.url) == "/robots.txt")
-      hosts_[request.host].rules_read = true;
+    if (request.kind != RequestKind::robots || request.answer.status != 200 || path_in(request.url) != "/robots.txt")
+      return;
+    hosts_[request.host].rules_read = true;
+    hosts_[request.host].read_among = peers_in(world);
   }
 
   // A robots.txt that could not be committed is not known. One that is out of date after a clock was set forth is not
@@ -83,6 +88,7 @@ class Polite final : public Checker {
     bool elsewhere = false;                         // the last request was for another host's robots.txt
     std::pair<std::uint64_t, std::uint64_t> peers;  // at the last request
     bool rules_read = false;
+    std::pair<std::uint64_t, std::uint64_t> read_among;  // peers then
     Time last{};
   };
   std::map<std::string, Host> hosts_;
