@@ -234,7 +234,8 @@ struct Roots {  // "my digests of these partitions; which records do you lack?"
   TransferKind kind = TransferKind::backfill;
   std::vector<PartitionDigest> roots;
   std::vector<PartitionTenure> tenures = {};  // of the same partitions, as the sender knows them
-  bool give = false;                          // the receiver returns what it has of those that differ
+  // The receiver returns what it has of those that differ. Of a return_: its sender may have lost some of it.
+  bool give = false;
 };
 struct RootsCompared {  // answer to Roots; a partition in no list is equal
   std::uint64_t sequence = 0;

@@ -282,8 +282,9 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
       case ring::TransferKind::release: {
         later = later || !holds(partition);
         equal = equal || root == 0;
-        // It may have lost what it had acknowledged.
-        if (!later && !equal && backfilled_.erase({partition, from}) > 0) dirty_.insert(partition);
+        // It may have lost what it had acknowledged. An answer to this peer's own question does not say so: a copy of a
+        // busy partition hardly ever looks the same.
+        if (roots.give && !later && !equal && backfilled_.erase({partition, from}) > 0) dirty_.insert(partition);
         if (later || !equal) break;
         returned_all(from, partition);
         const std::vector<ring::PeerId>& owners = view.owners(partition);
@@ -292,7 +293,8 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         break;
       }
     }
-    if (roots.give && !later && !equal) {
+    const bool by_holder = roots.kind == ring::TransferKind::backfill || roots.kind == ring::TransferKind::ask;
+    if (roots.give && by_holder && !later && !equal) {
       if (transfers_.wanted({from, partition})) asked_again_.insert(partition);
       asked_.insert(partition);
       dirty_.insert(partition);
@@ -372,13 +374,13 @@ std::map<ring::PeerId, std::vector<ring::Partition>> PartitionManager::awaited()
 }
 
 bool PartitionManager::at_rest() const {
-  return gaining_.empty() && to_hand_over() == 0 && to_return() == 0 && releasing_.empty();
+  return gaining_.empty() && to_hand_over() == 0 && !returns_any() && releasing_.empty();
 }
 
 // The last but one to leave drops nothing before everything is with the other: if that one's disk is lost, and this
 // peer stays after all, it has each page together with its links.
 bool PartitionManager::drops_at_the_end() const {
-  return one_other_ && (plan_open() || !held_.empty() || to_return() > 0);
+  return one_other_ && (plan_open() || !held_.empty() || returns_any());
 }
 
 std::optional<Time> PartitionManager::next_deadline() const {

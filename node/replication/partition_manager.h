@@ -160,9 +160,9 @@ class PartitionManager {
   // Partitions that this peer holds and that wait for other peers' returns, by the peer they wait for.
   std::map<ring::PeerId, std::vector<ring::Partition>> awaited() const;
   std::size_t to_hand_over() const { return transfers_.tasks(ring::TransferKind::hand_off); }
-  std::size_t to_return() const {
-    return transfers_.tasks(ring::TransferKind::return_) + transfers_.tasks(ring::TransferKind::release);
-  }
+  // What their holders may lack, as far as this peer knows. A copy of a busy partition that is compared every few seconds
+  // answers with a return nearly each time: that is none of these.
+  std::size_t to_return() const { return transfers_.owed() + transfers_.tasks(ring::TransferKind::release); }
   // A copy is being filled or repaired, or has pages as they were before their fetch. One that is only compared does
   // not count.
   bool fills() const { return transfers_.fills() > 0 || !in_part_.empty(); }
@@ -210,6 +210,7 @@ class PartitionManager {
   void compare_slice(Time now, const View& view);
   void fetchability_changed(ring::Partition partition) { fetchability_changed_.insert(partition); }
   Result<void> release_some(const View& view);
+  bool returns_any() const { return to_return() + transfers_.tasks(ring::TransferKind::return_) > 0; }
   bool drops_at_the_end() const;
 
   Config config_;

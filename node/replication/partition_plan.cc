@@ -153,7 +153,9 @@ void PartitionManager::plan_kept(ring::Partition partition, const Planning& plan
   if (!replica && !owner && has_some && settled_)
     return transfers_.want({tenure.holder, partition}, ring::TransferKind::release);
   const bool not_yet = !returned_.contains(partition) && (replica || (has_some && !settled_));
-  if (not_yet || asked_.contains(partition)) transfers_.want({tenure.holder, partition}, ring::TransferKind::return_);
+  // What this peer has lost since it acknowledged it comes back; who was asked by the holder is being filled anyway.
+  if (not_yet || asked_.contains(partition))
+    transfers_.want({tenure.holder, partition}, ring::TransferKind::return_, {.give = not_yet});
 }
 
 // A holder that is not a known member is a newcomer whose name travels more slowly than its messages, or a peer that

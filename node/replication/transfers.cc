@@ -28,7 +28,7 @@ void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& ex
     now.give = now.give || extras.give;
     now.hosts = now.hosts || extras.hosts;
     now.fill = now.fill || extras.fill;
-    count_fill(at->second);
+    count(at->second);
     // What is asked already has not asked for this.
     if (asks_more && at->second.stage > Stage::getting_ready) restart(task, at->second, Time{});
     return;
@@ -39,19 +39,20 @@ void Transfers::want(const Task& task, ring::TransferKind kind, const Extras& ex
   state.extras = extras;
   peers_of_[task.partition].insert(task.to);
   ++of_kind_[static_cast<std::size_t>(kind)];
-  count_fill(state);
+  count(state);
   Target& target = target_of(task.to);
   state.place = place_of(task.partition, state);
   target.places.insert(state.place);
   note_news(task.to, target);
 }
 
-void Transfers::count_fill(State& state) {
+void Transfers::count(State& state) {
   const bool fills =
       state.kind == ring::TransferKind::backfill && (state.extras.fill || state.stage > Stage::comparing);
-  if (fills == state.counted) return;
-  state.counted = fills;
-  fills ? ++fills_ : --fills_;
+  const bool owed = state.kind == ring::TransferKind::return_ && state.extras.give;
+  if ((fills || owed) == state.counted) return;
+  state.counted = !state.counted;
+  state.counted ? ++counter(state.kind) : --counter(state.kind);
 }
 
 Transfers::Place Transfers::place_of(ring::Partition partition, const State& state) const {
@@ -92,7 +93,7 @@ void Transfers::list(Target& target, ring::Partition partition, State& state, bo
 
 void Transfers::set_stage(const Task& task, State& state, Stage stage) {
   state.stage = stage;
-  count_fill(state);
+  count(state);
   if (state.kind != ring::TransferKind::hand_off) return;
   if (stage == Stage::waiting) {
     if (frozen_.erase(task.partition) > 0) thawed_.push_back(task.partition);
@@ -124,7 +125,7 @@ void Transfers::cancel(const Task& task) {
   if (found == tasks_.end()) return;
   restart(task, found->second, Time{});
   --of_kind_[static_cast<std::size_t>(found->second.kind)];
-  if (found->second.counted) --fills_;
+  if (found->second.counted) --counter(found->second.kind);
   const auto peers = peers_of_.find(task.partition);
   peers->second.erase(task.to);
   if (peers->second.empty()) peers_of_.erase(peers);
@@ -346,8 +347,8 @@ void Transfers::compared(const ring::PeerId& from, const ring::RootsCompared& an
     if (found->second.question != answer.sequence) continue;
     State& state = found->second;
     const bool equal = !later.contains(partition) && !differ.contains(partition);
-    // Answered: who is awaited again after this is asked again.
-    const bool give = !later.contains(partition) && std::exchange(state.extras.give, false);
+    // Answered: who is awaited again after this is asked again. A return goes on saying what it said.
+    const bool give = !later.contains(partition) && !returns(state.kind) && std::exchange(state.extras.give, false);
     if (equal && give) equal_.push_back(found->first);
     if (later.contains(partition)) {
       restart(found->first, state, now + later_wait);

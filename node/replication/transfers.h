@@ -58,7 +58,7 @@ class Transfers {
   };
   struct Extras {
     bool already_sent = false;  // only the other peer's answer that there are enough copies is missing
-    bool give = false;          // the other peer returns what it has of it
+    bool give = false;          // the other peer returns what it has of it; return_: it is owed
     bool hosts = false;         // hosts' waits go even if the records are equal
     bool fill = false;          // the copy is not known to be whole
   };
@@ -110,6 +110,8 @@ class Transfers {
   std::size_t tasks(ring::TransferKind kind) const { return of_kind_[static_cast<std::size_t>(kind)]; }
   // Fills that send something, or of copies that are not known to be whole.
   std::size_t fills() const { return fills_; }
+  // Returns of what the holder may lack, as far as this peer knows: not those that only answer the holder's question.
+  std::size_t owed() const { return owed_; }
   bool wanted(const Task& task) const { return tasks_.contains(task); }
   // The partition's hand-off has begun: nothing more is fetched from it.
   bool frozen(ring::Partition partition) const { return frozen_.contains(partition); }
@@ -153,7 +155,7 @@ class Transfers {
     bool empty = false;        // nothing to send: any number of these may go at a time
     bool no_room = false;      // its time has come, and max_active others go
     bool all_sent() const { return records_done && hosts_done; }
-    bool counted = false;  // in fills()
+    bool counted = false;  // in fills(), or in owed()
     Place place;           // in Target::places
   };
   // The other peer is told that this was all.
@@ -180,7 +182,8 @@ class Transfers {
   // `stage`: getting_ready lets a hand-off's partition stay frozen.
   void restart(const Task& task, State& state, Time not_before, Stage stage = Stage::waiting);
   void set_stage(const Task& task, State& state, Stage stage);
-  void count_fill(State& state);
+  void count(State& state);
+  std::size_t& counter(ring::TransferKind kind) { return kind == ring::TransferKind::backfill ? fills_ : owed_; }
   Place place_of(ring::Partition partition, const State& state) const;
   // After each change of a task; `was_active`: before it.
   void list(Target& target, ring::Partition partition, State& state, bool was_active);
@@ -202,6 +205,7 @@ class Transfers {
   std::map<ring::Partition, std::set<ring::PeerId>> peers_of_;  // of the tasks
   std::array<std::size_t, 5> of_kind_{};                        // tasks, by kind
   std::size_t fills_ = 0;
+  std::size_t owed_ = 0;
   std::map<ring::PeerId, Target> targets_;
   std::set<ring::Partition> frozen_;  // partitions whose hand-off is beyond `waiting`
   std::vector<ring::Partition> thawed_;

@@ -238,6 +238,64 @@ TEST_F(PartitionRestartTest, ACopyWithPagesAsQueuedIsNotComparedUntilAllIsSettle
   EXPECT_EQ((*node(2).store->find(page.key))->state, storage::UrlState::fetched);
 }
 
+// Seed 1370 of the simulator: a copy of a busy partition hardly ever looks the same when the holder asks for it. If that
+// counted as a loss, the holder of many such would never settle, and others could never drop what they have handed over.
+TEST_F(PartitionRestartTest, ACopyIsFilledAgainWhenItMayHaveLostSomethingNotWhenItWasAsked) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  PartitionManager& holder = *node(1).partition_manager;
+  ring::Roots question{.sequence = 1,
+                       .kind = ring::TransferKind::return_,
+                       .roots = {{partition, node(2).store->root(partition)}},
+                       .tenures = {{partition, holder.tenures().of(partition)}}};
+  (void)known_to(node(1), partition);
+  EXPECT_EQ(holder.on_roots(node(2).id, question, *node(1).view).differ, std::vector{partition});
+  EXPECT_TRUE(holder.copies_whole(partition, *node(1).view));
+  question.give = true;
+  EXPECT_EQ(holder.on_roots(node(2).id, question, *node(1).view).differ, std::vector{partition});
+  EXPECT_FALSE(holder.copies_whole(partition, *node(1).view));
+  settle();
+  check_settled();
+}
+
+// The same on both sides: who has started again says that it may lack something.
+TEST_F(PartitionRestartTest, ACopyThatStartedAgainIsFilledAgain) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  const storage::Merge lost = known_to(node(1), partition);
+  kill(2);
+  run(milliseconds(100));
+  begin(2);
+  settle();
+  EXPECT_TRUE(*node(2).store->find(lost.key));
+  check_settled();
+}
+
+// What this peer has done is with the holder; that a busy partition is compared over and over does not undo that. Else
+// copied_until would never move in a ring that answers slowly.
+TEST_F(PartitionRestartTest, AnAnswerToAComparisonIsNotOwed) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  PartitionManager& copy = *node(2).partition_manager;
+  lost_ = [](std::size_t from, const Transfers::Out&) { return from == 2; };
+  const ring::Roots question{.sequence = 1,
+                             .kind = ring::TransferKind::backfill,
+                             .roots = {{partition, node(2).store->root(partition) + 1}},
+                             .tenures = {{partition, copy.tenures().of(partition)}},
+                             .give = true};
+  ASSERT_EQ(copy.on_roots(node(1).id, question, *node(2).view).differ, std::vector{partition});
+  step();
+  EXPECT_EQ(copy.transfers().tasks(ring::TransferKind::return_), 1u);
+  EXPECT_EQ(copy.to_return(), 0u);
+  EXPECT_FALSE(copy.at_rest());
+  copy.late_write(partition);
+  step();
+  EXPECT_EQ(copy.to_return(), 1u) << "the same return brings what is owed";
+  lost_ = {};
+  settle();
+  check_settled();
+}
+
 // For a snapshot: what it has handed over stays on its disk until it has made its checkpoint.
 TEST_F(PartitionRestartTest, WhoKeepsAllDropsNothingAndIsCalledNoMoreOftenForIt) {
   for (const std::size_t peer : {1u, 2u, 3u}) {
