@@ -107,6 +107,31 @@ void draw_waves(Random random, Parameters& p) {
   if (random.chance(700)) p.settings.robots = false;
 }
 
+// Many pages link to the same ones. A link that an earlier page brought is still on its way to a slow peer when the
+// outcome of a later page could leave for another one.
+void draw_shared_links(Random random, Parameters& p) {
+  p.settings.replicas = std::max(p.settings.replicas, 2u);
+  p.settings.scope = ScopeKind::any;
+  p.settings.max_pages = 0;
+  p.settings.max_depth = 0;
+  p.settings.robots = false;
+  p.settings.max_link_cache_entries = 65536;
+  p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
+  p.web.chain = false;
+  p.web.hosts = std::max(p.web.hosts, 8u);
+  p.web.pages_per_host = std::max(p.web.pages_per_host, 8u);
+  p.web.links_per_page = static_cast<std::uint32_t>(random.between(1, 3));
+  p.web.away = 900;
+  Fault slow;
+  slow.kind = Fault::Kind::slow;
+  slow.side = {random.below(p.peers)};
+  slow.at = random.between(Duration{milliseconds{500}}, Duration{seconds{3}});
+  slow.down = random.between(Duration{seconds{5}}, Duration{seconds{20}});
+  slow.by = random.between(Duration{milliseconds{300}}, Duration{seconds{1}});
+  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
+  p.faults.push_back(std::move(slow));
+}
+
 // Large messages need much time, and full queues drop them.
 void draw_loops(Random random, Parameters& p) {
   p.max_step = random.pick({Duration{milliseconds{1}}, Duration{milliseconds{5}}, Duration{milliseconds{20}}});
@@ -125,12 +150,14 @@ void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   const bool loops = wanted(kinds.loops, 200);
   const bool moves = wanted(kinds.moves, 150);
   const bool waves = wanted(kinds.connections, 200);
+  const bool shared_links = wanted(kinds.cuts, 60);
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   const bool disk_lost = any_disk_is_lost(p);
   if (long_cut && p.peers > 1 && !disk_lost) draw_long_cut(source(41), p);
   if (late_leave && p.peers > 1 && !disk_lost) draw_late_leave(source(42), p);
   if (connections) draw_connections(source(43), p);
   if (waves) draw_waves(source(47), p);
+  if (shared_links && p.peers > 2 && !p.calm()) draw_shared_links(source(48), p);
   if (loops) draw_loops(source(45), p);
   if (moves) p.moves = source(46).pick({200U, 1000U});
   // A URL that only a lost disk contained is lost for the ring.
