@@ -116,7 +116,8 @@ void draw_shared_links(Random random, Parameters& p) {
   p.settings.max_depth = 0;
   p.settings.robots = false;
   p.settings.max_link_cache_entries = 65536;
-  p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
+  if (p.settings.delay > Duration{})
+    p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{milliseconds{300}}});
   p.web.chain = false;
   p.web.hosts = std::max(p.web.hosts, 8u);
   p.web.pages_per_host = std::max(p.web.pages_per_host, 8u);
