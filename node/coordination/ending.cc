@@ -239,7 +239,8 @@ Result<void> Ending::go_on(const Step& step, const Own& own) {
 }
 
 // On a bad network, a member that only now looks dead may still receive it. With one copy of everything, it would come
-// back, find no peer, and wait for this one forever: so it gets the time in which it may come back.
+// back, find no peer, and wait for this one forever: so it gets the time in which it may come back. One that is silent
+// for that long has ended, and its answer was lost; where answers are often late, it counts as down only much later.
 std::vector<ring::PeerId> Ending::waiting(const Round& round, Time now) const {
   const Settings& settings = state_->settings;
   const Duration patience =
@@ -247,9 +248,9 @@ std::vector<ring::PeerId> Ending::waiting(const Round& round, Time now) const {
   std::vector<ring::PeerId> waiting;
   for (const ring::PeerId& peer : round.members) {
     const ring::Member* member = members_->membership().find(peer);
-    const bool may_hear =
-        member != nullptr &&
-        (ring::reachable(*member) || (member->state == ring::MemberState::down && now - round.decided_at < patience));
+    const bool answers = member != nullptr && ring::reachable(*member) && !member->suspect;
+    const bool may_come = member != nullptr && (ring::reachable(*member) || member->state == ring::MemberState::down);
+    const bool may_hear = answers || (may_come && now - round.decided_at < patience);
     if (may_hear && !acknowledged_.contains(peer)) waiting.push_back(peer);
   }
   return waiting;

@@ -207,6 +207,33 @@ TEST_F(EndingTest, ADecisionOfAnEarlierLifeIsBroughtToTheMembersAgain) {
   EXPECT_TRUE(rig_.lifecycle.crawl_finished());
 }
 
+// Those that have ended are gone, and their answers were lost. Where answers are often late, that they are down is known
+// only after minutes.
+TEST_F(EndingTest, WhoIsSilentForLongAfterTheDecisionIsNotWaitedFor) {
+  rig_.add_member(2, ring::MemberState::active);
+  storage::Commit commit;
+  const ring::Finish end = end_of(1, 5, EndStage::decided);
+  rig_.end.remember(end, commit);
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  ASSERT_TRUE(ending_.hear(rig_.step(), rig_id(2), ring::FinishAck{5, EndStage::proposed, end.by}, {"route"}));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  const Duration patience = rig_.state.settings.presume_dead_after;  // with one copy of everything
+  ring::Membership& membership = rig_.members.membership();
+  const Time decided = rig_.now;
+  rig_.now = decided + patience;
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_FALSE(rig_.lifecycle.ending()) << "it answers probes";
+  while (!membership.find(rig_id(2))->suspect) {
+    ASSERT_LT(rig_.now, decided + 2 * patience);
+    rig_.now += seconds(1);
+    std::vector<ring::Send> sends;
+    membership.tick(rig_.now, sends);
+  }
+  ASSERT_TRUE(ring::reachable(*membership.find(rig_id(2))));
+  ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+  EXPECT_TRUE(rig_.lifecycle.crawl_finished());
+}
+
 TEST_F(EndingTest, OneThatDoesNotAgreeTakesTheEndBackForAll) {
   rig_.add_member(2, ring::MemberState::active);
   rig_.add_member(3, ring::MemberState::active);
