@@ -160,8 +160,8 @@ class PartitionManager {
   // Partitions that this peer holds and that wait for other peers' returns, by the peer they wait for.
   std::map<ring::PeerId, std::vector<ring::Partition>> awaited() const;
   std::size_t to_hand_over() const { return transfers_.tasks(ring::TransferKind::hand_off); }
-  // What their holders may lack, as far as this peer knows. A copy of a busy partition that is compared every few seconds
-  // answers with a return nearly each time: that is none of these.
+  // What their holders may lack, as far as this peer knows. A copy of a busy partition that is compared every few
+  // seconds answers with a return nearly each time: that is none of these.
   std::size_t to_return() const { return transfers_.owed() + transfers_.tasks(ring::TransferKind::release); }
   // A copy is being filled or repaired, or has pages as they were before their fetch. One that is only compared does
   // not count.

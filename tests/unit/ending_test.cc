@@ -207,8 +207,8 @@ TEST_F(EndingTest, ADecisionOfAnEarlierLifeIsBroughtToTheMembersAgain) {
   EXPECT_TRUE(rig_.lifecycle.crawl_finished());
 }
 
-// Those that have ended are gone, and their answers were lost. Where answers are often late, that they are down is known
-// only after minutes.
+// Those that have ended are gone, and their answers were lost. Where answers are often late, that they are down is
+// known only after minutes.
 TEST_F(EndingTest, WhoIsSilentForLongAfterTheDecisionIsNotWaitedFor) {
   rig_.add_member(2, ring::MemberState::active);
   storage::Commit commit;

@@ -238,8 +238,9 @@ TEST_F(PartitionRestartTest, ACopyWithPagesAsQueuedIsNotComparedUntilAllIsSettle
   EXPECT_EQ((*node(2).store->find(page.key))->state, storage::UrlState::fetched);
 }
 
-// Seed 1370 of the simulator: a copy of a busy partition hardly ever looks the same when the holder asks for it. If that
-// counted as a loss, the holder of many such would never settle, and others could never drop what they have handed over.
+// Seed 1370 of the simulator: a copy of a busy partition hardly ever looks the same when the holder asks for it. If
+// that counted as a loss, the holder of many such would never settle, and others could never drop what they have
+// handed over.
 TEST_F(PartitionRestartTest, ACopyIsFilledAgainWhenItMayHaveLostSomethingNotWhenItWasAsked) {
   form(2);
   const ring::Partition partition = held_by(1);
@@ -271,8 +272,8 @@ TEST_F(PartitionRestartTest, ACopyThatStartedAgainIsFilledAgain) {
   check_settled();
 }
 
-// What this peer has done is with the holder; that a busy partition is compared over and over does not undo that. Else
-// copied_until would never move in a ring that answers slowly.
+// What this peer has done is with the holder; that a busy partition is compared over and over does not undo that.
+// Else copied_until would never move in a ring that answers slowly.
 TEST_F(PartitionRestartTest, AnAnswerToAComparisonIsNotOwed) {
   form(2);
   const ring::Partition partition = held_by(1);
