@@ -153,7 +153,7 @@ void PartitionManager::plan_kept(ring::Partition partition, const Planning& plan
   if (!replica && !owner && has_some && settled_)
     return transfers_.want({tenure.holder, partition}, ring::TransferKind::release);
   const bool not_yet = !returned_.contains(partition) && (replica || (has_some && !settled_));
-  // What this peer has lost since it acknowledged it comes back; who was asked by the holder is being filled anyway.
+  // Not asked: this peer may have lost what it had acknowledged. Who asked sends what differs anyway.
   if (not_yet || asked_.contains(partition))
     transfers_.want({tenure.holder, partition}, ring::TransferKind::return_, {.give = not_yet});
 }
