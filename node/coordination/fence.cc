@@ -1,6 +1,7 @@
 #include "node/coordination/fence.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace orbweaver {
 
@@ -15,6 +16,7 @@ constexpr std::size_t max_group = 64;
 
 void Fence::raise() {
   confirmed_ = false;
+  since_.reset();
   answered_.clear();
   unanswered_.clear();
   group_ = 0;
@@ -38,8 +40,15 @@ Time Fence::begins() const {
   return moved_ && !members_->others().empty() ? state_->started + state_->settings.suspicion_time : Time{};
 }
 
+bool Fence::down_ones_had_their_time(Time now) const {
+  const std::vector<ring::PeerId>& down = members_->down();
+  return now >= *since_ + state_->settings.suspicion_time ||
+         std::all_of(down.begin(), down.end(), [this](const ring::PeerId& peer) { return answered_.contains(peer); });
+}
+
 Result<void> Fence::tick(const Step& step) {
   if (confirmed_ || step.now < begins()) return {};
+  if (!since_) since_ = step.now;
   const ring::Membership& membership = members_->membership();
   const PartitionManager& partition_manager = replication_->partition_manager;
   bool all = true;
@@ -51,7 +60,7 @@ Result<void> Fence::tick(const Step& step) {
   const bool at_home = !answered_.empty() ||
                        (!members_lost_ && (partition_manager.held() > 0 || state_->store->counts().discovered() > 0 ||
                                            partition_manager.tenures().none()));
-  if (all && at_home) {
+  if (all && at_home && down_ones_had_their_time(step.now)) {
     confirm();
     return {};
   }
@@ -74,7 +83,9 @@ void Fence::ask(const Step& step) {
   if (last_asked_ == ring::PeerId{}) last_asked_ = state_->id;
   group_ = std::clamp(2 * group_, first_group, max_group);
   unanswered_.clear();
-  std::vector<ring::PeerId> whom = members_->others();
+  std::vector<ring::PeerId> whom;
+  std::merge(members_->others().begin(), members_->others().end(), members_->down().begin(), members_->down().end(),
+             std::back_inserter(whom));
   std::erase_if(whom, [this](const ring::PeerId& peer) { return answered_.contains(peer); });
   std::rotate(whom.begin(), std::upper_bound(whom.begin(), whom.end(), last_asked_), whom.end());
   whom.resize(std::min(whom.size(), group_));

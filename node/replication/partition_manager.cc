@@ -95,6 +95,8 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     news = true;
     commit.meta.push_back(tenure_row({partition, tenure}));
     returned_.erase(partition);
+    written_late_.erase(partition);
+    returned_in_part_.erase(partition);
     asked_.erase(partition);
     asked_again_.erase(partition);
     transfers_.begin_anew(partition);
@@ -232,6 +234,8 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       break;
     case ring::TransferKind::return_:
       returned_.insert(partition);
+      if (done.in_part) returned_in_part_.insert(partition);
+      if (written_late_.erase(partition) > 0 || (done.in_part && settled_)) return_again(partition);
       asked_.erase(partition);
       // What is complete was so before the holder asked, and it may not have waited for it then.
       if (asked_again_.erase(partition) > 0) {

@@ -137,8 +137,8 @@ class PartitionManager {
   void completed(const ring::PeerId& from, const ring::Batch& batch);
   // Something was written into a partition that this peer does not hold, other than by the holder.
   void late_write(ring::Partition partition) {
-    returned_.erase(partition);
-    dirty_.insert(partition);
+    if (transfers_.wanted({tenures_.of(partition).holder, partition})) written_late_.insert(partition);
+    return_again(partition);
   }
   // A page's outcome was not copied: once all is settled the copies are filled again.
   void note_unsent(ring::Partition partition, const View& view);
@@ -163,9 +163,9 @@ class PartitionManager {
   // What their holders may lack, as far as this peer knows. A copy of a busy partition that is compared every few
   // seconds answers with a return nearly each time: that is none of these.
   std::size_t to_return() const { return transfers_.owed() + transfers_.tasks(ring::TransferKind::release); }
-  // A copy is being filled or repaired, or has pages as they were before their fetch. One that is only compared does
-  // not count.
-  bool fills() const { return transfers_.fills() > 0 || !in_part_.empty(); }
+  // A copy is being filled or repaired; or a copy, or the holder of what this peer returned, has pages as they were
+  // before their fetch. One that is only compared does not count.
+  bool fills() const { return transfers_.fills() > 0 || !in_part_.empty() || !returned_in_part_.empty(); }
   std::size_t to_backfill() const { return transfers_.tasks(ring::TransferKind::backfill); }
   const Transfers& transfers() const { return transfers_; }
   std::optional<Time> next_deadline() const;
@@ -205,6 +205,11 @@ class PartitionManager {
   void await(ring::Partition partition, Holding& holding, const ring::PeerId& peer, Time now);
   void waits_no_more(ring::Partition partition, Holding& holding);
   void note_ended_asks();
+  void return_again(ring::Partition partition) {
+    returned_in_part_.erase(partition);
+    returned_.erase(partition);
+    dirty_.insert(partition);
+  }
   void returned_all(const ring::PeerId& from, ring::Partition partition);
   void finish_task(const Transfers::Done& done, const View& view, Changes& changes);
   void compare_slice(Time now, const View& view);
@@ -222,6 +227,8 @@ class PartitionManager {
   Transfers transfers_;
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> returned_;                             // by this peer, as a replica
+  std::set<ring::Partition> written_late_;                         // while this peer returned them
+  std::set<ring::Partition> returned_in_part_;                     // with pages as they were before their fetch
   std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
   std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;     // copies with pages as they were before their fetch
   std::set<ring::Partition> asked_;                                // of this peer by the holder: what it has

@@ -80,6 +80,8 @@ ring::TableSizes PartitionManager::tables() const {
   ring::append(sizes, asks_.tables());
   ring::append(sizes, {{"partitions.held", held_.size()},
                        {"partitions.returned", returned_.size()},
+                       {"partitions.written_late", written_late_.size()},
+                       {"partitions.returned_in_part", returned_in_part_.size()},
                        {"partitions.backfilled", backfilled_.size()},
                        {"partitions.in_part", in_part_.size()},
                        {"partitions.asked", asked_.size()},

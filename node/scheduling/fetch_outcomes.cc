@@ -256,9 +256,12 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   }
   if (record.state != UrlState::queued) around_.crashes.clear(key, commit);
   record.fetched_here = record.state == UrlState::fetched;
-  if (record.fetched_here && around_.state.settings.replicas > 1)
-    if (auto row = around_.replication.copied_until.note_fetched(record.since))
+  if (record.fetched_here && around_.state.settings.replicas > 1) {
+    CopiedUntil& copied_until = around_.replication.copied_until;
+    record.since = copied_until.moment_of(record.since);
+    if (auto row = copied_until.note_fetched(record.since))
       commit.meta.emplace_back(meta_name::copied_until, std::move(*row));
+  }
   commit.merges.push_back({key, std::move(record)});
   const std::size_t links = commit.merges.size() - 1;
   count_use(step.now, job, !redirected, commit);

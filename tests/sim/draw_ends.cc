@@ -133,6 +133,17 @@ void draw_shared_links(Random random, Parameters& p) {
   p.faults.push_back(std::move(slow));
 }
 
+// Not more than a peer can do. A long page's links go through the windows several times each: where few records fit at
+// a time and each answer is late, that alone is hours. And every 5 s a peer compares its copies.
+void keep_pace(Parameters& p) {
+  const Settings& s = p.settings;
+  const std::size_t at_a_time =
+      std::min<std::size_t>(s.max_batch_records * s.max_batches_in_flight, s.max_outbox_records_in_memory);
+  if (p.web.long_pages > 0 && at_a_time < 8) p.max_answer_lag = std::min(p.max_answer_lag, Duration{milliseconds{20}});
+  const auto comparisons = static_cast<Duration::rep>(s.partitions * (s.replicas - 1) / p.partitions_a_step);
+  while (comparisons * p.max_step > seconds{2}) p.max_step /= 4;
+}
+
 // Large messages need much time, and full queues drop them.
 void draw_loops(Random random, Parameters& p) {
   p.max_step = random.pick({Duration{milliseconds{1}}, Duration{milliseconds{5}}, Duration{milliseconds{20}}});
@@ -160,6 +171,7 @@ void draw_ends(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   if (waves) draw_waves(source(47), p);
   if (shared_links && p.peers > 2 && !p.calm()) draw_shared_links(source(48), p);
   if (loops) draw_loops(source(45), p);
+  keep_pace(p);
   if (moves) p.moves = source(46).pick({200U, 1000U});
   // A URL that only a lost disk contained is lost for the ring.
   if (late_seeds && !disk_lost) draw_late_seeds(source(44), p);

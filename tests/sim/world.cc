@@ -260,6 +260,20 @@ void World::note_single_copies(const SimPeer& peer) {
   }
 }
 
+// What one peer alone has is lost with its disk (decision 11), until others have been filled.
+void World::look_whether_alone(SimPeer& peer) {
+  const ring::HashRing& ring = peer.core->ring();
+  if (parameters_.settings.replicas < 2 || ring.empty()) return;
+  if (ring.owners(0, 2).size() == 1) {
+    peer.alone = true;
+  } else if (peer.alone) {
+    const ring::TableSizes tables = peer.core->tables();
+    peer.alone = std::any_of(tables.begin(), tables.end(), [](const ring::TableSize& table) {
+      return table.entries > 0 && (table.name == "partitions.unfilled" || table.name == "partitions.to_plan");
+    });
+  }
+}
+
 // Everything in memory is lost; servers see their connections close.
 void World::take_down(std::size_t number, bool failed) {
   SimPeer& peer = peers_[number];
@@ -361,6 +375,7 @@ void World::step(std::size_t number, Event event) {
   note(line + " -> " + std::to_string(commands.size()));
   trace_.mix_in(std::to_string(peer.kv->digest()));
   peer.counts = peer.store->held();
+  look_whether_alone(peer);
   strike_after_write(peer, writes);
   for (Command& command : commands) {
     if (const auto* exit = std::get_if<Exit>(&command)) return exited(number, *exit);

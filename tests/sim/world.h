@@ -88,6 +88,7 @@ struct SimPeer {
   std::vector<Request> in_pieces;                // pages with very many links that this process has read
   std::optional<Fault> strike;                   // its disk is lost in its life `strike_life`
   std::uint64_t strike_life = 0;
+  bool alone = false;                    // it was the only owner, and not all that it has has a second copy yet
   bool mute = false;                     // it is about to be killed: what it says does not leave
   std::vector<storage::UrlKey> at_work;  // pages that were being read when it crashed
   std::uint64_t steps = 0;
@@ -301,6 +302,7 @@ class World {
   void set_wake(std::size_t peer);
   void took_over(std::size_t peer);
   void note_single_copies(const SimPeer& peer);
+  void look_whether_alone(SimPeer& peer);
   static std::string state_of(const SimPeer& member, const SimPeer& known_to);
   void move_elsewhere(SimPeer& peer);
   // `failed`: its store failed, and the outcome of the last step was not committed.

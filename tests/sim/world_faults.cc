@@ -93,6 +93,7 @@ bool World::may_happen(const Fault& fault) const {
     return true;
   const SimPeer& peer = peers_[fault.peer];
   if (peer.status == Status::gone) return true;  // the fault has no effect then
+  if (peer.alone && fault.kind != Fault::Kind::leave) return false;
   const bool formed =
       std::all_of(peers_.begin(), peers_.begin() + static_cast<std::ptrdiff_t>(parameters_.peers),
                   [&](const SimPeer& one) { return one.status == Status::gone || is_member(one) || one.leaving; });
@@ -342,7 +343,8 @@ void World::strike_after_send(SimPeer& peer, const ring::Message& message) {
   if (peer.strike->sends > 0) return;
   const Fault fault = *std::exchange(peer.strike, std::nullopt);
   schedule(now_, [this, fault, life = peer.generation] {
-    if (peers_[fault.peer].generation == life && !ending_ && a_member(fault.peer))
+    const SimPeer& struck = peers_[fault.peer];
+    if (struck.generation == life && !ending_ && !struck.alone && a_member(fault.peer))
       lose_disk(fault.peer, fault.down > Duration{} ? std::optional(fault.down) : std::nullopt);
   });
 }

@@ -92,6 +92,33 @@ TEST_F(FenceTest, OfUnconfirmedOnesAllMustHaveAnswered) {
   EXPECT_TRUE(fence_.confirmed());
 }
 
+// It may have come back, and taken over, while this peer was down itself.
+TEST_F(FenceTest, OneThatItKnowsAsDownIsAskedBeforeItTrustsItselfAlone) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::down);
+  tick();
+  EXPECT_FALSE(fence_.confirmed());
+  const auto questions = asked();
+  ASSERT_EQ(questions.size(), 1u);
+  hear(2, answer(questions[0].nonce, true));
+  EXPECT_TRUE(fence_.confirmed());
+}
+
+TEST_F(FenceTest, OneThatIsDownStillHoldsItUpForTheSuspicionTimeOnly) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::down);
+  for (const bool again : {false, true}) {
+    if (again) fence_.raise();
+    const Time began = rig_.now;
+    while (!fence_.confirmed() && rig_.now < began + std::chrono::minutes{1}) {
+      tick();
+      if (fence_.next_deadline()) rig_.now = *fence_.next_deadline();
+    }
+    EXPECT_GE(rig_.now, began + rig_.state.settings.suspicion_time);
+    EXPECT_LE(rig_.now, began + rig_.state.settings.suspicion_time + std::chrono::milliseconds{300});
+  }
+}
+
 TEST_F(FenceTest, AnAnswerToAnOlderQuestionDoesNotCount) {
   hold_everything();
   rig_.add_member(2, ring::MemberState::active);

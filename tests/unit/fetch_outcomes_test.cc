@@ -40,6 +40,27 @@ class FetchOutcomesTest : public FetchRig {
   }
 };
 
+// The end of an exchange waits for the loop. Meanwhile all that is known here may have got its copies.
+TEST_F(FetchOutcomesTest, Contract5_APageWhoseEndCameLateCountsAsFetchedAfterWhatHasItsCopies) {
+  settings().replicas = 2;
+  start();
+  const FetchJob job = begin_page();
+  add_member(2);
+  const Time ended = now_ + seconds{1};
+  advance(seconds{5});
+  CopiedUntil& copied_until = parts_->records.replication.copied_until;
+  copied_until.move(now_, now_, 1, 1);
+  FetchEnded event = status(200);
+  event.id = job.id;
+  event.ended = ended;
+  ASSERT_TRUE(parts_->fetches.outcomes.on_fetch_ended(step(), event));
+  ASSERT_TRUE(read(job, done(PageRead{})));
+  const storage::UrlRecord page = record(page_url);
+  ASSERT_EQ(page.state, UrlState::fetched);
+  copied_until.note_unsent(page.since, 2, 2);
+  EXPECT_TRUE(copied_until.lacks(page)) << "its links may be on this disk alone";
+}
+
 TEST_F(FetchOutcomesTest, EveryRowOfTheTableBecomesARecord) {
   struct Row {
     FetchError error;

@@ -191,6 +191,65 @@ TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {
   check_settled();
 }
 
+// The return has passed it already.
+TEST_F(PartitionRestartTest, WhatIsWrittenWhileAPartitionIsReturnedIsReturnedToo) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t number = node(2).view->keeps(partition) ? 3 : 2;
+  ManagedNode& other = node(number);
+  ASSERT_FALSE(other.view->keeps(partition));
+  unsettle(number);
+  known_to(other, partition);
+  other.partition_manager->late_write(partition);
+  bool sent = false;
+  lost_ = [&](std::size_t from, const Transfers::Out& out) {
+    const bool batch = from == number && std::holds_alternative<ring::Batch>(out.body);
+    sent = sent || batch;
+    return batch;
+  };
+  run(seconds(1));
+  ASSERT_TRUE(sent);
+  const storage::Merge later = test::queued_merge(test::hosts_in(partition, 1)[0], 8'888, 1);
+  ASSERT_TRUE(other.store->commit(test::commit_of({.merges = {later}})));
+  other.partition_manager->late_write(partition);
+  lost_ = {};
+  EXPECT_EQ(other.partition_manager->to_return(), 1u);
+  run(seconds(30));
+  EXPECT_EQ(other.partition_manager->to_return(), 0u);
+  EXPECT_TRUE(*node(1).store->find(later.key));
+  move(number);
+  settle();
+  check_settled();
+}
+
+// Not only when the copies are compared: until then the holder has the page as queued, and the crawl may end.
+TEST_F(PartitionRestartTest, WhatWasReturnedAsQueuedIsReturnedAgainWhenAllIsSettled) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t number = node(2).view->keeps(partition) ? 2 : 3;
+  ManagedNode& copy = node(number);
+  ASSERT_TRUE(copy.view->keeps(partition));
+  unsettle(number);
+  storage::Merge page = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
+  page.record.state = storage::UrlState::fetched;
+  page.record.since = now_;
+  page.record.fetched_here = true;
+  ASSERT_TRUE(copy.store->commit(test::commit_of({.merges = {page}})));
+  copy.partition_manager->late_write(partition);
+  const Time all_compared = now_ + config_.compare_every;
+  run(milliseconds(500));
+  ASSERT_TRUE(*node(1).store->find(page.key));
+  ASSERT_EQ((*node(1).store->find(page.key))->state, storage::UrlState::queued);
+  EXPECT_TRUE(copy.partition_manager->fills());
+  move(number);
+  run(seconds(1));
+  ASSERT_LT(now_, all_compared);
+  EXPECT_EQ((*node(1).store->find(page.key))->state, storage::UrlState::fetched);
+  EXPECT_FALSE(copy.partition_manager->fills());
+  settle();
+  check_settled();
+}
+
 // Else the outcome of a page would be on the holder's disk alone.
 TEST_F(PartitionRestartTest, ACopyIsDroppedOnlyWhenTheOthersHaveEachOutcome) {
   form(3);

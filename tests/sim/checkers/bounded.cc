@@ -114,6 +114,8 @@ const std::map<std::string_view, Rule>& rules() {
       {"partitions.in_part", {each_copy, empty}},
       {"partitions.asked", {each_partition, empty}},
       {"partitions.asked_again", {each_partition, empty}},
+      {"partitions.written_late", {each_partition, empty}},
+      {"partitions.returned_in_part", {each_partition, empty}},
       {"partitions.releasing", {each_partition, empty}},
       {"partitions.fetchability_changed", {each_partition}},
       {"partitions.unknown_holders", {each_peer}},
