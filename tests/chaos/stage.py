@@ -24,6 +24,7 @@ import website
 FETCHES_MAX = 4  # of each peer at once
 SUSPICION = 3.0  # seconds
 NOTICE_MAX = 4 * SUSPICION + 5  # seconds in which the others must have noticed a death
+SLOW_CAPACITY = 50  # of the one slow peer: the others, which are watched, get four fifths of the hosts
 BEFORE_FAULT = 2.0  # seconds; what a peer asked for so shortly before it died may still have been under way there
 TOTALS_LIKE_CALM = ("fetched", "failed", "excluded")
 PARTITIONS = 4096
@@ -136,6 +137,8 @@ class Stage:
         if not first:
             peer.join = peer.join or next(p for p in self.living() if p is not peer).address
             arguments += ["--join", peer.join]
+        if peer.number == self.net.slow_one:
+            arguments += ["--capacity", str(SLOW_CAPACITY)]
         peer.start(*arguments, environment=environment)
         self.note(f"{peer.name} started")
         return peer

@@ -134,12 +134,14 @@ void draw_shared_links(Random random, Parameters& p) {
 }
 
 // Not more than a peer can do. A long page's links go through the windows several times each: where few records fit at
-// a time and each answer is late, that alone is hours. And every 5 s a peer compares its copies.
+// a time and each answer is late, or a queue drops half of them, that alone is hours. And every 5 s a peer compares its
+// copies.
 void keep_pace(Parameters& p) {
   const Settings& s = p.settings;
   const std::size_t at_a_time =
       std::min<std::size_t>(s.max_batch_records * s.max_batches_in_flight, s.max_outbox_records_in_memory);
   if (p.web.long_pages > 0 && at_a_time < 8) p.max_answer_lag = std::min(p.max_answer_lag, Duration{milliseconds{20}});
+  if (p.web.long_pages > 0 && p.queue_bytes > 0) p.queue_bytes = std::max<std::uint64_t>(p.queue_bytes, 16384);
   const auto comparisons = static_cast<Duration::rep>(s.partitions * (s.replicas - 1) / p.partitions_a_step);
   while (comparisons * p.max_step > seconds{2}) p.max_step /= 4;
 }
