@@ -303,12 +303,17 @@ Result<std::optional<std::uint64_t>> Ending::search(const Step& step, const Own&
   for (TerminationDetector::Probe& probe : probes) messenger_->send(probe.to, probe.probe, step.out);
   const auto granted = detector_.own_grant();
   if (const auto found = detector_.end()) {
-    const ring::Finish end{.wave = found->wave,
-                           .reason = found->reason,
-                           .totals = found->totals,
-                           .by = state_->id,
-                           .tenures_fingerprint = found->own.tenures_fingerprint,
-                           .seeds_fingerprint = found->own.seeds_fingerprint};
+    ring::Finish end{.wave = found->wave,
+                     .reason = found->reason,
+                     .totals = found->totals,
+                     .by = state_->id,
+                     .tenures_fingerprint = found->own.tenures_fingerprint,
+                     .seeds_fingerprint = found->own.seeds_fingerprint};
+    // It agreed to an end, was away when that was decided, and finds nobody. Alone it cannot count what the others had.
+    if (const auto& agreed = end_->agreed(); agreed && members_->others().empty()) {
+      end.reason = agreed->reason;
+      end.totals = agreed->totals;
+    }
     begin(end, found->own);
   }
   return granted;

@@ -215,7 +215,9 @@ class PartitionManager {
   void compare_slice(Time now, const View& view);
   void fetchability_changed(ring::Partition partition) { fetchability_changed_.insert(partition); }
   Result<void> release_some(const View& view);
-  bool returns_any() const { return to_return() + transfers_.tasks(ring::TransferKind::return_) > 0; }
+  bool returns_any() const {
+    return transfers_.tasks(ring::TransferKind::return_) + transfers_.tasks(ring::TransferKind::release) > 0;
+  }
   bool drops_at_the_end() const;
 
   Config config_;

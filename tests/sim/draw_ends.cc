@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/sim/draw_power.h"
+#include "tests/sim/draw_work.h"
 #include "tests/sim/random.h"
 
 namespace orbweaver::sim {
@@ -123,14 +124,7 @@ void draw_shared_links(Random random, Parameters& p) {
   p.web.pages_per_host = std::max(p.web.pages_per_host, 8u);
   p.web.links_per_page = static_cast<std::uint32_t>(random.between(1, 3));
   p.web.away = 900;
-  Fault slow;
-  slow.kind = Fault::Kind::slow;
-  slow.side = {random.below(p.peers)};
-  slow.at = random.between(Duration{milliseconds{500}}, Duration{seconds{3}});
-  slow.down = random.between(Duration{seconds{5}}, Duration{seconds{20}});
-  slow.by = random.between(Duration{milliseconds{300}}, Duration{seconds{1}});
-  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
-  p.faults.push_back(std::move(slow));
+  draw_slow_peer(random, p, {milliseconds{500}, seconds{3}}, {seconds{5}, seconds{20}});
 }
 
 // Not more than a peer can do. A long page's links go through the windows several times each: where few records fit at

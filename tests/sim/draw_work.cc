@@ -112,14 +112,7 @@ void draw_pieces(Random random, Parameters& p) {
   p.web.long_pages = 6;
   p.web.links_per_page = std::max(p.web.links_per_page, 4u);
   p.web.away = 700;
-  Fault slow;
-  slow.kind = Fault::Kind::slow;
-  slow.side = {random.below(p.peers)};
-  slow.at = random.between(Duration{seconds{2}}, Duration{seconds{4}});
-  slow.down = random.between(Duration{seconds{4}}, Duration{seconds{20}});
-  slow.by = random.between(Duration{milliseconds{300}}, Duration{seconds{1}});
-  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
-  p.faults.push_back(std::move(slow));
+  draw_slow_peer(random, p, {seconds{2}, seconds{4}}, {seconds{4}, seconds{20}});
 }
 
 void draw_killers(Random random, Parameters& p) {
@@ -128,6 +121,18 @@ void draw_killers(Random random, Parameters& p) {
 }
 
 }  // namespace
+
+void draw_slow_peer(Random& random, Parameters& p, std::pair<Duration, Duration> at,
+                    std::pair<Duration, Duration> down) {
+  Fault slow;
+  slow.kind = Fault::Kind::slow;
+  slow.side = {random.below(p.peers)};
+  slow.at = random.between(at.first, at.second);
+  slow.down = random.between(down.first, down.second);
+  slow.by = random.between(Duration{milliseconds{300}}, Duration{seconds{1}});
+  p.faults_end = std::max(p.faults_end, slow.at + slow.down);
+  p.faults.push_back(std::move(slow));
+}
 
 void draw_work(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0x90c1));

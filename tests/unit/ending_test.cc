@@ -178,6 +178,22 @@ TEST_F(EndingTest, AloneInARingThatHadEndedItEndsAgainWithTheSameWords) {
   EXPECT_EQ(rig_.lifecycle.exit().message, "all done");
 }
 
+// It was away when the end was decided, and has only some of the records: what it counts alone is less.
+TEST_F(EndingTest, AloneAfterAnEndThatItAgreedToItEndsWithTheTotalsOfAll) {
+  storage::Commit commit;
+  rig_.end.agree(end_of(2, 5, EndStage::proposed), commit);
+  own_.sends_waves = true;
+  state_.ring_fingerprint = rig_.members.view().ring().fingerprint();
+  state_.counts = {{"partitions", rig_.state.settings.partitions}, {"fetched", 1}};
+  for (int tries = 0; tries < 60 && !rig_.lifecycle.ending(); ++tries) {
+    ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+    rig_.now += seconds(1);
+  }
+  ASSERT_TRUE(rig_.lifecycle.crawl_finished());
+  EXPECT_EQ(rig_.lifecycle.exit().totals.at("fetched"), 3u);
+  EXPECT_EQ(rig_.lifecycle.exit().message, "all done");
+}
+
 TEST_F(EndingTest, NewWorkAfterARestartTakesTheEndBack) {
   storage::Commit commit;
   rig_.end.remember(ring::Finish{1, "all done", {}}, commit);
