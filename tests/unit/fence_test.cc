@@ -108,7 +108,10 @@ TEST_F(FenceTest, OneThatIsDownStillHoldsItUpForTheSuspicionTimeOnly) {
   hold_everything();
   rig_.add_member(2, ring::MemberState::down);
   for (const bool again : {false, true}) {
-    if (again) fence_.raise();
+    if (again) {
+      rig_.now += max_join_wait;
+      fence_.raise();
+    }
     const Time began = rig_.now;
     while (!fence_.confirmed() && rig_.now < began + std::chrono::minutes{1}) {
       tick();
@@ -116,6 +119,7 @@ TEST_F(FenceTest, OneThatIsDownStillHoldsItUpForTheSuspicionTimeOnly) {
     }
     EXPECT_GE(rig_.now, began + rig_.state.settings.suspicion_time);
     EXPECT_LE(rig_.now, began + rig_.state.settings.suspicion_time + std::chrono::milliseconds{300});
+    EXPECT_FALSE(rig_.lifecycle.saying_goodbye());
   }
 }
 
