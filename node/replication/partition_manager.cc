@@ -234,10 +234,9 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       break;
     case ring::TransferKind::return_:
       returned_.insert(partition);
-      asked_.erase(partition);
       if (done.in_part) returned_in_part_.insert(partition);
-      if (done.in_part && settled_) return_whole(partition);
-      if (written_late_.erase(partition) > 0) late_write(partition);
+      if (written_late_.erase(partition) > 0 || (done.in_part && settled_)) return_again(partition);
+      asked_.erase(partition);
       // What is complete was so before the holder asked, and it may not have waited for it then.
       if (asked_again_.erase(partition) > 0) {
         asked_.insert(partition);

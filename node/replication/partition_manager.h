@@ -138,8 +138,7 @@ class PartitionManager {
   // Something was written into a partition that this peer does not hold, other than by the holder.
   void late_write(ring::Partition partition) {
     if (transfers_.wanted({tenures_.of(partition).holder, partition})) written_late_.insert(partition);
-    returned_.erase(partition);
-    dirty_.insert(partition);
+    return_again(partition);
   }
   // A page's outcome was not copied: once all is settled the copies are filled again.
   void note_unsent(ring::Partition partition, const View& view);
@@ -206,10 +205,9 @@ class PartitionManager {
   void await(ring::Partition partition, Holding& holding, const ring::PeerId& peer, Time now);
   void waits_no_more(ring::Partition partition, Holding& holding);
   void note_ended_asks();
-  // What was returned as queued may go as it is. This peer has lost nothing: it returns as if it had been asked.
-  void return_whole(ring::Partition partition) {
+  void return_again(ring::Partition partition) {
     returned_in_part_.erase(partition);
-    asked_.insert(partition);
+    returned_.erase(partition);
     dirty_.insert(partition);
   }
   void returned_all(const ring::PeerId& from, ring::Partition partition);

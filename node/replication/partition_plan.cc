@@ -27,10 +27,6 @@ bool PartitionManager::copies_complete(ring::Partition partition, const View& vi
 }
 
 void PartitionManager::note_unsent(ring::Partition partition, const View& view) {
-  if (!holds(partition)) {
-    returned_in_part_.insert(partition);
-    return;
-  }
   for (const ring::PeerId& peer : view.copies(partition)) in_part_.insert({partition, peer});
 }
 
@@ -221,7 +217,7 @@ void PartitionManager::begin_planning(const Planning& planning) {
     // Pages that went as they were before their fetch may go as they are.
     for (const auto& copy : std::exchange(in_part_, {}))
       if (backfilled_.erase(copy) > 0) dirty_.insert(copy.first);
-    for (const ring::Partition partition : std::set(returned_in_part_)) return_whole(partition);
+    for (const ring::Partition partition : std::exchange(returned_in_part_, {})) return_again(partition);
   }
   if (!of_unknown_.empty() && planning.now >= unknown_due_) {
     dirty_.insert(of_unknown_.begin(), of_unknown_.end());
