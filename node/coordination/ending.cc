@@ -309,7 +309,7 @@ Result<std::optional<std::uint64_t>> Ending::search(const Step& step, const Own&
                      .by = state_->id,
                      .tenures_fingerprint = found->own.tenures_fingerprint,
                      .seeds_fingerprint = found->own.seeds_fingerprint};
-    // It agreed to an end, was away when that was decided, and finds nobody. Alone it cannot count what the others had.
+    // It agreed to an end and was away when that was decided. Now it is alone, and cannot count what the others had.
     if (const auto& agreed = end_->agreed(); agreed && members_->others().empty()) {
       end.reason = agreed->reason;
       end.totals = agreed->totals;

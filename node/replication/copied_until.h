@@ -50,8 +50,8 @@ class CopiedUntil {
   // Everything that was fetched before `open` has its copies, but for what was given up; the outbox and the copies are
   // safe up to these numbers.
   void move(Time now, Time open, std::uint64_t outbox_safe, std::uint64_t items_safe);
-  // The moment at which a page of this process counts as fetched. Its end waited for this thread, and a move did not:
-  // the page lacks copies whatever the clock said when it ended.
+  // When a page of this process counts as fetched: as its transfer ended, but after everything that has its copies. The
+  // news of the end may have waited for this thread while move() went on.
   Time moment_of(Time ended) const { return std::max(ended, until_ + Duration{1}); }
   // A page of this process is about to count. The row to write with it; nothing: the row on disk allows for it.
   std::optional<std::string> note_fetched(Time fetched);

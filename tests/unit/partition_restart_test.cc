@@ -25,6 +25,8 @@ class PartitionRestartTest : public test::PartitionManagerTest {
     while (!node(number).partition_manager->holds(partition)) ++partition;
     return partition;
   }
+  // Of three, where the first holds it.
+  std::size_t without_copy(ring::Partition partition) { return node(2).view->keeps(partition) ? 3 : 2; }
   storage::Merge known_to(ManagedNode& n, ring::Partition partition) {
     const storage::Merge record = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
     EXPECT_TRUE(n.store->commit(test::commit_of({.merges = {record}})));
@@ -166,7 +168,7 @@ TEST_F(PartitionRestartTest, WhoForgetsItsPromiseInARestartIsAskedAgain) {
 TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {
   form(3);
   const ring::Partition partition = held_by(1);
-  const std::size_t number = node(2).view->keeps(partition) ? 3 : 2;
+  const std::size_t number = without_copy(partition);
   ManagedNode& other = node(number);
   ASSERT_FALSE(other.view->keeps(partition));
   const auto releases = [&] { return other.partition_manager->transfers().tasks(ring::TransferKind::release); };
@@ -195,7 +197,7 @@ TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {
 TEST_F(PartitionRestartTest, WhatIsWrittenWhileAPartitionIsReturnedIsReturnedToo) {
   form(3);
   const ring::Partition partition = held_by(1);
-  const std::size_t number = node(2).view->keeps(partition) ? 3 : 2;
+  const std::size_t number = without_copy(partition);
   ManagedNode& other = node(number);
   ASSERT_FALSE(other.view->keeps(partition));
   unsettle(number);
@@ -254,7 +256,7 @@ TEST_F(PartitionRestartTest, WhatWasReturnedAsQueuedIsReturnedAgainWhenAllIsSett
 TEST_F(PartitionRestartTest, ACopyIsDroppedOnlyWhenTheOthersHaveEachOutcome) {
   form(3);
   const ring::Partition partition = held_by(1);
-  const std::size_t number = node(2).view->keeps(partition) ? 3 : 2;
+  const std::size_t number = without_copy(partition);
   ManagedNode& other = node(number);
   ASSERT_FALSE(other.view->keeps(partition));
   unsettle(1);
