@@ -16,6 +16,11 @@ constexpr std::size_t max_reason_bytes = 200;
 // last one's number was wrong, or its sender has an older copy of its directory.
 constexpr Duration max_late_copy = std::chrono::minutes{1};
 
+std::uint64_t fetched(const std::map<std::string, std::uint64_t>& totals) {
+  const auto found = totals.find("fetched");
+  return found == totals.end() ? 0 : found->second;
+}
+
 TerminationDetector::Config detector_config(const Settings& s) {
   TerminationDetector::Config config;
   config.max_pages = s.max_pages;
@@ -309,8 +314,9 @@ Result<std::optional<std::uint64_t>> Ending::search(const Step& step, const Own&
                      .by = state_->id,
                      .tenures_fingerprint = found->own.tenures_fingerprint,
                      .seeds_fingerprint = found->own.seeds_fingerprint};
-    // It agreed to an end and was away when that was decided. Now it is alone, and cannot count what the others had.
-    if (const auto& agreed = end_->agreed(); agreed && members_->others().empty()) {
+    // It agreed to an end, and was away when that was decided. Without those that have ended, less is counted.
+    if (const auto& agreed = end_->agreed(); agreed && agreed->seeds_fingerprint == end.seeds_fingerprint &&
+                                             fetched(agreed->totals) >= fetched(end.totals)) {
       end.reason = agreed->reason;
       end.totals = agreed->totals;
     }

@@ -1,7 +1,6 @@
 #include "node/coordination/fence.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace orbweaver {
 
@@ -48,7 +47,7 @@ bool Fence::down_ones_had_their_time(Time now) const {
 
 Result<void> Fence::tick(const Step& step) {
   if (confirmed_ || step.now < begins()) return {};
-  if (!since_) since_ = step.now;
+  if (!since_ || step.now < *since_) since_ = step.now;
   const ring::Membership& membership = members_->membership();
   const PartitionManager& partition_manager = replication_->partition_manager;
   bool all = true;
@@ -77,18 +76,23 @@ Result<void> Fence::tick(const Step& step) {
   return {};
 }
 
-// Members whose answer is missing, by id from the one that was asked last: ids are random.
+// Members whose answer is missing, by id from the one that was asked last: ids are random. Those that are down, where
+// the group has room for them.
 void Fence::ask(const Step& step) {
   if (nonce_ == 0) nonce_ = replication_->new_sequence();
-  if (last_asked_ == ring::PeerId{}) last_asked_ = state_->id;
+  if (last_asked_ == ring::PeerId{}) last_asked_ = last_asked_down_ = state_->id;
   group_ = std::clamp(2 * group_, first_group, max_group);
   unanswered_.clear();
   std::vector<ring::PeerId> whom;
-  std::merge(members_->others().begin(), members_->others().end(), members_->down().begin(), members_->down().end(),
-             std::back_inserter(whom));
-  std::erase_if(whom, [this](const ring::PeerId& peer) { return answered_.contains(peer); });
-  std::rotate(whom.begin(), std::upper_bound(whom.begin(), whom.end(), last_asked_), whom.end());
-  whom.resize(std::min(whom.size(), group_));
+  const auto add = [&](std::vector<ring::PeerId> some, ring::PeerId& last) {
+    std::erase_if(some, [this](const ring::PeerId& peer) { return answered_.contains(peer); });
+    std::rotate(some.begin(), std::upper_bound(some.begin(), some.end(), last), some.end());
+    some.resize(std::min(some.size(), group_ - whom.size()));
+    if (!some.empty()) last = some.back();
+    whom.insert(whom.end(), some.begin(), some.end());
+  };
+  add(members_->others(), last_asked_);
+  add(members_->down(), last_asked_down_);
   for (const ring::PeerId& peer : whom) {
     messenger_->send(peer,
                      ring::CompareTenures{.nonce = nonce_,
@@ -97,7 +101,6 @@ void Fence::ask(const Step& step) {
                                           .members = {members_->membership().self()}},
                      step.out);
     unanswered_.insert(peer);
-    last_asked_ = peer;
   }
 }
 

@@ -64,6 +64,7 @@ class Fence {
   std::size_t group_ = 0;              // how many were
   Time next_question_{};
   ring::PeerId last_asked_;
+  ring::PeerId last_asked_down_;
 };
 
 }  // namespace orbweaver

@@ -33,6 +33,8 @@ class Core {
   const ring::RingId& ring_id() const { return peer_ ? peer_->ring_id() : joiner_->known_ring(); }
   const Settings& settings() const { return peer_ ? peer_->settings() : joiner_->settings(); }
   bool has_ring() const { return peer_ != nullptr; }
+  // This peer is in the ring: neither joining nor leaving.
+  bool is_member() const { return peer_ && peer_->is_member(); }
   // What is being fetched may be cancelled.
   bool stopping() const { return lifecycle().stopping(); }
   // The partition's hosts may be asked by this peer now.

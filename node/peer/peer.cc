@@ -286,7 +286,7 @@ Result<void> Peer::after(const Step& step) {
       moves_.tick(step, may_take, [this](ring::Partition partition) { return verdicts_.walk.awaits(partition); }));
   for (const ring::Partition partition : moves_.take_changed())
     if (!records_.replication.partition_manager.holds(partition)) fetches_.redirects.forget(partition);
-  ORBWEAVER_TRY(moves_.note_copied(step, fence_.confirmed(), fetches_.jobs.earliest_end().value_or(step.now)));
+  ORBWEAVER_TRY(moves_.note_copied(step, fence_.confirmed()));
   if (may_walk()) ORBWEAVER_TRY(verdicts_.walk.walk_on(step));
   ORBWEAVER_TRY(fetches_.scheduler.tick(step));
   fetches_.access.tick(step);

@@ -55,6 +55,7 @@ class Peer {
   const Lifecycle& lifecycle() const { return lifecycle_; }
   // As this peer knows it.
   const ring::HashRing& ring() const { return members_.view().ring(); }
+  bool is_member() const { return members_.membership().self().state == ring::MemberState::active; }
   PeerStatus& status() { return status_; }
   const PeerStatus& status() const { return status_; }
   ring::TableSizes tables() const;

@@ -372,14 +372,14 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
 }
 
 // Up to when everything has its copies; written about once a second.
-Result<void> PartitionMoves::note_copied(const Step& step, bool confirmed, Time open) {
+Result<void> PartitionMoves::note_copied(const Step& step, bool confirmed) {
   CopiedUntil& copied_until = replication_->copied_until;
   if (state_->settings.replicas < 2 || !copied_until.due(step.now)) return {};
   const Replicator& replicator = replication_->replicator;
   const bool whole = confirmed && replication_->planned() && replication_->outbox.safe() > 0 &&
                      replication_->partition_manager.all_whole(members_->view());
   if (whole) {
-    if (const auto first = replicator.earliest_outcome()) open = std::min(open, *first);
+    const Time open = replicator.earliest_outcome().value_or(Time::max());
     copied_until.move(step.now, open, replication_->outbox.safe(), replicator.safe());
   } else {
     copied_until.wait(step.now);

@@ -59,8 +59,7 @@ class PartitionMoves {
 
   // `may_take`: partitions whose holder is gone may be taken over. `stays`: a partition does not move yet, for a reason
   // that is not known here.
-  // `open`: fetches that ended from then on are not all on the disk.
-  Result<void> note_copied(const Step& step, bool confirmed, Time open);
+  Result<void> note_copied(const Step& step, bool confirmed);
   Result<void> tick(const Step& step, bool may_take, const std::function<bool(ring::Partition)>& stays);
   // Partitions that became fetchable, or stopped being so, since the last call.
   std::vector<ring::Partition> take_changed() { return std::exchange(changed_, {}); }

@@ -27,6 +27,10 @@ bool PartitionManager::copies_complete(ring::Partition partition, const View& vi
 }
 
 void PartitionManager::note_unsent(ring::Partition partition, const View& view) {
+  if (!holds(partition)) {
+    returned_in_part_.insert(partition);
+    return;
+  }
   for (const ring::PeerId& peer : view.copies(partition)) in_part_.insert({partition, peer});
 }
 

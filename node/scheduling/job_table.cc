@@ -32,13 +32,6 @@ Job JobTable::take(std::uint64_t id) {
   return job;
 }
 
-std::optional<Time> JobTable::earliest_end() const {
-  std::optional<Time> earliest;
-  for (const auto& [id, job] : jobs_)
-    if (job.ended != Time{}) earliest = earliest ? std::min(*earliest, job.ended) : job.ended;
-  return earliest;
-}
-
 void JobTable::for_each(const std::function<void(const Job&)>& use) const {
   for (const auto& [id, job] : jobs_) use(job);
 }

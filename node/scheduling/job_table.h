@@ -45,8 +45,6 @@ class JobTable {
   Job* find(std::uint64_t id);
   // The job has ended, and its transfer with it.
   Job take(std::uint64_t id);
-  // When the first of them ended whose outcome is not on the disk; nothing: none has ended.
-  std::optional<Time> earliest_end() const;
   void for_each(const std::function<void(const Job&)>& use) const;
 
   // Whether another transfer from the host may begin.

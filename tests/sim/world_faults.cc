@@ -101,7 +101,7 @@ bool World::may_happen(const Fault& fault) const {
 }
 
 bool World::is_member(const SimPeer& peer) const {
-  return peer.status == Status::up && !peer.leaving && peer.core->own_status()["state"] == "active";
+  return peer.status == Status::up && !peer.leaving && peer.core->is_member();
 }
 
 // A member that stays in the ring, other than this one.

@@ -194,6 +194,43 @@ TEST_F(EndingTest, AloneAfterAnEndThatItAgreedToItEndsWithTheTotalsOfAll) {
   EXPECT_EQ(rig_.lifecycle.exit().message, "all done");
 }
 
+// The others have ended, and one that was away stays with it.
+TEST_F(EndingTest, WithAnotherThatWasAwayItEndsWithTheTotalsOfAllToo) {
+  rig_.add_member(2, ring::MemberState::active);
+  storage::Commit commit;
+  rig_.end.agree(end_of(3, 5, EndStage::proposed), commit);
+  own_.sends_waves = true;
+  state_.ring_fingerprint = rig_.members.view().ring().fingerprint();
+  state_.counts = {{"partitions", rig_.state.settings.partitions / 2}, {"fetched", 1}};
+  const auto proposed = [&] { return rig_.sent<ring::Finish>(); };
+  for (int tries = 0; tries < 60 && proposed().empty(); ++tries) {
+    ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+    for (const ring::WaveProbe& probe : rig_.sent<ring::WaveProbe>()) {
+      ring::WaveReply reply = state_;
+      reply.wave = probe.wave;
+      ending_.hear(rig_id(2), reply);
+    }
+    rig_.now += seconds(1);
+  }
+  ASSERT_FALSE(proposed().empty());
+  EXPECT_EQ(proposed()[0].totals.at("fetched"), 3u);
+}
+
+// Then its own count is the better one.
+TEST_F(EndingTest, AnEndWithMorePagesThanTheOneThatItAgreedToHasItsOwnTotals) {
+  storage::Commit commit;
+  rig_.end.agree(end_of(2, 5, EndStage::proposed), commit);
+  own_.sends_waves = true;
+  state_.ring_fingerprint = rig_.members.view().ring().fingerprint();
+  state_.counts = {{"partitions", rig_.state.settings.partitions}, {"fetched", 4}};
+  for (int tries = 0; tries < 60 && !rig_.lifecycle.ending(); ++tries) {
+    ASSERT_TRUE(ending_.tick(rig_.step(), own_));
+    rig_.now += seconds(1);
+  }
+  ASSERT_TRUE(rig_.lifecycle.crawl_finished());
+  EXPECT_EQ(rig_.lifecycle.exit().totals.at("fetched"), 4u);
+}
+
 TEST_F(EndingTest, NewWorkAfterARestartTakesTheEndBack) {
   storage::Commit commit;
   rig_.end.remember(ring::Finish{1, "all done", {}}, commit);

@@ -156,6 +156,28 @@ TEST_F(FenceTest, ItAsksAFewAndOthersOnlyWhenTheseDoNotAnswerOrDoNotKnow) {
   EXPECT_EQ(groups(), 12u);
 }
 
+TEST_F(FenceTest, ThoseThatAreDownHaveThePlacesThatTheOthersLeave) {
+  hold_everything();
+  for (std::uint8_t number = 2; number < 42; ++number) rig_.add_member(number, ring::MemberState::down);
+  for (std::uint8_t number = 42; number < 46; ++number) rig_.add_member(number, ring::MemberState::active);
+  const auto asked_of_active = [&] {
+    std::size_t found = 0;
+    for (const Command& command : rig_.out)
+      if (const auto* sent = std::get_if<SendMessage>(&command))
+        for (std::uint8_t number = 42; number < 46; ++number)
+          found += rig_.members.membership().find(rig_id(number))->address == sent->address ? 1 : 0;
+    return found;
+  };
+  tick();
+  EXPECT_EQ(asked().size(), 3u);
+  EXPECT_EQ(asked_of_active(), 3u);
+  rig_.clear();
+  rig_.now += std::chrono::milliseconds{300};
+  tick();
+  EXPECT_EQ(asked().size(), 6u);
+  EXPECT_EQ(asked_of_active(), 4u);
+}
+
 TEST_F(FenceTest, WhenAllThatItAskedHaveAnsweredItAsksOthersAtOnce) {
   hold_everything();
   for (std::uint8_t number = 2; number < 12; ++number) rig_.add_member(number, ring::MemberState::active);

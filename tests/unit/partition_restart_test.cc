@@ -252,6 +252,35 @@ TEST_F(PartitionRestartTest, WhatWasReturnedAsQueuedIsReturnedAgainWhenAllIsSett
   check_settled();
 }
 
+// The return took the page as it was before: nothing says that it was fetched until the copies are compared.
+TEST_F(PartitionRestartTest, AnOutcomeThatIsGivenUpAfterTheReturnIsReturnedWhenAllIsSettled) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  const std::size_t number = node(2).view->keeps(partition) ? 2 : 3;
+  ManagedNode& copy = node(number);
+  ASSERT_TRUE(copy.view->keeps(partition));
+  unsettle(number);
+  const Time all_compared = now_ + config_.compare_every;
+  storage::Merge page = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
+  ASSERT_TRUE(copy.store->commit(test::commit_of({.merges = {page}})));
+  copy.partition_manager->late_write(partition);
+  run(milliseconds(500));
+  ASSERT_TRUE(*node(1).store->find(page.key));
+  ASSERT_EQ(copy.partition_manager->to_return(), 0u);
+  page.record.state = storage::UrlState::fetched;
+  page.record.since = now_;
+  page.record.fetched_here = true;
+  ASSERT_TRUE(copy.store->commit(test::commit_of({.merges = {page}})));
+  copy.partition_manager->note_unsent(partition, *copy.view);
+  EXPECT_TRUE(copy.partition_manager->fills());
+  move(number);
+  run(seconds(1));
+  ASSERT_LT(now_, all_compared);
+  EXPECT_EQ((*node(1).store->find(page.key))->state, storage::UrlState::fetched);
+  settle();
+  check_settled();
+}
+
 // Else the outcome of a page would be on the holder's disk alone.
 TEST_F(PartitionRestartTest, ACopyIsDroppedOnlyWhenTheOthersHaveEachOutcome) {
   form(3);
