@@ -189,7 +189,7 @@ Result<void> Ending::hear(const Step& step, const ring::PeerId& from, const ring
 }
 
 void Ending::begin(const ring::Finish& end, std::optional<ring::WaveReply> own) {
-  round_.emplace();
+  round_ = Round{};
   round_->end = end;
   round_->end.stage = ring::EndStage::proposed;
   round_->own = std::move(own);
@@ -330,7 +330,7 @@ Result<std::optional<std::uint64_t>> Ending::tick(const Step& step, const Own& o
   if (!round_) ORBWEAVER_TRY(resolve(step, own));
   std::optional<std::uint64_t> granted;
   if (!round_ && (!end_->announced() || !state_->settings.stop_when_done)) {
-    const auto found = search(step, own);
+    auto found = search(step, own);
     if (!found) return found;
     granted = *found;
   }

@@ -1,4 +1,4 @@
-"""A Heritrix 3 job for tests/bench/peers: its own default profile, with the overrides that make it comparable with the
+"""A Heritrix 3 job for tests/bench/run: its own default profile, with the overrides that make it comparable with the
 others: no politeness delay, no images, scripts or styles, no hop limit. One request at a time per host is its rule
 anyway."""
 
