@@ -31,6 +31,7 @@ std::vector<void*> SocketWaiter::wait(std::chrono::milliseconds patience) {
   std::array<epoll_event, at_a_time> events;
   const int ready = epoll_wait(epoll_, events.data(), at_a_time, static_cast<int>(patience.count()));
   std::vector<void*> who;
+  who.reserve(at_a_time);
   for (int i = 0; i < ready; ++i) who.push_back(events.at(static_cast<std::size_t>(i)).data.ptr);
   return who;
 }

@@ -8,9 +8,6 @@ namespace orbweaver {
 
 namespace {
 
-using storage::Reason;
-using storage::UrlState;
-
 // Under best_by = topic, the score of a seed: the maximum.
 constexpr std::uint16_t max_topic_score = 255;
 

@@ -42,7 +42,7 @@ Result<std::size_t> tidy(const std::string& directory) {
 
 }  // namespace
 
-void SnapshotSaver::begin(storage::Kv& kv, const std::string& snapshot, std::function<void(Event)> tell) {
+void SnapshotSaver::begin(storage::Kv& kv, const std::string& snapshot, const std::function<void(Event)>& tell) {
   if (busy_) return tell(CheckpointMade{snapshot, "the files of an earlier snapshot are still being listed"});
   if (thread_.joinable()) thread_.join();
   busy_ = true;

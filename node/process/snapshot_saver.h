@@ -31,7 +31,7 @@ class SnapshotSaver {
 
   // `tell` gets CheckpointMade, and after a success CheckpointListed: here, or on the other thread. `kv` stays until
   // stop().
-  void begin(storage::Kv& kv, const std::string& snapshot, std::function<void(Event)> tell);
+  void begin(storage::Kv& kv, const std::string& snapshot, const std::function<void(Event)>& tell);
   // Waits for a checkpoint that is being made; a list of files is cut short.
   void stop();
 

@@ -151,7 +151,9 @@ class PartitionManager {
   bool copies_complete(ring::Partition partition, const View& view) const;
   // That goes for all that this peer holds, there are copies, and what it has of other partitions their holders have.
   // As of the last plan: not to be relied upon while plan_open().
-  bool all_whole(const View& view) const { return !view.empty() && to_return() == 0 && unfilled_.empty(); }
+  bool all_whole(const View& view) const {
+    return !view.empty() && to_return() == 0 && unfilled_.empty() && stranded_.empty();
+  }
 
   // Nothing is changing hands, and this peer fetches everything that it owns.
   bool at_rest() const;
@@ -251,6 +253,7 @@ class PartitionManager {
   std::set<ring::Partition> gaining_;   // owned or held, and not fetched yet
   std::set<ring::Partition> awaiting_;  // held, and peers are awaited by name
   std::set<ring::Partition> unfilled_;  // held, and without copies that are whole
+  std::set<ring::Partition> stranded_;  // not returned, as nobody who could take it holds them
   bool members_changed_ = false;        // since the last plan()
   bool settled_ = true;                 // as of the last plan()
   Time next_look_{};                    // at members that do not answer

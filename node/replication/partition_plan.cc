@@ -151,9 +151,13 @@ void PartitionManager::plan_kept(ring::Partition partition, const Planning& plan
   // What an owner admits may be news to the next owner.
   if (owner && settled_) returned_.erase(partition);
   if (view.keeps(partition)) releasing_.erase(partition);
-  if (releasing_.contains(partition) || tenure.epoch == 0 || !planning.reachable(tenure.holder)) return;
+  if (releasing_.contains(partition)) return;
   const bool has_some = store_->counts(partition).discovered() > 0;
   const bool replica = view.keeps(partition) && !owner;
+  if (tenure.epoch == 0 || !planning.reachable(tenure.holder)) {
+    if (has_some && !returned_.contains(partition)) stranded_.insert(partition);
+    return;
+  }
   if (!replica && !owner && has_some && settled_)
     return transfers_.want({tenure.holder, partition}, ring::TransferKind::release);
   const bool not_yet = !returned_.contains(partition) && (replica || (has_some && !settled_));
@@ -179,11 +183,13 @@ void PartitionManager::plan_one(ring::Partition partition, const Planning& plann
   if (planning.view.owner(partition) != self_ || holds(partition)) last_access_unknown_.erase(partition);
   cancel_unneeded(partition, planning.view);
   if (const auto held = held_.find(partition); held != held_.end()) {
+    stranded_.erase(partition);
     plan_held(partition, held->second, planning);
     return note_whole(partition, planning.view);
   }
   unfilled_.erase(partition);
   gaining_.erase(partition);
+  stranded_.erase(partition);
   if (planning.view.owner(partition) == self_) {
     const ring::Tenure& tenure = tenures_.of(partition);
     if (planning.may_take && (tenure.epoch == 0 || gone(tenure.holder, partition, planning)))
@@ -242,9 +248,9 @@ void PartitionManager::begin_planning(const Planning& planning) {
     for (auto* const copies : {&backfilled_, &in_part_})
       std::erase_if(*copies, [&](const auto& copy) { return !keeps(copy.first, copy.second); });
     if (to_backfill() > 0)
-      for (const auto& [partition, holding] : held_)
-        transfers_.cancel_unless(partition, [&](const ring::PeerId& to, ring::TransferKind kind) {
-          return kind != ring::TransferKind::backfill || keeps(partition, to);
+      for (const auto& held : held_)
+        transfers_.cancel_unless(held.first, [&](const ring::PeerId& to, ring::TransferKind kind) {
+          return kind != ring::TransferKind::backfill || keeps(held.first, to);
         });
   }
   if (planning.may_take && !restored_round_)

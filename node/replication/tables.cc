@@ -95,6 +95,7 @@ ring::TableSizes PartitionManager::tables() const {
                        {"partitions.gaining", gaining_.size()},
                        {"partitions.awaiting", awaiting_.size()},
                        {"partitions.unfilled", unfilled_.size()},
+                       {"partitions.stranded", stranded_.size()},
                        {"partitions.candidates", candidates_.size()}});
   return sizes;
 }

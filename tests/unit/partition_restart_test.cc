@@ -163,6 +163,28 @@ TEST_F(PartitionRestartTest, WhoForgetsItsPromiseInARestartIsAskedAgain) {
   check_settled();
 }
 
+// Seed 5149 of the simulator: a link was its finder's alone, in a partition that the finder had not taken over yet. The
+// page's outcome left, since all that could be returned had been.
+TEST_F(PartitionRestartTest, WhatADeadPeerHeldIsWholeOnlyWhenAnotherHoldsIt) {
+  form(3);
+  const ring::Partition partition = held_by(1);
+  ManagedNode& other = node(without_copy(partition));
+  ASSERT_TRUE(other.partition_manager->all_whole(*other.view));
+  node(2).confirmed = node(3).confirmed = false;  // nobody takes over yet
+  kill(1);
+  bury(1);
+  const storage::Merge kept = known_to(other, partition);
+  other.partition_manager->late_write(partition);
+  run(seconds(5));
+  ASSERT_EQ(other.partition_manager->tenures().of(partition).holder, node(1).id);
+  EXPECT_EQ(other.partition_manager->to_return(), 0u);
+  EXPECT_FALSE(other.partition_manager->all_whole(*other.view));
+  for (const std::size_t number : {2u, 3u}) node(number).confirmed = node(number).plan_due = true;
+  settle();
+  EXPECT_TRUE(other.partition_manager->all_whole(*other.view));
+  EXPECT_EQ(copies_of(kept.key, kept.record), 2u);
+}
+
 // Its holder takes nothing back for good before its copies are whole, and this peer's are whole only when nothing is to
 // be returned.
 TEST_F(PartitionRestartTest, WhatIsNotSettledAnyMoreReleasesNothing) {

@@ -125,6 +125,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"partitions.gaining", {each_partition}},
       {"partitions.awaiting", {each_partition}},
       {"partitions.unfilled", {each_partition}},
+      {"partitions.stranded", {each_partition}},
       {"partitions.candidates", {[](const Sizes&) { return std::size_t{64}; }}},
       // A sender's batches of links and of transfers.
       {"moves.unanswered", {[](const Sizes& s) { return 2 * s.windows(); }, empty}},
