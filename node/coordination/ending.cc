@@ -16,9 +16,16 @@ constexpr std::size_t max_reason_bytes = 200;
 // last one's number was wrong, or its sender has an older copy of its directory.
 constexpr Duration max_late_copy = std::chrono::minutes{1};
 
-std::uint64_t fetched(const std::map<std::string, std::uint64_t>& totals) {
-  const auto found = totals.find("fetched");
-  return found == totals.end() ? 0 : found->second;
+// Whether these totals may be others without what some members had: no more URLs have ended in any way. After new work
+// there are more of some.
+bool part_of(const std::map<std::string, std::uint64_t>& part, const std::map<std::string, std::uint64_t>& all) {
+  const auto count = [](const auto& totals, const char* name) {
+    const auto found = totals.find(name);
+    return found == totals.end() ? 0 : found->second;
+  };
+  for (const char* const name : {"fetched", "failed", "excluded"})
+    if (count(part, name) > count(all, name)) return false;
+  return true;
 }
 
 TerminationDetector::Config detector_config(const Settings& s) {
@@ -315,8 +322,8 @@ Result<std::optional<std::uint64_t>> Ending::search(const Step& step, const Own&
                      .tenures_fingerprint = found->own.tenures_fingerprint,
                      .seeds_fingerprint = found->own.seeds_fingerprint};
     // It agreed to an end, and was away when that was decided. Without those that have ended, less is counted.
-    if (const auto& agreed = end_->agreed(); agreed && agreed->seeds_fingerprint == end.seeds_fingerprint &&
-                                             fetched(agreed->totals) >= fetched(end.totals)) {
+    if (const auto& agreed = end_->agreed();
+        agreed && agreed->seeds_fingerprint == end.seeds_fingerprint && part_of(end.totals, agreed->totals)) {
       end.reason = agreed->reason;
       end.totals = agreed->totals;
     }

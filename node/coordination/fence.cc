@@ -47,7 +47,7 @@ bool Fence::down_ones_had_their_time(Time now) const {
 
 Result<void> Fence::tick(const Step& step) {
   if (confirmed_ || step.now < begins()) return {};
-  if (!since_ || step.now < *since_) since_ = step.now;
+  if (!since_) since_ = step.now;
   const ring::Membership& membership = members_->membership();
   const PartitionManager& partition_manager = replication_->partition_manager;
   bool all = true;
@@ -76,23 +76,27 @@ Result<void> Fence::tick(const Step& step) {
   return {};
 }
 
-// Members whose answer is missing, by id from the one that was asked last: ids are random. Those that are down, where
-// the group has room for them.
+// Members whose answer is missing, by id from the one that was asked last: ids are random. Those that are down have the
+// places that the others leave, and one of each group after the first.
 void Fence::ask(const Step& step) {
   if (nonce_ == 0) nonce_ = replication_->new_sequence();
   if (last_asked_ == ring::PeerId{}) last_asked_ = last_asked_down_ = state_->id;
   group_ = std::clamp(2 * group_, first_group, max_group);
   unanswered_.clear();
   std::vector<ring::PeerId> whom;
-  const auto add = [&](std::vector<ring::PeerId> some, ring::PeerId& last) {
+  const auto missing = [this](std::vector<ring::PeerId> some) {
     std::erase_if(some, [this](const ring::PeerId& peer) { return answered_.contains(peer); });
+    return some;
+  };
+  const auto add = [&](std::vector<ring::PeerId> some, ring::PeerId& last, std::size_t room) {
     std::rotate(some.begin(), std::upper_bound(some.begin(), some.end(), last), some.end());
-    some.resize(std::min(some.size(), group_ - whom.size()));
+    some.resize(std::min(some.size(), room));
     if (!some.empty()) last = some.back();
     whom.insert(whom.end(), some.begin(), some.end());
   };
-  add(members_->others(), last_asked_);
-  add(members_->down(), last_asked_down_);
+  const std::vector<ring::PeerId> down = missing(members_->down());
+  add(missing(members_->others()), last_asked_, down.empty() || group_ == first_group ? group_ : group_ - 1);
+  add(down, last_asked_down_, group_ - whom.size());
   for (const ring::PeerId& peer : whom) {
     messenger_->send(peer,
                      ring::CompareTenures{.nonce = nonce_,

@@ -31,23 +31,27 @@ class EventQueue {
         others_{.max_messages = max_messages, .max_bytes = max_message_bytes - max_message_bytes / 16} {}
 
   void push(Event event) {
-    const std::lock_guard lock(mutex_);
-    others_.waiting.push_back({std::move(event), false, 0});
+    {
+      const std::lock_guard lock(mutex_);
+      others_.waiting.push_back({std::move(event), false, 0});
+    }
     ready_.notify_one();
   }
   // False: too many messages or bytes are waiting, and this message is dropped. A message larger than the bound is
   // accepted when no other is waiting.
   bool push_message(MessageEvent message, std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    Lane& lane = is_probe(message.message.body) ? probes_ : others_;
-    const bool fits = lane.bytes == 0 || lane.bytes + bytes <= lane.max_bytes;
-    if (lane.messages >= lane.max_messages || !fits) {
-      ++dropped_;
-      return false;
+    {
+      const std::lock_guard lock(mutex_);
+      Lane& lane = is_probe(message.message.body) ? probes_ : others_;
+      const bool fits = lane.bytes == 0 || lane.bytes + bytes <= lane.max_bytes;
+      if (lane.messages >= lane.max_messages || !fits) {
+        ++dropped_;
+        return false;
+      }
+      ++lane.messages;
+      lane.bytes += bytes;
+      lane.waiting.push_back({std::move(message), true, bytes});
     }
-    ++lane.messages;
-    lane.bytes += bytes;
-    lane.waiting.push_back({std::move(message), true, bytes});
     ready_.notify_one();
     return true;
   }

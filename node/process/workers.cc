@@ -49,8 +49,10 @@ std::optional<ReadItem> Workers::pop() {
 }
 
 void Workers::push(FetchJob job, FetchResponse response) {
-  const std::lock_guard lock(mutex_);
-  queue_.push_back({std::move(job), std::move(response)});
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({std::move(job), std::move(response)});
+  }
   ready_.notify_one();
 }
 

@@ -40,7 +40,6 @@ void CopiedUntil::move(Time now, Time open, std::uint64_t outbox_safe, std::uint
   next_ = now + every;
   if (outbox_safe >= unsent_outbox_ && items_safe >= unsent_items_) first_unsent_ = Time::max();
   open = std::min(open, first_unsent_);
-  now = std::max(now, until_ + Duration{1});  // the clock may have been set back
   until_ = std::max(until_, std::min(now, open - Duration{1}));
   if (!settled()) return;
   any_unsent_ = false;

@@ -140,7 +140,7 @@ class PartitionManager {
     if (transfers_.wanted({tenures_.of(partition).holder, partition})) written_late_.insert(partition);
     return_again(partition);
   }
-  // A page's outcome was not copied: once all is settled the copies are filled again.
+  // A page's outcome was not copied: once all is settled the copies are filled, or the partition returned, again.
   void note_unsent(ring::Partition partition, const View& view);
 
   // What has its copies has changed what is to be done: plan_all().
@@ -232,7 +232,7 @@ class PartitionManager {
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> returned_;                             // by this peer, as a replica
   std::set<ring::Partition> written_late_;                         // while this peer returned them
-  std::set<ring::Partition> returned_in_part_;                     // with pages as they were before their fetch
+  std::set<ring::Partition> returned_in_part_;                     // or to be: with pages as they were before their fetch
   std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
   std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;     // copies with pages as they were before their fetch
   std::set<ring::Partition> asked_;                                // of this peer by the holder: what it has
@@ -253,7 +253,7 @@ class PartitionManager {
   std::set<ring::Partition> gaining_;   // owned or held, and not fetched yet
   std::set<ring::Partition> awaiting_;  // held, and peers are awaited by name
   std::set<ring::Partition> unfilled_;  // held, and without copies that are whole
-  std::set<ring::Partition> stranded_;  // not returned, as nobody who could take it holds them
+  std::set<ring::Partition> stranded_;  // not all returned, and their holders are out of reach
   bool members_changed_ = false;        // since the last plan()
   bool settled_ = true;                 // as of the last plan()
   Time next_look_{};                    // at members that do not answer

@@ -57,9 +57,10 @@ class PartitionMoves {
   Result<void> hear(const Step& step, const ring::PeerId& from, const ring::Leaves& leaves,
                     const ring::ReplyPath& reply);
 
+  // `confirmed`: this peer may act on its tenures.
+  Result<void> note_copied(const Step& step, bool confirmed);
   // `may_take`: partitions whose holder is gone may be taken over. `stays`: a partition does not move yet, for a reason
   // that is not known here.
-  Result<void> note_copied(const Step& step, bool confirmed);
   Result<void> tick(const Step& step, bool may_take, const std::function<bool(ring::Partition)>& stays);
   // Partitions that became fetchable, or stopped being so, since the last call.
   std::vector<ring::Partition> take_changed() { return std::exchange(changed_, {}); }

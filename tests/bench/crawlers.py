@@ -82,6 +82,7 @@ def all_of(options, site):
         "orbweaver, 2 peers": ours("--peers", "2", "--archive", "off"),
         "orbweaver, 3 peers": ours("--peers", "3", "--archive", "off"),
         "orbweaver, 3 peers, 2 copies": ours("--peers", "3", "--replicas", "2", "--archive", "off"),
+        "orbweaver, 3 peers, 3 copies": ours("--peers", "3", "--replicas", "3", "--archive", "off"),
         "wget": lambda: wget(site),
         "scrapy": lambda: scrapy(site),
     }

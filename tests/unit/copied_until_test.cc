@@ -130,20 +130,6 @@ TEST(CopiedUntil, AClockSetBackMakesMorePagesLackNotFewer) {
   EXPECT_FALSE(copied.lacks(own(start - hours{2})));
 }
 
-// Else nothing is settled before the clock comes there again.
-TEST(CopiedUntil, WithAClockSetBackAPageCountsLaterAndIsSettledAllTheSame) {
-  CopiedUntil copied;
-  EXPECT_TRUE(move(copied, start, start));
-  const Time now = start - hours{1};
-  const Time fetched = copied.moment_of(now);
-  EXPECT_GT(fetched, start - seconds{1});
-  copied.note_unsent(fetched, 1, 1);
-  EXPECT_TRUE(copied.lacks(own(fetched)));
-  copied.move(now, Time::max(), 1, 1);
-  copied.move(now + seconds{1}, Time::max(), 1, 1);
-  EXPECT_TRUE(copied.settled());
-}
-
 // Those that kept the copies may have left for good.
 TEST(CopiedUntil, APeerThatIsLeftAloneHasNoCopiesOfAnyPage) {
   CopiedUntil copied;

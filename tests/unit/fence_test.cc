@@ -178,6 +178,23 @@ TEST_F(FenceTest, ThoseThatAreDownHaveThePlacesThatTheOthersLeave) {
   EXPECT_EQ(asked_of_active(), 4u);
 }
 
+// In a ring whose members are all silent, one that is known as down may be the one that took over.
+TEST_F(FenceTest, ThoseThatAreDownAreAskedThoughTheOthersFillEachGroup) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::down);
+  for (std::uint8_t number = 3; number < 203; ++number) rig_.add_member(number, ring::MemberState::active);
+  const std::string address = rig_.members.membership().find(rig_id(2))->address;
+  bool asked_it = false;
+  for (int round = 0; round < 20 && !asked_it; ++round) {
+    rig_.clear();
+    tick();
+    for (const Command& command : rig_.out)
+      if (const auto* sent = std::get_if<SendMessage>(&command)) asked_it = asked_it || sent->address == address;
+    rig_.now += std::chrono::milliseconds{300};
+  }
+  EXPECT_TRUE(asked_it);
+}
+
 TEST_F(FenceTest, WhenAllThatItAskedHaveAnsweredItAsksOthersAtOnce) {
   hold_everything();
   for (std::uint8_t number = 2; number < 12; ++number) rig_.add_member(number, ring::MemberState::active);
