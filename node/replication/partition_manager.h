@@ -232,7 +232,7 @@ class PartitionManager {
   std::map<ring::Partition, Holding> held_;
   std::set<ring::Partition> returned_;                             // by this peer, as a replica
   std::set<ring::Partition> written_late_;                         // while this peer returned them
-  std::set<ring::Partition> returned_in_part_;                     // or to be: with pages as they were before their fetch
+  std::set<ring::Partition> returned_in_part_;                     // with pages as before their fetch, or to be
   std::set<std::pair<ring::Partition, ring::PeerId>> backfilled_;  // copies that have acknowledged a fill
   std::set<std::pair<ring::Partition, ring::PeerId>> in_part_;     // copies with pages as they were before their fetch
   std::set<ring::Partition> asked_;                                // of this peer by the holder: what it has
