@@ -16,8 +16,8 @@ constexpr std::size_t max_reason_bytes = 200;
 // last one's number was wrong, or its sender has an older copy of its directory.
 constexpr Duration max_late_copy = std::chrono::minutes{1};
 
-// Whether these totals may be others without what some members had: no more URLs have ended in any way. After new work
-// there are more of some.
+// Whether `part` may be `all` without what some members had: it has no more URLs fetched, failed or excluded. After new
+// work it has more of one of these.
 bool part_of(const std::map<std::string, std::uint64_t>& part, const std::map<std::string, std::uint64_t>& all) {
   const auto count = [](const auto& totals, const char* name) {
     const auto found = totals.find(name);

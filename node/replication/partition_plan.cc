@@ -180,16 +180,15 @@ bool PartitionManager::gone(const ring::PeerId& holder, ring::Partition partitio
 
 void PartitionManager::plan_one(ring::Partition partition, const Planning& planning) {
   of_unknown_.erase(partition);
+  stranded_.erase(partition);
   if (planning.view.owner(partition) != self_ || holds(partition)) last_access_unknown_.erase(partition);
   cancel_unneeded(partition, planning.view);
   if (const auto held = held_.find(partition); held != held_.end()) {
-    stranded_.erase(partition);
     plan_held(partition, held->second, planning);
     return note_whole(partition, planning.view);
   }
   unfilled_.erase(partition);
   gaining_.erase(partition);
-  stranded_.erase(partition);
   if (planning.view.owner(partition) == self_) {
     const ring::Tenure& tenure = tenures_.of(partition);
     if (planning.may_take && (tenure.epoch == 0 || gone(tenure.holder, partition, planning)))

@@ -26,7 +26,15 @@ class PartitionRestartTest : public test::PartitionManagerTest {
     return partition;
   }
   // Of three, where the first holds it.
-  std::size_t without_copy(ring::Partition partition) { return node(2).view->keeps(partition) ? 3 : 2; }
+  std::size_t with_copy(ring::Partition partition) { return node(2).view->keeps(partition) ? 2 : 3; }
+  std::size_t without_copy(ring::Partition partition) { return 5 - with_copy(partition); }
+  // The peer has fetched the page, and its outcome has left for nobody yet.
+  void fetch(ManagedNode& n, storage::Merge page) {
+    page.record.state = storage::UrlState::fetched;
+    page.record.since = now_;
+    page.record.fetched_here = true;
+    EXPECT_TRUE(n.store->commit(test::commit_of({.merges = {page}})));
+  }
   storage::Merge known_to(ManagedNode& n, ring::Partition partition) {
     const storage::Merge record = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
     EXPECT_TRUE(n.store->commit(test::commit_of({.merges = {record}})));
@@ -250,15 +258,12 @@ TEST_F(PartitionRestartTest, WhatIsWrittenWhileAPartitionIsReturnedIsReturnedToo
 TEST_F(PartitionRestartTest, WhatWasReturnedAsQueuedIsReturnedAgainWhenAllIsSettled) {
   form(3);
   const ring::Partition partition = held_by(1);
-  const std::size_t number = node(2).view->keeps(partition) ? 2 : 3;
+  const std::size_t number = with_copy(partition);
   ManagedNode& copy = node(number);
   ASSERT_TRUE(copy.view->keeps(partition));
   unsettle(number);
-  storage::Merge page = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
-  page.record.state = storage::UrlState::fetched;
-  page.record.since = now_;
-  page.record.fetched_here = true;
-  ASSERT_TRUE(copy.store->commit(test::commit_of({.merges = {page}})));
+  const storage::Merge page = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
+  fetch(copy, page);
   copy.partition_manager->late_write(partition);
   const Time all_compared = now_ + config_.compare_every;
   run(milliseconds(500));
@@ -278,21 +283,17 @@ TEST_F(PartitionRestartTest, WhatWasReturnedAsQueuedIsReturnedAgainWhenAllIsSett
 TEST_F(PartitionRestartTest, AnOutcomeThatIsGivenUpAfterTheReturnIsReturnedWhenAllIsSettled) {
   form(3);
   const ring::Partition partition = held_by(1);
-  const std::size_t number = node(2).view->keeps(partition) ? 2 : 3;
+  const std::size_t number = with_copy(partition);
   ManagedNode& copy = node(number);
   ASSERT_TRUE(copy.view->keeps(partition));
   unsettle(number);
   const Time all_compared = now_ + config_.compare_every;
-  storage::Merge page = test::queued_merge(test::hosts_in(partition, 1)[0], 7'777, 1);
-  ASSERT_TRUE(copy.store->commit(test::commit_of({.merges = {page}})));
+  const storage::Merge page = known_to(copy, partition);
   copy.partition_manager->late_write(partition);
   run(milliseconds(500));
   ASSERT_TRUE(*node(1).store->find(page.key));
   ASSERT_EQ(copy.partition_manager->to_return(), 0u);
-  page.record.state = storage::UrlState::fetched;
-  page.record.since = now_;
-  page.record.fetched_here = true;
-  ASSERT_TRUE(copy.store->commit(test::commit_of({.merges = {page}})));
+  fetch(copy, page);
   copy.partition_manager->note_unsent(partition, *copy.view);
   EXPECT_TRUE(copy.partition_manager->fills());
   move(number);
