@@ -22,11 +22,16 @@ AddressSlotBook::Slot AddressSlotBook::ask(std::string_view address, const Ask& 
   auto found = addresses_.find(address);
   if (found == addresses_.end()) {
     if (addresses_.size() >= max_addresses) return {false, now + horizon};
-    // The last slot that another may have given: horizon ahead, valid for as long, and reserved for the ring's delay.
-    const Time first = since == Time{} ? now : std::max(now, since + 2 * horizon + delay_);
-    found = addresses_.emplace(std::string(address), Address{ask.asker, first, first, first}).first;
+    found = addresses_.emplace(std::string(address), Address{{}, ask.asker, now, now, now}).first;
   }
   Address& slot = found->second;
+  if (slot.owned_since != since) {
+    // Between two times of this owner another may have given slots: the last of them horizon ahead, valid for as long,
+    // and reserved for the ring's delay.
+    const Time first = since + 2 * horizon + delay_;
+    slot.owned_since = since;
+    for (Time* const time : {&slot.free_to_last, &slot.free, &slot.ask_again}) *time = std::max(*time, first);
+  }
   const bool again = slot.last == ask.asker;
   const Time at = std::max({again ? slot.free_to_last : slot.free, now, now + ask.in});
   if (at <= now + horizon) {

@@ -57,6 +57,7 @@ class AddressSlotBook {
 
  private:
   struct Address {
+    Time owned_since{};   // by this peer, when it was last asked
     Asker last;           // the asker with the last slot
     Time free_to_last{};  // the next slot, when that asker asks
     Time free{};          // when another asks

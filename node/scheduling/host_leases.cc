@@ -14,17 +14,23 @@ constexpr Duration look_every = std::chrono::seconds{10};
 
 }  // namespace
 
+// A new owner does not know what was given before it, even if it has owned the host at an earlier time: the lease of
+// the owner in between may still run, and the host may have been asked just now.
+HostLeaseBook::Host& HostLeaseBook::known(const ring::Md5& host, Duration delay, Time since) {
+  Host& at = hosts_[host];
+  if (at.owned_since == since) return at;
+  at.owned_since = since;
+  at.lease = Lease{};
+  at.leased_until = Time{};
+  at.free = std::max(at.free, since + lease_time + delay);
+  return at;
+}
+
 HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lease, bool renews, Duration delay,
                                          Time since, Time now) {
   forget(now);
-  auto found = hosts_.find(host);
-  if (found == hosts_.end()) {
-    if (hosts_.size() >= max_hosts) return {false, now + max_ask_again};
-    found = hosts_.try_emplace(host).first;
-    // For a new owner: an earlier owner's lease may still run, and the host may have been asked just now.
-    if (since != Time{}) found->second.free = since + lease_time + delay;
-  }
-  Host& at = found->second;
+  if (hosts_.size() >= max_hosts && !hosts_.contains(host)) return {false, now + max_ask_again};
+  Host& at = known(host, delay, since);
   delay = at.delay = std::max(at.delay, delay);
   if (at.asked_blindly != Time{}) at.free = std::max(at.free, at.asked_blindly + delay);
   const bool leased = at.leased_until > now;
@@ -61,10 +67,7 @@ HostLeaseBook::Answer HostLeaseBook::ask(const ring::Md5& host, const Lease& lea
 
 void HostLeaseBook::give_back(const ring::Md5& host, const Lease& lease, Duration wait, Time since, Time now) {
   wait = std::clamp(wait, Duration{}, max_wait);
-  const auto [entry, fresh] = hosts_.try_emplace(host);
-  Host& at = entry->second;
-  // An unknown host was leased by an earlier owner, which may have leased it again: the return comes late.
-  if (fresh && since != Time{}) at.free = since + lease_time + wait;
+  Host& at = known(host, wait, since);
   at.free = std::max(at.free, now + wait);
   if (at.lease != lease) return;
   at.lease = Lease{};

@@ -50,6 +50,7 @@ class HostLeaseBook {
 
  private:
   struct Host {
+    Time owned_since{};  // by this peer, when it last heard of the host
     Lease lease;
     Time leased_since{};  // by the present lessee
     Time leased_until{};  // before now: not leased
@@ -60,6 +61,7 @@ class HostLeaseBook {
     ring::PeerId last;  // the last lessee; if another was turned away meanwhile, that one goes first
     bool another_waits = false;
   };
+  Host& known(const ring::Md5& host, Duration delay, Time since);
   void forget(Time now);
 
   Duration usual_;

@@ -95,6 +95,17 @@ TEST(AddressSlots, Contract3_ANewOwnerWaitsForTheTurnsOfTheOldOne) {
   EXPECT_GE(slot.at, last + delay);
 }
 
+// What it knows is of its first time as the owner. Another peer has given slots since.
+TEST(AddressSlots, Contract3_AnOwnerForTheSecondTimeWaitsAsANewOneDoes) {
+  const Duration all_slots = 2 * AddressSlotBook::horizon + delay;
+  AddressSlotBook slots(delay);
+  ASSERT_TRUE(slots.ask("a", by(1), {}, start).given);
+  const Time again = start + milliseconds{100};
+  const auto slot = slots.ask("a", by(1), again, again + all_slots - AddressSlotBook::horizon);
+  ASSERT_TRUE(slot.given);
+  EXPECT_GE(slot.at, again + all_slots);
+}
+
 // A thousand hosts of some peers, and one owner that changes. At the server each request reserves the address for its
 // delay, and the address is never idle for long.
 void check_polite_guest(int peers, double used_least) {

@@ -89,6 +89,19 @@ TEST(HostLeases, Contract3_ANewOwnerTakesOverWhatIsRenewedAndWaitsForTheRest) {
   EXPECT_FALSE(late.ask(host, lease_of(2, 1), false, delay, start, start + seconds{2}).given);
 }
 
+// What it knows is of its first time as the owner. Another peer has leased the host since.
+TEST(HostLeases, Contract3_AnOwnerForTheSecondTimeWaitsAsANewOneDoes) {
+  HostLeaseBook leases(delay);
+  EXPECT_FALSE(leases.ask(host, lease_of(1, 1), false, delay, start, start + seconds{1}).given);
+  const Time again = start + seconds{30};
+  EXPECT_FALSE(leases.ask(host, lease_of(2, 1), false, delay, again, again + seconds{1}).given);
+  EXPECT_TRUE(leases.ask(host, lease_of(3, 7), true, delay, again, again + seconds{2}).given) << "leased in between";
+  HostLeaseBook returned(delay);
+  ASSERT_TRUE(returned.ask(host, lease_of(1, 1), false, delay, {}, start).given);
+  returned.give_back(host, lease_of(1, 1), Duration{}, again, again + seconds{1});
+  EXPECT_FALSE(returned.ask(host, lease_of(2, 1), false, delay, again, again + seconds{2}).given);
+}
+
 TEST(HostLeases, EveryoneHasATurnInTheEnd) {
   HostLeaseBook leases(delay);
   std::mt19937_64 random(1);
