@@ -84,10 +84,10 @@ bool PartitionManager::hear(const std::vector<ring::PartitionTenure>& tenures, s
       ++tenures_refused_;
     }
   }
-  return learn(believed, commit);
+  return learn(believed, commit, true);
 }
 
-bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {
+bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool heard) {
   bool news = false;
   for (const auto& [partition, tenure] : tenures) {
     const ring::Tenure before = tenures_.contains(partition) ? tenures_.of(partition) : ring::Tenure{};
@@ -104,9 +104,13 @@ bool PartitionManager::learn(const std::vector<ring::PartitionTenure>& tenures, 
     if (tenure.holder == before.holder) continue;
     releasing_.erase(partition);  // the next holder may lack what the last one had
     if (tenure.holder == self_) {
-      // Handed over to this peer together with its hosts' waits, so there is nothing more to wait for.
+      // What this process was handed is here, together with its hosts' waits. Of what was handed to an earlier one a
+      // power cut may have taken some: then the others are asked, as after a restart.
+      const bool to_an_earlier_one = offered_.erase(partition) == 0 && heard;
       const auto last_access_unknown = last_access_unknown_.extract(partition);
-      held_[partition] = {.since = last_access_unknown.empty() ? Time{} : last_access_unknown.mapped()};
+      held_[partition] = {.since = last_access_unknown.empty() ? Time{} : last_access_unknown.mapped(),
+                          .restored = to_an_earlier_one};
+      if (to_an_earlier_one) restored_round_.reset();
       store_->hold(partition, true);
       awaiting_.erase(partition);
       fetchability_changed(partition);
@@ -281,14 +285,15 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
         break;
       case ring::TransferKind::hand_off:
         later = later || !view.owns(partition);
+        if (!later) offered_.insert(partition);
         break;
       case ring::TransferKind::return_:
       case ring::TransferKind::release: {
         later = later || !holds(partition);
-        equal = equal || root == 0;
         // It may have lost what it had acknowledged. An answer to this peer's own question does not say so: a copy of a
         // busy partition hardly ever looks the same.
         if (roots.give && !later && !equal && backfilled_.erase({partition, from}) > 0) dirty_.insert(partition);
+        equal = equal || root == 0;  // it has nothing to return
         if (later || !equal) break;
         returned_all(from, partition);
         const std::vector<ring::PeerId>& owners = view.owners(partition);

@@ -65,7 +65,9 @@ class PartitionManager {
   // A new ring: this peer holds all of it.
   Changes make_ring() const;
   // Learns what this peer's own actions changed; adds the rows to `commit`. True: something was news.
-  bool learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit);
+  bool learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit) {
+    return learn(tenures, commit, false);
+  }
   // Learns what another peer reports, as far as Tenures::believes() it; what it does not believe is counted. `asked`:
   // the report answers a question of this peer.
   bool hear(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool asked = false);
@@ -176,7 +178,7 @@ class PartitionManager {
  private:
   struct Holding {
     Time since{};
-    bool restored = false;        // by this process, which has not asked the others yet
+    bool restored = false;        // held since an earlier process; this one has not asked the others yet
     RecordAsks::Round round = 0;  // in which all others are asked what they have
     std::set<ring::PeerId> awaited =
         {};                              // its copies, and others that have something: their return is not complete yet
@@ -192,6 +194,7 @@ class PartitionManager {
     Reachable reachable;
     Changes& changes;
   };
+  bool learn(const std::vector<ring::PartitionTenure>& tenures, storage::Commit& commit, bool heard);
   bool waits(const Holding& holding) const { return !holding.awaited.empty() || asks_.open(holding.round); }
   void await_others(ring::Partition partition, Holding& holding, RecordAsks::Round round, const View& view,
                     const Reachable& reachable, Time now);
@@ -243,6 +246,7 @@ class PartitionManager {
   std::set<ring::Partition> of_unknown_;                 // what they hold and this peer owns
   Time unknown_due_{};                                   // when the first of them counts as gone
   std::map<ring::Partition, Time> last_access_unknown_;  // of partitions that are being handed over to this peer
+  std::set<ring::Partition> offered_;                    // these, since this process began
   RecordAsks asks_;
   std::optional<RecordAsks::Round> restored_round_;  // of what the last run held, once it has begun
   std::set<ring::Partition> dirty_;                  // to be planned

@@ -46,6 +46,7 @@ void PartitionManager::note_whole(ring::Partition partition, const View& view) {
 void PartitionManager::await_others(ring::Partition partition, Holding& holding, RecordAsks::Round round,
                                     const View& view, const Reachable& reachable, Time now) {
   holding.restored = false;
+  if (holding.since == Time{}) holding.since = now;
   holding.round = round;
   asks_.add(round, partition);
   holding.asked = now;
@@ -181,7 +182,10 @@ bool PartitionManager::gone(const ring::PeerId& holder, ring::Partition partitio
 void PartitionManager::plan_one(ring::Partition partition, const Planning& planning) {
   of_unknown_.erase(partition);
   stranded_.erase(partition);
-  if (planning.view.owner(partition) != self_ || holds(partition)) last_access_unknown_.erase(partition);
+  if (planning.view.owner(partition) != self_ || holds(partition)) {
+    last_access_unknown_.erase(partition);
+    offered_.erase(partition);
+  }
   cancel_unneeded(partition, planning.view);
   if (const auto held = held_.find(partition); held != held_.end()) {
     plan_held(partition, held->second, planning);

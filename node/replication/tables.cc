@@ -91,6 +91,7 @@ ring::TableSizes PartitionManager::tables() const {
                        {"partitions.unknown_holders", unknown_since_.size()},
                        {"partitions.of_unknown", of_unknown_.size()},
                        {"partitions.last_access_unknown", last_access_unknown_.size()},
+                       {"partitions.offered", offered_.size()},
                        {"partitions.to_plan", dirty_.size()},
                        {"partitions.gaining", gaining_.size()},
                        {"partitions.awaiting", awaiting_.size()},

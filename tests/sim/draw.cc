@@ -239,8 +239,7 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
   const bool skews = wanted(kinds.skews, 350);
   const bool disks = wanted(kinds.disks, 350);
   const bool disk_gone = wanted(kinds.disk_gone, 200) && p.peers > 2;
-  const bool power_cut = wanted(kinds.power_cut, 300);
-  if (!(members || cuts || pauses || skews || disks || disk_gone || power_cut)) return;
+  if (!(members || cuts || pauses || skews || disks || disk_gone)) return;
   const auto source = [&](std::uint64_t kind) { return Random(mix(seed) ^ mix(kind)); };
   Random common = source(1);
   // A crawl that is over before the first fault tests nothing.
@@ -266,7 +265,6 @@ void draw_further_faults(std::uint64_t seed, Parameters& p, const FaultKinds& ki
     if (random.chance(300)) fault.down = {};
     p.faults.push_back(std::move(fault));
   }
-  if (power_cut) draw_disks(source(8), p, {Fault::Kind::power_cut});
 }
 
 // What a restart must not undo. A fast network and small batches: what a peer does first after a restart takes many

@@ -9,13 +9,55 @@ namespace orbweaver::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-void draw_power(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+namespace {
+
+bool any_of_kinds(const Parameters& p, std::initializer_list<Fault::Kind> kinds) {
+  return std::any_of(p.faults.begin(), p.faults.end(), [&](const Fault& fault) {
+    return std::find(kinds.begin(), kinds.end(), fault.kind) != kinds.end();
+  });
+}
+
+// Under durability = process one machine's power fails, and with it goes what was written last.
+void draw_unsynced(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0xf9c7));
+  if (!which.chance(150) || !kinds.power_cut || p.peers < 2 || p.calm()) return;
+  // One disk at most, as everywhere; and a seed that only a lost disk contained is lost for the ring.
+  using enum Fault::Kind;
+  if (any_of_kinds(p, {disk_gone, strike, power_cut, late_seed, ask, recrawl})) return;
+  Random random(mix(seed) ^ mix(0xf9c7));
+  p.settings.replicas = std::max(p.settings.replicas, 2u);
+  if (random.chance(600)) p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{seconds{1}}});
+  p.faults_end = std::max(p.faults_end, random.between(Duration{seconds{6}}, Duration{seconds{20}}));
+  Fault fault;
+  fault.kind = power_cut;
+  fault.peer = random.below(p.peers);
+  fault.at = random.between(Duration{seconds{2}}, p.faults_end);
+  fault.writes = random.pick({1U, 4U, 16U, 64U, 256U});
+  fault.down = random.chance(700)
+                   ? random.between(Duration{milliseconds{5}}, Duration{seconds{1}})
+                   : p.settings.suspicion_time + random.between(Duration{seconds{1}}, Duration{seconds{8}});
+  p.faults.push_back(fault);
+}
+
+// An archive may fail when the store's disk does not: it may be on another one.
+void draw_archive_errors(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  Random which(mix(seed ^ 0xa7c1));
+  if (!which.chance(60) || !kinds.disks || p.calm()) return;
+  Random random(mix(seed) ^ mix(0xa7c1));
+  Fault fault;
+  fault.kind = Fault::Kind::no_archive;
+  fault.peer = random.below(p.peers);
+  fault.at = random.between(Duration{seconds{1}}, p.faults_end);
+  fault.down = random.between(Duration{milliseconds{50}}, Duration{seconds{4}});
+  fault.writes = random.below(12);
+  p.faults.push_back(std::move(fault));
+}
+
+// Under durability = power some machines' power fails, and with it goes what their archives have not synced.
+void draw_unsynced_archives(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   Random which(mix(seed ^ 0xd15c));
-  // Cuts that are to take what durability = process leaves unsynced.
-  const bool others = std::any_of(p.faults.begin(), p.faults.end(),
-                                  [](const Fault& fault) { return fault.kind == Fault::Kind::power_cut; });
   // Calm seeds stay calm: they are checked against the contract to the letter.
-  if (!which.chance(150) || !kinds.archives || others || p.calm()) return;
+  if (!which.chance(150) || !kinds.archives || any_of_kinds(p, {Fault::Kind::power_cut}) || p.calm()) return;
   Random random(mix(seed) ^ mix(0xd15c));
   p.settings.durability = Durability::power;
   p.max_sync = random.pick({Duration{milliseconds{1}}, Duration{milliseconds{20}}, Duration{milliseconds{300}}});
@@ -35,6 +77,14 @@ void draw_power(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
       p.faults.push_back(fault);
     }
   }
+}
+
+}  // namespace
+
+void draw_power(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
+  draw_unsynced(seed, p, kinds);
+  draw_unsynced_archives(seed, p, kinds);
+  draw_archive_errors(seed, p, kinds);
 }
 
 }  // namespace orbweaver::sim

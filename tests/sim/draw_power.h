@@ -1,4 +1,4 @@
-// Which seeds crawl with durability = power, and whose power fails. Thread rule: functions.
+// Which seeds crawl with durability = power, whose power fails, and whose archive. Thread rule: functions.
 #pragma once
 
 #include "tests/sim/parameters.h"

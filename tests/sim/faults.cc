@@ -27,6 +27,7 @@ constexpr auto names = std::to_array<std::pair<Kind, std::string_view>>({
     {Kind::disk_error, "disk_error"},
     {Kind::disk_full, "disk_full"},
     {Kind::read_error, "read_error"},
+    {Kind::no_archive, "no_archive"},
     {Kind::disk_gone, "disk_gone"},
     {Kind::strike, "strike"},
     {Kind::power_cut, "power_cut"},
@@ -106,7 +107,8 @@ bool Fault::of_one_peer() const {
 
 bool Fault::disturbs_views() const {
   return kind != Kind::crash && kind != Kind::crash_all && kind != Kind::crash_at && kind != Kind::stop &&
-         kind != Kind::disk_error && kind != Kind::disk_full && kind != Kind::read_error && !is_question();
+         kind != Kind::disk_error && kind != Kind::disk_full && kind != Kind::read_error && kind != Kind::no_archive &&
+         !is_question();
 }
 
 std::string Fault::text() const {

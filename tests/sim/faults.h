@@ -27,6 +27,7 @@ struct Fault {
     disk_error,  // after `writes` more writes one fails (io): the peer exits, and is started again after `down`
     disk_full,   // the same with no space left
     read_error,  // after `writes` more reads one fails (io): likewise
+    no_archive,  // after `writes` more answers its archive cannot be written (io): likewise
     disk_gone,   // the peer dies and its disk is lost; with `down` it is started again this long after, as a new peer
     strike,      // killed by its `writes`th next write, started again after `by`; when it has sent `sends` messages of
                  // type `what` (empty: any about records), its disk is lost, with `down` as in disk_gone

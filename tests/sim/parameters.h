@@ -26,20 +26,20 @@ struct NetworkConfig {
 // Which kinds of faults and uncommon work a seed may get, apart from a bad network and crashes. Each kind has its own
 // source of chance. orbweaver-sim --with and --without change them.
 struct FaultKinds {
-  bool members = true;     // joins, leaves, ten in a row
-  bool cuts = true;        // two-way, one-way, slow links
-  bool pauses = true;      // SIGSTOP
-  bool skews = true;       // clocks that differ
-  bool disks = true;       // a write fails, no space
-  bool disk_gone = true;   // a disk is lost forever; the crawl then has replicas
-  bool deaths = true;      // crashes for longer than the suspicion time
-  bool strikes = true;     // a disk is gone just after its peer was started again
-  bool clocks = true;      // a machine's clock is set back or forth before its peer is started again
-  bool reads = true;       // a read fails
-  bool power_cut = false;  // the last writes are lost: not promised with durability = process, impossible with power
-  bool mirrors = true;     // and bodies that a host sends again and again; the trap rules are on
-  bool budgets = true;     // pages and bytes of a host, a domain, the ring
-  bool recrawls = true;    // fetched pages are visited again
+  bool members = true;              // joins, leaves, ten in a row
+  bool cuts = true;                 // two-way, one-way, slow links
+  bool pauses = true;               // SIGSTOP
+  bool skews = true;                // clocks that differ
+  bool disks = true;                // a write fails, no space
+  bool disk_gone = true;            // a disk is lost forever; the crawl then has replicas
+  bool deaths = true;               // crashes for longer than the suspicion time
+  bool strikes = true;              // a disk is gone just after its peer was started again
+  bool clocks = true;               // a machine's clock is set back or forth before its peer is started again
+  bool reads = true;                // a read fails
+  bool power_cut = true;            // one machine's last writes are lost, under durability = process
+  bool mirrors = true;              // and bodies that a host sends again and again; the trap rules are on
+  bool budgets = true;              // pages and bytes of a host, a domain, the ring
+  bool recrawls = true;             // fetched pages are visited again
   bool canonical_redirects = true;  // servers that want another form of a URL
   bool questions = true;            // explain, seed, traps, status, and questions that have no answer
   bool pieces = true;               // pages with thousands of links, and a record of all links

@@ -25,6 +25,7 @@ constexpr Duration late_wait{std::chrono::seconds{20}};
 constexpr std::string_view ask_route = "ask";
 // Steps of a peer between two looks at the status that it reports.
 constexpr std::uint64_t status_every = 256;
+constexpr std::uint64_t look_whether_whole_every = 32;
 
 // A page that a peer fetched before its start, and returns as queued: its links may be missing still (decision 26,
 // point 2).
@@ -274,6 +275,50 @@ void World::look_whether_alone(SimPeer& peer) {
   }
 }
 
+// All peers are there, agree on the ring and on who holds what, and have nothing left to fill, to gain or to return.
+// None counts a peer that has no disk any more as a member.
+bool World::all_is_whole() {
+  static const std::set<std::string, std::less<>> of_copies = {"partitions.to_plan",  "partitions.gaining",
+                                                               "partitions.awaiting", "partitions.unfilled",
+                                                               "partitions.stranded", "record_asks.rounds"};
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> agreed;
+  return std::all_of(peers_.begin(), peers_.end(), [&](const SimPeer& peer) {
+    if (peer.status == Status::gone || peer.status == Status::absent) return true;
+    if (!is_member(peer) || peer.core->ring().empty()) return false;
+    const std::pair known{peer.core->ring().fingerprint(), peer.core->tenures().fingerprint()};
+    if (agreed.value_or(known) != known) return false;
+    agreed = known;
+    const std::vector<ring::PeerId> owners = peer.core->ring().owners(0, SIZE_MAX);
+    if (std::any_of(owners.begin(), owners.end(), [this](const auto& id) { return without_disk_.contains(id); }))
+      return false;
+    const ring::TableSizes tables = peer.core->tables();
+    if (std::any_of(tables.begin(), tables.end(),
+                    [](const auto& table) { return table.entries > 0 && of_copies.contains(table.name); }))
+      return false;
+    const nlohmann::json status = peer.core->own_status();
+    return status["not_fetching_because"].empty() && status["counts"].value("partitions_to_return", 0) == 0;
+  });
+}
+
+bool World::has_outcome(const std::string& url) const {
+  const Result<CanonicalUrl> page = CanonicalUrl::parse(url);
+  return page && std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& peer) {
+           if (!peer.store) return false;
+           const auto record = peer.store->find(key_of(*page));
+           return record && *record && (*record)->state != storage::UrlState::queued;
+         });
+}
+
+// What was forgiven because copies lacked something, or peers did not know of each other, is so no more.
+void World::look_whether_whole() {
+  if (stats_.steps % look_whether_whole_every != 0) return;
+  if (!copies_may_lack_ && held_twice_.empty() && single_copies_.empty()) return;
+  if (sides_may_end_alone() || !all_is_whole()) return;
+  if (std::exchange(copies_may_lack_, false)) ++stats_.faults["lost copies made again"];
+  held_twice_.clear();
+  std::erase_if(single_copies_, [this](const std::string& url) { return has_outcome(url); });
+}
+
 // Everything in memory is lost; servers see their connections close.
 void World::take_down(std::size_t number, bool failed) {
   SimPeer& peer = peers_[number];
@@ -376,6 +421,7 @@ void World::step(std::size_t number, Event event) {
   trace_.mix_in(std::to_string(peer.kv->digest()));
   peer.counts = peer.store->held();
   look_whether_alone(peer);
+  look_whether_whole();
   strike_after_write(peer, writes);
   for (Command& command : commands) {
     if (const auto* exit = std::get_if<Exit>(&command)) return exited(number, *exit);

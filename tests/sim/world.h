@@ -82,6 +82,7 @@ struct SimPeer {
   Time went_on{};                                // after its last pause
   std::optional<storage::ErrorKind> disk_fault;  // the kind of failure that its disk is set to
   std::optional<std::uint64_t> reads_left;       // it has this many more reads before one fails
+  std::optional<std::uint64_t> archive_left;     // and its archive takes so many more answers
   std::optional<Duration> disk_back;             // after which it is started again
   std::uint32_t disks = 1;                       // number of disks it has had: a new one contains no identity
   std::optional<Request> uncommitted;            // the request whose outcome this step processes
@@ -158,6 +159,8 @@ class World {
   void break_disk(std::size_t peer, storage::ErrorKind kind, std::uint64_t after, Duration back);
   // The same from its `after`th read on.
   void break_reads(std::size_t peer, std::uint64_t after, Duration back);
+  // Its archive cannot be written from its `after`th answer on.
+  void break_archive(std::size_t peer, std::uint64_t after, Duration back);
   // Ends all cuts, slow links and broken disks.
   void heal();
   // A command's question; the answer comes into answers().
@@ -197,7 +200,8 @@ class World {
   bool ring_moved() const { return stats_.owners_changed > 0 || (views_differed_ && parameters_.views_may_differ()); }
   // Nothing: a robots.txt under partition_by = url, which each peer that needs it fetches itself.
   std::optional<ring::Partition> partition_of(const Request& request) const;
-  // Two peers held the partition at the same time, for a reason that this run permits (checkers/one_owner.cc).
+  // Two peers held the partition at the same time, for a reason that this run permits (checkers/one_owner.cc). It is
+  // forgotten once all peers have what they missed.
   void held_twice(ring::Partition partition) { held_twice_.insert(partition); }
   bool was_held_twice(const Request& request) const {
     const auto partition = partition_of(request);
@@ -209,6 +213,8 @@ class World {
   bool sides_may_end_alone() const { return forgot_one_that_is_up_ || parameters_.sides_may_end_alone(); }
   // Disks lost records that had counted.
   bool disks_lost() const { return disks_lost_; }
+  // And the others have not made good for it yet.
+  bool copies_may_lack() const { return copies_may_lack_; }
   // How often the page may be visited again, given the time of its first request.
   std::uint32_t visits_again(const std::string& url, Time first) const;
   // A peer crashed twice while it read the page.
@@ -303,6 +309,9 @@ class World {
   void took_over(std::size_t peer);
   void note_single_copies(const SimPeer& peer);
   void look_whether_alone(SimPeer& peer);
+  bool all_is_whole();
+  void look_whether_whole();
+  bool has_outcome(const std::string& url) const;
   static std::string state_of(const SimPeer& member, const SimPeer& known_to);
   void move_elsewhere(SimPeer& peer);
   // `failed`: its store failed, and the outcome of the last step was not committed.
@@ -348,6 +357,8 @@ class World {
   bool forgot_ = false;  // a command has had a member forgotten
   bool forgot_one_that_is_up_ = false;
   bool disks_lost_ = false;
+  bool copies_may_lack_ = false;
+  std::set<ring::PeerId> without_disk_;
   std::optional<Time> disk_lost_at_;
   std::map<std::uint64_t, Fault> disturbances_;  // cuts and slow links in progress, by number
   std::uint64_t next_disturbance_ = 0;

@@ -66,6 +66,8 @@ void World::inject(const Fault& fault) {
       return break_disk(fault.peer, storage::ErrorKind::disk_full, fault.writes, fault.down);
     case Fault::Kind::read_error:
       return break_reads(fault.peer, fault.writes, fault.down);
+    case Fault::Kind::no_archive:
+      return break_archive(fault.peer, fault.writes, fault.down);
     case Fault::Kind::disk_gone:
       return lose_disk(fault.peer, back);
     case Fault::Kind::strike:
@@ -89,7 +91,10 @@ void World::inject(const Fault& fault) {
 bool World::may_happen(const Fault& fault) const {
   if (fault.kind == Fault::Kind::join) return a_member(fault.peer).has_value();
   if (fault.is_question()) return crawling_ && peer_with_work(fault.peer) != nullptr;
-  if (fault.kind != Fault::Kind::leave && fault.kind != Fault::Kind::disk_gone && fault.kind != Fault::Kind::strike)
+  const bool loses_writes =
+      fault.kind == Fault::Kind::power_cut && parameters_.settings.durability == Durability::process;
+  if (fault.kind != Fault::Kind::leave && fault.kind != Fault::Kind::disk_gone && fault.kind != Fault::Kind::strike &&
+      !loses_writes)
     return true;
   const SimPeer& peer = peers_[fault.peer];
   if (peer.status == Status::gone) return true;  // the fault has no effect then
@@ -250,12 +255,22 @@ void World::break_reads(std::size_t number, std::uint64_t after, Duration back) 
   peer.reads_left = after;
 }
 
+void World::break_archive(std::size_t number, std::uint64_t after, Duration back) {
+  SimPeer& peer = peers_[number];
+  if (peer.status != Status::up || peer.disk_fault) return;
+  note("peer " + std::to_string(number) + ": its archive fails after " + std::to_string(after) + " answers");
+  peer.disk_fault = storage::ErrorKind::io;
+  peer.disk_back = back;
+  peer.archive_left = after;
+}
+
 // The peer has exited because its disk failed. The disk is repaired and the peer started again.
 void World::disk_failed(std::size_t number) {
   SimPeer& peer = peers_[number];
   peer.kv->heal();
   peer.disk_fault.reset();
   peer.reads_left.reset();
+  peer.archive_left.reset();
   peer.status = Status::down;
   schedule(now_ + peer.disk_back.value_or(Duration{}), [this, number] { start(number); });
 }
@@ -273,13 +288,15 @@ void World::lose_disk(std::size_t number, std::optional<Duration> back) {
   note("peer " + std::to_string(number) + " dies and its disk is gone");
   ++stats_.crashes;
   note_single_copies(peer);
+  without_disk_.insert(peer.core->id());
   take_down(number);
   peer.kv->wipe();
   peer.kv->heal();
   peer.disk_fault.reset();
   peer.reads_left.reset();
+  peer.archive_left.reset();
   ++peer.disks;
-  disks_lost_ = true;
+  disks_lost_ = copies_may_lack_ = true;
   disk_lost_at_ = now_;
   recount(peer);
   if (!back) {
@@ -362,7 +379,7 @@ void World::cut_power(std::size_t number, std::uint64_t writes, Duration back) {
   const std::size_t dropped = peer.kv->drop_unsynced(writes);
   note("peer " + std::to_string(number) + " has lost its last " + std::to_string(dropped) + " writes");
   if (dropped == 0) return;
-  disks_lost_ = true;
+  disks_lost_ = copies_may_lack_ = true;
   recount(peer);
 }
 
@@ -374,6 +391,7 @@ void World::heal() {
     peer.kv->heal();
     peer.disk_fault.reset();
     peer.reads_left.reset();
+    peer.archive_left.reset();
   }
 }
 

@@ -182,6 +182,12 @@ void World::end_page(std::size_t number, std::uint64_t generation, std::uint64_t
   } else {
     done.what = robots_of(request);
   }
+  if (peer.archive_left && (*peer.archive_left)-- == 0) {
+    peer.archive_left.reset();
+    ++stats_.faults["an answer that could not be archived"];
+    done.what = NotWritten{{ErrorCode::io, "an archive that fails"}};
+    return count_page(number, job, std::move(done));
+  }
   if (parameters_.settings.durability == Durability::power) return archive_page(number, job, std::move(done));
   count_page(number, job, std::move(done));
 }

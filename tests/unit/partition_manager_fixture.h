@@ -221,6 +221,11 @@ class PartitionManagerTest : public testing::Test {
     if (!n.partition_manager->learn(tenures, commit)) return;
     ASSERT_TRUE(n.store->commit(commit));
   }
+  void hear(ManagedNode& n, const std::vector<ring::PartitionTenure>& tenures) {
+    storage::Commit commit;
+    if (!n.partition_manager->hear(tenures, commit, true)) return;
+    ASSERT_TRUE(n.store->commit(commit));
+  }
   // As pings do: a node that finds other tenures at another node sends its own.
   void compare_tenures() {
     for (auto& [number, n] : nodes_)
@@ -251,21 +256,21 @@ class PartitionManagerTest : public testing::Test {
   void handle(ManagedNode& n, const Packet& packet) {
     const auto answer = [&](const ring::Body& body) { send(n, packet.from, body); };
     if (const auto* sync = std::get_if<ring::Sync>(&packet.body)) {
-      learn(n, sync->tenures);
+      hear(n, sync->tenures);
     } else if (const auto* all = std::get_if<ring::TenuresCompared>(&packet.body)) {
-      learn(n, all->tenures);
+      hear(n, all->tenures);
       if (!n.confirmed) n.confirmed = n.plan_due = true;
     } else if (const auto* ask = std::get_if<ring::AskRecords>(&packet.body)) {
-      learn(n, ask->tenures);
+      hear(n, ask->tenures);
       answer(n.partition_manager->on_ask(packet.from, *ask, *n.view));
     } else if (const auto* known = std::get_if<ring::RecordsKnown>(&packet.body)) {
       n.partition_manager->on_known(packet.from, *known, now_);
     } else if (const auto* roots = std::get_if<ring::Roots>(&packet.body)) {
-      learn(n, roots->tenures);
+      hear(n, roots->tenures);
       answer(n.partition_manager->on_roots(packet.from, *roots, *n.view));
     } else if (const auto* compared = std::get_if<ring::RootsCompared>(&packet.body)) {
       n.partition_manager->on_compared(packet.from, *compared, now_);
-      learn(n, compared->tenures);
+      hear(n, compared->tenures);
     } else if (const auto* leaves = std::get_if<ring::Leaves>(&packet.body)) {
       const auto differ = n.partition_manager->on_leaves(*leaves, *n.view);
       ASSERT_TRUE(differ);
@@ -276,9 +281,9 @@ class PartitionManagerTest : public testing::Test {
       (void)n.partition_manager->acknowledged(packet.from, ack->sequence);
     } else if (const auto* refused = std::get_if<ring::BatchRefused>(&packet.body)) {
       (void)n.partition_manager->refused(packet.from, refused->sequence, now_);
-      learn(n, refused->tenures);
+      hear(n, refused->tenures);
     } else if (const auto* batch = std::get_if<ring::Batch>(&packet.body)) {
-      learn(n, batch->tenures);
+      hear(n, batch->tenures);
       auto newer = n.partition_manager->newer(batch->tenures, packet.from);
       const bool takes = std::all_of(batch->records.begin(), batch->records.end(),
                                      [&](const ring::BatchRecord& r) { return accepts(n, r.partition); });

@@ -63,6 +63,27 @@ TEST_F(PartitionRestartTest, AHolderGetsBackWhatItsReplicaHasBeforeItFetches) {
   check_settled();
 }
 
+// The power failed after a hand-over, and the tenure is not on the disk either: the others tell the peer what it holds.
+TEST_F(PartitionRestartTest, WhatAnEarlierProcessWasHandedIsAskedForBeforeItIsFetched) {
+  form(2);
+  const ring::Partition partition = held_by(2);
+  const ring::Tenure tenure = node(2).partition_manager->tenures().of(partition);
+  ASSERT_GT(tenure.epoch, 1u) << "it was handed over";
+  const storage::Merge lost = known_to(node(1), partition);
+  kill(2);
+  run(milliseconds(100));
+  storage::Commit back;
+  back.meta.push_back(tenure_row({partition, {tenure.epoch - 1, node(1).id}}));
+  ASSERT_TRUE(node(2).store->commit(back));
+  begin(2);
+  for (int i = 0; i < 1'000 && !node(2).partition_manager->fetches(partition); ++i) step();
+  EXPECT_TRUE(node(2).partition_manager->fetches(partition));
+  EXPECT_TRUE(*node(2).store->find(lost.key));
+  EXPECT_GT(node(2).partition_manager->held_since(partition), Time{}) << "its hosts' waits may be lost too";
+  settle();
+  check_settled();
+}
+
 TEST_F(PartitionRestartTest, AHolderDoesNotFetchBeforeItsReplicaHasAnsweredOrIsGone) {
   form(2);
   const ring::Partition partition = held_by(1);
@@ -367,6 +388,23 @@ TEST_F(PartitionRestartTest, ACopyIsFilledAgainWhenItMayHaveLostSomethingNotWhen
   EXPECT_TRUE(holder.copies_whole(partition, *node(1).view));
   question.give = true;
   EXPECT_EQ(holder.on_roots(node(2).id, question, *node(1).view).differ, std::vector{partition});
+  EXPECT_FALSE(holder.copies_whole(partition, *node(1).view));
+  settle();
+  check_settled();
+}
+
+// Seed 513 of the simulator: a power cut had taken all that a copy had of a partition.
+TEST_F(PartitionRestartTest, ACopyThatLostAllIsFilledAgain) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  PartitionManager& holder = *node(1).partition_manager;
+  (void)known_to(node(1), partition);
+  const ring::Roots question{.sequence = 1,
+                             .kind = ring::TransferKind::return_,
+                             .roots = {{partition, 0}},
+                             .tenures = {{partition, holder.tenures().of(partition)}},
+                             .give = true};
+  EXPECT_TRUE(holder.on_roots(node(2).id, question, *node(1).view).differ.empty()) << "it has nothing to return";
   EXPECT_FALSE(holder.copies_whole(partition, *node(1).view));
   settle();
   check_settled();

@@ -121,6 +121,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"partitions.unknown_holders", {each_peer}},
       {"partitions.of_unknown", {each_partition}},
       {"partitions.last_access_unknown", {each_partition, empty}},
+      {"partitions.offered", {each_partition, empty}},
       {"partitions.to_plan", {each_partition}},
       {"partitions.gaining", {each_partition}},
       {"partitions.awaiting", {each_partition}},

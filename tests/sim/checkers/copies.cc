@@ -1,7 +1,7 @@
 // What is acknowledged is kept (contract, 1; decisions 4 and 11). When a batch is acknowledged, each of its records is
 // on a disk; with replicas on two, unless the acknowledging peer knows no other. When a holder lets a peer drop its
 // copy of a partition, each of its records is on as many other disks as `replicas` says, or as there are members. Down
-// peers' disks count. Disks that were lost end the check.
+// peers' disks count. After a disk was lost it pauses until the copies are made again.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -32,10 +32,10 @@ class Copies final : public Checker {
                roots != nullptr && roots->kind == ring::TransferKind::release) {
       questions_[{from, to, roots->sequence}] = {roots->roots, tenures_at(world.peers()[from], *roots)};
     } else if (const auto* ack = std::get_if<ring::BatchAck>(&message.body)) {
-      if (auto sent = batches_.extract({to, from, ack->sequence}); !sent.empty() && !world.disks_lost())
+      if (auto sent = batches_.extract({to, from, ack->sequence}); !sent.empty() && !world.copies_may_lack())
         acknowledged(world, from, sent.mapped());
     } else if (const auto* compared = std::get_if<ring::RootsCompared>(&message.body)) {
-      if (auto asked = questions_.extract({to, from, compared->sequence}); !asked.empty() && !world.disks_lost())
+      if (auto asked = questions_.extract({to, from, compared->sequence}); !asked.empty() && !world.copies_may_lack())
         permitted(world, from, to, asked.mapped(), *compared);
     }
   }

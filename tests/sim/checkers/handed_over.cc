@@ -49,7 +49,7 @@ class HandedOver final : public Checker {
     const auto next = std::find_if(world.peers().begin(), world.peers().end(), [&](const SimPeer& peer) {
       return peer.core != nullptr && peer.core->id() == holder;
     });
-    if (next == world.peers().end() || world.disks_lost()) return;
+    if (next == world.peers().end() || world.copies_may_lack()) return;
     const auto records = from.store->scan(partition, nullptr, 1'000'000);
     if (!records) return world.fail(name(), records.error().message);
     world.count("partition handed over");

@@ -1,6 +1,7 @@
 // Links first (decisions 10 and 26): a page counts as fetched elsewhere only after its links are on two disks. Whenever
 // a peer sends another one the record of a page that was fetched, some other peer's store has a record of each of the
-// page's links. Disks that were lost, and filters that take links as seen, end the check.
+// page's links. After a disk was lost it pauses until the copies are made again. Filters that take links as seen end
+// the check.
 #include <algorithm>
 
 #include "node/crawl/partitioner.h"
@@ -21,7 +22,7 @@ class LinksFirst final : public Checker {
     const auto* const batch = std::get_if<ring::Batch>(&message.body);
     const Settings& settings = world.parameters().settings;
     if (batch == nullptr || batch->kind == ring::BatchKind::forward || settings.replicas < 2) return;
-    if (settings.seen == SeenSet::bloom || world.disks_lost()) return;
+    if (settings.seen == SeenSet::bloom || world.copies_may_lack()) return;
     for (const ring::BatchRecord& entry : batch->records) {
       if (storage::wire_kind(entry.record) != storage::WireKind::record) continue;
       const auto record = storage::decode_record(entry.record);
