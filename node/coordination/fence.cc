@@ -17,6 +17,7 @@ void Fence::raise() {
   confirmed_ = false;
   since_.reset();
   answered_.clear();
+  confirmed_by_.clear();
   unanswered_.clear();
   group_ = 0;
   nonce_ = 0;
@@ -30,7 +31,8 @@ void Fence::confirm() {
 void Fence::hear(Time now, const ring::PeerId& from, const ring::TenuresCompared& answer) {
   if (confirmed_ || !is_answer(answer) || answer.more) return;
   answered_.insert(from);
-  if (answer.confirmed) return confirm();
+  if (answer.confirmed) confirmed_by_.insert(from);
+  if (answer.confirmed && members_->is_reachable(from)) return confirm();
   unanswered_.erase(from);
   if (unanswered_.empty()) next_question_ = now;
 }
@@ -39,10 +41,9 @@ Time Fence::begins() const {
   return moved_ && !members_->others().empty() ? state_->started + state_->settings.suspicion_time : Time{};
 }
 
+// One that answers is back soon.
 bool Fence::down_ones_had_their_time(Time now) const {
-  const std::vector<ring::PeerId>& down = members_->down();
-  return now >= *since_ + state_->settings.suspicion_time ||
-         std::all_of(down.begin(), down.end(), [this](const ring::PeerId& peer) { return answered_.contains(peer); });
+  return now >= *since_ + state_->settings.suspicion_time || members_->down().empty();
 }
 
 Result<void> Fence::tick(const Step& step) {
@@ -59,7 +60,9 @@ Result<void> Fence::tick(const Step& step) {
   const bool at_home = !answered_.empty() ||
                        (!members_lost_ && (partition_manager.held() > 0 || state_->store->counts().discovered() > 0 ||
                                            partition_manager.tenures().none()));
-  if (all && at_home && down_ones_had_their_time(step.now)) {
+  const bool by_one = std::any_of(confirmed_by_.begin(), confirmed_by_.end(),
+                                  [this](const ring::PeerId& peer) { return members_->is_reachable(peer); });
+  if (by_one || (all && at_home && down_ones_had_their_time(step.now))) {
     confirm();
     return {};
   }

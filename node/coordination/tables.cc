@@ -24,7 +24,9 @@ ring::TableSizes Ending::tables() const {
 }
 
 ring::TableSizes Fence::tables() const {
-  return {{"fence.answered", answered_.size()}, {"fence.unanswered", unanswered_.size()}};
+  return {{"fence.answered", answered_.size()},
+          {"fence.confirmed_by", confirmed_by_.size()},
+          {"fence.unanswered", unanswered_.size()}};
 }
 
 ring::TableSizes SeedSet::tables() const {

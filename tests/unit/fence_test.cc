@@ -101,6 +101,21 @@ TEST_F(FenceTest, OneThatItKnowsAsDownIsAskedBeforeItTrustsItselfAlone) {
   const auto questions = asked();
   ASSERT_EQ(questions.size(), 1u);
   hear(2, answer(questions[0].nonce, true));
+  tick();
+  EXPECT_FALSE(fence_.confirmed()) << "it would take over from one that is there";
+  rig_.add_member(2, ring::MemberState::active, true);
+  tick();
+  EXPECT_TRUE(fence_.confirmed());
+}
+
+// Seed 2598 of the simulator.
+TEST_F(FenceTest, OneThatAnswersAndIsNoMemberHoldsItUpForTheSuspicionTimeOnly) {
+  hold_everything();
+  rig_.add_member(2, ring::MemberState::down);
+  tick();
+  hear(2, answer(asked().front().nonce, true));
+  rig_.now += rig_.state.settings.suspicion_time;
+  tick();
   EXPECT_TRUE(fence_.confirmed());
 }
 

@@ -75,12 +75,13 @@ struct PeerRig : CommandLog {
     return self;
   }
   // A member of its ring, with this state.
-  void add_member(std::uint8_t number, ring::MemberState as) {
+  // `anew`: with an incarnation that overrides what others said of it before.
+  void add_member(std::uint8_t number, ring::MemberState as, bool anew = false) {
     ring::Member member;
     member.id = rig_id(number);
     member.address = "10.0.0." + std::to_string(number) + ":7400";
-    member.incarnation = self().incarnation;
-    member.started = member.incarnation;
+    member.incarnation = self().incarnation + (anew ? 1 : 0);
+    member.started = self().incarnation;
     member.state = as;
     members.membership().welcome({member}, now);
   }

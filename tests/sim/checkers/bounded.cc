@@ -143,6 +143,7 @@ const std::map<std::string_view, Rule>& rules() {
       {"ending.members", {each_peer}},
       {"ending.agreed", {each_peer}},
       {"fence.answered", {each_peer}},
+      {"fence.confirmed_by", {each_peer}},
       {"fence.unanswered", {each_peer}},
       {"seeds.differing", {each_peer, empty}},
       {"seeds.due", {[](const Sizes& s) { return s.pages; }, empty}},
