@@ -22,6 +22,8 @@ constexpr std::uint32_t max_idle_ticks = 300;
 constexpr Duration alone_wait{std::chrono::seconds{1}};
 // and one whose leave_timeout was over after this: the ring waits for it.
 constexpr Duration late_wait{std::chrono::seconds{20}};
+// How long fetches in flight may go on after a stop (node/process/peer_process.cc).
+constexpr Duration stop_patience{std::chrono::seconds{3}};
 constexpr std::string_view ask_route = "ask";
 // Steps of a peer between two looks at the status that it reports.
 constexpr std::uint64_t status_every = 256;
@@ -431,7 +433,7 @@ void World::step(std::size_t number, Event event) {
     peer.cancelled = true;
     for (const auto& [job, request] : peer.requests)
       if (!request.over)
-        schedule(now_,
+        schedule(now_ + stop_patience,
                  [this, number, generation = peer.generation, id = job] { end_fetch(number, generation, id, true); });
   }
   const bool again_at_once = tick && commands.empty() && peer.core->next_deadline(clock_of(peer)) <= clock_of(peer);
