@@ -26,7 +26,8 @@ void draw_unsynced(std::uint64_t seed, Parameters& p, const FaultKinds& kinds) {
   if (any_of_kinds(p, {disk_gone, strike, power_cut, late_seed, ask, recrawl})) return;
   Random random(mix(seed) ^ mix(0xf9c7));
   p.settings.replicas = std::max(p.settings.replicas, 2u);
-  if (random.chance(600)) p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{seconds{1}}});
+  if (p.settings.delay > Duration{})
+    p.settings.delay = random.pick({Duration{milliseconds{100}}, Duration{seconds{1}}});
   p.faults_end = std::max(p.faults_end, random.between(Duration{seconds{6}}, Duration{seconds{20}}));
   Fault fault;
   fault.kind = power_cut;

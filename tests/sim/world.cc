@@ -278,11 +278,12 @@ void World::look_whether_alone(SimPeer& peer) {
 }
 
 // All peers are there, agree on the ring and on who holds what, and have nothing left to fill, to gain or to return.
-// None counts a peer that has no disk any more as a member.
+// None counts a peer that has no disk any more as a member, or still fetches what another one holds by now.
 bool World::all_is_whole() {
-  static const std::set<std::string, std::less<>> of_copies = {"partitions.to_plan",  "partitions.gaining",
-                                                               "partitions.awaiting", "partitions.unfilled",
-                                                               "partitions.stranded", "record_asks.rounds"};
+  static const std::set<std::string, std::less<>> of_copies = {
+      "partitions.to_plan",  "partitions.gaining", "partitions.awaiting",         "partitions.unfilled",
+      "partitions.stranded", "partitions.in_part", "partitions.returned_in_part", "record_asks.rounds",
+      "replicator.outcomes", "replicator.given_up"};
   std::optional<std::pair<std::uint64_t, std::uint64_t>> agreed;
   return std::all_of(peers_.begin(), peers_.end(), [&](const SimPeer& peer) {
     if (peer.status == Status::gone || peer.status == Status::absent) return true;
@@ -293,6 +294,11 @@ bool World::all_is_whole() {
     const std::vector<ring::PeerId> owners = peer.core->ring().owners(0, SIZE_MAX);
     if (std::any_of(owners.begin(), owners.end(), [this](const auto& id) { return without_disk_.contains(id); }))
       return false;
+    const bool fetches_others = std::any_of(peer.requests.begin(), peer.requests.end(), [&](const auto& entry) {
+      const std::optional<ring::Partition> partition = partition_of(entry.second);
+      return partition && peer.core->tenures().of(*partition).holder != peer.core->id();
+    });
+    if (fetches_others) return false;
     const ring::TableSizes tables = peer.core->tables();
     if (std::any_of(tables.begin(), tables.end(),
                     [](const auto& table) { return table.entries > 0 && of_copies.contains(table.name); }))
@@ -316,6 +322,7 @@ void World::look_whether_whole() {
   if (stats_.steps % look_whether_whole_every != 0) return;
   if (!copies_may_lack_ && held_twice_.empty() && single_copies_.empty()) return;
   if (sides_may_end_alone() || !all_is_whole()) return;
+  note("all is whole");
   if (std::exchange(copies_may_lack_, false)) ++stats_.faults["lost copies made again"];
   held_twice_.clear();
   std::erase_if(single_copies_, [this](const std::string& url) { return has_outcome(url); });
