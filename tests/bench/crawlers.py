@@ -1,6 +1,7 @@
 """The crawlers that tests/bench/run sets side by side: a command for each, for a site of doc_site.py."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -34,6 +35,28 @@ def scrapy_python():
     return python
 
 
+def built(name, sources, commands, made):
+    """A program of tests/bench/rivals, built under build/; nothing when its language's tools are not there."""
+    directory = os.path.join(ROOT, "build", "rivals", name)
+    program = os.path.join(directory, made)
+    if os.path.exists(program):
+        return program
+    tool = commands[0][0]
+    if not shutil.which(tool):
+        print(f"==> {name} is left out: {tool} is not there", file=sys.stderr)
+        return None
+    print(f"==> building {name} under build/", file=sys.stderr)
+    os.makedirs(directory, exist_ok=True)
+    for source in sources:
+        shutil.copy(os.path.join(HERE, "rivals", name, source), directory)
+    for command in commands:
+        done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise doc_site.SiteError(f"cannot build {name}:\n{done.stderr.strip()[-500:]}\n"
+                                     "fix: --only for the other crawlers")
+    return program
+
+
 def orbweaver(binary, site, *more):
     def command(directory):
         return [binary, "crawl", *site.seeds(), "--delay", "0s", "--scope", "host", "--out", os.path.join(directory, "out"),
@@ -63,6 +86,19 @@ def scrapy(site):
     return lambda _: [python, os.path.join(HERE, "scrapy_spider.py"), str(len(site.address)), *site.seeds()]
 
 
+def colly(site):
+    program = built("colly", ["main.go"], [
+        ["go", "mod", "init", "bench_colly"], ["go", "get", "github.com/gocolly/colly/v2@v2.3.0"],
+        ["go", "build", "-o", "bench_colly", "."]], "bench_colly")
+    return program and (lambda _: [program, str(len(site.address)), *site.seeds()])
+
+
+def spider(site):
+    program = built("spider", ["Cargo.toml", "main.rs"], [["cargo", "build", "--release"]],
+                    os.path.join("target", "release", "bench_spider"))
+    return program and (lambda _: [program, *site.seeds()])
+
+
 def heritrix(home, site, archive):
     return lambda directory: heritrix_job.command(os.path.abspath(home), directory, site.seeds(), archive)
 
@@ -84,9 +120,12 @@ def all_of(options, site):
         "orbweaver, 3 peers, 2 copies": ours("--peers", "3", "--replicas", "2", "--archive", "off"),
         "orbweaver, 3 peers, 3 copies": ours("--peers", "3", "--replicas", "3", "--archive", "off"),
         "wget": lambda: wget(site),
+        "colly": lambda: colly(site),
+        "spider": lambda: spider(site),
         "scrapy": lambda: scrapy(site),
     }
     if options.heritrix:
         makers["heritrix"] = lambda: heritrix(options.heritrix, site, False)
         makers["heritrix, gzip"] = lambda: heritrix(options.heritrix, site, True)
-    return {name: make() for name, make in makers.items() if not options.only or name in options.only}
+    made = {name: make() for name, make in makers.items() if not options.only or name in options.only}
+    return {name: command for name, command in made.items() if command}
