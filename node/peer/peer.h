@@ -100,10 +100,10 @@ class Peer {
   Result<void> write_address(const Step& step);
 
   PeerState state_;
-  std::optional<std::uint64_t> members_written_;  // a digest of the row of members on the disk
-  bool members_synced_ = false;                   // in this life, with another member of the ring
-  bool address_written_ = false;                  // the row of this peer's address is on the disk
-  bool might_take_ = false;                       // partitions of peers that are gone, in the last step
+  std::optional<std::uint64_t> members_written_;           // a digest of the row of members on the disk
+  std::map<ring::PeerId, std::string> addresses_written_;  // of the members there, in this life
+  bool address_written_ = false;                           // the row of this peer's address is on the disk
+  bool might_take_ = false;                                // partitions of peers that are gone, in the last step
   Members members_;
   RecordParts records_;
   Messenger messenger_;

@@ -45,17 +45,23 @@ Result<void> Peer::write_members(const Step& step) {
   if (members_written_ == digest) return {};
   storage::Commit commit;
   ring::Sync view;
-  for (const ring::Member& member : members_.membership().member_list())
-    if (member.id != id()) view.members.push_back(member);
-  // Once, with all that was written before: who forgets all others in a power cut asks none of them what it missed.
-  const bool others = std::any_of(view.members.begin(), view.members.end(), [](const ring::Member& member) {
-    return member.state != ring::MemberState::joining;
-  });
-  commit.synced = others && !members_synced_;
+  std::map<ring::PeerId, std::string> addresses;
+  bool moved = false;
+  for (const ring::Member& member : members_.membership().member_list()) {
+    if (member.id == id()) continue;
+    view.members.push_back(member);
+    if (member.state == ring::MemberState::joining) continue;
+    const auto before = addresses_written_.find(member.id);
+    moved = moved || (before != addresses_written_.end() && before->second != member.address);
+    addresses.emplace(member.id, member.address);
+  }
+  // With all that was written before: who forgets in a power cut that there are others, or where they are now, asks none
+  // of them what it missed.
+  commit.synced = moved || (addresses_written_.empty() && !addresses.empty());
   commit.meta.emplace_back(meta_name::members, ring::encode(messenger_.message(std::move(view), {})));
   ORBWEAVER_TRY(records_.writer.commit(step, commit));
   members_written_ = digest;
-  members_synced_ = members_synced_ || commit.synced;
+  addresses_written_ = std::move(addresses);
   return {};
 }
 

@@ -28,9 +28,11 @@ class Copies final : public Checker {
   void message_sent(World& world, std::size_t from, std::size_t to, const ring::Message& message) override {
     if (const auto* batch = std::get_if<ring::Batch>(&message.body)) {
       batches_[{from, to, batch->sequence}] = records_of(world, *batch);
-    } else if (const auto* roots = std::get_if<ring::Roots>(&message.body);
-               roots != nullptr && roots->kind == ring::TransferKind::release) {
-      questions_[{from, to, roots->sequence}] = {roots->roots, tenures_at(world.peers()[from], *roots)};
+    } else if (const auto* roots = std::get_if<ring::Roots>(&message.body)) {
+      // After a disk was lost the peer counts anew.
+      questions_.erase({from, to, roots->sequence});
+      if (roots->kind == ring::TransferKind::release)
+        questions_[{from, to, roots->sequence}] = {roots->roots, tenures_at(world.peers()[from], *roots)};
     } else if (const auto* ack = std::get_if<ring::BatchAck>(&message.body)) {
       if (auto sent = batches_.extract({to, from, ack->sequence}); !sent.empty() && !world.copies_may_lack())
         acknowledged(world, from, sent.mapped());
