@@ -55,8 +55,8 @@ Result<void> Peer::write_members(const Step& step) {
     moved = moved || (before != addresses_written_.end() && before->second != member.address);
     addresses.emplace(member.id, member.address);
   }
-  // With all that was written before: who forgets in a power cut that there are others, or where they are now, asks none
-  // of them what it missed.
+  // With all that was written before: who forgets in a power cut that there are others, or where they are now, asks
+  // none of them what it missed.
   commit.synced = moved || (addresses_written_.empty() && !addresses.empty());
   commit.meta.emplace_back(meta_name::members, ring::encode(messenger_.message(std::move(view), {})));
   ORBWEAVER_TRY(records_.writer.commit(step, commit));
