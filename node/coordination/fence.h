@@ -1,10 +1,10 @@
 // Whether this peer may act on its tenures. It may once it has learned what the others know of the tenures, since its
 // start or since its process last stood still: from one peer that is confirmed itself, or from all. One that it knows
-// as down may be back meanwhile: it is asked too, and has suspicion_time to answer and to be a member again. What it
-// holds would be taken over from it before that. Until then nothing is fetched, because another peer may have taken
-// over, and no seed of the ring is admitted: a newcomer whose members are gone would begin their crawl again. Only an
-// answer to a question asked since then counts (its nonce): what waited in a socket meanwhile is old. It asks a few
-// members, and others when these do not answer or are not confirmed themselves
+// as down may be back meanwhile: it is asked too, and has suspicion_time to answer and to be a member again. Before
+// that, this peer would take over what that one holds. Until then nothing is fetched, because another peer may have
+// taken over, and no seed of the ring is admitted: a newcomer whose members are gone would begin their crawl again.
+// Only an answer to a question asked since then counts (its nonce): what waited in a socket meanwhile is old. It asks
+// a few members, and others when these do not answer or are not confirmed themselves
 // (docs/decisions/0030-compare-by-ranges.md). Thread rule: one owner (the peer's loop).
 #pragma once
 
