@@ -255,7 +255,7 @@ void World::note_single_copies(const SimPeer& peer) {
       const bool known = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
         if (other.number == peer.number || !other.store) return false;
         const auto copy = other.store->find(merge.key);
-        if (!copy || !*copy || (*copy)->state != state) return false;
+        if (!copy || !*copy || (*copy)->state != state || (*copy)->visit != merge.record.visit) return false;
         return state != storage::UrlState::fetched || !returned_as_queued(other, **copy, clock_of(other));
       });
       if (!known) single_copies_.insert(merge.record.url);
@@ -310,11 +310,14 @@ bool World::all_is_whole() {
 
 bool World::has_outcome(const std::string& url) const {
   const Result<CanonicalUrl> page = CanonicalUrl::parse(url);
-  return page && std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& peer) {
-           if (!peer.store) return false;
-           const auto record = peer.store->find(key_of(*page));
-           return record && *record && (*record)->state != storage::UrlState::queued;
-         });
+  if (!page) return false;
+  std::optional<storage::UrlRecord> known;
+  for (const SimPeer& peer : peers_) {
+    if (!peer.store) continue;
+    const auto record = peer.store->find(key_of(*page));
+    if (record && *record) known = known ? merge(*known, **record) : **record;
+  }
+  return known && known->state != storage::UrlState::queued;
 }
 
 // What was forgiven because copies lacked something, or peers did not know of each other, is so no more.

@@ -84,6 +84,7 @@ struct SimPeer {
   std::optional<std::uint64_t> reads_left;       // it has this many more reads before one fails
   std::optional<std::uint64_t> archive_left;     // and its archive takes so many more answers
   std::optional<Duration> disk_back;             // after which it is started again
+  bool forgot_writes = false;                    // power cuts have taken some of its last writes
   std::uint32_t disks = 1;                       // number of disks it has had: a new one contains no identity
   std::optional<Request> uncommitted;            // the request whose outcome this step processes
   std::vector<Request> in_pieces;                // pages with very many links that this process has read
@@ -311,7 +312,7 @@ class World {
   void look_whether_alone(SimPeer& peer);
   bool all_is_whole();
   void look_whether_whole();
-  bool has_outcome(const std::string& url) const;
+  bool has_outcome(const std::string& url) const;  // of its last visit that a peer has heard of
   static std::string state_of(const SimPeer& member, const SimPeer& known_to);
   void move_elsewhere(SimPeer& peer);
   // `failed`: its store failed, and the outcome of the last step was not committed.

@@ -379,7 +379,7 @@ void World::cut_power(std::size_t number, std::uint64_t writes, Duration back) {
   const std::size_t dropped = peer.kv->drop_unsynced(writes);
   note("peer " + std::to_string(number) + " has lost its last " + std::to_string(dropped) + " writes");
   if (dropped == 0) return;
-  disks_lost_ = copies_may_lack_ = true;
+  disks_lost_ = copies_may_lack_ = peer.forgot_writes = true;
   recount(peer);
 }
 

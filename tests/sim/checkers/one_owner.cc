@@ -1,6 +1,11 @@
 // One owner (contract, 4): while a peer asks a host, no other peer that is up would ask it. There are exceptions only
 // where the run's faults make living peers look dead (cuts, pauses, bad networks), or after a take-over of a partition
-// without a second copy. A repeated or early fetch in such a partition is counted, not failed.
+// without a second copy. A repeated or early fetch in such a partition is counted, not failed. Nor does a peer ask in
+// an older epoch than another has. Here a power cut is an exception too: it may take a hand-over, and who knows of it
+// may be down.
+#include <algorithm>
+#include <map>
+
 #include "ring/hash_ring.h"
 #include "ring/md5.h"
 #include "tests/sim/checkers/checkers.h"
@@ -32,7 +37,20 @@ class OneOwner final : public Checker {
       world.tolerate("two holders");
       world.held_twice(partition);
     }
+    const std::uint64_t epoch = asker.core->tenures().of(partition).epoch;
+    std::uint64_t& latest = latest_[partition];
+    if (epoch < latest) {
+      if (!asker.forgot_writes && !world.parameters().living_may_look_dead())
+        return world.fail(name(), "peer " + std::to_string(asker.number) + " asks for " + request.url + " in epoch " +
+                                      std::to_string(epoch) + ", and one has asked in " + std::to_string(latest));
+      world.tolerate("asked in an older epoch");
+      world.held_twice(partition);
+    }
+    latest = std::max(latest, epoch);
   }
+
+ private:
+  std::map<ring::Partition, std::uint64_t> latest_;  // epochs
 };
 
 }  // namespace
