@@ -37,6 +37,12 @@ bool returned_as_queued(const SimPeer& peer, const storage::UrlRecord& page, Tim
   return peer.generation > 1 && row && *row && copied.restore(**row, now) && copied.lacks(page);
 }
 
+// The visits of a page that have an outcome.
+std::uint32_t visits_ended(const storage::UrlRecord& record) {
+  const bool ended = record.state == storage::UrlState::fetched || record.state == storage::UrlState::failed;
+  return record.visit + (ended ? 1 : 0);
+}
+
 ring::PeerId id_from(const std::string& text) {
   ring::PeerId id;
   id.bytes = ring::md5(text);
@@ -242,7 +248,7 @@ void World::move_elsewhere(SimPeer& peer) {
   count("a directory that moved");
 }
 
-// A page whose outcome only this peer has may be fetched once more by whichever peer takes over. An outcome that
+// A page whose last outcome only this peer has may be fetched once more by whichever peer takes over. An outcome that
 // another one returns as queued is none.
 void World::note_single_copies(const SimPeer& peer) {
   if (!peer.store) return;
@@ -250,13 +256,13 @@ void World::note_single_copies(const SimPeer& peer) {
     const auto records = peer.store->scan(partition, nullptr, 1'000'000);
     if (!records) return fail("world", records.error().message);
     for (const storage::Merge& merge : *records) {
-      const storage::UrlState state = merge.record.state;
-      if (state != storage::UrlState::fetched && state != storage::UrlState::failed) continue;
+      const std::uint32_t ended = visits_ended(merge.record);
+      if (ended == 0) continue;
       const bool known = std::any_of(peers_.begin(), peers_.end(), [&](const SimPeer& other) {
         if (other.number == peer.number || !other.store) return false;
         const auto copy = other.store->find(merge.key);
-        if (!copy || !*copy || (*copy)->state != state || (*copy)->visit != merge.record.visit) return false;
-        return state != storage::UrlState::fetched || !returned_as_queued(other, **copy, clock_of(other));
+        if (!copy || !*copy || visits_ended(**copy) < ended) return false;
+        return (*copy)->state != storage::UrlState::fetched || !returned_as_queued(other, **copy, clock_of(other));
       });
       if (!known) single_copies_.insert(merge.record.url);
     }
