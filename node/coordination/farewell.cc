@@ -15,6 +15,9 @@ constexpr Duration max_announce = std::chrono::minutes{1};
 
 }  // namespace
 
+// One that is alone has nobody to tell.
+Time Farewell::last_moment(Time now) const { return members_->others().empty() ? now : now + exit_linger; }
+
 void Farewell::leave(Time now) {
   ring::Membership& membership = members_->membership();
   if (lifecycle_->leave(now + state_->settings.leave_timeout) && membership.self().state < ring::MemberState::leaving)
@@ -23,7 +26,7 @@ void Farewell::leave(Time now) {
 
 Result<void> Farewell::exit(const Step& step, int code, std::string message) {
   if (lifecycle_->ending()) return {};
-  lifecycle_->say_goodbye(Exit{code, std::move(message), false, {}}, step.now + exit_linger);
+  lifecycle_->say_goodbye(Exit{code, std::move(message), false, {}}, last_moment(step.now));
   if (!lifecycle_->leaving()) return {};
   storage::Commit left;
   left.meta.emplace_back(meta_name::left, "yes");
@@ -37,7 +40,7 @@ Result<void> Farewell::exit(const Step& step, int code, std::string message) {
 void Farewell::finish(const Step& step, std::string reason, std::map<std::string, std::uint64_t> totals) {
   if (lifecycle_->ending()) return;
   step.log(LogLevel::info, "crawl", "crawl ended", {{"reason", reason}});
-  lifecycle_->say_goodbye(Exit{0, std::move(reason), true, std::move(totals)}, step.now + exit_linger);
+  lifecycle_->say_goodbye(Exit{0, std::move(reason), true, std::move(totals)}, last_moment(step.now));
 }
 
 void Farewell::announce(const Step& step) {

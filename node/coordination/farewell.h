@@ -37,6 +37,7 @@ class Farewell {
 
  private:
   void announce(const Step& step);
+  Time last_moment(Time now) const;  // of this process, when it says goodbye now
 
   const PeerState* state_;
   Members* members_;

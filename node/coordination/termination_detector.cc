@@ -25,6 +25,7 @@ bool same_counts(const ring::WaveReply& a, const ring::WaveReply& b) {
 void TerminationDetector::begin(Time now, const std::vector<ring::PeerId>& members) {
   wave_ = waves_.next();
   under_way_ = true;
+  if (!first_) first_ = now;
   sent_ = now;
   members_ = members;
   replies_.clear();
@@ -58,6 +59,8 @@ void TerminationDetector::tick(Time now, const ring::PeerId& self, const std::ve
   }
   if (under_way_ && members != members_) under_way_ = false;  // begun again below
   if (!under_way_) {
+    // One that is alone knows at once that it has nothing left.
+    if (own.passive && members.size() == 1) next_ = std::min(next_, evaluated_ + config_.quick);
     if (now < next_ && members == members_) return;
     begin(now, members);
     ask(self, ring_fingerprint, out);
@@ -99,7 +102,8 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
   }
   // Every partition is counted by its holder, and by no other peer.
   one_view = one_view && partitions == config_.partitions;
-  next_ = now + (all_passive || wanting ? config_.quick : config_.slow);
+  evaluated_ = now;
+  next_ = now + (all_passive || wanting ? config_.quick : slow(now));
   const bool no_pages = config_.max_pages > 0 && pages >= config_.max_pages;
   const bool limit_reached = no_pages || (config_.max_bytes > 0 && bytes >= config_.max_bytes);
   // A peer that only lacks pages to spend is passive; that is an end only when the limit is reached.
@@ -124,10 +128,16 @@ void TerminationDetector::evaluate(Time now, const ring::PeerId& self) {
   end_ = std::move(end);
 }
 
+// A short crawl ends soon after its last page, and a long one is not asked often.
+Duration TerminationDetector::slow(Time now) const {
+  const Duration least = std::max(config_.quick, config_.per_member * static_cast<std::int64_t>(members_.size()));
+  return std::clamp((now - first_.value_or(now)) / 8, std::min(least, config_.slow), config_.slow);
+}
+
 void TerminationDetector::take_back(Time now) {
   end_.reset();
   last_passive_.clear();
-  next_ = now + config_.slow;
+  next_ = evaluated_ = now + config_.slow;
 }
 
 // What is neither fetched nor in the cap of any peer is shared among the peers that want pages, a part at a time, so

@@ -30,10 +30,11 @@ class TerminationDetector {
     std::uint64_t max_pages = 0;  // 0: no limit
     std::uint64_t max_bytes = 0;  // 0: no limit; of responses, as the peers count them ("bytes")
     bool stop_when_done = false;
-    std::uint32_t partitions = 0;                   // of the ring: each has one holder, or nothing is decided
-    Duration quick{std::chrono::milliseconds{50}};  // between waves when the end may be near, or pages are wanted
-    Duration slow{std::chrono::milliseconds{500}};  // otherwise
-    Duration resend{std::chrono::seconds{1}};       // a probe not answered
+    std::uint32_t partitions = 0;                         // of the ring: each has one holder, or nothing is decided
+    Duration quick{std::chrono::milliseconds{50}};        // between waves when the end may be near, or pages are wanted
+    Duration slow{std::chrono::milliseconds{500}};        // otherwise; a young crawl waits an eighth of its age only
+    Duration per_member{std::chrono::microseconds{500}};  // a young crawl of many peers waits so long for each
+    Duration resend{std::chrono::seconds{1}};             // a probe not answered
   };
   struct Probe {
     ring::PeerId to;
@@ -68,6 +69,7 @@ class TerminationDetector {
   void evaluate(Time now, const ring::PeerId& self);
   bool limited() const { return config_.max_pages > 0 || config_.max_bytes > 0; }
   void share_out(const ring::PeerId& self);
+  Duration slow(Time now) const;
 
   struct Grant {
     std::uint64_t wave = 0;  // in whose reply it was asked for
@@ -80,7 +82,9 @@ class TerminationDetector {
   bool under_way_ = false;
   Time sent_{};
   Time next_{};
-  bool active_ = false;  // this peer is the initiator
+  Time evaluated_{};           // the last wave
+  std::optional<Time> first_;  // the first wave's begin
+  bool active_ = false;        // this peer is the initiator
   std::vector<ring::PeerId> members_;
   std::map<ring::PeerId, ring::WaveReply> replies_;       // of this wave
   std::map<ring::PeerId, ring::WaveReply> last_passive_;  // of the wave before, when all were passive

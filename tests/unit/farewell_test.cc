@@ -41,6 +41,14 @@ TEST_F(FarewellTest, OneThatStopsStaysAMemberAndEndsAfterItsLastWords) {
   EXPECT_EQ(ended->message, "stopped");
 }
 
+TEST_F(FarewellTest, OneThatIsAloneHasNobodyToWaitFor) {
+  PeerRig alone;
+  alone.enter();
+  alone.farewell.finish(alone.step(), "nothing is left to fetch", {});
+  alone.farewell.tick(alone.step());
+  EXPECT_TRUE(std::holds_alternative<Exit>(alone.out.back()));
+}
+
 TEST_F(FarewellTest, OneThatLeavesSaysSoUntilAnotherHasHeardIt) {
   rig_.lifecycle.leave(rig_.now + minutes(1));
   ASSERT_TRUE(rig_.farewell.exit(rig_.step(), 0, "left"));

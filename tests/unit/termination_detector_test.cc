@@ -405,6 +405,53 @@ TEST_F(WaveRules, OnlyTheLowestOfACompleteRingAsks) {
   EXPECT_EQ(probes.size(), 2u);
 }
 
+TEST_F(WaveRules, OneThatIsAloneEndsSoonAfterItsLastPage) {
+  TerminationDetector detector(ending(), RisingNumber(1));
+  ring::WaveReply at_work = passive();
+  at_work.passive = false;
+  ids_.resize(1);
+  for (int i = 0; i < 60; ++i) tick(detector, at_work);  // until a ring of many would wait for half a second
+  tick(detector);
+  EXPECT_FALSE(detector.end()) << "one wave is not enough";
+  ASSERT_TRUE(detector.next_deadline());
+  EXPECT_LE(*detector.next_deadline(), now_ + milliseconds(50));
+  tick(detector);
+  EXPECT_TRUE(detector.end());
+}
+
+TEST_F(WaveRules, AloneTooAnEndThatIsTakenBackIsFoundAgainAfterAPause) {
+  TerminationDetector detector(ending(), RisingNumber(1));
+  ids_.resize(1);
+  for (int i = 0; i < 4; ++i) tick(detector);
+  ASSERT_TRUE(detector.end());
+  detector.take_back(now_);
+  for (int i = 0; i < 4; ++i) tick(detector);
+  EXPECT_FALSE(detector.end());
+  for (int i = 0; i < 4; ++i) tick(detector);
+  EXPECT_TRUE(detector.end());
+}
+
+TEST_F(WaveRules, AYoungCrawlIsAskedMoreOftenThanAnOldOne) {
+  ring::WaveReply at_work = passive();
+  at_work.passive = false;
+  const auto pause = [&](TerminationDetector& detector) {
+    wave(detector, at_work, at_work);
+    return *detector.next_deadline() - now_;
+  };
+  TerminationDetector detector(ending(), RisingNumber(1));
+  EXPECT_EQ(pause(detector), milliseconds(50));
+  for (int i = 0; i < 6; ++i) pause(detector);
+  EXPECT_GT(pause(detector), milliseconds(100));
+  for (int i = 0; i < 20; ++i) pause(detector);
+  EXPECT_EQ(pause(detector), milliseconds(500));
+
+  // A thousand peers are asked as seldom as ever.
+  for (int i = 3; i < 1000; ++i) ids_.push_back(peer_id(static_cast<std::size_t>(i)));
+  std::sort(ids_.begin(), ids_.end());
+  TerminationDetector large(ending(), RisingNumber(1));
+  EXPECT_EQ(pause(large), milliseconds(500));
+}
+
 TEST_F(WaveRules, ACrawlThatIsToGoOnNeverEnds) {
   TerminationDetector detector(TerminationDetector::Config{}, RisingNumber(1));
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(tick(detector).empty());
