@@ -101,6 +101,7 @@ Result<void> SeedIntake::tick(const Step& step) {
   storage::Commit waited;
   waited_ = std::max(waited_, std::exchange(wait_for_peers_, 0));
   waited.meta.emplace_back(meta_name::waited, std::to_string(waited_));
+  waited.synced = waited_ > 1;  // those who were there may have left when this peer starts again
   ORBWEAVER_TRY(around_.writer.commit(step, waited));
   std::vector<std::string> seeds = std::exchange(first_, {});
   // A seed that the ring already has is its owner's to admit. Adding it again after a restart would be new work when

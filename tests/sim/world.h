@@ -107,7 +107,8 @@ inline constexpr std::size_t many_links = 1000;
 
 // A recrawl that a command asked for: pages that ended before are visited again.
 struct SimRecrawl {
-  Time before{};  // the latest possible time by any peer's clock
+  Time before{};       // the latest possible time by any peer's clock
+  bool ahead = false;  // some clocks are behind: pages fetched since may be dated before it, and be visited once more
   Fault fault;
 };
 

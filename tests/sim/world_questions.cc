@@ -77,7 +77,7 @@ void World::put_question(const Fault& fault) {
     // clocks are behind date them earlier.
     Duration ahead{};
     for (const SimPeer& other : peers_) ahead = std::max(ahead, peer.skew - other.skew);
-    recrawls_.push_back({now_ - fault.by + ahead, fault});
+    recrawls_.push_back({now_ - fault.by + ahead, ahead > Duration{}, fault});
     return ask(peer.number, "recrawl", body_of(fault));
   }
   const std::string verb = fault.what.starts_with("explain") ? "explain"
@@ -134,12 +134,16 @@ void World::mix_in_status(const SimPeer& peer) {
 }
 
 std::uint32_t World::visits_again(const std::string& url, Time first) const {
-  return static_cast<std::uint32_t>(std::count_if(recrawls_.begin(), recrawls_.end(), [&](const SimRecrawl& recrawl) {
+  const auto concerns = [&](const SimRecrawl& recrawl) {
     if (web_.listed(url)) return true;  // its sitemap, visited again, may say that the page has changed
     if (first >= recrawl.before) return false;
     if (recrawl.fault.what == "host") return host_in(url) == web_.host_name(recrawl.fault.host);
     return recrawl.fault.what != "match" || url.find(again_match) != std::string::npos;
-  }));
+  };
+  std::uint32_t visits = 0;
+  for (const SimRecrawl& recrawl : recrawls_)
+    if (concerns(recrawl)) visits += recrawl.ahead ? 2 : 1;
+  return visits;
 }
 
 bool World::may_be_given_up(const std::string& url) const {

@@ -95,6 +95,17 @@ TEST_F(SeedIntakeTest, WhoHasWaitedBeforeDoesNotWaitAgainAfterARestart) {
   EXPECT_TRUE(intake().waits()) << "it never waited for so many";
 }
 
+// Those who were there may have left since.
+TEST_F(SeedIntakeTest, APowerCutDoesNotMakeItWaitAgain) {
+  kv_.keep_unsynced(100);
+  start_with({"http://a.test/"}, 2);
+  add_member(2);
+  tick_intake();
+  EXPECT_FALSE(intake().waits());
+  kv_.drop_unsynced(100);
+  EXPECT_EQ(meta(meta_name::waited), "2");
+}
+
 TEST_F(SeedIntakeTest, ASeedThatTheRingHasIsNotAdmittedOnceMoreAfterARestart) {
   start_with({"http://a.test/"});
   tick_intake();

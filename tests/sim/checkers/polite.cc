@@ -25,7 +25,8 @@ class Polite final : public Checker {
     Host& host = hosts_[request.host];
     Duration delay = world.parameters().delay_of(request.host);
     const bool before_own = host.elsewhere && request.kind == RequestKind::robots && host.read_among != peers_in(world);
-    if (host.rules_read && !before_own) delay = std::max(delay, world.web().crawl_delay(request.host));
+    const bool forgot = request.kind == RequestKind::robots && world.peers()[request.peer].forgot_writes;
+    if (host.rules_read && !before_own && !forgot) delay = std::max(delay, world.web().crawl_delay(request.host));
     std::string breach;
     if (host.open > 0) {
       breach = "two requests at a time to ";
