@@ -26,6 +26,14 @@
 #include "node/terminal/command_line.h"
 #include "node/tools/seed_file.h"
 
+// Read by jemalloc before main(). One arena: with more, a thread that begins when memory is short crashes. Freed pages
+// return to the system after a second, so that the sum of the shares of max_memory is close to what the system counts.
+// MALLOC_CONF in the environment overrides it.
+extern "C" {
+extern const char* malloc_conf;
+const char* malloc_conf = "narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0";
+}
+
 namespace orbweaver {
 
 namespace {

@@ -541,7 +541,6 @@ void PeerProcess::close() {
 }  // namespace
 
 int run_peer(PeerOptions options) {
-  keep_freed_memory_small();
   end_when_out_of_memory();
   // One thread waits for signals; all other threads block them.
   sigset_t signals;

@@ -1,6 +1,5 @@
 #include "node/system/out_of_memory.h"
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -50,21 +49,11 @@ void end_by_exception() {
   std::abort();
 }
 
-constexpr int max_arenas = 4;
-constexpr int own_mapping_bytes = 1 << 20;
-constexpr int trim_bytes = 4 << 20;
-
 }  // namespace
 
 void end_when_out_of_memory() {
   std::set_new_handler(&end);
   others = std::set_terminate(&end_by_exception);
-}
-
-void keep_freed_memory_small() {
-  ::mallopt(M_ARENA_MAX, max_arenas);
-  ::mallopt(M_MMAP_THRESHOLD, own_mapping_bytes);  // an explicit threshold does not grow by itself
-  ::mallopt(M_TRIM_THRESHOLD, trim_bytes);
 }
 
 }  // namespace orbweaver

@@ -7,8 +7,4 @@ namespace orbweaver {
 // From this call on, in every thread: for operator new, and for threads that cannot be started.
 void end_when_out_of_memory();
 
-// Uses few arenas, and separate mappings for large buffers, which return to the system when they are freed. So the sum
-// of the shares of max_memory is close to what the system counts.
-void keep_freed_memory_small();
-
 }  // namespace orbweaver
