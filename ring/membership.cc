@@ -315,6 +315,8 @@ void Membership::follow_probes(Time now, std::vector<Send>& out) {
     suspect(probe.target, now);
     for (const PeerId& relay : probe.nacks) confirm(probe.target, relay);
   }
+  // One that is down may be back, and know nobody but the peer that fails now.
+  if (!failed.empty()) ask_about_all(random_peers(1, self_id_, true), out);
 }
 
 // Sends the nacks that are due. A relay is kept for the rest of the asker's wait, for an answer that comes later.
@@ -387,11 +389,11 @@ void Membership::announce_leave(std::vector<Send>& out) {
 
 void Membership::exchange(Time, std::vector<Send>& out) {
   // One member that is up, and one that is down: so that the two sides of a healed network split find each other.
-  for (const bool down_ones : {false, true}) {
-    for (const PeerId& id : random_peers(1, self_id_, down_ones)) {
-      out.push_back({id, address_of(id), Sync{true, member_list(), {}}});
-    }
-  }
+  for (const bool down_ones : {false, true}) ask_about_all(random_peers(1, self_id_, down_ones), out);
+}
+
+void Membership::ask_about_all(const std::vector<PeerId>& peers, std::vector<Send>& out) const {
+  for (const PeerId& id : peers) out.push_back({id, address_of(id), Sync{true, member_list(), {}}});
 }
 
 // The loop calls tick() at next_deadline(). Much later means that this

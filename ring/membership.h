@@ -180,6 +180,7 @@ class Membership {
   void suspect(const PeerId& id, Time now);
   void bury_suspects(Time now);
   void exchange(Time now, std::vector<Send>& out);
+  void ask_about_all(const std::vector<PeerId>& peers, std::vector<Send>& out) const;
   void forget_gone(Time now);
   void announce_leave(std::vector<Send>& out);
   std::optional<PeerId> next_target();

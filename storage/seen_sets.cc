@@ -23,15 +23,24 @@ enum class Kind : std::uint16_t {
   other = 0,    // a link may change it: it is excluded for now
   settled = 1,  // no link changes it: it has ended, or is on a later visit
   queued = 2,   // a shorter way changes it
+  untried = 3,  // likewise, and it is as it was found
 };
 constexpr std::uint16_t max_depth = 511, max_steps = 7, off_site_cap = 3;
+
+bool is_queued(Kind kind) { return kind == Kind::queued || kind == Kind::untried; }
+
+bool as_found(const UrlRecord& record) {
+  return record.attempts == 0 && record.status == 0 && record.reason == Reason::none && record.since == Time{} &&
+         record.score == 0 && record.lastmod == Time{} && record.validator.empty() && record.not_before == Time{} &&
+         record.sitemap_visit == 0 && !record.fetched_here;
+}
 
 std::uint16_t way_of_record(const UrlRecord& known) {
   const bool for_now =
       known.state == UrlState::excluded && (known.reason == Reason::depth || known.reason == Reason::trap);
   Kind kind = Kind::settled;
   if (known.visit == 0 && for_now) kind = Kind::other;
-  if (known.visit == 0 && known.state == UrlState::queued) kind = Kind::queued;
+  if (known.visit == 0 && known.state == UrlState::queued) kind = as_found(known) ? Kind::untried : Kind::queued;
   return static_cast<std::uint16_t>(
       static_cast<std::uint16_t>(kind) << 14 | std::min<std::uint16_t>(known.off_site, off_site_cap) << 12 |
       std::min<std::uint16_t>(known.steps, max_steps) << 9 | std::min(known.depth, max_depth));
@@ -46,7 +55,7 @@ bool no_better(std::uint16_t field, std::uint16_t max_field, std::uint16_t link)
 
 bool settles(std::uint16_t way, const SeenSets::Link& link) {
   if (kind_of(way) == Kind::settled) return true;
-  return kind_of(way) == Kind::queued && no_better(way & 511, max_depth, link.depth) &&
+  return is_queued(kind_of(way)) && no_better(way & 511, max_depth, link.depth) &&
          no_better(way >> 9 & 7, max_steps, link.steps) && no_better(way >> 12 & 3, off_site_cap, link.off_site);
 }
 
@@ -113,11 +122,16 @@ SeenSets::Verdict SeenSets::judge(const UrlKey& key, const UrlRecord& record) co
     return kind_of(*way) == Kind::other ? Verdict::ask : Verdict::known;
   if (record.state != UrlState::queued) return Verdict::ask;
   if (kind_of(*way) == Kind::settled) return Verdict::known;
-  const bool as_found = record.attempts == 0 && record.status == 0 && record.reason == Reason::none &&
-                        record.since == Time{} && record.score == 0 && record.lastmod == Time{} &&
-                        record.validator.empty() && record.not_before == Time{} && record.sitemap_visit == 0;
-  if (!as_found) return Verdict::ask;
+  if (!as_found(record)) return Verdict::ask;
   return settles(*way, {record.depth, record.steps, record.off_site}) ? Verdict::known : Verdict::ask;
+}
+
+bool SeenSets::untried(const UrlKey& key, const Link& way) const {
+  const Set* const set = find(key.host);
+  const std::uint16_t* const known = set == nullptr ? nullptr : way_of(*set, fingerprint(key.url));
+  const bool exact = way.depth < max_depth && way.steps < max_steps && way.off_site < off_site_cap;
+  return known != nullptr && exact && kind_of(*known) == Kind::untried && (*known & 511) == way.depth &&
+         (*known >> 9 & 7) == way.steps && (*known >> 12 & 3) == way.off_site;
 }
 
 std::optional<std::uint64_t> SeenSets::wanted_from(const HostKey& host) {

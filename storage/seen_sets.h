@@ -46,6 +46,8 @@ class SeenSets {
   Verdict judge(const UrlKey& key, const Link& link) const;
   // For any record that is to be merged.
   Verdict judge(const UrlKey& key, const UrlRecord& record) const;
+  // The stored record is queued as it was found, in this way, and was never tried.
+  bool untried(const UrlKey& key, const Link& way) const;
 
   // For a host that is being crawled: where in its digests to continue reading; its set is made if there is room.
   // Nothing: the set is complete, or there is no room.

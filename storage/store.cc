@@ -26,7 +26,7 @@ Result<Store::Stored> Store::decode_stored(std::string_view bytes, const UrlDige
   Stored stored;
   if (bytes.empty()) return fail(ErrorKind::corrupt, "an empty row in the table of URLs");
   const bool queued = bytes[0] == static_cast<char>(UrlState::queued);
-  const bool fetched_here = (static_cast<std::uint8_t>(bytes[0]) & Stored::fetched_here) != 0;
+  const bool fetched_here = (static_cast<std::uint8_t>(bytes[0]) & fetched_here_mark) != 0;
   bytes.remove_prefix(1);
   if (queued) {
     if (bytes.size() < position_bytes) return fail(ErrorKind::corrupt, "a short row in the table of URLs");
@@ -117,6 +117,7 @@ Store::Lookup Store::look_up(const Commit& commit) const {
     for (; group.last < n && keys[sorted[group.last]] == keys[sorted[first]]; ++group.last)
       group.link = group.link && is_link(group.last);
     judge(commit, sorted, group);
+    group.as_taken = group.verdict == SeenFilter::Verdict::ask && as_queued(commit, commit.merges[sorted[first]].key);
     first = group.last;
     lookup.groups.push_back(group);
   }
@@ -133,7 +134,7 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
   std::vector<std::string_view> wanted;
   wanted.reserve(lookup.groups.size());
   for (const Lookup::Group& group : lookup.groups)
-    if (group.verdict == SeenFilter::Verdict::ask) wanted.push_back(keys[lookup.sorted[group.first]]);
+    if (group.is_read()) wanted.push_back(keys[lookup.sorted[group.first]]);
   std::vector<std::optional<std::string>> rows;
   if (!wanted.empty())
     if (Result<void> read = noted(kv_->multi_get(Table::urls, wanted, rows)); !read) return read;
@@ -150,20 +151,19 @@ Result<void> Store::stage_merges(const Commit& commit, KvBatch& batch, CommitRes
     UrlRecord record = commit.merges[at].record;
     for (std::size_t i = group.first + 1; i < group.last; ++i)
       record = merge(record, commit.merges[lookup.sorted[i]].record);
-    std::optional<std::string> row;
-    if (group.verdict == SeenFilter::Verdict::ask) {
-      row = std::move(rows[next_row++]);
-    } else {
-      ++(group.by_set ? seen.new_by_set : seen.taken_as_new);
-    }
-
     std::optional<Stored> before;
-    if (row) {
+    if (group.as_taken) {
+      before = as_queued(commit, key);
+      ++seen.from_queue;
+    } else if (group.verdict != SeenFilter::Verdict::ask) {
+      ++(group.by_set ? seen.new_by_set : seen.taken_as_new);
+    } else if (const std::optional<std::string>& row = rows[next_row++]) {
       Result<Stored> stored = decode_stored(*row, key.url);
       if (!stored) return tl::make_unexpected(stored.error());
       before = std::move(*stored);
-      std::string text = record.url;
-      if (before->record.url.empty()) before->record.url = text;
+      if (before->record.url.empty()) before->record.url = record.url;
+    }
+    if (before) {
       record = merge(before->record, record);
       if (record == before->record) continue;
     }

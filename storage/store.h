@@ -105,6 +105,9 @@ struct Commit {
   std::vector<std::pair<HostKey, SiteUse>> uses;
   std::vector<std::pair<std::string, std::string>> meta;
   bool synced = false;  // on the disk itself when it counts, and all before it, whatever `durability` says
+  // The URL whose outcome is among the merges, as it came from the queue. With its host's set, its row is not read. It
+  // outlives the call.
+  const QueuedUrl* taken = nullptr;
 };
 
 enum class MergeOutcome : std::uint8_t { known, added, changed };
@@ -129,6 +132,7 @@ struct SeenCounts {
   std::uint64_t taken_as_new = 0;   // links that were written without a look-up, likewise
   std::uint64_t known_by_set = 0;   // merges that, by a set of fingerprints, change nothing, likewise
   std::uint64_t new_by_set = 0;     // merges written without a look-up since a set lacked them, likewise
+  std::uint64_t from_queue = 0;     // outcomes of URLs whose row was not read: the queue had told all of it, likewise
   std::uint64_t set_rows = 0;       // rows that were read to fill sets, likewise
   // Pages that the filter may have lost, since the store was made. For each page that it let in, p/(1-p) others are
   // expected to have been lost, p being its rate of false positives at that time.
@@ -270,11 +274,14 @@ class Store {
       std::size_t last = 0;   // one past the end
       SeenFilter::Verdict verdict = SeenFilter::Verdict::ask;
       bool link = false;
-      bool by_set = false;  // a set gave the verdict
+      bool by_set = false;    // a set gave the verdict
+      bool as_taken = false;  // the row is what Commit::taken says
+      bool is_read() const { return verdict == SeenFilter::Verdict::ask && !as_taken; }
     };
     std::vector<Group> groups;
   };
   Lookup look_up(const Commit& commit) const;
+  std::optional<Stored> as_queued(const Commit& commit, const UrlKey& key) const;
   void judge(const Commit& commit, const std::vector<std::size_t>& sorted, Lookup::Group& group) const;
   Result<void> stage_merges(const Commit& commit, KvBatch& batch, CommitResult& result, Tallies& tallies,
                             std::uint64_t& order, SeenCounts& seen);
@@ -294,6 +301,7 @@ class Store {
   SeenCounts seen_;
   std::optional<Error> failure_;
   std::uint64_t next_order_ = 1;  // of admissions
+  std::uint64_t dropped_at_ = 0;  // the next admission's number when records were last dropped
   std::uint64_t next_outbox_ = 1;
 };
 

@@ -138,6 +138,7 @@ Result<std::vector<HostRow>> Store::hosts_of(std::uint16_t partition, const std:
 
 Result<bool> Store::drop(std::uint16_t partition, std::size_t limit) {
   if (sets_ != nullptr) sets_->forget(partition);  // before the rows that they represent
+  dropped_at_ = next_order_;
   std::string prefix;
   put_be(prefix, partition);
   const std::string end = after_prefix(prefix);

@@ -183,9 +183,10 @@ std::vector<Key> each_once(std::vector<Key> keys) {
 // position in the frontier.
 //   u8 state, plus 128 when this peer fetched it; then encode_record()'s bytes, and for a queued one 13 bytes of
 //   position before the (empty) URL.
-struct Store::Stored {
-  static constexpr std::uint8_t fetched_here = 128;
+// Part of the first byte of a row of the table of URLs.
+inline constexpr std::uint8_t fetched_here_mark = 128;
 
+struct Store::Stored {
   UrlRecord record;
   Position position;
 
@@ -199,7 +200,7 @@ struct Store::Stored {
     } else {
       encode_record(record, out);
     }
-    const int here = record.fetched_here ? fetched_here : 0;
+    const int here = record.fetched_here ? fetched_here_mark : 0;
     out.insert(out.begin(), static_cast<char>(static_cast<int>(record.state) | here));
     return out;
   }

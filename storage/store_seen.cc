@@ -7,6 +7,18 @@
 
 namespace orbweaver::storage {
 
+namespace {
+
+// Of a page that was fetched or has failed, a set needs no more than that.
+std::optional<UrlState> end_of(std::string_view row) {
+  if (row.empty()) return std::nullopt;
+  const auto state = static_cast<UrlState>(static_cast<std::uint8_t>(row[0]) & ~fetched_here_mark);
+  const bool ended = state == UrlState::fetched || state == UrlState::failed;
+  return ended ? std::optional(state) : std::nullopt;
+}
+
+}  // namespace
+
 // A set is exact, so it is asked about every merge; the filter is asked only about links. When none of several merges
 // with one key changes anything, all of them together change nothing.
 void Store::judge(const Commit& commit, const std::vector<std::size_t>& sorted, Lookup::Group& group) const {
@@ -20,6 +32,24 @@ void Store::judge(const Commit& commit, const std::vector<std::size_t>& sorted, 
     if (verdict == SeenSets::Verdict::fresh) group.verdict = SeenFilter::Verdict::fresh;
   }
   if (!group.by_set && group.link && filter_ != nullptr) group.verdict = filter_->judge(merge_at(group.first).key.url);
+}
+
+// The row of the URL that was taken from the queue, if the set knows that nothing has changed it since: an untried URL
+// that stays at its depth keeps its place. Rows that were dropped may have come back at another place.
+std::optional<Store::Stored> Store::as_queued(const Commit& commit, const UrlKey& key) const {
+  const QueuedUrl* const taken = commit.taken;
+  if (taken == nullptr || sets_ == nullptr || taken->key != key) return std::nullopt;
+  const UntriedPlace* const place = taken->position.untried();
+  if (place == nullptr || taken->attempts > 0 || taken->visit > 0 || taken->score > 0) return std::nullopt;
+  const std::uint64_t admitted = queue_order_ == QueueOrder::depth ? UINT64_MAX - place->number : place->number;
+  if (admitted < dropped_at_) return std::nullopt;
+  if (!sets_->untried(key, {taken->depth, taken->steps, taken->off_site})) return std::nullopt;
+  Stored stored{{}, taken->position};
+  stored.record.depth = taken->depth;
+  stored.record.steps = taken->steps;
+  stored.record.off_site = taken->off_site;
+  stored.record.url = taken->url;
+  return stored;
 }
 
 void Store::note_seen(const std::vector<Merge>& changed) {
@@ -45,9 +75,15 @@ Result<void> Store::fill_set(const HostKey& host, std::size_t rows) {
     const UrlKey key{host, digest_at(cursor->key(), host_key_bytes)};
     reached = SeenSets::fingerprint(key.url);
     if (rows == 0) break;
-    const Result<Stored> stored = decode_stored(cursor->value(), key.url);
-    if (!stored) return tl::make_unexpected(stored.error());
-    if (!sets_->load(key, stored->record)) break;
+    UrlRecord known;
+    if (const std::optional<UrlState> state = end_of(cursor->value())) {
+      known.state = *state;
+    } else {
+      Result<Stored> stored = decode_stored(cursor->value(), key.url);
+      if (!stored) return tl::make_unexpected(stored.error());
+      known = std::move(stored->record);
+    }
+    if (!sets_->load(key, known)) break;
     reached.reset();
     --rows;
     ++seen_.set_rows;

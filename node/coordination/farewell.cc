@@ -15,8 +15,10 @@ constexpr Duration max_announce = std::chrono::minutes{1};
 
 }  // namespace
 
-// One that is alone has nobody to tell.
-Time Farewell::last_moment(Time now) const { return members_->others().empty() ? now : now + exit_linger; }
+// One that is alone has nobody to tell, but for a command that has just asked something.
+Time Farewell::last_moment(Time now) const {
+  return members_->others().empty() && now >= asked_ + exit_linger ? now : now + exit_linger;
+}
 
 void Farewell::leave(Time now) {
   ring::Membership& membership = members_->membership();

@@ -30,6 +30,8 @@ class Farewell {
   // The crawl has ended: every peer of the ring ends with the same totals, and keeps its partitions for a later run.
   void finish(const Step& step, std::string reason, std::map<std::string, std::uint64_t> totals);
 
+  // A question has come, whose answer is to be sent before the process ends.
+  void asked(Time now) { asked_ = now; }
   // The members as another peer knows them: perhaps it knows that this peer has left.
   void hear(Time now, const std::vector<ring::Member>& members);
   void tick(const Step& step);
@@ -45,6 +47,7 @@ class Farewell {
   const Messenger* messenger_;
   RecordWriter* writer_;
   Time next_word_{};
+  Time asked_{};
 };
 
 }  // namespace orbweaver

@@ -88,7 +88,10 @@ Result<void> Peer::handle(const Step& step, MessageEvent& event) {
 Result<void> Peer::handle_of_anyone(const Step& step, MessageEvent& event) {
   const ring::Message& in = event.message;
   const auto handled = Overloaded{
-      [&](const ring::Ask& ask) { return questions_.on_ask(step, in, ask, event.reply); },
+      [&](const ring::Ask& ask) {
+        if (!event.reply.route.empty()) ends_.process.asked(step.now);
+        return questions_.on_ask(step, in, ask, event.reply);
+      },
       [&](const ring::Join& join) {
         if (!fence_.awaits_namesake(step.now)) doorkeeper_.on_join(step, in, join, event.reply);
         return Result<void>{};

@@ -265,6 +265,11 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
 
 // ---- messages ----
 
+void PartitionManager::fill_anew(ring::Partition partition, const ring::PeerId& copy) {
+  const bool filled = backfilled_.erase({partition, copy}) > 0;
+  if (transfers_.cancel_of(ring::TransferKind::backfill, {copy, partition}) || filled) dirty_.insert(partition);
+}
+
 ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const ring::Roots& roots, const View& view) {
   ring::RootsCompared answer;
   answer.sequence = roots.sequence;
@@ -290,9 +295,9 @@ ring::RootsCompared PartitionManager::on_roots(const ring::PeerId& from, const r
       case ring::TransferKind::return_:
       case ring::TransferKind::release: {
         later = later || !holds(partition);
-        // It may have lost what it had acknowledged. An answer to this peer's own question does not say so: a copy of a
-        // busy partition hardly ever looks the same.
-        if (roots.give && !later && !equal && backfilled_.erase({partition, from}) > 0) dirty_.insert(partition);
+        // It may have lost what it had acknowledged, of a fill that is under way too. An answer to this peer's own
+        // question does not say so: a copy of a busy partition hardly ever looks the same.
+        if (roots.give && !later && !equal) fill_anew(partition, from);
         equal = equal || root == 0;  // it has nothing to return
         if (later || !equal) break;
         returned_all(from, partition);

@@ -216,6 +216,7 @@ class PartitionManager {
     dirty_.insert(partition);
   }
   void returned_all(const ring::PeerId& from, ring::Partition partition);
+  void fill_anew(ring::Partition partition, const ring::PeerId& copy);
   void finish_task(const Transfers::Done& done, const View& view, Changes& changes);
   void compare_slice(Time now, const View& view);
   void fetchability_changed(ring::Partition partition) { fetchability_changed_.insert(partition); }

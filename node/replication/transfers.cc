@@ -133,6 +133,13 @@ void Transfers::cancel(const Task& task) {
   tasks_.erase(found);
 }
 
+bool Transfers::cancel_of(ring::TransferKind kind, const Task& task) {
+  const auto found = tasks_.find(task);
+  if (found == tasks_.end() || found->second.kind != kind) return false;
+  cancel(task);
+  return true;
+}
+
 void Transfers::begin_anew(ring::Partition partition) {
   const auto peers = peers_of_.find(partition);
   if (peers == peers_of_.end()) return;

@@ -87,6 +87,8 @@ class Transfers {
   void want(const Task& task, ring::TransferKind kind, const Extras& extras);
   void want(const Task& task, ring::TransferKind kind) { want(task, kind, Extras{}); }
   void cancel(const Task& task);
+  // True: the task was of this kind.
+  bool cancel_of(ring::TransferKind kind, const Task& task);
   // The partition's holder has changed: answers to earlier questions no longer count.
   void begin_anew(ring::Partition partition);
   // Cancels the partition's tasks that `keep` denies.

@@ -248,6 +248,7 @@ Result<void> FetchOutcomes::finish_page(const Step& step, Job& job, PageDone* do
   // Links of error pages lead to error pages; only a page that counts as fetched is followed.
   const bool followed = page != nullptr && record.state == UrlState::fetched;
   storage::Commit commit;
+  commit.taken = &job.fetch.page()->queued;
   KnownLinks known;
   if (followed) {
     add_links(step.now, job, *page, SIZE_MAX, known, commit);

@@ -16,8 +16,9 @@ namespace {
 
 // A loop that wants to be called at once is called after this time.
 constexpr Duration busy_step{std::chrono::microseconds{100}};
-// This many calls in a row that did nothing, each wanting another at once, are a loop that eats a processor.
-constexpr std::uint32_t max_idle_ticks = 300;
+// This many calls in a row that did nothing, each wanting another at once, are a loop that eats a processor. Planning
+// all partitions, a few in a step, takes as many again.
+constexpr std::uint32_t max_idle_ticks = 1000;
 // After the faults' end, a peer that left its work on its disk is noticed after this time,
 constexpr Duration alone_wait{std::chrono::seconds{1}};
 // and one whose leave_timeout was over after this: the ring waits for it.
@@ -454,7 +455,7 @@ void World::step(std::size_t number, Event event) {
   }
   const bool again_at_once = tick && commands.empty() && peer.core->next_deadline(clock_of(peer)) <= clock_of(peer);
   peer.idle_ticks = again_at_once ? peer.idle_ticks + 1 : 0;
-  if (peer.idle_ticks > max_idle_ticks)
+  if (peer.idle_ticks > max_idle_ticks + parameters_.settings.partitions / parameters_.partitions_a_step)
     fail("busy", "peer " + std::to_string(number) + " asks to be called again and again and does nothing");
   set_wake(number);
   occupy(number);

@@ -49,6 +49,19 @@ TEST_F(FarewellTest, OneThatIsAloneHasNobodyToWaitFor) {
   EXPECT_TRUE(std::holds_alternative<Exit>(alone.out.back()));
 }
 
+TEST_F(FarewellTest, OneThatIsAloneAndHasBeenAskedAnswersFirst) {
+  PeerRig alone;
+  alone.enter();
+  alone.farewell.asked(alone.now);
+  ASSERT_TRUE(alone.farewell.exit(alone.step(), 0, "stopped"));
+  alone.farewell.tick(alone.step());
+  EXPECT_TRUE(alone.out.empty()) << "the answer is being sent";
+  alone.now += exit_linger;
+  alone.farewell.tick(alone.step());
+  ASSERT_FALSE(alone.out.empty());
+  EXPECT_TRUE(std::holds_alternative<Exit>(alone.out.back()));
+}
+
 TEST_F(FarewellTest, OneThatLeavesSaysSoUntilAnotherHasHeardIt) {
   rig_.lifecycle.leave(rig_.now + minutes(1));
   ASSERT_TRUE(rig_.farewell.exit(rig_.step(), 0, "left"));

@@ -219,6 +219,20 @@ TEST_F(MembershipCalls, Swim_ProbeThenIndirectThenSuspectThenDown) {
   EXPECT_EQ(peer.find(target)->state, MemberState::down);
 }
 
+// Seed 24494 of the simulator: a peer that was back knew nobody but one that had died since.
+TEST_F(MembershipCalls, WhenAProbeFailsOneThatIsDownIsToldOfAll) {
+  peer.welcome({record(1, 5, MemberState::active), record(2, 5, MemberState::down)}, start);
+  std::size_t told = 0;
+  for (Time now = start; now < start + config.sync_every / 2 && !peer.find(sim_id(1))->suspect;
+       now += milliseconds(10)) {
+    told = 0;
+    for (const auto& [to, sync] : only<Sync>(run_to(now)))
+      if (to == sim_id(2) && sync.reply_wanted && sync.members.size() == 3) ++told;
+  }
+  ASSERT_TRUE(peer.find(sim_id(1))->suspect);
+  EXPECT_EQ(told, 1u);
+}
+
 TEST_F(MembershipCalls, Swim_AnIndirectAckClearsTheProbe_AStrangersDoesNot) {
   for (const bool from_relay : {true, false}) {
     Membership prober(sim_member(0, 1000), config, 3);

@@ -410,6 +410,37 @@ TEST_F(PartitionRestartTest, ACopyThatLostAllIsFilledAgain) {
   check_settled();
 }
 
+// Seed 25034 of the simulator: the fill went on where it had stood before the power cut.
+TEST_F(PartitionRestartTest, AFillUnderWayBeginsAnewWhenTheCopyMayHaveLostSome) {
+  form(2);
+  const ring::Partition partition = held_by(1);
+  PartitionManager& holder = *node(1).partition_manager;
+  (void)known_to(node(1), partition);
+  const ring::Roots question{.sequence = 1,
+                             .kind = ring::TransferKind::return_,
+                             .roots = {{partition, 0}},
+                             .tenures = {{partition, holder.tenures().of(partition)}},
+                             .give = true};
+  (void)holder.on_roots(node(2).id, question, *node(1).view);
+  std::size_t batches = 0, questions = 0;
+  lost_ = [&](std::size_t from, const Transfers::Out& out) {
+    const auto* const roots = std::get_if<ring::Roots>(&out.body);
+    if (from == 1 && roots != nullptr && roots->kind == ring::TransferKind::backfill) ++questions;
+    const bool batch = from == 1 && std::holds_alternative<ring::Batch>(out.body);
+    if (batch) ++batches;
+    return batch;
+  };
+  for (int i = 0; i < 1'000 && batches == 0; ++i) step();
+  ASSERT_GT(batches, 0u) << "the fill is under way";
+  questions = 0;
+  (void)holder.on_roots(node(2).id, question, *node(1).view);
+  for (int i = 0; i < 100; ++i) step();
+  EXPECT_GT(questions, 0u);
+  lost_ = {};
+  settle();
+  check_settled();
+}
+
 // The same on both sides: who has started again says that it may lack something.
 TEST_F(PartitionRestartTest, ACopyThatStartedAgainIsFilledAgain) {
   form(2);

@@ -93,6 +93,37 @@ TEST_P(StoreWithSets, ASetIsFilledFromTheRowsOfItsHost) {
 }
 
 // A set filled from a slice of the rows, in the order of their digests, answers for that range.
+// Of a page that was fetched at its first try the queue has told all.
+TEST_P(StoreWithSets, TheOutcomeOfAFirstTryCostsNoReadEither) {
+  commit({link_to(1, 1), link_to(1, 2)});
+  fill(1);
+  const auto head = with_sets().queue_head(host_key_of(1), nullptr, 2);
+  ASSERT_TRUE(head);
+  ASSERT_EQ(head->size(), 2u);
+  const auto reads = [&](const QueuedUrl& taken) {
+    const std::size_t before = counting_->of_urls();
+    Merge outcome = fetched(1, 1);
+    outcome.key = taken.key;
+    outcome.record.url = taken.url;
+    Commit with = commit_of({.merges = {outcome}});
+    with.taken = &taken;
+    EXPECT_TRUE(store_->commit(with));
+    return counting_->of_urls() - before;
+  };
+  EXPECT_EQ(reads(head->front()), 0u);
+  EXPECT_EQ(with_sets().seen().from_queue, 1u);
+  EXPECT_EQ(with_sets().counts().fetched, 1u);
+  EXPECT_EQ(with_sets().counts().queued, 1u);
+  Merge again = link_to(1, 2);
+  again.key = head->back().key;
+  again.record.url = head->back().url;
+  again.record.attempts = 1;
+  again.record.not_before = test::at_ms(9);
+  commit({again});
+  EXPECT_EQ(reads(head->back()), 1u) << "another peer has tried it meanwhile";
+  EXPECT_EQ(with_sets().counts().queued, 0u);
+}
+
 TEST_P(StoreWithSets, AHalfFilledSetAnswersForItsRange) {
   std::vector<Merge> rows;
   for (std::size_t i = 0; i < 400; ++i) rows.push_back(link_to(1, i));
@@ -251,8 +282,13 @@ class Twins {
     const auto b = test::records_of(*dumb_);
     EXPECT_EQ(a, b);
     EXPECT_EQ(fast_->counts(), dumb_->counts());
+    from_queue += fast_->seen().from_queue;
     EXPECT_LT(fast_->seen().reads, dumb_->seen().reads);
+    EXPECT_EQ(test::rows_of(fast_kv_, Table::frontier), test::rows_of(dumb_kv_, Table::frontier));
+    for (const std::uint16_t partition : dumb_->partitions()) EXPECT_EQ(fast_->root(partition), dumb_->root(partition));
   }
+
+  inline static std::uint64_t from_queue = 0;  // of all runs
 
  private:
   static constexpr std::size_t hosts = 6;
@@ -305,6 +341,10 @@ class Twins {
       // Half of a partition is dropped, and may come back.
       for (int part = 0; part < 2; ++part)
         for (auto* store : {&fast_, &dumb_}) ASSERT_TRUE((*store)->drop(host_key_of(host).partition, 10));
+    } else if (kind > 4 && kind < 8) {
+      const auto head = dumb_->queue_head(host_key_of(host), nullptr, 1 + below(random_, 4));
+      ASSERT_TRUE(head);
+      taken_.insert(taken_.end(), head->begin(), head->end());
     } else {
       commit(host);
     }
@@ -317,7 +357,26 @@ class Twins {
       const std::size_t page = below(random_, pages);
       merges.push_back({url_key_of(at, page), record_of(at, page), below(random_, 2) == 0});
     }
-    const auto fast = fast_->commit(commit_of({.merges = merges}));
+    Commit with = commit_of({.merges = merges});
+    std::optional<QueuedUrl> taken;
+    if (!taken_.empty() && below(random_, 2) == 0) {
+      // Some were taken long ago: other records have been joined with theirs since, or they were dropped.
+      const std::size_t at = below(random_, 2) == 0 ? taken_.size() - 1 : below(random_, taken_.size());
+      taken = taken_[at];
+      if (below(random_, 2) == 0) taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(at));
+      UrlRecord outcome = test::queued_record(host, 0, taken->depth);
+      outcome.url = taken->url;
+      outcome.steps = taken->steps;
+      outcome.off_site = taken->off_site;
+      outcome.visit = taken->visit;
+      outcome.attempts = taken->attempts;
+      outcome.state = below(random_, 3) == 0 ? UrlState::failed : UrlState::fetched;
+      outcome.since = test::at_ms(static_cast<std::int64_t>(below(random_, 1000)));
+      merges.push_back({taken->key, outcome});
+      with = commit_of({.merges = merges});
+      with.taken = &*taken;
+    }
+    const auto fast = fast_->commit(with);
     const auto dumb = dumb_->commit(commit_of({.merges = merges}));
     ASSERT_TRUE(fast && dumb);
     ASSERT_EQ(fast->outcomes, dumb->outcomes);
@@ -336,6 +395,7 @@ class Twins {
   }
 
   std::mt19937_64 random_;
+  std::vector<QueuedUrl> taken_;
   MemoryKv fast_kv_;
   MemoryKv dumb_kv_;
   std::optional<Store> fast_;
@@ -347,6 +407,7 @@ TEST(SeenSets, AStoreWithSetsDoesWhatOneWithoutDoes) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Twins(seed, seed % 3 == 0 ? 1200 : seed % 3 == 1 ? 3500 : plenty).run(600);
   }
+  EXPECT_GT(Twins::from_queue, 300u);
 }
 
 }  // namespace
