@@ -251,6 +251,7 @@ void PartitionManager::finish_task(const Transfers::Done& done, const View& view
       if (done.agreed && asked_.erase(partition) + asked_again_.erase(partition) > 0) {
         dirty_.insert(partition);  // the holder has asked meanwhile, and waits for a word that follows its question
       } else if (done.agreed) {
+        written_late_.erase(partition);  // the holder has that too
         releasing_.insert(partition);
       } else {
         transfers_.want(done.task, ring::TransferKind::release, {.already_sent = true});
