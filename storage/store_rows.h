@@ -179,13 +179,13 @@ std::vector<Key> each_once(std::vector<Key> keys) {
   return keys;
 }
 
+// Part of the first byte of a row of the table of URLs.
+inline constexpr std::uint8_t fetched_here_mark = 128;
+
 // A row of the urls table: the record, for a queued one without its URL (the frontier's row has it) and with its
 // position in the frontier.
 //   u8 state, plus 128 when this peer fetched it; then encode_record()'s bytes, and for a queued one 13 bytes of
 //   position before the (empty) URL.
-// Part of the first byte of a row of the table of URLs.
-inline constexpr std::uint8_t fetched_here_mark = 128;
-
 struct Store::Stored {
   UrlRecord record;
   Position position;

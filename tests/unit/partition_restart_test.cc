@@ -40,6 +40,14 @@ class PartitionRestartTest : public test::PartitionManagerTest {
     EXPECT_TRUE(n.store->commit(test::commit_of({.merges = {record}})));
     return record;
   }
+  // What a copy says that has nothing of the partition any more.
+  static ring::Roots lost_all(const PartitionManager& holder, ring::Partition partition) {
+    return {.sequence = 1,
+            .kind = ring::TransferKind::return_,
+            .roots = {{partition, 0}},
+            .tenures = {{partition, holder.tenures().of(partition)}},
+            .give = true};
+  }
   // As a peer does that has pages of an earlier process.
   void unsettle(std::size_t number) { ASSERT_TRUE(node(number).copied_until.restore("", now_)); }
   void move(std::size_t number) {
@@ -399,11 +407,7 @@ TEST_F(PartitionRestartTest, ACopyThatLostAllIsFilledAgain) {
   const ring::Partition partition = held_by(1);
   PartitionManager& holder = *node(1).partition_manager;
   (void)known_to(node(1), partition);
-  const ring::Roots question{.sequence = 1,
-                             .kind = ring::TransferKind::return_,
-                             .roots = {{partition, 0}},
-                             .tenures = {{partition, holder.tenures().of(partition)}},
-                             .give = true};
+  const ring::Roots question = lost_all(holder, partition);
   EXPECT_TRUE(holder.on_roots(node(2).id, question, *node(1).view).differ.empty()) << "it has nothing to return";
   EXPECT_FALSE(holder.copies_whole(partition, *node(1).view));
   settle();
@@ -416,11 +420,7 @@ TEST_F(PartitionRestartTest, AFillUnderWayBeginsAnewWhenTheCopyMayHaveLostSome) 
   const ring::Partition partition = held_by(1);
   PartitionManager& holder = *node(1).partition_manager;
   (void)known_to(node(1), partition);
-  const ring::Roots question{.sequence = 1,
-                             .kind = ring::TransferKind::return_,
-                             .roots = {{partition, 0}},
-                             .tenures = {{partition, holder.tenures().of(partition)}},
-                             .give = true};
+  const ring::Roots question = lost_all(holder, partition);
   (void)holder.on_roots(node(2).id, question, *node(1).view);
   std::size_t batches = 0, questions = 0;
   lost_ = [&](std::size_t from, const Transfers::Out& out) {

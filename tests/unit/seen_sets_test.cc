@@ -92,7 +92,6 @@ TEST_P(StoreWithSets, ASetIsFilledFromTheRowsOfItsHost) {
   EXPECT_EQ(with_sets().counts().queued, 601u);
 }
 
-// A set filled from a slice of the rows, in the order of their digests, answers for that range.
 // Of a page that was fetched at its first try the queue has told all.
 TEST_P(StoreWithSets, TheOutcomeOfAFirstTryCostsNoReadEither) {
   commit({link_to(1, 1), link_to(1, 2)});
@@ -124,6 +123,7 @@ TEST_P(StoreWithSets, TheOutcomeOfAFirstTryCostsNoReadEither) {
   EXPECT_EQ(with_sets().counts().queued, 0u);
 }
 
+// A set filled from a slice of the rows, in the order of their digests, answers for that range.
 TEST_P(StoreWithSets, AHalfFilledSetAnswersForItsRange) {
   std::vector<Merge> rows;
   for (std::size_t i = 0; i < 400; ++i) rows.push_back(link_to(1, i));

@@ -4,6 +4,7 @@
 // grant its leases. Likewise where a robots.txt of another host was asked for, and a peer began or ended meanwhile.
 // A robots.txt has no copies: after a peer has begun or ended, its next holder does not know the Crawl-delay before it
 // has read the file again. What it asks for until then is a robots.txt: of other hosts, then the host's own.
+// Nor does a peer know it whose last writes a power cut has taken.
 #include <algorithm>
 #include <map>
 
