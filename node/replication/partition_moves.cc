@@ -46,6 +46,7 @@ Result<void> PartitionMoves::learn(const Step& step, const std::vector<ring::Par
 // What this peer decides is on its disk before another peer learns it.
 Result<void> PartitionMoves::decide(const Step& step, const PartitionManager::Changes& changes) {
   if (changes.empty()) return {};
+  for (const ring::PartitionTenure& change : changes) safe_from_.erase(change.partition);
   ORBWEAVER_TRY(learn(step, changes));
   const std::vector<ring::PeerId> members = members_->reachable();
   std::set<ring::PeerId> recipients(members.begin(), members.end());
@@ -291,8 +292,8 @@ bool PartitionMoves::copies_have(const ring::PeerId& from, const ring::Partition
 }
 
 // A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links
-// are with their owners, or copied. Without copies the links are as safe in this peer's outbox as anywhere, and no slow
-// owner of theirs delays the partition.
+// are with their owners, or copied. So a slow owner delays the partitions whose pages have links to it, and no others.
+// Without copies the links are as safe in this peer's outbox as anywhere.
 bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind kind,
                                    const std::function<bool(ring::Partition)>& stays) {
   const OutboxSender& outbox = replication_->outbox;
@@ -308,10 +309,16 @@ bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind
   }
   if (!copied) return true;
   const auto [at, added] =
-      safe_from_.try_emplace(partition, SafeFrom{state_->store->next_outbox(), replicator.issued()});
-  if (outbox.safe() < at->second.outbox || replicator.safe() < at->second.items) return false;
-  safe_from_.erase(at);
-  return true;
+      safe_from_.try_emplace(partition, SafeFrom{replicator.issued(), state_->store->next_outbox()});
+  return replicator.safe() >= at->second.items;
+}
+
+// Not before the sitemaps that they name are safe, which may be anywhere in the outbox. Else the new holder reads them
+// itself, and finds the sitemaps.
+bool PartitionMoves::robots_may_move(ring::Partition partition) const {
+  if (state_->settings.replicas < 2) return true;
+  const auto found = safe_from_.find(partition);
+  return found != safe_from_.end() && replication_->outbox.safe() >= found->second.outbox;
 }
 
 // It is handed over, or released.
@@ -355,6 +362,7 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
   const Transfers::World world{
       partition_manager.tenures(),
       [&](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind, stays); },
+      [this](ring::Partition partition) { return robots_may_move(partition); },
       [this](const storage::Merge& page) { return replication_->outcome(page); },
       [this] { return replication_->new_sequence(); },
       [this](ring::Partition partition) {

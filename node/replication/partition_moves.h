@@ -73,10 +73,11 @@ class PartitionMoves {
     std::uint64_t sequence = 0;
     std::uint64_t ring = 0;  // fingerprint of the sender's
   };
-  // What must be safe before a partition that is to move may go; noted when the last fetch from it had ended.
+  // What must be safe before a partition that is to move may go, and before its robots.txt files may go with it; noted
+  // when the last fetch from it had ended, for as long as this peer fetches nothing from it.
   struct SafeFrom {
-    std::uint64_t outbox = 0;
     std::uint64_t items = 0;
+    std::uint64_t outbox = 0;
   };
 
   // What another peer may drop was written here before it asked. Its copies have it once the outcomes that waited then
@@ -93,6 +94,7 @@ class PartitionMoves {
   Result<void> transfer(const Step& step, const std::function<bool(ring::Partition)>& stays);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind,
                      const std::function<bool(ring::Partition)>& stays);
+  bool robots_may_move(ring::Partition partition) const;
   bool may_move(ring::Partition partition) const;
   bool copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked);
   void note_pause(const Step& step);

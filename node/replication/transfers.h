@@ -75,6 +75,7 @@ class Transfers {
   struct World {  // what it needs to know and cannot see
     const ring::Tenures& tenures;
     std::function<bool(ring::Partition, ring::TransferKind)> ready;
+    std::function<bool(ring::Partition)> robots_leave;  // with a hand-off
     std::function<Outcome(const storage::Merge&)> outcome;
     std::function<std::uint64_t()> new_sequence;
     std::function<Time(ring::Partition)> last_access_unknown_since;  // storage::WireKind::last_access_unknown

@@ -394,5 +394,76 @@ TEST_F(PartitionMovesWithReplicas, WhatTheHolderAsksForWhileItIsReturnedIsReturn
   EXPECT_EQ(over + returns().size(), 1u);
 }
 
+// A partition with a page and a robots.txt that another peer owns by now.
+class HandOverTest : public PartitionMovesWithReplicas {
+ protected:
+  using Kinds = std::vector<storage::WireKind>;
+
+  void SetUp() override {
+    hold_everything();
+    while (rig_.members.view().owns(page_.host.partition)) ++page_.host.partition;
+    const CanonicalUrl url = *CanonicalUrl::parse("http://a.example/");
+    page_.url = url.digest();
+    storage::Merge page{page_, {}};
+    page.record.url = url.text();
+    storage::Commit commit;
+    commit.merges.push_back(page);
+    commit.robots.emplace_back(page_.host, "http://a.example",
+                               storage::RobotsEntry{rig_.now, rig_.now + std::chrono::hours(1), 1, "rules"});
+    ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
+  }
+  // A link of another page, or a sitemap, whose owner does not answer.
+  void keep_link_waiting() {
+    storage::Commit commit;
+    commit.to_outbox.emplace_back(page_.host.partition, "a link");
+    ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
+  }
+  // What was handed over of the partition since the last call. Copies and comparisons are answered.
+  Kinds handed_over() {
+    Kinds kinds;
+    for (int round = 0; round < 4; ++round) {
+      rig_.clear();
+      rig_.now += std::chrono::seconds(1);
+      tick();
+      for (const ring::Batch& batch : rig_.sent<ring::Batch>())
+        for (const ring::BatchRecord& entry : batch.records)
+          if (entry.partition == page_.host.partition) kinds.push_back(storage::wire_kind(entry.record));
+      for (const ring::Roots& roots : rig_.sent<ring::Roots>()) {
+        ring::RootsCompared answer;
+        answer.sequence = roots.sequence;
+        for (const ring::PartitionDigest& root : roots.roots) answer.differ.push_back(root.partition);
+        EXPECT_TRUE(moves_.hear(rig_.step(), rig_id(2), answer));
+      }
+      Replicator& replicator = rig_.replication.replicator;
+      std::vector<BatchOut> copies;
+      replicator.tick(
+          rig_.now, rig_.members.view(), rig_.replication.partition_manager.tenures(), [&] { return ++sequence_; },
+          copies);
+      for (const BatchOut& copy : copies) EXPECT_TRUE(replicator.acknowledged(copy.to, copy.batch.sequence));
+    }
+    return kinds;
+  }
+
+  storage::UrlKey page_{{0, {1}}, {}};
+  std::uint64_t sequence_ = 1000;
+};
+
+TEST_F(HandOverTest, ThePartitionAndItsRobotsTxtGoOnceItsPagesHaveTheirCopies) {
+  Dependents& dependents = rig_.replication.dependents;
+  const Dependents::Id outcome = dependents.begin(Dependents::Kind::outcome);
+  dependents.wait(outcome);
+  rig_.replication.replicator.write_after(page_.host.partition, page_, "an outcome", rig_.now, outcome);
+  EXPECT_EQ(handed_over(), Kinds{}) << "an outcome waits for its links";
+  dependents.done(outcome);
+  EXPECT_EQ(handed_over(), (Kinds{storage::WireKind::record, storage::WireKind::robots}));
+}
+
+// The partition's page has no link there. Its robots.txt may name a sitemap that waits, and stays.
+TEST_F(HandOverTest, ASlowOwnerDelaysPartitionsWithLinksToItAndNoOthers) {
+  keep_link_waiting();
+  EXPECT_EQ(handed_over(), Kinds{storage::WireKind::record});
+  EXPECT_GT(rig_.store.counts().outbox, 0u) << "the link still waits for its owner";
+}
+
 }  // namespace
 }  // namespace orbweaver

@@ -46,6 +46,16 @@ TEST_P(TransfersKind, TheReceiverKnowsAllRecordsWaitsAndRobots) {
   EXPECT_FALSE(transfers_->frozen(3));
 }
 
+// A sitemap that a robots.txt names may be on this disk alone. Waits of the host go all the same.
+TEST_P(TransfersKind, ARobotsTxtThatMayNotLeaveStays) {
+  fill(ours_, 3, 5, 9);
+  add_hosts(3);
+  robots_leave_ = false;
+  want(3, GetParam());
+  run();
+  EXPECT_EQ(transfers_->records_sent(), 45u + 2u);
+}
+
 TEST_P(TransfersKind, EqualRootsSendNoRecord) {
   fill(ours_, 3, 5, 9);
   fill(theirs_, 3, 5, 9);
