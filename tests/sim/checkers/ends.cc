@@ -1,7 +1,8 @@
 // It ends (contract, 6). The first message that the end is decided comes only when nothing is queued, in flight or in
 // an outbox anywhere, in down peers' stores too (under a page limit: when it is reached). Every peer that has not left
 // reports the end, with the same totals, and those totals are true. After a cut for longer than presume_dead_after,
-// each side may end alone: this goes for each side then.
+// each side may end alone: this goes for each side then. So may a peer that was down when the end was decided, and comes
+// back after all others have exited.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -134,10 +135,32 @@ class Ends final : public Checker {
     return sum;
   }
 
+  // It was down when the end was decided, and nobody is there any more who could tell it so. What others had fetched it
+  // fetches again, if they alone had it.
+  bool came_back_alone(World& world, std::size_t number) const {
+    return down_at_end_.contains(number) &&
+           std::all_of(world.peers().begin(), world.peers().end(),
+                       [&](const SimPeer& peer) { return peer.number == number || peer.status == Status::gone; });
+  }
+
+  static std::string difference(const std::map<std::string, std::uint64_t>& totals,
+                                const std::map<std::string, std::uint64_t>& before) {
+    std::string text;
+    for (const auto& [key, number] : totals)
+      if (const auto found = before.find(key); found == before.end() || found->second != number)
+        text += " " + key + " " + std::to_string(number) + ", not " +
+                (found == before.end() ? "told" : std::to_string(found->second));
+    return text;
+  }
+
   void said(World& world, std::size_t from, const std::map<std::string, std::uint64_t>& totals) {
     if (totals_.contains(totals)) return;
-    if (!totals_.empty() && !world.sides_may_end_alone())
-      return world.fail(name(), "peer " + std::to_string(from) + " tells of other totals than the one before");
+    if (totals_.empty())
+      for (const SimPeer& peer : world.peers())
+        if (peer.status == Status::down) down_at_end_.insert(peer.number);
+    if (!totals_.empty() && !world.sides_may_end_alone() && !came_back_alone(world, from))
+      return world.fail(name(), "peer " + std::to_string(from) + " tells of other totals than the one before:" +
+                                    difference(totals, *totals_.begin()));
     totals_.insert(totals);
     if (totals_.size() > 1) world.count("an end of another side");
     const std::set<std::size_t> side = side_of(world, from);
@@ -171,6 +194,7 @@ class Ends final : public Checker {
     }
   }
   std::set<std::map<std::string, std::uint64_t>> totals_;  // of each side
+  std::set<std::size_t> down_at_end_;                      // when the first totals were told
   std::uint64_t bytes_ = 0;                                // of pages
 };
 
