@@ -15,6 +15,14 @@ struct DigestHash {
   }
 };
 
+// What decides which URL a link is: all of it, or what comes before its fragment. The parser drops spaces at the end of
+// a link, but not before a fragment (URL standard 4.4).
+std::string_view without_fragment(std::string_view href) {
+  const std::size_t end = href.find('#');
+  const bool spaced = end != std::string_view::npos && end > 0 && static_cast<unsigned char>(href[end - 1]) <= ' ';
+  return spaced ? href : href.substr(0, end);
+}
+
 }  // namespace
 
 Url document_base(const PageLinks& page, const Url& document, const QueryEncoder* query_encoder) {
@@ -28,7 +36,7 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
                             const LinkRules& rules) {
   ResolvedLinks out;
   const Url base = document_base(page, document, query_encoder);
-  // As written: pages often repeat a link, and parsing is more expensive than this look-up.
+  // As written: pages often repeat a link, or link to many parts of one page, and parsing costs more than this look-up.
   std::unordered_set<std::string_view> hrefs;
   std::unordered_set<std::string_view> requisite_hrefs;
   std::unordered_set<ring::Md5, DigestHash> digests;
@@ -50,7 +58,8 @@ ResolvedLinks resolve_links(const PageLinks& page, const Url& document, const Qu
       ++out.over_budget;
       continue;
     }
-    if (!link.from_header && !(requisite ? requisite_hrefs : hrefs).insert(link.href).second) continue;
+    const std::string_view href = rules.canonicaliser.keeps_fragments() ? link.href : without_fragment(link.href);
+    if (!link.from_header && !(requisite ? requisite_hrefs : hrefs).insert(href).second) continue;
     // A header's URLs are not part of the document, so neither its base nor its charset applies.
     const Result<Url> url =
         link.from_header ? Url::parse(link.href, &document) : Url::parse(link.href, &base, query_encoder);

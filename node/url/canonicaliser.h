@@ -29,6 +29,8 @@ class Canonicaliser {
 
   Result<CanonicalUrl> parse(std::string_view text) const;
   Result<CanonicalUrl> from(const Url& url) const;
+  // Two URLs that differ in their fragments alone may be two in this form.
+  bool keeps_fragments() const { return keep_hash_bang_; }
 
   // What differs between the URL standard's serialisation and the canonical form, in the order of the rules:
   // "credentials", "fragment", "host_dot", "empty_query", "escapes", then settings' names. Empty if the URL is refused.

@@ -258,5 +258,14 @@ TEST(ResolveLinks, TheCrawlsCanonicalFormJoins) {
   EXPECT_EQ(resolve_links(page, *Url::parse("http://d.test/"), nullptr, rules).urls.size(), 1u);
 }
 
+TEST(ResolveLinks, FragmentsThatTheCrawlKeepsAreLinksOfTheirOwn) {
+  PageLinks page;
+  for (const char* const href : {"/a#!b", "/a#!c", "/a#d", "/a"}) html::add_link(page, href, LinkKind::anchor);
+  Settings settings = default_settings();
+  settings.hash_bang = HashBang::keep;
+  const LinkRules rules{Canonicaliser(settings), {}, false};
+  EXPECT_EQ(resolve_links(page, *Url::parse("http://d.test/"), nullptr, rules).urls.size(), 3u);
+}
+
 }  // namespace
 }  // namespace orbweaver

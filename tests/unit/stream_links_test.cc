@@ -125,6 +125,12 @@ TEST(ResolveLinks, Html2_4_3_TheFirstBaseWithAnHref) {
   EXPECT_EQ(urls("<svg><base href=/svg/></svg><base href=/html/><a href=x></a>"), Strings{"http://d.test/html/x"});
 }
 
+TEST(ResolveLinks, PartsOfOnePageAreOneLink) {
+  EXPECT_EQ(urls("<a href=a#1></a><a href=a#2></a><a href=a></a><a href=#></a><a href=#3></a>"),
+            (Strings{"http://d.test/p/a", "http://d.test/p/q.html"}));
+  EXPECT_EQ(urls("<a href='a #1'></a><a href='a '></a>"), (Strings{"http://d.test/p/a%20", "http://d.test/p/a"}));
+}
+
 TEST(ResolveLinks, EachOnceInOrderAndOnlyHttp) {
   const ResolvedLinks links = resolved(
       "<a href=b></a><a href=' a\n'></a><a href=b#frag></a><a href=mailto:x@y></a><a href=javascript:1></a><a "
