@@ -1,8 +1,8 @@
 // It ends (contract, 6). The first message that the end is decided comes only when nothing is queued, in flight or in
 // an outbox anywhere, in down peers' stores too (under a page limit: when it is reached). Every peer that has not left
 // reports the end, with the same totals, and those totals are true. After a cut for longer than presume_dead_after,
-// each side may end alone: this goes for each side then. So may a peer that was down when the end was decided, and comes
-// back after all others have exited.
+// each side may end alone: this goes for each side then. So may a peer that was down when the end was decided, and
+// comes back after all others have exited.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
