@@ -76,7 +76,7 @@ struct Parameters {
   Duration max_time{std::chrono::hours{6}};           // simulated; a crawl that takes longer has no end
   Duration max_sync{std::chrono::milliseconds{20}};   // of an archive, under durability = power
   std::uint64_t seen_set_bytes = 16u << 20;           // of each peer, for the sets of its hosts' URLs
-  std::uint32_t recount_every = 64;                   // steps of a peer between two recounts of its store
+  std::uint32_t recount_every = 256;                  // steps of a peer between two recounts of its store
   bool two_connections = false;  // answers overtake what their sender says itself, and are overtaken by that
   Duration max_answer_lag{};     // with two connections: an answer takes up to this much longer
   // After a cut, what is sent on a connection from before it is lost for this long, unless the sender connects anew.
