@@ -16,10 +16,11 @@ struct DigestHash {
 };
 
 // What decides which URL a link is: all of it, or what comes before its fragment. The parser drops spaces at the end of
-// a link, but not before a fragment (URL standard 4.4).
+// a link, but not before a fragment (URL standard 4.4), and refuses a link that is too long with its fragment.
 std::string_view without_fragment(std::string_view href) {
   const std::size_t end = href.find('#');
-  const bool spaced = end != std::string_view::npos && end > 0 && static_cast<unsigned char>(href[end - 1]) <= ' ';
+  if (end == std::string_view::npos || href.size() > max_url_input_bytes) return href;
+  const bool spaced = end > 0 && static_cast<unsigned char>(href[end - 1]) <= ' ';
   return spaced ? href : href.substr(0, end);
 }
 

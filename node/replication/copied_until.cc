@@ -20,8 +20,10 @@ Result<void> CopiedUntil::restore(std::string_view row, Time now) {
   return {};
 }
 
-void CopiedUntil::note_alone(Time now) {
+void CopiedUntil::note_alone(Time now, std::uint64_t outbox) {
   needed_ = std::max(needed_, now);
+  first_unsent_ = std::min(first_unsent_, now);
+  unsent_outbox_ = std::max(unsent_outbox_, outbox);
   until_ = Time{};
   last_ = Time::max();
   if (written_until_ != until_ || written_last_ < last_) next_ = now;

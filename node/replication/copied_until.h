@@ -28,7 +28,8 @@ class CopiedUntil {
   // What the last run wrote; "": it wrote nothing. Pages fetched up to now may lack copies of their links.
   Result<void> restore(std::string_view row, Time now);
   // No other peer keeps copies any more, and those that did may be gone for good; or a page was fetched then.
-  void note_alone(Time now);
+  // Its links are in the outbox before this number.
+  void note_alone(Time now, std::uint64_t outbox = 0);
   // The outcome of a page was given up before it had left. Its links are on two disks once the outbox and the copies
   // are safe up to these numbers (OutboxSender::safe(), Replicator::safe()). A fill brings it when all is settled.
   void note_unsent(Time fetched, std::uint64_t outbox, std::uint64_t items);

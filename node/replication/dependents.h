@@ -1,6 +1,7 @@
 // What waits until something of this peer's is on another disk too: the outcome of a fetched page, the acknowledgement
 // of a batch of links. Each counts what it still waits for, and for nothing else: entries of the outbox
-// (open_entries.h), copies (replicator.h). So one slow peer holds back what depends on it, and no more.
+// (open_entries.h), copies (replicator.h), another dependent. So one slow peer holds back what depends on it, and no
+// more.
 //
 // A page that is committed in pieces keeps its dependent from the first piece to the last. Who counts for a dependent
 // that was forgotten counts for nothing.
@@ -24,8 +25,8 @@ namespace orbweaver {
 
 class Dependents {
  public:
-  using Id = std::uint64_t;  // 0: none
-  enum class Kind : std::uint8_t { outcome, batch };
+  using Id = std::uint64_t;                                     // 0: none
+  enum class Kind : std::uint8_t { outcome, batch, sitemaps };  // that a robots.txt names: they are only followed
 
   // Not met before close(): until then it may be given more to wait for.
   Id begin(Kind kind) {
@@ -33,6 +34,17 @@ class Dependents {
     return last_;
   }
   void close(Id id) { done(id); }
+  // It waits for the other one too, if that one waits for something.
+  void follow(Id id, Id other) {
+    if (!open_.contains(other)) return;
+    wait(id);
+    std::vector<Id>& followers = followers_[other];
+    if (followers.size() == followers.capacity()) {
+      std::erase_if(followers, [this](Id one) { return !waits(one); });
+      followers.reserve(2 * followers.size() + 1);
+    }
+    followers.push_back(id);
+  }
   // One thing more that it waits for, and one less.
   void wait(Id id) {
     if (const auto found = open_.find(id); found != open_.end()) ++found->second.count;
@@ -40,8 +52,9 @@ class Dependents {
   void done(Id id) {
     const auto found = open_.find(id);
     if (found == open_.end() || --found->second.count > 0) return;
-    met_[static_cast<std::size_t>(found->second.kind)].push_back(id);
+    if (found->second.kind != Kind::sitemaps) met_[static_cast<std::size_t>(found->second.kind)].push_back(id);
     open_.erase(found);
+    if (const auto node = followers_.extract(id)) std::ranges::for_each(node.mapped(), [this](Id one) { done(one); });
   }
   void forget(Id id) { open_.erase(id); }
 
@@ -58,6 +71,7 @@ class Dependents {
     Kind kind = Kind::outcome;
   };
   std::unordered_map<Id, Open> open_;
+  std::unordered_map<Id, std::vector<Id>> followers_;  // of each that is followed; some may be forgotten
   std::array<std::vector<Id>, 2> met_;
   Id last_ = 0;
 };

@@ -46,7 +46,6 @@ Result<void> PartitionMoves::learn(const Step& step, const std::vector<ring::Par
 // What this peer decides is on its disk before another peer learns it.
 Result<void> PartitionMoves::decide(const Step& step, const PartitionManager::Changes& changes) {
   if (changes.empty()) return {};
-  for (const ring::PartitionTenure& change : changes) safe_from_.erase(change.partition);
   ORBWEAVER_TRY(learn(step, changes));
   const std::vector<ring::PeerId> members = members_->reachable();
   std::set<ring::PeerId> recipients(members.begin(), members.end());
@@ -291,34 +290,27 @@ bool PartitionMoves::copies_have(const ring::PeerId& from, const ring::Partition
   return true;
 }
 
-// A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links
-// are with their owners, or copied. So a slow owner delays the partitions whose pages have links to it, and no others.
-// Without copies the links are as safe in this peer's outbox as anywhere.
+// A partition goes to another peer when nothing is being fetched from it, and when what was fetched is safe: its links,
+// and the sitemaps that a robots.txt named, are with their owners, or copied. What other partitions' pages link to does
+// not matter. Without copies the links are as safe in this peer's outbox as anywhere.
 bool PartitionMoves::ready_to_move(ring::Partition partition, ring::TransferKind kind,
                                    const std::function<bool(ring::Partition)>& stays) {
-  const OutboxSender& outbox = replication_->outbox;
   const Replicator& replicator = replication_->replicator;
   // The partition stays, here or in both places; what must not leave yet goes as it was before.
   if (kind != ring::TransferKind::hand_off && kind != ring::TransferKind::release) return true;
   const bool copied = state_->settings.replicas > 1;
-  if (copied && (!replication_->copied_until.settled() || outbox.safe() == 0)) return false;
+  if (copied && (!replication_->copied_until.settled() || replication_->outbox.safe() == 0)) return false;
   if (stays(partition)) return false;
   if (bench_->partition_busy(partition) || replicator.waits_in(partition)) {
     safe_from_.erase(partition);
     return false;
   }
   if (!copied) return true;
-  const auto [at, added] =
-      safe_from_.try_emplace(partition, SafeFrom{replicator.issued(), state_->store->next_outbox()});
-  return replicator.safe() >= at->second.items;
-}
-
-// Not before the sitemaps that they name are safe, which may be anywhere in the outbox. Else the new holder reads them
-// itself, and finds the sitemaps.
-bool PartitionMoves::robots_may_move(ring::Partition partition) const {
-  if (state_->settings.replicas < 2) return true;
-  const auto found = safe_from_.find(partition);
-  return found != safe_from_.end() && replication_->outbox.safe() >= found->second.outbox;
+  if (replication_->sitemaps_wait(partition)) return false;
+  const auto [at, added] = safe_from_.try_emplace(partition, replicator.issued());
+  if (replicator.safe() < at->second) return false;
+  safe_from_.erase(at);
+  return true;
 }
 
 // It is handed over, or released.
@@ -348,6 +340,8 @@ Result<void> PartitionMoves::take_over(const Step& step, bool may_take) {
     return std::find(keepers.begin(), keepers.end(), peer) != keepers.end();
   });
   std::erase_if(safe_from_, [this](const auto& entry) { return !may_move(entry.first); });
+  std::erase_if(replication_->named_sitemaps,
+                [this](const auto& entry) { return !replication_->dependents.waits(entry.second); });
   const PartitionManager::Changes taken =
       partition_manager.plan(members_->view(), members_->membership(), step.now, may_take && !members_->paused());
   ORBWEAVER_TRY(decide(step, taken));
@@ -362,7 +356,6 @@ Result<void> PartitionMoves::transfer(const Step& step, const std::function<bool
   const Transfers::World world{
       partition_manager.tenures(),
       [&](ring::Partition partition, ring::TransferKind kind) { return ready_to_move(partition, kind, stays); },
-      [this](ring::Partition partition) { return robots_may_move(partition); },
       [this](const storage::Merge& page) { return replication_->outcome(page); },
       [this] { return replication_->new_sequence(); },
       [this](ring::Partition partition) {

@@ -73,12 +73,6 @@ class PartitionMoves {
     std::uint64_t sequence = 0;
     std::uint64_t ring = 0;  // fingerprint of the sender's
   };
-  // What must be safe before a partition that is to move may go, and before its robots.txt files may go with it; noted
-  // when the last fetch from it had ended, for as long as this peer fetches nothing from it.
-  struct SafeFrom {
-    std::uint64_t items = 0;
-    std::uint64_t outbox = 0;
-  };
 
   // What another peer may drop was written here before it asked. Its copies have it once the outcomes that waited then
   // are items, and those items are acknowledged.
@@ -94,7 +88,6 @@ class PartitionMoves {
   Result<void> transfer(const Step& step, const std::function<bool(ring::Partition)>& stays);
   bool ready_to_move(ring::Partition partition, ring::TransferKind kind,
                      const std::function<bool(ring::Partition)>& stays);
-  bool robots_may_move(ring::Partition partition) const;
   bool may_move(ring::Partition partition) const;
   bool copies_have(const ring::PeerId& from, const ring::PartitionDigest& asked);
   void note_pause(const Step& step);
@@ -116,7 +109,8 @@ class PartitionMoves {
   RecordWriter* writer_;
   std::map<Dependents::Id, Unanswered> unanswered_;  // of each sender the last ones, at most max_unanswered()
   std::map<std::pair<ring::PeerId, std::uint64_t>, Dependents::Id> of_batch_;  // of these, by sender and sequence
-  std::map<ring::Partition, SafeFrom> safe_from_;
+  // Up to which copy all must be safe before a partition that is to move may go; noted when its last outcome had left.
+  std::map<ring::Partition, std::uint64_t> safe_from_;
   std::map<std::pair<ring::PeerId, ring::Partition>, MayDrop> may_drop_;
   std::vector<ring::Partition> changed_;
   std::set<std::pair<ring::PeerId, std::uint64_t>> kept_;  // acknowledgements of links, while all is kept

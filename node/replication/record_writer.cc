@@ -28,6 +28,10 @@ Result<storage::CommitResult> RecordWriter::commit(const Step& step, const stora
   copy_long_waits(step.now, commit, mine.dependent);
   copy_sites(step.now, commit, mine.dependent);
   if (mine.links != nullptr && mine.dependent != 0) wait_for_links(*mine.links, mine.dependent);
+  if (mine.outcome != nullptr && mine.dependent != 0)
+    if (const auto named = replication_->named_sitemaps.find(mine.outcome->host.partition);
+        named != replication_->named_sitemaps.end())
+      replication_->dependents.follow(mine.dependent, named->second);
   // Links that turned out to be this peer's own are not with another one yet: who waited for that waits for copies.
   if (!commit.from_outbox.empty() && !commit.merges.empty())
     for (const Dependents::Id id : replication_->outbox.open_entries().waiting_for(commit.from_outbox))
@@ -163,7 +167,7 @@ const storage::Merge* RecordWriter::copy_changes(Time now, const storage::Commit
 // No other peer keeps copies. What was written into another one's partition goes to that one, once more if need be.
 void RecordWriter::note_alone(const storage::Merge& merge, bool fetched_here) {
   const ring::Partition partition = merge.key.host.partition;
-  if (fetched_here) replication_->copied_until.note_alone(merge.record.since);
+  if (fetched_here) replication_->copied_until.note_alone(merge.record.since, state_->store->next_outbox());
   if (!replication_->partition_manager.holds(partition)) replication_->partition_manager.late_write(partition);
 }
 

@@ -50,4 +50,14 @@ Replication::Replication(const PeerState& state)
       partition_manager(partition_manager_config(state), state.id, state.settings.partitions, *state.store,
                         copied_until) {}
 
+Dependents::Id Replication::begin_sitemaps(ring::Partition partition) {
+  Dependents::Id& id = named_sitemaps[partition];
+  if (dependents.waits(id)) {
+    dependents.wait(id);
+  } else {
+    id = dependents.begin(Dependents::Kind::sitemaps);
+  }
+  return id;
+}
+
 }  // namespace orbweaver

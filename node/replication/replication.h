@@ -2,6 +2,8 @@
 // hands. One counter numbers the batches of all three. Thread rule: one owner (the peer's loop).
 #pragma once
 
+#include <map>
+
 #include "node/crawl/peer_state.h"
 #include "node/replication/outbox_sender.h"
 #include "node/replication/partition_manager.h"
@@ -30,6 +32,15 @@ struct Replication {
       return fetched || queued ? Transfers::Outcome::follows : Transfers::Outcome::next_fill;
     const bool lacks = fetched ? copied_until.lacks(page.record) : queued && !copied_until.settled();
     return lacks ? Transfers::Outcome::next_fill : Transfers::Outcome::leaves;
+  }
+  // By partition: waits for the sitemaps that its robots.txt files name. Until they are with their owners, no outcome of
+  // the partition leaves, nor does the partition: who has all of it fetched does not read a robots.txt of it again.
+  std::map<ring::Partition, Dependents::Id> named_sitemaps;
+  // The dependent of a commit with a robots.txt of the partition; it is closed after each such commit.
+  Dependents::Id begin_sitemaps(ring::Partition partition);
+  bool sitemaps_wait(ring::Partition partition) const {
+    const auto found = named_sitemaps.find(partition);
+    return found != named_sitemaps.end() && dependents.waits(found->second);
   }
   bool plan_due = true;  // the owners, or what this peer may do, may have changed: all is planned anew
   // Nothing is left to be planned.

@@ -27,7 +27,9 @@ ring::TableSizes Members::tables() const {
 }
 
 ring::TableSizes Dependents::tables() const {
-  return {{"dependents.open", open_.size()}, {"dependents.met", sum(met_, [](const auto& ids) { return ids.size(); })}};
+  return {{"dependents.open", open_.size()},
+          {"dependents.met", sum(met_, [](const auto& ids) { return ids.size(); })},
+          {"dependents.followers", sum(followers_, [](const auto& one) { return one.second.size(); })}};
 }
 
 ring::TableSizes OpenEntries::tables() const {
@@ -104,6 +106,7 @@ ring::TableSizes PartitionManager::tables() const {
 ring::TableSizes PartitionMoves::tables() const {
   return {{"moves.unanswered", unanswered_.size()},
           {"moves.safe_from", safe_from_.size()},
+          {"moves.named_sitemaps", replication_->named_sitemaps.size()},
           {"moves.may_drop", may_drop_.size()},
           {"moves.changed", changed_.size()},
           {"moves.kept", kept_.size()}};

@@ -59,7 +59,7 @@ Transfers::Place Transfers::place_of(ring::Partition partition, const State& sta
   Place place{.partition = partition};
   switch (state.stage) {
     case Stage::waiting:
-      place.next = state.no_room ? Next::wait_for_room : Next::activate;
+      place.next = !state.no_room ? Next::activate : state.moves() ? Next::wait_to_move : Next::wait_for_room;
       if (!state.no_room) place.due = state.since;
       break;
     case Stage::getting_ready:
@@ -81,8 +81,8 @@ Transfers::Place Transfers::place_of(ring::Partition partition, const State& sta
 }
 
 void Transfers::list(Target& target, ring::Partition partition, State& state, bool was_active) {
-  if (was_active) --target.active;
-  if (state.active()) ++target.active;
+  if (was_active) --target.going(state);
+  if (state.active()) ++target.going(state);
   const Place place = place_of(partition, state);
   if (place == state.place) return;
   auto node = target.places.extract(state.place);
@@ -236,7 +236,7 @@ void Transfers::rest(const Turn& turn) {
     if (const Place* const place = first(next)) sooner(due, place->due);
   due_.set(turn.to, target.news ? Time{} : due);
   std::optional<Time> wakes;
-  for (const Next next : {Next::activate, Next::wait_for_room})
+  for (const Next next : {Next::activate, Next::wait_for_room, Next::wait_to_move})
     if (const Place* const place = first(next)) sooner(wakes, place->due);
   wakes_.set(turn.to, wakes);
   if (first(Next::get_ready) != nullptr) {
@@ -260,11 +260,15 @@ void Transfers::activate(const Turn& turn) {
   while (!target.places.empty() && target.places.begin()->next == Next::activate &&
          target.places.begin()->due <= turn.now)
     begin(Place(*target.places.begin()), true);
-  while (target.active < config_.max_active) {
-    const auto waits = target.places.lower_bound({.next = Next::wait_for_room});
-    if (waits == target.places.end() || waits->next != Next::wait_for_room) break;
-    begin(Place(*waits), false);
-  }
+  const auto begin_waiting = [&](Next next, const std::size_t& going) {
+    while (going < config_.max_active) {
+      const auto waits = target.places.lower_bound({.next = next});
+      if (waits == target.places.end() || waits->next != next) break;
+      begin(Place(*waits), false);
+    }
+  };
+  begin_waiting(Next::wait_for_room, target.active);
+  begin_waiting(Next::wait_to_move, target.moving);
 }
 
 // Asks for comparison of the roots of all partitions that are ready, and again where no answer came.

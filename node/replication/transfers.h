@@ -11,7 +11,8 @@
 //   complete  when all is acknowledged, a last batch says that this was all
 //
 // Merging is idempotent, so whatever goes wrong (a lost message, a refusal, a restart) the transfer starts again.
-// Bounds: max_active partitions and batch.max_in_flight batches for each peer at a time; the rest are names in a queue.
+// Bounds: max_active partitions that move, as many others, and batch.max_in_flight batches for each peer at a time; the
+// rest are names in a queue.
 // Cost: tick() looks at the peers and partitions that have something due, and at hand-offs that are not ready yet.
 // Pure except for reads of the store. Thread rule: one owner (the peer's loop).
 #pragma once
@@ -40,7 +41,7 @@ class Transfers {
  public:
   struct Config {
     BatchLimits batch;            // its timeout counts for questions too
-    std::size_t max_active = 32;  // partitions that are sent to one peer at a time
+    std::size_t max_active = 32;  // partitions that move to one peer at a time, and others that are sent to it
     // Records; a partition with this many has its leaves compared.
     std::size_t leaves_from = RecoverySteps().leaves_from;
     std::size_t roots_a_message = RecoverySteps().partitions;  // partitions compared in one message
@@ -75,7 +76,6 @@ class Transfers {
   struct World {  // what it needs to know and cannot see
     const ring::Tenures& tenures;
     std::function<bool(ring::Partition, ring::TransferKind)> ready;
-    std::function<bool(ring::Partition)> robots_leave;  // with a hand-off
     std::function<Outcome(const storage::Merge&)> outcome;
     std::function<std::uint64_t()> new_sequence;
     std::function<Time(ring::Partition)> last_access_unknown_since;  // storage::WireKind::last_access_unknown
@@ -128,7 +128,16 @@ class Transfers {
  private:
   enum class Stage : std::uint8_t { waiting, getting_ready, comparing, comparing_leaves, sending };
   // What is to be done for a partition next: a target's tasks are listed by that.
-  enum class Next : std::uint8_t { activate, wait_for_room, get_ready, ask_again, ask_for_leaves, send, hear };
+  enum class Next : std::uint8_t {
+    activate,
+    wait_for_room,
+    wait_to_move,  // likewise
+    get_ready,
+    ask_again,
+    ask_for_leaves,
+    send,
+    hear
+  };
   struct Place {  // in that list
     Next next = Next::activate;
     Time due{};  // activate, ask_again, ask_for_leaves: not before
@@ -151,6 +160,8 @@ class Transfers {
     std::size_t in_flight = 0;   // batches with something of it
     bool complete_sent = false;  // return_, release: the batch that says that this was all
     bool active() const { return stage != Stage::waiting && !empty; }
+    // It may not be ready for long, and others do not wait for that: it may wait for them.
+    bool moves() const { return kind == ring::TransferKind::hand_off || kind == ring::TransferKind::release; }
     Extras extras;
     bool in_part = false;
     std::uint64_t root = 0;    // when it was compared last
@@ -171,8 +182,10 @@ class Transfers {
     BatchWindow<Partitions> window;
     std::map<std::uint64_t, std::vector<ring::Partition>> questions;  // Roots sent, by sequence
     std::set<Place> places;                                           // of its tasks
-    std::size_t active = 0;                                           // of these
-    bool news = false;                                                // since it was looked at
+    std::size_t active = 0;                                           // of these, but for
+    std::size_t moving = 0;                                           // those that move
+    std::size_t& going(const State& state) { return state.moves() ? moving : active; }
+    bool news = false;  // since it was looked at
   };
   struct Turn {  // what one tick does for one target
     Time now;

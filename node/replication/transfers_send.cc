@@ -66,8 +66,7 @@ Result<void> Transfers::fill_batch(Time now, const World& world, ring::Partition
       if (row.clock && (row.clock->until(now) > now || row.clock->failures > 0 || row.clock->pace > Duration{} ||
                         row.clock->used())) {
         storage::encode_wait(*row.clock, now, record);
-      } else if (row.robots && row.robots->expires > now && state.kind == ring::TransferKind::hand_off &&
-                 world.robots_leave(partition)) {
+      } else if (row.robots && row.robots->expires > now && state.kind == ring::TransferKind::hand_off) {
         // Else it might get there before the sitemaps that it names.
         storage::encode_robots(row.origin, *row.robots, now, record);
       } else if (row.cookies && row.cookies->expires > now) {

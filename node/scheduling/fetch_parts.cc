@@ -13,6 +13,7 @@ FetchParts::FetchParts(const Around& around)
       jobs(around.state.settings, around.records.bench),
       robots({.state = around.state,
               .bench = around.records.bench,
+              .replication = around.records.replication,
               .writer = around.records.writer,
               .jobs = jobs,
               .links = around.links.follower,

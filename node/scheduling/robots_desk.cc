@@ -269,7 +269,12 @@ Result<void> RobotsDesk::store_answer(const Step& step, const Job& job, RobotsSt
   if (meaning != RobotsStep::unreachable)
     around_.links.add_named_sitemaps(*job.fetch.robots(), meaning == RobotsStep::rules ? read : nullptr, commit);
   commit.robots.emplace_back(host.key, slot.origin, std::move(entry));
-  ORBWEAVER_TRY(around_.writer.commit(step, commit));
+  Written written;
+  const bool names = !commit.merges.empty() || !commit.to_outbox.empty();
+  if (names && around_.state.settings.replicas > 1)
+    written.dependent = around_.replication.begin_sitemaps(host.key.partition);
+  ORBWEAVER_TRY(around_.writer.commit(step, commit, written));
+  around_.replication.dependents.close(written.dependent);
   slot.attempts = 0;
   slot.expires = state.expires;
   if (state.kind == RobotsKind::unreachable) {

@@ -25,6 +25,7 @@ class RobotsDesk {
   struct Around {
     const PeerState& state;
     Workbench& bench;
+    Replication& replication;
     RecordWriter& writer;
     JobTable& jobs;
     LinkFollower& links;

@@ -151,6 +151,16 @@ TEST(CopiedUntil, APeerThatIsLeftAloneHasNoCopiesOfAnyPage) {
   EXPECT_TRUE(copied.settled());
 }
 
+TEST(CopiedUntil, WhoFetchesAloneSettlesOnceTheLinksOfItsPagesAreWithTheirOwners) {
+  CopiedUntil copied;
+  EXPECT_TRUE(move(copied, start, start));
+  copied.note_alone(start, 5);
+  copied.move(start + seconds{1}, Time::max(), 4, UINT64_MAX);
+  EXPECT_FALSE(copied.settled());
+  copied.move(start + seconds{2}, Time::max(), 5, UINT64_MAX);
+  EXPECT_TRUE(copied.settled());
+}
+
 // F12: it goes to others as queued until its links are safe, and then it is filled.
 TEST(CopiedUntil, AnOutcomeThatWasGivenUpUnsettlesUntilItsLinksAreSafe) {
   CopiedUntil copied;

@@ -187,7 +187,6 @@ class PartitionManagerTest : public testing::Test {
                                    return kind == ring::TransferKind::backfill ||
                                           (!n.busy.contains(p) && n.to_copy.empty());
                                  },
-                                 [](ring::Partition) { return true; },
                                  [&n](const storage::Merge& page) {
                                    const bool fetched = page.record.state == storage::UrlState::fetched;
                                    return fetched && n.copied_until.lacks(page.record) ? Transfers::Outcome::next_fill

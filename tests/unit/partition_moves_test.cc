@@ -412,11 +412,13 @@ class HandOverTest : public PartitionMovesWithReplicas {
                                storage::RobotsEntry{rig_.now, rig_.now + std::chrono::hours(1), 1, "rules"});
     ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
   }
-  // A link of another page, or a sitemap, whose owner does not answer.
-  void keep_link_waiting() {
+  // A link whose owner does not answer.
+  std::vector<storage::OutboxEntry> keep_link_waiting(Dependents::Id found_by = 0) {
     storage::Commit commit;
     commit.to_outbox.emplace_back(page_.host.partition, "a link");
-    ASSERT_TRUE(rig_.writer.commit(rig_.step(), commit));
+    auto done = rig_.writer.commit(rig_.step(), commit, {.dependent = found_by});
+    EXPECT_TRUE(done && done->outbox.size() == 1);
+    return std::move(done->outbox);
   }
   // What was handed over of the partition since the last call. Copies and comparisons are answered.
   Kinds handed_over() {
@@ -458,11 +460,22 @@ TEST_F(HandOverTest, ThePartitionAndItsRobotsTxtGoOnceItsPagesHaveTheirCopies) {
   EXPECT_EQ(handed_over(), (Kinds{storage::WireKind::record, storage::WireKind::robots}));
 }
 
-// The partition's page has no link there. Its robots.txt may name a sitemap that waits, and stays.
-TEST_F(HandOverTest, ASlowOwnerDelaysPartitionsWithLinksToItAndNoOthers) {
+TEST_F(HandOverTest, LinksOfOtherPartitionsDoNotDelayIt) {
   keep_link_waiting();
-  EXPECT_EQ(handed_over(), Kinds{storage::WireKind::record});
+  EXPECT_EQ(handed_over(), (Kinds{storage::WireKind::record, storage::WireKind::robots}));
   EXPECT_GT(rig_.store.counts().outbox, 0u) << "the link still waits for its owner";
+}
+
+TEST_F(HandOverTest, SitemapsOfItsRobotsTxtDelayIt) {
+  Replication& replication = rig_.replication;
+  const Dependents::Id sitemaps = replication.begin_sitemaps(page_.host.partition);
+  const std::vector<storage::OutboxEntry> waiting = keep_link_waiting(sitemaps);
+  replication.dependents.close(sitemaps);
+  EXPECT_EQ(handed_over(), Kinds{});
+  storage::Commit acknowledged;
+  acknowledged.from_outbox.push_back(waiting[0].key);
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), acknowledged));
+  EXPECT_EQ(handed_over(), (Kinds{storage::WireKind::record, storage::WireKind::robots}));
 }
 
 }  // namespace

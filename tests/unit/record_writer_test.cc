@@ -118,6 +118,34 @@ TEST_F(RecordWriterWithReplicas, TooManyOutcomesUnsettle) {
   EXPECT_EQ(rig_.replication.outcome(fetched_.front()), Transfers::Outcome::next_fill);
 }
 
+// Who has all pages of a partition fetched does not read its robots.txt again, and would never find the sitemap.
+TEST_F(RecordWriterWithReplicas, AnOutcomeWaitsForTheSitemapsThatARobotsTxtOfItsPartitionNames) {
+  storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);
+  const storage::UrlKey key = fetched.merges[0].key;
+  storage::Commit robots;
+  robots.robots.emplace_back(key.host, "http://a.test", storage::RobotsEntry{});
+  robots.to_outbox.emplace_back(key.host.partition, "a sitemap");
+  Replication& replication = rig_.replication;
+  const Dependents::Id sitemaps = replication.begin_sitemaps(key.host.partition);
+  const auto named = rig_.writer.commit(rig_.step(), robots, {.dependent = sitemaps});
+  ASSERT_TRUE(named && named->outbox.size() == 1);
+  replication.dependents.close(sitemaps);
+  EXPECT_TRUE(replication.sitemaps_wait(key.host.partition));
+  EXPECT_FALSE(replication.sitemaps_wait(static_cast<ring::Partition>(key.host.partition ^ 1u)));
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), fetched, {.outcome = &key}));
+  EXPECT_TRUE(copies().empty());
+  // Another robots.txt of the partition, without any.
+  replication.dependents.close(replication.begin_sitemaps(key.host.partition));
+  EXPECT_TRUE(copies().empty());
+
+  storage::Commit acknowledged;
+  acknowledged.from_outbox.push_back(named->outbox[0].key);
+  ASSERT_TRUE(rig_.writer.commit(rig_.step(), acknowledged));
+  EXPECT_FALSE(replication.sitemaps_wait(key.host.partition));
+  EXPECT_EQ(copies(), std::vector{storage::UrlState::fetched});
+  EXPECT_EQ(replication.dependents.size(), 0u);
+}
+
 // Links whose owner this peer has become: they left the outbox, and have no copy yet.
 TEST_F(RecordWriterWithReplicas, WhoWaitedForALinkThatTurnedOutToBeOwnWaitsForItsCopy) {
   storage::Commit fetched = page("http://a.test/", storage::UrlState::fetched);

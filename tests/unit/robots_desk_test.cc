@@ -383,6 +383,23 @@ TEST_F(RobotsDeskTest, OfAHostsManyPortsSixteenAreRemembered) {
   EXPECT_EQ(RobotsDesk::slot(host, "http://a.test:8000").attempts, 0) << "the first is forgotten";
 }
 
+TEST_F(RobotsDeskTest, WhatItsPartitionBringsWaitsForSitemapsOfOtherPeers) {
+  settings().sitemaps = SitemapUse::robots;
+  settings().replicas = 2;
+  start();
+  const std::string page = "http://a.test/";
+  put(page);
+  const FetchJob job = begin();
+  add_member(2);
+  std::string other = "http://b.test/";
+  while (parts_->members.view().owns(key(other).host.partition)) other.insert(7, 1, 'b');
+  RobotsRead read = robots_page("User-agent: *\nAllow: /\n");
+  read.sitemaps = urls({other + "map.xml"});
+  ASSERT_TRUE(answer(job, 200, std::move(read)));
+  EXPECT_EQ(store_->counts().outbox, 1u);
+  EXPECT_TRUE(parts_->records.replication.sitemaps_wait(key(page).host.partition));
+}
+
 TEST_F(RobotsDeskTest, SitemapsThatTheFileNamesAreQueuedWithIt) {
   settings().sitemaps = SitemapUse::robots;
   start();

@@ -129,6 +129,8 @@ TEST(ResolveLinks, PartsOfOnePageAreOneLink) {
   EXPECT_EQ(urls("<a href=a#1></a><a href=a#2></a><a href=a></a><a href=#></a><a href=#3></a>"),
             (Strings{"http://d.test/p/a", "http://d.test/p/q.html"}));
   EXPECT_EQ(urls("<a href='a #1'></a><a href='a '></a>"), (Strings{"http://d.test/p/a%20", "http://d.test/p/a"}));
+  const std::string too_long(max_url_input_bytes, 'x');
+  EXPECT_EQ(urls("<a href=a#" + too_long + "></a><a href=a></a>"), Strings{"http://d.test/p/a"});
 }
 
 TEST(ResolveLinks, EachOnceInOrderAndOnlyHttp) {

@@ -54,7 +54,6 @@ class TransfersTest : public testing::Test {
   Transfers::World world() {
     return {tenures_,
             [this](ring::Partition partition, ring::TransferKind) { return !not_ready_.contains(partition); },
-            [this](ring::Partition) { return robots_leave_; },
             [this](const storage::Merge& page) {
               const auto found = outcomes_.find(page.key);
               return found == outcomes_.end() ? Transfers::Outcome::leaves : found->second;
@@ -205,7 +204,6 @@ class TransfersTest : public testing::Test {
   std::optional<Transfers> transfers_;
   ring::Tenures tenures_{few_partitions};
   std::set<ring::Partition> not_ready_, later_;
-  bool robots_leave_ = true;
   std::map<storage::UrlKey, Transfers::Outcome> outcomes_;
   Time unsure_since_{};
   std::map<ring::Partition, Time> last_access_unknown_heard_;

@@ -73,9 +73,13 @@ const std::map<std::string_view, Rule>& rules() {
       {"members.come_or_gone", {each_peer}},
       {"members.down", {each_peer}},
       {"members.versions", {each_peer}},
-      // An outcome, a page in pieces, or a batch that is not acknowledged yet.
+      // An outcome, a page in pieces, a batch that is not acknowledged yet, or sitemaps.
       {"dependents.open",
-       {[](const Sizes& s) { return s.of("replicator.outcomes") + s.fetches() + s.of("moves.unanswered"); }, empty}},
+       {[](const Sizes& s) {
+          return s.of("replicator.outcomes") + s.fetches() + s.of("moves.unanswered") + s.of("moves.named_sitemaps");
+        },
+        empty}},
+      {"dependents.followers", {[](const Sizes& s) { return 2 * s.of("dependents.open") + 1; }, empty}},
       {"dependents.met", {none}},
       {"open_entries.blocks", {[](const Sizes&) { return std::size_t{16'384}; }, empty}},
       {"open_entries.waiting", {[](const Sizes& s) { return (s.of("open_entries.blocks") + 1) * s.list(); }}},
@@ -132,6 +136,7 @@ const std::map<std::string_view, Rule>& rules() {
       // A sender's batches of links and of transfers.
       {"moves.unanswered", {[](const Sizes& s) { return 2 * s.windows(); }, empty}},
       {"moves.safe_from", {each_partition, empty}},
+      {"moves.named_sitemaps", {each_partition}},
       // A question that arrives late, when its copy is dropped already, leaves one.
       {"moves.may_drop", {[](const Sizes& s) { return s.partitions() * (s.peers - 1); }}},
       {"moves.changed", {each_partition}},

@@ -26,6 +26,8 @@ class Ends final : public Checker {
       said(world, from, finish->totals);
   }
 
+  void request_begun(World& world, const Request& request) override { last_request_[request.peer] = world.now(); }
+
   void committed(World&, const Request& request) override {
     if (request.kind == RequestKind::page) bytes_ += answer_bytes;
   }
@@ -135,12 +137,16 @@ class Ends final : public Checker {
     return sum;
   }
 
-  // It was down when the end was decided, and nobody is there any more who could tell it so. What others had fetched it
-  // fetches again, if they alone had it.
+  // It was down when the end was decided, and when it was started again nobody was there any more who could tell it so.
+  // What others had fetched it fetches again, if they alone had it. If there was nothing to fetch, it tells of the
+  // totals that it agreed to.
   bool came_back_alone(World& world, std::size_t number) const {
-    return down_at_end_.contains(number) &&
-           std::all_of(world.peers().begin(), world.peers().end(),
-                       [&](const SimPeer& peer) { return peer.number == number || peer.status == Status::gone; });
+    const Time started = world.peers()[number].started;
+    const auto fetched = last_request_.find(number);
+    return down_at_end_.contains(number) && fetched != last_request_.end() && fetched->second >= started &&
+           std::all_of(world.peers().begin(), world.peers().end(), [&](const SimPeer& peer) {
+             return peer.number == number || (peer.status == Status::gone && peer.ended <= started);
+           });
   }
 
   static std::string difference(const std::map<std::string, std::uint64_t>& totals,
@@ -158,11 +164,12 @@ class Ends final : public Checker {
     if (totals_.empty())
       for (const SimPeer& peer : world.peers())
         if (peer.status == Status::down) down_at_end_.insert(peer.number);
-    if (!totals_.empty() && !world.sides_may_end_alone() && !came_back_alone(world, from))
+    const bool alone = !totals_.empty() && !world.sides_may_end_alone();
+    if (alone && !came_back_alone(world, from))
       return world.fail(name(), "peer " + std::to_string(from) + " tells of other totals than the one before:" +
                                     difference(totals, *totals_.begin()));
-    totals_.insert(totals);
-    if (totals_.size() > 1) world.count("an end of another side");
+    if (!alone) totals_.insert(totals);
+    if (totals_.size() > 1 || alone) world.count("an end of another side");
     const std::set<std::size_t> side = side_of(world, from);
     storage::Counts sum = held_in_all(world, side);
     std::size_t open = 0;
@@ -195,6 +202,7 @@ class Ends final : public Checker {
   }
   std::set<std::map<std::string, std::uint64_t>> totals_;  // of each side
   std::set<std::size_t> down_at_end_;                      // when the first totals were told
+  std::map<std::size_t, Time> last_request_;               // by peer
   std::uint64_t bytes_ = 0;                                // of pages
 };
 
