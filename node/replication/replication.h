@@ -33,8 +33,8 @@ struct Replication {
     const bool lacks = fetched ? copied_until.lacks(page.record) : queued && !copied_until.settled();
     return lacks ? Transfers::Outcome::next_fill : Transfers::Outcome::leaves;
   }
-  // By partition: waits for the sitemaps that its robots.txt files name. Until they are with their owners, no outcome of
-  // the partition leaves, nor does the partition. Who has all of it fetched does not read its robots.txt files again.
+  // By partition: waits for the sitemaps that its robots.txt files name. Until they are with their owners, no outcome
+  // of the partition leaves, nor does the partition. Who has all of it fetched does not read those files again.
   std::map<ring::Partition, Dependents::Id> named_sitemaps;
   // The dependent of a commit with a robots.txt of the partition; it is closed after each such commit.
   Dependents::Id begin_sitemaps(ring::Partition partition);
