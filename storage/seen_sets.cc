@@ -102,6 +102,14 @@ bool SeenSets::covers(const UrlKey& key) const {
   return set != nullptr && (set->whole || fingerprint(key.url) < set->end);
 }
 
+std::uint64_t SeenSets::entries(const HostKey& host) const {
+  const Set* const set = find(host);
+  std::uint64_t sum = 0;
+  if (set != nullptr)
+    for (const Piece& piece : set->pieces) sum += piece.used;
+  return sum;
+}
+
 SeenSets::Verdict SeenSets::judge(const UrlKey& key, const Link& link) const {
   const Set* const set = find(key.host);
   if (set == nullptr) return Verdict::ask;

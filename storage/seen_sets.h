@@ -71,6 +71,7 @@ class SeenSets {
   const Config& config() const { return config_; }
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t entries() const { return entries_; }
+  std::uint64_t entries(const HostKey& host) const;
   std::size_t hosts() const { return sets_.size(); }
 
   // The first 64 bits of a URL's digest, which also give the order of the rows.

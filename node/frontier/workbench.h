@@ -6,11 +6,12 @@
 // waits for more than 4n turns, however low its scores.
 //
 // Bounded: at most max_hosts hosts with at most 2*max_head URLs each, and per host no more than max_head_bytes bytes of
-// URLs (but at least one URL). The rest is on disk and comes in as room is made. A host that has served max_head URLs
-// makes room when others wait on disk; parked hosts make room first. The sets of what is known of the hosts
-// (storage/seen_sets.h) have a limit of bytes: hosts beyond it come in only when no other host has its turn, and have
-// no set as long as there is no room for one. So no set is read for fewer than max_head pages, and a peer that has time
-// misses none. Pure except for reads of the store. Thread rule: one owner (the peer's loop).
+// URLs (but at least one URL). The rest is on disk and comes in as room is made. A host that has served max_head URLs,
+// or a fortieth of those in its set if that is more, makes room when others wait on disk; parked hosts make room first.
+// The sets of what is known of the hosts (storage/seen_sets.h) have a limit of bytes: hosts beyond it come in only when
+// no other host has its turn, and have no set as long as there is no room for one. So no set is read for fewer than
+// max_head pages, nor more than 40 of its URLs for a page, and a peer that has time misses none. Pure except for reads
+// of the store. Thread rule: one owner (the peer's loop).
 //
 // Its files: workbench.cc (turns), workbench_lent.cc (turns for others), workbench_memory.cc (what is in memory).
 #pragma once
@@ -194,6 +195,7 @@ class Workbench {
   void make_room_for_sets();
   Result<void> note_due(Time now);
   void drop_if_idle(BenchHost& host);
+  std::uint64_t share_of(const BenchHost& host) const;
   void put_aside_after_its_share(BenchHost& host);
   void put_away(BenchHost& host);
   void erase(BenchHost& host);

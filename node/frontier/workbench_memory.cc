@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t discover_step = 128;
 // Hosts that are looked at for room per take().
 constexpr std::size_t room_step = 4;
+// A host serves at least one page for so many URLs of its set.
+constexpr std::uint64_t set_urls_a_page = 40;
 // A host that is not asked for this long needs no set meanwhile, if others do.
 constexpr Duration max_set_wait = std::chrono::minutes{1};
 
@@ -188,11 +190,18 @@ void Workbench::drop_if_idle(BenchHost& host) {
   if (host.foreign || (empty && (hosts_.size() > config_.max_hosts / 2 || !room()))) erase(host);
 }
 
+// The pages that a host serves before it makes room. Its set is read anew when it comes back, so a large one has to be
+// worth it.
+std::uint64_t Workbench::share_of(const BenchHost& host) const {
+  const storage::SeenSets* const sets = store_->sets();
+  return std::max<std::uint64_t>(config_.max_head, sets == nullptr ? 0 : sets->entries(host.key) / set_urls_a_page);
+}
+
 // Only once an outcome of it is committed, since its clock is then in the store; after a robots.txt, say, the clock is
 // only here. Not while hosts are parked: those make room, or hosts that may be asked would wait on disk behind them.
 void Workbench::put_aside_after_its_share(BenchHost& host) {
   if (host.busy || host.pending > 0 || host.served < config_.max_head || parked_ > 0) return;
-  if (!dormant_ || room()) return;
+  if (!dormant_ || room() || host.served < share_of(host)) return;
   pass_clean_ = false;
   erase(host);
 }

@@ -36,10 +36,10 @@ class WorkbenchSets : public testing::Test {
       EXPECT_TRUE(filler.commit(test::commit_of(parts)));
     }
   }
-  void start(std::uint64_t bytes, Duration delay) {
+  void start(std::uint64_t bytes, Duration delay, std::size_t max_hosts = 1000) {
     store_.emplace(*storage::Store::open(counting_));
     store_->use_sets({bytes, 1});
-    bench_.emplace(Workbench::Config{1000, 64}, *store_, [](std::uint16_t) { return true; });
+    bench_.emplace(Workbench::Config{max_hosts, 64}, *store_, [](std::uint16_t) { return true; });
     delay_ = delay;
   }
   // One page, with links to all known URLs of its host. False: no host may be asked.
@@ -90,6 +90,26 @@ TEST_F(WorkbenchSets, NoSetIsReadForLessThanAShareOfPages) {
   EXPECT_LT(static_cast<double>(counting_.rows_of_urls()) / static_cast<double>(pages_), 8.0) << "rows a page";
   // Hosts that came in before any set showed their size do without one until others are done.
   EXPECT_LT(static_cast<double>(counting_.of_urls()) / static_cast<double>(pages_), 50.0) << "of 61 merges a page";
+}
+
+// Each stay costs a walk over all that is known of it.
+TEST_F(WorkbenchSets, AHostWithManyUrlsStaysForMorePages) {
+  constexpr std::size_t large = 10'000, large_queued = 1'000;
+  storage::Store filler = *storage::Store::open(memory_);
+  for (const std::size_t host : {hosts, hosts + 1}) {
+    test::CommitParts parts;
+    for (std::size_t page = 0; page < large; ++page) {
+      parts.merges.push_back(test::queued_merge(host, page, 1));
+      if (page >= large_queued) parts.merges.back().record.state = storage::UrlState::fetched;
+    }
+    ASSERT_TRUE(filler.commit(test::commit_of(parts)));
+  }
+  start(100 * set_bytes, Duration{}, 2);
+  constexpr std::size_t all = hosts * queued + 2 * large_queued;
+  for (std::size_t tries = 0; pages_ < all && tries < 2 * all; ++tries) static_cast<void>(fetch_one());
+  EXPECT_EQ(pages_, all);
+  const std::size_t of_others = (hosts * queued / 64 + hosts) * known;
+  EXPECT_LE(store_->seen().set_rows, 2 * (large_queued / (large / 40) + 2) * large + of_others);
 }
 
 TEST_F(WorkbenchSets, WithRoomForAllEachSetIsReadOnce) {
