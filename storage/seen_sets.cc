@@ -61,6 +61,8 @@ bool settles(std::uint16_t way, const SeenSets::Link& link) {
 
 std::uint64_t bytes_of_piece(std::uint32_t capacity) { return piece_bytes + capacity * slot_bytes; }
 
+std::uint32_t larger(std::uint32_t capacity) { return std::max(slots_min, (capacity + capacity / 2 + 4) / 4 * 4); }
+
 }  // namespace
 
 std::uint64_t SeenSets::fingerprint(const UrlDigest& url) {
@@ -142,11 +144,24 @@ bool SeenSets::untried(const UrlKey& key, const Link& way) const {
          (*known >> 9 & 7) == way.steps && (*known >> 12 & 3) == way.off_site;
 }
 
+// One that was narrowed may once there is room for the table that it lacked: else rows would be read for nothing.
+bool SeenSets::may_be_filled(const Set& set) const {
+  if (set.whole || full()) return false;
+  if (!set.narrowed) return true;
+  if (set.split) return false;
+  const std::uint32_t capacity = set.pieces.front().capacity;
+  const std::uint64_t more = capacity >= max_slots_whole
+                                 ? split_bytes
+                                 : bytes_of_piece(larger(capacity)) - (capacity == 0 ? 0 : bytes_of_piece(capacity));
+  return bytes_ + more <= max_begin();
+}
+
 std::optional<std::uint64_t> SeenSets::wanted_from(const HostKey& host) {
   if (const auto found = sets_.find(host); found != sets_.end()) {
-    const Set& set = found->second;
-    const bool narrowed = set.split && set.pieces.size() < max_pieces;
-    return set.whole || narrowed || full() ? std::nullopt : std::optional(set.end);
+    Set& set = found->second;
+    if (!may_be_filled(set)) return std::nullopt;
+    set.narrowed = false;
+    return set.end;
   }
   if (full() || bytes_ + set_bytes + bytes_of_piece(slots_min) > config_.bytes) return std::nullopt;
   sets_.try_emplace(host);
@@ -158,11 +173,9 @@ void SeenSets::loaded_to(const HostKey& host, std::optional<std::uint64_t> end) 
   const auto found = sets_.find(host);
   if (found == sets_.end()) return;
   Set& set = found->second;
-  // A set that was narrowed meanwhile lacks some of the rows.
-  const bool all_pieces = !set.split || set.pieces.size() == max_pieces;
-  set.whole = !end && all_pieces;
-  const std::uint64_t bound = all_pieces ? UINT64_MAX : std::uint64_t{set.pieces.size()} << 56;
-  set.end = std::min(end.value_or(bound), bound);
+  if (set.narrowed) return;  // meanwhile: it lacks some of the rows
+  set.whole = !end;
+  set.end = end.value_or(UINT64_MAX);
 }
 
 bool SeenSets::put(const UrlKey& key, const UrlRecord& known) {
@@ -175,11 +188,7 @@ bool SeenSets::put(const UrlKey& key, const UrlRecord& known) {
     *const_cast<std::uint16_t*>(old) = way;
     return true;
   }
-  if (!make_room(set, at)) {
-    // A small set that has only part of its host would have to leave out the URL that is just being written.
-    if (!set.split) erase(found);
-    return false;
-  }
+  if (!make_room(set, at)) return false;
   Piece& piece = set.pieces[set.split ? at >> 56 : 0];
   const std::size_t slot = place(piece, at);
   piece.slots[slot] = at;
@@ -189,19 +198,23 @@ bool SeenSets::put(const UrlKey& key, const UrlRecord& known) {
   return true;
 }
 
-// Makes room for one more. False: there is none. Then a set in pieces covers less of its host, without the fingerprint.
+// Makes room for one more. False: there is none. Then the set covers less of its host, without the fingerprint.
 bool SeenSets::make_room(Set& set, std::uint64_t fingerprint) {
   for (;;) {
+    if (set.narrowed && fingerprint >= set.end) return false;
     const std::size_t number = set.split ? fingerprint >> 56 : 0;
     if (number >= set.pieces.size()) return false;
     Piece& piece = set.pieces[number];
     if (piece.capacity > 0 && piece.used < std::uint64_t{piece.capacity} * 4 / 5) return true;
     if (!set.split && piece.capacity >= max_slots_whole) {
-      if (bytes_ + split_bytes > config_.bytes) return false;
+      if (bytes_ + split_bytes > config_.bytes) {
+        if (!narrow(set)) return false;
+        continue;
+      }
       split(set);
       continue;
     }
-    const std::uint32_t capacity = std::max(slots_min, (piece.capacity + piece.capacity / 2 + 4) / 4 * 4);
+    const std::uint32_t capacity = larger(piece.capacity);
     const std::uint64_t before = piece.capacity == 0 ? 0 : bytes_of_piece(piece.capacity);
     if (bytes_ - before + bytes_of_piece(capacity) <= config_.bytes) {
       resize(piece, capacity);
@@ -249,9 +262,18 @@ void SeenSets::split(Set& set) {
   }
 }
 
-// Gives up the last piece. False: the set has no piece to spare.
+// Gives up the last piece, or a part of the only one. False: nothing is left.
 bool SeenSets::narrow(Set& set) {
-  if (!set.split || set.pieces.size() <= 1) return false;
+  set.narrowed = true;
+  if (!set.split) {
+    narrow_only_piece(set);
+    return set.end > 0;
+  }
+  if (set.pieces.size() <= 1) {
+    set.whole = false;
+    set.end = 0;
+    return false;
+  }
   Piece& last = set.pieces.back();
   entries_ -= last.used;
   if (last.capacity > 0) bytes_ -= bytes_of_piece(last.capacity);
@@ -260,6 +282,30 @@ bool SeenSets::narrow(Set& set) {
   const std::uint64_t bound = std::uint64_t{set.pieces.size()} << 56;
   set.end = std::min(set.end, bound);
   return true;
+}
+
+// Keeps the first seven eighths of its range.
+void SeenSets::narrow_only_piece(Set& set) {
+  const std::uint64_t range = set.whole ? UINT64_MAX : set.end;
+  set.whole = false;
+  Piece& piece = set.pieces.front();
+  set.end = piece.capacity == 0 ? 0 : range / 8 * 7;
+  Piece kept;
+  if (set.end > 0) {
+    kept.capacity = piece.capacity;
+    kept.slots = std::make_unique<std::uint64_t[]>(piece.capacity + (piece.capacity + 3) / 4);
+    for (std::uint32_t i = 0; i < piece.capacity; ++i) {
+      if (piece.slots[i] == 0 || piece.slots[i] >= set.end) continue;
+      const std::size_t at = place(kept, piece.slots[i]);
+      kept.slots[at] = piece.slots[i];
+      kept.ways()[at] = piece.ways()[i];
+      ++kept.used;
+    }
+  } else if (piece.capacity > 0) {
+    bytes_ -= bytes_of_piece(piece.capacity);
+  }
+  entries_ -= piece.used - kept.used;
+  piece = std::move(kept);
 }
 
 void SeenSets::erase(Sets::iterator at) {

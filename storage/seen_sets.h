@@ -10,7 +10,7 @@
 // the host's URLs: for a host of 10^6 that is 5e-14 per URL. A site can forge a collision only against itself.
 //
 // Bounded: `bytes` for all sets, 10 per slot, about 13 to 18 per URL. When there is no room, a set covers less of its
-// host or is removed; the disk answers what no set answers. No step takes long: a set beyond max_slots_whole is in 256
+// host from then on; the disk answers what no set answers. No step takes long: a set beyond max_slots_whole is in 256
 // pieces, which grow one by one. Pure. Deterministic. Thread rule: one owner (the peer's loop).
 #pragma once
 
@@ -89,7 +89,8 @@ class SeenSets {
     std::vector<Piece> pieces{1};  // one; or up to 256, by the first byte of the fingerprint
     bool split = false;
     bool whole = false;     // has all of the host's URLs,
-    std::uint64_t end = 0;  // or those with a smaller fingerprint
+    std::uint64_t end = 0;  // or those with a smaller fingerprint,
+    bool narrowed = false;  // and no more of them: there was no room
   };
   struct HostHash {
     std::size_t operator()(const HostKey& key) const;
@@ -105,6 +106,8 @@ class SeenSets {
   void resize(Piece& piece, std::uint32_t capacity);
   void split(Set& set);
   bool narrow(Set& set);
+  void narrow_only_piece(Set& set);
+  bool may_be_filled(const Set& set) const;
   void erase(Sets::iterator at);
 
   Config config_;

@@ -25,16 +25,17 @@ class WorkbenchSets : public testing::Test {
   static constexpr std::uint64_t set_bytes = 7'000;
 
   WorkbenchSets() {
+    for (std::size_t host = 0; host < hosts; ++host) add_host(host, known, queued);
+  }
+  // A host with so many URLs, the first of them queued.
+  void add_host(std::size_t host, std::size_t pages, std::size_t queued_pages) {
     storage::Store filler = *storage::Store::open(memory_);
-    for (std::size_t host = 0; host < hosts; ++host) {
-      test::CommitParts parts;
-      for (std::size_t page = 0; page < known; ++page) {
-        parts.merges.push_back(test::queued_merge(host, page, 1));
-        if (page < queued) continue;
-        parts.merges.back().record.state = storage::UrlState::fetched;
-      }
-      EXPECT_TRUE(filler.commit(test::commit_of(parts)));
+    test::CommitParts parts;
+    for (std::size_t page = 0; page < pages; ++page) {
+      parts.merges.push_back(test::queued_merge(host, page, 1));
+      if (page >= queued_pages) parts.merges.back().record.state = storage::UrlState::fetched;
     }
+    EXPECT_TRUE(filler.commit(test::commit_of(parts)));
   }
   void start(std::uint64_t bytes, Duration delay, std::size_t max_hosts = 1000) {
     store_.emplace(*storage::Store::open(counting_));
@@ -95,21 +96,24 @@ TEST_F(WorkbenchSets, NoSetIsReadForLessThanAShareOfPages) {
 // Each stay costs a walk over all that is known of it.
 TEST_F(WorkbenchSets, AHostWithManyUrlsStaysForMorePages) {
   constexpr std::size_t large = 10'000, large_queued = 1'000;
-  storage::Store filler = *storage::Store::open(memory_);
-  for (const std::size_t host : {hosts, hosts + 1}) {
-    test::CommitParts parts;
-    for (std::size_t page = 0; page < large; ++page) {
-      parts.merges.push_back(test::queued_merge(host, page, 1));
-      if (page >= large_queued) parts.merges.back().record.state = storage::UrlState::fetched;
-    }
-    ASSERT_TRUE(filler.commit(test::commit_of(parts)));
-  }
+  for (const std::size_t host : {hosts, hosts + 1}) add_host(host, large, large_queued);
   start(100 * set_bytes, Duration{}, 2);
   constexpr std::size_t all = hosts * queued + 2 * large_queued;
   for (std::size_t tries = 0; pages_ < all && tries < 2 * all; ++tries) static_cast<void>(fetch_one());
   EXPECT_EQ(pages_, all);
   const std::size_t of_others = (hosts * queued / 64 + hosts) * known;
   EXPECT_LE(store_->seen().set_rows, 2 * (large_queued / (large / 40) + 2) * large + of_others);
+}
+
+// A set that finds no room covers less of its host. It is not begun anew, only to find no room again.
+TEST_F(WorkbenchSets, ASetTooLargeForTheRoomIsReadOnce) {
+  constexpr std::size_t large = 10'000, large_queued = 1'000;
+  add_host(hosts, large, large_queued);
+  start(36 * set_bytes, Duration{});
+  while (fetch_one()) {
+  }
+  EXPECT_EQ(pages_, hosts * queued + large_queued);
+  EXPECT_LE(store_->seen().set_rows, 2 * large + (hosts * queued / 64 + hosts) * known);
 }
 
 TEST_F(WorkbenchSets, WithRoomForAllEachSetIsReadOnce) {
