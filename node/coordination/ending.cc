@@ -81,6 +81,8 @@ void Ending::note_reply(const ring::PeerId& to, const ring::WaveReply& reply) {
 Result<void> Ending::write(const Step& step, const std::function<void(storage::Commit&)>& change) {
   storage::Commit commit;
   change(commit);
+  // The others may end by it, and be gone: a power cut must not make this peer forget it.
+  commit.synced = !members_->others().empty();
   if (!commit.meta.empty()) ORBWEAVER_TRY(writer_->commit(step, commit));
   return {};
 }

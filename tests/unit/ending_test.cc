@@ -82,6 +82,19 @@ TEST_F(EndingTest, OneThatIsAsItAnsweredAgreesAndTakesNoMoreFromCommands) {
   EXPECT_EQ(rig_.lifecycle.exit().totals.at("fetched"), 3u);
 }
 
+// Seed 9455 of the simulator: the others ended, and this peer went on with work that they had done.
+TEST_F(EndingTest, APowerCutDoesNotMakeItForgetWhatItAgreedTo) {
+  rig_.kv.keep_unsynced(100);
+  rig_.add_member(2, ring::MemberState::active);
+  rig_.members.accept_changes(rig_.now);
+  answer_wave(2, 5);
+  ASSERT_TRUE(bring(2, end_of(2, 5, EndStage::proposed)));
+  const std::string agreed = row();
+  rig_.kv.drop_unsynced(100);
+  EXPECT_NE(agreed, "");
+  EXPECT_EQ(row(), agreed);
+}
+
 TEST_F(EndingTest, OneThatHasNewWorkDoesNotAgreeAndSaysSo) {
   rig_.add_member(2, ring::MemberState::active);
   answer_wave(2, 5);
