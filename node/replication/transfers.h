@@ -131,7 +131,7 @@ class Transfers {
   enum class Next : std::uint8_t {
     activate,
     wait_for_room,
-    wait_to_move,  // likewise
+    wait_to_move,  // for room too
     get_ready,
     ask_again,
     ask_for_leaves,
@@ -182,8 +182,8 @@ class Transfers {
     BatchWindow<Partitions> window;
     std::map<std::uint64_t, std::vector<ring::Partition>> questions;  // Roots sent, by sequence
     std::set<Place> places;                                           // of its tasks
-    std::size_t active = 0;                                           // of these, but for
-    std::size_t moving = 0;                                           // those that move
+    std::size_t active = 0;                                           // tasks that do not move a partition
+    std::size_t moving = 0;                                           // and those that do
     std::size_t& going(const State& state) { return state.moves() ? moving : active; }
     bool news = false;  // since it was looked at
   };
