@@ -1,12 +1,13 @@
 // What waits until something of this peer's is on another disk too: the outcome of a fetched page, the acknowledgement
-// of a batch of links. Each counts what it still waits for, and for nothing else: entries of the outbox
-// (open_entries.h), copies (replicator.h), another dependent. So one slow peer holds back what depends on it, and no
-// more.
+// of a batch of links, the sitemaps that robots.txt files name. Each counts what it still waits for, and for nothing
+// else: entries of the outbox (open_entries.h), copies (replicator.h), another dependent. So one slow peer holds back
+// what depends on it, and no more.
 //
 // A page that is committed in pieces keeps its dependent from the first piece to the last. Who counts for a dependent
 // that was forgotten counts for nothing.
 //
-// Bounds: as many as there are outcomes, batches without an answer and pages in pieces. Cost: constant. Pure. Thread
+// Bounds: as many as there are outcomes, batches without an answer, pages in pieces, and partitions whose robots.txt
+// files name sitemaps. Cost: constant, but for one that is met and has followers: they are gone through. Pure. Thread
 // rule: one owner (the peer's loop).
 #pragma once
 
@@ -25,8 +26,9 @@ namespace orbweaver {
 
 class Dependents {
  public:
-  using Id = std::uint64_t;                                     // 0: none
-  enum class Kind : std::uint8_t { outcome, batch, sitemaps };  // that a robots.txt names: they are only followed
+  using Id = std::uint64_t;  // 0: none
+  // sitemaps: those that the robots.txt files of a partition name. They are followed, and take_met() has none of them.
+  enum class Kind : std::uint8_t { outcome, batch, sitemaps };
 
   // Not met before close(): until then it may be given more to wait for.
   Id begin(Kind kind) {
